@@ -1,0 +1,15 @@
+# Every build option, with its meaning. Presets (CMakePresets.json) set them; nothing else should.
+option(CLOZE_TESTS "Build the unit and equivalence tests (needs libgtest-dev)" ON)
+option(CLOZE_BENCHES "Build the benches" ON)
+set(CLOZE_SANITIZE "" CACHE STRING "Sanitizers for every target, as -fsanitize takes them: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(CLOZE_CCACHE ccache)
+if(CLOZE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CLOZE_CCACHE})
+endif()

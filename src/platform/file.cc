@@ -1,0 +1,222 @@
+#include "platform/file.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kWriteBufferBytes = 1 << 20;
+
+[[noreturn]] void throw_system_error(std::string_view action, const fs::path& path) {
+  const int code = errno;
+  const std::string reason = std::strerror(code);
+  if (code == ENOSPC || code == EDQUOT) {
+    throw_environment_error("cannot {} {}: {}; free some space and run again", action,
+                            path.string(), reason);
+  }
+  if (code == ENOENT || code == ENOTDIR || code == EISDIR || code == EACCES) {
+    throw_user_error("cannot {} {}: {}; check the path", action, path.string(), reason);
+  }
+  throw_environment_error("cannot {} {}: {}", action, path.string(), reason);
+}
+
+int open_for_reading(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_system_error("open", path);
+  struct stat status;
+  if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    ::close(descriptor);
+    throw_user_error("cannot read {}: it is a folder; name a file", path.string());
+  }
+  return descriptor;
+}
+
+void write_all(int descriptor, const char* data, size_t bytes, const fs::path& path) {
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor, data, bytes);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw_system_error("write", path);
+    }
+    data += written;
+    bytes -= static_cast<size_t>(written);
+  }
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  const int descriptor = open_for_reading(path);
+  std::string text;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      ::close(descriptor);
+      throw_system_error("read", path);
+    }
+    if (got == 0) break;
+    text.append(buffer, static_cast<size_t>(got));
+  }
+  ::close(descriptor);
+  return text;
+}
+
+MappedFile::MappedFile(const fs::path& path) {
+  const int descriptor = open_for_reading(path);
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0) {
+    ::close(descriptor);
+    throw_system_error("stat", path);
+  }
+  size_ = static_cast<size_t>(status.st_size);
+  if (size_ > 0) {
+    void* mapping = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (mapping == MAP_FAILED) {
+      ::close(descriptor);
+      throw_system_error("map", path);
+    }
+    data_ = static_cast<const std::byte*>(mapping);
+  }
+  ::close(descriptor);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : data_(other.data_), size_(other.size_) {
+  other.data_ = nullptr;
+  other.size_ = 0;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  temporary_ = path_;
+  temporary_ += ".tmp-" + std::to_string(::getpid());
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw_system_error("create", temporary_);
+  buffer_.reserve(kWriteBufferBytes);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, size_t bytes) {
+  if (buffer_.size() + bytes > kWriteBufferBytes) flush();
+  if (bytes >= kWriteBufferBytes) {
+    write_all(descriptor_, static_cast<const char*>(data), bytes, path_);
+    return;
+  }
+  const char* begin = static_cast<const char*>(data);
+  buffer_.insert(buffer_.end(), begin, begin + bytes);
+}
+
+void AtomicFile::flush() {
+  write_all(descriptor_, buffer_.data(), buffer_.size(), path_);
+  buffer_.clear();
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (::fsync(descriptor_) != 0) throw_system_error("sync", path_);
+  if (::close(std::exchange(descriptor_, -1)) != 0) {
+    ::unlink(temporary_.c_str());
+    throw_system_error("close", path_);
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    ::unlink(temporary_.c_str());
+    throw_system_error("rename to", path_);
+  }
+  sync_directory(folder_of(path_));
+}
+
+void write_file_atomically(const fs::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+AppendFile::AppendFile(const fs::path& path, int64_t keep_bytes) : path_(path) {
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw_system_error("open", path_);
+  if (keep_bytes >= 0 && ::ftruncate(descriptor_, keep_bytes) != 0) {
+    throw_system_error("truncate", path_);
+  }
+}
+
+AppendFile::~AppendFile() { ::close(descriptor_); }
+
+void AppendFile::append(std::string_view text) {
+  write_all(descriptor_, text.data(), text.size(), path_);
+}
+
+void make_writable_directory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    throw_environment_error("cannot create folder {}: {}; choose another output folder",
+                            path.string(), error.message());
+  }
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    throw_environment_error("cannot write to folder {}: {}; choose another output folder",
+                            path.string(), std::strerror(errno));
+  }
+}
+
+void sync_directory(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw_system_error("open folder", path);
+  const int status = ::fsync(descriptor);
+  ::close(descriptor);
+  if (status != 0) throw_system_error("sync folder", path);
+}
+
+std::vector<fs::path> expand_paths(std::string_view comma_list) {
+  std::vector<fs::path> files;
+  while (!comma_list.empty()) {
+    const size_t comma = comma_list.find(',');
+    const std::string pattern(comma_list.substr(0, comma));
+    comma_list.remove_prefix(comma == std::string_view::npos ? comma_list.size() : comma + 1);
+    if (pattern.empty()) continue;
+    if (fs::is_directory(pattern)) {
+      std::vector<fs::path> inside;
+      for (const auto& entry : fs::recursive_directory_iterator(pattern)) {
+        if (entry.is_regular_file()) inside.push_back(entry.path());
+      }
+      std::sort(inside.begin(), inside.end());
+      if (inside.empty()) throw_user_error("folder {} holds no files", pattern);
+      files.insert(files.end(), inside.begin(), inside.end());
+      continue;
+    }
+    glob_t matches{};
+    const int status = ::glob(pattern.c_str(), 0, nullptr, &matches);
+    for (size_t i = 0; status == 0 && i < matches.gl_pathc; ++i) {
+      files.emplace_back(matches.gl_pathv[i]);
+    }
+    ::globfree(&matches);
+    if (status != 0) throw_user_error("no file matches {}; check the path", pattern);
+  }
+  return files;
+}
+
+}  // namespace cloze::platform

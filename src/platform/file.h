@@ -1,0 +1,83 @@
+// Files: reading, memory mapping, and writing whole or not at all.
+// Errors: DataError or EnvironmentError that names the path and what the system said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cloze::platform {
+
+// The whole file. UserError when it does not exist or cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
+// A file mapped read-only for as long as this object lives.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// A file written under a temporary name beside its path, and published by commit():
+// flush, fsync, rename, fsync of the folder. Destroyed without commit, it leaves nothing behind.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  void commit();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  void flush();
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::vector<char> buffer_;
+  int descriptor_ = -1;
+};
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+// A file that only grows; every append is written through to the system at once.
+class AppendFile {
+ public:
+  // keep_bytes: the file is cut to this length first (resuming a log); negative keeps all.
+  explicit AppendFile(const std::filesystem::path& path, int64_t keep_bytes = -1);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  void append(std::string_view text);
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+// Creates the folder and its parents; EnvironmentError when it cannot be written to.
+void make_writable_directory(const std::filesystem::path& path);
+// Makes renames and new names in the folder durable.
+void sync_directory(const std::filesystem::path& path);
+
+// Comma list of paths and glob patterns → existing files, sorted within each pattern.
+// A folder stands for every file below it. UserError when a pattern matches nothing.
+std::vector<std::filesystem::path> expand_paths(std::string_view comma_list);
+
+}  // namespace cloze::platform

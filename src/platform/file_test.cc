@@ -1,0 +1,63 @@
+#include "platform/file.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              ("cloze_file_test_" + std::string(
+                  testing::UnitTest::GetInstance()->current_test_info()->name()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  fs::path folder_;
+};
+
+TEST_F(FileTest, AtomicFileAppearsOnlyOnCommit) {
+  const fs::path path = folder_ / "a";
+  {
+    AtomicFile file(path);
+    file.write("half");
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  write_file_atomically(path, std::string(3 << 20, 'x') + "end");
+  EXPECT_EQ(read_file(path).size(), (3u << 20) + 3);
+  EXPECT_EQ(MappedFile(path).text().substr(3 << 20), "end");
+}
+
+TEST_F(FileTest, AppendFileCutsAndGrows) {
+  const fs::path path = folder_ / "log";
+  AppendFile(path).append("one\ntwo\n");
+  AppendFile(path, 4).append("three\n");
+  EXPECT_EQ(read_file(path), "one\nthree\n");
+}
+
+TEST_F(FileTest, ExpandPathsKnowsListsGlobsAndFolders) {
+  for (const char* name : {"b.txt", "a.txt", "c.dat"}) write_file_atomically(folder_ / name, "");
+  EXPECT_EQ(expand_paths((folder_ / "*.txt").string()).size(), 2u);
+  EXPECT_EQ(expand_paths((folder_ / "*.txt").string() + "," + (folder_ / "c.dat").string()).size(),
+            3u);
+  EXPECT_EQ(expand_paths(folder_.string()).front().filename(), "a.txt");
+  EXPECT_THROW(expand_paths((folder_ / "*.none").string()), UserError);
+}
+
+TEST_F(FileTest, MissingFileNamesThePath) {
+  try {
+    read_file(folder_ / "nothing");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("nothing"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace cloze::platform

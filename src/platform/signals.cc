@@ -1,0 +1,29 @@
+#include "platform/signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace cloze::platform {
+namespace {
+
+std::atomic<int> received{0};
+
+void on_signal(int number) {
+  if (received.exchange(number) != 0) _exit(128 + number);
+}
+
+}  // namespace
+
+void install_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
+  signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error of write, not a death
+}
+
+bool stop_requested() { return received.load(std::memory_order_relaxed) != 0; }
+int stop_signal() { return received.load(std::memory_order_relaxed); }
+
+}  // namespace cloze::platform

@@ -1,0 +1,11 @@
+// Signals that ask the program to stop: SIGTERM, SIGINT and SIGUSR1 set a flag that long work polls
+// between steps. A second one ends the process at once.
+#pragma once
+
+namespace cloze::platform {
+
+void install_stop_signals();
+bool stop_requested();
+int stop_signal();  // the signal received, 0 while there is none
+
+}  // namespace cloze::platform
