@@ -1,0 +1,138 @@
+"""The scripts that watch over the repository notice what they are there for."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+TABLES = """
+<!-- layers: begin -->
+| room | may include | holds |
+| --- | --- | --- |
+| base | | nothing |
+| graph | base | nothing |
+| backend | base | nothing |
+| backend/cpu | base, backend | nothing |
+<!-- layers: end -->
+<!-- vendors: begin -->
+| header | only in |
+| --- | --- |
+| dnnl.hpp | backend/cpu |
+| sys/ | base |
+<!-- vendors: end -->
+"""
+
+JUNIT = """<?xml version="1.0"?>
+<testsuite name="x">
+  <testcase name="good" status="run"/>
+  <testcase name="good too" status="run"/>
+  {more}
+</testsuite>
+"""
+SKIPPED = ('<testcase name="no data" status="notrun">'
+           '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/></testcase>')
+FAILED = '<testcase name="bad" status="fail"><failure message=""/></testcase>'
+NOT_BUILT = ('<testcase name="absent" status="notrun">'
+             '<skipped message="Unable to find executable"/></testcase>')
+
+
+def run(script, *arguments):
+    """Exit status and output of a script of ours."""
+    result = subprocess.run([sys.executable, ROOT / "scripts" / script, *map(str, arguments)],
+                            capture_output=True, text=True, timeout=60)
+    return result.returncode, result.stdout
+
+
+class TreeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def write(self, path, text):
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+
+class CheckLayersTest(TreeTest):
+    def check(self, path, text):
+        self.write("ARCHITECTURE.md", TABLES)
+        self.write(path, text)
+        return run("check_layers", self.root)
+
+    def test_allows_what_the_table_allows(self):
+        status, _ = self.check("src/backend/cpu/a.cc", '#include <dnnl.hpp>\n#include "base/b.h"\n')
+        self.assertEqual(status, 0)
+
+    def test_refuses_an_upward_include_with_file_and_line(self):
+        status, output = self.check("src/base/a.h", '#pragma once\n#include "graph/graph.h"\n')
+        self.assertEqual((status, output),
+                         (1, 'src/base/a.h:2: "graph/graph.h": base may not include graph\n'))
+
+    def test_refuses_a_room_above_its_own_parent(self):
+        status, output = self.check("src/backend/kernel.cc", '#include "backend/cpu/linear.h"\n')
+        self.assertEqual(status, 1, output)
+
+    def test_refuses_a_vendor_header_elsewhere(self):
+        status, output = self.check("src/graph/a.cc", "#include <dnnl.hpp>\n")
+        self.assertEqual((status, output),
+                         (1, "src/graph/a.cc:1: <dnnl.hpp> belongs in backend/cpu only\n"))
+
+    def test_refuses_a_folder_without_a_row(self):
+        status, output = self.check("src/utils/a.cc", "")
+        self.assertEqual((status, output),
+                         (1, "src/utils/a.cc:1: lies in no room of ARCHITECTURE.md\n"))
+
+
+class CheckSizesTest(TreeTest):
+    def check(self, text, path="src/base/a.cc"):
+        self.write(path, text)
+        return run("check_sizes", self.root)
+
+    def test_refuses_a_long_function_and_names_its_first_line(self):
+        body = "  call();  // }\n" * 79
+        status, output = self.check(f"namespace a {{\nvoid f(int b) {{\n{body}}}\n}}\n")
+        self.assertEqual((status, output),
+                         (1, "src/base/a.cc:2: function has 81, the limit is 80\n"))
+
+    def test_allows_eighty_lines(self):
+        body = '  call("}");\n' * 78
+        status, output = self.check(f"A::A(int b) : a_(b), c_{{b}} {{\n{body}}}\n")
+        self.assertEqual(status, 0, output)
+
+    def test_a_long_table_is_no_function(self):
+        status, output = self.check("const int a[] = {\n" + "  1,\n" * 100 + "};\n")
+        self.assertEqual(status, 0, output)
+
+    def test_refuses_a_long_header_unless_waived(self):
+        text = "\n" * 401
+        status, output = self.check(text, "src/base/a.h")
+        self.assertEqual((status, output),
+                         (1, "src/base/a.h:1: header has 401, the limit is 400\n"))
+        self.write("scripts/size_waivers.txt", "src/base/*.h  it is a test\n")
+        self.assertEqual(self.check(text, "src/base/a.h")[0], 0)
+
+
+class CountTestsTest(TreeTest):
+    def count(self, more=""):
+        self.write("a.xml", JUNIT.format(more=more))
+        return run("count_tests", self.root / "a.xml")
+
+    def test_counts(self):
+        self.assertEqual(self.count(), (0, "2 passed, 0 failed\n"))
+        self.assertEqual(self.count(SKIPPED), (0, "2 passed, 0 failed, 1 skipped\n"))
+
+    def test_a_failure_and_a_missing_program_are_failures(self):
+        status, output = self.count(FAILED + NOT_BUILT)
+        self.assertEqual((status, output.splitlines()[-1]), (1, "2 passed, 2 failed"))
+
+    def test_a_missing_report_is_a_failure(self):
+        status, output = run("count_tests", self.root / "none.xml")
+        self.assertEqual((status, output), (1, "0 passed, 1 failed\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
