@@ -1,0 +1,175 @@
+#include "formats/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "platform/file.h"
+
+namespace cloze::formats {
+namespace {
+
+using nlohmann::json;
+
+// Reads characters and keeps count where all copies can see it: the parser reports no positions
+// for the keys it has read.
+class CountingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* at, uint64_t* count) : at_(at), count_(count) {}
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    ++at_;
+    ++*count_;
+    return *this;
+  }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  uint64_t* count_;
+};
+
+// Takes the parser's events and builds the value, refusing deep nesting and repeated keys.
+class Builder {
+ public:
+  using number_integer_t = json::number_integer_t;
+  using number_unsigned_t = json::number_unsigned_t;
+  using number_float_t = json::number_float_t;
+  using string_t = json::string_t;
+  using binary_t = json::binary_t;
+
+  explicit Builder(const uint64_t& position) : position_(position) {}
+
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(number_integer_t value) { return add(value); }
+  bool number_unsigned(number_unsigned_t value) { return add(value); }
+  bool number_float(number_float_t value, const string_t&) { return add(value); }
+  bool string(string_t& value) { return add(std::move(value)); }
+  bool binary(binary_t&) { return fail("binary value"); }
+  bool start_object(size_t) { return open(json::object()); }
+  bool end_object() { return close(); }
+  bool start_array(size_t) { return open(json::array()); }
+  bool end_array() { return close(); }
+
+  bool key(string_t& name) {
+    if (open_.back()->contains(name)) return fail(fmt::format("key \"{}\" stands twice", name));
+    key_ = std::move(name);
+    return true;
+  }
+
+  bool parse_error(size_t position, const std::string& token, const json::exception& error) {
+    const uint64_t offset = position > 0 ? position - 1 : 0;
+    if (error.id == 406) {  // out_of_range.406: the number does not fit a double
+      error_ = {fmt::format("number {} is out of range", token), position_};
+      return false;
+    }
+    const std::string what = error.what();
+    const size_t detail = what.find(": ");
+    error_ = {detail == std::string::npos ? what : what.substr(detail + 2), offset};
+    return false;
+  }
+
+  json take() { return std::move(root_); }
+  const std::optional<ParseError>& error() const { return error_; }
+
+ private:
+  bool fail(std::string message) {
+    error_ = {std::move(message), position_ > 0 ? position_ - 1 : 0};
+    return false;
+  }
+
+  json* place(json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    json& parent = *open_.back();
+    if (parent.is_object()) return &(parent[key_] = std::move(value));
+    parent.push_back(std::move(value));
+    return &parent.back();
+  }
+  bool add(json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(json container) {
+    if (open_.size() >= kMaxJsonDepth) {
+      return fail(fmt::format("nested deeper than {} levels", kMaxJsonDepth));
+    }
+    open_.push_back(place(std::move(container)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  const uint64_t& position_;
+  json root_;
+  std::vector<json*> open_;  // from the root to the container being filled
+  std::string key_;
+  std::optional<ParseError> error_;
+};
+
+// The library's sentence starts with a place of its own; ours is given apart from the message.
+std::string without_place(std::string message) {
+  const size_t colon = message.find(": ");
+  const bool starts_with_place = message.starts_with("parse error at ");
+  return starts_with_place && colon != std::string::npos ? message.substr(colon + 2) : message;
+}
+
+}  // namespace
+
+TextPosition position_at(std::string_view text, uint64_t offset) {
+  const std::string_view before = text.substr(0, std::min<uint64_t>(offset, text.size()));
+  const size_t newline = before.rfind('\n');
+  const size_t line_start = newline == std::string_view::npos ? 0 : newline + 1;
+  return {.line = 1 + std::count(before.begin(), before.end(), '\n'),
+          .column = 1 + static_cast<int64_t>(before.size() - line_start)};
+}
+
+Result<json> parse_json(std::string_view text) {
+  uint64_t position = 0;
+  Builder builder(position);
+  const bool parsed = json::sax_parse(CountingIterator(text.data(), &position),
+                                      CountingIterator(text.data() + text.size(), &position),
+                                      &builder, json::input_format_t::json, /*strict=*/true,
+                                      /*ignore_comments=*/true);
+  if (builder.error()) {
+    return ParseError{without_place(builder.error()->message), builder.error()->offset};
+  }
+  CLOZE_CHECK(parsed, "the JSON parser failed without an error");
+  return builder.take();
+}
+
+json read_json_file(const std::filesystem::path& path) {
+  const std::string text = platform::read_file(path);
+  Result<json> result = parse_json(text);
+  if (!result) {
+    const TextPosition at = position_at(text, result.error().offset);
+    throw_data_error("{}:{}:{}: {}", path.string(), at.line, at.column, result.error().message);
+  }
+  return std::move(result).value();
+}
+
+std::string json_text(const nlohmann::ordered_json& value) {
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string json_line(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace cloze::formats

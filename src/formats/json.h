@@ -1,0 +1,36 @@
+// JSON text to nlohmann::json, with the limits that text from outside needs: nesting of at most 64,
+// no key twice in one object, valid UTF-8, numbers in range. Comments (// and /* */) are skipped.
+// Source: RFC 8259; comments as in JSONC.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace cloze::formats {
+
+inline constexpr int kMaxJsonDepth = 64;
+
+// A place in a text, both counted from 1; the column counts bytes.
+struct TextPosition {
+  int64_t line = 1;
+  int64_t column = 1;
+};
+TextPosition position_at(std::string_view text, uint64_t offset);
+
+// The error's message does not name the place; its offset does.
+Result<nlohmann::json> parse_json(std::string_view text);
+// DataError "config.json:3:14: ..." when the text is not such JSON.
+nlohmann::json read_json_file(const std::filesystem::path& path);
+
+// Text of a value, two spaces a level, newline at the end. Bytes that are not UTF-8 become U+FFFD,
+// numbers that are not finite become null.
+std::string json_text(const nlohmann::ordered_json& value);
+// The same on one line, without the newline.
+std::string json_line(const nlohmann::ordered_json& value);
+
+}  // namespace cloze::formats

@@ -1,0 +1,267 @@
+#include "formats/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "formats/json.h"
+
+namespace cloze::formats {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kLengthBytes = 8;
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr size_t kMaxTensors = 1'000'000;
+constexpr size_t kMaxNameBytes = 1024;
+constexpr size_t kAlignment = 8;
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+constexpr std::pair<DType, std::string_view> kDTypeNames[] = {
+    {DType::kF32, "F32"}, {DType::kBF16, "BF16"}, {DType::kF16, "F16"}, {DType::kF64, "F64"},
+    {DType::kI32, "I32"}, {DType::kI64, "I64"},   {DType::kU8, "U8"},
+};
+
+std::string_view format_name(DType dtype) {
+  for (const auto& [type, name] : kDTypeNames) {
+    if (type == dtype) return name;
+  }
+  throw InternalError("a dtype without a name in safetensors");
+}
+
+std::optional<DType> dtype_named(std::string_view wanted) {
+  for (const auto& [type, name] : kDTypeNames) {
+    if (name == wanted) return type;
+  }
+  return std::nullopt;
+}
+
+// A tensor as the header tells it; begin and end count from the start of the data.
+struct Entry {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// What is wrong with a header entry; the offset is added by the caller.
+using Fault = std::optional<std::string>;
+
+Fault parse_shape(const json& value, Entry& entry, uint64_t& elements) {
+  if (!value.is_array()) return "its shape is no list";
+  std::vector<int64_t> dims;
+  elements = 1;
+  for (const json& dim : value) {
+    if (!dim.is_number_unsigned()) return "its shape holds something that is no whole number";
+    const uint64_t extent = dim.get<uint64_t>();
+    if (extent > INT64_MAX || __builtin_mul_overflow(elements, extent, &elements)) {
+      return "its shape overflows";
+    }
+    dims.push_back(static_cast<int64_t>(extent));
+  }
+  entry.shape = Shape(std::move(dims));
+  return std::nullopt;
+}
+
+Fault parse_entry(const json& value, uint64_t data_bytes, Entry& entry) {
+  if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
+      !value.contains("shape") || !value.contains("data_offsets")) {
+    return "it must hold dtype, shape and data_offsets, nothing else";
+  }
+  const json& dtype = value["dtype"];
+  if (!dtype.is_string()) return "its dtype is no text";
+  const std::optional<DType> known = dtype_named(dtype.get<std::string>());
+  if (!known) return fmt::format("dtype {} is not supported", dtype.get<std::string>());
+  entry.dtype = *known;
+
+  uint64_t elements = 0;
+  if (Fault fault = parse_shape(value["shape"], entry, elements)) return fault;
+  const json& offsets = value["data_offsets"];
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned()) {
+    return "its data_offsets are not two whole numbers";
+  }
+  entry.begin = offsets[0].get<uint64_t>();
+  entry.end = offsets[1].get<uint64_t>();
+  if (entry.begin > entry.end || entry.end > data_bytes) {
+    return fmt::format("its data_offsets [{}, {}] lie outside the {} bytes of data", entry.begin,
+                       entry.end, data_bytes);
+  }
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(elements, static_cast<uint64_t>(bytes_of(entry.dtype)), &bytes) ||
+      bytes != entry.end - entry.begin) {
+    return fmt::format("{} {} needs another number of bytes than its data_offsets give ({})",
+                       name_of(entry.dtype), entry.shape.to_string(), entry.end - entry.begin);
+  }
+  return std::nullopt;
+}
+
+Fault parse_metadata(const json& value, SafetensorsMetadata& metadata) {
+  if (!value.is_object()) return "__metadata__ is no object";
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) return fmt::format("__metadata__ \"{}\" is no text", key);
+    metadata[key] = text.get<std::string>();
+  }
+  return std::nullopt;
+}
+
+// Sorted by offset the tensors must cover the data without holes or overlap.
+Fault check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  uint64_t covered = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != covered) {
+      return fmt::format("tensor {} begins at {} of the data where {} was expected", entry.name,
+                         entry.begin, covered);
+    }
+    covered = entry.end;
+  }
+  if (covered != data_bytes) {
+    return fmt::format("the tensors end at {} of {} bytes of data", covered, data_bytes);
+  }
+  return std::nullopt;
+}
+
+Fault parse_header(const json& header, uint64_t data_bytes, std::vector<Entry>& entries,
+                   SafetensorsMetadata& metadata) {
+  if (!header.is_object()) return "the header is no object";
+  if (header.size() > kMaxTensors) return fmt::format("more than {} tensors", kMaxTensors);
+  for (const auto& [name, value] : header.items()) {
+    if (name == kMetadataKey) {
+      if (Fault fault = parse_metadata(value, metadata)) return fault;
+      continue;
+    }
+    if (name.size() > kMaxNameBytes) {
+      return fmt::format("a tensor's name is longer than {} bytes", kMaxNameBytes);
+    }
+    Entry entry{.name = name};
+    if (Fault fault = parse_entry(value, data_bytes, entry)) {
+      return fmt::format("tensor {}: {}", name, *fault);
+    }
+    entries.push_back(std::move(entry));
+  }
+  return check_cover(entries, data_bytes);
+}
+
+std::vector<TensorView> layout_order(std::span<const TensorView> tensors) {
+  std::vector<TensorView> ordered(tensors.begin(), tensors.end());
+  std::sort(ordered.begin(), ordered.end(), [](const TensorView& a, const TensorView& b) {
+    const int64_t a_bytes = bytes_of(a.dtype);
+    const int64_t b_bytes = bytes_of(b.dtype);
+    return a_bytes != b_bytes ? a_bytes > b_bytes : a.name < b.name;
+  });
+  return ordered;
+}
+
+std::string header_text(std::span<const TensorView> tensors, const SafetensorsMetadata& metadata) {
+  nlohmann::ordered_json header;
+  header[kMetadataKey]["format"] = "pt";
+  for (const auto& [key, text] : metadata) header[kMetadataKey][key] = text;
+  uint64_t offset = 0;
+  for (const TensorView& tensor : tensors) {
+    const uint64_t end = offset + tensor.bytes.size();
+    header[tensor.name] = {{"dtype", format_name(tensor.dtype)},
+                           {"shape", tensor.shape.dims()},
+                           {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = json_line(header);
+  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  return text;
+}
+
+void check_writable(std::span<const TensorView> tensors) {
+  std::set<std::string_view> names;
+  for (const TensorView& tensor : tensors) {
+    CLOZE_CHECK(names.insert(tensor.name).second, "tensor {} is given twice", tensor.name);
+    const int64_t bytes = tensor.shape.elements() * bytes_of(tensor.dtype);
+    CLOZE_CHECK(static_cast<int64_t>(tensor.bytes.size()) == bytes,
+                "tensor {} {} has {} bytes instead of {}", tensor.name, tensor.shape.to_string(),
+                tensor.bytes.size(), bytes);
+  }
+}
+
+}  // namespace
+
+Result<SafetensorsContent> parse_safetensors(std::span<const std::byte> file) {
+  if (file.size() < kLengthBytes) {
+    return ParseError{fmt::format("{} bytes are too few for a safetensors file", file.size()), 0};
+  }
+  uint64_t header_bytes = 0;
+  std::memcpy(&header_bytes, file.data(), kLengthBytes);
+  const uint64_t limit = std::min<uint64_t>(kMaxHeaderBytes, file.size() - kLengthBytes);
+  if (header_bytes > limit) {
+    return ParseError{fmt::format("header of {} bytes where at most {} fit; the file is cut short "
+                                  "or no safetensors file",
+                                  header_bytes, limit),
+                      0};
+  }
+  const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes,
+                              header_bytes);
+  if (!text.starts_with('{')) return ParseError{"the header does not start with {", kLengthBytes};
+  const Result<json> header = parse_json(text);
+  if (!header) {
+    return ParseError{"header: " + header.error().message, kLengthBytes + header.error().offset};
+  }
+  const std::span<const std::byte> data = file.subspan(kLengthBytes + header_bytes);
+  std::vector<Entry> entries;
+  SafetensorsContent content;
+  if (Fault fault = parse_header(*header, data.size(), entries, content.metadata)) {
+    return ParseError{*fault, kLengthBytes};
+  }
+  for (Entry& entry : entries) {
+    content.tensors.push_back({.name = std::move(entry.name),
+                               .dtype = entry.dtype,
+                               .shape = std::move(entry.shape),
+                               .bytes = data.subspan(entry.begin, entry.end - entry.begin)});
+  }
+  return content;
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
+  Result<SafetensorsContent> result = parse_safetensors(file_.bytes());
+  if (!result) {
+    throw_data_error("{} at byte {}: {}", path.string(), result.error().offset,
+                     result.error().message);
+  }
+  content_ = std::move(result).value();
+  for (size_t i = 0; i < content_.tensors.size(); ++i) index_[content_.tensors[i].name] = i;
+}
+
+const TensorView* SafetensorsFile::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &content_.tensors[found->second];
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                       const SafetensorsMetadata& metadata) {
+  check_writable(tensors);
+  const std::vector<TensorView> ordered = layout_order(tensors);
+  const std::string header = header_text(ordered, metadata);
+  const uint64_t header_bytes = header.size();
+  platform::AtomicFile file(path);
+  file.write(&header_bytes, sizeof header_bytes);
+  file.write(header);
+  for (const TensorView& tensor : ordered) file.write(tensor.bytes.data(), tensor.bytes.size());
+  file.commit();
+}
+
+uint64_t safetensors_file_bytes(std::span<const TensorView> tensors) {
+  constexpr uint64_t kEntryBytes = 160;  // a header entry without its name
+  uint64_t bytes = kLengthBytes + kAlignment + kEntryBytes;
+  for (const TensorView& tensor : tensors) {
+    bytes += kEntryBytes + 6 * tensor.name.size() + tensor.bytes.size();
+  }
+  return bytes;
+}
+
+}  // namespace cloze::formats

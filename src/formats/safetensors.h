@@ -1,0 +1,76 @@
+// safetensors: named tensors in one file that can be mapped and used in place.
+//
+//   file    := u64 N, little endian | header, N bytes of JSON, starts with '{', may end in spaces
+//              | data
+//   header  := {"__metadata__": {text: text}, NAME: {"dtype": "F32", "shape": [..],
+//               "data_offsets": [begin, end]}, ...}      offsets count from the start of the data
+//
+// The tensors, sorted by offset, cover the data exactly: no holes, no overlap. Whatever breaks a
+// rule is refused; besides the format's own rules, names are at most 1 KiB and tensors at most a
+// million. Data need not be aligned: copy it out before use.
+// Source: github.com/huggingface/safetensors README.md, "Format", and tensor.rs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/result.h"
+#include "base/shape.h"
+#include "platform/file.h"
+
+namespace cloze::formats {
+
+// A tensor whose bytes, row-major and little endian, lie elsewhere.
+struct TensorView {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::span<const std::byte> bytes;
+};
+
+using SafetensorsMetadata = std::map<std::string, std::string>;
+
+struct SafetensorsContent {
+  std::vector<TensorView> tensors;  // in the order of their bytes
+  SafetensorsMetadata metadata;
+};
+
+// Views into `file`, which must outlive them. Errors carry the offset in the file.
+Result<SafetensorsContent> parse_safetensors(std::span<const std::byte> file);
+
+// A file opened for reading; its tensors live as long as it does.
+class SafetensorsFile {
+ public:
+  // DataError that names the file and the offset when the bytes break a rule.
+  explicit SafetensorsFile(const std::filesystem::path& path);
+
+  const std::vector<TensorView>& tensors() const { return content_.tensors; }
+  const SafetensorsMetadata& metadata() const { return content_.metadata; }
+  const TensorView* find(std::string_view name) const;  // nullptr when there is none
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  platform::MappedFile file_;
+  SafetensorsContent content_;
+  std::map<std::string, size_t, std::less<>> index_;
+};
+
+// Writes the file whole or not at all, straight from the views. Tensors are laid out by size of
+// element, then by name. `metadata` is added to {"format": "pt"}, which transformers asks for.
+// InternalError when a name repeats or bytes do not fit the shape.
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                       const SafetensorsMetadata& metadata = {});
+
+// Bytes write_safetensors needs at most.
+uint64_t safetensors_file_bytes(std::span<const TensorView> tensors);
+
+}  // namespace cloze::formats

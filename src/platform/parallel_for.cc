@@ -1,0 +1,45 @@
+#include "platform/parallel_for.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace cloze::platform {
+
+int available_threads() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+    return std::max(1, CPU_COUNT(&allowed));
+  }
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void parallel_for(int64_t count, int threads, const std::function<void(int64_t)>& body) {
+  std::atomic<int64_t> next_item{0};
+  std::exception_ptr first_error;
+  std::mutex error_mutex;
+  const auto work = [&] {
+    for (int64_t item = next_item++; item < count; item = next_item++) {
+      try {
+        body(item);
+      } catch (...) {
+        next_item = count;
+        const std::lock_guard lock(error_mutex);
+        if (!first_error) first_error = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (int64_t i = 1; i < std::min<int64_t>(threads, count); ++i) helpers.emplace_back(work);
+  work();
+  helpers.clear();  // joins
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+}  // namespace cloze::platform
