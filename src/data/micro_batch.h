@@ -1,0 +1,45 @@
+// MicroBatch: what one execution of the training program reads: samples laid end to end in T token
+// slots. Shapes are static (T, B, P are capacities); what is unused is marked so that it changes
+// nothing: label -1 is ignored by the losses, slots behind the last sequence attend to nothing.
+// The field names are the names of the program's inputs (models/bert.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cloze::data {
+
+// Capacities of a micro-batch, fixed when the program is compiled.
+struct MicroBatchCapacity {
+  int64_t tokens = 0;       // T
+  int64_t sequences = 0;    // B
+  int64_t predictions = 0;  // P
+  bool operator==(const MicroBatchCapacity&) const = default;
+};
+
+struct MicroBatch {
+  std::vector<int32_t> input_ids;             // [T]    0 in unused slots
+  std::vector<int32_t> token_type_ids;        // [T]
+  std::vector<int32_t> position_ids;          // [T]    index inside the sequence
+  std::vector<int32_t> sample_ids;            // [T]    ordinal of the sample in the step: dropout's key
+  std::vector<int32_t> sequence_starts;       // [B+1]  ascending; unused entries repeat the end
+  std::vector<int32_t> first_tokens;          // [B]    slot of [CLS]; 0 when unused
+  std::vector<int32_t> masked_positions;      // [P]    slot in [0, T); 0 when unused
+  std::vector<int32_t> masked_labels;         // [P]    -1 when unused
+  std::vector<int32_t> next_sentence_labels;  // [B]    -1 when unused
+
+  int64_t num_tokens = 0;       // real ones
+  int64_t num_sequences = 0;    // real ones
+  int64_t num_predictions = 0;  // real ones
+};
+
+// The samples of one optimiser step, packed; and the totals that normalise its losses.
+struct StepBatch {
+  std::vector<MicroBatch> micro_batches;
+  int64_t num_tokens = 0;
+  int64_t num_sequences = 0;
+  int64_t num_predictions = 0;
+};
+
+}  // namespace cloze::data

@@ -1,0 +1,182 @@
+#include "graph/graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace cloze::graph {
+namespace {
+
+std::string describe(const Graph& graph, const std::vector<Value>& values) {
+  std::vector<std::string> parts;
+  for (const Value value : values) {
+    const ValueInfo& info = graph.info(value);
+    parts.push_back(fmt::format("{}: {}", info.name, info.type.to_string()));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+Graph::Scope::Scope(Graph& graph, std::string_view name)
+    : graph_(graph), outer_length_(graph.scope_.size()) {
+  graph_.scope_ += name;
+  graph_.scope_ += '.';
+}
+
+Graph::Scope::~Scope() { graph_.scope_.resize(outer_length_); }
+
+Value Graph::new_value(ValueInfo info) {
+  values_.push_back(std::move(info));
+  return Value{static_cast<int32_t>(values_.size() - 1)};
+}
+
+void Graph::register_name(Value value, const std::string& name) {
+  const bool fresh = names_.emplace(name, value).second;
+  CLOZE_CHECK(fresh, "the name {} is used twice in a graph", name);
+}
+
+Value Graph::add_input(std::string name, TensorType type) {
+  const Value value = new_value({.name = name, .type = std::move(type), .kind = ValueKind::kInput});
+  register_name(value, name);
+  return value;
+}
+
+Value Graph::add_variable(ValueInfo info) {
+  info.kind = ValueKind::kVariable;
+  const std::string name = info.name;
+  const Value value = new_value(std::move(info));
+  register_name(value, name);
+  return value;
+}
+
+Value Graph::add_parameter(std::string_view name, Shape shape, Init init) {
+  return add_variable({.name = scope_ + std::string(name),
+                       .type = {DType::kF32, std::move(shape)},
+                       .role = VariableRole::kParameter,
+                       .init = init});
+}
+
+Node& Graph::append(const OpDefinition& op, std::vector<Value> inputs, std::any attributes) {
+  Node node;
+  node.op = &op;
+  node.name = scope_ + std::string(op.name);
+  node.attributes = std::move(attributes);
+  node.inputs = std::move(inputs);
+  node.phase = phase_;
+  return nodes_.emplace_back(std::move(node));
+}
+
+std::vector<Value> Graph::add(const OpDefinition& op, std::vector<Value> inputs,
+                              std::any attributes) {
+  const std::vector<TensorType> outputs = op.infer(types(inputs), attributes);
+  std::vector<Value> values;
+  for (const TensorType& type : outputs) {
+    values.push_back(new_value({.name = fmt::format("%{}", values_.size()), .type = type}));
+  }
+  Node& node = append(op, std::move(inputs), std::move(attributes));
+  node.outputs = values;
+  node.accumulates.assign(values.size(), false);
+  return values;
+}
+
+Value Graph::add_one(const OpDefinition& op, std::vector<Value> inputs, std::any attributes) {
+  const std::vector<Value> outputs = add(op, std::move(inputs), std::move(attributes));
+  CLOZE_CHECK(outputs.size() == 1, "{} has {} outputs, not one", op.name, outputs.size());
+  return outputs[0];
+}
+
+void Graph::add_into(const OpDefinition& op, std::vector<Value> inputs, std::any attributes,
+                     std::vector<Target> targets) {
+  Node& node = append(op, std::move(inputs), std::move(attributes));
+  for (const Target& target : targets) {
+    node.outputs.push_back(target.variable);
+    node.accumulates.push_back(target.accumulate);
+  }
+}
+
+void Graph::mark_output(Value value, std::string name) {
+  register_name(value, name);
+  info(value).name = std::move(name);
+  outputs_.push_back(value);
+}
+
+const ValueInfo& Graph::info(Value value) const {
+  CLOZE_CHECK(value.valid() && value.index < num_values(), "value {} of {}", value.index,
+              num_values());
+  return values_[value.index];
+}
+
+ValueInfo& Graph::info(Value value) {
+  return const_cast<ValueInfo&>(static_cast<const Graph*>(this)->info(value));
+}
+
+std::vector<TensorType> Graph::types(const std::vector<Value>& values) const {
+  std::vector<TensorType> result;
+  result.reserve(values.size());
+  for (const Value value : values) result.push_back(type(value));
+  return result;
+}
+
+std::optional<Value> Graph::find(std::string_view name) const {
+  const auto found = names_.find(std::string(name));
+  if (found == names_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<Value> Graph::variables(VariableRole role) const {
+  std::vector<Value> result;
+  for (int32_t i = 0; i < num_values(); ++i) {
+    if (values_[i].kind == ValueKind::kVariable && values_[i].role == role) result.push_back({i});
+  }
+  return result;
+}
+
+std::vector<Value> Graph::inputs() const {
+  std::vector<Value> result;
+  for (int32_t i = 0; i < num_values(); ++i) {
+    if (values_[i].kind == ValueKind::kInput) result.push_back({i});
+  }
+  return result;
+}
+
+void Graph::verify() const {
+  std::vector<bool> defined(values_.size());
+  for (size_t i = 0; i < values_.size(); ++i) {
+    defined[i] = values_[i].kind != ValueKind::kIntermediate;
+  }
+  for (const Node& node : nodes_) {
+    for (const Value input : node.inputs) {
+      CLOZE_CHECK(input.valid() && defined[input.index], "{} uses {} before it is defined",
+                  node.name, input.valid() ? info(input).name : "an invalid value");
+    }
+    const std::vector<TensorType> expected = node.op->infer(types(node.inputs), node.attributes);
+    CLOZE_CHECK(expected == types(node.outputs),
+                "{}: the outputs do not have the types its rule gives", node.name);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueInfo& output = info(node.outputs[i]);
+      const bool fresh = output.kind == ValueKind::kIntermediate && !node.accumulates[i];
+      CLOZE_CHECK(fresh ? !defined[node.outputs[i].index] : output.kind != ValueKind::kInput,
+                  "{} writes {} again", node.name, output.name);
+      defined[node.outputs[i].index] = true;
+    }
+  }
+}
+
+std::string Graph::to_string() const {
+  std::string text;
+  for (const Node& node : nodes_) {
+    const bool accumulates =
+        std::find(node.accumulates.begin(), node.accumulates.end(), true) != node.accumulates.end();
+    text += fmt::format("{}  {} {} {}({})\n",
+                        node.phase == Phase::kMicroStep ? "micro-step" : "update    ",
+                        describe(*this, node.outputs), accumulates ? "+=" : "=", node.name,
+                        describe(*this, node.inputs));
+  }
+  return text;
+}
+
+}  // namespace cloze::graph

@@ -1,0 +1,47 @@
+// OpDefinition: what an operator means, apart from how a device computes it (backend/): its shape
+// rule, its gradient rule (which operators to append; no arithmetic) and its cost.
+// The definitions live in ops/, one file per operator; a Node points at one of them.
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/tensor_type.h"
+#include "graph/value.h"
+
+namespace cloze::graph {
+
+class Graph;
+struct Node;
+
+// What a gradient rule sees: the node to differentiate and the gradients of its outputs.
+struct GradientRequest {
+  const Node& node;
+  std::span<const Value> output_gradients;  // invalid where nothing flows back
+  // True where the gradient of an input is wanted; a rule may skip the others.
+  std::vector<bool> wanted;
+};
+
+struct OpDefinition {
+  std::string_view name;  // also the name of its files, bench and profiler row
+
+  // Output types from input types. Throws InternalError naming the input that does not fit.
+  std::vector<TensorType> (*infer)(std::span<const TensorType> inputs, const std::any& attributes);
+
+  // Appends the gradient operators and returns one gradient per input (invalid = none).
+  // Null: the operator cannot be differentiated.
+  std::vector<Value> (*differentiate)(Graph& graph, const GradientRequest& request) = nullptr;
+
+  // Useful floating-point operations of one call, multiply-add = 2; null counts as 0.
+  double (*flops)(std::span<const TensorType> inputs, const std::any& attributes) = nullptr;
+
+  // Inputs that the operator updates in place; they are variables.
+  std::vector<int> mutated_inputs = {};
+  // Outputs that may be added to a variable instead of written (parameter gradients).
+  std::vector<int> accumulable_outputs = {};
+};
+
+}  // namespace cloze::graph

@@ -1,0 +1,38 @@
+// linear: matrix product with a weight stored [out, in] (PyTorch's layout), bias, activation.
+//
+//   u = x weight^T + bias         y = activation(u)
+//
+// Inputs:  x [M, K] f32 | bf16;  weight [N, K] as x;  bias [N] f32 (optional)
+// Outputs: y [M, N] as x;  with an activation also u [M, N] as x, kept for the backward pass
+// Products are summed in f32. The activation is set by the fuse pass, never by model code.
+//
+// linear_input_gradient   dx = dy weight        dy [M, N], weight [N, K] -> dx [M, K] as dy
+// linear_weight_gradient  dweight = dy^T x, dbias = sum_m dy
+//                         dy [M, N], x [M, K] -> dweight [N, K] f32 (, dbias [N] f32)
+#pragma once
+
+#include "graph/graph.h"
+#include "ops/gelu.h"
+
+namespace cloze::ops {
+
+struct LinearAttributes {
+  std::optional<GeluForm> activation;
+};
+
+struct LinearWeightGradientAttributes {
+  bool has_bias = false;
+};
+
+extern const graph::OpDefinition kLinear;
+extern const graph::OpDefinition kLinearInputGradient;
+extern const graph::OpDefinition kLinearWeightGradient;
+
+struct LinearInputs {
+  graph::Value x;       // [M, K]
+  graph::Value weight;  // [N, K]
+  graph::Value bias;    // [N], may be invalid
+};
+graph::Value linear(graph::Graph& graph, const LinearInputs& in);
+
+}  // namespace cloze::ops

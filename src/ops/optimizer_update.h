@@ -1,0 +1,44 @@
+// The operators of the update phase, one call per parameter. All tensors are f32.
+//
+// global_norm:     norm [1] = sqrt(sum over all inputs of the sum of squares); summed in double
+// gradient_scale:  norm [1] -> scale [1]: what gradients are multiplied by before they are used.
+//                  max_norm / max(norm, max_norm) when clipping (max_norm > 0), else 1;
+//                  0 when the norm is not finite, and then no update happens at all.
+//
+// lamb, adamw:     mutate parameter, m and v.
+// Inputs:  parameter, m, v, gradient  f32, one shape;  gradient_scale, learning_rate [1] f32;
+//          update_index [1] i32, t = 1 for the first update
+//   g = gradient_scale * gradient;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
+//   mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) with use_debiasing, else m, v
+//   lamb:   u = mhat / (sqrt(vhat) + epsilon) + weight_decay * w
+//           ratio = |w| / |u|, or 1 when either norm is 0 or adapts is false;  w -= lr * ratio * u
+//   adamw:  w -= lr * (mhat / (sqrt(vhat) + epsilon) + weight_decay * w)
+// Gradients are cleared by the session after the update, not here.
+// Source: You et al., arXiv 1904.00962; Loshchilov, Hutter, arXiv 1711.05101 (as
+// torch.optim.AdamW); exclusion rules and defaults: graphcore/examples nlp/bert/tensorflow1
+// (optim/optimizer.cc).
+#pragma once
+
+#include "graph/graph.h"
+
+namespace cloze::ops {
+
+struct GradientScaleAttributes {
+  double max_norm = 0.0;  // 0: no clipping
+};
+
+struct MomentAttributes {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-6;
+  double weight_decay = 0.0;
+  bool use_debiasing = true;
+  bool adapts = true;  // lamb only: scale the update by the trust ratio
+};
+
+extern const graph::OpDefinition kGlobalNorm;
+extern const graph::OpDefinition kGradientScale;
+extern const graph::OpDefinition kLamb;   // attributes: MomentAttributes
+extern const graph::OpDefinition kAdamW;  // attributes: MomentAttributes
+
+}  // namespace cloze::ops

@@ -1,0 +1,42 @@
+// vocabulary_loss: projection on the vocabulary and softmax cross-entropy, computed in blocks of
+// rows so that the full [P, V] logits never exist.
+//
+//   logits[p] = x[p] table^T + bias       loss = normalizer * sum_p CE(logits[p], labels[p])
+//
+// Inputs:  x [P, H] f32 | bf16;  table [V, H] as x;  labels [P] i32 (-1: ignored);
+//          normalizer [1] f32 (1 / predictions of the whole step);  bias [V] f32 (optional)
+// Outputs: loss [1] f32;  correct [1] f32: how many rows have the label as (first) largest logit
+//
+// vocabulary_loss_gradient
+// Inputs:  dloss [1] f32, x, table, labels, normalizer (, bias)
+// Outputs: dx [P, H] as x;  dtable [V, H] f32 (; dbias [V] f32)
+//   dlogits[p] = dloss * normalizer * (softmax(logits[p]) - onehot(labels[p])), 0 for ignored rows
+//
+// vocabulary_loss_with_gradient does both on one set of logits; the fuse pass puts it in the place
+// of the pair. Inputs as vocabulary_loss_gradient; outputs loss, correct, then those of the
+// gradient.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace cloze::ops {
+
+extern const graph::OpDefinition kVocabularyLoss;
+extern const graph::OpDefinition kVocabularyLossGradient;
+extern const graph::OpDefinition kVocabularyLossWithGradient;
+
+struct VocabularyLossInputs {
+  graph::Value x;           // [P, H]
+  graph::Value table;       // [V, H]
+  graph::Value labels;      // [P] i32
+  graph::Value normalizer;  // [1]
+  graph::Value bias;        // [V], may be invalid
+};
+
+struct LossOutputs {
+  graph::Value loss;     // [1] f32
+  graph::Value correct;  // [1] f32
+};
+LossOutputs vocabulary_loss(graph::Graph& graph, const VocabularyLossInputs& in);
+
+}  // namespace cloze::ops
