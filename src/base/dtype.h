@@ -6,7 +6,7 @@
 
 namespace cloze {
 
-enum class DType : uint8_t { kF32, kBF16, kF64, kI32, kI64, kU8 };
+enum class DType : uint8_t { kF32, kBF16, kF16, kF64, kI32, kI64, kU8 };
 
 int64_t bytes_of(DType dtype);
 std::string_view name_of(DType dtype);  // "f32", "bf16", ...

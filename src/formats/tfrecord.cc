@@ -78,14 +78,22 @@ Result<std::vector<uint64_t>> index_tfrecords(std::span<const std::byte> file) {
   return offsets;
 }
 
-void TfRecordWriter::append(std::span<const std::byte> payload) {
+std::string tfrecord_bytes(std::span<const std::byte> payload) {
   const auto length = to_little_endian<kLengthBytes>(payload.size());
   const auto length_checksum = to_little_endian<4>(masked_crc32c(length));
   const auto payload_checksum = to_little_endian<4>(masked_crc32c(payload));
-  file_.write(length.data(), length.size());
-  file_.write(length_checksum.data(), length_checksum.size());
-  file_.write(payload.data(), payload.size());
-  file_.write(payload_checksum.data(), payload_checksum.size());
+  std::string record;
+  record.reserve(kTfRecordHeaderBytes + payload.size() + kTfRecordFooterBytes);
+  for (const std::span<const std::byte> part :
+       {std::span<const std::byte>(length), std::span<const std::byte>(length_checksum), payload,
+        std::span<const std::byte>(payload_checksum)}) {
+    record.append(reinterpret_cast<const char*>(part.data()), part.size());
+  }
+  return record;
+}
+
+void TfRecordWriter::append(std::span<const std::byte> payload) {
+  file_.write(tfrecord_bytes(payload));
 }
 
 }  // namespace cloze::formats

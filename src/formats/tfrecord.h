@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -42,6 +43,9 @@ Result<std::span<const std::byte>> tfrecord_payload(std::span<const std::byte> f
 
 // Offsets of all records, ascending. Touches headers only, so payloads may still prove corrupt.
 Result<std::vector<uint64_t>> index_tfrecords(std::span<const std::byte> file);
+
+// One whole record around a payload.
+std::string tfrecord_bytes(std::span<const std::byte> payload);
 
 // Writes records one after the other; the file appears under its name on commit().
 class TfRecordWriter {

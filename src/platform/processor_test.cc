@@ -1,0 +1,20 @@
+#include "platform/processor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cloze::platform {
+namespace {
+
+TEST(Processor, HasTheFloorThisProgramWasBuiltFor) {
+#if defined(__AVX2__)
+  const auto features = processor_features();
+  EXPECT_NE(std::find(features.begin(), features.end(), "avx2"), features.end());
+#else
+  GTEST_SKIP() << "not built for AVX2";
+#endif
+}
+
+}  // namespace
+}  // namespace cloze::platform
