@@ -1,0 +1,44 @@
+// Learning rate as a function of the step, nothing else: a resumed run reads the same values.
+//
+// With s the step counted from 0, W the warm-up steps, T all steps, m = 1e-7:
+//   polynomial, one power 1      s <= W: base s/W              else base (T - s - 1)/(T - W)
+//   polynomial, powers p, q      s <= W: base (s/W)^p          else (base - m) (1 - (s-W)/(T-W))^q
+//   + m
+//     (one power other than 1 stands for both)
+//   constant                     s <= W: base s/W              else base
+// and never less than m. With W = 0 there is no warm-up: the second form holds from step 0. From
+// step T on polynomial stays at m.
+// Source: Graphcore examples v3.0.0, nlp/bert/tensorflow1/lr_schedules.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace cloze::optim {
+
+inline constexpr double kMinimumLearningRate = 1e-7;
+
+enum class ScheduleKind { kPolynomial, kConstant };
+
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::kPolynomial;
+  double base_learning_rate = 2e-5;  // the peak
+  int64_t warmup_steps = 0;
+  int64_t total_steps = 1;
+  std::vector<double> powers = {1.0};  // one, or {of the warm-up, of the decay}
+
+  // UserError that names the value at fault.
+  void validate() const;
+};
+
+double learning_rate(const Schedule& schedule, int64_t step);
+
+// A warm-up given as a number of steps (a whole number) or as a share of all steps (in [0, 1)).
+// UserError for anything else.
+int64_t warmup_steps(double warmup, int64_t total_steps);
+
+// "polynomial_decay" (or "polynomial") and "constant"; UserError for other names.
+ScheduleKind schedule_named(std::string_view name);
+
+}  // namespace cloze::optim
