@@ -1,0 +1,154 @@
+#include "models/hugging_face_config.h"
+
+#include "base/error.h"
+#include "formats/json.h"
+
+namespace cloze::models {
+namespace {
+
+using nlohmann::json;
+
+// Reads keys of one object into fields that keep their value when the key is absent.
+class KeyReader {
+ public:
+  KeyReader(const json& object, const std::string& source) : object_(object), source_(source) {}
+
+  void read(const char* key, int64_t& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_number_integer()) refuse(key, *value, "a whole number");
+      field = value->get<int64_t>();
+    }
+  }
+  void read(const char* key, double& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_number()) refuse(key, *value, "a number");
+      field = value->get<double>();
+    }
+  }
+  void read(const char* key, bool& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_boolean()) refuse(key, *value, "true or false");
+      field = value->get<bool>();
+    }
+  }
+  void read(const char* key, std::string& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_string()) refuse(key, *value, "text");
+      field = value->get<std::string>();
+    }
+  }
+  // The key, where present, must hold this value.
+  template <typename T>
+  void require(const char* key, T wanted) const {
+    T value = wanted;
+    read(key, value);
+    if (value != wanted) {
+      throw_user_error("{}: {} is {}; only {} is supported", source_, key, json(value).dump(),
+                       json(wanted).dump());
+    }
+  }
+
+ private:
+  const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+  [[noreturn]] void refuse(const char* key, const json& value, const char* wanted) const {
+    throw_user_error("{}: {} is {}; it must be {}", source_, key, formats::json_line(value),
+                     wanted);
+  }
+
+  const json& object_;
+  const std::string& source_;
+};
+
+void read_shape(const KeyReader& reader, BertConfig& config) {
+  reader.read("vocab_size", config.vocab_size);
+  reader.read("hidden_size", config.hidden_size);
+  reader.read("num_hidden_layers", config.num_hidden_layers);
+  reader.read("num_attention_heads", config.num_attention_heads);
+  reader.read("intermediate_size", config.intermediate_size);
+  reader.read("max_position_embeddings", config.max_position_embeddings);
+  reader.read("type_vocab_size", config.type_vocab_size);
+}
+
+}  // namespace
+
+Activation activation_named(std::string_view name) {
+  if (name == "gelu") return Activation::kGeluErf;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
+  throw_user_error("hidden_act {} is not supported; choose gelu, gelu_new or gelu_pytorch_tanh",
+                   name);
+}
+
+std::string_view activation_name(Activation activation) {
+  return activation == Activation::kGeluErf ? "gelu" : "gelu_new";
+}
+
+std::string hugging_face_config_text(const BertConfig& config, std::string_view dtype) {
+  nlohmann::ordered_json text{
+      {"architectures", {"BertForPreTraining"}},
+      {"model_type", "bert"},
+      {"vocab_size", config.vocab_size},
+      {"hidden_size", config.hidden_size},
+      {"num_hidden_layers", config.num_hidden_layers},
+      {"num_attention_heads", config.num_attention_heads},
+      {"intermediate_size", config.intermediate_size},
+      {"hidden_act", activation_name(config.hidden_act)},
+      {"hidden_dropout_prob", config.hidden_dropout_prob},
+      {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
+      {"max_position_embeddings", config.max_position_embeddings},
+      {"type_vocab_size", config.type_vocab_size},
+      {"initializer_range", config.initializer_range},
+      {"layer_norm_eps", config.layer_norm_eps},
+      {"pad_token_id", 0},
+      {"position_embedding_type", "absolute"},
+      {"tie_word_embeddings", true},
+      {"use_cache", true},
+      {"classifier_dropout", nullptr},
+      {"torch_dtype", dtype},
+  };
+  const auto add_if_off = [&text](const char* key, bool is_on) {
+    if (!is_on) text[key] = false;
+  };
+  add_if_off("use_qkv_bias", config.use_qkv_bias);
+  add_if_off("use_attention_projection_bias", config.use_attention_projection_bias);
+  add_if_off("use_cls_layer", config.use_cls_layer);
+  add_if_off("use_prediction_bias", config.use_prediction_bias);
+  return formats::json_text(text);
+}
+
+BertConfig bert_config_from_json(const json& object, const std::string& source) {
+  if (!object.is_object()) throw_user_error("{}: not a JSON object", source);
+  const KeyReader reader(object, source);
+  reader.require<std::string>("model_type", "bert");
+  reader.require<std::string>("position_embedding_type", "absolute");
+  reader.require("is_decoder", false);
+  reader.require("tie_word_embeddings", true);
+
+  BertConfig config;
+  read_shape(reader, config);
+  reader.read("hidden_dropout_prob", config.hidden_dropout_prob);
+  reader.read("attention_probs_dropout_prob", config.attention_probs_dropout_prob);
+  reader.read("initializer_range", config.initializer_range);
+  reader.read("layer_norm_eps", config.layer_norm_eps);
+  reader.read("use_qkv_bias", config.use_qkv_bias);
+  reader.read("use_attention_projection_bias", config.use_attention_projection_bias);
+  reader.read("use_cls_layer", config.use_cls_layer);
+  reader.read("use_prediction_bias", config.use_prediction_bias);
+  std::string activation(activation_name(config.hidden_act));
+  reader.read("hidden_act", activation);
+  try {
+    config.hidden_act = activation_named(activation);
+    config.validate();
+  } catch (const UserError& error) {
+    throw_user_error("{}: {}", source, error.what());
+  }
+  return config;
+}
+
+BertConfig read_hugging_face_config(const std::filesystem::path& path) {
+  return bert_config_from_json(formats::read_json_file(path), path.string());
+}
+
+}  // namespace cloze::models

@@ -1,0 +1,28 @@
+// BertConfig to and from Hugging Face's config.json, and from Google's bert_config.json, which has
+// the same numbers without model_type and layer_norm_eps. Our use_* switches are extra keys; they
+// are written only where they differ from a plain BERT, so that others read our files as their own.
+// Keys we do not know are left alone: they say nothing about the shape of the model.
+// Source: transformers, models/bert/configuration_bert.py.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "models/bert_config.h"
+
+namespace cloze::models {
+
+// The text of config.json for BertForPreTraining; `dtype` is that of the weights beside it.
+std::string hugging_face_config_text(const BertConfig& config, std::string_view dtype = "float32");
+
+// UserError that names `source` (a file), the key and the value when the model is not one we build.
+BertConfig bert_config_from_json(const nlohmann::json& json, const std::string& source);
+BertConfig read_hugging_face_config(const std::filesystem::path& path);
+
+// "gelu" is the exact form; "gelu_new" and "gelu_pytorch_tanh" the tanh form. UserError for others.
+Activation activation_named(std::string_view name);
+std::string_view activation_name(Activation activation);
+
+}  // namespace cloze::models

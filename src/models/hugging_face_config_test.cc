@@ -1,0 +1,85 @@
+#include "models/hugging_face_config.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/error.h"
+#include "formats/json.h"
+
+namespace cloze::models {
+namespace {
+
+BertConfig config_of(const std::string& text) {
+  return bert_config_from_json(*formats::parse_json(text), "config.json");
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    config_of(text);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(HuggingFaceConfig, ReadsWhatItWrites) {
+  BertConfig config;
+  config.vocab_size = 1000;
+  config.hidden_size = 64;
+  config.num_attention_heads = 4;
+  config.hidden_act = Activation::kGeluTanh;
+  config.layer_norm_eps = 1e-5;
+  config.use_qkv_bias = false;
+  config.use_cls_layer = false;
+  EXPECT_EQ(config_of(hugging_face_config_text(config)), config);
+  EXPECT_EQ(config_of(hugging_face_config_text(BertConfig{})), BertConfig{});
+}
+
+TEST(HuggingFaceConfig, APlainBertHasNoKeysOfOurs) {
+  const std::string text = hugging_face_config_text(BertConfig{});
+  EXPECT_EQ(text.find("use_qkv_bias"), std::string::npos);
+  EXPECT_NE(text.find("\"BertForPreTraining\""), std::string::npos);
+}
+
+TEST(HuggingFaceConfig, ReadsGooglesFileAndForeignKeys) {
+  const BertConfig config = config_of(
+      R"({"hidden_size": 128, "num_attention_heads": 2, "directionality": "bidi",
+          "pooler_fc_size": 768, "hidden_act": "gelu_pytorch_tanh", "classifier_dropout": null})");
+  EXPECT_EQ(config.hidden_size, 128);
+  EXPECT_EQ(config.hidden_act, Activation::kGeluTanh);
+  EXPECT_EQ(config.layer_norm_eps, 1e-12);
+}
+
+TEST(HuggingFaceConfig, RefusalsNameFileKeyAndValue) {
+  EXPECT_EQ(refusal_of(R"({"model_type": "roberta"})"),
+            "config.json: model_type is \"roberta\"; only \"bert\" is supported");
+  EXPECT_EQ(
+      refusal_of(R"({"position_embedding_type": "relative_key"})"),
+      "config.json: position_embedding_type is \"relative_key\"; only \"absolute\" is supported");
+  EXPECT_EQ(refusal_of(R"({"is_decoder": true})"),
+            "config.json: is_decoder is true; only false is supported");
+  EXPECT_EQ(refusal_of(R"({"hidden_act": "relu"})"),
+            "config.json: hidden_act relu is not supported; choose gelu, gelu_new or "
+            "gelu_pytorch_tanh");
+  EXPECT_EQ(refusal_of(R"({"hidden_size": "768"})"),
+            "config.json: hidden_size is \"768\"; it must be a whole number");
+  EXPECT_EQ(refusal_of(R"({"use_cls_layer": 1})"),
+            "config.json: use_cls_layer is 1; it must be true or false");
+  EXPECT_NE(refusal_of(R"({"hidden_size": 100, "num_attention_heads": 12})").find("not divisible"),
+            std::string::npos);
+  EXPECT_EQ(refusal_of("[]"), "config.json: not a JSON object");
+}
+
+TEST(HuggingFaceConfig, ReadsStoredFolders) {
+  const char* data = std::getenv("CLOZE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA names no folder with test data";
+  const std::filesystem::path folder = std::filesystem::path(data) / "checkpoints";
+  EXPECT_EQ(read_hugging_face_config(folder / "hf_tiny_safetensors" / "config.json").hidden_size,
+            32);
+  EXPECT_GT(read_hugging_face_config(folder / "tf1_tiny" / "bert_config.json").hidden_size, 0);
+}
+
+}  // namespace
+}  // namespace cloze::models

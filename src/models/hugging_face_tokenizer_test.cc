@@ -1,0 +1,63 @@
+#include "models/hugging_face_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "formats/json.h"
+
+namespace cloze::models {
+namespace {
+
+const std::vector<std::string> kTokens = {"[PAD]",  "[UNK]", "[CLS]",       "[SEP]",
+                                          "[MASK]", "\"",    "caf\xc3\xa9", "##s"};
+
+std::string refusal_of(const std::vector<std::string>& tokens) {
+  try {
+    tokenizer_json_text({.tokens = tokens});
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(HuggingFaceTokenizer, DescribesBertsTokenizer) {
+  const auto text = formats::parse_json(tokenizer_json_text({.tokens = kTokens}));
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->at("normalizer").at("lowercase"), true);
+  EXPECT_EQ(text->at("model").at("vocab").size(), kTokens.size());
+  EXPECT_EQ(text->at("model").at("vocab").at("caf\xc3\xa9"), 6);
+  EXPECT_EQ(text->at("added_tokens").size(), 5u);
+  const auto& processor = text->at("post_processor");
+  EXPECT_EQ(processor.at("special_tokens").at("[SEP]").at("ids").at(0), 3);
+  EXPECT_EQ(processor.at("pair").at(3).at("Sequence").at("type_id"), 1);
+}
+
+TEST(HuggingFaceTokenizer, CasedModelsKeepCase) {
+  const TokenizerDescription cased{.tokens = kTokens, .lower_case = false, .max_length = 128};
+  EXPECT_EQ(formats::parse_json(tokenizer_json_text(cased))->at("normalizer").at("lowercase"),
+            false);
+  const auto config = formats::parse_json(tokenizer_config_text(cased));
+  EXPECT_EQ(config->at("do_lower_case"), false);
+  EXPECT_EQ(config->at("model_max_length"), 128);
+}
+
+TEST(HuggingFaceTokenizer, VocabularyHasALinePerToken) {
+  EXPECT_TRUE(vocabulary_text({.tokens = kTokens}).ends_with("caf\xc3\xa9\n##s\n"));
+}
+
+TEST(HuggingFaceTokenizer, RefusalsNameTheToken) {
+  EXPECT_EQ(refusal_of({"[PAD]", "[UNK]", "[CLS]", "[SEP]"}),
+            "the vocabulary has no [MASK]; add it as a line of its own");
+  std::vector<std::string> twice = kTokens;
+  twice.push_back("##s");
+  EXPECT_EQ(refusal_of(twice), "token ##s stands in the vocabulary twice, as 7 and 8; remove one");
+  std::vector<std::string> broken = kTokens;
+  broken.push_back("\xff");
+  EXPECT_EQ(refusal_of(broken), "token 8 of the vocabulary is not UTF-8; correct that line");
+}
+
+}  // namespace
+}  // namespace cloze::models
