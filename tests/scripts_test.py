@@ -1,4 +1,5 @@
 """The scripts that watch over the repository notice what they are there for."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -37,11 +38,24 @@ FAILED = '<testcase name="bad" status="fail"><failure message=""/></testcase>'
 NOT_BUILT = ('<testcase name="absent" status="notrun">'
              '<skipped message="Unable to find executable"/></testcase>')
 
+# Speaks the protocol of bench_step: each step is faster than the one before.
+SERVER = """#!{python}
+import json, sys
+if {broken} or ("compiled" in sys.argv):
+    sys.exit(1)
+print("ready", flush=True)
+speed = {speed}
+for line in sys.stdin:
+    speed += 1
+    print(json.dumps(dict(sequences_per_second=speed, ceiling_percent=50)), flush=True)
+"""
 
-def run(script, *arguments):
+
+def run(script, *arguments, **environment):
     """Exit status and output of a script of ours."""
     result = subprocess.run([sys.executable, ROOT / "scripts" / script, *map(str, arguments)],
-                            capture_output=True, text=True, timeout=60)
+                            capture_output=True, text=True, timeout=60,
+                            env=os.environ | {name: str(v) for name, v in environment.items()})
     return result.returncode, result.stdout
 
 
@@ -132,6 +146,25 @@ class CountTestsTest(TreeTest):
     def test_a_missing_report_is_a_failure(self):
         status, output = run("count_tests", self.root / "none.xml")
         self.assertEqual((status, output), (1, "0 passed, 1 failed\n"))
+
+
+class BenchStepTest(TreeTest):
+    def bench(self, broken=False):
+        for path, speed, fails in (("bin/bench_step", 10, broken), ("python", 3, False)):
+            self.write(path, SERVER.format(python=sys.executable, speed=speed, broken=fails))
+            (self.root / path).chmod(0o755)
+        return run("bench_step", "a.json", "--no-build", "--build-dir", self.root, "--rounds", 2,
+                   PEERS_PYTHON=self.root / "python")
+
+    def test_compares_the_best_of_each_and_leaves_out_what_cannot_run(self):
+        status, output = self.bench()
+        self.assertEqual(status, 0)
+        self.assertEqual(output.splitlines()[-1],
+                         "ratio 2.40 ours 12.00 peer 5.00 sequences/s ceiling 50.0 %")
+
+    def test_fails_when_our_side_does_not_start(self):
+        status, output = self.bench(broken=True)
+        self.assertEqual((status, output), (4, ""))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""One BERT pre-training step in torch + transformers: the peer that bench_step is compared with.
+
+The model is BertForPreTraining of the configuration's sizes, without the biases and the MLM
+transform that the configuration turns off; every sequence has the full length S with P predictions;
+forward, backward and one AdamW update (fused). One difference is left, and it is the library's way:
+transformers projects every position on the vocabulary, not only the predicted ones.
+
+Modes, all with sdpa attention:
+  f32    eager, compiled
+  bf16   autocast, compiled (autocast too), bf16-weights, bf16-weights-compiled
+
+Prints one JSON line per repetition:
+  {"mode": "eager", "dtype": "f32", "seconds": 1.5, "sequences": 32, "sequences_per_second": 21.3}
+With --serve it prints "ready" when it is warm, then answers each line "run" on stdin with one such
+line and leaves at the end of stdin, so that two programs can take turns on one machine.
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import sys
+import time
+
+MODES = {"f32": ("eager", "compiled"),
+         "bf16": ("autocast", "compiled", "bf16-weights", "bf16-weights-compiled")}
+IGNORED = -100
+WARM_UP_STEPS = 2
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--config", required=True, help="a configuration of ours (configs/*.json)")
+    parser.add_argument("--batch", type=int, help="sequences in a step; default: micro_batch_size")
+    parser.add_argument("--seq-length", type=int, help="S; default: the configuration's")
+    parser.add_argument("--dtype", choices=sorted(MODES), default="f32")
+    parser.add_argument("--mode", choices=sorted({m for modes in MODES.values() for m in modes}))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--steps", type=int, default=1, help="repetitions without --serve")
+    parser.add_argument("--optimizer", choices=("adamw", "lamb-equivalent"), default="adamw",
+                        help="torch has no LAMB: both are fused AdamW, whose update costs less")
+    parser.add_argument("--serve", action="store_true")
+    arguments = parser.parse_args()
+    arguments.mode = arguments.mode or MODES[arguments.dtype][0]
+    if arguments.mode not in MODES[arguments.dtype]:
+        parser.error(f"--dtype {arguments.dtype} has the modes {', '.join(MODES[arguments.dtype])}")
+    return arguments
+
+
+def read_config(path):
+    """Our configurations are JSON with comments on lines of their own."""
+    with open(path, encoding="utf-8") as file:
+        return json.loads(re.sub(r"^\s*//.*$", "", file.read(), flags=re.MULTILINE))
+
+
+def make_model(config):
+    from transformers import BertConfig, BertForPreTraining
+    names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+             "intermediate_size", "max_position_embeddings", "type_vocab_size", "hidden_act",
+             "hidden_dropout_prob", "attention_probs_dropout_prob", "layer_norm_eps")
+    shape = {name: config[name] for name in names if name in config}
+    model = BertForPreTraining(BertConfig(**shape, attn_implementation="sdpa"))
+    drop_unused_parts(model, config)
+    return model
+
+
+def drop_unused_parts(model, config):
+    """Takes out what the configuration turns off, so that both sides compute the same model."""
+    import torch
+    for layer in model.bert.encoder.layer:
+        if not config.get("use_qkv_bias", True):
+            for name in ("query", "key", "value"):
+                getattr(layer.attention.self, name).bias = None
+        if not config.get("use_attention_projection_bias", True):
+            layer.attention.output.dense.bias = None
+    if not config.get("use_cls_layer", True):
+        model.cls.predictions.transform = torch.nn.Identity()
+    if not config.get("use_prediction_bias", True):
+        model.cls.predictions.bias = None
+        model.cls.predictions.decoder.bias = None
+
+
+def make_batch(config, sequences, length):
+    import torch
+    generator = torch.Generator().manual_seed(1234)
+    vocab_size = config["vocab_size"]
+    shape = (sequences, length)
+    ids = torch.randint(5, vocab_size, shape, generator=generator)
+    labels = torch.full(shape, IGNORED)
+    predictions = min(config["max_predictions_per_seq"], length - 3)
+    for row in range(sequences):
+        chosen = 1 + torch.randperm(length - 2, generator=generator)[:predictions]
+        labels[row, chosen] = ids[row, chosen]
+    types = torch.zeros(shape, dtype=torch.int64)
+    types[:, length // 2:] = 1
+    return dict(input_ids=ids, token_type_ids=types, labels=labels,
+                attention_mask=torch.ones(shape, dtype=torch.int64),
+                next_sentence_label=torch.randint(0, 2, (sequences,), generator=generator))
+
+
+class Step:
+    """A training step in one mode; calling it runs one and returns its measurements."""
+
+    def __init__(self, arguments, config):
+        import torch
+        self.mode, self.dtype = arguments.mode, arguments.dtype
+        self.sequences = arguments.batch or config["micro_batch_size"]
+        length = arguments.seq_length or config["seq_length"]
+        self.batch = make_batch(config, self.sequences, length)
+        model = make_model(config).train()
+        if self.mode.startswith("bf16-weights"):
+            model = model.to(torch.bfloat16)
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, eps=1e-6,
+                                           weight_decay=0.01, fused=True)
+        self.model = torch.compile(model) if self.mode.endswith("compiled") else model
+        uses_autocast = self.dtype == "bf16" and not self.mode.startswith("bf16-weights")
+        self.precision = lambda: (torch.autocast("cpu", torch.bfloat16) if uses_autocast
+                                  else contextlib.nullcontext())
+
+    def __call__(self):
+        start = time.perf_counter()
+        self.optimizer.zero_grad(set_to_none=True)
+        with self.precision():
+            loss = self.model(**self.batch).loss
+        loss.backward()
+        self.optimizer.step()
+        loss.item()
+        seconds = time.perf_counter() - start
+        return {"mode": self.mode, "dtype": self.dtype, "seconds": seconds,
+                "sequences": self.sequences, "sequences_per_second": self.sequences / seconds}
+
+
+def main():
+    arguments = parse_arguments()
+    import torch
+    torch.set_num_threads(arguments.threads)
+    torch.manual_seed(1234)
+    step = Step(arguments, read_config(arguments.config))
+    for _ in range(WARM_UP_STEPS):
+        step()
+    if not arguments.serve:
+        for _ in range(arguments.steps):
+            print(json.dumps(step()), flush=True)
+        return
+    print("ready", flush=True)
+    for line in sys.stdin:
+        if line.strip() == "run":
+            print(json.dumps(step()), flush=True)
+
+
+if __name__ == "__main__":
+    main()
