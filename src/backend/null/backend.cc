@@ -1,0 +1,33 @@
+#include "backend/null/backend.h"
+
+namespace cloze::backend::null {
+namespace {
+
+class NullKernel : public Kernel {
+ public:
+  void run(const KernelArguments&) override {}
+};
+
+constexpr KernelEntry kEntry{
+    .name = "null",
+    .refuse = [](const KernelRequest&) -> std::optional<std::string> { return std::nullopt; },
+    .create = [](const KernelRequest&) -> std::unique_ptr<Kernel> {
+      return std::make_unique<NullKernel>();
+    }};
+
+class NullBackend : public Backend {
+ public:
+  std::string_view name() const override { return "null"; }
+  std::span<const KernelEntry> kernels(const graph::OpDefinition&) const override {
+    return {&kEntry, 1};
+  }
+};
+
+}  // namespace
+
+const Backend& backend() {
+  static const NullBackend instance;
+  return instance;
+}
+
+}  // namespace cloze::backend::null

@@ -1,0 +1,15 @@
+// The reference backend: scalar kernels for every operator, the definition of right.
+// Serves f32 and bf16 activations, and f64 throughout (every floating tensor of the request in
+// f64), which tests use as the exact answer. One thread, whatever the request says.
+#pragma once
+
+#include "backend/kernel.h"
+
+namespace cloze::backend::reference {
+
+const Backend& backend();
+
+// Every operator there is, in the order of the table.
+std::span<const graph::OpDefinition* const> operators();
+
+}  // namespace cloze::backend::reference

@@ -1,0 +1,60 @@
+#include "backend/reference/dropout_add_layer_norm.h"
+
+#include "backend/reference/dropout.h"
+#include "backend/reference/layer_norm_rows.h"
+#include "ops/dropout_add_layer_norm.h"
+
+namespace cloze::backend::reference {
+
+template <typename X>
+void DropoutAddLayerNorm::run(const Call& call) {
+  using P = Parameter<X>;
+  const auto& attributes = call.attributes<ops::DropoutAddLayerNormAttributes>();
+  const int64_t channels = call.input_shape(0)[1];
+  const Reader<X> x = call.read<X>(0);
+  const Reader<X> residual = call.read<X>(1);
+  const Writer<X> z = call.write<X>(1);
+  const ActivationDropout dropout(call, attributes, 4);
+  // The statistics are of z as it is stored, so that the backward pass sees the same numbers.
+  const LayerNormTensors<X> tensors{.x = call.read_output<X>(1),
+                                    .gamma = call.read<P>(2),
+                                    .beta = call.read<P>(3),
+                                    .y = call.write<X>(0),
+                                    .mean = call.write<P>(2),
+                                    .rstd = call.write<P>(3)};
+  for (int64_t t = 0; t < call.input_shape(0)[0]; ++t) {
+    const DropoutRow mask = dropout.row(t);
+    for (int64_t j = 0; j < channels; ++j) {
+      z.put(t, j, residual(t, j) + x(t, j) * mask.factor(j));
+    }
+    normalize_row(tensors, t, channels, attributes.epsilon);
+  }
+}
+
+template <typename X>
+void DropoutAddLayerNormGradient::run(const Call& call) {
+  const auto& attributes = call.attributes<ops::DropoutAddLayerNormAttributes>();
+  const Writer<X> dx = call.write<X>(0);
+  const Writer<X> dresidual = call.write<X>(1);
+  const ActivationDropout dropout(call, attributes, 5);
+  for (int64_t t = 0; t < call.input_shape(1)[0]; ++t) {
+    const LayerNormGradientRow<X> row(call, t);
+    const DropoutRow mask = dropout.row(t);
+    for (int64_t j = 0; j < call.input_shape(1)[1]; ++j) {
+      const double dz = row.dx(j);
+      dresidual.put(t, j, dz);
+      dx.put(t, j, dz * mask.factor(j));
+    }
+  }
+  put_channel_gradients<X>(
+      call, {.dgamma = call.write<Parameter<X>>(2), .dbeta = call.write<Parameter<X>>(3)});
+}
+
+size_t DropoutAddLayerNormGradient::workspace_bytes(const KernelRequest& request) {
+  return channel_gradients_workspace_bytes(request);
+}
+
+CLOZE_REFERENCE_INSTANTIATE(DropoutAddLayerNorm);
+CLOZE_REFERENCE_INSTANTIATE(DropoutAddLayerNormGradient);
+
+}  // namespace cloze::backend::reference

@@ -1,0 +1,23 @@
+// Reference kernels of add, cast and accumulate: ops/elementwise.h.
+#pragma once
+
+#include "backend/reference/call.h"
+
+namespace cloze::backend::reference {
+
+struct Add {
+  template <typename X>
+  static void run(const Call& call);
+};
+
+struct Cast {
+  template <typename X>
+  static void run(const Call& call);
+};
+
+struct Accumulate {
+  template <typename X>
+  static void run(const Call& call);
+};
+
+}  // namespace cloze::backend::reference

@@ -1,0 +1,126 @@
+#include "backend/reference/optimizer_update.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/optimizer_update.h"
+
+namespace cloze::backend::reference {
+namespace {
+
+// The inputs of lamb and adamw, and the part of the update they share.
+template <typename P>
+class Moments {
+ public:
+  explicit Moments(const Call& call)
+      : attributes_(call.attributes<ops::MomentAttributes>()),
+        elements_(call.input_shape(0).elements()),
+        parameter_(call.read<P>(0)),
+        m_(call.read<P>(1)),
+        v_(call.read<P>(2)),
+        gradient_(call.read<P>(3)),
+        new_parameter_(call.mutate<P>(0)),
+        new_m_(call.mutate<P>(1)),
+        new_v_(call.mutate<P>(2)),
+        gradient_scale_(call.read<P>(4)[0]),
+        learning_rate_(call.read<P>(5)[0]),
+        update_index_(call.integers(6)[0]) {}
+
+  int64_t elements() const { return elements_; }
+  double parameter(int64_t i) const { return parameter_[i]; }
+  // A scale of 0 says that the gradients are not finite: nothing moves.
+  bool is_skipped() const { return gradient_scale_ == 0.0; }
+
+  void update_moments() const {
+    for (int64_t i = 0; i < elements_; ++i) {
+      const double g = gradient_scale_ * gradient_[i];
+      new_m_.put(i, attributes_.beta1 * m_[i] + (1.0 - attributes_.beta1) * g);
+      new_v_.put(i, attributes_.beta2 * v_[i] + (1.0 - attributes_.beta2) * g * g);
+    }
+  }
+
+  // mhat / (sqrt(vhat) + epsilon) + weight_decay * w, from the moments as they are stored.
+  double update(int64_t i) const {
+    const double mhat = m_[i] / correction(attributes_.beta1);
+    const double vhat = v_[i] / correction(attributes_.beta2);
+    return mhat / (std::sqrt(vhat) + attributes_.epsilon) +
+           attributes_.weight_decay * parameter_[i];
+  }
+
+  // w -= learning rate * ratio * update
+  void move(double ratio) const {
+    for (int64_t i = 0; i < elements_; ++i) {
+      new_parameter_.put(i, parameter_[i] - learning_rate_ * ratio * update(i));
+    }
+  }
+
+ private:
+  double correction(double beta) const {
+    return attributes_.use_debiasing ? 1.0 - std::pow(beta, update_index_) : 1.0;
+  }
+
+  const ops::MomentAttributes& attributes_;
+  int64_t elements_;
+  Reader<P> parameter_, m_, v_, gradient_;
+  Writer<P> new_parameter_, new_m_, new_v_;
+  double gradient_scale_, learning_rate_;
+  int32_t update_index_;
+};
+
+template <typename P>
+double trust_ratio(const Moments<P>& moments) {
+  double parameter_squares = 0.0;
+  double update_squares = 0.0;
+  for (int64_t i = 0; i < moments.elements(); ++i) {
+    parameter_squares += moments.parameter(i) * moments.parameter(i);
+    update_squares += moments.update(i) * moments.update(i);
+  }
+  if (parameter_squares == 0.0 || update_squares == 0.0) return 1.0;
+  return std::sqrt(parameter_squares / update_squares);
+}
+
+}  // namespace
+
+template <typename X>
+void GlobalNorm::run(const Call& call) {
+  double squares = 0.0;
+  for (size_t input = 0; input < call.request.inputs.size(); ++input) {
+    const Reader<Parameter<X>> values = call.read<Parameter<X>>(input);
+    for (int64_t i = 0; i < call.input_shape(input).elements(); ++i) {
+      squares += values[i] * values[i];
+    }
+  }
+  call.write<Parameter<X>>(0).put(0, std::sqrt(squares));
+}
+
+template <typename X>
+void GradientScale::run(const Call& call) {
+  const double max_norm = call.attributes<ops::GradientScaleAttributes>().max_norm;
+  const double norm = call.read<Parameter<X>>(0)[0];
+  double scale = max_norm > 0.0 ? max_norm / std::max(norm, max_norm) : 1.0;
+  if (!std::isfinite(norm)) scale = 0.0;
+  call.write<Parameter<X>>(0).put(0, scale);
+}
+
+template <typename X>
+void Lamb::run(const Call& call) {
+  const Moments<Parameter<X>> moments(call);
+  if (moments.is_skipped()) return;
+  moments.update_moments();
+  moments.move(call.attributes<ops::MomentAttributes>().adapts ? trust_ratio(moments) : 1.0);
+}
+
+template <typename X>
+void AdamW::run(const Call& call) {
+  const Moments<Parameter<X>> moments(call);
+  if (moments.is_skipped()) return;
+  moments.update_moments();
+  moments.move(1.0);
+}
+
+CLOZE_REFERENCE_INSTANTIATE(GlobalNorm);
+CLOZE_REFERENCE_INSTANTIATE(GradientScale);
+CLOZE_REFERENCE_INSTANTIATE(Lamb);
+CLOZE_REFERENCE_INSTANTIATE(AdamW);
+
+}  // namespace cloze::backend::reference

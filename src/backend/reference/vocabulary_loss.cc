@@ -1,0 +1,168 @@
+#include "backend/reference/vocabulary_loss.h"
+
+#include <algorithm>
+
+#include "backend/reference/softmax_row.h"
+
+namespace cloze::backend::reference {
+namespace {
+
+// The inputs of all three operators; x is input `first`.
+template <typename X>
+struct Head {
+  using P = Parameter<X>;
+
+  Head(const Call& call, size_t first)
+      : rows(call.input_shape(first)[0]),
+        hidden(call.input_shape(first)[1]),
+        vocabulary(call.input_shape(first + 1)[0]),
+        x(call.read<X>(first)),
+        table(call.read<X>(first + 1)),
+        labels(call.integers(first + 2)),
+        normalizer(call.read<P>(first + 3)[0]),
+        has_bias(call.has_input(first + 4)),
+        bias(has_bias ? call.read<P>(first + 4) : Reader<P>(nullptr, 0)) {}
+
+  double logit(int64_t p, int64_t v) const {
+    double sum = has_bias ? bias[v] : 0.0;
+    for (int64_t j = 0; j < hidden; ++j) sum += x(p, j) * table(v, j);
+    return sum;
+  }
+
+  int64_t rows, hidden, vocabulary;
+  Reader<X> x, table;
+  const int32_t* labels;
+  double normalizer;
+  bool has_bias;
+  Reader<P> bias;
+};
+
+template <typename X>
+SoftmaxRow softmax_of(const Head<X>& head, int64_t p, double* logits) {
+  for (int64_t v = 0; v < head.vocabulary; ++v) logits[v] = head.logit(p, v);
+  return softmax_row(head.vocabulary, [&](int64_t v) { return logits[v]; });
+}
+
+// Outputs 0 and 1 of the call: loss and correct. Workspace: V.
+template <typename X>
+void put_loss(const Call& call, const Head<X>& head) {
+  double loss = 0.0;
+  double correct = 0.0;
+  for (int64_t p = 0; p < head.rows; ++p) {
+    if (head.labels[p] < 0) continue;
+    const SoftmaxRow row = softmax_of(head, p, call.workspace());
+    loss += row.log_sum_exp - call.workspace()[head.labels[p]];
+    if (row.first_largest == head.labels[p]) correct += 1.0;
+  }
+  call.write<Parameter<X>>(0).put(0, head.normalizer * loss);
+  call.write<Parameter<X>>(1).put(0, correct);
+}
+
+// The backward pass. Workspace: log_sum_exp [P], and after it logits [V] or a sum [H].
+template <typename X>
+class Backward {
+ public:
+  Backward(const Call& call, const Head<X>& head)
+      : head_(head),
+        scale_(call.read<Parameter<X>>(0)[0] * head.normalizer),
+        log_sum_exp_(call.workspace()),
+        sum_(call.workspace() + head.rows) {
+    for (int64_t p = 0; p < head.rows; ++p) {
+      log_sum_exp_[p] = softmax_of(head, p, sum_).log_sum_exp;
+    }
+  }
+
+  void put_dx(const Writer<X>& dx) {
+    for (int64_t p = 0; p < head_.rows; ++p) {
+      std::fill(sum_, sum_ + head_.hidden, 0.0);
+      for (int64_t v = 0; v < head_.vocabulary; ++v) {
+        const double gradient = dlogit(p, v);
+        for (int64_t j = 0; j < head_.hidden; ++j) sum_[j] += gradient * head_.table(v, j);
+      }
+      for (int64_t j = 0; j < head_.hidden; ++j) dx.put(p, j, sum_[j]);
+    }
+  }
+
+  void put_dtable(const Writer<Parameter<X>>& dtable) {
+    for (int64_t v = 0; v < head_.vocabulary; ++v) {
+      std::fill(sum_, sum_ + head_.hidden, 0.0);
+      for (int64_t p = 0; p < head_.rows; ++p) {
+        const double gradient = dlogit(p, v);
+        for (int64_t j = 0; j < head_.hidden; ++j) sum_[j] += gradient * head_.x(p, j);
+      }
+      for (int64_t j = 0; j < head_.hidden; ++j) dtable.put(v, j, sum_[j]);
+    }
+  }
+
+  void put_dbias(const Writer<Parameter<X>>& dbias) {
+    for (int64_t v = 0; v < head_.vocabulary; ++v) {
+      double sum = 0.0;
+      for (int64_t p = 0; p < head_.rows; ++p) sum += dlogit(p, v);
+      dbias.put(v, sum);
+    }
+  }
+
+ private:
+  double dlogit(int64_t p, int64_t v) const {
+    if (head_.labels[p] < 0) return 0.0;
+    const double probability = std::exp(head_.logit(p, v) - log_sum_exp_[p]);
+    return scale_ * (probability - (v == head_.labels[p] ? 1.0 : 0.0));
+  }
+
+  const Head<X>& head_;
+  double scale_;
+  double* log_sum_exp_;
+  double* sum_;
+};
+
+// The gradients are outputs `first` and following of the call.
+template <typename X>
+void put_gradients(const Call& call, const Head<X>& head, size_t first) {
+  Backward<X> backward(call, head);
+  backward.put_dx(call.write<X>(first));
+  backward.put_dtable(call.write<Parameter<X>>(first + 1));
+  if (head.has_bias) backward.put_dbias(call.write<Parameter<X>>(first + 2));
+}
+
+size_t gradient_workspace_bytes(const KernelRequest& request) {
+  const Shape& x = request.inputs[1].shape;
+  const int64_t vocabulary = request.inputs[2].shape[0];
+  return sizeof(double) * static_cast<size_t>(x[0] + std::max(vocabulary, x[1]));
+}
+
+}  // namespace
+
+template <typename X>
+void VocabularyLoss::run(const Call& call) {
+  put_loss(call, Head<X>(call, 0));
+}
+
+size_t VocabularyLoss::workspace_bytes(const KernelRequest& request) {
+  return sizeof(double) * static_cast<size_t>(request.inputs[1].shape[0]);
+}
+
+template <typename X>
+void VocabularyLossGradient::run(const Call& call) {
+  put_gradients(call, Head<X>(call, 1), 0);
+}
+
+size_t VocabularyLossGradient::workspace_bytes(const KernelRequest& request) {
+  return gradient_workspace_bytes(request);
+}
+
+template <typename X>
+void VocabularyLossWithGradient::run(const Call& call) {
+  const Head<X> head(call, 1);
+  put_loss(call, head);
+  put_gradients(call, head, 2);
+}
+
+size_t VocabularyLossWithGradient::workspace_bytes(const KernelRequest& request) {
+  return gradient_workspace_bytes(request);
+}
+
+CLOZE_REFERENCE_INSTANTIATE(VocabularyLoss);
+CLOZE_REFERENCE_INSTANTIATE(VocabularyLossGradient);
+CLOZE_REFERENCE_INSTANTIATE(VocabularyLossWithGradient);
+
+}  // namespace cloze::backend::reference
