@@ -86,6 +86,10 @@ class CheckLayersTest(TreeTest):
         self.assertEqual((status, output),
                          (1, 'src/base/a.h:2: "graph/graph.h": base may not include graph\n'))
 
+    def test_a_unit_test_may_look_up(self):
+        status, output = self.check("src/base/a_test.cc", '#include "graph/graph.h"\n')
+        self.assertEqual(status, 0, output)
+
     def test_refuses_a_room_above_its_own_parent(self):
         status, output = self.check("src/backend/kernel.cc", '#include "backend/cpu/linear.h"\n')
         self.assertEqual(status, 1, output)
