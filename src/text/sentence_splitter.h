@@ -1,0 +1,21 @@
+// Splits an English paragraph into sentences by rule.
+//
+// A sentence ends at a run of . ! ? … with the quotes and brackets that close behind it, when white
+// space follows and then something that can begin a sentence: a capital, a digit, an opening
+// quote or bracket, or any character outside ASCII. A lone full stop does not end one behind
+//   a title or abbreviation   Mr. Dr. St. e.g. cf. vol. (some only before a digit: No. 5, p. 12)
+//   an initial                J. Smith, George W. Bush
+//   letters with stops        U.S. Navy, unless a word follows that often opens a sentence (The,
+//   In)
+// The rules know nothing of Punkt's statistics; they need no model and no training.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace cloze::text {
+
+// The sentences in order, without the white space around them. Views into `paragraph`.
+std::vector<std::string_view> split_sentences(std::string_view paragraph);
+
+}  // namespace cloze::text
