@@ -1,0 +1,99 @@
+#include "data/creation/corpus_reader.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "platform/file.h"
+#include "platform/parallel_for.h"
+
+namespace cloze::data {
+namespace {
+
+constexpr size_t kBlockBytes = 256 << 10;
+constexpr int64_t kBlocksPerRound = 256;  // tokenised before they are joined: 64 MB of text
+constexpr int32_t kDocumentEnd = -1;
+
+struct Block {
+  std::string_view text;
+  bool ends_document = false;  // even if the text does not say so
+};
+
+// A tokenised block: ids of all sentences, and how many each sentence has, or kDocumentEnd.
+struct TokenBlock {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> lengths;
+  uint64_t invalid_utf8 = 0;
+};
+
+TokenBlock tokenize(const Block& block, TextFormat format, const text::Tokenizer& tokenizer) {
+  TokenBlock tokens;
+  const auto append_sentence = [&](std::string_view sentence) {
+    const size_t before = tokens.ids.size();
+    tokens.invalid_utf8 += tokenizer.append_ids(sentence, tokens.ids);
+    tokens.lengths.push_back(static_cast<int32_t>(tokens.ids.size() - before));
+  };
+  const auto end_document = [&] { tokens.lengths.push_back(kDocumentEnd); };
+  visit_sentences(block.text, format, {append_sentence, end_document});
+  if (block.ends_document) end_document();
+  return tokens;
+}
+
+void append(const TokenBlock& tokens, Corpus& corpus) {
+  std::span<const int32_t> rest = tokens.ids;
+  for (int32_t length : tokens.lengths) {
+    if (length == kDocumentEnd) {
+      corpus.end_document();
+      continue;
+    }
+    corpus.append_sentence(rest.first(static_cast<size_t>(length)));
+    rest = rest.subspan(static_cast<size_t>(length));
+  }
+}
+
+std::vector<Block> blocks_of(const std::vector<platform::MappedFile>& files,
+                             const CorpusOptions& options) {
+  std::vector<Block> blocks;
+  for (const platform::MappedFile& file : files) {
+    for (std::string_view text : split_into_blocks(file.text(), options.format, kBlockBytes)) {
+      blocks.push_back({.text = text});
+    }
+    if (!blocks.empty() && !options.documents_cross_files) blocks.back().ends_document = true;
+  }
+  if (!blocks.empty()) blocks.back().ends_document = true;
+  return blocks;
+}
+
+}  // namespace
+
+CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& tokenizer,
+                       CreationProgress& progress) {
+  std::vector<platform::MappedFile> files;
+  for (const auto& path : options.files) {
+    files.emplace_back(path);
+    progress.total_text_bytes += static_cast<int64_t>(files.back().text().size());
+  }
+  const std::vector<Block> blocks = blocks_of(files, options);
+  CorpusRead read{.corpus = Corpus(tokenizer.vocabulary().size())};
+  const auto count = static_cast<int64_t>(blocks.size());
+  for (int64_t begin = 0; begin < count; begin += kBlocksPerRound) {
+    const int64_t round = std::min(kBlocksPerRound, count - begin);
+    std::vector<TokenBlock> tokens(static_cast<size_t>(round));
+    platform::parallel_for(round, options.threads, [&](int64_t i) {
+      const Block& block = blocks[static_cast<size_t>(begin + i)];
+      tokens[static_cast<size_t>(i)] = tokenize(block, options.format, tokenizer);
+      progress.text_bytes += static_cast<int64_t>(block.text.size());
+    });
+    for (const TokenBlock& block : tokens) {
+      append(block, read.corpus);
+      read.invalid_utf8 += static_cast<int64_t>(block.invalid_utf8);
+    }
+  }
+  if (read.corpus.documents() == 0) {
+    throw_user_error("the corpus is empty: no sentence in {} file(s), the first is {}",
+                     options.files.size(),
+                     options.files.empty() ? "missing" : options.files.front().string());
+  }
+  return read;
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,33 @@
+// Corpus reader: text files become a tokenised corpus, on several threads. The corpus is the same
+// for any number of threads: files are cut into blocks, and blocks joined in order.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "data/creation/corpus.h"
+#include "data/creation/corpus_text.h"
+#include "data/creation/creation_progress.h"
+#include "text/tokenizer.h"
+
+namespace cloze::data {
+
+struct CorpusOptions {
+  std::vector<std::filesystem::path> files;
+  TextFormat format = TextFormat::kSentences;
+  // Google's script lets a document run on into the next file unless a blank line ends it.
+  bool documents_cross_files = false;
+  int threads = 1;
+};
+
+struct CorpusRead {
+  Corpus corpus;
+  int64_t invalid_utf8 = 0;  // sequences left out
+};
+
+// UserError when no file holds a sentence.
+CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& tokenizer,
+                       CreationProgress& progress);
+
+}  // namespace cloze::data

@@ -1,0 +1,86 @@
+#include "data/creation/corpus_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "platform/file.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CorpusReaderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("cloze_corpus_reader_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) {
+    platform::write_file_atomically(folder_ / name, text);
+    return folder_ / name;
+  }
+  CorpusRead read(const CorpusOptions& options) {
+    CreationProgress progress;
+    CorpusRead result = read_corpus(options, tokenizer_, progress);
+    EXPECT_EQ(progress.text_bytes, progress.total_text_bytes);
+    return result;
+  }
+
+  fs::path folder_;
+  const text::Tokenizer tokenizer_{
+      text::Vocabulary::from_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c"}),
+      {}};
+};
+
+std::string described(const Corpus& corpus) {
+  std::string text;
+  for (int64_t d = 0; d < corpus.documents(); ++d) {
+    for (int64_t s = 0; s < corpus.sentences_in(d); ++s) {
+      std::vector<int32_t> ids;
+      corpus.append_ids(d, s, ids);
+      for (int32_t id : ids) text += std::to_string(id);
+      text += "/";
+    }
+    text += "|";
+  }
+  return text;
+}
+
+TEST_F(CorpusReaderTest, FilesEndDocumentsUnlessTheyRunOn) {
+  const std::vector<fs::path> files{write("1", "a b\n\nc\n"), write("2", "b\nA\n\n\n"),
+                                    write("3", ""), write("4", "c")};
+  EXPECT_EQ(described(read({.files = files}).corpus), "56/|7/|6/5/|7/|");
+  EXPECT_EQ(described(read({.files = files, .documents_cross_files = true}).corpus),
+            "56/|7/6/5/|7/|");
+}
+
+TEST_F(CorpusReaderTest, AnyNumberOfThreadsGivesTheSameCorpus) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i)
+    text += i % 50 == 0 ? "\n" : i % 7 == 0 ? "a b c\n" : "b \xFF\n";
+  const std::vector<fs::path> files{write("1", text), write("2", text)};
+  const CorpusRead one = read({.files = files, .threads = 1});
+  EXPECT_EQ(one.corpus.documents(), 2 * 4000);
+  EXPECT_GT(one.invalid_utf8, 300'000);
+  for (int threads : {2, 5}) {
+    const CorpusRead several = read({.files = files, .threads = threads});
+    EXPECT_EQ(described(several.corpus), described(one.corpus));
+    EXPECT_EQ(several.invalid_utf8, one.invalid_utf8);
+  }
+}
+
+TEST_F(CorpusReaderTest, NoSentenceIsAUserError) {
+  EXPECT_THROW(read({.files = {write("1", "\n \n"), write("2", "")}}), UserError);
+  EXPECT_THROW(read({.files = {folder_ / "missing"}}), UserError);
+}
+
+}  // namespace
+}  // namespace cloze::data

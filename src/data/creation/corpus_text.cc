@@ -1,0 +1,103 @@
+#include "data/creation/corpus_text.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "text/sentence_splitter.h"
+
+namespace cloze::data {
+namespace {
+
+constexpr std::string_view kDocumentTag = "<doc";
+constexpr std::string_view kDocumentEndTag = "</doc";
+
+// Takes the first line off `text`.
+std::string_view take_line(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+void visit_lines(std::string_view text, const SentenceVisitor& visitor) {
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (is_blank(line)) {
+      visitor.document_end();
+    } else {
+      visitor.sentence(line);
+    }
+  }
+}
+
+void visit_wikiextractor(std::string_view text, const SentenceVisitor& visitor) {
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (line.starts_with(kDocumentTag)) {
+      take_line(text);  // the title
+    } else if (line.starts_with(kDocumentEndTag)) {
+      visitor.document_end();
+    } else {
+      for (const std::string_view sentence : text::split_sentences(line)) {
+        visitor.sentence(sentence);
+      }
+    }
+  }
+}
+
+// Where the block that begins at `begin` may end: behind a line, and in WikiExtractor's form
+// also before a <doc> line, so that no title is torn from its tag.
+size_t block_end(std::string_view text, size_t begin, TextFormat format, size_t bytes) {
+  if (text.size() - begin <= bytes) return text.size();
+  const std::string_view border = format == TextFormat::kSentences ? "\n" : "\n<doc";
+  const size_t found = text.find(border, begin + bytes);
+  return found == std::string_view::npos ? text.size() : found + 1;
+}
+
+}  // namespace
+
+TextFormat text_format_from(std::string_view name) {
+  if (name == "sentences") return TextFormat::kSentences;
+  if (name == "wikiextractor") return TextFormat::kWikiExtractor;
+  throw_user_error("unknown text format '{}'; choose sentences or wikiextractor", name);
+}
+
+void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor) {
+  format == TextFormat::kSentences ? visit_lines(text, visitor)
+                                   : visit_wikiextractor(text, visitor);
+}
+
+std::vector<std::string_view> split_into_blocks(std::string_view text, TextFormat format,
+                                                size_t bytes) {
+  std::vector<std::string_view> blocks;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = block_end(text, begin, format, bytes);
+    blocks.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return blocks;
+}
+
+bool is_blank(std::string_view line) {
+  // White space outside ASCII, in UTF-8: U+0085, U+00A0, U+1680, U+2000-200A, U+2028, U+2029,
+  // U+202F, U+205F, U+3000.
+  static constexpr std::array<std::string_view, 19> kWideSpaces = {
+      "\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003",
+      "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200A",
+      "\u2028", "\u2029", "\u202F", "\u205F", "\u3000"};
+  while (!line.empty()) {
+    const auto byte = static_cast<unsigned char>(line.front());
+    if (byte == ' ' || (byte >= '\t' && byte <= '\r') || (byte >= 0x1C && byte <= 0x1F)) {
+      line.remove_prefix(1);
+      continue;
+    }
+    const auto* space = std::find_if(kWideSpaces.begin(), kWideSpaces.end(),
+                                     [&](std::string_view s) { return line.starts_with(s); });
+    if (byte < 0x80 || space == kWideSpaces.end()) return false;
+    line.remove_prefix(space->size());
+  }
+  return true;
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,41 @@
+// The two forms of plain text that become a corpus, cut into sentences.
+//
+//   sentences       one sentence per line; a blank line ends a document
+//   wikiextractor   <doc id=... url=... title=...>
+//                   title            (dropped)
+//                   paragraph        (one per line, split into sentences here)
+//                   </doc>           (ends the document)
+//
+// Lines end with "\n" only. A line is blank when it holds nothing but white space in the sense of
+// Python's str.strip. Sources: google-research/bert README ("one sentence per line"); output of
+// github.com/attardi/wikiextractor.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace cloze::data {
+
+enum class TextFormat { kSentences, kWikiExtractor };
+
+// Throws UserError for any name but "sentences" and "wikiextractor".
+TextFormat text_format_from(std::string_view name);
+
+struct SentenceVisitor {
+  std::function<void(std::string_view)> sentence;
+  std::function<void()> document_end;
+};
+
+// Reads the sentences of `text` in order.
+void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor);
+
+// Cuts a text into pieces of about `bytes` that can be visited one after the other, or at once by
+// several threads, with the same outcome as the whole. Views into `text`.
+std::vector<std::string_view> split_into_blocks(std::string_view text, TextFormat format,
+                                                size_t bytes);
+
+bool is_blank(std::string_view line);
+
+}  // namespace cloze::data

@@ -1,0 +1,65 @@
+#include "data/creation/corpus_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.h"
+
+namespace cloze::data {
+namespace {
+
+// Sentences joined with "/", documents ended by "|".
+std::string visited(std::string_view text, TextFormat format) {
+  std::string all;
+  visit_sentences(text, format,
+                  {.sentence = [&](std::string_view s) { all.append(s).append("/"); },
+                   .document_end = [&] { all.append("|"); }});
+  return all;
+}
+
+constexpr std::string_view kWiki =
+    "<doc id=\"1\" url=\"u\" title=\"One\">\nOne\n\nIt rains. It pours.\nSection.\n</doc>\n"
+    "<doc id=\"2\" url=\"u\" title=\"Two\">\nTwo\n\nThe sun shines.\n</doc>\n";
+
+TEST(CorpusTextTest, SentencesFormat) {
+  EXPECT_EQ(visited("a b\nc\n\nd\n \t\n\xE3\x80\x80\ne", TextFormat::kSentences), "a b/c/|d/||e/");
+  EXPECT_EQ(visited("", TextFormat::kSentences), "");
+}
+
+TEST(CorpusTextTest, WikiExtractorFormatDropsTitlesAndSplitsParagraphs) {
+  EXPECT_EQ(visited(kWiki, TextFormat::kWikiExtractor),
+            "It rains./It pours./Section./|The sun shines./|");
+}
+
+TEST(CorpusTextTest, BlocksOfAnySizeGiveTheSameSentences) {
+  const std::string lines = "a b\nc\n\nd\n\n\nlonger line here\ne";
+  for (const auto& [text, format] : {std::pair(std::string_view(lines), TextFormat::kSentences),
+                                     std::pair(kWiki, TextFormat::kWikiExtractor)}) {
+    for (size_t bytes = 1; bytes < text.size() + 2; ++bytes) {
+      std::string joined, all;
+      for (std::string_view block : split_into_blocks(text, format, bytes)) {
+        joined += block;
+        all += visited(block, format);
+      }
+      EXPECT_EQ(joined, text);
+      EXPECT_EQ(all, visited(text, format)) << bytes;
+    }
+  }
+}
+
+TEST(CorpusTextTest, BlankIsWhatPythonStripsAway) {
+  EXPECT_TRUE(is_blank(""));
+  EXPECT_TRUE(is_blank(" \t\r\x1C\u00A0\u2003\u3000"));
+  EXPECT_FALSE(is_blank(" x"));
+  EXPECT_FALSE(is_blank("\u200B")) << "zero width space is not white space";
+  EXPECT_FALSE(is_blank("\xC2"));
+}
+
+TEST(CorpusTextTest, UnknownFormatIsRefused) {
+  EXPECT_EQ(text_format_from("wikiextractor"), TextFormat::kWikiExtractor);
+  EXPECT_THROW(text_format_from("html"), UserError);
+}
+
+}  // namespace
+}  // namespace cloze::data

@@ -1,0 +1,217 @@
+#include "data/creation/create_records.h"
+
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "base/error.h"
+#include "data/creation/pair_instances.h"
+#include "data/creation/python_random.h"
+#include "data/shuffle.h"
+#include "formats/tfrecord.h"
+#include "platform/parallel_for.h"
+
+namespace cloze::data {
+namespace {
+
+constexpr int64_t kWindowTokens = 8 << 20;
+constexpr int64_t kMinSequenceLength = 5;
+constexpr int64_t kSpecialTokens = 3;
+constexpr uint64_t kWindowStream = uint64_t{1} << 63;
+constexpr int kDuplicateShift = 40;  // streams: duplicate above, document below
+
+void check_share(const char* option, double value) {
+  if (!(value >= 0 && value <= 1)) throw_user_error("{} {} must be in [0, 1]", option, value);
+}
+
+void check(const RecordOptions& options) {
+  const RecordLayout& layout = options.layout;
+  const int64_t S = layout.sequence_length;
+  const int64_t M = layout.max_predictions;
+  if (S < kMinSequenceLength) {
+    throw_user_error("--sequence-length {} must be at least {}", S, kMinSequenceLength);
+  }
+  if (M < 1 || M > S - kSpecialTokens) {
+    throw_user_error("--mask-tokens {} must be in [1, {}], for sequences of {}", M,
+                     S - kSpecialTokens, S);
+  }
+  if (options.duplication_factor < 1 || options.duplication_factor > (1 << 20)) {
+    throw_user_error("--duplication-factor {} must be in [1, 2^20]", options.duplication_factor);
+  }
+  check_share("--mlm-prob", options.masking_probability);
+  check_share("--short-seq-prob", options.short_sequence_probability);
+  if (options.output_files.empty()) throw_user_error("--output-file names no file");
+  if (layout.remask && layout.pad_position_value < S) {
+    throw_user_error(
+        "--pad-position-value {} is a position of a sequence of {}; choose at least {}",
+        layout.pad_position_value, S, S);
+  }
+  if (layout.remask && options.google_compatible) {
+    throw_user_error(
+        "--remask needs room for the slots, which Google's masking does not leave; "
+        "drop --remask or --google-compatible");
+  }
+}
+
+// One instance, encoded; and what the counts need.
+struct EncodedRecord {
+  std::string bytes;
+  int64_t tokens = 0;
+  int64_t predictions = 0;
+};
+
+EncodedRecord encode(const Sample& sample, const RecordLayout& layout) {
+  return {.bytes = encode_record(sample, layout),
+          .tokens = static_cast<int64_t>(sample.input_ids.size()),
+          .predictions = static_cast<int64_t>(sample.masked_positions.size())};
+}
+
+// The output files, filled in turn. Opened before any work is done, so that a folder that cannot be
+// written to is seen at once.
+class RecordSink {
+ public:
+  explicit RecordSink(const RecordOptions& options) : max_samples_(options.max_samples) {
+    for (const auto& path : options.output_files) {
+      if (path.has_parent_path()) platform::make_writable_directory(path.parent_path());
+      writers_.push_back(std::make_unique<formats::TfRecordWriter>(path));
+    }
+  }
+
+  bool is_full() const { return max_samples_ >= 0 && counts_.instances >= max_samples_; }
+
+  void append(const EncodedRecord& record) {
+    if (is_full()) return;
+    const std::string& bytes = record.bytes;
+    const auto file = static_cast<size_t>(counts_.instances) % writers_.size();
+    writers_[file]->append(std::as_bytes(std::span(bytes.data(), bytes.size())));
+    counts_.instances += 1;
+    counts_.tokens += record.tokens;
+    counts_.predictions += record.predictions;
+  }
+
+  RecordCounts commit() {
+    for (const auto& writer : writers_) writer->commit();
+    return counts_;
+  }
+
+ private:
+  int64_t max_samples_;
+  std::vector<std::unique_ptr<formats::TfRecordWriter>> writers_;
+  RecordCounts counts_;
+};
+
+class RecordMaker {
+ public:
+  RecordMaker(const RecordOptions& options, const Corpus& corpus,
+              const text::Vocabulary& vocabulary, CreationProgress& progress)
+      : options_(options), corpus_(corpus), order_(corpus.documents()), progress_(progress) {
+    std::iota(order_.begin(), order_.end(), 0);
+    vocabulary_ = {.cls = vocabulary.cls_id(),
+                   .sep = vocabulary.sep_id(),
+                   .mask = vocabulary.mask_id(),
+                   .size = vocabulary.size()};
+    progress_.total_passes = options.duplication_factor * corpus.documents();
+  }
+
+  void make_as_google(RecordSink& sink) {
+    PythonRandom random(options_.seed);
+    shuffle(order_, random);
+    std::vector<EncodedRecord> records;
+    for (int64_t pass = 0; pass < progress_.total_passes; ++pass) {
+      append_records(pass % corpus_.documents(), random, records);
+    }
+    shuffle(records, random);
+    for (const EncodedRecord& record : records) sink.append(record);
+  }
+
+  void make_in_windows(RecordSink& sink) {
+    uint64_t window = 0;
+    for (int64_t begin = 0; begin < progress_.total_passes && !sink.is_full(); ++window) {
+      const int64_t end = window_end(begin);
+      std::vector<EncodedRecord> records = window_records(begin, end);
+      PhiloxSource random(options_.seed, kWindowStream | window);
+      shuffle(records, random);
+      for (const EncodedRecord& record : records) sink.append(record);
+      begin = end;
+    }
+  }
+
+ private:
+  PairInstances instances() const {
+    return {corpus_,
+            order_,
+            vocabulary_,
+            {.short_sequence_probability = options_.short_sequence_probability,
+             .masking = {.sequence_length = options_.layout.sequence_length,
+                         .max_predictions = options_.layout.max_predictions,
+                         .probability = options_.masking_probability,
+                         .keep_room_for_slots = !options_.google_compatible}}};
+  }
+
+  void append_records(int64_t place, RandomSource& random,
+                      std::vector<EncodedRecord>& records) const {
+    std::vector<Sample> samples;
+    instances().append(place, random, samples);
+    for (const Sample& sample : samples) records.push_back(encode(sample, options_.layout));
+    progress_.instances += static_cast<int64_t>(samples.size());
+    progress_.passes += 1;
+  }
+
+  // Pass p visits this document; each duplicate has an order of its own.
+  int64_t document_of(int64_t pass) const {
+    const auto documents = static_cast<uint64_t>(corpus_.documents());
+    const auto p = static_cast<uint64_t>(pass);
+    return static_cast<int64_t>(
+        Permutation(documents, options_.seed, p / documents)(p % documents));
+  }
+
+  int64_t window_end(int64_t begin) const {
+    int64_t end = begin;
+    for (int64_t tokens = 0; end < progress_.total_passes && tokens < kWindowTokens; ++end) {
+      tokens += corpus_.tokens_in(document_of(end));
+    }
+    return end;
+  }
+
+  // The records of passes [begin, end), in the order of the passes.
+  std::vector<EncodedRecord> window_records(int64_t begin, int64_t end) const {
+    std::vector<std::vector<EncodedRecord>> by_pass(static_cast<size_t>(end - begin));
+    platform::parallel_for(end - begin, options_.input.threads, [&](int64_t i) {
+      const int64_t document = document_of(begin + i);
+      const auto duplicate = static_cast<uint64_t>((begin + i) / corpus_.documents());
+      PhiloxSource random(options_.seed,
+                          duplicate << kDuplicateShift | static_cast<uint64_t>(document));
+      append_records(document, random, by_pass[static_cast<size_t>(i)]);
+    });
+    std::vector<EncodedRecord> records;
+    for (std::vector<EncodedRecord>& pass : by_pass) {
+      std::move(pass.begin(), pass.end(), std::back_inserter(records));
+    }
+    return records;
+  }
+
+  const RecordOptions& options_;
+  const Corpus& corpus_;
+  std::vector<uint32_t> order_;
+  VocabularyIds vocabulary_;
+  CreationProgress& progress_;
+};
+
+}  // namespace
+
+RecordCounts create_records(const RecordOptions& options, const text::Tokenizer& tokenizer,
+                            CreationProgress& progress) {
+  check(options);
+  RecordSink sink(options);
+  const CorpusRead read = read_corpus(options.input, tokenizer, progress);
+  RecordMaker maker(options, read.corpus, tokenizer.vocabulary(), progress);
+  options.google_compatible ? maker.make_as_google(sink) : maker.make_in_windows(sink);
+  RecordCounts counts = sink.commit();
+  counts.documents = read.corpus.documents();
+  counts.sentences = read.corpus.sentences();
+  counts.text_tokens = read.corpus.tokens();
+  counts.invalid_utf8 = read.invalid_utf8;
+  return counts;
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,240 @@
+#include "data/creation/create_records.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+#include "data/record_dataset.h"
+#include "data/record_features.h"
+#include "formats/tf_example.h"
+#include "formats/tfrecord.h"
+#include "platform/file.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CreateRecordsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("cloze_create_records_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    std::string text;
+    for (int line = 0; line < 600; ++line) {
+      for (int word = 0; word < 3 + line % 9; ++word) {
+        text += kWords[static_cast<size_t>(line * 7 + word * word) % kWords.size()] + " ";
+      }
+      text += line % 13 == 12 ? "\n\n" : "\n";
+    }
+    platform::write_file_atomically(folder_ / "text", text);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  RecordOptions options(const std::string& outputs = "out") const {
+    RecordOptions options;
+    options.input = {.files = {folder_ / "text"}, .threads = 2};
+    for (char suffix : outputs) options.output_files.push_back(folder_ / std::string(1, suffix));
+    options.layout = {.sequence_length = 32, .max_predictions = 6};
+    return options;
+  }
+  RecordCounts create(const RecordOptions& options) const {
+    CreationProgress progress;
+    return create_records(options, tokenizer_, progress);
+  }
+  std::string refusal(const RecordOptions& options) const {
+    try {
+      create(options);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  static inline const std::vector<std::string> kWords{"rain", "sun", "wind", "snow", "a", "the"};
+  fs::path folder_;
+  const text::Tokenizer tokenizer_{
+      text::Vocabulary::from_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "rain", "sun",
+                                     "wind", "snow", "a", "the"}),
+      {}};
+};
+
+TEST_F(CreateRecordsTest, SameBytesForAnyNumberOfThreads) {
+  for (bool remask : {false, true}) {
+    std::string expected;
+    for (int threads : {1, 2, 5}) {
+      RecordOptions with_threads = options("o");
+      with_threads.input.threads = threads;
+      with_threads.layout.remask = remask;
+      create(with_threads);
+      const std::string bytes = platform::read_file(folder_ / "o");
+      if (threads == 1) expected = bytes;
+      EXPECT_EQ(bytes, expected) << threads << " threads";
+    }
+  }
+}
+
+TEST_F(CreateRecordsTest, BothLayoutsHoldTheSameSamplesAndFitTheirShape) {
+  RecordOptions plain = options("p"), remasked = options("r");
+  remasked.layout.remask = true;
+  const RecordCounts counts = create(plain);
+  create(remasked);
+  const RecordShape shape{.sequence_length = 32, .max_predictions = 6, .vocabulary_size = 11};
+  const RecordDataset a(plain.output_files, shape), b(remasked.output_files, shape);
+  ASSERT_EQ(a.size(), b.size());
+  EXPECT_EQ(a.size(), counts.instances);
+  EXPECT_EQ(counts.documents, 47);
+  EXPECT_EQ(counts.sentences, 600);
+  int64_t tokens = 0, predictions = 0;
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const Sample sample = a.sample(i), other = b.sample(i);
+    ASSERT_EQ(sample.input_ids, other.input_ids);
+    ASSERT_EQ(sample.token_type_ids, other.token_type_ids);
+    ASSERT_EQ(sample.masked_positions, other.masked_positions);
+    ASSERT_EQ(sample.masked_labels, other.masked_labels);
+    ASSERT_EQ(sample.next_sentence_label, other.next_sentence_label);
+    tokens += static_cast<int64_t>(sample.input_ids.size());
+    predictions += static_cast<int64_t>(sample.masked_positions.size());
+  }
+  EXPECT_EQ(counts.tokens, tokens);
+  EXPECT_EQ(counts.predictions, predictions);
+}
+
+TEST_F(CreateRecordsTest, OutputFilesAreFilledInTurnAndSamplesAreLimited) {
+  create(options("o"));
+  RecordOptions limited = options("ab");
+  limited.max_samples = 101;
+  EXPECT_EQ(create(limited).instances, 101);
+  const RecordDataset whole(options("o").output_files, {});
+  const RecordDataset even(std::vector<fs::path>{folder_ / "a"}, {});
+  const RecordDataset odd(std::vector<fs::path>{folder_ / "b"}, {});
+  ASSERT_EQ(even.size(), 51);
+  ASSERT_EQ(odd.size(), 50);
+  for (int64_t i = 0; i < 50; ++i) {
+    EXPECT_EQ(even.sample(i).input_ids, whole.sample(2 * i).input_ids);
+    EXPECT_EQ(odd.sample(i).input_ids, whole.sample(2 * i + 1).input_ids);
+  }
+}
+
+TEST_F(CreateRecordsTest, SeedAndDuplicatesChangeTheRecords) {
+  RecordOptions one = options("o");
+  one.duplication_factor = 1;
+  const int64_t instances = create(one).instances;
+  const std::string first = platform::read_file(folder_ / "o");
+  one.seed = 7;
+  create(one);
+  EXPECT_NE(platform::read_file(folder_ / "o"), first);
+  const RecordCounts six = create(options("o"));
+  EXPECT_NEAR(static_cast<double>(six.instances), 6.0 * static_cast<double>(instances),
+              0.6 * static_cast<double>(instances));
+  const RecordDataset dataset(options("o").output_files, {});
+  std::set<std::vector<int32_t>> different;
+  for (int64_t i = 0; i < dataset.size(); ++i) different.insert(dataset.sample(i).input_ids);
+  EXPECT_GT(static_cast<double>(different.size()), 0.9 * static_cast<double>(dataset.size()));
+}
+
+TEST_F(CreateRecordsTest, NonsenseIsRefusedWithItsValue) {
+  RecordOptions bad = options();
+  bad.layout.sequence_length = 4;
+  EXPECT_EQ(refusal(bad), "--sequence-length 4 must be at least 5");
+  bad = options();
+  bad.layout.max_predictions = 30;
+  EXPECT_EQ(refusal(bad), "--mask-tokens 30 must be in [1, 29], for sequences of 32");
+  bad = options();
+  bad.masking_probability = 1.5;
+  EXPECT_EQ(refusal(bad), "--mlm-prob 1.5 must be in [0, 1]");
+  bad = options();
+  bad.layout.remask = true;
+  bad.layout.pad_position_value = 20;
+  EXPECT_EQ(refusal(bad),
+            "--pad-position-value 20 is a position of a sequence of 32; choose at least 32");
+  bad = options();
+  bad.duplication_factor = 0;
+  EXPECT_EQ(refusal(bad), "--duplication-factor 0 must be in [1, 2^20]");
+  EXPECT_EQ(refusal(options("")), "--output-file names no file");
+}
+
+TEST_F(CreateRecordsTest, AFailureLeavesNoOutputBehind) {
+  RecordOptions empty = options("o");
+  platform::write_file_atomically(folder_ / "text", "\n\n");
+  EXPECT_NE(refusal(empty).find("the corpus is empty"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ / "o"));
+  empty.output_files = {folder_ / "text" / "inside_a_file"};
+  EXPECT_ANY_THROW(create(empty));
+}
+
+// Feature by feature, so that a difference says where it is.
+void expect_same_features(std::span<const std::byte> ours, std::span<const std::byte> golden) {
+  const auto a = formats::TfExample::parse(ours), b = formats::TfExample::parse(golden);
+  ASSERT_TRUE(a && b);
+  ASSERT_EQ(a->names().size(), b->names().size());
+  for (const std::string& name : b->names()) {
+    const auto integers = a->integers(name), golden_integers = b->integers(name);
+    const auto floats = a->floats(name), golden_floats = b->floats(name);
+    ASSERT_EQ(integers.has_value(), golden_integers.has_value()) << name;
+    ASSERT_EQ(floats.has_value(), golden_floats.has_value()) << name;
+    if (integers) {
+      ASSERT_TRUE(std::ranges::equal(*integers, *golden_integers)) << name;
+    }
+    if (floats) {
+      ASSERT_TRUE(std::ranges::equal(*floats, *golden_floats)) << name;
+    }
+  }
+}
+
+TEST(GoogleCompatibleTest, ReproducesTheGoldenRecords) {
+  const char* data = std::getenv("CLOZE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
+  const fs::path golden_folder = fs::path(data) / "golden/tfrecord";
+  const fs::path output = fs::path(testing::TempDir()) / "cloze_google_compatible";
+  const text::Tokenizer tokenizer(
+      text::Vocabulary::load(fs::path(data) / "vocab/bert-base-uncased-vocab.txt"),
+      {.profile = text::profile_from_name("google")});
+  RecordOptions options;
+  options.input = {.files = {golden_folder / "sample_text.txt"}, .documents_cross_files = true};
+  options.output_files = {output};
+  options.seed = 12345;
+  options.duplication_factor = 5;
+  options.google_compatible = true;
+  CreationProgress progress;
+  EXPECT_EQ(create_records(options, tokenizer, progress).instances, 60);
+
+  const platform::MappedFile ours(output);
+  const platform::MappedFile golden(golden_folder / "vincentcheny_tf_examples.tfrecord");
+  const auto our_index = formats::index_tfrecords(ours.bytes());
+  const auto golden_index = formats::index_tfrecords(golden.bytes());
+  ASSERT_EQ(our_index->size(), golden_index->size());
+  for (size_t i = 0; i < our_index->size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_same_features(*formats::tfrecord_payload(ours.bytes(), (*our_index)[i]),
+                         *formats::tfrecord_payload(golden.bytes(), (*golden_index)[i]));
+  }
+  fs::remove(output);
+}
+
+TEST(GoldenRecordsTest, RecordsOfOtherProgramsAreRead) {
+  const char* data = std::getenv("CLOZE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
+  const fs::path folder = fs::path(data) / "golden/tfrecord";
+  const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};
+  for (const char* name : {"graphcore_sample_text.tfrecord", "vincentcheny_tf_examples.tfrecord"}) {
+    const RecordDataset dataset(std::vector<fs::path>{folder / name}, shape);
+    for (int64_t i = 0; i < dataset.size(); ++i) {
+      const Sample sample = dataset.sample(i);
+      EXPECT_EQ(sample.input_ids.front(), 101);
+      EXPECT_EQ(sample.input_ids.back(), 102);
+    }
+  }
+  const std::vector<fs::path> packed{folder / "graphcore_sample_text_packed.tfrecord"};
+  EXPECT_THROW(RecordDataset(packed, shape), DataError) << "packed records are another layout";
+}
+
+}  // namespace
+}  // namespace cloze::data

@@ -1,0 +1,18 @@
+// How far the creation of records has come: written by the threads that work, read by whoever
+// shows it. Totals are 0 until they are known.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace cloze::data {
+
+struct CreationProgress {
+  std::atomic<int64_t> text_bytes{0};  // tokenised so far
+  std::atomic<int64_t> total_text_bytes{0};
+  std::atomic<int64_t> passes{0};  // documents made into instances, once for each duplicate
+  std::atomic<int64_t> total_passes{0};
+  std::atomic<int64_t> instances{0};
+};
+
+}  // namespace cloze::data

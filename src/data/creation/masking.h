@@ -1,0 +1,42 @@
+// Masking: chooses the tokens of a sequence that BERT has to guess and replaces them.
+//
+//   n = min(M, max(1, round_half_even(len * probability)))        (Devlin et al. 2018)
+//   n = max(n, len - S + M)         with `keep_room_for_slots`: M reserved slots in front and the
+//                                   tokens that are not masked then always fit into S
+// The first n of the shuffled candidates (all but [CLS] and [SEP]) become: [MASK] with probability
+// 0.8; else, half and half, themselves or any entry of the vocabulary, special ones included.
+//
+// Sources: google-research/bert create_pretraining_data.py; graphcore/examples v3.0.0,
+// nlp/bert/tensorflow1/bert_data/create_pretraining_data.py (the second line).
+#pragma once
+
+#include <cstdint>
+
+#include "data/creation/random_source.h"
+#include "data/sample.h"
+
+namespace cloze::data {
+
+// The special tokens of a vocabulary, and its size.
+struct VocabularyIds {
+  int32_t cls = 0;
+  int32_t sep = 0;
+  int32_t mask = 0;
+  int32_t size = 0;
+};
+
+struct MaskingOptions {
+  int64_t sequence_length = 128;  // S
+  int64_t max_predictions = 20;   // M
+  double probability = 0.15;
+  bool keep_room_for_slots = true;
+};
+
+// How many of `length` tokens are masked.
+int64_t predictions_for(int64_t length, const MaskingOptions& options);
+
+// Masks `sample` in place: fills masked_positions and masked_labels, changes input_ids.
+void mask_sample(const MaskingOptions& options, const VocabularyIds& vocabulary,
+                 RandomSource& random, Sample& sample);
+
+}  // namespace cloze::data

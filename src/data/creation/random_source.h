@@ -1,0 +1,44 @@
+// RandomSource: where the creation of records draws its numbers from. Two exist: PhiloxSource,
+// for which a stream is named and needs no state, and PythonRandom, which repeats Google's script.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/philox.h"
+
+namespace cloze::data {
+
+class RandomSource {
+ public:
+  virtual ~RandomSource() = default;
+  virtual double uniform() = 0;                // in [0, 1)
+  virtual uint32_t below(uint32_t bound) = 0;  // in [0, bound); bound > 0
+
+  // In [low, high], both included.
+  int64_t between(int64_t low, int64_t high) {
+    return low + below(static_cast<uint32_t>(high - low + 1));
+  }
+};
+
+class PhiloxSource final : public RandomSource {
+ public:
+  PhiloxSource(uint64_t seed, uint64_t stream) : stream_(seed, stream) {}
+  double uniform() override { return stream_.uniform(); }
+  uint32_t below(uint32_t bound) override { return stream_.below(bound); }
+
+ private:
+  PhiloxStream stream_;
+};
+
+// Fisher-Yates from the back, the order in which Python's random.shuffle draws.
+template <typename T>
+void shuffle(std::vector<T>& items, RandomSource& random) {
+  for (size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[random.below(static_cast<uint32_t>(i))]);
+  }
+}
+
+}  // namespace cloze::data

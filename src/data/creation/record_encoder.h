@@ -1,0 +1,26 @@
+// Record encoder: a sample becomes the bytes of a tf.train.Example, plain or re-masked
+// (record_features.h says what is in each).
+//
+// A masked token that was replaced by [PAD] (id 0) keeps its slot in the re-masked layout; the
+// program of the source drops it, and its label with it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "data/sample.h"
+
+namespace cloze::data {
+
+struct RecordLayout {
+  int64_t sequence_length = 128;  // S
+  int64_t max_predictions = 20;   // M
+  bool remask = false;
+  int64_t pad_position_value = 384;  // re-masked only: input_position of unused slots
+};
+
+// The sample has at most S tokens and M predictions, and fits into M slots and the rest when
+// re-masked; anything else is an internal error.
+std::string encode_record(const Sample& sample, const RecordLayout& layout);
+
+}  // namespace cloze::data

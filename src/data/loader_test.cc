@@ -1,0 +1,125 @@
+#include "data/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "base/error.h"
+
+namespace cloze::data {
+namespace {
+
+// Samples of i % 5 + 3 tokens, all of id i; sample `broken` throws.
+class NumberedDataset final : public Dataset {
+ public:
+  explicit NumberedDataset(int64_t size, int64_t broken = -1) : size_(size), broken_(broken) {}
+  int64_t size() const override { return size_; }
+  Sample sample(int64_t index) const override {
+    ++reads_;
+    if (index == broken_) throw DataError("sample is broken");
+    const auto length = static_cast<size_t>(index % 5 + 3);
+    return {.input_ids = std::vector<int32_t>(length, static_cast<int32_t>(index)),
+            .token_type_ids = std::vector<int32_t>(length, 0),
+            .masked_positions = {1},
+            .masked_labels = {static_cast<int32_t>(index)}};
+  }
+  int64_t reads() const { return reads_; }
+
+ private:
+  int64_t size_;
+  int64_t broken_;
+  mutable std::atomic<int64_t> reads_{0};
+};
+
+LoaderOptions options_for(std::shared_ptr<const Dataset> dataset, int64_t first_step = 0) {
+  return {.dataset = std::move(dataset),
+          .global_batch_size = 8,
+          .capacity = {.tokens = 20, .sequences = 8, .predictions = 8},
+          .seed = 11,
+          .first_step = first_step,
+          .prefetch_steps = 3};
+}
+
+void expect_equal(const StepBatch& a, const StepBatch& b) {
+  ASSERT_EQ(a.micro_batches.size(), b.micro_batches.size());
+  for (size_t i = 0; i < a.micro_batches.size(); ++i) {
+    EXPECT_EQ(a.micro_batches[i].input_ids, b.micro_batches[i].input_ids);
+    EXPECT_EQ(a.micro_batches[i].sample_ids, b.micro_batches[i].sample_ids);
+    EXPECT_EQ(a.micro_batches[i].masked_positions, b.micro_batches[i].masked_positions);
+    EXPECT_EQ(a.micro_batches[i].masked_labels, b.micro_batches[i].masked_labels);
+  }
+}
+
+TEST(LoaderTest, ALoaderStartedAtAnyStepContinuesTheRun) {
+  const auto dataset = std::make_shared<NumberedDataset>(30);
+  Loader from_zero(options_for(dataset));
+  for (int64_t step = 0; step < 12; ++step) {
+    const StepBatch reached = from_zero.next();
+    Loader started_here(options_for(dataset, step));
+    expect_equal(started_here.next(), reached);
+  }
+}
+
+TEST(LoaderTest, EverySampleOnceInEachEpochAcrossTheBorders) {
+  const auto dataset = std::make_shared<NumberedDataset>(30);  // 30 is no multiple of 8
+  Loader loader(options_for(dataset));
+  std::map<int32_t, int> uses;
+  for (int step = 0; step < 15; ++step) {  // 120 samples: four epochs
+    const StepBatch batch = loader.next();
+    EXPECT_EQ(batch.num_sequences, 8);
+    for (const MicroBatch& micro_batch : batch.micro_batches) {
+      for (int64_t p = 0; p < micro_batch.num_predictions; ++p) {
+        ++uses[micro_batch.masked_labels[static_cast<size_t>(p)]];
+      }
+    }
+  }
+  ASSERT_EQ(uses.size(), 30u);
+  for (const auto& [label, count] : uses) EXPECT_EQ(count, 4) << label;
+}
+
+TEST(LoaderTest, ABatchLargerThanTheDataSetRunsThroughSeveralEpochs) {
+  LoaderOptions options = options_for(std::make_shared<NumberedDataset>(3));
+  EXPECT_EQ(load_step(options, 5).num_sequences, 8);
+}
+
+TEST(LoaderTest, ErrorsSurfaceAtTheirStepAndAgain) {
+  // With 80 samples and 8 a step, sample 42 comes up in exactly one of the first ten steps.
+  Loader loader(options_for(std::make_shared<NumberedDataset>(80, 42)));
+  int good_steps = 0;
+  try {
+    for (; good_steps < 10; ++good_steps) loader.next();
+    FAIL() << "the broken sample was never met";
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "sample is broken");
+  }
+  const LoaderOptions broken = options_for(std::make_shared<NumberedDataset>(80, 42));
+  for (int step = 0; step < good_steps; ++step) EXPECT_NO_THROW(load_step(broken, step));
+  EXPECT_THROW(load_step(broken, good_steps), DataError);
+  EXPECT_THROW(loader.next(), DataError);
+}
+
+TEST(LoaderTest, ReadsNoFurtherAheadThanAsked) {
+  const auto dataset = std::make_shared<NumberedDataset>(1000);
+  {
+    Loader loader(options_for(dataset));
+    loader.next();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_GE(loader.waited_seconds(), 0.0);
+  }  // and stops when asked
+  EXPECT_LE(dataset->reads(), 8 * (1 + 3 + 1));
+}
+
+TEST(LoaderTest, NonsenseSizesAreRefused) {
+  const auto dataset = std::make_shared<NumberedDataset>(10);
+  LoaderOptions no_batch = options_for(dataset);
+  no_batch.global_batch_size = 0;
+  EXPECT_THROW(Loader{no_batch}, UserError);
+  EXPECT_THROW(Loader{options_for(std::make_shared<NumberedDataset>(0))}, UserError);
+  EXPECT_THROW(Loader{options_for(dataset, -1)}, UserError);
+}
+
+}  // namespace
+}  // namespace cloze::data

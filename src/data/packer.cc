@@ -1,0 +1,122 @@
+#include "data/packer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace cloze::data {
+namespace {
+
+// What is left of a micro-batch's capacity, and who is in it.
+struct Bin {
+  MicroBatchCapacity room;
+  std::vector<size_t> samples;
+};
+
+int64_t tokens_of(const Sample& sample) { return static_cast<int64_t>(sample.input_ids.size()); }
+int64_t predictions_of(const Sample& sample) {
+  return static_cast<int64_t>(sample.masked_positions.size());
+}
+
+bool fits(const Sample& sample, const MicroBatchCapacity& room) {
+  return tokens_of(sample) <= room.tokens && room.sequences >= 1 &&
+         predictions_of(sample) <= room.predictions;
+}
+
+void put(size_t index, const Sample& sample, Bin& bin) {
+  bin.room.tokens -= tokens_of(sample);
+  bin.room.sequences -= 1;
+  bin.room.predictions -= predictions_of(sample);
+  bin.samples.push_back(index);
+}
+
+Bin& best_bin(const Sample& sample, const MicroBatchCapacity& capacity, std::vector<Bin>& bins) {
+  Bin* best = nullptr;
+  for (Bin& bin : bins) {
+    if (fits(sample, bin.room) && (best == nullptr || bin.room.tokens < best->room.tokens)) {
+      best = &bin;
+    }
+  }
+  return best != nullptr ? *best : bins.emplace_back(Bin{.room = capacity, .samples = {}});
+}
+
+std::vector<Bin> assign(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
+  std::vector<size_t> order(samples.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return tokens_of(samples[a]) > tokens_of(samples[b]);
+  });
+  std::vector<Bin> bins;
+  for (size_t index : order) {
+    const Sample& sample = samples[index];
+    if (!fits(sample, capacity)) {
+      throw_user_error(
+          "a sample of {} tokens and {} predictions does not fit into a micro-batch of {} tokens, "
+          "{} sequences and {} predictions; raise its capacity or make shorter records",
+          tokens_of(sample), predictions_of(sample), capacity.tokens, capacity.sequences,
+          capacity.predictions);
+    }
+    put(index, sample, best_bin(sample, capacity, bins));
+  }
+  for (Bin& bin : bins) std::sort(bin.samples.begin(), bin.samples.end());
+  return bins;
+}
+
+MicroBatch empty_micro_batch(const MicroBatchCapacity& capacity) {
+  const auto T = static_cast<size_t>(capacity.tokens);
+  const auto B = static_cast<size_t>(capacity.sequences);
+  const auto P = static_cast<size_t>(capacity.predictions);
+  MicroBatch batch;
+  batch.input_ids.assign(T, 0);
+  batch.token_type_ids.assign(T, 0);
+  batch.position_ids.assign(T, 0);
+  batch.sample_ids.assign(T, 0);
+  batch.sequence_starts.assign(B + 1, 0);
+  batch.first_tokens.assign(B, 0);
+  batch.masked_positions.assign(P, 0);
+  batch.masked_labels.assign(P, -1);
+  batch.next_sentence_labels.assign(B, -1);
+  return batch;
+}
+
+void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
+  const auto start = batch.num_tokens;
+  const auto length = tokens_of(sample);
+  const auto sequence = static_cast<size_t>(batch.num_sequences);
+  std::copy(sample.input_ids.begin(), sample.input_ids.end(), batch.input_ids.begin() + start);
+  std::copy(sample.token_type_ids.begin(), sample.token_type_ids.end(),
+            batch.token_type_ids.begin() + start);
+  const auto positions = batch.position_ids.begin() + start;
+  std::iota(positions, positions + length, 0);
+  std::fill_n(batch.sample_ids.begin() + start, length, static_cast<int32_t>(ordinal));
+  batch.sequence_starts[sequence] = static_cast<int32_t>(start);
+  batch.first_tokens[sequence] = static_cast<int32_t>(start);
+  batch.next_sentence_labels[sequence] = sample.next_sentence_label;
+  for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
+    const auto place = static_cast<size_t>(batch.num_predictions) + i;
+    batch.masked_positions[place] = static_cast<int32_t>(start) + sample.masked_positions[i];
+    batch.masked_labels[place] = sample.masked_labels[i];
+  }
+  batch.num_tokens += length;
+  batch.num_sequences += 1;
+  batch.num_predictions += predictions_of(sample);
+}
+
+}  // namespace
+
+StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
+  StepBatch step;
+  for (const Bin& bin : assign(samples, capacity)) {
+    MicroBatch& batch = step.micro_batches.emplace_back(empty_micro_batch(capacity));
+    for (size_t index : bin.samples) append(samples[index], index, batch);
+    std::fill(batch.sequence_starts.begin() + batch.num_sequences, batch.sequence_starts.end(),
+              static_cast<int32_t>(batch.num_tokens));
+    step.num_tokens += batch.num_tokens;
+    step.num_sequences += batch.num_sequences;
+    step.num_predictions += batch.num_predictions;
+  }
+  return step;
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,24 @@
+// Packer: lays the samples of a step end to end in as few micro-batches as it can.
+//
+//   before   samples 0..5 of 7, 3, 5, 2, 6, 1 tokens, capacity T = 12
+//   after    |0 0 0 0 0 0 0|2 2 2 2 2|   |4 4 4 4 4 4|1 1 1|3 3|5|
+//
+// Longest sample first, each into the micro-batch that it fills best (best-fit decreasing; ties go
+// to the earlier one) and whose places for sequences and predictions suffice. Inside a micro-batch
+// samples stand in the order of the step. How a step is packed changes nothing but the time: losses
+// are normalised by the totals of the step, and dropout is keyed by the sample's number in it.
+//
+// Errors: UserError when one sample alone is over a capacity.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "data/micro_batch.h"
+#include "data/sample.h"
+
+namespace cloze::data {
+
+StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity);
+
+}  // namespace cloze::data

@@ -1,0 +1,146 @@
+#include "data/packer.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "base/error.h"
+#include "base/philox.h"
+
+namespace cloze::data {
+namespace {
+
+// A sample whose ids name it: `name` * 1000 + index. Every `stride`-th token is masked.
+Sample sample_of(int32_t name, int32_t length, int32_t stride) {
+  Sample sample;
+  for (int32_t i = 0; i < length; ++i) {
+    sample.input_ids.push_back(name * 1000 + i);
+    sample.token_type_ids.push_back(i * 2 < length ? 0 : 1);
+    if (i % stride == stride - 1) {
+      sample.masked_positions.push_back(i);
+      sample.masked_labels.push_back(name * 1000 + 500 + i);
+    }
+  }
+  sample.next_sentence_label = name % 2;
+  return sample;
+}
+
+std::vector<Sample> random_samples(size_t count, uint32_t max_length, uint64_t seed) {
+  PhiloxStream random(seed, 0);
+  std::vector<Sample> samples;
+  for (size_t i = 0; i < count; ++i) {
+    samples.push_back(
+        sample_of(static_cast<int32_t>(i), static_cast<int32_t>(1 + random.below(max_length)), 7));
+  }
+  return samples;
+}
+
+// Reads sequence b of a micro-batch back.
+Sample sequence_of(const MicroBatch& batch, size_t b) {
+  Sample sample;
+  const int32_t begin = batch.sequence_starts[b], end = batch.sequence_starts[b + 1];
+  for (int32_t slot = begin; slot < end; ++slot) {
+    const auto s = static_cast<size_t>(slot);
+    sample.input_ids.push_back(batch.input_ids[s]);
+    sample.token_type_ids.push_back(batch.token_type_ids[s]);
+    EXPECT_EQ(batch.position_ids[s], slot - begin);
+  }
+  for (size_t p = 0; p < batch.masked_positions.size(); ++p) {
+    if (batch.masked_labels[p] < 0) continue;
+    if (batch.masked_positions[p] < begin || batch.masked_positions[p] >= end) continue;
+    sample.masked_positions.push_back(batch.masked_positions[p] - begin);
+    sample.masked_labels.push_back(batch.masked_labels[p]);
+  }
+  sample.next_sentence_label = batch.next_sentence_labels[b];
+  EXPECT_EQ(batch.first_tokens[b], begin);
+  return sample;
+}
+
+void expect_unused_marked(const MicroBatch& batch, const MicroBatchCapacity& capacity) {
+  ASSERT_EQ(static_cast<int64_t>(batch.input_ids.size()), capacity.tokens);
+  ASSERT_EQ(static_cast<int64_t>(batch.sequence_starts.size()), capacity.sequences + 1);
+  ASSERT_EQ(static_cast<int64_t>(batch.masked_labels.size()), capacity.predictions);
+  for (int64_t t = batch.num_tokens; t < capacity.tokens; ++t) {
+    EXPECT_EQ(batch.input_ids[static_cast<size_t>(t)], 0);
+  }
+  for (int64_t b = batch.num_sequences; b < capacity.sequences; ++b) {
+    EXPECT_EQ(batch.sequence_starts[static_cast<size_t>(b) + 1], batch.num_tokens);
+    EXPECT_EQ(batch.next_sentence_labels[static_cast<size_t>(b)], -1);
+    EXPECT_EQ(batch.first_tokens[static_cast<size_t>(b)], 0);
+  }
+  for (int64_t p = batch.num_predictions; p < capacity.predictions; ++p) {
+    EXPECT_EQ(batch.masked_positions[static_cast<size_t>(p)], 0);
+    EXPECT_EQ(batch.masked_labels[static_cast<size_t>(p)], -1);
+  }
+}
+
+TEST(PackerTest, EverySampleComesBackOnceWhateverTheCapacity) {
+  const std::vector<Sample> samples = random_samples(100, 60, 5);
+  const MicroBatchCapacity capacities[] = {
+      {60, 1, 9}, {64, 3, 12}, {500, 100, 1000}, {10'000, 100, 1000}, {300, 100, 20}};
+  for (const MicroBatchCapacity& capacity : capacities) {
+    const StepBatch step = pack(samples, capacity);
+    std::set<int32_t> seen;
+    int64_t tokens = 0, predictions = 0;
+    for (const MicroBatch& batch : step.micro_batches) {
+      expect_unused_marked(batch, capacity);
+      tokens += batch.num_tokens;
+      predictions += batch.num_predictions;
+      for (size_t b = 0; b < static_cast<size_t>(batch.num_sequences); ++b) {
+        const int32_t ordinal = batch.sample_ids[static_cast<size_t>(batch.sequence_starts[b])];
+        EXPECT_TRUE(seen.insert(ordinal).second) << "sample " << ordinal << " twice";
+        const Sample& expected = samples[static_cast<size_t>(ordinal)];
+        const Sample packed = sequence_of(batch, b);
+        EXPECT_EQ(packed.input_ids, expected.input_ids);
+        EXPECT_EQ(packed.token_type_ids, expected.token_type_ids);
+        EXPECT_EQ(packed.masked_positions, expected.masked_positions);
+        EXPECT_EQ(packed.masked_labels, expected.masked_labels);
+        EXPECT_EQ(packed.next_sentence_label, expected.next_sentence_label);
+      }
+    }
+    EXPECT_EQ(seen.size(), samples.size());
+    EXPECT_EQ(step.num_tokens, tokens);
+    EXPECT_EQ(step.num_sequences, 100);
+    EXPECT_EQ(step.num_predictions, predictions);
+  }
+}
+
+TEST(PackerTest, TheExampleOfTheHeader) {
+  std::vector<Sample> samples;
+  for (int32_t length : {7, 3, 5, 2, 6, 1}) {
+    samples.push_back(sample_of(static_cast<int32_t>(samples.size()), length, 100));
+  }
+  const StepBatch step = pack(samples, {12, 6, 1});
+  ASSERT_EQ(step.micro_batches.size(), 2u);
+  EXPECT_EQ(step.micro_batches[0].sample_ids,
+            (std::vector<int32_t>{0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(step.micro_batches[1].sample_ids,
+            (std::vector<int32_t>{1, 1, 1, 3, 3, 4, 4, 4, 4, 4, 4, 5}));
+}
+
+TEST(PackerTest, UsesHardlyMoreMicroBatchesThanTheTokensNeed) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const std::vector<Sample> samples = random_samples(256, 128, seed);
+    int64_t tokens = 0;
+    for (const Sample& sample : samples) tokens += static_cast<int64_t>(sample.input_ids.size());
+    const StepBatch step = pack(samples, {1024, 256, 256 * 20});
+    EXPECT_LE(static_cast<int64_t>(step.micro_batches.size()), (tokens + 1023) / 1024 + 1);
+  }
+}
+
+TEST(PackerTest, ASampleOverTheCapacityIsAUserErrorWithBothSizes) {
+  const std::vector<Sample> samples{sample_of(0, 20, 5)};
+  EXPECT_THROW(pack(samples, {20, 1, 3}), UserError);
+  EXPECT_THROW(pack(samples, {20, 0, 4}), UserError);
+  try {
+    pack(samples, {16, 1, 4});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("20 tokens"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("16 tokens"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace cloze::data

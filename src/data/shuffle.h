@@ -1,0 +1,30 @@
+// Permutation: a shuffle of [0, n) as a function. Each index is computed by itself in constant
+// time, so any step of a run is reached at once and nothing has to be stored.
+//
+//   A Feistel network over the smallest number of bits that holds n - 1, its round function
+//   Philox(seed; half, round, epoch), permutes [0, 2^bits); indices that fall outside [0, n) are
+//   sent through again until they are inside ("cycle walking"), less than twice on average.
+//
+// Source: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002.
+#pragma once
+
+#include <cstdint>
+
+namespace cloze::data {
+
+class Permutation {
+ public:
+  Permutation(uint64_t size, uint64_t seed, uint64_t epoch);  // size > 0
+  uint64_t operator()(uint64_t index) const;                  // index < size
+
+ private:
+  uint64_t permute_bits(uint64_t value) const;
+
+  uint64_t size_;
+  uint64_t seed_;
+  uint64_t epoch_;
+  int low_bits_;
+  int high_bits_;
+};
+
+}  // namespace cloze::data

@@ -1,0 +1,31 @@
+// What a data set holds, counted: the figures to hold a training run against.
+//
+//   unigram entropy = - sum over ids of p ln p,  p = share of the id among the masked labels (nats)
+//
+// A model that knows nothing but how frequent each word is has an MLM loss of this entropy.
+#pragma once
+
+#include <cstdint>
+
+#include "data/dataset.h"
+
+namespace cloze::data {
+
+struct DatasetStatistics {
+  int64_t records = 0;
+  int64_t tokens = 0;
+  int64_t longest = 0;  // tokens
+  int64_t predictions = 0;
+  int64_t random_next = 0;  // records labelled 1
+  double unigram_entropy = 0;
+
+  double mean_length() const { return static_cast<double>(tokens) / static_cast<double>(records); }
+  double mean_predictions() const {
+    return static_cast<double>(predictions) / static_cast<double>(records);
+  }
+};
+
+// Reads every record once, on `threads` threads.
+DatasetStatistics measure(const Dataset& dataset, int threads);
+
+}  // namespace cloze::data

@@ -1,0 +1,37 @@
+#include "data/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace cloze::data {
+namespace {
+
+// Labels 5, 5, 5, 9 in turn; lengths 4 and 6 in turn.
+class TinyDataset final : public Dataset {
+ public:
+  int64_t size() const override { return 10'000; }
+  Sample sample(int64_t index) const override {
+    const size_t length = index % 2 == 0 ? 4 : 6;
+    return {.input_ids = std::vector<int32_t>(length, 1),
+            .token_type_ids = std::vector<int32_t>(length, 0),
+            .masked_positions = {1},
+            .masked_labels = {index % 4 == 3 ? 9 : 5},
+            .next_sentence_label = static_cast<int32_t>(index % 2)};
+  }
+};
+
+TEST(StatisticsTest, CountsAndEntropyForAnyNumberOfThreads) {
+  for (int threads : {1, 3}) {
+    const DatasetStatistics statistics = measure(TinyDataset(), threads);
+    EXPECT_EQ(statistics.records, 10'000);
+    EXPECT_EQ(statistics.mean_length(), 5.0);
+    EXPECT_EQ(statistics.longest, 6);
+    EXPECT_EQ(statistics.mean_predictions(), 1.0);
+    EXPECT_EQ(statistics.random_next, 5'000);
+    EXPECT_DOUBLE_EQ(statistics.unigram_entropy, -(0.75 * std::log(0.75) + 0.25 * std::log(0.25)));
+  }
+}
+
+}  // namespace
+}  // namespace cloze::data
