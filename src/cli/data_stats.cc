@@ -1,0 +1,53 @@
+#include "cli/data_stats.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "data/record_dataset.h"
+#include "data/statistics.h"
+#include "platform/file.h"
+#include "platform/parallel_for.h"
+
+namespace cloze::cli {
+namespace {
+
+struct Options {
+  std::string train_files;
+  data::RecordShape shape;
+};
+
+void run(const Options& options) {
+  const auto files = platform::expand_paths(options.train_files);
+  const data::RecordDataset dataset(files, options.shape);
+  const data::DatasetStatistics statistics = data::measure(dataset, platform::available_threads());
+  const double records = static_cast<double>(statistics.records);
+  fmt::print("files {}\nrecords {}\n", files.size(), statistics.records);
+  fmt::print("tokens {} (mean {:.1f}, longest {})\n", statistics.tokens, statistics.mean_length(),
+             statistics.longest);
+  fmt::print("predictions {} (mean {:.2f})\n", statistics.predictions,
+             statistics.mean_predictions());
+  fmt::print("random next sentence {:.1f} %\n",
+             100 * static_cast<double>(statistics.random_next) / records);
+  fmt::print("unigram entropy of the labels {:.4f} nats\n", statistics.unigram_entropy);
+}
+
+}  // namespace
+
+void add_data_stats(CLI::App& parent) {
+  CLI::App& command = *parent.add_subcommand("stats", "Count what pre-training records hold");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--train-file", options->train_files, "TFRecord files: comma list, globs")
+      ->required();
+  command.add_option("--seq-length", options->shape.sequence_length,
+                     "Refuse records of another length");
+  command.add_option("--max-predictions-per-seq", options->shape.max_predictions,
+                     "Refuse records with another number of slots");
+  command.add_option("--vocab-size", options->shape.vocabulary_size,
+                     "Refuse ids that are not below");
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace cloze::cli
