@@ -19,6 +19,18 @@ std::string describe(const Graph& graph, const std::vector<Value>& values) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::kMicroStep:
+      return "micro-step";
+    case Phase::kUpdate:
+      return "update    ";
+    case Phase::kRefresh:
+      return "refresh   ";
+  }
+  throw InternalError("unknown phase");
+}
+
 }  // namespace
 
 Graph::Scope::Scope(Graph& graph, std::string_view name)
@@ -171,10 +183,8 @@ std::string Graph::to_string() const {
   for (const Node& node : nodes_) {
     const bool accumulates =
         std::find(node.accumulates.begin(), node.accumulates.end(), true) != node.accumulates.end();
-    text += fmt::format("{}  {} {} {}({})\n",
-                        node.phase == Phase::kMicroStep ? "micro-step" : "update    ",
-                        describe(*this, node.outputs), accumulates ? "+=" : "=", node.name,
-                        describe(*this, node.inputs));
+    text += fmt::format("{}  {} {} {}({})\n", name_of(node.phase), describe(*this, node.outputs),
+                        accumulates ? "+=" : "=", node.name, describe(*this, node.inputs));
   }
   return text;
 }

@@ -8,7 +8,8 @@
 // operator declares as mutated (optimisers).
 //
 // Phases: kMicroStep runs once per micro-batch (forward, backward, accumulate), kUpdate once per
-// step (clip, optimise). A forward-only graph has an empty kUpdate.
+// step (clip, optimise), kRefresh whenever parameters have changed (compute copies are made
+// again). A forward-only graph has an empty kUpdate.
 #pragma once
 
 #include <any>
@@ -25,7 +26,8 @@
 
 namespace cloze::graph {
 
-enum class Phase { kMicroStep, kUpdate };
+enum class Phase { kMicroStep, kUpdate, kRefresh };
+inline constexpr int kNumPhases = 3;
 
 enum class ValueKind { kInput, kVariable, kIntermediate };
 

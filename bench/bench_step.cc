@@ -1,0 +1,227 @@
+// bench_step: times a pre-training step of a configuration on random full-length sequences.
+//
+//   bench_step --config configs/pretrain_base_128_phase1.json --batch 32 [--dtype bf16] [--steps 5]
+//
+// Prints sequences/s, real tokens/s, useful GFLOP/s (models/bert_flops.h) and the percent of the
+// matrix-product ceiling, which is measured beside every step on the same threads; and a table of
+// operators. With --serve it prints "ready" when warm and answers each line "run" on standard
+// input with one JSON line, so that scripts/bench_step can let it take turns with a peer.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "data/generated_dataset.h"
+#include "data/loader.h"
+#include "engine/backends.h"
+#include "formats/json.h"
+#include "models/bert_flops.h"
+#include "models/hugging_face_config.h"
+#include "ops/linear.h"
+#include "train/training_step.h"
+
+namespace {
+
+using namespace cloze;
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::string config;
+  int64_t batch = 0;
+  int64_t tokens_per_micro_batch = 0;
+  std::string dtype = "f32";
+  std::string optimizer = "lamb";
+  int threads = 0;
+  int steps = 3;
+  bool serve = false;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The matrix product at its best: y [4096, 3072] = x [4096, 768] w^T on the same backend and
+// threads.
+class Ceiling {
+ public:
+  Ceiling(DType dtype, int threads) {
+    graph::Graph graph;
+    const auto x = graph.add_input("x", {dtype, {kRows, kInner}});
+    const auto w = graph.add_input("w", {dtype, {kOuter, kInner}});
+    graph.mark_output(ops::linear(graph, {.x = x, .weight = w}), "y");
+    session_.emplace(std::move(graph), engine::CompileOptions{.num_threads = threads});
+    measure();
+  }
+
+  double measure() {
+    const auto start = Clock::now();
+    session_->run(graph::Phase::kMicroStep);
+    const double flops = 2.0 * kRows * kInner * kOuter / seconds_since(start);
+    best_ = std::max(best_, flops);
+    return best_;
+  }
+
+ private:
+  static constexpr int64_t kRows = 4096, kInner = 768, kOuter = 3072;
+  std::optional<engine::Session> session_;
+  double best_ = 0.0;
+};
+
+class StepBench {
+ public:
+  explicit StepBench(const Arguments& arguments)
+      : config_(formats::read_json_file(arguments.config)),
+        model_(models::bert_config_from_json(config_, arguments.config)),
+        length_(config_.value("seq_length", int64_t{128})),
+        predictions_(config_.value("max_predictions_per_seq", int64_t{20})),
+        batch_size_(arguments.batch > 0 ? arguments.batch
+                                        : config_.value("micro_batch_size", int64_t{1})),
+        dtype_(arguments.dtype == "bf16" ? DType::kBF16 : DType::kF32),
+        step_(options(arguments)),
+        ceiling_(dtype_, arguments.threads) {
+    step_.session().initialize_parameters(1);
+  }
+
+  nlohmann::json run() {
+    const data::StepBatch batch = next_batch();
+    const auto start = Clock::now();
+    const train::StepResult result = step_.run(batch, step_number_++, 1e-4);
+    const double seconds = seconds_since(start);
+    const double ceiling = ceiling_.measure();
+    const double flops = models::training_flops(model_, work_of(batch)) / seconds;
+    return {{"seconds", seconds},
+            {"sequences", batch.num_sequences},
+            {"sequences_per_second", static_cast<double>(batch.num_sequences) / seconds},
+            {"tokens_per_second", static_cast<double>(batch.num_tokens) / seconds},
+            {"useful_gflops", flops / 1e9},
+            {"ceiling_gflops", ceiling / 1e9},
+            {"ceiling_percent", 100.0 * flops / ceiling},
+            {"loss", result.loss()}};
+  }
+
+  void print_operators();
+  void set_profiling() { step_.session().executor().set_profiling(true); }
+
+ private:
+  train::TrainingStepOptions options(const Arguments& arguments) const {
+    const int64_t all_tokens = batch_size_ * length_;
+    const int64_t wanted =
+        arguments.tokens_per_micro_batch > 0 ? arguments.tokens_per_micro_batch : 4096;
+    const int64_t sequences = std::max<int64_t>(1, std::min(wanted, all_tokens) / length_);
+    return {.model = model_,
+            .capacity = {.tokens = sequences * length_,
+                         .sequences = sequences,
+                         .predictions = sequences * predictions_},
+            .optimizer = {.kind = arguments.optimizer == "adamw" ? optim::OptimizerKind::kAdamW
+                                                                 : optim::OptimizerKind::kLamb,
+                          .weight_decay_rate = 0.01},
+            .compute_dtype = dtype_,
+            .compile = {.num_threads = arguments.threads}};
+  }
+
+  data::StepBatch next_batch() {
+    const auto dataset = std::make_shared<data::GeneratedDataset>(
+        data::GeneratedOptions{.sequence_length = length_,
+                               .max_predictions = predictions_,
+                               .vocabulary_size = model_.vocab_size});
+    const auto& graph = step_.session().graph();
+    const auto count = [&](const char* name) { return graph.type(*graph.find(name)).shape[0]; };
+    return data::load_step({.dataset = dataset,
+                            .global_batch_size = batch_size_,
+                            .capacity = {.tokens = count("input_ids"),
+                                         .sequences = count("first_tokens"),
+                                         .predictions = count("masked_positions")}},
+                           step_number_);
+  }
+
+  models::BatchWork work_of(const data::StepBatch& batch) const {
+    return {.tokens = static_cast<double>(batch.num_tokens),
+            .squared_lengths = static_cast<double>(batch.num_sequences * length_ * length_),
+            .predictions = static_cast<double>(batch.num_predictions)};
+  }
+
+  nlohmann::json config_;
+  models::BertConfig model_;
+  int64_t length_, predictions_, batch_size_;
+  DType dtype_;
+  train::TrainingStep step_;
+  Ceiling ceiling_;
+  int64_t step_number_ = 0;
+};
+
+void StepBench::print_operators() {
+  struct Row {
+    double seconds = 0.0, flops = 0.0;
+    int64_t calls = 0;
+  };
+  std::map<std::string, Row> rows;
+  double total = 0.0;
+  for (const auto& launch : step_.session().executor().profile()) {
+    Row& row = rows[std::string(launch.op) + "  " + std::string(launch.kernel_name)];
+    row.seconds += launch.seconds;
+    row.flops += launch.flops * static_cast<double>(launch.calls);
+    row.calls += launch.calls;
+    total += launch.seconds;
+  }
+  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  fmt::print("\n{:<72} {:>7} {:>8} {:>7} {:>9}\n", "operator and kernel", "share", "ms", "calls",
+             "GFLOP/s");
+  for (const auto& [name, row] : sorted) {
+    fmt::print("{:<72} {:>6.1f}% {:>8.1f} {:>7} {:>9.1f}\n", name, 100.0 * row.seconds / total,
+               row.seconds * 1e3, row.calls, row.flops / row.seconds / 1e9);
+  }
+}
+
+void serve(StepBench& bench) {
+  fmt::print("ready\n");
+  std::fflush(stdout);
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line != "run") continue;
+    fmt::print("{}\n", bench.run().dump());
+    std::fflush(stdout);
+  }
+}
+
+void print_steps(StepBench& bench, int steps) {
+  bench.set_profiling();
+  for (int i = 0; i < steps; ++i) {
+    const nlohmann::json row = bench.run();
+    fmt::print("{:.2f} sequences/s  {:.0f} tokens/s  {:.1f} useful GFLOP/s  {:.1f} % of {:.1f}\n",
+               row["sequences_per_second"].get<double>(), row["tokens_per_second"].get<double>(),
+               row["useful_gflops"].get<double>(), row["ceiling_percent"].get<double>(),
+               row["ceiling_gflops"].get<double>());
+    std::fflush(stdout);
+  }
+  bench.print_operators();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Times a pre-training step", "bench_step");
+  Arguments arguments;
+  app.add_option("--config", arguments.config, "configuration (JSON)")->required();
+  app.add_option("--batch", arguments.batch, "sequences per step; default: micro_batch_size");
+  app.add_option("--tokens-per-micro-batch", arguments.tokens_per_micro_batch, "default 4096");
+  app.add_option("--dtype", arguments.dtype)->check(CLI::IsMember({"f32", "bf16"}));
+  app.add_option("--optimizer", arguments.optimizer)->check(CLI::IsMember({"lamb", "adamw"}));
+  app.add_option("--threads", arguments.threads, "0: all processors");
+  app.add_option("--steps", arguments.steps, "timed steps without --serve");
+  app.add_flag("--serve", arguments.serve, "one step for each line \"run\" on standard input");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    StepBench bench(arguments);
+    bench.run();  // warm
+    arguments.serve ? serve(bench) : print_steps(bench, arguments.steps);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_step: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,58 @@
+#include "engine/session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "engine/backends.h"
+#include "engine/initialize.h"
+
+namespace cloze::engine {
+
+using graph::VariableRole;
+
+int resolved_threads(int num_threads) {
+  if (num_threads < 0) throw_user_error("threads is {}; it must be 0 or more", num_threads);
+  if (num_threads > 0) return num_threads;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+plan::Program compile(graph::Graph graph, const CompileOptions& options) {
+  return plan::make_program(std::move(graph), backend_named(options.backend),
+                            resolved_threads(options.num_threads));
+}
+
+Session::Session(graph::Graph graph, const CompileOptions& options)
+    : Session(compile(std::move(graph), options)) {}
+
+Session::Session(plan::Program program) : executor_(std::move(program)) {}
+
+void Session::initialize_parameters(uint64_t seed) {
+  for (const graph::Value parameter : graph().variables(VariableRole::kParameter)) {
+    const graph::ValueInfo& info = graph().info(parameter);
+    initialize(values<float>(info.name), info.init, info.name, seed);
+  }
+  refresh();
+}
+
+std::span<std::byte> Session::bytes(std::string_view name) {
+  const auto value = graph().find(name);
+  CLOZE_CHECK(value.has_value(), "no value named {}", name);
+  return executor_.bytes(*value);
+}
+
+std::optional<std::string> Session::find_non_finite() {
+  for (const VariableRole role : {VariableRole::kGradient, VariableRole::kParameter}) {
+    for (const graph::Value variable : graph().variables(role)) {
+      const std::string& name = graph().info(variable).name;
+      const std::span<float> elements = values<float>(name);
+      if (!std::all_of(elements.begin(), elements.end(),
+                       [](float x) { return std::isfinite(x); })) {
+        return name;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace cloze::engine

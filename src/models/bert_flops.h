@@ -1,0 +1,25 @@
+// Useful work of BERT pre-training, by the rule that published figures follow: multiply-add = 2,
+// training = 3 x forward, no recomputation, real tokens only, MLM head on predicted tokens only.
+//
+//   per token       L (8 H^2 + 4 H F)       (24 H^2 L where F = 4 H)
+//   attention       4 H L len^2 per sequence
+//   per prediction  2 H V, and 2 H^2 with the MLM transform
+#pragma once
+
+#include "models/bert_config.h"
+
+namespace cloze::models {
+
+// What was trained on: sums over the sequences of a step.
+struct BatchWork {
+  double tokens = 0.0;
+  double squared_lengths = 0.0;  // sum of len^2
+  double predictions = 0.0;
+};
+
+double forward_flops(const BertConfig& config, const BatchWork& work);
+inline double training_flops(const BertConfig& config, const BatchWork& work) {
+  return 3.0 * forward_flops(config, work);
+}
+
+}  // namespace cloze::models

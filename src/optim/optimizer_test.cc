@@ -1,0 +1,48 @@
+#include "optim/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/optimizer_update.h"
+
+namespace cloze::optim {
+namespace {
+
+using graph::Graph;
+using graph::VariableRole;
+
+TEST(Optimizer, ExcludesBiasesAndLayerNorm) {
+  EXPECT_TRUE(is_excluded_from_decay("bert.encoder.layer.0.output.dense.bias"));
+  EXPECT_TRUE(is_excluded_from_decay("bert.embeddings.LayerNorm.weight"));
+  EXPECT_TRUE(is_excluded_from_decay("cls.predictions.bias"));
+  EXPECT_FALSE(is_excluded_from_decay("bert.embeddings.word_embeddings.weight"));
+  EXPECT_FALSE(is_excluded_from_decay("cls.seq_relationship.weight"));
+}
+
+TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
+  Graph graph;
+  for (const char* name : {"a.weight", "a.bias"}) {
+    const auto parameter = graph.add_parameter(name, {4}, graph::Init::zeros());
+    graph.add_variable({.name = std::string("gradient.") + name,
+                        .type = graph.type(parameter),
+                        .role = VariableRole::kGradient,
+                        .master = parameter});
+  }
+  graph.add_parameter("unused", {4}, graph::Init::zeros());
+  add_optimizer(graph, {.kind = OptimizerKind::kLamb, .weight_decay_rate = 0.01});
+  graph.verify();
+
+  int updates = 0;
+  for (const graph::Node& node : graph.nodes()) {
+    if (node.op != &ops::kLamb) continue;
+    ++updates;
+    const auto& attributes = std::any_cast<const ops::MomentAttributes&>(node.attributes);
+    const bool is_bias = graph.info(node.inputs[0]).name == "a.bias";
+    EXPECT_EQ(attributes.adapts, !is_bias);
+    EXPECT_EQ(attributes.weight_decay, is_bias ? 0.0 : 0.01);
+  }
+  EXPECT_EQ(updates, 2);
+  EXPECT_EQ(graph.variables(VariableRole::kOptimizerState).size(), 4u);
+}
+
+}  // namespace
+}  // namespace cloze::optim

@@ -1,0 +1,109 @@
+#include "passes/differentiate.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/elementwise.h"
+
+namespace cloze::passes {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::Value;
+using graph::ValueInfo;
+using graph::ValueKind;
+using graph::VariableRole;
+
+class Differentiator {
+ public:
+  explicit Differentiator(Graph& graph) : graph_(graph), num_forward_nodes_(graph.nodes().size()) {
+    find_differentiable_values();
+    gradients_.resize(graph.num_values());
+  }
+
+  void run(const std::vector<Value>& losses, Value seed) {
+    for (const Value loss : losses) gradients_[loss.index] = seed;
+    for (size_t i = num_forward_nodes_; i-- > 0;) differentiate_node(i);
+  }
+
+ private:
+  void find_differentiable_values() {
+    differentiable_.resize(graph_.num_values());
+    for (int32_t i = 0; i < graph_.num_values(); ++i) {
+      const ValueInfo& info = graph_.info({i});
+      differentiable_[i] =
+          info.kind == ValueKind::kVariable &&
+          (info.role == VariableRole::kParameter || info.role == VariableRole::kComputeCopy);
+    }
+    for (const Node& node : graph_.nodes()) {
+      const bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](Value input) { return differentiable_[input.index]; });
+      for (const Value output : node.outputs) differentiable_[output.index] = any;
+    }
+  }
+
+  void differentiate_node(size_t index) {
+    const Node node = graph_.nodes()[index];  // a copy: the rule appends to the vector
+    std::vector<Value> output_gradients;
+    for (const Value output : node.outputs) output_gradients.push_back(gradients_[output.index]);
+    if (std::none_of(output_gradients.begin(), output_gradients.end(),
+                     [](Value gradient) { return gradient.valid(); })) {
+      return;
+    }
+    CLOZE_CHECK(node.op->differentiate != nullptr, "{} has no gradient rule", node.name);
+    std::vector<bool> wanted;
+    for (const Value input : node.inputs) wanted.push_back(differentiable_[input.index]);
+
+    const size_t first_new_node = graph_.nodes().size();
+    const std::vector<Value> input_gradients =
+        node.op->differentiate(graph_, {node, output_gradients, wanted});
+    name_new_nodes(first_new_node, node.name);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (wanted[i] && input_gradients[i].valid()) add_gradient(node.inputs[i], input_gradients[i]);
+    }
+  }
+
+  // "bert.encoder.layer.0.output.dense.linear" -> "bert.encoder.layer.0.output.dense.linear_..."
+  void name_new_nodes(size_t first, const std::string& forward_name) {
+    const size_t dot = forward_name.rfind('.');
+    const std::string scope = dot == std::string::npos ? "" : forward_name.substr(0, dot + 1);
+    for (size_t i = first; i < graph_.nodes().size(); ++i) {
+      Node& node = graph_.nodes()[i];
+      node.name = scope + std::string(node.op->name);
+    }
+  }
+
+  void add_gradient(Value value, Value gradient) {
+    if (graph_.info(value).kind == ValueKind::kVariable) {
+      graph_.add_into(ops::kAccumulate, {gradient}, {}, {{gradient_variable(value), true}});
+      return;
+    }
+    Value& sum = gradients_[value.index];
+    sum = sum.valid() ? graph_.add_one(ops::kAdd, {sum, gradient}) : gradient;
+  }
+
+  Value gradient_variable(Value parameter) {
+    const ValueInfo info = graph_.info(parameter);
+    const Value master = info.role == VariableRole::kComputeCopy ? info.master : parameter;
+    const std::string name = "gradient." + graph_.info(master).name;
+    if (const auto existing = graph_.find(name)) return *existing;
+    return graph_.add_variable({.name = name,
+                                .type = graph_.type(master),
+                                .role = VariableRole::kGradient,
+                                .master = master});
+  }
+
+  Graph& graph_;
+  size_t num_forward_nodes_;
+  std::vector<bool> differentiable_;  // by value: does a parameter flow into it
+  std::vector<Value> gradients_;      // by forward value
+};
+
+}  // namespace
+
+void differentiate(Graph& graph, const std::vector<Value>& losses, Value seed) {
+  Differentiator(graph).run(losses, seed);
+}
+
+}  // namespace cloze::passes

@@ -1,0 +1,24 @@
+// Reverse-mode automatic differentiation of the micro-step phase.
+//
+//   before                         after
+//   x ─► linear ─► ... ─► loss     x ─► linear ─► ... ─► loss
+//         ▲                              ▲
+//         w                              w      w.gradient += linear_weight_gradient(dy, x)
+//                                        ... ◄─ linear_input_gradient ◄─ dy ◄─ ... ◄─ seed
+//
+// Walks the forward nodes backwards and asks each operator's rule which nodes to append. Gradients
+// that meet at an intermediate are added; gradients of parameters are accumulated into a variable
+// "gradient.<parameter>" (role kGradient), which is made on first use. A gradient of a compute copy
+// goes to its master.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace cloze::passes {
+
+// losses: [1] f32 each. seed: an input [1] f32, the gradient of every loss (1, or the loss scale).
+void differentiate(graph::Graph& graph, const std::vector<graph::Value>& losses, graph::Value seed);
+
+}  // namespace cloze::passes

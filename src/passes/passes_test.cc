@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "nn/linear_layer.h"
+#include "ops/elementwise.h"
+#include "ops/gelu.h"
+#include "ops/linear.h"
+#include "ops/vocabulary_loss.h"
+#include "passes/accumulate.h"
+#include "passes/differentiate.h"
+#include "passes/fuse.h"
+#include "passes/precision.h"
+
+namespace cloze::passes {
+namespace {
+
+using graph::Graph;
+using graph::Value;
+using graph::VariableRole;
+
+int count(const Graph& graph, const graph::OpDefinition& op) {
+  return static_cast<int>(std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                                        [&](const graph::Node& node) { return node.op == &op; }));
+}
+
+// x -> dense -> gelu -> dense with a tied table -> vocabulary loss.
+struct SmallModel {
+  Graph graph;
+  Value loss;
+  Value seed;
+
+  SmallModel() {
+    const Value x = graph.add_input("x", {DType::kF32, {6, 4}});
+    const Value labels = graph.add_input("labels", {DType::kI32, {6}});
+    const Value normalizer = graph.add_input("normalizer", {DType::kF32, {1}});
+    seed = graph.add_input("seed", {DType::kF32, {1}});
+    Value h = nn::linear_layer(graph, "a", x, {.out_features = 8});
+    h = ops::gelu(graph, h, ops::GeluForm::kErf);
+    h = nn::linear_layer(graph, "b", h, {.out_features = 8});
+    const Value table = graph.add_parameter("table", {11, 8}, graph::Init::zeros());
+    loss = ops::vocabulary_loss(
+               graph, {.x = h, .table = table, .labels = labels, .normalizer = normalizer})
+               .loss;
+  }
+};
+
+TEST(Differentiate, GivesEveryParameterAGradientOfItsType) {
+  SmallModel model;
+  differentiate(model.graph, {model.loss}, model.seed);
+  model.graph.verify();
+  for (const Value parameter : model.graph.variables(VariableRole::kParameter)) {
+    const auto gradient = model.graph.find("gradient." + model.graph.info(parameter).name);
+    ASSERT_TRUE(gradient.has_value()) << model.graph.info(parameter).name;
+    EXPECT_EQ(model.graph.type(*gradient), model.graph.type(parameter));
+  }
+  // The input needs no gradient, so only the second layer passes one on.
+  EXPECT_EQ(count(model.graph, ops::kLinearInputGradient), 1);
+}
+
+TEST(Fuse, TakesPairsAndAccumulatesInPlace) {
+  SmallModel model;
+  differentiate(model.graph, {model.loss}, model.seed);
+  fuse_activations(model.graph);
+  fuse_vocabulary_loss(model.graph);
+  accumulate_in_place(model.graph);
+  model.graph.verify();
+  EXPECT_EQ(count(model.graph, ops::kGelu), 0);
+  EXPECT_EQ(count(model.graph, ops::kGeluGradient), 1);
+  EXPECT_EQ(count(model.graph, ops::kVocabularyLossGradient), 0);
+  EXPECT_EQ(count(model.graph, ops::kVocabularyLossWithGradient), 1);
+  EXPECT_EQ(count(model.graph, ops::kAccumulate), 0);
+}
+
+TEST(Precision, WeightsAreReadThroughCopiesAndGradientsStayF32) {
+  SmallModel model;
+  // Without an embedding the activations start as f32 inputs; make the input bf16 as one would.
+  model.graph.info(*model.graph.find("x")).type.dtype = DType::kBF16;
+  use_compute_dtype(model.graph, DType::kBF16);
+  differentiate(model.graph, {model.loss}, model.seed);
+  model.graph.verify();
+  EXPECT_EQ(model.graph.variables(VariableRole::kComputeCopy).size(), 3u);
+  EXPECT_EQ(count(model.graph, ops::kCast), 3);
+  for (const Value gradient : model.graph.variables(VariableRole::kGradient)) {
+    EXPECT_EQ(model.graph.type(gradient).dtype, DType::kF32);
+  }
+}
+
+}  // namespace
+}  // namespace cloze::passes

@@ -1,0 +1,45 @@
+#include "plan/memory_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "base/philox.h"
+
+namespace cloze::plan {
+namespace {
+
+TEST(MemoryPlan, ReusesWhatHasDied) {
+  // a is dead when c is born, so c takes its place.
+  const MemoryPlan plan = plan_memory({{1024, 0, 1}, {512, 1, 2}, {1024, 2, 3}});
+  EXPECT_EQ(plan.offsets[0], plan.offsets[2]);
+  EXPECT_EQ(plan.total_bytes, 1024 + 512);
+}
+
+TEST(MemoryPlan, EmptyIsEmpty) { EXPECT_EQ(plan_memory({}).total_bytes, 0); }
+
+TEST(MemoryPlan, RandomLifetimesNeverOverlapAndStayNearTheLowerBound) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    PhiloxStream random(seed, 0);
+    std::vector<Lifetime> lifetimes;
+    for (int i = 0; i < 80; ++i) {
+      const int64_t first = random.below(100);
+      lifetimes.push_back(
+          {1 + static_cast<int64_t>(random.below(10000)), first, first + random.below(20)});
+    }
+    const MemoryPlan plan = plan_memory(lifetimes);
+    for (size_t i = 0; i < lifetimes.size(); ++i) {
+      EXPECT_EQ(plan.offsets[i] % kAlignmentBytes, 0);
+      for (size_t j = 0; j < i; ++j) {
+        const bool together =
+            lifetimes[i].first <= lifetimes[j].last && lifetimes[j].first <= lifetimes[i].last;
+        const bool overlap = plan.offsets[i] < plan.offsets[j] + lifetimes[j].bytes &&
+                             plan.offsets[j] < plan.offsets[i] + lifetimes[i].bytes;
+        EXPECT_FALSE(together && overlap) << "seed " << seed << ": buffers " << i << ", " << j;
+      }
+    }
+    EXPECT_GE(plan.total_bytes, lower_bound_bytes(lifetimes));
+    EXPECT_LE(plan.total_bytes, 2 * lower_bound_bytes(lifetimes));
+  }
+}
+
+}  // namespace
+}  // namespace cloze::plan

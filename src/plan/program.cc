@@ -1,0 +1,164 @@
+#include "plan/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/error.h"
+#include "plan/memory_plan.h"
+
+namespace cloze::plan {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::Phase;
+using graph::Value;
+using graph::ValueInfo;
+using graph::ValueKind;
+using graph::VariableRole;
+
+Arena arena_of(const ValueInfo& info) {
+  if (info.kind == ValueKind::kInput) return Arena::kInputs;
+  if (info.kind == ValueKind::kIntermediate) return Arena::kActivations;
+  switch (info.role) {
+    case VariableRole::kParameter:
+      return Arena::kParameters;
+    case VariableRole::kComputeCopy:
+      return Arena::kComputeCopies;
+    case VariableRole::kGradient:
+      return Arena::kGradients;
+    case VariableRole::kOptimizerState:
+      return Arena::kOptimizerState;
+    case VariableRole::kMetric:
+      return Arena::kMetrics;
+  }
+  throw InternalError("unknown role");
+}
+
+class Planner {
+ public:
+  Planner(Graph graph, const backend::Backend& backend, int num_threads)
+      : backend_(backend), num_threads_(num_threads) {
+    program_.graph = std::move(graph);
+    program_.graph.verify();
+    program_.locations.resize(program_.graph.num_values());
+  }
+
+  Program plan() && {
+    place_persistent_values();
+    for (const Phase phase : {Phase::kMicroStep, Phase::kUpdate, Phase::kRefresh}) {
+      place_intermediates(phase);
+    }
+    for (const Node& node : program_.graph.nodes()) add_launch(node);
+    return std::move(program_);
+  }
+
+ private:
+  int64_t& arena_bytes(Arena arena) { return program_.arena_bytes[static_cast<size_t>(arena)]; }
+
+  void place_persistent_values() {
+    for (int32_t i = 0; i < program_.graph.num_values(); ++i) {
+      const ValueInfo& info = program_.graph.info({i});
+      const Arena arena = arena_of(info);
+      if (arena == Arena::kActivations) continue;
+      program_.locations[i] = {arena, arena_bytes(arena)};
+      arena_bytes(arena) += aligned(info.type.bytes());
+    }
+  }
+
+  // Phases run one after the other, so they share the arena.
+  void place_intermediates(Phase phase) {
+    std::vector<std::optional<Lifetime>> by_value(program_.graph.num_values());
+    int64_t launch = 0;
+    for (const Node& node : program_.graph.nodes()) {
+      if (node.phase != phase) continue;
+      for (const Value value : node.outputs) {
+        if (!by_value[value.index]) {
+          by_value[value.index] = {program_.graph.type(value).bytes(), launch, launch};
+        }
+      }
+      for (const std::vector<Value>& values : {node.inputs, node.outputs}) {
+        for (const Value value : values) {
+          if (by_value[value.index]) by_value[value.index]->last = launch;
+        }
+      }
+      ++launch;
+    }
+    for (const Value output : program_.graph.outputs()) {
+      if (by_value[output.index]) by_value[output.index]->last = launch;
+    }
+
+    std::vector<Lifetime> lifetimes;
+    std::vector<int32_t> values;
+    for (int32_t i = 0; i < program_.graph.num_values(); ++i) {
+      if (!by_value[i] || program_.graph.info({i}).kind != ValueKind::kIntermediate) continue;
+      lifetimes.push_back(*by_value[i]);
+      values.push_back(i);
+    }
+    const MemoryPlan memory = plan_memory(lifetimes);
+    for (size_t i = 0; i < values.size(); ++i) {
+      program_.locations[values[i]] = {Arena::kActivations, memory.offsets[i]};
+    }
+    arena_bytes(Arena::kActivations) =
+        std::max(arena_bytes(Arena::kActivations), memory.total_bytes);
+  }
+
+  backend::KernelRequest request_of(const Node& node) const {
+    return {.op = node.op,
+            .inputs = program_.graph.types(node.inputs),
+            .outputs = program_.graph.types(node.outputs),
+            .accumulates = node.accumulates,
+            .attributes = node.attributes,
+            .num_threads = num_threads_};
+  }
+
+  void add_launch(const Node& node) {
+    Launch launch{.name = node.name, .op = node.op};
+    const backend::KernelRequest request = request_of(node);
+    for (const backend::KernelEntry& entry : backend_.kernels(*node.op)) {
+      if (const auto reason = entry.refuse(request)) {
+        launch.refusals.push_back(fmt::format("{}: {}", entry.name, *reason));
+        continue;
+      }
+      launch.kernel = entry.create(request);
+      launch.kernel_name = entry.name;
+      break;
+    }
+    CLOZE_CHECK(launch.kernel != nullptr, "backend {} has no kernel for {}", backend_.name(),
+                node.op->name);
+    if (node.op->flops != nullptr) launch.flops = node.op->flops(request.inputs, node.attributes);
+    for (const Value value : node.inputs) launch.inputs.push_back(program_.locations[value.index]);
+    for (const Value value : node.outputs) {
+      launch.outputs.push_back(program_.locations[value.index]);
+    }
+    const auto workspace = static_cast<int64_t>(launch.kernel->workspace_bytes());
+    arena_bytes(Arena::kWorkspace) = std::max(arena_bytes(Arena::kWorkspace), aligned(workspace));
+    program_.phases[static_cast<size_t>(node.phase)].push_back(std::move(launch));
+  }
+
+  const backend::Backend& backend_;
+  int num_threads_;
+  Program program_;
+};
+
+}  // namespace
+
+std::string_view name_of(Arena arena) {
+  constexpr std::string_view kNames[kNumArenas] = {"parameters",      "compute copies", "gradients",
+                                                   "optimizer state", "metrics",        "inputs",
+                                                   "activations",     "workspace"};
+  return kNames[static_cast<size_t>(arena)];
+}
+
+int64_t Program::total_bytes() const {
+  return std::accumulate(arena_bytes.begin(), arena_bytes.end(), int64_t{0});
+}
+
+Program make_program(Graph graph, const backend::Backend& backend, int num_threads) {
+  return Planner(std::move(graph), backend, num_threads).plan();
+}
+
+}  // namespace cloze::plan

@@ -1,0 +1,62 @@
+// Program: a compiled training step. Per phase a flat list of kernel launches over planned
+// addresses. Nothing is allocated after this, and everything there is to know about memory is known
+// now.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/kernel.h"
+#include "graph/graph.h"
+
+namespace cloze::plan {
+
+// One block of memory each. Persistent ones first.
+enum class Arena {
+  kParameters,
+  kComputeCopies,
+  kGradients,
+  kOptimizerState,
+  kMetrics,
+  kInputs,
+  kActivations,
+  kWorkspace,
+};
+inline constexpr int kNumArenas = 8;
+std::string_view name_of(Arena arena);
+
+struct Location {
+  Arena arena = Arena::kActivations;
+  int64_t offset = 0;  // bytes
+};
+
+struct Launch {
+  std::string name;         // of the node: scope and operator
+  std::string kernel_name;  // "cpu/linear/..."
+  const graph::OpDefinition* op = nullptr;
+  std::shared_ptr<backend::Kernel> kernel;
+  std::vector<Location> inputs;
+  std::vector<Location> outputs;
+  double flops = 0.0;                 // useful operations of one call
+  std::vector<std::string> refusals;  // "kernel: reason" of better entries that could not serve
+};
+
+struct Program {
+  graph::Graph graph;
+  std::array<std::vector<Launch>, graph::kNumPhases> phases;
+  std::array<int64_t, kNumArenas> arena_bytes{};
+  std::vector<Location> locations;  // by value
+
+  const std::vector<Launch>& launches(graph::Phase phase) const {
+    return phases[static_cast<size_t>(phase)];
+  }
+  int64_t total_bytes() const;
+};
+
+// Chooses kernels and addresses. InternalError when the backend has no kernel for a node.
+Program make_program(graph::Graph graph, const backend::Backend& backend, int num_threads);
+
+}  // namespace cloze::plan

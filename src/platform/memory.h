@@ -1,0 +1,31 @@
+// Large, zeroed blocks of memory, page-aligned and asked to use huge pages; and what the process
+// uses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cloze::platform {
+
+class MemoryBlock {
+ public:
+  MemoryBlock() = default;
+  // EnvironmentError that says how much was wanted when the system has no more.
+  explicit MemoryBlock(size_t bytes);
+  ~MemoryBlock();
+  MemoryBlock(MemoryBlock&& other) noexcept;
+  MemoryBlock& operator=(MemoryBlock&& other) noexcept;
+
+  std::byte* data() const { return data_; }
+  size_t size() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// Resident memory of this process now, and its peak, in bytes.
+int64_t resident_bytes();
+int64_t peak_resident_bytes();
+
+}  // namespace cloze::platform
