@@ -52,8 +52,8 @@ template <typename... Args>
 }  // namespace cloze
 
 // Checks a promise of ours (never a user's input): CLOZE_CHECK(rows > 0, "rows {}", rows).
-#define CLOZE_CHECK(condition, ...)                                                       \
-  do {                                                                                    \
-    if (!(condition)) [[unlikely]]                                                        \
+#define CLOZE_CHECK(condition, ...)                                                              \
+  do {                                                                                           \
+    if (!(condition)) [[unlikely]]                                                               \
       ::cloze::throw_internal_error(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
   } while (false)

@@ -18,8 +18,8 @@ struct ParseError {
 template <typename T>
 class Result {
  public:
-  Result(T value) : state_(std::move(value)) {}                // NOLINT: implicit by design
-  Result(ParseError error) : state_(std::move(error)) {}       // NOLINT: implicit by design
+  Result(T value) : state_(std::move(value)) {}           // NOLINT: implicit by design
+  Result(ParseError error) : state_(std::move(error)) {}  // NOLINT: implicit by design
 
   explicit operator bool() const { return std::holds_alternative<T>(state_); }
   const T& value() const& { return checked(); }
