@@ -1,0 +1,92 @@
+#include "cli/tokenize.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "text/tokenizer.h"
+
+namespace cloze::cli {
+namespace {
+
+struct TokenizeOptions {
+  std::string vocab;
+  std::string profile = "hf";
+  bool cased = false;
+  bool offsets = false;
+};
+
+void write_out(fmt::memory_buffer& out) {
+  if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size()) {
+    throw_environment_error("standard output: cannot be written to");
+  }
+  out.clear();
+}
+
+// Appends the line's ids to `out`, returns its number of invalid UTF-8 sequences.
+uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std::string_view line,
+                       std::vector<int32_t>& ids, fmt::memory_buffer& out) {
+  uint64_t num_invalid = 0;
+  if (with_offsets) {
+    const text::Encoding encoding = tokenizer.encode(line);
+    num_invalid = encoding.num_invalid;
+    const char* separator = "";
+    for (size_t i = 0; i < encoding.ids.size(); ++i) {
+      const text::Offset offset = encoding.offsets[i];
+      fmt::format_to(std::back_inserter(out), "{}{}:{}-{}", separator, encoding.ids[i],
+                     offset.begin, offset.end);
+      separator = " ";
+    }
+  } else {
+    ids.clear();
+    num_invalid = tokenizer.append_ids(line, ids);
+    fmt::format_to(std::back_inserter(out), "{}", fmt::join(ids, " "));
+  }
+  out.push_back('\n');
+  return num_invalid;
+}
+
+void tokenize(const TokenizeOptions& options) {
+  constexpr size_t kFlushBytes = size_t{1} << 20;
+  const text::Tokenizer tokenizer(
+      text::Vocabulary::load(options.vocab),
+      {.profile = text::profile_from_name(options.profile), .lower_case = !options.cased});
+  std::ios::sync_with_stdio(false);
+  std::vector<int32_t> ids;
+  fmt::memory_buffer out;
+  std::string line;
+  uint64_t num_invalid = 0;
+  while (std::getline(std::cin, line)) {
+    num_invalid += tokenize_line(tokenizer, options.offsets, line, ids, out);
+    if (out.size() >= kFlushBytes) write_out(out);
+  }
+  write_out(out);
+  if (num_invalid > 0) {
+    fmt::print(stderr, "{} invalid UTF-8 sequences were left out\n", num_invalid);
+  }
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& parent) {
+  const auto options = std::make_shared<TokenizeOptions>();
+  CLI::App* command =
+      parent.add_subcommand("tokenize", "Print the token ids of each line of standard input");
+  command->add_option("--vocab", options->vocab, "vocab.txt, one token per line")->required();
+  command->add_flag("--cased", options->cased, "Keep capitals and accents");
+  command
+      ->add_option("--profile", options->profile,
+                   "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)")
+      ->capture_default_str();
+  command->add_flag("--offsets", options->offsets,
+                    "Print id:begin-end, bytes of the line, end excluded");
+  command->callback([options] { tokenize(*options); });
+}
+
+}  // namespace cloze::cli

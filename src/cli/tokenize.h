@@ -1,0 +1,13 @@
+// cloze tokenize --vocab V [--cased] [--profile hf|google] [--offsets] < text
+//
+// Prints one line of token ids for each line of standard input; with --offsets each id as
+// id:begin-end, in bytes of its line, end excluded. Lines are cut at "\n".
+#pragma once
+
+#include <CLI/App.hpp>
+
+namespace cloze::cli {
+
+void add_tokenize(CLI::App& parent);
+
+}  // namespace cloze::cli

@@ -1,0 +1,239 @@
+#include "text/character_map.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "base/error.h"
+#include "text/utf8.h"
+
+namespace cloze::text {
+namespace {
+
+constexpr char32_t kNumCodePoints = 0x110000;
+constexpr char32_t kCapitalIWithDot = 0x130;
+constexpr char32_t kCombiningDotAbove = 0x307;
+
+// Hangul syllables decompose by arithmetic: Unicode 14.0, section 3.12.
+constexpr char32_t kHangulBase = 0xAC00, kLeadBase = 0x1100, kVowelBase = 0x1161,
+                   kTailBase = 0x11A7;
+constexpr uint32_t kNumTails = 28, kNumVowelTails = 21 * kNumTails,
+                   kNumSyllables = 19 * kNumVowelTails;
+
+// The range that holds the code point, or null.
+template <typename Range>
+const Range* find_range(std::span<const Range> ranges, char32_t code_point) {
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), code_point,
+                       [](char32_t value, const Range& range) { return value < range.first; });
+  if (after == ranges.begin()) return nullptr;
+  const Range& range = *(after - 1);
+  return code_point <= range.last ? &range : nullptr;
+}
+
+bool contains(std::span<const CodePointRange> ranges, char32_t code_point) {
+  return find_range(ranges, code_point) != nullptr;
+}
+
+const LowerCaseRange* find_lower(std::span<const LowerCaseRange> ranges, char32_t code_point) {
+  const LowerCaseRange* range = find_range(ranges, code_point);
+  const bool is_hit = range != nullptr && (code_point - range->first) % range->stride == 0;
+  return is_hit ? range : nullptr;
+}
+
+uint8_t combining_class(const UnicodeTables& tables, char32_t code_point) {
+  const CombiningRange* range = find_range(tables.combining, code_point);
+  if (range == nullptr || contains(tables.not_combining, code_point)) return 0;
+  return range->combining_class;
+}
+
+template <typename Range>
+void append_code_points(std::span<const Range> ranges, uint32_t stride,
+                        std::vector<char32_t>& out) {
+  for (const Range& range : ranges) {
+    for (char32_t c = range.first; c <= range.last; c += stride) out.push_back(c);
+  }
+}
+
+}  // namespace
+
+CharacterMap::CharacterMap(Profile profile, bool lower_case)
+    : tables_(profile == Profile::kGoogle ? google_unicode_tables()
+                                          : hugging_face_unicode_tables()),
+      lower_case_(lower_case),
+      lower_first_(profile == Profile::kGoogle) {
+  std::vector<uint32_t> flat(kNumCodePoints, static_cast<uint32_t>(CharacterKind::kWord));
+  std::vector<NormalizedUnit> units;
+  for (const char32_t c : changing_code_points()) flat[c] = make_entry(c, units);
+  compress(flat);
+}
+
+const CharacterMap& CharacterMap::of(Profile profile, bool lower_case) {
+  if (profile == Profile::kGoogle) {
+    static const CharacterMap cased(Profile::kGoogle, false);
+    static const CharacterMap uncased(Profile::kGoogle, true);
+    return lower_case ? uncased : cased;
+  }
+  static const CharacterMap cased(Profile::kHuggingFace, false);
+  static const CharacterMap uncased(Profile::kHuggingFace, true);
+  return lower_case ? uncased : cased;
+}
+
+std::vector<char32_t> CharacterMap::changing_code_points() const {
+  std::vector<char32_t> result;
+  for (const auto& ranges :
+       {tables_.dropped, tables_.spaces, tables_.punctuation, tables_.ideographs}) {
+    append_code_points(ranges, 1, result);
+  }
+  if (!lower_case_) return result;
+  append_code_points(tables_.marks, 1, result);
+  append_code_points(tables_.combining, 1, result);
+  append_code_points(tables_.lower_case, 1, result);
+  append_code_points(tables_.more_lower_case, 1, result);
+  result.push_back(kCapitalIWithDot);
+  for (const Decomposition& entry : tables_.decompositions) result.push_back(entry.code_point);
+  for (uint32_t i = 0; i < kNumSyllables; ++i) result.push_back(kHangulBase + i);
+  return result;
+}
+
+uint32_t CharacterMap::make_entry(char32_t code_point, std::vector<NormalizedUnit>& units) {
+  const auto plain = [](CharacterKind kind) { return static_cast<uint32_t>(kind); };
+  if (contains(tables_.dropped, code_point)) return plain(CharacterKind::kDropped);
+  if (contains(tables_.spaces, code_point)) return plain(CharacterKind::kSpace);
+  units.clear();
+  expand(code_point, units);
+  if (contains(tables_.ideographs, code_point)) {
+    return store_mapping(CharacterKind::kIdeograph, units);
+  }
+  const bool is_unchanged = units.size() == 1 && units[0].code_point == code_point &&
+                            units[0].combining_class == 0 && !units[0].is_dropped;
+  if (is_unchanged) {
+    return plain(units[0].is_punctuation ? CharacterKind::kPunctuation : CharacterKind::kWord);
+  }
+  if (code_point == kCapitalSigma && !tables_.cased.empty()) return plain(CharacterKind::kGeneral);
+  // A fixed string will do when bases stay and the marks that came with them are thrown away.
+  const bool is_simple = std::all_of(units.begin(), units.end(), [](const auto& unit) {
+    const bool is_base = !unit.is_dropped && unit.combining_class == 0 && !unit.is_punctuation;
+    const bool is_lost_mark = unit.is_dropped && unit.combining_class != 0 && !unit.is_first;
+    return is_base || is_lost_mark;
+  });
+  return is_simple ? store_mapping(CharacterKind::kMapped, units) : plain(CharacterKind::kGeneral);
+}
+
+uint32_t CharacterMap::store_mapping(CharacterKind kind, const std::vector<NormalizedUnit>& units) {
+  std::string bytes;
+  for (const NormalizedUnit& unit : units) {
+    if (!unit.is_dropped) append_utf8(unit.code_point, bytes);
+  }
+  CLOZE_CHECK(bytes.size() <= kLengthMask, "mapping of {} bytes", bytes.size());
+  const auto offset = static_cast<uint32_t>(pool_.size());
+  pool_ += bytes;
+  return offset << kOffsetShift | static_cast<uint32_t>(bytes.size()) << kLengthShift |
+         static_cast<uint32_t>(kind);
+}
+
+void CharacterMap::compress(const std::vector<uint32_t>& flat) {
+  constexpr size_t kBlockSize = size_t{1} << kBlockBits;
+  std::map<std::vector<uint32_t>, uint16_t> known;
+  for (size_t begin = 0; begin < flat.size(); begin += kBlockSize) {
+    const std::vector<uint32_t> block(flat.begin() + begin, flat.begin() + begin + kBlockSize);
+    const auto [place, is_new] = known.emplace(block, static_cast<uint16_t>(known.size()));
+    if (is_new) entries_.insert(entries_.end(), block.begin(), block.end());
+    blocks_.push_back(place->second);
+  }
+}
+
+void CharacterMap::append_lower(char32_t code_point, std::u32string& out) const {
+  if (code_point == kCapitalIWithDot) {
+    out += {U'i', kCombiningDotAbove};
+    return;
+  }
+  const LowerCaseRange* range = find_lower(tables_.lower_case, code_point);
+  if (range == nullptr) range = find_lower(tables_.more_lower_case, code_point);
+  out += range == nullptr ? code_point : code_point + range->delta;
+}
+
+void CharacterMap::append_decomposition(char32_t code_point, std::u32string& out) const {
+  if (code_point >= kHangulBase && code_point < kHangulBase + kNumSyllables) {
+    const uint32_t index = code_point - kHangulBase;
+    out += kLeadBase + index / kNumVowelTails;
+    out += kVowelBase + index % kNumVowelTails / kNumTails;
+    if (index % kNumTails != 0) out += kTailBase + index % kNumTails;
+    return;
+  }
+  const auto found = std::lower_bound(
+      tables_.decompositions.begin(), tables_.decompositions.end(), code_point,
+      [](const Decomposition& entry, char32_t value) { return entry.code_point < value; });
+  const bool is_known = found != tables_.decompositions.end() && found->code_point == code_point &&
+                        !contains(tables_.not_decomposed, code_point);
+  if (!is_known) {
+    out += code_point;
+    return;
+  }
+  for (const char32_t part : found->target) {
+    if (part != 0) out += part;
+  }
+}
+
+void CharacterMap::expand(char32_t code_point, std::vector<NormalizedUnit>& units) const {
+  std::u32string source(1, code_point);
+  if (lower_case_ && lower_first_) {
+    source.clear();
+    append_lower(code_point, source);
+  }
+  for (const char32_t c : source) {
+    std::u32string parts;
+    if (lower_case_) {
+      append_decomposition(c, parts);
+    } else {
+      parts = c;
+    }
+    for (size_t i = 0; i < parts.size(); ++i) units.push_back(make_unit(parts[i], i == 0));
+  }
+}
+
+NormalizedUnit CharacterMap::make_unit(char32_t code_point, bool is_first) const {
+  NormalizedUnit unit{.code_point = code_point, .is_first = is_first};
+  if (lower_case_) {
+    unit.combining_class = combining_class(tables_, code_point);
+    unit.is_dropped = contains(tables_.marks, code_point);
+    if (!lower_first_) {
+      std::u32string lowered;
+      append_lower(code_point, lowered);
+      unit.code_point = lowered[0];
+    }
+  }
+  unit.is_punctuation = contains(tables_.punctuation, unit.code_point);
+  return unit;
+}
+
+bool CharacterMap::is_final_sigma(std::string_view text, size_t position) const {
+  // The next code point in a direction that is neither dropped nor case-ignorable decides; the
+  // word's context ends at white space and ideographs.
+  const auto decides = [&](const DecodedCodePoint& decoded) {
+    return decoded.is_valid && kind(decoded.code_point) != CharacterKind::kDropped &&
+           !contains(tables_.ignorable, decoded.code_point);
+  };
+  const auto is_cased = [&](const DecodedCodePoint& decoded) {
+    return kind(decoded.code_point) != CharacterKind::kIdeograph &&
+           contains(tables_.cased, decoded.code_point);
+  };
+  bool follows_cased = false;
+  for (size_t i = position; i > 0;) {
+    const DecodedCodePoint decoded = decode_utf8_before(text, i);
+    if (decides(decoded)) {
+      follows_cased = is_cased(decoded);
+      break;
+    }
+    i -= decoded.bytes;
+  }
+  if (!follows_cased) return false;
+  for (size_t i = position + kSigmaBytes; i < text.size();) {
+    const DecodedCodePoint decoded = decode_utf8(text, i);
+    if (decides(decoded)) return !is_cased(decoded);
+    i += decoded.bytes;
+  }
+  return true;
+}
+
+}  // namespace cloze::text

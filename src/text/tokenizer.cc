@@ -1,0 +1,55 @@
+#include "text/tokenizer.h"
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace cloze::text {
+
+Profile profile_from_name(std::string_view name) {
+  if (name == "hf") return Profile::kHuggingFace;
+  if (name == "google") return Profile::kGoogle;
+  throw_user_error("tokenizer profile '{}': must be hf or google", name);
+}
+
+Tokenizer::Tokenizer(Vocabulary vocabulary, TokenizerOptions options)
+    : vocabulary_(std::move(vocabulary)),
+      options_(options),
+      basic_tokenizer_(options.profile, options.lower_case),
+      word_piece_(vocabulary_) {}
+
+uint64_t Tokenizer::append_ids(std::string_view text, std::vector<int32_t>& ids) const {
+  const int32_t unknown = vocabulary_.unknown_id();
+  return basic_tokenizer_.split<false>(text, [&](const Word& word) {
+    if (word.is_overlong || !word_piece_.append_pieces(word.text, ids)) ids.push_back(unknown);
+  });
+}
+
+Encoding Tokenizer::encode(std::string_view text) const {
+  if (text.size() > std::numeric_limits<uint32_t>::max()) {
+    throw_user_error("text of {} bytes: offsets reach 4 GiB; encode it in parts", text.size());
+  }
+  Encoding encoding;
+  encoding.num_invalid = basic_tokenizer_.split<true>(text, [&](const Word& word) {
+    const size_t first_piece = encoding.ids.size();
+    if (word.is_overlong || !word_piece_.append_pieces(word.text, encoding.ids)) {
+      encoding.ids.push_back(vocabulary_.unknown_id());
+      encoding.offsets.push_back(word.extent);
+    } else {
+      append_offsets(word, first_piece, encoding);
+    }
+  });
+  return encoding;
+}
+
+void Tokenizer::append_offsets(const Word& word, size_t first_piece, Encoding& encoding) const {
+  size_t begin = 0;
+  for (size_t i = first_piece; i < encoding.ids.size(); ++i) {
+    const size_t prefix = i == first_piece ? 0 : kContinuation.size();
+    const size_t end = begin + vocabulary_.token(encoding.ids[i]).size() - prefix;
+    encoding.offsets.push_back({word.sources[begin].begin, word.sources[end - 1].end});
+    begin = end;
+  }
+}
+
+}  // namespace cloze::text

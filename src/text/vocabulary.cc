@@ -1,0 +1,99 @@
+#include "text/vocabulary.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "platform/file.h"
+#include "text/utf8.h"
+
+namespace cloze::text {
+namespace {
+
+// Without the ASCII white space around it: a carriage return at least is common.
+std::string_view trim(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r\v\f";
+  const size_t begin = line.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1);
+}
+
+}  // namespace
+
+Vocabulary Vocabulary::load(const std::filesystem::path& path) {
+  const std::string content = platform::read_file(path);
+  std::vector<std::string> tokens;
+  for (size_t begin = 0; begin < content.size();) {
+    const size_t end = std::min(content.find('\n', begin), content.size());
+    tokens.emplace_back(trim(std::string_view(content).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  if (tokens.empty()) {
+    throw_user_error("{}: empty; a vocabulary has one token per line", path.string());
+  }
+  return Vocabulary(std::move(tokens), path.string());
+}
+
+Vocabulary Vocabulary::from_tokens(std::vector<std::string> tokens) {
+  return Vocabulary(std::move(tokens), "vocabulary");
+}
+
+Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& source)
+    : tokens_(std::move(tokens)) {
+  ids_.reserve(tokens_.size());
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    const std::string& token = tokens_[i];
+    if (token.empty()) {
+      throw_user_error("{} line {}: empty; every line of a vocabulary is one token", source, i + 1);
+    }
+    if (!is_valid_utf8(token)) {
+      throw_user_error("{} line {}: not UTF-8; is this a vocabulary?", source, i + 1);
+    }
+    const auto [place, is_new] = ids_.emplace(token, static_cast<int32_t>(i));
+    if (!is_new) {
+      throw_user_error("{} line {}: '{}' is on line {} already; each token must be there once",
+                       source, i + 1, token, place->second + 1);
+    }
+  }
+  pad_id_ = special_id(kPadToken, source);
+  unknown_id_ = special_id(kUnknownToken, source);
+  cls_id_ = special_id(kClsToken, source);
+  sep_id_ = special_id(kSepToken, source);
+  mask_id_ = special_id(kMaskToken, source);
+}
+
+int32_t Vocabulary::special_id(std::string_view token, const std::string& source) const {
+  if (const std::optional<int32_t> id = find(token)) return *id;
+  throw_user_error(
+      "{}: {} is missing among {} tokens; a BERT vocabulary needs [PAD] [UNK] [CLS] [SEP] [MASK]",
+      source, token, tokens_.size());
+}
+
+std::optional<int32_t> Vocabulary::find(std::string_view token) const {
+  const auto found = ids_.find(token);
+  if (found == ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+const std::string& Vocabulary::token(int32_t id) const {
+  CLOZE_CHECK(id >= 0 && id < size(), "token {} of a vocabulary of {}", id, size());
+  return tokens_[static_cast<size_t>(id)];
+}
+
+std::string Vocabulary::to_text() const {
+  std::string text;
+  for (const std::string& token : tokens_) {
+    text += token;
+    text += '\n';
+  }
+  return text;
+}
+
+bool Vocabulary::likely_lower_cased() const {
+  return std::none_of(tokens_.begin(), tokens_.end(), [](const std::string& token) {
+    const bool is_special = token.front() == '[' && token.back() == ']';
+    return !is_special &&
+           std::any_of(token.begin(), token.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  });
+}
+
+}  // namespace cloze::text
