@@ -1,0 +1,85 @@
+// Checkpoints: folders `checkpoint-STEP`, each a Hugging Face folder plus what training needs to go
+// on.
+//
+//   config.json model.safetensors vocab.txt tokenizer.json ...   the model (train/model_folder.h)
+//   optimizer.safetensors    optimiser state
+//   state.json               TrainingState
+//   trainer_state.json       the part of it that Hugging Face's tools read
+//   manifest.json            every file's size and CRC32C; written last
+//
+// A checkpoint is written under another name and renamed when it is whole and on the disk, so a
+// folder `checkpoint-STEP` is whole, whatever happened. Names beginning with ".tmp-", ".trash-" and
+// ".old-" are work in progress; what a killed run left of them is removed at the next start.
+// Single writer: one process at a time may save into a folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "formats/safetensors.h"
+#include "train/metrics.h"
+#include "train/training_state.h"
+
+namespace cloze::train {
+
+struct TextFile {
+  std::string name;
+  std::string text;
+};
+
+// All that goes into a checkpoint. The bytes of the tensors stay where they are while it is saved.
+struct CheckpointContent {
+  std::vector<formats::TensorView> model;      // Hugging Face's names
+  std::vector<formats::TensorView> optimizer;  // names are the caller's
+  TrainingState state;
+  std::vector<TextFile> files;       // of the Hugging Face folder, and the training configuration
+  std::vector<StepMetrics> history;  // goes into trainer_state.json
+};
+
+// The folder that holds a run's checkpoints.
+class CheckpointStore {
+ public:
+  // Makes the folder if needed and removes what a killed run left. max_to_keep: 0 keeps all.
+  CheckpointStore(std::filesystem::path folder, int64_t max_to_keep);
+
+  // Returns the new checkpoint's path when it is safely on the disk; then removes the oldest over
+  // max_to_keep. EnvironmentError that names the path and the bytes needed when it cannot be
+  // written; older checkpoints are then untouched.
+  std::filesystem::path save(const CheckpointContent& content);
+
+  // Steps of the checkpoints there are, newest first. A new run should not begin in a folder that
+  // has some: on resuming, they would be taken for its own.
+  std::vector<int64_t> steps() const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  void write_content(const std::filesystem::path& temporary, const CheckpointContent& content);
+  void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);
+  void rotate(const std::filesystem::path& just_saved);
+
+  std::filesystem::path folder_;
+  int64_t max_to_keep_;
+};
+
+struct FoundCheckpoint {
+  std::filesystem::path path;
+  int64_t step = 0;
+  std::vector<std::string> skipped;  // newer ones that are damaged: "checkpoint-200: why"
+};
+
+// The newest undamaged checkpoint of a folder; or the folder itself, when it is a checkpoint.
+// UserError when there is none, DataError naming each one's damage when all are damaged.
+FoundCheckpoint find_checkpoint(const std::filesystem::path& folder);
+
+// A checkpoint opened for reading. DataError that names the file when it does not hold what it
+// should.
+struct OpenCheckpoint {
+  explicit OpenCheckpoint(const std::filesystem::path& path);
+  formats::SafetensorsFile model;
+  formats::SafetensorsFile optimizer;
+  TrainingState state;
+};
+
+}  // namespace cloze::train

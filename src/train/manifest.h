@@ -1,0 +1,24 @@
+// manifest.json of a checkpoint: which files it has, their sizes and CRC32C. Written last, it says
+// that the checkpoint is whole.
+//
+//   {"schema": "cloze.checkpoint", "version": 1, "step": S,
+//    "files": [{"name": "model.safetensors", "bytes": B, "crc32c": "8 hex digits"}, ...]}
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace cloze::train {
+
+inline constexpr const char* kManifestName = "manifest.json";
+
+// Describes every file of the folder and writes the manifest beside them, durably.
+void write_manifest(const std::filesystem::path& folder, int64_t step);
+
+// What is wrong with the folder, in words, or nothing: the manifest must be readable, each file
+// of its size and checksum.
+std::optional<std::string> find_damage(const std::filesystem::path& folder);
+
+}  // namespace cloze::train

@@ -1,0 +1,95 @@
+#include "train/metrics.h"
+
+#include <string>
+#include <string_view>
+
+#include "formats/json.h"
+
+namespace cloze::train {
+namespace {
+
+constexpr std::string_view kSchema = "cloze.metrics";
+constexpr int kVersion = 1;
+
+bool is_header(const nlohmann::json& line) {
+  const auto schema = line.find("schema");
+  const auto version = line.find("version");
+  return schema != line.end() && *schema == kSchema && version != line.end() &&
+         *version == kVersion;
+}
+
+// Of a step this log may keep when `steps_done` are done.
+bool is_kept(const nlohmann::json& line, int64_t steps_done) {
+  const auto step = line.find("step");
+  return step != line.end() && step->is_number_integer() && step->get<int64_t>() <= steps_done;
+}
+
+// Length of the leading lines that hold the header and steps up to `steps_done`; 0 when the file
+// is absent or not ours.
+int64_t bytes_to_keep(const std::filesystem::path& path, int64_t steps_done) {
+  if (steps_done <= 0 || !std::filesystem::exists(path)) return 0;
+  const std::string text = platform::read_file(path);
+  size_t kept = 0;
+  while (true) {
+    const size_t end = text.find('\n', kept);
+    if (end == std::string::npos) return static_cast<int64_t>(kept);
+    const auto line = formats::parse_json(std::string_view(text).substr(kept, end - kept));
+    if (!line || !line->is_object()) return static_cast<int64_t>(kept);
+    const bool keep = kept == 0 ? is_header(*line) : is_kept(*line, steps_done);
+    if (!keep) return static_cast<int64_t>(kept);
+    kept = end + 1;
+  }
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(const std::filesystem::path& path, int64_t steps_done)
+    : file_(path, bytes_to_keep(path, steps_done)) {
+  if (std::filesystem::file_size(path) == 0) {
+    file_.append(formats::json_line({{"schema", kSchema}, {"version", kVersion}}) + "\n");
+  }
+}
+
+void MetricsLog::write(const StepMetrics& m) {
+  const nlohmann::ordered_json line{
+      {"step", m.step},
+      {"epoch", m.epoch},
+      {"samples", m.samples},
+      {"tokens", m.tokens},
+      {"loss", m.loss},
+      {"mlm_loss", m.mlm_loss},
+      {"nsp_loss", m.nsp_loss},
+      {"mlm_accuracy", m.mlm_accuracy},
+      {"nsp_accuracy", m.nsp_accuracy},
+      {"learning_rate", m.learning_rate},
+      {"gradient_norm", m.gradient_norm},
+      {"tokens_per_second", m.tokens_per_second},
+      {"sequences_per_second", m.sequences_per_second},
+      {"data_wait_share", m.data_wait_share},
+      {"seconds", m.seconds},
+  };
+  file_.append(formats::json_line(line) + "\n");
+}
+
+TensorBoardMetrics::TensorBoardMetrics(const std::filesystem::path& folder, int64_t steps_done)
+    : writer_(folder) {
+  if (steps_done > 0) writer_.write_session_start(steps_done + 1);
+}
+
+void TensorBoardMetrics::write(const StepMetrics& m) {
+  const formats::Scalar scalars[] = {
+      {"train/loss", m.loss},
+      {"train/grad_norm", m.gradient_norm},
+      {"loss/MLM", m.mlm_loss},
+      {"loss/NSP", m.nsp_loss},
+      {"accuracy/MLM", m.mlm_accuracy},
+      {"accuracy/NSP", m.nsp_accuracy},
+      {"learning_rate", m.learning_rate},
+      {"samples_per_sec", m.sequences_per_second},
+      {"samples", static_cast<double>(m.samples)},
+      {"epoch", m.epoch},
+  };
+  writer_.write_scalars(m.step, scalars);
+}
+
+}  // namespace cloze::train

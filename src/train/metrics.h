@@ -1,0 +1,66 @@
+// What is measured at a step, and the files it goes to. metrics.jsonl is the record; TensorBoard
+// and the progress line show parts of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "formats/tensorboard.h"
+#include "platform/file.h"
+
+namespace cloze::train {
+
+// Losses are means over the step: MLM over predicted tokens, NSP over sequences; loss is their sum.
+// Accuracies are shares in [0, 1]. Rates count real tokens, never padding.
+struct StepMetrics {
+  int64_t step = 0;     // weight updates done, this one included
+  double epoch = 0.0;   // passes over the data, fractions included
+  int64_t samples = 0;  // sequences trained on since the start of the run
+  int64_t tokens = 0;   // real tokens trained on since the start of the run
+  double loss = 0.0;
+  double mlm_loss = 0.0;
+  double nsp_loss = 0.0;
+  double mlm_accuracy = 0.0;
+  double nsp_accuracy = 0.0;
+  double learning_rate = 0.0;  // of this step
+  double gradient_norm = 0.0;  // before clipping
+  double tokens_per_second = 0.0;
+  double sequences_per_second = 0.0;
+  double data_wait_share = 0.0;  // of the step's seconds, waiting for data
+  double seconds = 0.0;          // the step took
+};
+
+class MetricsSink {
+ public:
+  virtual ~MetricsSink() = default;
+  virtual void write(const StepMetrics& metrics) = 0;
+};
+
+// metrics.jsonl: a first line {"schema": "cloze.metrics", "version": 1}, then one object per step
+// with the fields of StepMetrics. Each line is in the file when write() returns. Numbers that are
+// not finite are null.
+class MetricsLog : public MetricsSink {
+ public:
+  // Lines of steps after `steps_done` are cut: a resumed run writes them again, a new run (0)
+  // starts an empty file. EnvironmentError when the file cannot be written.
+  MetricsLog(const std::filesystem::path& path, int64_t steps_done);
+  void write(const StepMetrics& metrics) override;
+
+ private:
+  platform::AppendFile file_;
+};
+
+// TensorBoard scalars under the names of Graphcore's BERT: loss/MLM, loss/NSP, accuracy/MLM,
+// accuracy/NSP, learning_rate, samples_per_sec, samples, epoch; and train/loss, train/grad_norm.
+class TensorBoardMetrics : public MetricsSink {
+ public:
+  // A resumed run (steps_done > 0) hides what earlier files hold of later steps.
+  TensorBoardMetrics(const std::filesystem::path& folder, int64_t steps_done);
+  void write(const StepMetrics& metrics) override;
+
+ private:
+  formats::TensorBoardWriter writer_;
+};
+
+}  // namespace cloze::train

@@ -1,0 +1,49 @@
+#include "train/model_folder.h"
+
+#include <fmt/format.h>
+
+#include "models/hugging_face_config.h"
+#include "models/hugging_face_tokenizer.h"
+
+namespace cloze::train {
+namespace {
+
+std::string model_card(const ModelDescription& model, const TrainingState& state) {
+  const models::BertConfig& c = model.config;
+  return fmt::format(
+      "---\n"
+      "library_name: transformers\n"
+      "pipeline_tag: fill-mask\n"
+      "tags:\n- bert\n- cloze\n"
+      "---\n\n"
+      "# BERT pre-trained with cloze\n\n"
+      "{} layers, hidden size {}, {} heads, vocabulary {} ({}), up to {} positions.\n\n"
+      "## Training\n\n"
+      "Masked language model and next sentence prediction, {} of {} steps, {} sequences, {} "
+      "tokens,\n"
+      "seed {}. `training_config.json` holds every option, `trainer_state.json` the curve.\n\n"
+      "## To be filled in\n\n"
+      "Language, licence, training data, intended use and limits.\n",
+      c.num_hidden_layers, c.hidden_size, c.num_attention_heads, c.vocab_size,
+      model.lower_case ? "uncased" : "cased", c.max_position_embeddings, state.step,
+      state.total_steps, state.samples, state.tokens, state.seed);
+}
+
+}  // namespace
+
+std::vector<TextFile> model_folder_files(const ModelDescription& model,
+                                         const TrainingState& state) {
+  std::vector<TextFile> files = {{"config.json", models::hugging_face_config_text(model.config)},
+                                 {"README.md", model_card(model, state)}};
+  if (model.tokens.empty()) return files;
+  const models::TokenizerDescription tokenizer{.tokens = model.tokens,
+                                               .lower_case = model.lower_case,
+                                               .max_length = model.config.max_position_embeddings};
+  files.push_back({"vocab.txt", models::vocabulary_text(tokenizer)});
+  files.push_back({"tokenizer.json", models::tokenizer_json_text(tokenizer)});
+  files.push_back({"tokenizer_config.json", models::tokenizer_config_text(tokenizer)});
+  files.push_back({"special_tokens_map.json", models::special_tokens_map_text()});
+  return files;
+}
+
+}  // namespace cloze::train

@@ -1,0 +1,23 @@
+// The files that make a folder of weights a Hugging Face model: config.json, the tokenizer's files
+// and a model card. The weights themselves, model.safetensors, are written beside them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/bert_config.h"
+#include "train/checkpoint.h"
+
+namespace cloze::train {
+
+struct ModelDescription {
+  models::BertConfig config;
+  std::span<const std::string> tokens;  // the vocabulary; empty: no tokenizer files
+  bool lower_case = true;
+};
+
+// Errors as models/hugging_face_tokenizer.h.
+std::vector<TextFile> model_folder_files(const ModelDescription& model, const TrainingState& state);
+
+}  // namespace cloze::train

@@ -1,0 +1,42 @@
+// Finds the tensors a model wants in a file of somebody's: under Hugging Face's names, with or
+// without the "bert." in front, with TF1's gamma and beta for LayerNorm's weight and bias.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/shape.h"
+#include "formats/safetensors.h"
+
+namespace cloze::train {
+
+struct WantedTensor {
+  std::string name;
+  Shape shape;
+};
+
+struct MatchedTensors {
+  std::vector<const formats::TensorView*> views;  // one per wanted tensor; nullptr: missing
+  std::vector<std::string> missing;               // wanted, not in the file
+  std::vector<std::string> unused;                // in the file, not wanted
+};
+
+// Views into `file`. Stored copies of tied weights and position counters are not counted as unused.
+// DataError naming the first tensor with both shapes when one is of another shape.
+MatchedTensors match_tensors(const formats::SafetensorsFile& file,
+                             std::span<const WantedTensor> wanted);
+
+// Values of any floating dtype as float. DataError for integers; the sizes must agree.
+void copy_as_float(const formats::TensorView& tensor, std::span<float> values);
+
+// The safetensors file of a model: `path` itself, or model.safetensors in the folder `path`.
+// UserError that says what is there instead.
+std::filesystem::path model_file(const std::filesystem::path& path);
+
+// "a, b, c and 4 more"
+std::string list_names(std::span<const std::string> names, size_t limit = 3);
+
+}  // namespace cloze::train

@@ -1,0 +1,118 @@
+#include "train/parameter_loading.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/bfloat16.h"
+#include "base/error.h"
+#include "platform/file.h"
+
+namespace cloze::train {
+namespace {
+
+using formats::TensorView;
+
+template <typename T>
+TensorView view(const char* name, DType dtype, Shape shape, const std::vector<T>& values) {
+  return {name, dtype, std::move(shape), std::as_bytes(std::span(values))};
+}
+
+class ParameterLoadingTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::vector<float> six(6, 1.0f);
+    const std::vector<float> two = {3.0f, 4.0f};
+    formats::write_safetensors(
+        path_,
+        std::vector<TensorView>{view("embeddings.word_embeddings.weight", DType::kF32, {3, 2}, six),
+                                view("bert.embeddings.LayerNorm.gamma", DType::kF32, {2}, two),
+                                view("cls.predictions.decoder.weight", DType::kF32, {3, 2}, six),
+                                view("qa_outputs.bias", DType::kF32, {2}, two)});
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+  const std::string path_ = testing::TempDir() + "parameter_loading_test.safetensors";
+};
+
+TEST_F(ParameterLoadingTest, FindsTensorsUnderTheirOtherNames) {
+  const formats::SafetensorsFile file{path_};
+  const std::vector<WantedTensor> wanted = {{"bert.embeddings.word_embeddings.weight", {3, 2}},
+                                            {"bert.pooler.dense.bias", {2}},
+                                            {"bert.embeddings.LayerNorm.weight", {2}}};
+  const MatchedTensors matched = match_tensors(file, wanted);
+  EXPECT_EQ(matched.views[0]->name, "embeddings.word_embeddings.weight");
+  EXPECT_EQ(matched.views[1], nullptr);
+  EXPECT_EQ(matched.views[2]->name, "bert.embeddings.LayerNorm.gamma");
+  EXPECT_EQ(matched.missing, std::vector<std::string>{"bert.pooler.dense.bias"});
+  EXPECT_EQ(matched.unused, std::vector<std::string>{"qa_outputs.bias"});
+}
+
+TEST_F(ParameterLoadingTest, AnotherShapeIsRefusedWithBoth) {
+  const formats::SafetensorsFile file{path_};
+  const std::vector<WantedTensor> wanted = {{"bert.embeddings.word_embeddings.weight", {5, 2}},
+                                            {"bert.embeddings.LayerNorm.weight", {4}}};
+  try {
+    match_tensors(file, wanted);
+    FAIL() << "no error";
+  } catch (const DataError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              path_ +
+                  " is a checkpoint of another shape: bert.embeddings.word_embeddings.weight is "
+                  "[3, 2] there and [5, 2] here and 1 more; give the configuration it was made "
+                  "with");
+  }
+}
+
+TEST(CopyAsFloat, ConvertsEveryFloatingType) {
+  std::vector<float> values(2);
+  copy_as_float(view("a", DType::kF64, {2}, std::vector<double>{0.5, -3}), values);
+  EXPECT_EQ(values, (std::vector<float>{0.5f, -3.0f}));
+  copy_as_float(view("a", DType::kBF16, {2}, std::vector{bfloat16(1.5f), bfloat16(-2.0f)}), values);
+  EXPECT_EQ(values, (std::vector<float>{1.5f, -2.0f}));
+  EXPECT_THROW(copy_as_float(view("a", DType::kI32, {2}, std::vector<int32_t>{1, 2}), values),
+               DataError);
+}
+
+TEST(CopyAsFloat, ConvertsHalfPrecisionExactly) {
+  const std::vector<uint16_t> halves = {0x3c00, 0xc000, 0x7bff, 0x0001, 0x8000, 0x7c00, 0xfc00};
+  std::vector<float> values(halves.size());
+  copy_as_float(view("a", DType::kF16, {7}, halves), values);
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(values, (std::vector<float>{1, -2, 65504, 0x1p-24f, -0.0f, infinity, -infinity}));
+  EXPECT_TRUE(std::signbit(values[4]));
+  std::vector<float> nan(1);
+  copy_as_float(view("a", DType::kF16, {1}, std::vector<uint16_t>{0x7e00}), nan);
+  EXPECT_TRUE(std::isnan(nan[0]));
+}
+
+TEST(ModelFile, SaysWhatIsThereInstead) {
+  const std::filesystem::path folder = testing::TempDir() + "model_file_test";
+  std::filesystem::create_directories(folder);
+  EXPECT_THROW(model_file(folder / "absent"), UserError);
+  EXPECT_THROW(model_file(folder), UserError);
+  platform::write_file_atomically(folder / "pytorch_model.bin", "");
+  try {
+    model_file(folder);
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("pytorch_model.bin"), std::string::npos);
+  }
+  platform::write_file_atomically(folder / "model.safetensors", "");
+  EXPECT_EQ(model_file(folder), folder / "model.safetensors");
+  EXPECT_EQ(model_file(folder / "model.safetensors"), folder / "model.safetensors");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ListNames, StopsAtTheLimit) {
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
+  EXPECT_EQ(list_names(names), "a, b, c and 2 more");
+  EXPECT_EQ(list_names(names, 5), "a, b, c, d, e");
+  EXPECT_EQ(list_names({}), "");
+}
+
+}  // namespace
+}  // namespace cloze::train

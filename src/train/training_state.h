@@ -1,0 +1,33 @@
+// state.json, where training stands; and trainer_state.json, what Hugging Face's tools read of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "train/metrics.h"
+
+namespace cloze::train {
+
+// Where training stands. All counts are since the start of the run.
+struct TrainingState {
+  int64_t step = 0;         // weight updates done
+  int64_t total_steps = 0;  // of the whole run
+  int64_t samples = 0;      // sequences consumed; the data's order is a function of this
+  int64_t tokens = 0;       // real tokens trained on
+  double epoch = 0.0;
+  uint64_t seed = 0;
+  std::string config_hash;  // of whatever must not change on resuming; compared by the caller
+  bool operator==(const TrainingState&) const = default;
+};
+
+inline constexpr const char* kStateName = "state.json";
+
+std::string training_state_text(const TrainingState& state);
+// DataError that names the file and the key that is missing or of another kind.
+TrainingState read_training_state(const std::filesystem::path& path);
+
+std::string trainer_state_text(const TrainingState& state, std::span<const StepMetrics> history);
+
+}  // namespace cloze::train

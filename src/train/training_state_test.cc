@@ -1,0 +1,60 @@
+#include "train/training_state.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::train {
+namespace {
+
+class TrainingStateTest : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string refusal_of(const std::string& text) const {
+    platform::write_file_atomically(path_, text);
+    try {
+      read_training_state(path_);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+  const std::string path_ = testing::TempDir() + "training_state_test.json";
+};
+
+TEST_F(TrainingStateTest, ReadsWhatItWrites) {
+  const TrainingState state{.step = 7,
+                            .total_steps = 100,
+                            .samples = int64_t{1} << 40,
+                            .tokens = 12345,
+                            .epoch = 0.1,
+                            .seed = 0xFFFFFFFFFFFFFFFFu,
+                            .config_hash = "abc"};
+  platform::write_file_atomically(path_, training_state_text(state));
+  EXPECT_EQ(read_training_state(path_), state);
+}
+
+TEST_F(TrainingStateTest, RefusalsNameTheFile) {
+  EXPECT_EQ(refusal_of("{}").find(path_), 0u);
+  EXPECT_NE(refusal_of(R"({"schema": "cloze.training_state", "version": 2})").find("version 2"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(R"({"schema": "cloze.training_state", "version": 1})").find("step"),
+            std::string::npos);
+}
+
+TEST_F(TrainingStateTest, TrainerStateHasTheKeysToolsRead) {
+  const std::vector<StepMetrics> history = {{.step = 5, .loss = 2.5}};
+  const auto json =
+      formats::parse_json(trainer_state_text({.step = 5, .total_steps = 9, .tokens = 3}, history));
+  EXPECT_EQ(json->at("global_step"), 5);
+  EXPECT_EQ(json->at("max_steps"), 9);
+  EXPECT_EQ(json->at("num_input_tokens_seen"), 3);
+  EXPECT_EQ(json->at("log_history").at(0).at("loss"), 2.5);
+}
+
+}  // namespace
+}  // namespace cloze::train
