@@ -1,0 +1,96 @@
+#include "ops/attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "backend/testing/case_inputs.h"
+#include "backend/testing/kernel_case.h"
+#include "backend/testing/run_kernel.h"
+
+namespace cloze::backend::testing {
+namespace {
+
+struct AttentionSizes {
+  std::string name;
+  std::vector<int64_t> lengths;
+  int64_t unused_slots = 0, heads = 1, head_size = 1;
+  std::string why_zeros = "";
+
+  int64_t used_slots() const { return std::accumulate(lengths.begin(), lengths.end(), int64_t{0}); }
+  int64_t slots() const { return used_slots() + unused_slots; }
+  int64_t longest() const { return *std::max_element(lengths.begin(), lengths.end()); }
+};
+
+std::vector<AttentionSizes> attention_sizes() {
+  return {{"one slot", {1}, 0, 1, 1, "one slot attends to itself whatever the score"},
+          {"empty sequences", {5, 0, 7, 0}, 3, 1, 3},
+          {"prime sizes", {17, 31, 1}, 5, 3, 8},
+          {"one long", {131}, 2, 2, 16},
+          {"wide heads", {20, 44}, 0, 2, 64},
+          {"no sequences", {0, 0}, 4, 2, 4, "all slots are unused"}};
+}
+
+// sequence_starts, sample_ids and random_key, which follow each other from input `first`.
+void fill_sequences(std::vector<Tensor>& inputs, size_t first, const AttentionSizes& sizes,
+                    Random& random) {
+  inputs[first].values = starts_of(sizes.lengths);
+  fill_below(inputs[first + 1], random, 1 << 30);
+  inputs[first + 2].values = {-static_cast<double>(random.below(1 << 30)), 3.0};
+}
+
+KernelCase forward_case(const AttentionSizes& sizes, double rate, DType dtype) {
+  const int64_t batch = static_cast<int64_t>(sizes.lengths.size());
+  const graph::TensorType x{dtype, {sizes.slots(), sizes.heads * sizes.head_size}};
+  return {
+      .name = fmt::format("{}, rate {}, heads {}", sizes.name, rate, sizes.heads),
+      .op = &ops::kAttention,
+      .attributes = ops::AttentionAttributes{sizes.heads, rate, 9},
+      .inputs =
+          {x, x, x, {DType::kI32, {batch + 1}}, {DType::kI32, {sizes.slots()}}, {DType::kI32, {2}}},
+      .prepare = [sizes](auto& inputs,
+                         Random& random) { fill_sequences(inputs, 3, sizes, random); },
+      .summed_terms = std::max(sizes.longest(), sizes.head_size),
+      .through_storage = {0},
+      .unspecified = {{.output = 1, .first = sizes.used_slots() * sizes.heads}},
+      .why_zeros = sizes.why_zeros};
+}
+
+KernelCase gradient_case(const AttentionSizes& sizes, double rate, DType dtype) {
+  const KernelCase forward = forward_case(sizes, rate, dtype);
+  const auto& in = forward.inputs;
+  const graph::TensorType log_sum_exp{DType::kF32, {sizes.slots(), sizes.heads}};
+  const auto prepare = [sizes, attributes = forward.attributes](std::vector<Tensor>& inputs,
+                                                                Random& random) {
+    fill_sequences(inputs, 6, sizes, random);
+    const auto outputs =
+        apply_in_double(ops::kAttention, attributes,
+                        {inputs[1], inputs[2], inputs[3], inputs[6], inputs[7], inputs[8]});
+    inputs[4].values = outputs[0].values;
+    inputs[5].values = outputs[1].values;
+  };
+  return {.name = forward.name,
+          .op = &ops::kAttentionGradient,
+          .attributes = forward.attributes,
+          .inputs = {in[0], in[0], in[0], in[0], in[0], log_sum_exp, in[3], in[4], in[5]},
+          .prepare = prepare,
+          .summed_terms = forward.summed_terms,
+          .through_storage = {0, 1, 2},
+          .why_zeros = sizes.why_zeros};
+}
+
+}  // namespace
+
+std::vector<KernelCase> attention_cases(DType dtype) {
+  std::vector<KernelCase> cases;
+  for (const AttentionSizes& sizes : attention_sizes()) {
+    for (const double rate : {0.0, 0.1}) {
+      cases.push_back(forward_case(sizes, rate, dtype));
+      cases.push_back(gradient_case(sizes, rate, dtype));
+    }
+  }
+  return cases;
+}
+
+}  // namespace cloze::backend::testing

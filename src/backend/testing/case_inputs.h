@@ -1,0 +1,21 @@
+// Inputs that the cases of several operators share.
+#pragma once
+
+#include <vector>
+
+#include "backend/testing/tensor.h"
+
+namespace cloze::backend::testing {
+
+// sample_ids, position_ids [T] and random_key [2], which follow each other from input `first`.
+// Large numbers too: all 32 bits count.
+void fill_random_inputs(std::vector<Tensor>& inputs, size_t first, Random& random);
+
+// [B+1] from the lengths of the sequences.
+std::vector<double> starts_of(const std::vector<int64_t>& lengths);
+
+// Labels of which every second is the largest logit of its row, the last is -1 (ignored) when there
+// are several, and the rest is random.
+void fill_labels(Tensor& labels, const Tensor& logits, Random& random);
+
+}  // namespace cloze::backend::testing

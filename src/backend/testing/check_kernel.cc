@@ -1,0 +1,257 @@
+#include "backend/testing/check_kernel.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/testing/run_kernel.h"
+#include "backend/testing/tolerance.h"
+
+namespace cloze::backend::testing {
+namespace {
+
+constexpr int kProbes = 4;
+constexpr int kMostLinesPerOperator = 40;
+
+// A case with everything that does not depend on the kernel.
+struct Prepared {
+  const KernelCase& kernel_case;
+  KernelRequest request;
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> initial_outputs;
+  std::vector<Tensor> expected;
+  std::vector<std::vector<double>> bounds;  // per result and element
+};
+
+// Raises changes[result][element] to what random changes of all floating inputs do to the element,
+// per unit of relative change.
+void probe(const Prepared& prepared, Random& random, std::vector<std::vector<double>>& changes) {
+  std::vector<Tensor> inputs = prepared.inputs;
+  for (Tensor& tensor : inputs) {
+    if (!is_floating(tensor.type.dtype)) continue;
+    for (double& value : tensor.values) value *= 1.0 + probe_size() * random.uniform(-1.0, 1.0);
+  }
+  const std::vector<Tensor> moved =
+      run_reference_in_double(prepared.request, inputs, prepared.initial_outputs);
+  for (size_t result = 0; result < moved.size(); ++result) {
+    const std::vector<double>& expected = prepared.expected[result].values;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double change = std::abs(moved[result].values[i] - expected[i]) / probe_size();
+      if (change > changes[result][i]) changes[result][i] = change;
+    }
+  }
+}
+
+// The dtype of the activations.
+DType storage_of(const KernelRequest& request) {
+  for (const auto* types : {&request.inputs, &request.outputs}) {
+    for (const graph::TensorType& type : *types) {
+      if (type.dtype == DType::kBF16) return DType::kBF16;
+    }
+  }
+  return DType::kF32;
+}
+
+std::vector<std::vector<double>> bounds_of(const Prepared& prepared) {
+  std::vector<std::vector<double>> changes;
+  for (const Tensor& tensor : prepared.expected) changes.emplace_back(tensor.values.size());
+  Random random(1);
+  for (int i = 0; i < kProbes; ++i) probe(prepared, random, changes);
+
+  const std::vector<graph::TensorType> types = result_types(prepared.request);
+  const auto& through_storage = prepared.kernel_case.through_storage;
+  std::vector<std::vector<double>> bounds;
+  for (size_t result = 0; result < types.size(); ++result) {
+    const bool through = std::ranges::count(through_storage, result) > 0;
+    const ErrorModel model{.output = types[result].dtype,
+                           .through = through ? storage_of(prepared.request) : DType::kF32,
+                           .summed_terms = prepared.kernel_case.summed_terms};
+    const std::vector<double>& expected = prepared.expected[result].values;
+    bounds.push_back(
+        tolerances(model, expected, scales(expected, changes[result], types[result].shape[-1])));
+  }
+  return bounds;
+}
+
+Prepared prepare(const KernelCase& kernel_case, const std::vector<bool>& accumulates) {
+  Prepared prepared{.kernel_case = kernel_case, .request = request_of(kernel_case)};
+  prepared.request.accumulates = accumulates;
+  prepared.inputs = make_inputs(kernel_case);
+  Random random(2);
+  for (const graph::TensorType& type : prepared.request.outputs) {
+    prepared.initial_outputs.push_back(zeros(type));
+    fill_normal(prepared.initial_outputs.back(), random);
+  }
+  prepared.expected =
+      run_reference_in_double(prepared.request, prepared.inputs, prepared.initial_outputs);
+  prepared.bounds = bounds_of(prepared);
+  return prepared;
+}
+
+// The part of a result that the operator specifies.
+std::span<const double> specified(const KernelCase& kernel_case, size_t result,
+                                  const std::vector<double>& values) {
+  for (const UnspecifiedTail& tail : kernel_case.unspecified) {
+    if (tail.output == result) return {values.data(), static_cast<size_t>(tail.first)};
+  }
+  return values;
+}
+
+std::vector<std::string> doubts(const Prepared& prepared) {
+  std::vector<std::string> lines;
+  for (size_t result = 0; result < prepared.expected.size(); ++result) {
+    const auto expected = specified(prepared.kernel_case, result, prepared.expected[result].values);
+    if (!prepared.kernel_case.why_zeros.empty()) continue;
+    if (has_too_many_zeros(expected)) {
+      lines.push_back(
+          fmt::format("result {}: MISTRUSTED, too many expected values are zero", result));
+      continue;
+    }
+    if (!is_meaningful(prepared.bounds[result], expected)) {
+      lines.push_back(fmt::format("result {}: MISTRUSTED, the tolerance is too wide", result));
+    }
+  }
+  return lines;
+}
+
+bool is_within(double actual, double expected, double bound) {
+  if (!std::isfinite(expected) || !std::isfinite(actual)) {
+    return std::isfinite(expected) == std::isfinite(actual);
+  }
+  return std::abs(actual - expected) <= bound;
+}
+
+// Compares one result; a message for the worst element, empty when all are near enough.
+std::string compare(const Prepared& prepared, size_t result, const Tensor& actual) {
+  const auto expected = specified(prepared.kernel_case, result, prepared.expected[result].values);
+  size_t wrong = 0;
+  size_t worst = 0;
+  double worst_excess = -1.0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double bound = prepared.bounds[result][i];
+    if (is_within(actual.values[i], expected[i], bound)) continue;
+    ++wrong;
+    const double difference = std::abs(actual.values[i] - expected[i]);
+    const double excess = std::isfinite(difference) ? difference / bound : INFINITY;
+    if (excess <= worst_excess) continue;
+    worst = i;
+    worst_excess = excess;
+  }
+  if (wrong == 0) return {};
+  return fmt::format(
+      "result {} {}: {} of {} elements wrong, worst [{}] = {:.9g}, expected {:.9g}, tolerance "
+      "{:.3g}",
+      result, actual.type.to_string(), wrong, expected.size(), worst, actual.values[worst],
+      expected[worst], prepared.bounds[result][worst]);
+}
+
+// What of the bytes of a result must repeat: all but the unspecified tail.
+std::string_view repeatable(const KernelCase& kernel_case, size_t result, const Tensor& tensor,
+                            std::string_view bytes) {
+  const auto elements = specified(kernel_case, result, tensor.values).size();
+  return bytes.substr(0, elements * static_cast<size_t>(bytes_of(tensor.type.dtype)));
+}
+
+std::vector<std::string> compare_all(const Prepared& prepared, const KernelOutcome& first,
+                                     const KernelOutcome& second) {
+  std::vector<std::string> lines = first.violations;
+  for (size_t result = 0; result < first.results.size(); ++result) {
+    const std::string line = compare(prepared, result, first.results[result]);
+    if (!line.empty()) lines.push_back(line);
+    const auto bytes_of_run = [&](const KernelOutcome& outcome) {
+      return repeatable(prepared.kernel_case, result, outcome.results[result],
+                        outcome.results_bytes[result]);
+    };
+    if (bytes_of_run(first) != bytes_of_run(second)) {
+      lines.push_back(fmt::format("result {}: other bytes when run again", result));
+    }
+  }
+  return lines;
+}
+
+// Which outputs accumulate: none, all that may, and each of several alone.
+std::vector<std::vector<bool>> accumulation_variants(const KernelCase& kernel_case) {
+  const size_t outputs = request_of(kernel_case).outputs.size();
+  std::vector<bool> all(outputs);
+  std::vector<std::vector<bool>> variants{all};
+  std::vector<std::vector<bool>> single;
+  for (const int output : kernel_case.op->accumulable_outputs) {
+    if (static_cast<size_t>(output) >= outputs) continue;
+    all[output] = true;
+    single.emplace_back(outputs)[output] = true;
+  }
+  if (!single.empty()) variants.push_back(all);
+  if (single.size() > 1) variants.insert(variants.end(), single.begin(), single.end());
+  return variants;
+}
+
+std::string accumulation_text(const std::vector<bool>& accumulates) {
+  std::vector<size_t> outputs;
+  for (size_t i = 0; i < accumulates.size(); ++i) {
+    if (accumulates[i]) outputs.push_back(i);
+  }
+  return outputs.empty() ? "" : fmt::format(", accumulates outputs {}", fmt::join(outputs, " "));
+}
+
+void check_variant(const KernelEntry& entry, Prepared& prepared, CaseReport& report) {
+  const std::string variant = accumulation_text(prepared.request.accumulates);
+  const auto report_line = [&](int threads, const std::string& line) {
+    report.failures.push_back(fmt::format("{}: {}{}, threads {}: {}", entry.name,
+                                          describe(prepared.kernel_case), variant, threads, line));
+  };
+  for (const std::string& line : doubts(prepared)) report_line(1, line);
+  for (const int threads : {1, 3}) {
+    prepared.request.num_threads = threads;
+    if (const auto refusal = entry.refuse(prepared.request)) {
+      report.refusal = refusal;
+      return;
+    }
+    const std::unique_ptr<Kernel> kernel = entry.create(prepared.request);
+    const auto run = [&] {
+      return run_kernel(*kernel, prepared.request, prepared.inputs, prepared.initial_outputs);
+    };
+    const KernelOutcome first = run();
+    for (const std::string& line : compare_all(prepared, first, run())) report_line(threads, line);
+  }
+}
+
+}  // namespace
+
+CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case) {
+  CaseReport report;
+  report.refusal = entry.refuse(request_of(kernel_case));
+  if (report.refusal) return report;
+  for (const std::vector<bool>& accumulates : accumulation_variants(kernel_case)) {
+    Prepared prepared = prepare(kernel_case, accumulates);
+    check_variant(entry, prepared, report);
+  }
+  return report;
+}
+
+std::string check_operator(const Backend& backend, const graph::OpDefinition& op) {
+  const std::vector<KernelCase> cases = kernel_cases(op);
+  if (cases.empty()) return fmt::format("{} has no kernel cases", op.name);
+  std::vector<std::string> lines;
+  for (const KernelEntry& entry : backend.kernels(op)) {
+    size_t served = 0;
+    for (const KernelCase& kernel_case : cases) {
+      const CaseReport report = run_case(entry, kernel_case);
+      if (!report.refusal) ++served;
+      lines.insert(lines.end(), report.failures.begin(), report.failures.end());
+    }
+    if (served == 0) lines.push_back(fmt::format("{} serves no case", entry.name));
+  }
+  if (backend.kernels(op).empty()) {
+    lines.push_back(fmt::format("{} has no kernel of {}", backend.name(), op.name));
+  }
+  if (lines.size() > kMostLinesPerOperator) {
+    const size_t more = lines.size() - kMostLinesPerOperator;
+    lines.resize(kMostLinesPerOperator);
+    lines.push_back(fmt::format("and {} more", more));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+}  // namespace cloze::backend::testing

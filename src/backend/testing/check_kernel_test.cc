@@ -1,0 +1,154 @@
+// The harness must catch kernels that are wrong in each of the ways it looks for.
+#include "backend/testing/check_kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backend/reference/backend.h"
+#include "ops/gelu.h"
+#include "ops/linear.h"
+
+namespace cloze::backend::testing {
+namespace {
+
+enum class Fault {
+  kNone,
+  kWrongValue,
+  kUnwritten,
+  kPastTheEnd,
+  kWritesInput,
+  kNotRepeatable,
+  kPastWorkspace,
+};
+
+Fault current_fault = Fault::kNone;  // what the next kernel does wrong; entries carry no state
+
+// The reference kernel, and then the fault.
+class FaultyKernel : public Kernel {
+ public:
+  explicit FaultyKernel(const KernelRequest& request)
+      : right_(reference::backend().kernels(*request.op).front().create(request)),
+        elements_(request.outputs[0].shape.elements()) {}
+
+  size_t workspace_bytes() const override { return right_->workspace_bytes(); }
+
+  void run(const KernelArguments& arguments) override {
+    right_->run(arguments);
+    float* y = arguments.output<float>(0);
+    ++runs_;
+    switch (current_fault) {
+      case Fault::kNone:
+        return;
+      case Fault::kWrongValue:
+        y[elements_ - 1] *= 1.0f + 0x1p-14f;
+        return;
+      case Fault::kUnwritten:
+        std::memset(y + elements_ / 2, 0xFF, sizeof(float));
+        return;
+      case Fault::kPastTheEnd:
+        y[elements_] = 0.0f;
+        return;
+      case Fault::kWritesInput:
+        arguments.input<float>(0)[0] += 1.0f;
+        return;
+      case Fault::kNotRepeatable:
+        y[0] += runs_ % 2 == 0 ? y[0] * 0x1p-23f : 0.0f;
+        return;
+      case Fault::kPastWorkspace:
+        static_cast<char*>(arguments.workspace)[workspace_bytes()] = 0;
+        return;
+    }
+  }
+
+ private:
+  std::unique_ptr<Kernel> right_;
+  int64_t elements_;
+  int runs_ = 0;
+};
+
+const KernelEntry kFaulty{
+    .name = "faulty",
+    .refuse = [](const KernelRequest&) -> std::optional<std::string> { return std::nullopt; },
+    .create = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+      return std::make_unique<FaultyKernel>(request);
+    }};
+
+KernelCase normal_linear() {
+  return {.name = "harness",
+          .op = &ops::kLinear,
+          .attributes = ops::LinearAttributes{},
+          .inputs = {{DType::kF32, {5, 7}}, {DType::kF32, {3, 7}}},
+          .summed_terms = 7};
+}
+
+std::vector<std::string> failures_with(Fault fault, const KernelCase& kernel_case) {
+  current_fault = fault;
+  return run_case(kFaulty, kernel_case).failures;
+}
+
+void expect_caught(Fault fault, const std::string& part) {
+  const auto failures = failures_with(fault, normal_linear());
+  ASSERT_FALSE(failures.empty()) << part;
+  EXPECT_NE(failures[0].find(part), std::string::npos) << failures[0];
+  EXPECT_NE(failures[0].find("faulty: linear harness ([5, 7] f32, [3, 7] f32)"), std::string::npos)
+      << failures[0];
+}
+
+TEST(CheckKernel, ARightKernelPasses) {
+  EXPECT_TRUE(failures_with(Fault::kNone, normal_linear()).empty());
+}
+
+TEST(CheckKernel, EveryFaultIsCaught) {
+  expect_caught(Fault::kWrongValue, "1 of 15 elements wrong, worst [14]");
+  expect_caught(Fault::kUnwritten, "1 of 15 elements wrong, worst [7] = -nan");
+  expect_caught(Fault::kPastTheEnd, "bytes beside output 0 overwritten");
+  expect_caught(Fault::kWritesInput, "input 0 overwritten");
+  expect_caught(Fault::kNotRepeatable, "other bytes when run again");
+  expect_caught(Fault::kPastWorkspace, "bytes beside workspace overwritten");
+}
+
+TEST(CheckKernel, ZerosAreMistrustedUnlessExplained) {
+  KernelCase zeros = normal_linear();
+  zeros.prepare = [](auto& inputs, Random&) {
+    for (double& value : inputs[1].values) value = 0.0;
+  };
+  const auto failures = failures_with(Fault::kNone, zeros);
+  ASSERT_FALSE(failures.empty());
+  EXPECT_NE(failures[0].find("MISTRUSTED, too many expected values are zero"), std::string::npos);
+  zeros.why_zeros = "the weight is zero";
+  EXPECT_TRUE(failures_with(Fault::kNone, zeros).empty());
+}
+
+// 12 - 8 - 4 - 1/32: what is left of the sum is below the round-off of its terms in bf16.
+TEST(CheckKernel, WideBoundsAreMistrusted) {
+  KernelCase cancelling = normal_linear();
+  for (graph::TensorType& type : cancelling.inputs) type.dtype = DType::kBF16;
+  cancelling.through_storage = {0};
+  cancelling.prepare = [](auto& inputs, Random&) {
+    for (size_t i = 0; i < inputs[0].values.size(); ++i) inputs[0].values[i] = i % 7 < 4 ? 1 : -1;
+    for (size_t i = 0; i < inputs[1].values.size(); ++i) {
+      inputs[1].values[i] = i % 7 < 4 ? 3.0 : i % 7 < 6 ? 4.0 : 4.0 + 0x1p-5;
+    }
+  };
+  const auto failures = failures_with(Fault::kNone, cancelling);
+  ASSERT_FALSE(failures.empty());
+  EXPECT_NE(failures[0].find("MISTRUSTED"), std::string::npos) << failures[0];
+}
+
+TEST(CheckKernel, RefusalIsNoFailure) {
+  KernelEntry refusing = kFaulty;
+  refusing.refuse = [](const KernelRequest&) -> std::optional<std::string> { return "no"; };
+  const CaseReport report = run_case(refusing, normal_linear());
+  EXPECT_EQ(report.refusal, "no");
+  EXPECT_TRUE(report.failures.empty());
+}
+
+TEST(CheckKernel, EveryOperatorHasCases) {
+  for (const graph::OpDefinition* op : reference::operators()) {
+    EXPECT_FALSE(kernel_cases(*op).empty()) << op->name;
+  }
+}
+
+}  // namespace
+}  // namespace cloze::backend::testing

@@ -1,0 +1,77 @@
+#include <cmath>
+
+#include "backend/testing/kernel_case.h"
+#include "ops/elementwise.h"
+#include "ops/gelu.h"
+#include "ops/tanh.h"
+
+namespace cloze::backend::testing {
+namespace {
+
+const Shape kShapes[] = {{1, 1}, {7, 13}, {33, 17}, {64, 128}};
+
+// Values over the whole curve, saturated ends and signed zeros included.
+void spread(Tensor& tensor, Random& random) {
+  fill_normal(tensor, random, 3.0);
+  const double special[] = {0.5, 0.0, -0.0, 1e-20, -1e-20, 20.0, -20.0, 100.0, -100.0};
+  const size_t count = tensor.values.size() > 64 ? std::size(special) : 1;
+  for (size_t i = 0; i < count; ++i) tensor.values[i] = special[i];
+}
+
+void add_gelu_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
+  for (const ops::GeluForm form : {ops::GeluForm::kErf, ops::GeluForm::kTanh}) {
+    const std::string name = form == ops::GeluForm::kErf ? "erf" : "tanh";
+    const ops::GeluAttributes attributes{form};
+    cases.push_back({.name = name,
+                     .op = &ops::kGelu,
+                     .attributes = attributes,
+                     .inputs = {type},
+                     .prepare = [](auto& inputs, Random& random) { spread(inputs[0], random); }});
+    cases.push_back({.name = name,
+                     .op = &ops::kGeluGradient,
+                     .attributes = attributes,
+                     .inputs = {type, type},
+                     .prepare = [](auto& inputs, Random& random) { spread(inputs[1], random); }});
+  }
+}
+
+void add_tanh_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
+  cases.push_back({.name = "spread",
+                   .op = &ops::kTanh,
+                   .inputs = {type},
+                   .prepare = [](auto& inputs, Random& random) { spread(inputs[0], random); }});
+  cases.push_back({.name = "of results",
+                   .op = &ops::kTanhGradient,
+                   .inputs = {type, type},
+                   .prepare = [](auto& inputs, Random&) {
+                     for (double& y : inputs[1].values) y = std::tanh(y);
+                   }});
+}
+
+void add_cast_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
+  cases.push_back({.name = "from f32",
+                   .op = &ops::kCast,
+                   .attributes = ops::CastAttributes{type.dtype},
+                   .inputs = {{DType::kF32, type.shape}}});
+  cases.push_back({.name = "to f32",
+                   .op = &ops::kCast,
+                   .attributes = ops::CastAttributes{DType::kF32},
+                   .inputs = {type}});
+}
+
+}  // namespace
+
+std::vector<KernelCase> elementwise_cases(DType dtype) {
+  std::vector<KernelCase> cases;
+  for (const Shape& shape : kShapes) {
+    const graph::TensorType type{dtype, shape};
+    add_gelu_cases(cases, type);
+    add_tanh_cases(cases, type);
+    add_cast_cases(cases, type);
+    cases.push_back({.name = "normal", .op = &ops::kAdd, .inputs = {type, type}});
+    cases.push_back({.name = "normal", .op = &ops::kAccumulate, .inputs = {type}});
+  }
+  return cases;
+}
+
+}  // namespace cloze::backend::testing

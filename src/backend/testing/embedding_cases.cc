@@ -1,0 +1,107 @@
+// Cases of embedding, gather_rows and their gradients.
+#include "ops/embedding.h"
+
+#include "backend/testing/case_inputs.h"
+#include "backend/testing/kernel_case.h"
+#include "ops/gather_rows.h"
+
+namespace cloze::backend::testing {
+namespace {
+
+struct EmbeddingSizes {
+  std::string name;
+  std::vector<int64_t> lengths;
+  int64_t slots = 0, vocabulary = 0, positions = 0, hidden = 0;
+  std::string why_zeros = "";
+};
+
+std::vector<EmbeddingSizes> embedding_sizes() {
+  return {{"one", {1}, 1, 1, 1, 1},
+          {"empty sequences", {3, 0, 4, 0}, 9, 2, 2, 13},
+          {"full", {30, 34}, 64, 11, 34, 128},
+          {"sparse", {20, 17}, 40, 101, 64, 33, "rows that were not read get no gradient"},
+          {"no sequences", {0, 0}, 5, 7, 3, 5, "all slots are unused"}};
+}
+
+void fill_ids(std::vector<Tensor>& inputs, size_t first, const EmbeddingSizes& sizes,
+              Random& random) {
+  fill_below(inputs[first], random, sizes.vocabulary);
+  fill_below(inputs[first + 1], random, 2);
+  fill_below(inputs[first + 2], random, sizes.positions);
+}
+
+void add_embedding_cases(std::vector<KernelCase>& cases, const EmbeddingSizes& sizes, DType dtype) {
+  const graph::TensorType ids{DType::kI32, {sizes.slots}};
+  const graph::TensorType starts{DType::kI32, {static_cast<int64_t>(sizes.lengths.size()) + 1}};
+  const graph::TensorType dy{dtype, {sizes.slots, sizes.hidden}};
+  const auto table = [&](int64_t rows) {
+    return graph::TensorType{DType::kF32, {rows, sizes.hidden}};
+  };
+  cases.push_back(
+      {.name = sizes.name,
+       .op = &ops::kEmbedding,
+       .attributes = ops::EmbeddingAttributes{dtype},
+       .inputs = {ids, ids, ids, table(sizes.vocabulary), table(2), table(sizes.positions), starts},
+       .prepare =
+           [sizes](auto& inputs, Random& random) {
+             fill_ids(inputs, 0, sizes, random);
+             inputs[6].values = starts_of(sizes.lengths);
+           },
+       .summed_terms = 3});
+  cases.push_back(
+      {.name = sizes.name,
+       .op = &ops::kEmbeddingGradient,
+       .attributes = ops::EmbeddingGradientAttributes{sizes.vocabulary, 2, sizes.positions},
+       .inputs = {dy, ids, ids, ids, starts},
+       .prepare =
+           [sizes](auto& inputs, Random& random) {
+             fill_ids(inputs, 1, sizes, random);
+             inputs[4].values = starts_of(sizes.lengths);
+           },
+       .summed_terms = sizes.slots,
+       .why_zeros = sizes.slots == 1 ? "one slot reads one row" : sizes.why_zeros});
+}
+
+struct RowSizes {
+  int64_t slots, picked, hidden;
+};
+
+void add_gather_cases(std::vector<KernelCase>& cases, const RowSizes& sizes, DType dtype) {
+  const auto [slots, picked, hidden] = sizes;
+  const graph::TensorType index{DType::kI32, {picked}};
+  cases.push_back(
+      {.name = "repeated rows",
+       .op = &ops::kGatherRows,
+       .inputs = {{dtype, {slots, hidden}}, index},
+       .prepare = [slots](auto& inputs, Random& random) { fill_below(inputs[1], random, slots); }});
+  // Unused entries name row 0 with a zero gradient.
+  const auto prepare = [picked, slots, hidden](std::vector<Tensor>& inputs, Random& random) {
+    fill_below(inputs[1], random, slots);
+    const int64_t used = picked - picked / 4;
+    for (int64_t p = used; p < picked; ++p) {
+      inputs[1].values[p] = 0.0;
+      for (int64_t j = 0; j < hidden; ++j) inputs[0].values[p * hidden + j] = 0.0;
+    }
+  };
+  cases.push_back({.name = "repeated rows",
+                   .op = &ops::kScatterRows,
+                   .attributes = ops::ScatterRowsAttributes{slots},
+                   .inputs = {{dtype, {picked, hidden}}, index},
+                   .prepare = prepare,
+                   .summed_terms = picked,
+                   .through_storage = {0},
+                   .why_zeros = "rows that no entry names get no gradient"});
+}
+
+}  // namespace
+
+std::vector<KernelCase> embedding_cases(DType dtype) {
+  std::vector<KernelCase> cases;
+  for (const EmbeddingSizes& sizes : embedding_sizes()) add_embedding_cases(cases, sizes, dtype);
+  for (const RowSizes& sizes : {RowSizes{1, 1, 1}, {7, 5, 13}, {31, 64, 33}, {64, 12, 128}}) {
+    add_gather_cases(cases, sizes, dtype);
+  }
+  return cases;
+}
+
+}  // namespace cloze::backend::testing

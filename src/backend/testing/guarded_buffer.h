@@ -1,0 +1,33 @@
+// GuardedBuffer: memory for one tensor, 64-byte aligned, between two strips of guard bytes that a
+// kernel must not touch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace cloze::backend::testing {
+
+class GuardedBuffer {
+ public:
+  explicit GuardedBuffer(size_t bytes);
+
+  void* data() { return start_ + kGuardBytes; }
+  const void* data() const { return start_ + kGuardBytes; }
+  size_t bytes() const { return bytes_; }
+  // Every float, bfloat16 or double read from this pattern is NaN.
+  void fill_with_nan();
+  bool guards_are_intact() const;
+  bool same_bytes(const GuardedBuffer& other) const;
+
+ private:
+  static constexpr size_t kGuardBytes = 128;
+  static constexpr size_t kAlignment = 64;
+  static constexpr uint8_t kGuard = 0xA5;
+
+  size_t bytes_;
+  std::unique_ptr<uint8_t[]> memory_;
+  uint8_t* start_;  // aligned; guard, data, guard
+};
+
+}  // namespace cloze::backend::testing

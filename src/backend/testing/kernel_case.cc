@@ -1,0 +1,70 @@
+#include "backend/testing/kernel_case.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cloze::backend::testing {
+namespace {
+
+// FNV-1a, so that adding a case leaves the numbers of the others alone.
+uint64_t seed_of(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char letter : text) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3u;
+  return hash;
+}
+
+void append(std::vector<KernelCase>& cases, std::vector<KernelCase> more) {
+  for (KernelCase& one : more) cases.push_back(std::move(one));
+}
+
+}  // namespace
+
+std::string describe(const KernelCase& kernel_case) {
+  std::vector<std::string> types;
+  for (const graph::TensorType& type : kernel_case.inputs) types.push_back(type.to_string());
+  return fmt::format("{} {} ({})", kernel_case.op->name, kernel_case.name, fmt::join(types, ", "));
+}
+
+KernelRequest request_of(const KernelCase& kernel_case) {
+  const auto outputs = kernel_case.op->infer(kernel_case.inputs, kernel_case.attributes);
+  return {.op = kernel_case.op,
+          .inputs = kernel_case.inputs,
+          .outputs = outputs,
+          .accumulates = std::vector<bool>(outputs.size()),
+          .attributes = kernel_case.attributes};
+}
+
+std::vector<Tensor> make_inputs(const KernelCase& kernel_case) {
+  Random random(seed_of(describe(kernel_case)));
+  std::vector<Tensor> inputs;
+  for (const graph::TensorType& type : kernel_case.inputs) {
+    inputs.push_back(zeros(type));
+    if (is_floating(type.dtype)) fill_normal(inputs.back(), random);
+  }
+  if (kernel_case.prepare) kernel_case.prepare(inputs, random);
+  for (Tensor& tensor : inputs) round_to_type(tensor);
+  return inputs;
+}
+
+std::vector<KernelCase> kernel_cases(DType dtype) {
+  std::vector<KernelCase> cases = elementwise_cases(dtype);
+  append(cases, layer_norm_cases(dtype));
+  append(cases, embedding_cases(dtype));
+  append(cases, linear_cases(dtype));
+  append(cases, attention_cases(dtype));
+  append(cases, loss_cases(dtype));
+  if (dtype == DType::kF32) append(cases, optimizer_update_cases());
+  return cases;
+}
+
+std::vector<KernelCase> kernel_cases(const graph::OpDefinition& op) {
+  std::vector<KernelCase> cases;
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    for (KernelCase& one : kernel_cases(dtype)) {
+      if (one.op == &op) cases.push_back(std::move(one));
+    }
+  }
+  return cases;
+}
+
+}  // namespace cloze::backend::testing

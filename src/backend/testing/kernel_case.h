@@ -1,0 +1,57 @@
+// KernelCase: an operator on one set of types, with inputs; and the list of all cases.
+// The cases of an operator family are in <family>_cases.cc.
+#pragma once
+
+#include <any>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backend/kernel.h"
+#include "backend/testing/tensor.h"
+
+namespace cloze::backend::testing {
+
+// Elements of an output from `first` on whose value the operator leaves open.
+struct UnspecifiedTail {
+  size_t output = 0;
+  int64_t first = 0;
+};
+
+struct KernelCase {
+  std::string name;  // what is special about it; also the seed of its random numbers
+  const graph::OpDefinition* op = nullptr;
+  std::any attributes;
+  std::vector<graph::TensorType> inputs;
+  // Changes the inputs after all have been filled: floating ones with normal numbers, integer ones
+  // with 0. Null: nothing to change.
+  std::function<void(std::vector<Tensor>& inputs, Random& random)> prepare;
+  int64_t summed_terms = 1;  // the longest sum behind one result: K of the tolerance
+  // Results (outputs, then mutated inputs) computed through intermediate results that a kernel may
+  // store in the dtype of the activations.
+  std::vector<size_t> through_storage;
+  std::vector<UnspecifiedTail> unspecified;
+  // Why most of the expected values may be zero; empty: they may not.
+  std::string why_zeros;
+};
+
+// One line that identifies the case: operator, types, name.
+std::string describe(const KernelCase& kernel_case);
+KernelRequest request_of(const KernelCase& kernel_case);
+std::vector<Tensor> make_inputs(const KernelCase& kernel_case);
+
+// Cases of every operator with activations of this dtype (f32 or bf16). Operators on parameters
+// alone have cases for f32 only.
+std::vector<KernelCase> kernel_cases(DType dtype);
+// Those of one operator, for f32 and bf16.
+std::vector<KernelCase> kernel_cases(const graph::OpDefinition& op);
+
+std::vector<KernelCase> elementwise_cases(DType dtype);
+std::vector<KernelCase> layer_norm_cases(DType dtype);
+std::vector<KernelCase> embedding_cases(DType dtype);
+std::vector<KernelCase> linear_cases(DType dtype);
+std::vector<KernelCase> attention_cases(DType dtype);
+std::vector<KernelCase> loss_cases(DType dtype);
+std::vector<KernelCase> optimizer_update_cases();
+
+}  // namespace cloze::backend::testing

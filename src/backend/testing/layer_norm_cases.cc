@@ -1,0 +1,115 @@
+// Cases of layer_norm, dropout and dropout_add_layer_norm.
+#include "ops/layer_norm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backend/testing/case_inputs.h"
+#include "backend/testing/kernel_case.h"
+#include "backend/testing/run_kernel.h"
+#include "ops/dropout.h"
+#include "ops/dropout_add_layer_norm.h"
+
+namespace cloze::backend::testing {
+namespace {
+
+const Shape kShapes[] = {{1, 1}, {3, 2}, {7, 13}, {31, 33}, {5, 768}, {64, 128}};
+const double kRates[] = {0.0, 0.1, 0.25};
+
+struct RowTypes {
+  explicit RowTypes(const graph::TensorType& type)
+      : x(type),
+        channel{DType::kF32, {type.shape[1]}},
+        row{DType::kF32, {type.shape[0]}},
+        ids{DType::kI32, {type.shape[0]}} {}
+  graph::TensorType x, channel, row, ids;
+  graph::TensorType key{DType::kI32, {2}};
+};
+
+int64_t longest_sum(const Shape& shape) { return std::max(shape[0], shape[1]); }
+
+// mean and rstd of input 1 into inputs 3 and 4, as the forward pass leaves them.
+void fill_statistics(std::vector<Tensor>& inputs) {
+  const Tensor beta = zeros(inputs[2].type);
+  const auto forward =
+      apply_in_double(ops::kLayerNorm, ops::LayerNormAttributes{}, {inputs[1], inputs[2], beta});
+  inputs[3].values = forward[1].values;
+  inputs[4].values = forward[2].values;
+}
+
+void add_layer_norm_cases(std::vector<KernelCase>& cases, const RowTypes& types) {
+  for (const double mean : {0.5, 8.0}) {
+    cases.push_back({.name = fmt::format("mean {}", mean),
+                     .op = &ops::kLayerNorm,
+                     .attributes = ops::LayerNormAttributes{1e-12},
+                     .inputs = {types.x, types.channel, types.channel},
+                     .prepare =
+                         [mean](auto& inputs, Random&) {
+                           for (double& x : inputs[0].values) x += mean;
+                           round_to_type(inputs[0]);
+                         },
+                     .summed_terms = types.x.shape[1]});
+  }
+  cases.push_back(
+      {.name = "normal",
+       .op = &ops::kLayerNormGradient,
+       .inputs = {types.x, types.x, types.channel, types.row, types.row},
+       .prepare = [](auto& inputs, Random&) { fill_statistics(inputs); },
+       .summed_terms = longest_sum(types.x.shape),
+       .why_zeros = types.x.shape[1] < 3 ? "few channels are fixed by their norm" : ""});
+}
+
+void add_dropout_case(std::vector<KernelCase>& cases, const RowTypes& types, double rate) {
+  cases.push_back(
+      {.name = fmt::format("rate {}", rate),
+       .op = &ops::kDropout,
+       .attributes = ops::DropoutAttributes{.rate = rate, .site = 5},
+       .inputs = {types.x, types.ids, types.ids, types.key},
+       .prepare = [](auto& inputs, Random& random) { fill_random_inputs(inputs, 1, random); },
+       .why_zeros = types.x.shape.elements() < 100 ? "few elements, many dropped" : ""});
+}
+
+void add_fused_cases(std::vector<KernelCase>& cases, const RowTypes& types, double rate) {
+  const ops::DropoutAddLayerNormAttributes attributes{.rate = rate, .site = 7, .epsilon = 1e-12};
+  cases.push_back(
+      {.name = fmt::format("rate {}", rate),
+       .op = &ops::kDropoutAddLayerNorm,
+       .attributes = attributes,
+       .inputs = {types.x, types.x, types.channel, types.channel, types.ids, types.ids, types.key},
+       .prepare = [](auto& inputs, Random& random) { fill_random_inputs(inputs, 4, random); },
+       .summed_terms = types.x.shape[1],
+       .through_storage = {0, 2, 3}});
+  cases.push_back(
+      {.name = fmt::format("rate {}", rate),
+       .op = &ops::kDropoutAddLayerNormGradient,
+       .attributes = attributes,
+       .inputs = {types.x, types.x, types.channel, types.row, types.row, types.ids, types.ids,
+                  types.key},
+       .prepare =
+           [](auto& inputs, Random& random) {
+             fill_statistics(inputs);
+             fill_random_inputs(inputs, 5, random);
+           },
+       .summed_terms = longest_sum(types.x.shape),
+       .through_storage = {0},
+       .why_zeros = types.x.shape[1] < 3 ? "few channels are fixed by their norm" : ""});
+}
+
+}  // namespace
+
+std::vector<KernelCase> layer_norm_cases(DType dtype) {
+  std::vector<KernelCase> cases;
+  for (const Shape& shape : kShapes) {
+    const RowTypes types({dtype, shape});
+    add_layer_norm_cases(cases, types);
+    for (const double rate : kRates) {
+      add_dropout_case(cases, types, rate);
+      // A row of two channels whose statistics come from rounded z has no digits left to compare.
+      if (shape[1] > 2) add_fused_cases(cases, types, rate);
+    }
+  }
+  return cases;
+}
+
+}  // namespace cloze::backend::testing

@@ -1,0 +1,111 @@
+#include <cmath>
+#include <limits>
+
+#include "backend/testing/kernel_case.h"
+#include "ops/optimizer_update.h"
+
+namespace cloze::backend::testing {
+namespace {
+
+const graph::TensorType kScalar{DType::kF32, {1}};
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+enum Input { kParameter, kM, kV, kGradient, kScale, kLearningRate, kUpdateIndex };
+
+struct UpdateVariant {
+  std::string name;
+  ops::MomentAttributes attributes;
+  bool has_zero_parameter = false;
+  bool has_infinite_gradient = false;  // with the scale 0 that follows from it
+};
+
+std::vector<UpdateVariant> update_variants() {
+  return {{"defaults", {}},
+          {"weight decay", {.weight_decay = 0.01}},
+          {"no debiasing", {.weight_decay = 0.01, .use_debiasing = false}},
+          {"no adaptation", {.adapts = false}},
+          {"other constants", {.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1}},
+          {"zero parameter", {.weight_decay = 0.01}, true},
+          {"infinite gradient", {.weight_decay = 0.01}, false, true}};
+}
+
+void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
+  for (double& v : inputs[kV].values) v = 0.1 * v * v;
+  for (double& m : inputs[kM].values) m *= 0.1;
+  inputs[kScale].values = {0.7};
+  inputs[kLearningRate].values = {0.1};
+  inputs[kUpdateIndex].values = {3.0};
+  if (variant.has_zero_parameter) {
+    for (double& w : inputs[kParameter].values) w = 0.0;
+  }
+  if (variant.has_infinite_gradient) {
+    inputs[kGradient].values.back() = kInfinity;
+    inputs[kScale].values = {0.0};
+  }
+}
+
+void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape) {
+  const graph::TensorType type{DType::kF32, shape};
+  for (const graph::OpDefinition* op : {&ops::kLamb, &ops::kAdamW}) {
+    for (const UpdateVariant& variant : update_variants()) {
+      cases.push_back(
+          {.name = variant.name,
+           .op = op,
+           .attributes = variant.attributes,
+           .inputs = {type, type, type, type, kScalar, kScalar, {DType::kI32, {1}}},
+           .prepare = [variant](auto& inputs, Random&) { fill_update(inputs, variant); },
+           .summed_terms = shape.elements()});
+    }
+  }
+}
+
+// The sum is kept in double, so its length does not matter.
+void add_norm_cases(std::vector<KernelCase>& cases) {
+  const graph::TensorType small{DType::kF32, {7}};
+  const graph::TensorType large{DType::kF32, {33, 101}};
+  cases.push_back({.name = "one", .op = &ops::kGlobalNorm, .inputs = {kScalar}});
+  cases.push_back({.name = "several", .op = &ops::kGlobalNorm, .inputs = {small, large, kScalar}});
+  cases.push_back({.name = "large values",
+                   .op = &ops::kGlobalNorm,
+                   .inputs = {small, large},
+                   .prepare = [](auto& inputs, Random&) {
+                     for (double& value : inputs[1].values) value *= 1e25;
+                   }});
+  cases.push_back({.name = "infinite gradient",
+                   .op = &ops::kGlobalNorm,
+                   .inputs = {small, large},
+                   .prepare = [](auto& inputs, Random&) { inputs[1].values[50] = kInfinity; },
+                   .why_zeros = "the only result is infinite"});
+}
+
+void add_scale_cases(std::vector<KernelCase>& cases) {
+  const auto add = [&](const std::string& name, double max_norm, double norm) {
+    cases.push_back({.name = name,
+                     .op = &ops::kGradientScale,
+                     .attributes = ops::GradientScaleAttributes{max_norm},
+                     .inputs = {kScalar},
+                     .prepare = [norm](auto& inputs, Random&) { inputs[0].values = {norm}; },
+                     .why_zeros = std::isfinite(norm) ? "" : "the scale is 0: no update"});
+  };
+  add("above the limit", 1.5, 7.0);
+  add("below the limit", 1.5, 0.3);
+  add("no limit", 0.0, 7.0);
+  add("zero norm", 1.0, 0.0);
+  add("infinite norm", 1.0, kInfinity);
+  add("infinite norm without limit", 0.0, kInfinity);
+  add("norm that is no number", 1.0, std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace
+
+std::vector<KernelCase> optimizer_update_cases() {
+  std::vector<KernelCase> cases;
+  for (const Shape& shape : {Shape{1}, Shape{7}, Shape{33, 17}, Shape{1031}}) {
+    add_update_cases(cases, shape);
+  }
+  add_norm_cases(cases);
+  add_scale_cases(cases);
+  return cases;
+}
+
+}  // namespace cloze::backend::testing
