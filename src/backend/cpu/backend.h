@@ -1,0 +1,11 @@
+// The CPU: vector kernels compiled for several instruction sets and chosen at run time, matrix
+// products by oneDNN; whatever these refuse is served by the reference kernels.
+#pragma once
+
+#include "backend/kernel.h"
+
+namespace cloze::backend::cpu {
+
+const Backend& backend();
+
+}  // namespace cloze::backend::cpu

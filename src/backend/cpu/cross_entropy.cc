@@ -1,0 +1,189 @@
+// A few classes and one row per sequence: too little work for threads, but rows of any length are
+// taken in vectors.
+#include "ops/cross_entropy.h"
+
+#include <cmath>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/cross_entropy.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/math-inl.h"
+#include "backend/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+float FloatAt(const T* row, int64_t i) {
+  const FloatTag d;
+  return hn::GetLane(LoadFloats(d, row + i, Tail{1}));
+}
+
+// The index of the largest logit, the first of equals.
+template <class T>
+int64_t FirstLargest(const T* row, int64_t classes) {
+  int64_t largest = 0;
+  for (int64_t c = 1; c < classes; ++c) {
+    if (FloatAt(row, c) > FloatAt(row, largest)) largest = c;
+  }
+  return largest;
+}
+
+// Softmax of one row with its label: exponentials are of x - largest, and those of the classes
+// that are not the label are summed apart, as 1 - p of a likely label would cancel.
+template <class T>
+class SoftmaxRow {
+ public:
+  SoftmaxRow(const T* row, int64_t classes, int32_t label)
+      : row_(row),
+        classes_(classes),
+        label_(label),
+        first_largest_(FirstLargest(row, classes)),
+        largest_(FloatAt(row, first_largest_)) {
+    const FloatTag d;
+    others_ = SumOfTerms(d, classes, [&](int64_t i, auto part) HWY_ATTR {
+      return Keep(d, hn::IfThenZeroElse(IsLabel(i), ExpAt(i, part)), part);
+    });
+    sum_ = others_;
+    if (label >= 0) sum_ += hn::GetLane(ExpAt(label, Tail{1}));
+  }
+
+  int64_t first_largest() const { return first_largest_; }
+
+  double loss() const {
+    return std::log(double{sum_}) + (double{largest_} - double{FloatAt(row_, label_)});
+  }
+
+  // gradient [classes] = scale (p - onehot); 0 for a row without label.
+  void StoreGradient(float scale, T* gradient) const {
+    const FloatTag d;
+    const float row_scale = label_ < 0 ? 0.0f : scale;
+    const FloatVector factor = hn::Set(d, row_scale / sum_);
+    const FloatVector at_label = hn::Set(d, -row_scale * (others_ / sum_));
+    ForEachVector(d, classes_, [&](int64_t i, auto part) HWY_ATTR {
+      const FloatVector share = hn::Mul(factor, ExpAt(i, part));
+      StoreFloats(d, hn::IfThenElse(IsLabel(i), at_label, share), gradient + i, part);
+    });
+  }
+
+ private:
+  template <class Part>
+  HWY_INLINE FloatVector ExpAt(int64_t i, Part part) const {
+    const FloatTag d;
+    return Exp(d, hn::Sub(LoadFloats(d, row_ + i, part), hn::Set(d, largest_)));
+  }
+  // The lane of the label in the vector that begins at i.
+  HWY_INLINE hn::Mask<FloatTag> IsLabel(int64_t i) const {
+    const FloatTag d;
+    return hn::Eq(hn::Iota(d, 0.0f), hn::Set(d, static_cast<float>(label_ - i)));
+  }
+
+  const T* row_;
+  int64_t classes_;
+  int32_t label_;
+  int64_t first_largest_;
+  float largest_;
+  float others_ = 0.0f;
+  float sum_ = 0.0f;
+};
+
+template <class T>
+void Loss(const KernelRequest& request, const KernelArguments& arguments) {
+  const Shape& shape = request.inputs[0].shape;
+  double loss = 0.0;
+  double correct = 0.0;
+  for (int64_t b = 0; b < shape[0]; ++b) {
+    const int32_t label = arguments.input<int32_t>(1)[b];
+    if (label < 0) continue;
+    const SoftmaxRow<T> row(arguments.input<T>(0) + b * shape[1], shape[1], label);
+    loss += row.loss();
+    if (row.first_largest() == label) correct += 1.0;
+  }
+  loss *= arguments.input<float>(2)[0];
+  const double results[] = {loss, correct};
+  for (size_t i = 0; i < 2; ++i) {
+    float& output = *arguments.output<float>(i);
+    output = static_cast<float>(results[i] + (request.accumulates[i] ? double{output} : 0.0));
+  }
+}
+
+template <class T>
+void Gradient(const KernelRequest& request, const KernelArguments& arguments) {
+  const int64_t classes = request.inputs[1].shape[1];
+  const float scale = arguments.input<float>(0)[0] * arguments.input<float>(3)[0];
+  for (int64_t b = 0; b < request.inputs[1].shape[0]; ++b) {
+    const int32_t label = arguments.input<int32_t>(2)[b];
+    const SoftmaxRow<T> row(arguments.input<T>(1) + b * classes, classes, label);
+    row.StoreGradient(scale, arguments.output<T>(0) + b * classes);
+  }
+}
+
+void CrossEntropyLoss(const KernelRequest& request, const KernelArguments& arguments) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    Loss<bfloat16>(request, arguments);
+  } else {
+    Loss<float>(request, arguments);
+  }
+}
+
+void CrossEntropyGradient(const KernelRequest& request, const KernelArguments& arguments) {
+  if (request.inputs[1].dtype == DType::kBF16) {
+    Gradient<bfloat16>(request, arguments);
+  } else {
+    Gradient<float>(request, arguments);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(CrossEntropyLoss);
+HWY_EXPORT(CrossEntropyGradient);
+
+// All rows are one part.
+constexpr Work kOnePart{.items = 1};
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<PartKernel>(
+      request, kOnePart,
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part&, void*) {
+        HWY_DYNAMIC_DISPATCH(CrossEntropyLoss)(request, arguments);
+      });
+}
+
+std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
+  return std::make_unique<PartKernel>(
+      request, kOnePart,
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part&, void*) {
+        HWY_DYNAMIC_DISPATCH(CrossEntropyGradient)(request, arguments);
+      });
+}
+
+std::optional<std::string> refuse_gradient(const KernelRequest& request) {
+  KernelRequest logits = request;
+  logits.inputs = {request.inputs[1]};
+  return refuse_unless_f32_or_bf16(logits);
+}
+
+}  // namespace
+
+constinit const KernelEntry kCrossEntropyEntry{"cpu/cross_entropy/vector",
+                                               refuse_unless_f32_or_bf16, create};
+constinit const KernelEntry kCrossEntropyGradientEntry{"cpu/cross_entropy_gradient/vector",
+                                                       refuse_gradient, create_gradient};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

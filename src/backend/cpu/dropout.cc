@@ -1,0 +1,68 @@
+#include "ops/dropout.h"
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/dropout.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/dropout_mask-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+void DropRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+  const FloatTag d;
+  const auto& attributes = request.attributes_as<ops::DropoutAttributes>();
+  const int64_t channels = request.inputs[0].shape[1];
+  DropoutRow mask = dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(3));
+  for (int64_t t = rows.begin; t < rows.end; ++t) {
+    const T* x = arguments.input<T>(0) + t * channels;
+    T* y = arguments.output<T>(0) + t * channels;
+    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(1)[t]);
+    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(2)[t]);
+    ForEachMultiplier(mask, channels, [&](int64_t i, auto part, FloatVector multiplier) HWY_ATTR {
+      StoreFloats(d, hn::Mul(LoadFloats(d, x + i, part), multiplier), y + i, part);
+    });
+  }
+}
+
+void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    DropRows<bfloat16>(request, arguments, rows);
+  } else {
+    DropRows<float>(request, arguments, rows);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(DropoutRows);
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  const Shape& shape = request.inputs[0].shape;
+  return std::make_unique<PartKernel>(
+      request, row_work(request, shape[0], shape[1]),
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
+        HWY_DYNAMIC_DISPATCH(DropoutRows)(request, arguments, part);
+      });
+}
+
+}  // namespace
+
+constinit const KernelEntry kDropoutEntry{"cpu/dropout/vector", refuse_unless_f32_or_bf16, create};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,188 @@
+#include "ops/dropout_add_layer_norm.h"
+
+#include <cstring>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+#include "backend/cpu/row_sums.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/dropout_add_layer_norm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/dropout_mask-inl.h"
+#include "backend/cpu/layer_norm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+// z = residual + dropout(x) for one row.
+template <class T>
+HWY_INLINE void AddRow(const DropoutRow& mask, int64_t channels, const T* x, const T* residual,
+                       T* z) {
+  const FloatTag d;
+  if (mask.threshold == 0) {
+    MapFloats(d, channels, x, residual, z,
+              [&](FloatVector a, FloatVector b) HWY_ATTR { return hn::Add(a, b); });
+    return;
+  }
+  ForEachMultiplier(mask, channels, [&](int64_t i, auto part, FloatVector multiplier) HWY_ATTR {
+    const FloatVector sum =
+        hn::MulAdd(LoadFloats(d, x + i, part), multiplier, LoadFloats(d, residual + i, part));
+    StoreFloats(d, sum, z + i, part);
+  });
+}
+
+template <class T>
+void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& arguments,
+                         Part rows) {
+  const auto& attributes = request.attributes_as<ops::DropoutAddLayerNormAttributes>();
+  const int64_t channels = request.inputs[0].shape[1];
+  const auto epsilon = static_cast<float>(attributes.epsilon);
+  DropoutRow mask = dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(6));
+  for (int64_t t = rows.begin; t < rows.end; ++t) {
+    const int64_t first = t * channels;
+    T* z = arguments.output<T>(1) + first;
+    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(4)[t]);
+    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(5)[t]);
+    AddRow(mask, channels, arguments.input<T>(0) + first, arguments.input<T>(1) + first, z);
+    const RowStatistics statistics =
+        NormalizeRow(z, arguments.input<float>(2), arguments.input<float>(3), channels, epsilon,
+                     arguments.output<T>(0) + first);
+    arguments.output<float>(2)[t] = statistics.mean;
+    arguments.output<float>(3)[t] = statistics.rstd;
+  }
+}
+
+void DropoutAddLayerNormRows(const KernelRequest& request, const KernelArguments& arguments,
+                             Part rows) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    AddAndNormalizeRows<bfloat16>(request, arguments, rows);
+  } else {
+    AddAndNormalizeRows<float>(request, arguments, rows);
+  }
+}
+
+// dresidual = dz, dx = dz through the mask. multipliers [channels] is scratch.
+template <class T>
+void GradientOfRow(const GradientRow<T>& row, const DropoutRow& mask, float* multipliers, T* dx,
+                   T* dresidual) {
+  const FloatTag d;
+  if (mask.threshold == 0) {
+    LayerNormGradientRow(row, [&](int64_t i, auto part, FloatVector dz) HWY_ATTR {
+      StoreFloats(d, dz, dx + i, part);
+      StoreFloats(d, dz, dresidual + i, part);
+    });
+    return;
+  }
+  DropoutMultipliers(d, mask, row.channels, multipliers);
+  LayerNormGradientRow(row, [&](int64_t i, auto part, FloatVector dz) HWY_ATTR {
+    StoreFloats(d, hn::Mul(dz, LoadFloats(d, multipliers + i, part)), dx + i, part);
+    StoreFloats(d, dz, dresidual + i, part);
+  });
+}
+
+// sums [2, channels] of the rows; multipliers [channels] is scratch.
+template <class T>
+void GradientOfRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
+                    float* sums, float* multipliers) {
+  const auto& attributes = request.attributes_as<ops::DropoutAddLayerNormAttributes>();
+  const int64_t channels = request.inputs[0].shape[1];
+  std::memset(sums, 0, static_cast<size_t>(2 * channels) * sizeof(float));
+  DropoutRow mask = dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(7));
+  for (int64_t t = rows.begin; t < rows.end; ++t) {
+    const int64_t first = t * channels;
+    const GradientRow<T> row{
+        .dy = arguments.input<T>(0) + first,
+        .x = arguments.input<T>(1) + first,
+        .gamma = arguments.input<float>(2),
+        .statistics = {arguments.input<float>(3)[t], arguments.input<float>(4)[t]},
+        .channels = channels,
+        .dgamma = sums,
+        .dbeta = sums + channels};
+    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(5)[t]);
+    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(6)[t]);
+    GradientOfRow(row, mask, multipliers, arguments.output<T>(0) + first,
+                  arguments.output<T>(1) + first);
+  }
+}
+
+void DropoutAddLayerNormGradientRows(const KernelRequest& request, const KernelArguments& arguments,
+                                     Part rows, float* sums, float* multipliers) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    GradientOfRows<bfloat16>(request, arguments, rows, sums, multipliers);
+  } else {
+    GradientOfRows<float>(request, arguments, rows, sums, multipliers);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(DropoutAddLayerNormRows);
+HWY_EXPORT(DropoutAddLayerNormGradientRows);
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  const Shape& shape = request.inputs[0].shape;
+  return std::make_unique<PartKernel>(
+      request, row_work(request, shape[0], shape[1]),
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
+        HWY_DYNAMIC_DISPATCH(DropoutAddLayerNormRows)(request, arguments, part);
+      });
+}
+
+class GradientKernel final : public Kernel {
+ public:
+  explicit GradientKernel(const KernelRequest& request)
+      : request_(request),
+        channels_(request.inputs[0].shape[1]),
+        sums_(request.inputs[0].shape[0], 2 * channels_, request.num_threads) {}
+
+  size_t workspace_bytes() const override {
+    return sums_.workspace_bytes() + multiplier_bytes() * std::max(request_.num_threads, 1);
+  }
+
+  void run(const KernelArguments& arguments) override {
+    char* scratch = static_cast<char*>(arguments.workspace) + sums_.workspace_bytes();
+    sums_.for_each_chunk(arguments.workspace, [&](const Part& rows, float* sums) {
+      void* multipliers = scratch + multiplier_bytes() * rows.index;
+      HWY_DYNAMIC_DISPATCH(DropoutAddLayerNormGradientRows)
+      (request_, arguments, rows, sums, static_cast<float*>(multipliers));
+    });
+    sums_.finish(arguments.workspace,
+                 {arguments.output<float>(2), 0, channels_, request_.accumulates[2]});
+    sums_.finish(arguments.workspace,
+                 {arguments.output<float>(3), channels_, channels_, request_.accumulates[3]});
+  }
+
+ private:
+  // Of one thread, in whole cache lines.
+  size_t multiplier_bytes() const { return static_cast<size_t>(divide_up(channels_, 16)) * 64; }
+
+  KernelRequest request_;
+  int64_t channels_;
+  RowSums sums_;
+};
+
+std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
+  return std::make_unique<GradientKernel>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kDropoutAddLayerNormEntry{"cpu/dropout_add_layer_norm/vector",
+                                                      refuse_unless_f32_or_bf16, create};
+constinit const KernelEntry kDropoutAddLayerNormGradientEntry{
+    "cpu/dropout_add_layer_norm_gradient/vector", refuse_unless_f32_or_bf16, create_gradient};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

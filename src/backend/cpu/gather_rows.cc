@@ -1,0 +1,160 @@
+#include "ops/gather_rows.h"
+
+#include <cstring>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/gather_rows.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+// sum [channels] += row.
+void AddRow(DType dtype, const void* row, int64_t channels, float* sum) {
+  const FloatTag d;
+  const auto add = [&](const auto* from) HWY_ATTR {
+    ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
+      const FloatVector total =
+          hn::Add(LoadFloats(d, sum + i, part), LoadFloats(d, from + i, part));
+      StoreFloats(d, total, sum + i, part);
+    });
+  };
+  if (dtype == DType::kBF16) {
+    add(static_cast<const bfloat16*>(row));
+  } else {
+    add(static_cast<const float*>(row));
+  }
+}
+
+void StoreRow(DType dtype, const float* sum, int64_t channels, void* row) {
+  const auto copy = [](FloatVector v) HWY_ATTR { return v; };
+  if (dtype == DType::kBF16) {
+    MapFloats(FloatTag(), channels, sum, static_cast<bfloat16*>(row), copy);
+  } else {
+    MapFloats(FloatTag(), channels, sum, static_cast<float*>(row), copy);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(AddRow);
+HWY_EXPORT(StoreRow);
+
+int64_t row_bytes(const graph::TensorType& type) { return type.shape[1] * bytes_of(type.dtype); }
+
+void gather_part(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+                 void*) {
+  const int64_t bytes = row_bytes(request.inputs[0]);
+  for (int64_t p = part.begin; p < part.end; ++p) {
+    const int64_t row = arguments.input<int32_t>(1)[p];
+    std::memcpy(arguments.output<char>(0) + p * bytes, arguments.input<char>(0) + row * bytes,
+                static_cast<size_t>(bytes));
+  }
+}
+
+std::unique_ptr<Kernel> create_gather(const KernelRequest& request) {
+  const Shape& shape = request.outputs[0].shape;
+  return std::make_unique<PartKernel>(request, row_work(request, shape[0], shape[1]), gather_part);
+}
+
+// Each row of dx is written once, from the list of the entries that name it: a row named once is
+// copied, and the sum of several is rounded once.
+class ScatterKernel final : public Kernel {
+ public:
+  explicit ScatterKernel(const KernelRequest& request)
+      : request_(request),
+        rows_(request.outputs[0].shape[0]),
+        entries_(request.inputs[1].shape[0]),
+        work_(row_work(request, rows_, request.outputs[0].shape[1])) {}
+
+  size_t workspace_bytes() const override { return list_bytes() + sum_bytes() * num_parts(work_); }
+
+  void run(const KernelArguments& arguments) override {
+    const Lists lists = list_entries(arguments);
+    for_each_part(work_, [&](const Part& part) {
+      char* sums = static_cast<char*>(arguments.workspace) + list_bytes();
+      float* sum = reinterpret_cast<float*>(sums + sum_bytes() * part.index);
+      for (int64_t row = part.begin; row < part.end; ++row) write_row(arguments, lists, row, sum);
+    });
+  }
+
+ private:
+  // The entries that name a row, in order: first[row], next[first[row]], ...; -1 ends the list.
+  struct Lists {
+    int32_t* first;  // [rows]
+    int32_t* next;   // [entries]
+  };
+
+  size_t list_bytes() const {
+    return static_cast<size_t>(divide_up((rows_ + entries_) * int64_t{sizeof(int32_t)}, 64)) * 64;
+  }
+  size_t sum_bytes() const {
+    return static_cast<size_t>(divide_up(request_.outputs[0].shape[1], 16)) * 64;
+  }
+
+  Lists list_entries(const KernelArguments& arguments) const {
+    const Lists lists{static_cast<int32_t*>(arguments.workspace),
+                      static_cast<int32_t*>(arguments.workspace) + rows_};
+    std::fill(lists.first, lists.first + rows_, -1);
+    for (int64_t entry = entries_; entry-- > 0;) {
+      int32_t& first = lists.first[arguments.input<int32_t>(1)[entry]];
+      lists.next[entry] = first;
+      first = static_cast<int32_t>(entry);
+    }
+    return lists;
+  }
+
+  void write_row(const KernelArguments& arguments, const Lists& lists, int64_t row,
+                 float* sum) const {
+    const int64_t bytes = row_bytes(request_.outputs[0]);
+    const DType dtype = request_.outputs[0].dtype;
+    char* dx = arguments.output<char>(0) + row * bytes;
+    const char* dy = arguments.input<char>(0);
+    int32_t entry = lists.first[row];
+    if (entry < 0) {
+      std::memset(dx, 0, static_cast<size_t>(bytes));
+    } else if (lists.next[entry] < 0) {
+      std::memcpy(dx, dy + entry * bytes, static_cast<size_t>(bytes));
+    } else {
+      const int64_t channels = request_.outputs[0].shape[1];
+      std::fill(sum, sum + channels, 0.0f);
+      for (; entry >= 0; entry = lists.next[entry]) {
+        HWY_DYNAMIC_DISPATCH(AddRow)(dtype, dy + entry * bytes, channels, sum);
+      }
+      HWY_DYNAMIC_DISPATCH(StoreRow)(dtype, sum, channels, dx);
+    }
+  }
+
+  KernelRequest request_;
+  int64_t rows_;
+  int64_t entries_;
+  Work work_;
+};
+
+std::unique_ptr<Kernel> create_scatter(const KernelRequest& request) {
+  return std::make_unique<ScatterKernel>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kGatherRowsEntry{"cpu/gather_rows/copy", serve_all, create_gather};
+constinit const KernelEntry kScatterRowsEntry{"cpu/scatter_rows/vector", refuse_unless_f32_or_bf16,
+                                              create_scatter};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,124 @@
+#include "backend/cpu/gelu.h"
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/gelu.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/math-inl.h"
+#include "backend/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+void Forward(const GeluRun& run, const T* x, T* y) {
+  const FloatTag d;
+  if (run.form == ops::GeluForm::kErf) {
+    MapFloats(d, run.count, x, y, [&](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
+  } else {
+    MapFloats(d, run.count, x, y, [&](FloatVector v) HWY_ATTR { return GeluTanh(d, v); });
+  }
+}
+
+template <class T>
+void Backward(const GeluRun& run, const T* dy, const T* x, T* dx) {
+  const FloatTag d;
+  if (run.form == ops::GeluForm::kErf) {
+    MapFloats(d, run.count, dy, x, dx, [&](FloatVector g, FloatVector v) HWY_ATTR {
+      return hn::Mul(g, GeluErfDerivative(d, v));
+    });
+  } else {
+    MapFloats(d, run.count, dy, x, dx, [&](FloatVector g, FloatVector v) HWY_ATTR {
+      return hn::Mul(g, GeluTanhDerivative(d, v));
+    });
+  }
+}
+
+void GeluForward(const GeluRun& run, const void* x, void* y) {
+  if (run.dtype == DType::kBF16) {
+    Forward(run, static_cast<const bfloat16*>(x), static_cast<bfloat16*>(y));
+  } else {
+    Forward(run, static_cast<const float*>(x), static_cast<float*>(y));
+  }
+}
+
+void GeluBackward(const GeluRun& run, const void* dy, const void* x, void* dx) {
+  if (run.dtype == DType::kBF16) {
+    Backward(run, static_cast<const bfloat16*>(dy), static_cast<const bfloat16*>(x),
+             static_cast<bfloat16*>(dx));
+  } else {
+    Backward(run, static_cast<const float*>(dy), static_cast<const float*>(x),
+             static_cast<float*>(dx));
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(GeluForward);
+HWY_EXPORT(GeluBackward);
+
+GeluRun run_of(const KernelRequest& request, const Part& part) {
+  return {.form = request.attributes_as<ops::GeluAttributes>().form,
+          .dtype = request.inputs[0].dtype,
+          .count = part.size()};
+}
+
+// The address of element i.
+char* element(void* tensor, DType dtype, int64_t i) {
+  return static_cast<char*>(tensor) + i * bytes_of(dtype);
+}
+
+void run_forward(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+                 void*) {
+  const GeluRun run = run_of(request, part);
+  gelu_elements(run, element(arguments.inputs[0], run.dtype, part.begin),
+                element(arguments.outputs[0], run.dtype, part.begin));
+}
+
+void run_gradient(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+                  void*) {
+  const GeluRun run = run_of(request, part);
+  gelu_gradient_elements(run, element(arguments.inputs[0], run.dtype, part.begin),
+                         element(arguments.inputs[1], run.dtype, part.begin),
+                         element(arguments.outputs[0], run.dtype, part.begin));
+}
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  const Work work = element_work(request, request.inputs[0].shape.elements());
+  return std::make_unique<PartKernel>(request, work, run_forward);
+}
+
+std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
+  const Work work = element_work(request, request.inputs[0].shape.elements());
+  return std::make_unique<PartKernel>(request, work, run_gradient);
+}
+
+}  // namespace
+
+void gelu_elements(const GeluRun& run, const void* x, void* y) {
+  HWY_DYNAMIC_DISPATCH(GeluForward)(run, x, y);
+}
+
+void gelu_gradient_elements(const GeluRun& run, const void* dy, const void* x, void* dx) {
+  HWY_DYNAMIC_DISPATCH(GeluBackward)(run, dy, x, dx);
+}
+
+constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_unless_f32_or_bf16, create};
+constinit const KernelEntry kGeluGradientEntry{"cpu/gelu_gradient/vector",
+                                               refuse_unless_f32_or_bf16, create_gradient};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,111 @@
+// global_norm and gradient_scale. The inputs are cut into blocks of a fixed size; each block's sum
+// of squares is a double in the workspace, and these are added in order: the norm is the same for
+// any number of threads.
+#include <cmath>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+#include "ops/optimizer_update.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/global_norm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/square_sum-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+double SumOfSquares(const float* x, int64_t n) {
+  const FloatTag d;
+  SquareSum sum;
+  ForEachVector(d, n, [&](int64_t i, auto part) HWY_ATTR { sum.Add(LoadFloats(d, x + i, part)); });
+  return sum.Total();
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(SumOfSquares);
+
+constexpr int64_t kBlockElements = 32768;
+
+class GlobalNormKernel final : public Kernel {
+ public:
+  explicit GlobalNormKernel(const KernelRequest& request) : num_threads_(request.num_threads) {
+    for (size_t input = 0; input < request.inputs.size(); ++input) {
+      const int64_t elements = request.inputs[input].shape.elements();
+      for (int64_t begin = 0; begin < elements; begin += kBlockElements) {
+        blocks_.push_back({input, begin, std::min(kBlockElements, elements - begin)});
+      }
+    }
+  }
+
+  size_t workspace_bytes() const override { return blocks_.size() * sizeof(double); }
+
+  void run(const KernelArguments& arguments) override {
+    double* sums = static_cast<double*>(arguments.workspace);
+    const auto num_blocks = static_cast<int64_t>(blocks_.size());
+    for_each_item(num_blocks, num_threads_, [&](int64_t i) {
+      const Block& block = blocks_[static_cast<size_t>(i)];
+      const float* x = arguments.input<float>(block.input) + block.begin;
+      sums[i] = HWY_DYNAMIC_DISPATCH(SumOfSquares)(x, block.elements);
+    });
+    double total = 0.0;
+    for (int64_t i = 0; i < num_blocks; ++i) total += sums[i];
+    *arguments.output<float>(0) = static_cast<float>(std::sqrt(total));
+  }
+
+ private:
+  struct Block {
+    size_t input = 0;
+    int64_t begin = 0;
+    int64_t elements = 0;
+  };
+
+  int num_threads_;
+  std::vector<Block> blocks_;
+};
+
+class GradientScaleKernel final : public Kernel {
+ public:
+  explicit GradientScaleKernel(const KernelRequest& request)
+      : max_norm_(request.attributes_as<ops::GradientScaleAttributes>().max_norm) {}
+
+  void run(const KernelArguments& arguments) override {
+    const double norm = *arguments.input<float>(0);
+    double scale = 1.0;
+    if (max_norm_ > 0.0) scale = max_norm_ / std::max(norm, max_norm_);
+    *arguments.output<float>(0) = std::isfinite(norm) ? static_cast<float>(scale) : 0.0f;
+  }
+
+ private:
+  double max_norm_;
+};
+
+std::unique_ptr<Kernel> create_norm(const KernelRequest& request) {
+  return std::make_unique<GlobalNormKernel>(request);
+}
+
+std::unique_ptr<Kernel> create_scale(const KernelRequest& request) {
+  return std::make_unique<GradientScaleKernel>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kGlobalNormEntry{"cpu/global_norm/vector", refuse_unless_f32,
+                                             create_norm};
+constinit const KernelEntry kGradientScaleEntry{"cpu/gradient_scale/scalar", refuse_unless_f32,
+                                                create_scale};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,134 @@
+#include "ops/layer_norm.h"
+
+#include <cstring>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+#include "backend/cpu/row_sums.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/layer_norm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/layer_norm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+void NormalizeRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+  const int64_t channels = request.inputs[0].shape[1];
+  const auto epsilon =
+      static_cast<float>(request.attributes_as<ops::LayerNormAttributes>().epsilon);
+  const T* x = arguments.input<T>(0);
+  const float* gamma = arguments.input<float>(1);
+  const float* beta = arguments.input<float>(2);
+  T* y = arguments.output<T>(0);
+  for (int64_t t = rows.begin; t < rows.end; ++t) {
+    const RowStatistics statistics =
+        NormalizeRow(x + t * channels, gamma, beta, channels, epsilon, y + t * channels);
+    arguments.output<float>(1)[t] = statistics.mean;
+    arguments.output<float>(2)[t] = statistics.rstd;
+  }
+}
+
+template <class T>
+void GradientOfRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
+                    float* sums) {
+  const FloatTag d;
+  const int64_t channels = request.inputs[0].shape[1];
+  std::memset(sums, 0, static_cast<size_t>(2 * channels) * sizeof(float));
+  for (int64_t t = rows.begin; t < rows.end; ++t) {
+    const GradientRow<T> row{
+        .dy = arguments.input<T>(0) + t * channels,
+        .x = arguments.input<T>(1) + t * channels,
+        .gamma = arguments.input<float>(2),
+        .statistics = {arguments.input<float>(3)[t], arguments.input<float>(4)[t]},
+        .channels = channels,
+        .dgamma = sums,
+        .dbeta = sums + channels};
+    T* dx = arguments.output<T>(0) + t * channels;
+    LayerNormGradientRow(row, [&](int64_t i, auto part, FloatVector v)
+                                  HWY_ATTR { StoreFloats(d, v, dx + i, part); });
+  }
+}
+
+void LayerNormRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    NormalizeRows<bfloat16>(request, arguments, rows);
+  } else {
+    NormalizeRows<float>(request, arguments, rows);
+  }
+}
+
+void LayerNormGradientRows(const KernelRequest& request, const KernelArguments& arguments,
+                           Part rows, float* sums) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    GradientOfRows<bfloat16>(request, arguments, rows, sums);
+  } else {
+    GradientOfRows<float>(request, arguments, rows, sums);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(LayerNormRows);
+HWY_EXPORT(LayerNormGradientRows);
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  const Shape& shape = request.inputs[0].shape;
+  return std::make_unique<PartKernel>(
+      request, row_work(request, shape[0], shape[1]),
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
+        HWY_DYNAMIC_DISPATCH(LayerNormRows)(request, arguments, part);
+      });
+}
+
+class GradientKernel final : public Kernel {
+ public:
+  explicit GradientKernel(const KernelRequest& request)
+      : request_(request),
+        channels_(request.inputs[0].shape[1]),
+        sums_(request.inputs[0].shape[0], 2 * channels_, request.num_threads) {}
+
+  size_t workspace_bytes() const override { return sums_.workspace_bytes(); }
+
+  void run(const KernelArguments& arguments) override {
+    sums_.for_each_chunk(arguments.workspace, [&](const Part& rows, float* sums) {
+      HWY_DYNAMIC_DISPATCH(LayerNormGradientRows)(request_, arguments, rows, sums);
+    });
+    sums_.finish(arguments.workspace,
+                 {arguments.output<float>(1), 0, channels_, request_.accumulates[1]});
+    sums_.finish(arguments.workspace,
+                 {arguments.output<float>(2), channels_, channels_, request_.accumulates[2]});
+  }
+
+ private:
+  KernelRequest request_;
+  int64_t channels_;
+  RowSums sums_;
+};
+
+std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
+  return std::make_unique<GradientKernel>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kLayerNormEntry{"cpu/layer_norm/vector", refuse_unless_f32_or_bf16,
+                                            create};
+constinit const KernelEntry kLayerNormGradientEntry{"cpu/layer_norm_gradient/vector",
+                                                    refuse_unless_f32_or_bf16, create_gradient};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

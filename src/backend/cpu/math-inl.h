@@ -1,0 +1,152 @@
+// Elementary functions on vectors of floats: exp, tanh, the normal distribution, GELU.
+//
+// Polynomials are minimax (Remez, in 40 digits); the errors named are relative, of the polynomial
+// alone. With the rounding of f32 arithmetic, Exp is within 2 units in the last place, Tanh within
+// 3 and NormalTail within 5 of the exact value.
+// Beyond the range of f32, Exp gives infinity, and 0 already where its result would be subnormal.
+#if defined(CLOZE_BACKEND_CPU_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CLOZE_BACKEND_CPU_MATH_INL_H_
+#undef CLOZE_BACKEND_CPU_MATH_INL_H_
+#else
+#define CLOZE_BACKEND_CPU_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// sum_i coefficients[i] x^i, by Horner's rule.
+template <class D, size_t kCount>
+HWY_INLINE hn::Vec<D> Polynomial(D d, hn::Vec<D> x, const float (&coefficients)[kCount]) {
+  auto sum = hn::Set(d, coefficients[kCount - 1]);
+  for (size_t i = kCount - 1; i-- > 0;) sum = hn::MulAdd(sum, x, hn::Set(d, coefficients[i]));
+  return sum;
+}
+
+// e^x = 2^n e^r with n = round(x / ln 2), so |r| <= ln 2 / 2, and e^r = 1 + r + r^2 q(r).
+// q: degree 4, error 3.1e-9. Adding 1.5 2^23 rounds to an integer and leaves n in the lowest bits;
+// 2^n is added to the bits of the exponent.
+template <class D>
+HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
+  static constexpr float kQ[] = {0.4999999344f, 0.166665205f, 0.04166839193f, 0.008368738147f,
+                                 0.00138144304f};
+  constexpr float kLargest = 88.7228317f;    // the last float whose result is finite
+  constexpr float kSmallest = -87.3365402f;  // the last float whose result is normal
+  const hn::RebindToSigned<D> d32;
+  const auto one = hn::Set(d, 1.0f);
+  const auto magic = hn::Set(d, 0x1.8p23f);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
+  const auto n = hn::Sub(shifted, magic);
+  // ln 2 in two parts; the product with the first is exact.
+  auto r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  const auto p = hn::Add(one, hn::MulAdd(hn::Mul(r, r), Polynomial(d, r, kQ), r));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(d32, shifted));
+  const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(d32, p), exponent));
+  const auto not_small = hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, kSmallest)), scaled);
+  const auto infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  // Infinity + x: infinity beyond the largest, NaN of NaN.
+  return hn::IfThenElse(hn::Le(x, hn::Set(d, kLargest)), not_small, hn::Add(infinity, x));
+}
+
+// |x| < 0.625: x + x^3 p(x^2), p of degree 4, error 4.4e-9.
+// Else: sign(x) (1 - 2 / (e^(2 |x|) + 1)), where nothing cancels.
+template <class D>
+HWY_INLINE hn::Vec<D> Tanh(D d, hn::Vec<D> x) {
+  static constexpr float kP[] = {-0.3333328199f, 0.1333144317f, -0.05373977543f, 0.02063923048f,
+                                 -0.005705101533f};
+  const auto one = hn::Set(d, 1.0f);
+  const auto magnitude = hn::Abs(x);
+  const auto square = hn::Mul(x, x);
+  const auto near = hn::MulAdd(hn::Mul(x, square), Polynomial(d, square, kP), x);
+  const auto exp = Exp(d, hn::Add(magnitude, magnitude));
+  const auto far = hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(exp, one)));
+  const auto is_near = hn::Lt(magnitude, hn::Set(d, 0.625f));
+  return hn::CopySign(hn::IfThenElse(is_near, near, far), x);
+}
+
+// The normal distribution at x: the density without its constant, and the smaller tail.
+template <class V>
+struct Normal {
+  V exponential;  // e^(-x^2 / 2)
+  V tail;         // P(X > |x|) = erfc(|x| / sqrt 2) / 2
+};
+
+// tail = e^(-x^2/2) t G(1 - 2t), t = k / (|x| + k), k = 3.5. G is smooth, so a polynomial of
+// degree 9 serves all |x| <= 14 with error 6.4e-9; the tail underflows before that.
+template <class D>
+HWY_INLINE Normal<hn::Vec<D>> NormalTail(D d, hn::Vec<D> x) {
+  static constexpr float kG[] = {
+      0.212690307f,   -0.1615890718f,    0.09012143137f,    -0.03315797028f, 0.004973402378f,
+      0.00185497544f, -0.0009079400102f, -0.0001413311039f, 0.000121614014f, 3.220931419e-5f};
+  const auto half = hn::Set(d, 0.5f);
+  const auto k = hn::Set(d, 3.5f);
+  const auto one = hn::Set(d, 1.0f);
+  // Clamped, so that infinity gives 0 without passing through infinity - infinity.
+  const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, 15.0f));
+  const auto square = hn::Mul(magnitude, magnitude);
+  const auto lost = hn::MulSub(magnitude, magnitude, square);  // what rounding took from the square
+  const auto exp = Exp(d, hn::Neg(hn::Mul(half, square)));
+  const auto exponential = hn::NegMulAdd(hn::Mul(half, lost), exp, exp);
+  const auto t = hn::Div(k, hn::Add(magnitude, k));
+  const auto s = hn::NegMulAdd(hn::Set(d, 2.0f), t, one);
+  return {exponential, hn::Mul(hn::Mul(exponential, t), Polynomial(d, s, kG))};
+}
+
+// P(X <= x) from the tail.
+template <class D>
+HWY_INLINE hn::Vec<D> NormalDistribution(D d, hn::Vec<D> x, hn::Vec<D> tail) {
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0f), tail));
+}
+
+// ops/gelu.h, form kErf: x P(X <= x).
+template <class D>
+HWY_INLINE hn::Vec<D> GeluErf(D d, hn::Vec<D> x) {
+  return hn::Mul(x, NormalDistribution(d, x, NormalTail(d, x).tail));
+}
+
+// P(X <= x) + x e^(-x^2/2) / sqrt(2 pi).
+template <class D>
+HWY_INLINE hn::Vec<D> GeluErfDerivative(D d, hn::Vec<D> x) {
+  const auto normal = NormalTail(d, x);
+  const auto density = hn::Mul(normal.exponential, hn::Set(d, 0.398942280f));
+  return hn::MulAdd(x, density, NormalDistribution(d, x, normal.tail));
+}
+
+// 2 sqrt(2/pi) (x + 0.044715 x^3), what the logistic function of the tanh form takes.
+template <class D>
+HWY_INLINE hn::Vec<D> GeluTanhArgument(D d, hn::Vec<D> x) {
+  const auto inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.0713548163f), hn::Set(d, 1.59576912f));
+  return hn::Mul(x, inner);
+}
+
+// ops/gelu.h, form kTanh, as x / (1 + e^(-2u)): (1 + tanh u) / 2 is the logistic function of 2u.
+template <class D>
+HWY_INLINE hn::Vec<D> GeluTanh(D d, hn::Vec<D> x) {
+  const auto exp = Exp(d, hn::Neg(GeluTanhArgument(d, x)));
+  return hn::Div(x, hn::Add(hn::Set(d, 1.0f), exp));
+}
+
+// With l = logistic(2u): l + x l (1 - l) (2u)'. 1 - l is e^(-2u) l, which does not cancel.
+template <class D>
+HWY_INLINE hn::Vec<D> GeluTanhDerivative(D d, hn::Vec<D> x) {
+  const auto one = hn::Set(d, 1.0f);
+  const auto argument =
+      hn::Min(hn::Max(GeluTanhArgument(d, x), hn::Set(d, -80.0f)), hn::Set(d, 80.0f));
+  const auto exp = Exp(d, hn::Neg(argument));
+  const auto logistic = hn::Div(one, hn::Add(one, exp));
+  const auto slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.214064449f), hn::Set(d, 1.59576912f));
+  const auto spread = hn::Mul(hn::Mul(logistic, logistic), exp);
+  return hn::MulAdd(hn::Mul(x, slope), spread, logistic);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+#endif  // CLOZE_BACKEND_CPU_MATH_INL_H_

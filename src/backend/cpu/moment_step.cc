@@ -1,0 +1,29 @@
+#include "backend/cpu/moment_step.h"
+
+#include <cmath>
+
+#include "ops/optimizer_update.h"
+
+namespace cloze::backend::cpu {
+
+MomentStep moment_step(const KernelRequest& request, const KernelArguments& arguments) {
+  const auto& attributes = request.attributes_as<ops::MomentAttributes>();
+  const float scale = *arguments.input<float>(4);
+  const int32_t update_index = *arguments.input<int32_t>(6);
+  const auto debias = [&](double beta) {
+    return attributes.use_debiasing ? static_cast<float>(1.0 / (1.0 - std::pow(beta, update_index)))
+                                    : 1.0f;
+  };
+  return {.beta1 = static_cast<float>(attributes.beta1),
+          .gradient_share1 = static_cast<float>((1.0 - attributes.beta1) * scale),
+          .beta2 = static_cast<float>(attributes.beta2),
+          .square_share2 = static_cast<float>(1.0 - attributes.beta2),
+          .gradient_scale = scale,
+          .debias1 = debias(attributes.beta1),
+          .debias2 = debias(attributes.beta2),
+          .epsilon = static_cast<float>(attributes.epsilon),
+          .weight_decay = static_cast<float>(attributes.weight_decay),
+          .learning_rate = *arguments.input<float>(5)};
+}
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,209 @@
+// adamw passes over memory once. lamb needs the norms of parameter and update first: the first
+// pass writes the moments and sums the squares of both, the second computes the update again from
+// the moments, which is cheaper than storing it.
+#include "ops/optimizer_update.h"
+
+#include <cmath>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/moment_step.h"
+#include "backend/cpu/part_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/optimizer_update.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/square_sum-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+struct Moments {
+  FloatVector m, v;
+};
+
+// m and v after the gradient g.
+HWY_INLINE Moments Moved(const MomentStep& step, Moments old, FloatVector g) {
+  const FloatTag d;
+  const FloatVector scaled = hn::Mul(g, hn::Set(d, step.gradient_scale));
+  const FloatVector share = hn::Mul(hn::Mul(scaled, scaled), hn::Set(d, step.square_share2));
+  return {hn::MulAdd(old.m, hn::Set(d, step.beta1), hn::Mul(g, hn::Set(d, step.gradient_share1))),
+          hn::MulAdd(old.v, hn::Set(d, step.beta2), share)};
+}
+
+// mhat / (sqrt(vhat) + epsilon) + weight_decay w
+HWY_INLINE FloatVector Update(const MomentStep& step, Moments moments, FloatVector w) {
+  const FloatTag d;
+  const FloatVector root = hn::Sqrt(hn::Mul(moments.v, hn::Set(d, step.debias2)));
+  const FloatVector mhat = hn::Mul(moments.m, hn::Set(d, step.debias1));
+  const FloatVector direction = hn::Div(mhat, hn::Add(root, hn::Set(d, step.epsilon)));
+  return hn::MulAdd(hn::Set(d, step.weight_decay), w, direction);
+}
+
+// parameter, m, v, gradient of a part of the elements.
+struct Elements {
+  Elements(const KernelArguments& arguments, Part part)
+      : w(arguments.input<float>(0) + part.begin),
+        m(arguments.input<float>(1) + part.begin),
+        v(arguments.input<float>(2) + part.begin),
+        g(arguments.input<float>(3) + part.begin) {}
+
+  float* w;
+  float* m;
+  float* v;
+  const float* g;
+};
+
+template <class Lanes>
+HWY_INLINE Moments MoveMoments(const MomentStep& step, const Elements& elements, int64_t i,
+                               Lanes part) {
+  const FloatTag d;
+  const Moments old{LoadFloats(d, elements.m + i, part), LoadFloats(d, elements.v + i, part)};
+  const Moments moments = Moved(step, old, LoadFloats(d, elements.g + i, part));
+  StoreFloats(d, moments.m, elements.m + i, part);
+  StoreFloats(d, moments.v, elements.v + i, part);
+  return moments;
+}
+
+void AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part range) {
+  const FloatTag d;
+  const Elements elements(arguments, range);
+  const FloatVector rate = hn::Set(d, step.learning_rate);
+  ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
+    const Moments moments = MoveMoments(step, elements, i, part);
+    const FloatVector w = LoadFloats(d, elements.w + i, part);
+    StoreFloats(d, hn::NegMulAdd(rate, Update(step, moments, w), w), elements.w + i, part);
+  });
+}
+
+// squares: of the parameter and of the update, summed over the part.
+void LambFirstPart(const MomentStep& step, const KernelArguments& arguments, Part range,
+                   double* squares) {
+  const FloatTag d;
+  const Elements elements(arguments, range);
+  SquareSum parameter_squares;
+  SquareSum update_squares;
+  ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
+    const Moments moments = MoveMoments(step, elements, i, part);
+    const FloatVector w = LoadFloats(d, elements.w + i, part);
+    parameter_squares.Add(w);
+    update_squares.Add(Keep(d, Update(step, moments, w), part));
+  });
+  squares[0] = parameter_squares.Total();
+  squares[1] = update_squares.Total();
+}
+
+// w -= rate * update, from the moments as they are stored.
+void LambSecondPart(const MomentStep& step, const KernelArguments& arguments, Part range,
+                    float rate) {
+  const FloatTag d;
+  const Elements elements(arguments, range);
+  const FloatVector rates = hn::Set(d, rate);
+  ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
+    const Moments moments{LoadFloats(d, elements.m + i, part), LoadFloats(d, elements.v + i, part)};
+    const FloatVector w = LoadFloats(d, elements.w + i, part);
+    StoreFloats(d, hn::NegMulAdd(rates, Update(step, moments, w), w), elements.w + i, part);
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(AdamWPart);
+HWY_EXPORT(LambFirstPart);
+HWY_EXPORT(LambSecondPart);
+
+class AdamWKernel final : public Kernel {
+ public:
+  explicit AdamWKernel(const KernelRequest& request) : request_(request) {}
+
+  void run(const KernelArguments& arguments) override {
+    const MomentStep step = moment_step(request_, arguments);
+    if (step.is_skipped()) return;
+    const int64_t elements = request_.inputs[0].shape.elements();
+    for_each_part(element_work(request_, elements), [&](const Part& part) {
+      HWY_DYNAMIC_DISPATCH(AdamWPart)(step, arguments, part);
+    });
+  }
+
+ private:
+  KernelRequest request_;
+};
+
+// Sums of squares are kept per block of a fixed size and added in order, so the trust ratio is the
+// same for any number of threads.
+class LambKernel final : public Kernel {
+ public:
+  explicit LambKernel(const KernelRequest& request)
+      : request_(request),
+        work_{.items = request.inputs[0].shape.elements(),
+              .granularity = kBlockElements,
+              .num_threads = request.num_threads} {}
+
+  size_t workspace_bytes() const override {
+    return static_cast<size_t>(num_blocks()) * 2 * sizeof(double);
+  }
+
+  void run(const KernelArguments& arguments) override {
+    const MomentStep step = moment_step(request_, arguments);
+    if (step.is_skipped()) return;
+    double* squares = static_cast<double*>(arguments.workspace);
+    for_each_part(work_, [&](const Part& part) {
+      for (int64_t begin = part.begin; begin < part.end; begin += kBlockElements) {
+        const Part block{begin, std::min(begin + kBlockElements, part.end), part.index};
+        HWY_DYNAMIC_DISPATCH(LambFirstPart)
+        (step, arguments, block, squares + begin / kBlockElements * 2);
+      }
+    });
+    const auto rate = static_cast<float>(step.learning_rate * trust_ratio(squares));
+    for_each_part(work_, [&](const Part& part) {
+      HWY_DYNAMIC_DISPATCH(LambSecondPart)(step, arguments, part, rate);
+    });
+  }
+
+ private:
+  static constexpr int64_t kBlockElements = 16384;
+
+  int64_t num_blocks() const { return divide_up(work_.items, kBlockElements); }
+
+  double trust_ratio(const double* squares) const {
+    double parameter_squares = 0.0;
+    double update_squares = 0.0;
+    for (int64_t block = 0; block < num_blocks(); ++block) {
+      parameter_squares += squares[2 * block];
+      update_squares += squares[2 * block + 1];
+    }
+    if (parameter_squares == 0.0 || update_squares == 0.0) return 1.0;
+    return std::sqrt(parameter_squares / update_squares);
+  }
+
+  KernelRequest request_;
+  Work work_;
+};
+
+std::unique_ptr<Kernel> create_adamw(const KernelRequest& request) {
+  return std::make_unique<AdamWKernel>(request);
+}
+
+std::unique_ptr<Kernel> create_lamb(const KernelRequest& request) {
+  // Without the trust ratio, lamb is the update of adamw.
+  if (!request.attributes_as<ops::MomentAttributes>().adapts) return create_adamw(request);
+  return std::make_unique<LambKernel>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kAdamWEntry{"cpu/adamw/vector", refuse_unless_f32, create_adamw};
+constinit const KernelEntry kLambEntry{"cpu/lamb/vector", refuse_unless_f32, create_lamb};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE

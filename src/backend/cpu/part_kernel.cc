@@ -1,0 +1,24 @@
+#include "backend/cpu/part_kernel.h"
+
+#include <fmt/format.h>
+
+namespace cloze::backend::cpu {
+
+std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request) {
+  const DType dtype = request.inputs[0].dtype;
+  if (dtype == DType::kF32 || dtype == DType::kBF16) return std::nullopt;
+  return fmt::format("{} is not f32 or bf16", name_of(dtype));
+}
+
+std::optional<std::string> refuse_unless_f32(const KernelRequest& request) {
+  for (const graph::TensorType& input : request.inputs) {
+    if (is_floating(input.dtype) && input.dtype != DType::kF32) {
+      return fmt::format("{} is not f32", name_of(input.dtype));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> serve_all(const KernelRequest&) { return std::nullopt; }
+
+}  // namespace cloze::backend::cpu

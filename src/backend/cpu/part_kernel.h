@@ -1,0 +1,63 @@
+// PartKernel: a kernel whose work falls into parts that need nothing of each other, and the
+// refusals that vector kernels share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/cpu/parallel.h"
+#include "backend/kernel.h"
+
+namespace cloze::backend::cpu {
+
+// One part of a call; scratch is the part's own (64-byte aligned).
+using RunPart = void (*)(const KernelRequest&, const KernelArguments&, const Part&, void* scratch);
+
+class PartKernel final : public Kernel {
+ public:
+  PartKernel(const KernelRequest& request, const Work& work, RunPart run_part,
+             size_t scratch_bytes = 0)
+      : request_(request),
+        work_(work),
+        run_part_(run_part),
+        scratch_bytes_((scratch_bytes + 63) / 64 * 64) {}
+
+  size_t workspace_bytes() const override { return scratch_bytes_ * num_parts(work_); }
+
+  void run(const KernelArguments& arguments) override {
+    for_each_part(work_, [&](const Part& part) {
+      char* scratch = static_cast<char*>(arguments.workspace) + scratch_bytes_ * part.index;
+      run_part_(request_, arguments, part, scratch);
+    });
+  }
+
+ private:
+  KernelRequest request_;
+  Work work_;
+  RunPart run_part_;
+  size_t scratch_bytes_;
+};
+
+// A thread is worth starting for this many elements.
+inline constexpr int64_t kLeastElements = 16384;
+
+// Parts made of whole cache lines of elements.
+inline Work element_work(const KernelRequest& request, int64_t elements) {
+  return {.items = elements,
+          .granularity = 64,
+          .least_items = kLeastElements,
+          .num_threads = request.num_threads};
+}
+
+inline Work row_work(const KernelRequest& request, int64_t rows, int64_t row_elements) {
+  return {.items = rows,
+          .least_items = std::max<int64_t>(1, kLeastElements / std::max<int64_t>(1, row_elements)),
+          .num_threads = request.num_threads};
+}
+
+std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request);  // input 0
+std::optional<std::string> refuse_unless_f32(const KernelRequest& request);          // every input
+std::optional<std::string> serve_all(const KernelRequest& request);
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,87 @@
+#include "ops/tanh.h"
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/tanh.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/math-inl.h"
+#include "backend/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+void TanhPart(const KernelArguments& arguments, Part part) {
+  const FloatTag d;
+  MapFloats(d, part.size(), arguments.input<T>(0) + part.begin, arguments.output<T>(0) + part.begin,
+            [&](FloatVector x) HWY_ATTR { return Tanh(d, x); });
+}
+
+template <class T>
+void TanhGradientPart(const KernelArguments& arguments, Part part) {
+  const FloatTag d;
+  MapFloats(d, part.size(), arguments.input<T>(0) + part.begin, arguments.input<T>(1) + part.begin,
+            arguments.output<T>(0) + part.begin, [&](FloatVector dy, FloatVector y) HWY_ATTR {
+              return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1.0f)));
+            });
+}
+
+void TanhElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    TanhPart<bfloat16>(arguments, part);
+  } else {
+    TanhPart<float>(arguments, part);
+  }
+}
+
+void TanhGradientElements(const KernelRequest& request, const KernelArguments& arguments,
+                          Part part) {
+  if (request.inputs[0].dtype == DType::kBF16) {
+    TanhGradientPart<bfloat16>(arguments, part);
+  } else {
+    TanhGradientPart<float>(arguments, part);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+namespace {
+
+HWY_EXPORT(TanhElements);
+HWY_EXPORT(TanhGradientElements);
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<PartKernel>(
+      request, element_work(request, request.inputs[0].shape.elements()),
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
+        HWY_DYNAMIC_DISPATCH(TanhElements)(request, arguments, part);
+      });
+}
+
+std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
+  return std::make_unique<PartKernel>(
+      request, element_work(request, request.inputs[0].shape.elements()),
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
+        HWY_DYNAMIC_DISPATCH(TanhGradientElements)(request, arguments, part);
+      });
+}
+
+}  // namespace
+
+constinit const KernelEntry kTanhEntry{"cpu/tanh/vector", refuse_unless_f32_or_bf16, create};
+constinit const KernelEntry kTanhGradientEntry{"cpu/tanh_gradient/vector",
+                                               refuse_unless_f32_or_bf16, create_gradient};
+
+}  // namespace cloze::backend::cpu
+#endif  // HWY_ONCE
