@@ -101,11 +101,13 @@ void attend(const Call& call, const Sequences& sequences, const HeadPlace& place
         softmax_row(place.length, [&](int64_t j) { return scores[j]; }).log_sum_exp;
     call.write<Parameter<X>>(1).put(place.start + i, place.head, log_sum_exp);
     const DropoutRow mask = sequences.dropout_row(place, i);
+    double* weights = scores;
+    for (int64_t j = 0; j < place.length; ++j) {
+      weights[j] = std::exp(scores[j] - log_sum_exp) * mask.factor(j);
+    }
     for (int64_t d = 0; d < place.size; ++d) {
       double sum = 0.0;
-      for (int64_t j = 0; j < place.length; ++j) {
-        sum += std::exp(scores[j] - log_sum_exp) * mask.factor(j) * v(j, d);
-      }
+      for (int64_t j = 0; j < place.length; ++j) sum += weights[j] * v(j, d);
       context.put(place.start + i, place.column() + d, sum);
     }
   }

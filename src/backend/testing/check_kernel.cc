@@ -15,33 +15,55 @@ namespace {
 constexpr int kProbes = 4;
 constexpr int kMostLinesPerOperator = 40;
 
-// A case with everything that does not depend on the kernel.
+// A case with everything that does not depend on the kernel. `expected` and `changes` are those of
+// a run that accumulates nothing.
 struct Prepared {
   const KernelCase& kernel_case;
   KernelRequest request;
   std::vector<Tensor> inputs;
   std::vector<Tensor> initial_outputs;
   std::vector<Tensor> expected;
-  std::vector<std::vector<double>> bounds;  // per result and element
+  std::vector<std::vector<double>> changes;  // per result and element
+};
+
+// What a kernel has to give, per result and element.
+struct Target {
+  std::vector<Tensor> expected;
+  std::vector<std::vector<double>> bounds;
 };
 
 // Raises changes[result][element] to what random changes of all floating inputs do to the element,
 // per unit of relative change.
-void probe(const Prepared& prepared, Random& random, std::vector<std::vector<double>>& changes) {
+void probe(Prepared& prepared, Random& random) {
   std::vector<Tensor> inputs = prepared.inputs;
   for (Tensor& tensor : inputs) {
     if (!is_floating(tensor.type.dtype)) continue;
     for (double& value : tensor.values) value *= 1.0 + probe_size() * random.uniform(-1.0, 1.0);
   }
-  const std::vector<Tensor> moved =
-      run_reference_in_double(prepared.request, inputs, prepared.initial_outputs);
+  const std::vector<Tensor> moved = run_reference_in_double(prepared.request, inputs, {});
   for (size_t result = 0; result < moved.size(); ++result) {
     const std::vector<double>& expected = prepared.expected[result].values;
     for (size_t i = 0; i < expected.size(); ++i) {
       const double change = std::abs(moved[result].values[i] - expected[i]) / probe_size();
-      if (change > changes[result][i]) changes[result][i] = change;
+      if (change > prepared.changes[result][i]) prepared.changes[result][i] = change;
     }
   }
+}
+
+Prepared prepare(const KernelCase& kernel_case) {
+  Prepared prepared{.kernel_case = kernel_case, .request = request_of(kernel_case)};
+  prepared.inputs = make_inputs(kernel_case);
+  Random random(2);
+  for (const graph::TensorType& type : prepared.request.outputs) {
+    prepared.initial_outputs.push_back(zeros(type));
+    fill_normal(prepared.initial_outputs.back(), random);
+  }
+  prepared.expected = run_reference_in_double(prepared.request, prepared.inputs, {});
+  for (const Tensor& tensor : prepared.expected) {
+    prepared.changes.emplace_back(tensor.values.size());
+  }
+  for (int i = 0; i < kProbes; ++i) probe(prepared, random);
+  return prepared;
 }
 
 // The dtype of the activations.
@@ -54,40 +76,24 @@ DType storage_of(const KernelRequest& request) {
   return DType::kF32;
 }
 
-std::vector<std::vector<double>> bounds_of(const Prepared& prepared) {
-  std::vector<std::vector<double>> changes;
-  for (const Tensor& tensor : prepared.expected) changes.emplace_back(tensor.values.size());
-  Random random(1);
-  for (int i = 0; i < kProbes; ++i) probe(prepared, random, changes);
-
+Target target_of(const Prepared& prepared, const std::vector<bool>& accumulates) {
   const std::vector<graph::TensorType> types = result_types(prepared.request);
   const auto& through_storage = prepared.kernel_case.through_storage;
-  std::vector<std::vector<double>> bounds;
+  Target target{.expected = prepared.expected, .bounds = {}};
   for (size_t result = 0; result < types.size(); ++result) {
+    std::vector<double>& expected = target.expected[result].values;
+    if (result < accumulates.size() && accumulates[result]) {
+      const std::vector<double>& initial = prepared.initial_outputs[result].values;
+      for (size_t i = 0; i < expected.size(); ++i) expected[i] += initial[i];
+    }
     const bool through = std::ranges::count(through_storage, result) > 0;
     const ErrorModel model{.output = types[result].dtype,
                            .through = through ? storage_of(prepared.request) : DType::kF32,
                            .summed_terms = prepared.kernel_case.summed_terms};
-    const std::vector<double>& expected = prepared.expected[result].values;
-    bounds.push_back(
-        tolerances(model, expected, scales(expected, changes[result], types[result].shape[-1])));
+    const auto scale = scales(expected, prepared.changes[result], types[result].shape[-1]);
+    target.bounds.push_back(tolerances(model, expected, scale));
   }
-  return bounds;
-}
-
-Prepared prepare(const KernelCase& kernel_case, const std::vector<bool>& accumulates) {
-  Prepared prepared{.kernel_case = kernel_case, .request = request_of(kernel_case)};
-  prepared.request.accumulates = accumulates;
-  prepared.inputs = make_inputs(kernel_case);
-  Random random(2);
-  for (const graph::TensorType& type : prepared.request.outputs) {
-    prepared.initial_outputs.push_back(zeros(type));
-    fill_normal(prepared.initial_outputs.back(), random);
-  }
-  prepared.expected =
-      run_reference_in_double(prepared.request, prepared.inputs, prepared.initial_outputs);
-  prepared.bounds = bounds_of(prepared);
-  return prepared;
+  return target;
 }
 
 // The part of a result that the operator specifies.
@@ -99,17 +105,17 @@ std::span<const double> specified(const KernelCase& kernel_case, size_t result,
   return values;
 }
 
-std::vector<std::string> doubts(const Prepared& prepared) {
+std::vector<std::string> doubts(const KernelCase& kernel_case, const Target& target) {
   std::vector<std::string> lines;
-  for (size_t result = 0; result < prepared.expected.size(); ++result) {
-    const auto expected = specified(prepared.kernel_case, result, prepared.expected[result].values);
-    if (!prepared.kernel_case.why_zeros.empty()) continue;
+  if (!kernel_case.why_zeros.empty()) return lines;
+  for (size_t result = 0; result < target.expected.size(); ++result) {
+    const auto expected = specified(kernel_case, result, target.expected[result].values);
     if (has_too_many_zeros(expected)) {
       lines.push_back(
           fmt::format("result {}: MISTRUSTED, too many expected values are zero", result));
       continue;
     }
-    if (!is_meaningful(prepared.bounds[result], expected)) {
+    if (!is_meaningful(target.bounds[result], expected)) {
       lines.push_back(fmt::format("result {}: MISTRUSTED, the tolerance is too wide", result));
     }
   }
@@ -124,27 +130,25 @@ bool is_within(double actual, double expected, double bound) {
 }
 
 // Compares one result; a message for the worst element, empty when all are near enough.
-std::string compare(const Prepared& prepared, size_t result, const Tensor& actual) {
-  const auto expected = specified(prepared.kernel_case, result, prepared.expected[result].values);
+std::string compare(std::span<const double> expected, std::span<const double> bounds,
+                    const Tensor& actual) {
   size_t wrong = 0;
   size_t worst = 0;
   double worst_excess = -1.0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const double bound = prepared.bounds[result][i];
-    if (is_within(actual.values[i], expected[i], bound)) continue;
+    if (is_within(actual.values[i], expected[i], bounds[i])) continue;
     ++wrong;
     const double difference = std::abs(actual.values[i] - expected[i]);
-    const double excess = std::isfinite(difference) ? difference / bound : INFINITY;
+    const double excess = std::isfinite(difference) ? difference / bounds[i] : INFINITY;
     if (excess <= worst_excess) continue;
     worst = i;
     worst_excess = excess;
   }
   if (wrong == 0) return {};
   return fmt::format(
-      "result {} {}: {} of {} elements wrong, worst [{}] = {:.9g}, expected {:.9g}, tolerance "
-      "{:.3g}",
-      result, actual.type.to_string(), wrong, expected.size(), worst, actual.values[worst],
-      expected[worst], prepared.bounds[result][worst]);
+      "{}: {} of {} elements wrong, worst [{}] = {:.9g}, expected {:.9g}, tolerance {:.3g}",
+      actual.type.to_string(), wrong, expected.size(), worst, actual.values[worst], expected[worst],
+      bounds[worst]);
 }
 
 // What of the bytes of a result must repeat: all but the unspecified tail.
@@ -154,14 +158,15 @@ std::string_view repeatable(const KernelCase& kernel_case, size_t result, const 
   return bytes.substr(0, elements * static_cast<size_t>(bytes_of(tensor.type.dtype)));
 }
 
-std::vector<std::string> compare_all(const Prepared& prepared, const KernelOutcome& first,
-                                     const KernelOutcome& second) {
+std::vector<std::string> compare_all(const KernelCase& kernel_case, const Target& target,
+                                     const KernelOutcome& first, const KernelOutcome& second) {
   std::vector<std::string> lines = first.violations;
   for (size_t result = 0; result < first.results.size(); ++result) {
-    const std::string line = compare(prepared, result, first.results[result]);
-    if (!line.empty()) lines.push_back(line);
+    const auto expected = specified(kernel_case, result, target.expected[result].values);
+    const std::string line = compare(expected, target.bounds[result], first.results[result]);
+    if (!line.empty()) lines.push_back(fmt::format("result {} {}", result, line));
     const auto bytes_of_run = [&](const KernelOutcome& outcome) {
-      return repeatable(prepared.kernel_case, result, outcome.results[result],
+      return repeatable(kernel_case, result, outcome.results[result],
                         outcome.results_bytes[result]);
     };
     if (bytes_of_run(first) != bytes_of_run(second)) {
@@ -195,25 +200,31 @@ std::string accumulation_text(const std::vector<bool>& accumulates) {
   return outputs.empty() ? "" : fmt::format(", accumulates outputs {}", fmt::join(outputs, " "));
 }
 
-void check_variant(const KernelEntry& entry, Prepared& prepared, CaseReport& report) {
-  const std::string variant = accumulation_text(prepared.request.accumulates);
-  const auto report_line = [&](int threads, const std::string& line) {
-    report.failures.push_back(fmt::format("{}: {}{}, threads {}: {}", entry.name,
-                                          describe(prepared.kernel_case), variant, threads, line));
+// One way to accumulate, with one thread and with several.
+void check_variant(const KernelEntry& entry, const Prepared& prepared,
+                   const std::vector<bool>& accumulates, CaseReport& report) {
+  const Target target = target_of(prepared, accumulates);
+  KernelRequest request = prepared.request;
+  request.accumulates = accumulates;
+  const auto report_line = [&](const std::string& line) {
+    report.failures.push_back(
+        fmt::format("{}: {}{}, threads {}: {}", entry.name, describe(prepared.kernel_case),
+                    accumulation_text(accumulates), request.num_threads, line));
   };
-  for (const std::string& line : doubts(prepared)) report_line(1, line);
+  for (const std::string& line : doubts(prepared.kernel_case, target)) report_line(line);
   for (const int threads : {1, 3}) {
-    prepared.request.num_threads = threads;
-    if (const auto refusal = entry.refuse(prepared.request)) {
+    request.num_threads = threads;
+    if (const auto refusal = entry.refuse(request)) {
       report.refusal = refusal;
       return;
     }
-    const std::unique_ptr<Kernel> kernel = entry.create(prepared.request);
+    const std::unique_ptr<Kernel> kernel = entry.create(request);
     const auto run = [&] {
-      return run_kernel(*kernel, prepared.request, prepared.inputs, prepared.initial_outputs);
+      return run_kernel(*kernel, request, prepared.inputs, prepared.initial_outputs);
     };
     const KernelOutcome first = run();
-    for (const std::string& line : compare_all(prepared, first, run())) report_line(threads, line);
+    const auto lines = compare_all(prepared.kernel_case, target, first, run());
+    for (const std::string& line : lines) report_line(line);
   }
 }
 
@@ -223,9 +234,9 @@ CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case) {
   CaseReport report;
   report.refusal = entry.refuse(request_of(kernel_case));
   if (report.refusal) return report;
+  const Prepared prepared = prepare(kernel_case);
   for (const std::vector<bool>& accumulates : accumulation_variants(kernel_case)) {
-    Prepared prepared = prepare(kernel_case, accumulates);
-    check_variant(entry, prepared, report);
+    check_variant(entry, prepared, accumulates, report);
   }
   return report;
 }
