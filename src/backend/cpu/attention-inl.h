@@ -1,0 +1,65 @@
+// Pieces of attention that its two passes share, compiled once per vector target.
+#include "backend/cpu/attention.h"
+
+#if defined(CLOZE_BACKEND_CPU_ATTENTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CLOZE_BACKEND_CPU_ATTENTION_INL_H_
+#undef CLOZE_BACKEND_CPU_ATTENTION_INL_H_
+#else
+#define CLOZE_BACKEND_CPU_ATTENTION_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "backend/cpu/dropout_mask-inl.h"
+#include "backend/cpu/math-inl.h"
+#include "backend/cpu/product_tile-inl.h"
+#include "backend/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+// C [rows, columns] (+)= A B, where A is in f32 rows and B in panels.
+struct HeadProduct {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+  const float* a = nullptr;
+  int64_t a_stride = 0;
+  const float* b = nullptr;
+  float* c = nullptr;
+  int64_t c_stride = 0;
+  bool accumulates = false;
+};
+
+// A [rows, depth].
+HWY_INLINE void MultiplyHead(const HeadProduct& p) {
+  MultiplyPanels<RowLayout::kByRow>(
+      p.rows, p.columns,
+      {p.depth, p.a, p.a_stride, p.a_stride, p.b, p.c, p.c_stride, p.accumulates});
+}
+
+// A is stored [depth, rows].
+HWY_INLINE void MultiplyTransposedHead(const HeadProduct& p) {
+  MultiplyPanels<RowLayout::kByDepth>(
+      p.rows, p.columns, {p.depth, p.a, p.a_stride, 1, p.b, p.c, p.c_stride, p.accumulates});
+}
+
+// Rows of one head [rows, D] of a tensor [T, H], as f32 one behind the other.
+template <typename T>
+HWY_INLINE void CopyHead(const AttentionSizes& sizes, const T* from, int64_t rows, float* to) {
+  for (int64_t i = 0; i < rows; ++i) CopyFloats(from + i * sizes.H, sizes.D, to + i * sizes.D);
+}
+
+// to[i] = from[i] * factor, for one row of a head.
+template <typename T>
+HWY_INLINE void StoreHeadRow(const float* from, float factor, int64_t columns, T* to) {
+  const FloatTag d;
+  const FloatVector f = hn::Set(d, factor);
+  MapFloats(d, columns, from, to, [&](FloatVector v) HWY_ATTR { return hn::Mul(v, f); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+#endif

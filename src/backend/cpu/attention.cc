@@ -1,0 +1,208 @@
+// attention: one head of one sequence at a time, its keys and values packed once, its queries a few
+// rows at a time, so that scores never leave the cache.
+#include "backend/cpu/attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+#include "base/bfloat16.h"
+#include "ops/attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
+#include <hwy/foreach_target.h>
+
+#include "backend/cpu/attention-inl.h"
+
+#ifndef CLOZE_BACKEND_CPU_ATTENTION_ONCE_
+#define CLOZE_BACKEND_CPU_ATTENTION_ONCE_
+namespace cloze::backend::cpu {
+
+inline constexpr int64_t kQueryRows = 48;
+
+struct AttentionTensors {
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  void* context = nullptr;
+  float* log_sum_exp = nullptr;
+};
+
+// Work buffers of one head, in f32.
+struct AttentionBuffers {
+  AttentionBuffers(const AttentionSizes& sizes, float* scratch)
+      : keys(scratch),
+        values(keys + sizes.D * sizes.padded_T()),
+        queries(values + sizes.padded_T() * sizes.padded_D()),
+        scores(queries + kQueryRows * sizes.D),
+        context(scores + kQueryRows * sizes.padded_T()) {}
+  static int64_t floats(const AttentionSizes& sizes) {
+    const int64_t rows = kQueryRows + sizes.padded_T();
+    return rows * (sizes.D + sizes.padded_D()) + kQueryRows * sizes.padded_T();
+  }
+
+  float* keys;     // panels of k^T [D, length]
+  float* values;   // panels of v [length, D]
+  float* queries;  // [rows, D]
+  float* scores;   // [rows, padded length]
+  float* context;  // [rows, padded D]
+};
+
+}  // namespace cloze::backend::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+struct SoftmaxRow {
+  float sum = 0.0f;
+  float log_sum_exp = 0.0f;
+};
+
+// Scores of one query become exp(factor * (score - largest)).
+HWY_INLINE SoftmaxRow ExponentiateRow(float factor, int64_t length, float* row) {
+  const FloatTag d;
+  FloatVector largest0 = hn::Set(d, row[0]);
+  FloatVector largest1 = largest0;
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= length; i += 2 * kLanes) {
+    largest0 = hn::Max(largest0, hn::LoadU(d, row + i));
+    largest1 = hn::Max(largest1, hn::LoadU(d, row + i + kLanes));
+  }
+  float largest = hn::GetLane(hn::MaxOfLanes(d, hn::Max(largest0, largest1)));
+  for (; i < length; ++i) largest = HWY_MAX(largest, row[i]);
+  const FloatVector scale = hn::Set(d, factor);
+  const FloatVector shift = hn::Set(d, -factor * largest);
+  const float sum = SumOfTerms(d, length, [&](int64_t j, auto part) HWY_ATTR {
+    const FloatVector e = Exp(d, hn::MulAdd(LoadFloats(d, row + j, part), scale, shift));
+    StoreFloats(d, e, row + j, part);
+    return Keep(d, e, part);
+  });
+  return {sum, factor * largest + std::log(sum)};
+}
+
+template <typename T>
+void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const AttentionHead& head,
+                int64_t first, int64_t rows) {
+  const AttentionBuffers buffers(sizes, head.scratch);
+  const int64_t padded = (head.length + kTileColumns - 1) / kTileColumns * kTileColumns;
+  const int64_t offset = sizes.offset(head.start + first, head.head);
+  const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
+  CopyHead(sizes, static_cast<const T*>(t.q) + offset, rows, buffers.queries);
+  MultiplyHead(
+      {rows, padded, sizes.D, buffers.queries, sizes.D, buffers.keys, buffers.scores, padded});
+  float inverse_sums[kQueryRows];
+  for (int64_t i = 0; i < rows; ++i) {
+    float* row = buffers.scores + i * padded;
+    const SoftmaxRow softmax = ExponentiateRow(factor, head.length, row);
+    inverse_sums[i] = 1.0f / softmax.sum;
+    t.log_sum_exp[(head.start + first + i) * sizes.N + head.head] = softmax.log_sum_exp;
+    if (head.dropout.threshold == 0) continue;
+    DropoutRow dropout = head.dropout;
+    dropout.row += static_cast<uint32_t>(first + i);
+    ApplyDropout(FloatTag(), dropout, head.length, row);
+  }
+  const int64_t context_stride = (sizes.D + kTileColumns - 1) / kTileColumns * kTileColumns;
+  MultiplyHead({rows, context_stride, head.length, buffers.scores, padded, buffers.values,
+                buffers.context, context_stride});
+  for (int64_t i = 0; i < rows; ++i) {
+    StoreHeadRow(buffers.context + i * context_stride, inverse_sums[i], sizes.D,
+                 static_cast<T*>(t.context) + offset + i * sizes.H);
+  }
+}
+
+template <typename T>
+void AttendHead(const AttentionSizes& sizes, const AttentionTensors& t, const AttentionHead& head) {
+  const AttentionBuffers buffers(sizes, head.scratch);
+  const int64_t offset = sizes.offset(head.start, head.head);
+  const T* k = static_cast<const T*>(t.k) + offset;
+  const T* v = static_cast<const T*>(t.v) + offset;
+  PackTransposedPanels(k, sizes.H, sizes.D, head.length, buffers.keys);
+  PackPanels(v, sizes.H, head.length, sizes.D, buffers.values);
+  for (int64_t i = 0; i < head.length; i += kQueryRows) {
+    AttendRows<T>(sizes, t, head, i, HWY_MIN(kQueryRows, head.length - i));
+  }
+}
+
+void attend_head(const AttentionSizes& sizes, const AttentionTensors& t,
+                 const AttentionHead& head) {
+  if (sizes.dtype == DType::kF32) return AttendHead<float>(sizes, t, head);
+  AttendHead<bfloat16>(sizes, t, head);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+
+HWY_EXPORT(attend_head);
+
+AttentionSizes::AttentionSizes(const KernelRequest& request, size_t q, size_t sequence_starts)
+    : T(request.inputs[q].shape[0]),
+      B(request.inputs[sequence_starts].shape[0] - 1),
+      H(request.inputs[q].shape[1]),
+      N(request.attributes_as<ops::AttentionAttributes>().num_heads),
+      D(H / N),
+      dtype(request.inputs[q].dtype),
+      num_threads(request.num_threads) {}
+
+int64_t used_slots(const AttentionSizes& sizes, const int32_t* sequence_starts) {
+  return sequence_starts[sizes.B];
+}
+
+void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor) {
+  const int64_t row_bytes = sizes.H * bytes_of(sizes.dtype);
+  char* bytes = static_cast<char*>(tensor);
+  std::fill(bytes + used * row_bytes, bytes + sizes.T * row_bytes, 0);
+}
+
+namespace {
+
+class Attention final : public Kernel {
+ public:
+  explicit Attention(const KernelRequest& request)
+      : attributes_(request.attributes_as<ops::AttentionAttributes>()), sizes_(request, 0, 3) {}
+
+  size_t workspace_bytes() const override {
+    return static_cast<size_t>(AttentionBuffers::floats(sizes_) * sizes_.num_threads) *
+           sizeof(float);
+  }
+
+  void run(const KernelArguments& arguments) override {
+    AttentionTensors tensors{arguments.input<void>(0), arguments.input<void>(1),
+                             arguments.input<void>(2), arguments.output<void>(0),
+                             arguments.output<float>(1)};
+    AttentionRun run{arguments.input<int32_t>(3), arguments.input<int32_t>(4)};
+    run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(5));
+    run.workspace = static_cast<float*>(arguments.workspace);
+    run.scratch_floats = AttentionBuffers::floats(sizes_);
+    for_each_head(sizes_, run, [&](const AttentionHead& head) {
+      HWY_DYNAMIC_DISPATCH(attend_head)(sizes_, tensors, head);
+    });
+    const int64_t used = used_slots(sizes_, run.sequence_starts);
+    clear_unused(sizes_, used, tensors.context);
+    std::fill(tensors.log_sum_exp + used * sizes_.N, tensors.log_sum_exp + sizes_.T * sizes_.N,
+              0.0f);
+  }
+
+ private:
+  ops::AttentionAttributes attributes_;
+  AttentionSizes sizes_;
+};
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<Attention>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kAttentionEntry{"cpu/attention/vector", refuse_unless_f32_or_bf16,
+                                            create};
+
+}  // namespace cloze::backend::cpu
+#endif

@@ -1,0 +1,77 @@
+// What attention and its gradient share: the tensors of a call, one head of one sequence as a task,
+// and how the tasks are shared out over threads.
+#pragma once
+
+#include <omp.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/dropout_row.h"
+#include "backend/kernel.h"
+
+namespace cloze::backend::cpu {
+
+struct AttentionSizes {
+  AttentionSizes(const KernelRequest& request, size_t q, size_t sequence_starts);
+
+  int64_t T = 0;  // token slots
+  int64_t B = 0;  // sequences
+  int64_t H = 0;  // hidden size
+  int64_t N = 0;  // heads
+  int64_t D = 0;  // head size
+  DType dtype = DType::kF32;
+  int num_threads = 1;
+
+  // Extents of work buffers: whole panels of any vector target, for the longest sequence possible.
+  int64_t padded_T() const { return (T + 31) / 32 * 32; }
+  int64_t padded_D() const { return (D + 31) / 32 * 32; }
+  // Where head n of slot t begins.
+  int64_t offset(int64_t t, int64_t n) const { return t * H + n * D; }
+};
+
+// One head of one sequence.
+struct AttentionHead {
+  int64_t head = 0;
+  int64_t start = 0;  // first slot of the sequence
+  int64_t length = 0;
+  DropoutRow dropout;  // row is that of the first query; threshold 0: keeps everything
+  float* scratch = nullptr;
+};
+
+// What sequences a call has, and the mask of its probabilities.
+struct AttentionRun {
+  const int32_t* sequence_starts = nullptr;
+  const int32_t* sample_ids = nullptr;
+  DropoutRow dropout;
+  float* workspace = nullptr;
+  int64_t scratch_floats = 0;  // of one thread
+};
+
+// Slots of sequences; the rest of the T is unused.
+int64_t used_slots(const AttentionSizes& sizes, const int32_t* sequence_starts);
+
+// Zeroes rows [used, T) of a tensor [T, H].
+void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor);
+
+// attend(head) for each head of each sequence that is not empty, from several threads. Which thread
+// takes which head depends on timing; what a head gives does not.
+template <class Attend>
+void for_each_head(const AttentionSizes& sizes, const AttentionRun& run, const Attend& attend) {
+#pragma omp parallel for num_threads(sizes.num_threads) schedule(dynamic, 1)
+  for (int64_t item = 0; item < sizes.B * sizes.N; ++item) {
+    const int64_t b = item / sizes.N;
+    AttentionHead head;
+    head.head = item % sizes.N;
+    head.start = run.sequence_starts[b];
+    head.length = run.sequence_starts[b + 1] - head.start;
+    if (head.length == 0) continue;
+    head.dropout = run.dropout;
+    head.dropout.sample = static_cast<uint32_t>(run.sample_ids[head.start]);
+    head.dropout.row = ops::attention_dropout_row(head.head, 0);
+    head.scratch = run.workspace + omp_get_thread_num() * run.scratch_floats;
+    attend(head);
+  }
+}
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,268 @@
+// attention_gradient: one head of one sequence at a time. The probabilities are made again from the
+// scores and log_sum_exp, a few queries at a time; dk and dv are gathered in f32 over the queries.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "backend/cpu/attention.h"
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+#include "base/bfloat16.h"
+#include "ops/attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/attention_gradient.cc"
+#include <hwy/foreach_target.h>
+
+#include "backend/cpu/attention-inl.h"
+
+#ifndef CLOZE_BACKEND_CPU_ATTENTION_GRADIENT_ONCE_
+#define CLOZE_BACKEND_CPU_ATTENTION_GRADIENT_ONCE_
+namespace cloze::backend::cpu {
+
+// The depth of the products that sum over queries: worth a pass over dk and dv.
+inline constexpr int64_t kMostGradientRows = 72;
+
+struct AttentionGradientTensors {
+  const void* dcontext = nullptr;
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  const void* context = nullptr;
+  const float* log_sum_exp = nullptr;
+  void* dq = nullptr;
+  void* dk = nullptr;
+  void* dv = nullptr;
+};
+
+// Work buffers of one head, in f32. R: rows of queries at a time.
+struct AttentionGradientBuffers {
+  AttentionGradientBuffers(const AttentionSizes& sizes, float* scratch) {
+    const int64_t R = kMostGradientRows;
+    const int64_t L = sizes.padded_T();
+    const int64_t D = sizes.padded_D();
+    float* next = scratch;
+    const auto take = [&](int64_t floats) { return std::exchange(next, next + floats); };
+    for (float** keys : {&keys_by_depth, &values_by_depth, &keys, &dk, &dv}) *keys = take(L * D);
+    for (float** rows : {&queries, &dcontext, &query_panels, &dcontext_panels, &dq}) {
+      *rows = take(R * D);
+    }
+    for (float** scores : {&probabilities, &dscores}) *scores = take(R * L);
+  }
+  static int64_t floats(const AttentionSizes& sizes) {
+    const int64_t R = kMostGradientRows;
+    const int64_t L = sizes.padded_T();
+    return 5 * (L + R) * sizes.padded_D() + 2 * R * L;
+  }
+
+  float* keys_by_depth;    // panels of k^T [D, length]
+  float* values_by_depth;  // panels of v^T [D, length]
+  float* keys;             // panels of k [length, D]
+  float* dk;               // [length, padded D], without the factor
+  float* dv;               // [length, padded D]
+  float* queries;          // [R, D]
+  float* dcontext;         // [R, D]
+  float* query_panels;     // panels of q [R, D]
+  float* dcontext_panels;  // panels of dcontext [R, D]
+  float* dq;               // [R, padded D], without the factor
+  float* probabilities;    // [R, padded length], scores at first
+  float* dscores;          // [R, padded length], d probabilities at first
+};
+
+}  // namespace cloze::backend::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE int64_t WholePanels(int64_t columns) {
+  return (columns + kTileColumns - 1) / kTileColumns * kTileColumns;
+}
+
+template <typename T>
+HWY_INLINE float DotOfRows(const T* a, const T* b, int64_t count) {
+  const FloatTag d;
+  return SumOfTerms(d, count, [&](int64_t i, auto part) HWY_ATTR {
+    return hn::Mul(LoadFloats(d, a + i, part), LoadFloats(d, b + i, part));
+  });
+}
+
+// One query: its scores become dropped probabilities, d of those becomes d of scores.
+struct QueryRow {
+  float factor = 0.0f;
+  float log_sum_exp = 0.0f;
+  float delta = 0.0f;
+  int64_t length = 0;
+  float* probabilities = nullptr;
+  float* dscores = nullptr;
+};
+
+HWY_INLINE void DifferentiateRow(const QueryRow& row, const DropoutRow& dropout) {
+  const FloatTag d;
+  const FloatVector factor = hn::Set(d, row.factor);
+  const FloatVector log_sum_exp = hn::Set(d, row.log_sum_exp);
+  const FloatVector delta = hn::Set(d, row.delta);
+  const auto differentiate = [&](int64_t i, auto part, FloatVector multiplier) HWY_ATTR {
+    const FloatVector score = LoadFloats(d, row.probabilities + i, part);
+    const FloatVector p = Exp(d, hn::MulSub(score, factor, log_sum_exp));
+    const FloatVector dpd = LoadFloats(d, row.dscores + i, part);
+    StoreFloats(d, hn::Mul(p, multiplier), row.probabilities + i, part);
+    StoreFloats(d, hn::Mul(p, hn::MulSub(multiplier, dpd, delta)), row.dscores + i, part);
+  };
+  if (dropout.threshold > 0) {
+    ForEachMultiplier(dropout, row.length, differentiate);
+    return;
+  }
+  const FloatVector one = hn::Set(d, 1.0f);
+  ForEachVector(d, row.length, [&](int64_t i, auto part) HWY_ATTR { differentiate(i, part, one); });
+}
+
+// The queries [first, first + rows) of a head.
+struct QueryRange {
+  int64_t first = 0;
+  int64_t rows = 0;
+};
+
+// probabilities and dscores of some queries.
+template <typename T>
+HWY_INLINE void DifferentiateScores(const AttentionSizes& sizes, const AttentionGradientTensors& t,
+                                    const AttentionHead& head, const QueryRange& range,
+                                    float factor) {
+  const AttentionGradientBuffers buffers(sizes, head.scratch);
+  const int64_t D = sizes.D;
+  const int64_t padded = WholePanels(head.length);
+  const int64_t slot = head.start + range.first;
+  const T* dcontext = static_cast<const T*>(t.dcontext) + sizes.offset(slot, head.head);
+  const T* context = static_cast<const T*>(t.context) + sizes.offset(slot, head.head);
+  const T* q = static_cast<const T*>(t.q) + sizes.offset(slot, head.head);
+  CopyHead(sizes, q, range.rows, buffers.queries);
+  CopyHead(sizes, dcontext, range.rows, buffers.dcontext);
+  MultiplyHead({range.rows, padded, D, buffers.queries, D, buffers.keys_by_depth,
+                buffers.probabilities, padded});
+  MultiplyHead({range.rows, padded, D, buffers.dcontext, D, buffers.values_by_depth,
+                buffers.dscores, padded});
+  for (int64_t i = 0; i < range.rows; ++i) {
+    QueryRow row{factor, t.log_sum_exp[(slot + i) * sizes.N + head.head]};
+    row.delta = DotOfRows(dcontext + i * sizes.H, context + i * sizes.H, D);
+    row.length = head.length;
+    row.probabilities = buffers.probabilities + i * padded;
+    row.dscores = buffers.dscores + i * padded;
+    DropoutRow dropout = head.dropout;
+    dropout.row += static_cast<uint32_t>(range.first + i);
+    DifferentiateRow(row, dropout);
+  }
+}
+
+// What some queries add to dk and dv, and their dq.
+template <typename T>
+HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const AttentionGradientTensors& t,
+                                     const AttentionHead& head, const QueryRange& range,
+                                     float factor) {
+  const AttentionGradientBuffers buffers(sizes, head.scratch);
+  const int64_t D = sizes.D;
+  const int64_t L = head.length;
+  const int64_t padded = WholePanels(L);
+  const int64_t width = WholePanels(D);
+  const bool is_later = range.first > 0;
+  PackPanels(buffers.queries, D, range.rows, D, buffers.query_panels);
+  PackPanels(buffers.dcontext, D, range.rows, D, buffers.dcontext_panels);
+  MultiplyTransposedHead({L, width, range.rows, buffers.probabilities, padded,
+                          buffers.dcontext_panels, buffers.dv, width, is_later});
+  MultiplyTransposedHead({L, width, range.rows, buffers.dscores, padded, buffers.query_panels,
+                          buffers.dk, width, is_later});
+  MultiplyHead({range.rows, width, L, buffers.dscores, padded, buffers.keys, buffers.dq, width});
+  T* dq = static_cast<T*>(t.dq) + sizes.offset(head.start + range.first, head.head);
+  for (int64_t i = 0; i < range.rows; ++i) {
+    StoreHeadRow(buffers.dq + i * width, factor, D, dq + i * sizes.H);
+  }
+}
+
+template <typename T>
+void DifferentiateHead(const AttentionSizes& sizes, const AttentionGradientTensors& t,
+                       const AttentionHead& head) {
+  const AttentionGradientBuffers buffers(sizes, head.scratch);
+  const int64_t L = head.length;
+  const int64_t offset = sizes.offset(head.start, head.head);
+  const T* k = static_cast<const T*>(t.k) + offset;
+  PackTransposedPanels(k, sizes.H, sizes.D, L, buffers.keys_by_depth);
+  PackTransposedPanels(static_cast<const T*>(t.v) + offset, sizes.H, sizes.D, L,
+                       buffers.values_by_depth);
+  PackPanels(k, sizes.H, L, sizes.D, buffers.keys);
+  const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
+  const int64_t ranges = (L + kMostGradientRows - 1) / kMostGradientRows;
+  const int64_t tiles = (L + kTileRows * ranges - 1) / (kTileRows * ranges);
+  for (int64_t i = 0; i < L; i += tiles * kTileRows) {
+    const QueryRange range{i, HWY_MIN(tiles * kTileRows, L - i)};
+    DifferentiateScores<T>(sizes, t, head, range, factor);
+    DifferentiateQueries<T>(sizes, t, head, range, factor);
+  }
+  const int64_t width = WholePanels(sizes.D);
+  for (int64_t i = 0; i < L; ++i) {
+    const int64_t row = offset + i * sizes.H;
+    StoreHeadRow(buffers.dk + i * width, factor, sizes.D, static_cast<T*>(t.dk) + row);
+    StoreHeadRow(buffers.dv + i * width, 1.0f, sizes.D, static_cast<T*>(t.dv) + row);
+  }
+}
+
+void differentiate_head(const AttentionSizes& sizes, const AttentionGradientTensors& t,
+                        const AttentionHead& head) {
+  if (sizes.dtype == DType::kF32) return DifferentiateHead<float>(sizes, t, head);
+  DifferentiateHead<bfloat16>(sizes, t, head);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+
+HWY_EXPORT(differentiate_head);
+
+namespace {
+
+class AttentionGradient final : public Kernel {
+ public:
+  explicit AttentionGradient(const KernelRequest& request)
+      : attributes_(request.attributes_as<ops::AttentionAttributes>()), sizes_(request, 1, 6) {}
+
+  size_t workspace_bytes() const override {
+    return static_cast<size_t>(AttentionGradientBuffers::floats(sizes_) * sizes_.num_threads) *
+           sizeof(float);
+  }
+
+  void run(const KernelArguments& arguments) override {
+    AttentionGradientTensors tensors{
+        arguments.input<void>(0),  arguments.input<void>(1),  arguments.input<void>(2),
+        arguments.input<void>(3),  arguments.input<void>(4),  arguments.input<float>(5),
+        arguments.output<void>(0), arguments.output<void>(1), arguments.output<void>(2)};
+    AttentionRun run{arguments.input<int32_t>(6), arguments.input<int32_t>(7)};
+    run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(8));
+    run.workspace = static_cast<float*>(arguments.workspace);
+    run.scratch_floats = AttentionGradientBuffers::floats(sizes_);
+    for_each_head(sizes_, run, [&](const AttentionHead& head) {
+      HWY_DYNAMIC_DISPATCH(differentiate_head)(sizes_, tensors, head);
+    });
+    const int64_t used = used_slots(sizes_, run.sequence_starts);
+    for (void* gradient : {tensors.dq, tensors.dk, tensors.dv}) {
+      clear_unused(sizes_, used, gradient);
+    }
+  }
+
+ private:
+  ops::AttentionAttributes attributes_;
+  AttentionSizes sizes_;
+};
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<AttentionGradient>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kAttentionGradientEntry{"cpu/attention_gradient/vector",
+                                                    refuse_unless_f32_or_bf16, create};
+
+}  // namespace cloze::backend::cpu
+#endif

@@ -1,0 +1,92 @@
+#include "backend/cpu/backend.h"
+
+#include "backend/cpu/kernels.h"
+#include "backend/reference/backend.h"
+#include "ops/attention.h"
+#include "ops/cross_entropy.h"
+#include "ops/dropout.h"
+#include "ops/dropout_add_layer_norm.h"
+#include "ops/elementwise.h"
+#include "ops/embedding.h"
+#include "ops/gather_rows.h"
+#include "ops/gelu.h"
+#include "ops/layer_norm.h"
+#include "ops/linear.h"
+#include "ops/optimizer_update.h"
+#include "ops/tanh.h"
+#include "ops/vocabulary_loss.h"
+
+namespace cloze::backend::cpu {
+namespace {
+
+struct TableRow {
+  const graph::OpDefinition* op = nullptr;
+  std::vector<KernelEntry> kernels;  // best first
+};
+
+std::vector<TableRow> own_kernels() {
+  return {
+      {&ops::kAccumulate, {kAccumulateEntry}},
+      {&ops::kAdamW, {kAdamWEntry}},
+      {&ops::kAdd, {kAddEntry}},
+      {&ops::kCast, {kCastEntry}},
+      {&ops::kCrossEntropy, {kCrossEntropyEntry}},
+      {&ops::kCrossEntropyGradient, {kCrossEntropyGradientEntry}},
+      {&ops::kDropout, {kDropoutEntry}},
+      {&ops::kDropoutAddLayerNorm, {kDropoutAddLayerNormEntry}},
+      {&ops::kDropoutAddLayerNormGradient, {kDropoutAddLayerNormGradientEntry}},
+      {&ops::kEmbedding, {kEmbeddingEntry}},
+      {&ops::kEmbeddingGradient, {kEmbeddingGradientEntry}},
+      {&ops::kGatherRows, {kGatherRowsEntry}},
+      {&ops::kGelu, {kGeluEntry}},
+      {&ops::kGeluGradient, {kGeluGradientEntry}},
+      {&ops::kGlobalNorm, {kGlobalNormEntry}},
+      {&ops::kGradientScale, {kGradientScaleEntry}},
+      {&ops::kLamb, {kLambEntry}},
+      {&ops::kLayerNorm, {kLayerNormEntry}},
+      {&ops::kLayerNormGradient, {kLayerNormGradientEntry}},
+      {&ops::kScatterRows, {kScatterRowsEntry}},
+      {&ops::kTanh, {kTanhEntry}},
+      {&ops::kTanhGradient, {kTanhGradientEntry}},
+      // Products.
+      {&ops::kAttention, {kAttentionEntry}},
+      {&ops::kAttentionGradient, {kAttentionGradientEntry}},
+      {&ops::kLinear, {kLinearEntry}},
+      {&ops::kLinearInputGradient, {kLinearInputGradientEntry}},
+      {&ops::kLinearWeightGradient, {kLinearWeightGradientEntry}},
+      {&ops::kVocabularyLoss, {kVocabularyLossEntry}},
+      {&ops::kVocabularyLossGradient, {kVocabularyLossGradientEntry}},
+      {&ops::kVocabularyLossWithGradient, {kVocabularyLossWithGradientEntry}},
+  };
+}
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend() : table_(own_kernels()) {
+    for (TableRow& row : table_) {
+      const auto fallback = reference::backend().kernels(*row.op);
+      row.kernels.insert(row.kernels.end(), fallback.begin(), fallback.end());
+    }
+  }
+
+  std::string_view name() const override { return "cpu"; }
+
+  std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
+    for (const TableRow& row : table_) {
+      if (row.op == &op) return row.kernels;
+    }
+    return reference::backend().kernels(op);
+  }
+
+ private:
+  std::vector<TableRow> table_;
+};
+
+}  // namespace
+
+const Backend& backend() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,44 @@
+// Every kernel of this folder, one entry each; backend.cc puts them in order, per operator.
+#pragma once
+
+#include "backend/kernel.h"
+
+namespace cloze::backend::cpu {
+
+// Vector kernels: rows and elements, f32 and bf16.
+extern const KernelEntry kAccumulateEntry;
+extern const KernelEntry kAddEntry;
+extern const KernelEntry kCastEntry;
+extern const KernelEntry kCrossEntropyEntry;
+extern const KernelEntry kCrossEntropyGradientEntry;
+extern const KernelEntry kDropoutEntry;
+extern const KernelEntry kDropoutAddLayerNormEntry;
+extern const KernelEntry kDropoutAddLayerNormGradientEntry;
+extern const KernelEntry kEmbeddingEntry;
+extern const KernelEntry kEmbeddingGradientEntry;
+extern const KernelEntry kGatherRowsEntry;
+extern const KernelEntry kScatterRowsEntry;
+extern const KernelEntry kGeluEntry;
+extern const KernelEntry kGeluGradientEntry;
+extern const KernelEntry kLayerNormEntry;
+extern const KernelEntry kLayerNormGradientEntry;
+extern const KernelEntry kTanhEntry;
+extern const KernelEntry kTanhGradientEntry;
+
+// Vector kernels: the update phase, f32.
+extern const KernelEntry kGlobalNormEntry;
+extern const KernelEntry kGradientScaleEntry;
+extern const KernelEntry kLambEntry;
+extern const KernelEntry kAdamWEntry;
+
+// Products: linear, attention, vocabulary_loss; f32 and bf16.
+extern const KernelEntry kLinearEntry;
+extern const KernelEntry kLinearInputGradientEntry;
+extern const KernelEntry kLinearWeightGradientEntry;
+extern const KernelEntry kAttentionEntry;
+extern const KernelEntry kAttentionGradientEntry;
+extern const KernelEntry kVocabularyLossEntry;
+extern const KernelEntry kVocabularyLossGradientEntry;
+extern const KernelEntry kVocabularyLossWithGradientEntry;
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,232 @@
+// linear and its gradients as blocked products (product.h): the weight is packed once a call, and
+// bias, activation and rounding happen on blocks of sums that are still in the cache.
+#include "ops/linear.h"
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+#include "backend/cpu/product.h"
+#include "base/bfloat16.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/linear.cc"
+#include <hwy/foreach_target.h>
+
+#include "backend/cpu/math-inl.h"
+#include "backend/cpu/vector-inl.h"
+
+#ifndef CLOZE_BACKEND_CPU_LINEAR_ONCE_
+#define CLOZE_BACKEND_CPU_LINEAR_ONCE_
+namespace cloze::backend::cpu {
+
+// What becomes of a block of sums. Without an activation u is unused, without a bias it is null.
+struct LinearFinish {
+  const float* bias = nullptr;
+  void* y = nullptr;
+  void* u = nullptr;
+  int64_t stride = 0;
+  DType dtype = DType::kF32;
+  std::optional<ops::GeluForm> activation;
+};
+
+}  // namespace cloze::backend::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+// y = f(sum + bias), and u = sum + bias when it is kept.
+template <typename T, class Activation>
+HWY_INLINE void FinishRows(const LinearFinish& finish, const ProductBlock& block, bool keeps_u,
+                           const Activation& activation) {
+  const FloatTag d;
+  const float* bias = finish.bias == nullptr ? nullptr : finish.bias + block.column;
+  for (int64_t i = 0; i < block.rows; ++i) {
+    const float* sums = block.values + i * block.stride;
+    const int64_t offset = (block.row + i) * finish.stride + block.column;
+    T* y = static_cast<T*>(finish.y) + offset;
+    T* u = static_cast<T*>(finish.u) + offset;
+    ForEachVector(d, block.columns, [&](int64_t j, auto part) HWY_ATTR {
+      FloatVector v = LoadFloats(d, sums + j, part);
+      if (bias != nullptr) v = hn::Add(v, LoadFloats(d, bias + j, part));
+      if (keeps_u) StoreFloats(d, v, u + j, part);
+      StoreFloats(d, activation(v), y + j, part);
+    });
+  }
+}
+
+template <typename T>
+void FinishBlock(const LinearFinish& finish, const ProductBlock& block) {
+  const FloatTag d;
+  if (!finish.activation) {
+    FinishRows<T>(finish, block, false, [](FloatVector v) HWY_ATTR { return v; });
+  } else if (*finish.activation == ops::GeluForm::kErf) {
+    FinishRows<T>(finish, block, true, [d](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
+  } else {
+    FinishRows<T>(finish, block, true, [d](FloatVector v) HWY_ATTR { return GeluTanh(d, v); });
+  }
+}
+
+void finish_block(const LinearFinish& finish, const ProductBlock& block) {
+  if (finish.dtype == DType::kF32) return FinishBlock<float>(finish, block);
+  FinishBlock<bfloat16>(finish, block);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+
+HWY_EXPORT(finish_block);
+
+namespace {
+
+class LinearSink final : public ProductSink {
+ public:
+  explicit LinearSink(const LinearFinish& finish) : finish_(finish) {}
+  void take(const ProductBlock& block) override {
+    HWY_DYNAMIC_DISPATCH(finish_block)(finish_, block);
+  }
+
+ private:
+  LinearFinish finish_;
+};
+
+class Linear final : public Kernel {
+ public:
+  explicit Linear(const KernelRequest& request) : request_(request), product_(shape_of(request)) {}
+
+  size_t workspace_bytes() const override { return product_.workspace_bytes(); }
+
+  void run(const KernelArguments& arguments) override {
+    const Shape& x = request_.inputs[0].shape;
+    const int64_t N = request_.inputs[1].shape[0];
+    const bool has_bias = request_.inputs.size() == 3;
+    LinearFinish finish;
+    finish.bias = has_bias ? arguments.input<float>(2) : nullptr;
+    finish.y = arguments.output<void>(0);
+    finish.stride = N;
+    finish.dtype = request_.inputs[0].dtype;
+    finish.activation = request_.attributes_as<ops::LinearAttributes>().activation;
+    if (finish.activation) finish.u = arguments.output<void>(1);
+    LinearSink sink(finish);
+
+    ProductCall call{x[0], N, x[1], arguments.input<void>(0), x[1], arguments.input<void>(1), x[1]};
+    // Sums in f32 are gathered where the result goes.
+    const bool is_f32 = finish.dtype == DType::kF32;
+    if (is_f32) call.c = arguments.output<float>(finish.activation ? 1 : 0);
+    call.c_stride = N;
+    if (!is_f32 || has_bias || finish.activation) call.sink = &sink;
+    call.workspace = arguments.workspace;
+    product_.run(call);
+  }
+
+ private:
+  static ProductShape shape_of(const KernelRequest& request) {
+    const Shape& x = request.inputs[0].shape;
+    ProductShape shape{x[0], request.inputs[1].shape[0], x[1]};
+    shape.b_is_transposed = true;
+    shape.a_dtype = shape.b_dtype = request.inputs[0].dtype;
+    shape.num_threads = request.num_threads;
+    return shape;
+  }
+
+  KernelRequest request_;
+  Product product_;
+};
+
+class LinearInputGradient final : public Kernel {
+ public:
+  explicit LinearInputGradient(const KernelRequest& request)
+      : request_(request), product_(shape_of(request)) {}
+
+  size_t workspace_bytes() const override { return product_.workspace_bytes(); }
+
+  void run(const KernelArguments& arguments) override {
+    const int64_t M = request_.inputs[0].shape[0];
+    const int64_t N = request_.inputs[1].shape[0];
+    const int64_t K = request_.inputs[1].shape[1];
+    LinearFinish finish;
+    finish.y = arguments.output<void>(0);
+    finish.stride = K;
+    finish.dtype = request_.inputs[0].dtype;
+    LinearSink sink(finish);
+
+    ProductCall call{M, K, N, arguments.input<void>(0), N, arguments.input<void>(1), K};
+    if (finish.dtype == DType::kF32) {
+      call.c = arguments.output<float>(0);
+    } else {
+      call.sink = &sink;
+    }
+    call.c_stride = K;
+    call.workspace = arguments.workspace;
+    product_.run(call);
+  }
+
+ private:
+  static ProductShape shape_of(const KernelRequest& request) {
+    const Shape& weight = request.inputs[1].shape;
+    ProductShape shape{request.inputs[0].shape[0], weight[1], weight[0]};
+    shape.a_dtype = shape.b_dtype = request.inputs[0].dtype;
+    shape.num_threads = request.num_threads;
+    return shape;
+  }
+
+  KernelRequest request_;
+  Product product_;
+};
+
+class LinearWeightGradient final : public Kernel {
+ public:
+  explicit LinearWeightGradient(const KernelRequest& request)
+      : request_(request), product_(shape_of(request)) {}
+
+  size_t workspace_bytes() const override { return product_.workspace_bytes(); }
+
+  void run(const KernelArguments& arguments) override {
+    const Shape& dy = request_.inputs[0].shape;
+    const int64_t K = request_.inputs[1].shape[1];
+    ProductCall call{dy[1], K, dy[0], arguments.input<void>(0), dy[1], arguments.input<void>(1), K};
+    call.c = arguments.output<float>(0);
+    call.c_stride = K;
+    call.accumulates = request_.accumulates[0];
+    if (request_.outputs.size() == 2) {
+      call.row_sums = arguments.output<float>(1);
+      call.adds_row_sums = request_.accumulates[1];
+    }
+    call.workspace = arguments.workspace;
+    product_.run(call);
+  }
+
+ private:
+  static ProductShape shape_of(const KernelRequest& request) {
+    const Shape& dy = request.inputs[0].shape;
+    ProductShape shape{dy[1], request.inputs[1].shape[1], dy[0]};
+    shape.a_is_transposed = true;
+    shape.a_dtype = shape.b_dtype = request.inputs[0].dtype;
+    shape.num_threads = request.num_threads;
+    return shape;
+  }
+
+  KernelRequest request_;
+  Product product_;
+};
+
+template <class K>
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<K>(request);
+}
+
+}  // namespace
+
+constinit const KernelEntry kLinearEntry{"cpu/linear/blocked", refuse_unless_f32_or_bf16,
+                                         create<Linear>};
+constinit const KernelEntry kLinearInputGradientEntry{
+    "cpu/linear_input_gradient/blocked", refuse_unless_f32_or_bf16, create<LinearInputGradient>};
+constinit const KernelEntry kLinearWeightGradientEntry{
+    "cpu/linear_weight_gradient/blocked", refuse_unless_f32_or_bf16, create<LinearWeightGradient>};
+
+}  // namespace cloze::backend::cpu
+#endif

@@ -1,0 +1,343 @@
+#include "backend/cpu/product.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "backend/cpu/product_plan.h"
+#include "base/bfloat16.h"
+#include "base/error.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/product.cc"
+#include <hwy/foreach_target.h>
+
+#include "backend/cpu/product_tile-inl.h"
+
+#ifndef CLOZE_BACKEND_CPU_PRODUCT_ONCE_
+#define CLOZE_BACKEND_CPU_PRODUCT_ONCE_
+namespace cloze::backend::cpu {
+
+// A part of a product: rows x columns of C, over a range of the depth whose B is packed.
+struct ProductTask {
+  const ProductShape* shape = nullptr;
+  const ProductPlan* plan = nullptr;
+  const ProductCall* call = nullptr;
+  int64_t row = 0, rows = 0;
+  int64_t column = 0, columns = 0;
+  int64_t packed_column = 0;  // where the packed columns begin
+  int64_t packed_width = 0;   // how many there are, in whole panels
+  int64_t depth = 0, depth_end = 0;
+  const float* packed = nullptr;
+  float* copy = nullptr;
+  float* sums = nullptr;
+};
+
+// A panel of the packed B.
+struct PanelTask {
+  const ProductShape* shape = nullptr;
+  const ProductCall* call = nullptr;
+  int64_t depth = 0, depth_end = 0;
+  int64_t column = 0, columns = 0;
+  float* panel = nullptr;
+};
+
+}  // namespace cloze::backend::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+TileSize tile_size() { return {kTileRows, kTileColumns}; }
+
+template <typename T>
+void pack_b(const PanelTask& t) {
+  const T* b = static_cast<const T*>(t.call->b);
+  const int64_t stride = t.call->b_stride;
+  const int64_t depth = t.depth_end - t.depth;
+  if (t.shape->b_is_transposed) {
+    PackTransposedPanel(b + t.column * stride + t.depth, stride, depth, t.columns, t.panel);
+  } else {
+    PackPanel(b + t.depth * stride + t.column, stride, depth, t.columns, t.panel);
+  }
+}
+
+void pack_b_panel(const PanelTask& task) {
+  if (task.shape->b_dtype == DType::kF32) return pack_b<float>(task);
+  pack_b<bfloat16>(task);
+}
+
+// One stored row of a transposed A, dealt out to the tiles it belongs to. Where another row will
+// follow in the tiles, whole vectors are stored: it overwrites what is too much.
+HWY_INLINE void deal_row(const float* row, int64_t rows, int64_t tile_step, bool is_last,
+                         float* to) {
+  static constexpr int64_t kVectors = (kTileRows + kLanes - 1) / kLanes;
+  const FloatTag d;
+  int64_t i = 0;
+  for (; !is_last && i + kVectors * kLanes <= rows; i += kTileRows, to += tile_step) {
+    for (int64_t j = 0; j < kVectors; ++j) {
+      hn::StoreU(hn::LoadU(d, row + i + j * kLanes), d, to + j * kLanes);
+    }
+  }
+  for (; i < rows; i += kTileRows, to += tile_step) {
+    std::copy_n(row + i, std::min(kTileRows, rows - i), to);
+  }
+}
+
+HWY_INLINE const float* as_floats(const float* row, int64_t, float*) { return row; }
+HWY_INLINE const float* as_floats(const bfloat16* row, int64_t count, float* buffer) {
+  CopyFloats(row, count, buffer);
+  return buffer;
+}
+
+// A of the task as f32: for each block of the depth, tile after tile, each [depth, kTileRows]. The
+// sums over the depth are made on the way.
+template <typename T>
+void copy_columns(const ProductTask& t) {
+  const FloatTag d;
+  HWY_ALIGN float buffer[ProductPlan::kMostRows + kTileRows];
+  HWY_ALIGN float sums[ProductPlan::kMostRows + kTileRows];
+  const bool wants_sums = t.call->row_sums != nullptr && t.column == 0;
+  const T* from = static_cast<const T*>(t.call->a) + t.depth * t.call->a_stride + t.row;
+  float* to = t.copy;
+  for (int64_t k = t.depth; k < t.depth_end; k += t.plan->depth_block) {
+    const int64_t depth = HWY_MIN(t.plan->depth_block, t.depth_end - k);
+    std::fill(sums, sums + t.rows, 0.0f);
+    for (int64_t i = 0; i < depth; ++i, from += t.call->a_stride) {
+      const float* row = as_floats(from, t.rows, buffer);
+      deal_row(row, t.rows, depth * kTileRows, i + 1 == depth, to + i * kTileRows);
+      if (!wants_sums) continue;
+      ForEachVector(d, t.rows, [&](int64_t j, auto part) HWY_ATTR {
+        const FloatVector sum = LoadFloats(d, sums + j, part);
+        StoreFloats(d, hn::Add(sum, LoadFloats(d, row + j, part)), sums + j, part);
+      });
+    }
+    to += depth * t.plan->block_rows;
+    if (!wants_sums) continue;
+    float* total = t.call->row_sums + t.row;
+    const bool adds = k > 0 || t.call->adds_row_sums;
+    for (int64_t j = 0; j < t.rows; ++j) total[j] = sums[j] + (adds ? total[j] : 0.0f);
+  }
+}
+
+// A of the task as f32: for each block of the depth [rows, depth_block].
+template <typename T>
+void copy_rows(const ProductTask& t) {
+  const T* from = static_cast<const T*>(t.call->a) + t.row * t.call->a_stride;
+  float* to = t.copy;
+  for (int64_t k = t.depth; k < t.depth_end; k += t.plan->depth_block) {
+    const int64_t depth = HWY_MIN(t.plan->depth_block, t.depth_end - k);
+    for (int64_t i = 0; i < t.rows; ++i, to += depth) {
+      CopyFloats(from + i * t.call->a_stride + k, depth, to);
+    }
+  }
+}
+
+template <typename T>
+void copy_a(const ProductTask& t) {
+  if (t.shape->a_is_transposed) return copy_columns<T>(t);
+  copy_rows<T>(t);
+}
+
+// Where the rows of A of one block of the depth are read.
+void locate_a(const ProductTask& t, int64_t k, TileArguments& tile) {
+  const int64_t offset = k - t.depth;
+  if (t.copy == nullptr) {
+    tile.a = static_cast<const float*>(t.call->a) + t.row * t.call->a_stride + k;
+    tile.a_stride = tile.a_row_step = t.call->a_stride;
+  } else if (t.shape->a_is_transposed) {
+    tile.a = t.copy + offset * t.plan->block_rows;
+    tile.a_stride = kTileRows;
+    tile.a_row_step = tile.depth;
+  } else {
+    tile.a = t.copy + offset * t.rows;
+    tile.a_stride = tile.a_row_step = tile.depth;
+  }
+}
+
+// All of the task's depth for a few columns, so that their sums stay in the cache.
+void multiply_columns(const ProductTask& t, const ProductBlock& block) {
+  TileArguments tile;
+  tile.c = block.values;
+  tile.c_stride = block.stride;
+  for (int64_t k = t.depth; k < t.depth_end; k += t.plan->depth_block) {
+    tile.depth = HWY_MIN(t.plan->depth_block, t.depth_end - k);
+    tile.accumulates = k > 0 || t.call->accumulates;
+    tile.b =
+        t.packed + (k - t.depth) * t.packed_width + (block.column - t.packed_column) * tile.depth;
+    locate_a(t, k, tile);
+    if (t.shape->a_is_transposed) {
+      MultiplyPanels<RowLayout::kByDepth>(block.rows, block.columns, tile);
+    } else {
+      MultiplyPanels<RowLayout::kByRow>(block.rows, block.columns, tile);
+    }
+  }
+}
+
+void run_task(const ProductTask& t) {
+  const ProductCall& call = *t.call;
+  if (call.source != nullptr) call.source->prepare(t.row, t.rows);
+  if (t.copy != nullptr) {
+    if (t.shape->a_dtype == DType::kF32) {
+      copy_a<float>(t);
+    } else {
+      copy_a<bfloat16>(t);
+    }
+  }
+  for (int64_t j = 0; j < t.columns; j += ProductPlan::kColumns) {
+    ProductBlock block{t.row, t.rows, t.column + j, HWY_MIN(ProductPlan::kColumns, t.columns - j)};
+    block.values = call.c == nullptr ? t.sums : call.c + t.row * call.c_stride + block.column;
+    block.stride = call.c == nullptr ? ProductPlan::kColumns : call.c_stride;
+    multiply_columns(t, block);
+    if (call.sink != nullptr && t.depth_end == call.depth) call.sink->take(block);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+
+HWY_EXPORT(tile_size);
+HWY_EXPORT(pack_b_panel);
+HWY_EXPORT(run_task);
+
+namespace {
+
+TileSize current_tile() { return HWY_DYNAMIC_DISPATCH(tile_size)(); }
+
+// One run of a product: what its threads share.
+class ProductRun {
+ public:
+  ProductRun(const ProductShape& shape, const ProductPlan& plan, const ProductCall& call)
+      : shape_(shape), plan_(plan), call_(call) {
+    packed_ = static_cast<float*>(call.workspace);
+    block_rows_ = shape.block_rows > 0 ? shape.block_rows : balanced_rows();
+    row_blocks_ = divide_up(call.m, block_rows_);
+  }
+
+  // Called by every thread of the team.
+  void run() {
+    for (int64_t column = 0; column < call_.n; column += plan_.packed_columns) {
+      const int64_t columns = std::min(plan_.packed_columns, call_.n - column);
+      for (int64_t depth = 0; depth < call_.depth; depth += plan_.group_depth) {
+        const int64_t depth_end = std::min(call_.depth, depth + plan_.group_depth);
+        pack(column, columns, depth, depth_end);
+        multiply(column, columns, depth, depth_end);
+      }
+    }
+  }
+
+ private:
+  void pack(int64_t column, int64_t columns, int64_t depth, int64_t depth_end) {
+    const int64_t panels = divide_up(columns, plan_.tile.columns);
+    const int64_t width = panels * plan_.tile.columns;
+    const int64_t depth_blocks = divide_up(depth_end - depth, plan_.depth_block);
+#pragma omp for schedule(static)
+    for (int64_t item = 0; item < panels * depth_blocks; ++item) {
+      const int64_t offset = item / panels * plan_.depth_block;
+      const int64_t j = item % panels * plan_.tile.columns;
+      PanelTask task{&shape_, &call_};
+      task.depth = depth + offset;
+      task.depth_end = std::min(depth_end, task.depth + plan_.depth_block);
+      task.column = column + j;
+      task.columns = std::min(plan_.tile.columns, columns - j);
+      task.panel = packed_ + offset * width + j * (task.depth_end - task.depth);
+      HWY_DYNAMIC_DISPATCH(pack_b_panel)(task);
+    }
+  }
+
+  void multiply(int64_t column, int64_t columns, int64_t depth, int64_t depth_end) {
+    const int64_t splits = column_splits(columns);
+    const int64_t split_columns = round_up(divide_up(columns, splits), plan_.tile.columns);
+    ProductTask task{&shape_, &plan_, &call_};
+    task.packed_column = column;
+    task.packed_width = round_up(columns, plan_.tile.columns);
+    task.depth = depth;
+    task.depth_end = depth_end;
+    task.packed = packed_;
+    float* own = packed_ + plan_.packed_floats() + omp_get_thread_num() * plan_.thread_floats();
+    task.copy = copies_a(shape_, call_.a_stride) ? own : nullptr;
+    task.sums = own + plan_.copy_floats;
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t item = 0; item < row_blocks_ * splits; ++item) {
+      task.row = item / splits * block_rows_;
+      task.rows = std::min(block_rows_, call_.m - task.row);
+      const int64_t j = item % splits * split_columns;
+      if (j >= columns) continue;
+      task.column = column + j;
+      task.columns = std::min(split_columns, columns - j);
+      HWY_DYNAMIC_DISPATCH(run_task)(task);
+    }
+  }
+
+  // As many blocks for each thread, each as high as the cache allows.
+  int64_t balanced_rows() const {
+    const int64_t most = std::max<int64_t>(1, call_.m / plan_.tile.rows);
+    const int64_t wanted = round_up(divide_up(call_.m, plan_.block_rows), shape_.num_threads);
+    return round_up(divide_up(call_.m, std::min(most, wanted)), plan_.tile.rows);
+  }
+
+  // More tasks than row blocks when there are too few for the threads. A source must not be asked
+  // twice for the same rows.
+  int64_t column_splits(int64_t columns) const {
+    if (call_.source != nullptr || shape_.num_threads == 1) return 1;
+    if (row_blocks_ >= 2 * shape_.num_threads) return 1;
+    const int64_t wanted = divide_up(2 * shape_.num_threads, row_blocks_);
+    return std::clamp<int64_t>(columns / (2 * plan_.tile.columns), 1, wanted);
+  }
+
+  const ProductShape& shape_;
+  const ProductPlan& plan_;
+  const ProductCall& call_;
+  float* packed_ = nullptr;
+  int64_t row_blocks_ = 0;
+  int64_t block_rows_ = 0;
+};
+
+}  // namespace
+
+ProductPlan plan_product(const ProductShape& shape, TileSize tile, bool divides_depth) {
+  ProductPlan plan;
+  plan.tile = tile;
+  const int64_t depth = std::max<int64_t>(1, shape.depth);
+  plan.depth_block = divide_up(depth, divide_up(depth, ProductPlan::kMostDepth));
+  const int64_t group = divides_depth ? std::min(depth, ProductPlan::kMostGroupDepth) : depth;
+  plan.group_depth = round_up(group, plan.depth_block);
+  const int64_t columns = ProductPlan::kPackedElements / plan.group_depth;
+  plan.packed_columns = round_up(std::clamp<int64_t>(columns, 1, shape.n), tile.columns);
+  plan.block_rows = round_up(std::min(shape.m, ProductPlan::kMostRows), tile.rows);
+  if (shape.block_rows > 0) plan.block_rows = round_up(shape.block_rows, tile.rows);
+  plan.copy_floats = plan.block_rows * plan.group_depth;
+  plan.sums_floats = plan.block_rows * ProductPlan::kColumns;
+  return plan;
+}
+
+Product::Product(const ProductShape& shape) : shape_(shape) {
+  CLOZE_CHECK(shape.m > 0 && shape.n > 0 && shape.depth > 0, "product of {} x {} x {}", shape.m,
+              shape.n, shape.depth);
+}
+
+size_t Product::workspace_bytes() const {
+  const ProductPlan plan = plan_product(shape_, current_tile(), shape_.a_is_transposed);
+  const int64_t floats = plan.packed_floats() + shape_.num_threads * plan.thread_floats();
+  return static_cast<size_t>(floats) * sizeof(float);
+}
+
+void Product::run(const ProductCall& call) const {
+  if (call.m == 0 || call.n == 0) return;
+  const ProductPlan plan = plan_product(shape_, current_tile(), shape_.a_is_transposed);
+  CLOZE_CHECK(call.c != nullptr || (call.sink != nullptr && call.depth <= plan.group_depth),
+              "a product of depth {} needs a place for its sums", call.depth);
+  CLOZE_CHECK(call.source == nullptr || call.n <= plan.packed_columns,
+              "a source would be asked twice for {} columns", call.n);
+  ProductRun run(shape_, plan, call);
+#pragma omp parallel num_threads(shape_.num_threads)
+  run.run();
+}
+
+}  // namespace cloze::backend::cpu
+#endif

@@ -1,0 +1,53 @@
+// ProductPlan: how a product is cut into blocks that fit the caches, from its sizes alone.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/parallel.h"
+#include "backend/cpu/product.h"
+
+namespace cloze::backend::cpu {
+
+inline int64_t round_up(int64_t value, int64_t to) { return divide_up(value, to) * to; }
+
+// The register tile of the vector target in use.
+struct TileSize {
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+
+struct ProductPlan {
+  // A panel of B this deep stays in the first cache, a block of A this high in the second.
+  static constexpr int64_t kMostDepth = 320;
+  static constexpr int64_t kMostRows = 96;
+  // Columns whose sums are finished before the next are begun.
+  static constexpr int64_t kColumns = 256;
+  // What is packed of B at a time stays in the last cache.
+  static constexpr int64_t kPackedElements = int64_t{4} << 20;
+  static constexpr int64_t kMostGroupDepth = 3072;
+
+  TileSize tile;
+  int64_t depth_block = 0;     // of the inner loop
+  int64_t group_depth = 0;     // depth of B packed at a time; a multiple of depth_block
+  int64_t packed_columns = 0;  // columns of B packed at a time; whole panels
+  int64_t block_rows = 0;      // rows of a task; whole tiles
+  int64_t copy_floats = 0;     // per thread: A of one task, if it has to be copied
+  int64_t sums_floats = 0;     // per thread: sums of one task, if there is no c
+
+  int64_t packed_floats() const { return group_depth * packed_columns; }
+  int64_t thread_floats() const { return copy_floats + sums_floats; }
+};
+
+// A has to be copied when it is not f32 or lies [depth, m], or when its rows are so far apart that
+// they fight for the same lines of the second cache.
+inline bool copies_a(const ProductShape& shape, int64_t a_stride) {
+  const int64_t stride_bytes = a_stride * static_cast<int64_t>(sizeof(float));
+  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || stride_bytes % 8192 == 0;
+}
+
+// Sums that only a sink takes cannot wait for a second group, so their depth is never divided.
+ProductPlan plan_product(const ProductShape& shape, TileSize tile, bool divides_depth);
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,241 @@
+// Products of small whole numbers, whose sums are exact in f32: results must be equal.
+#include "backend/cpu/product.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/product_plan.h"
+#include "backend/cpu/vector_target_test.h"
+#include "base/bfloat16.h"
+
+namespace cloze::backend::cpu {
+namespace {
+
+// A matrix of whole numbers in [-3, 3], stored as f32 or bf16.
+class Matrix {
+ public:
+  Matrix(int64_t rows, int64_t columns, DType dtype, uint32_t seed)
+      : columns_(columns), dtype_(dtype), bytes_(rows * columns * bytes_of(dtype)) {
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      set(i, static_cast<float>(seed >> 16 & 7u) - 4.0f + static_cast<float>(seed >> 31));
+    }
+  }
+  float at(int64_t i, int64_t j) const {
+    const int64_t k = i * columns_ + j;
+    if (dtype_ == DType::kF32) return reinterpret_cast<const float*>(bytes_.data())[k];
+    return static_cast<float>(reinterpret_cast<const bfloat16*>(bytes_.data())[k]);
+  }
+  const void* data() const { return bytes_.data(); }
+  int64_t stride() const { return columns_; }
+
+ private:
+  void set(int64_t i, float value) {
+    if (dtype_ == DType::kF32) {
+      reinterpret_cast<float*>(bytes_.data())[i] = value;
+    } else {
+      reinterpret_cast<bfloat16*>(bytes_.data())[i] = bfloat16(value);
+    }
+  }
+
+  int64_t columns_;
+  DType dtype_;
+  std::vector<char> bytes_;
+};
+
+// Operands of a product, and its exact result.
+struct Problem {
+  explicit Problem(const ProductShape& s)
+      : shape(s),
+        a(s.a_is_transposed ? s.depth : s.m, s.a_is_transposed ? s.m : s.depth, s.a_dtype, 1),
+        b(s.b_is_transposed ? s.n : s.depth, s.b_is_transposed ? s.depth : s.n, s.b_dtype, 2) {
+    workspace.resize(Product(shape).workspace_bytes() + 64);
+  }
+  float a_at(int64_t i, int64_t k) const { return shape.a_is_transposed ? a.at(k, i) : a.at(i, k); }
+  float b_at(int64_t k, int64_t j) const { return shape.b_is_transposed ? b.at(j, k) : b.at(k, j); }
+  std::vector<float> expected(float start) const {
+    std::vector<float> c(shape.m * shape.n, start);
+    for (int64_t i = 0; i < shape.m; ++i) {
+      for (int64_t k = 0; k < shape.depth; ++k) {
+        const float value = a_at(i, k);
+        for (int64_t j = 0; j < shape.n; ++j) c[i * shape.n + j] += value * b_at(k, j);
+      }
+    }
+    return c;
+  }
+  ProductCall call() {
+    ProductCall call{shape.m, shape.n, shape.depth, a.data(), a.stride(), b.data(), b.stride()};
+    const auto address = reinterpret_cast<uintptr_t>(workspace.data());
+    call.workspace = reinterpret_cast<void*>((address + 63) / 64 * 64);
+    call.c_stride = shape.n;
+    return call;
+  }
+
+  ProductShape shape;
+  Matrix a, b;
+  std::vector<char> workspace;
+};
+
+// Sizes below, at and across the borders of tiles, blocks and groups.
+std::vector<ProductShape> shapes() {
+  std::vector<ProductShape> all;
+  const int64_t sizes[][3] = {{1, 1, 1},   {5, 17, 3},     {6, 16, 320},  {97, 33, 321},
+                              {12, 32, 7}, {200, 300, 65}, {13, 40, 3400}};
+  for (const auto& size : sizes) {
+    for (const bool a_is_transposed : {false, true}) {
+      for (const bool b_is_transposed : {false, true}) {
+        for (const DType dtype : {DType::kF32, DType::kBF16}) {
+          for (const int threads : {1, 3}) {
+            all.push_back({size[0], size[1], size[2], a_is_transposed, b_is_transposed, dtype,
+                           dtype, 0, threads});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::string describe(const ProductShape& s) {
+  return fmt::format("m {} n {} depth {}, transposed {} {}, {}, threads {}", s.m, s.n, s.depth,
+                     s.a_is_transposed, s.b_is_transposed, name_of(s.a_dtype), s.num_threads);
+}
+
+TEST(Product, IsExactForWholeNumbers) {
+  for_each_target([] {
+    for (const ProductShape& shape : shapes()) {
+      Problem problem(shape);
+      for (const bool accumulates : {false, true}) {
+        std::vector<float> c(shape.m * shape.n, 5.0f);
+        ProductCall call = problem.call();
+        call.c = c.data();
+        call.accumulates = accumulates;
+        Product(shape).run(call);
+        EXPECT_EQ(c, problem.expected(accumulates ? 5.0f : 0.0f)) << describe(shape);
+      }
+    }
+  });
+}
+
+TEST(Product, SumsTheRowsOfATransposedA) {
+  for_each_target([] {
+    for (const ProductShape& shape : shapes()) {
+      if (!shape.a_is_transposed) continue;
+      Problem problem(shape);
+      std::vector<float> c(shape.m * shape.n), sums(shape.m, 1.0f), expected(shape.m, 1.0f);
+      ProductCall call = problem.call();
+      call.c = c.data();
+      call.row_sums = sums.data();
+      call.adds_row_sums = true;
+      Product(shape).run(call);
+      for (int64_t i = 0; i < shape.m; ++i) {
+        for (int64_t k = 0; k < shape.depth; ++k) expected[i] += problem.a_at(i, k);
+      }
+      EXPECT_EQ(sums, expected) << describe(shape);
+    }
+  });
+}
+
+// Writes every block it is given, adding, so that one given twice would show.
+class AddingSink final : public ProductSink {
+ public:
+  explicit AddingSink(std::vector<float>& c, int64_t n) : c_(c), n_(n) {}
+  void take(const ProductBlock& block) override {
+    for (int64_t i = 0; i < block.rows; ++i) {
+      for (int64_t j = 0; j < block.columns; ++j) {
+        c_[(block.row + i) * n_ + block.column + j] += block.values[i * block.stride + j];
+      }
+    }
+  }
+
+ private:
+  std::vector<float>& c_;
+  int64_t n_;
+};
+
+TEST(Product, GivesEverySumToTheSinkOnce) {
+  for (const ProductShape& shape : shapes()) {
+    if (shape.a_is_transposed) continue;
+    Problem problem(shape);
+    std::vector<float> c(shape.m * shape.n);
+    AddingSink sink(c, shape.n);
+    ProductCall call = problem.call();
+    call.sink = &sink;
+    Product(shape).run(call);
+    EXPECT_EQ(c, problem.expected(0.0f)) << describe(shape);
+  }
+}
+
+// Doubles the rows it is asked for.
+class DoublingSource final : public ProductSource {
+ public:
+  DoublingSource(std::vector<float>& a, int64_t depth) : a_(a), depth_(depth) {}
+  void prepare(int64_t row, int64_t rows) override {
+    for (int64_t i = row * depth_; i < (row + rows) * depth_; ++i) a_[i] *= 2.0f;
+  }
+
+ private:
+  std::vector<float>& a_;
+  int64_t depth_;
+};
+
+TEST(Product, PreparesEveryRowOnce) {
+  for (const int threads : {1, 3}) {
+    ProductShape shape{97, 300, 20};
+    shape.num_threads = threads;
+    Problem problem(shape);
+    std::vector<float> a(shape.m * shape.depth), c(shape.m * shape.n);
+    std::memcpy(a.data(), problem.a.data(), a.size() * sizeof(float));
+    DoublingSource source(a, shape.depth);
+    ProductCall call = problem.call();
+    call.a = a.data();
+    call.c = c.data();
+    call.source = &source;
+    Product(shape).run(call);
+    std::vector<float> expected = problem.expected(0.0f);
+    for (float& value : expected) value *= 2.0f;
+    EXPECT_EQ(c, expected) << threads << " threads";
+  }
+}
+
+TEST(Product, ServesCallsSmallerThanItsShape) {
+  const ProductShape shape{40, 50, 400};
+  Problem problem(shape);
+  std::vector<float> c(7 * 9, -1.0f), expected(7 * 9);
+  ProductCall call = problem.call();
+  call.m = 7;
+  call.n = 9;
+  call.depth = 11;
+  call.c = c.data();
+  call.c_stride = 9;
+  Product(shape).run(call);
+  for (int64_t i = 0; i < 7; ++i) {
+    for (int64_t j = 0; j < 9; ++j) {
+      for (int64_t k = 0; k < 11; ++k)
+        expected[i * 9 + j] += problem.a_at(i, k) * problem.b_at(k, j);
+    }
+  }
+  EXPECT_EQ(c, expected);
+}
+
+TEST(ProductPlan, PacksAtMostAFewMegabytes) {
+  ProductShape shape{4096, 30522, 768};
+  const ProductPlan plan = plan_product(shape, {6, 16}, false);
+  EXPECT_LE(plan.packed_floats(), ProductPlan::kPackedElements + 16 * plan.group_depth);
+  EXPECT_EQ(plan.group_depth, 768);  // nobody takes unfinished sums
+  EXPECT_EQ(plan.packed_columns % 16, 0);
+}
+
+TEST(ProductPlan, DividesADeepProduct) {
+  ProductShape shape{768, 768, 8192};
+  const ProductPlan plan = plan_product(shape, {6, 16}, true);
+  EXPECT_LT(plan.group_depth, 8192);
+  EXPECT_EQ(plan.group_depth % plan.depth_block, 0);
+  EXPECT_LE(plan.depth_block, ProductPlan::kMostDepth);
+}
+
+}  // namespace
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,221 @@
+// The register tile of a matrix product: kTileRows x kTileColumns sums held in registers while one
+// pass over the depth reads a block of A and a packed panel of B. f32 throughout.
+//
+//   C[i, j] (+)= sum_k A[i, k] B[k, j]      i < rows <= kTileRows, j < columns <= kTileColumns
+//
+// A is read where it lies, in one of two layouts, so most operands are never repacked:
+//   kByRow    A[i, k] = a[i * a_stride + k]
+//   kByDepth  A[i, k] = a[k * a_stride + i]
+// B is a panel: depth x kTileColumns floats, aligned to a vector, columns behind the last one zero.
+// Included once per vector target (hwy/foreach_target.h).
+// Source: Van Zee, van de Geijn, BLIS, ACM TOMS 41(3), 2015; without its packing of A.
+#include <cstddef>
+#include <cstdint>
+
+#ifndef CLOZE_BACKEND_CPU_PRODUCT_TILE_ONCE_
+#define CLOZE_BACKEND_CPU_PRODUCT_TILE_ONCE_
+namespace cloze::backend::cpu {
+
+enum class RowLayout { kByRow, kByDepth };
+
+struct TileArguments {
+  int64_t depth = 0;
+  const float* a = nullptr;
+  int64_t a_stride = 0;
+  int64_t a_row_step = 0;  // from tile to tile, a moves by this for every row
+  const float* b = nullptr;
+  float* c = nullptr;
+  int64_t c_stride = 0;
+  bool accumulates = false;
+};
+
+}  // namespace cloze::backend::cpu
+#endif
+
+#if defined(CLOZE_BACKEND_CPU_PRODUCT_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CLOZE_BACKEND_CPU_PRODUCT_TILE_INL_H_
+#undef CLOZE_BACKEND_CPU_PRODUCT_TILE_INL_H_
+#else
+#define CLOZE_BACKEND_CPU_PRODUCT_TILE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "backend/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+// Two vectors wide, and as many rows as the registers hold: 12 sums of 16 registers, 24 of 32.
+inline constexpr int64_t kLanes = HWY_LANES(float);
+inline constexpr int64_t kTileColumns = 2 * kLanes;
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr int64_t kTileRows = 12;
+#else
+inline constexpr int64_t kTileRows = 6;
+#endif
+
+template <int64_t kRows, RowLayout kLayout>
+HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
+  const FloatTag d;
+  FloatVector left[kRows];
+  FloatVector right[kRows];
+#pragma GCC unroll 12
+  for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = hn::Zero(d);
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b;
+  const int64_t stride = t.a_stride;
+  for (int64_t k = 0; k < t.depth; ++k) {
+    const FloatVector b0 = hn::Load(d, b);
+    const FloatVector b1 = hn::Load(d, b + kLanes);
+#pragma GCC unroll 12
+    for (int64_t i = 0; i < kRows; ++i) {
+      const FloatVector value = hn::Set(d, kLayout == RowLayout::kByRow ? a[i * stride] : a[i]);
+      left[i] = hn::MulAdd(value, b0, left[i]);
+      right[i] = hn::MulAdd(value, b1, right[i]);
+    }
+    a += kLayout == RowLayout::kByRow ? 1 : stride;
+    b += kTileColumns;
+  }
+#pragma GCC unroll 12
+  for (int64_t i = 0; i < kRows; ++i) {
+    float* c = t.c + i * t.c_stride;
+    if (t.accumulates) {
+      left[i] = hn::Add(left[i], hn::LoadU(d, c));
+      right[i] = hn::Add(right[i], hn::LoadU(d, c + kLanes));
+    }
+    hn::StoreU(left[i], d, c);
+    hn::StoreU(right[i], d, c + kLanes);
+  }
+}
+
+// The same for a number of rows known only when running.
+template <RowLayout kLayout, int64_t kRows = kTileRows>
+HWY_INLINE void MultiplyRows(int64_t rows, const TileArguments& t) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return MultiplyRows<kLayout, kRows - 1>(rows, t);
+  }
+  MultiplyRows<kRows, kLayout>(t);
+}
+
+// A tile whose columns may end inside the panel: goes through a full tile beside it.
+template <RowLayout kLayout>
+HWY_INLINE void MultiplyTile(int64_t rows, int64_t columns, const TileArguments& t) {
+  if (columns == kTileColumns) return MultiplyRows<kLayout>(rows, t);
+  HWY_ALIGN float full[kTileRows * kTileColumns];
+  TileArguments inside = t;
+  inside.c = full;
+  inside.c_stride = kTileColumns;
+  inside.accumulates = false;
+  MultiplyRows<kLayout>(rows, inside);
+  for (int64_t i = 0; i < rows; ++i) {
+    float* c = t.c + i * t.c_stride;
+    for (int64_t j = 0; j < columns; ++j) {
+      c[j] = full[i * kTileColumns + j] + (t.accumulates ? c[j] : 0.0f);
+    }
+  }
+}
+
+// A block of A times several panels that lie one behind the other. The panel stays in the first
+// cache while the rows pass by.
+template <RowLayout kLayout>
+HWY_INLINE void MultiplyPanels(int64_t rows, int64_t columns, TileArguments t) {
+  const TileArguments first = t;
+  for (int64_t j = 0; j < columns; j += kTileColumns) {
+    const int64_t tile_columns = HWY_MIN(kTileColumns, columns - j);
+    for (int64_t i = 0; i < rows; i += kTileRows) {
+      t.a = first.a + i * t.a_row_step;
+      t.b = first.b + j * t.depth;
+      t.c = first.c + i * t.c_stride + j;
+      MultiplyTile<kLayout>(HWY_MIN(kTileRows, rows - i), tile_columns, t);
+    }
+  }
+}
+
+// One panel of B[k, j] = from[k * stride + j].
+template <typename T>
+HWY_INLINE void PackPanel(const T* from, int64_t stride, int64_t depth, int64_t columns,
+                          float* HWY_RESTRICT panel) {
+  const FloatTag d;
+  for (int64_t k = 0; k < depth; ++k, panel += kTileColumns) {
+    const T* row = from + k * stride;
+    if (columns == kTileColumns) {
+      hn::Store(LoadFloats(d, row, Whole{}), d, panel);
+      hn::Store(LoadFloats(d, row + kLanes, Whole{}), d, panel + kLanes);
+      continue;
+    }
+    for (int64_t j = 0; j < kTileColumns; ++j) {
+      panel[j] = j < columns ? static_cast<float>(row[j]) : 0.0f;
+    }
+  }
+}
+
+// Four columns of a panel of B[k, j] = from[j * stride + k], transposed in registers.
+template <typename T>
+HWY_INLINE void PackFourColumns(const T* from, int64_t stride, int64_t depth,
+                                float* HWY_RESTRICT panel) {
+  const hn::FixedTag<float, 4> d;
+  int64_t k = 0;
+  for (; k + 4 <= depth; k += 4, panel += 4 * kTileColumns) {
+    const auto r0 = LoadFloats(d, from + k, Whole{});
+    const auto r1 = LoadFloats(d, from + stride + k, Whole{});
+    const auto r2 = LoadFloats(d, from + 2 * stride + k, Whole{});
+    const auto r3 = LoadFloats(d, from + 3 * stride + k, Whole{});
+    const auto even_low = hn::InterleaveLower(d, r0, r2);
+    const auto odd_low = hn::InterleaveLower(d, r1, r3);
+    const auto even_high = hn::InterleaveUpper(d, r0, r2);
+    const auto odd_high = hn::InterleaveUpper(d, r1, r3);
+    hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, panel);
+    hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, panel + kTileColumns);
+    hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, panel + 2 * kTileColumns);
+    hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, panel + 3 * kTileColumns);
+  }
+  for (; k < depth; ++k, panel += kTileColumns) {
+    for (int64_t j = 0; j < 4; ++j) panel[j] = static_cast<float>(from[j * stride + k]);
+  }
+}
+
+// One panel of B[k, j] = from[j * stride + k].
+template <typename T>
+HWY_INLINE void PackTransposedPanel(const T* from, int64_t stride, int64_t depth, int64_t columns,
+                                    float* HWY_RESTRICT panel) {
+  int64_t j = 0;
+  for (; j + 4 <= columns; j += 4) PackFourColumns(from + j * stride, stride, depth, panel + j);
+  for (; j < kTileColumns; ++j) {
+    for (int64_t k = 0; k < depth; ++k) {
+      panel[k * kTileColumns + j] = j < columns ? static_cast<float>(from[j * stride + k]) : 0.0f;
+    }
+  }
+}
+
+// The block of a matrix as panels: depth x columns, panel after panel.
+template <typename T>
+HWY_INLINE void PackPanels(const T* from, int64_t stride, int64_t depth, int64_t columns,
+                           float* panels) {
+  for (int64_t j = 0; j < columns; j += kTileColumns) {
+    PackPanel(from + j, stride, depth, HWY_MIN(kTileColumns, columns - j), panels + j * depth);
+  }
+}
+template <typename T>
+HWY_INLINE void PackTransposedPanels(const T* from, int64_t stride, int64_t depth, int64_t columns,
+                                     float* panels) {
+  for (int64_t j = 0; j < columns; j += kTileColumns) {
+    PackTransposedPanel(from + j * stride, stride, depth, HWY_MIN(kTileColumns, columns - j),
+                        panels + j * depth);
+  }
+}
+
+// A row of f32 or bf16 as f32.
+template <typename T>
+HWY_INLINE void CopyFloats(const T* from, int64_t count, float* to) {
+  const FloatTag d;
+  ForEachVector(d, count, [&](int64_t j, auto part) HWY_ATTR {
+    StoreFloats(d, LoadFloats(d, from + j, part), to + j, part);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,276 @@
+// vocabulary_loss and its gradient by blocks of predictions. The logits of a block lie [V, R], so
+// the table, the largest operand, is read row by row where it lies, both as A of the logits and as
+// the rows of its own gradient:
+//
+//   logits [V, R] = table x^T        the softmax of a chunk follows while it is in the cache
+//   dtable [V, H] += dlogits x       dlogits are made from the softmax just before
+//   dx     [R, H] = dlogits^T table
+#include "ops/vocabulary_loss.h"
+
+#include <algorithm>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/part_kernel.h"
+#include "backend/cpu/product.h"
+#include "backend/cpu/product_plan.h"
+#include "backend/cpu/vocabulary_softmax.h"
+#include "base/bfloat16.h"
+
+namespace cloze::backend::cpu {
+namespace {
+
+// Predictions of a block: enough to make up for reading the table and its gradient, few enough that
+// V of them stay in tens of megabytes.
+constexpr int64_t kBlockPredictions = 256;
+
+class SoftmaxSink final : public ProductSink {
+ public:
+  SoftmaxSink(VocabularySoftmax& softmax, bool keeps) : softmax_(softmax), keeps_(keeps) {}
+  void take(const ProductBlock& block) override { softmax_.take_chunk(block, keeps_); }
+
+ private:
+  VocabularySoftmax& softmax_;
+  bool keeps_;
+};
+
+// Makes dlogits of the exponentials, a chunk at a time.
+class LogitGradientSource final : public ProductSource {
+ public:
+  LogitGradientSource(const VocabularySoftmax& softmax, const VocabularySoftmax::Chunk& whole)
+      : softmax_(softmax), whole_(whole) {}
+  void prepare(int64_t row, int64_t rows) override {
+    VocabularySoftmax::Chunk chunk = whole_;
+    chunk.values += row * chunk.stride;
+    chunk.row = row;
+    chunk.rows = rows;
+    softmax_.apply_factors(chunk);
+  }
+
+ private:
+  const VocabularySoftmax& softmax_;
+  VocabularySoftmax::Chunk whole_;
+};
+
+// Which operator it is: where its inputs begin and what it puts out.
+struct Variant {
+  size_t first_input = 0;
+  bool has_loss = false;
+  bool has_gradient = false;
+};
+
+// The tensors of one call.
+struct Tensors {
+  const char* x = nullptr;
+  const void* table = nullptr;
+  const int32_t* labels = nullptr;
+  const float* bias = nullptr;  // null without one
+  double scale = 0.0;           // of the gradient
+  char* dx = nullptr;
+  float* dtable = nullptr;
+  float* dbias = nullptr;  // null without one
+  bool adds_dtable = false;
+  bool adds_dbias = false;
+};
+
+struct BlockRange {
+  int64_t begin = 0;
+  int64_t count = 0;
+};
+
+class VocabularyLoss final : public Kernel {
+ public:
+  VocabularyLoss(const KernelRequest& request, const Variant& variant)
+      : request_(request),
+        variant_(variant),
+        dtype_(request.inputs[variant.first_input].dtype),
+        P_(request.inputs[variant.first_input].shape[0]),
+        H_(request.inputs[variant.first_input].shape[1]),
+        V_(request.inputs[variant.first_input + 1].shape[0]),
+        R_(std::min(kBlockPredictions, round_up(P_, 16))),
+        logits_(logits_shape()),
+        dtable_(dtable_shape()),
+        dx_(dx_shape()) {}
+
+  size_t workspace_bytes() const override { return products_offset() + product_bytes(); }
+
+  void run(const KernelArguments& arguments) override {
+    const Tensors t = tensors(arguments);
+    int64_t used = P_;
+    while (used > 0 && t.labels[used - 1] < 0) --used;
+    if (variant_.has_gradient) clear_unused(t, used);
+    char* workspace = static_cast<char*>(arguments.workspace);
+    VocabularySoftmax softmax(V_, R_, workspace + logits_bytes());
+    VocabularySoftmax::Sums sums;
+    for (int64_t begin = 0; begin < used; begin += R_) {
+      const BlockRange range{begin, std::min(R_, used - begin)};
+      softmax.begin(range.count, t.labels + begin, t.bias);
+      compute_logits(t, range, softmax, workspace);
+      const VocabularySoftmax::Sums block = softmax.combine(t.scale);
+      sums.loss += block.loss;
+      sums.correct += block.correct;
+      if (variant_.has_gradient) compute_gradients(t, range, softmax, workspace);
+    }
+    if (variant_.has_loss) put_loss(arguments, sums);
+  }
+
+ private:
+  ProductShape logits_shape() const {
+    ProductShape shape{V_, R_, H_};
+    shape.b_is_transposed = true;
+    shape.a_dtype = shape.b_dtype = dtype_;
+    shape.block_rows = VocabularySoftmax::kChunkRows;
+    shape.num_threads = request_.num_threads;
+    return shape;
+  }
+
+  ProductShape dtable_shape() const {
+    ProductShape shape{V_, H_, R_};
+    shape.b_dtype = dtype_;
+    shape.block_rows = VocabularySoftmax::kChunkRows;
+    shape.num_threads = request_.num_threads;
+    return shape;
+  }
+
+  ProductShape dx_shape() const {
+    ProductShape shape{R_, H_, V_};
+    shape.a_is_transposed = true;
+    shape.b_dtype = dtype_;
+    shape.num_threads = request_.num_threads;
+    return shape;
+  }
+
+  // Workspace: logits [V, R], the softmax's, dx in f32 [R, H] where x is bf16, the products'.
+  size_t logits_bytes() const {
+    return variant_.has_gradient ? static_cast<size_t>(V_ * R_) * sizeof(float) : 0;
+  }
+  size_t dx_offset() const { return logits_bytes() + VocabularySoftmax::workspace_bytes(V_, R_); }
+  size_t products_offset() const {
+    const bool needs_dx = variant_.has_gradient && dtype_ != DType::kF32;
+    const int64_t dx_floats = needs_dx ? round_up(R_ * H_, 16) : 0;
+    return dx_offset() + static_cast<size_t>(dx_floats) * sizeof(float);
+  }
+  size_t product_bytes() const {
+    if (!variant_.has_gradient) return logits_.workspace_bytes();
+    return std::max({logits_.workspace_bytes(), dtable_.workspace_bytes(), dx_.workspace_bytes()});
+  }
+
+  Tensors tensors(const KernelArguments& arguments) const {
+    const size_t first = variant_.first_input;
+    const bool has_bias = request_.inputs.size() == first + 5;
+    Tensors t;
+    t.x = arguments.input<const char>(first);
+    t.table = arguments.input<const void>(first + 1);
+    t.labels = arguments.input<const int32_t>(first + 2);
+    t.bias = has_bias ? arguments.input<const float>(first + 4) : nullptr;
+    if (!variant_.has_gradient) return t;
+    const double normalizer = *arguments.input<const float>(first + 3);
+    t.scale = *arguments.input<const float>(0) * normalizer;
+    const size_t dx = variant_.has_loss ? 2 : 0;
+    t.dx = arguments.output<char>(dx);
+    t.dtable = arguments.output<float>(dx + 1);
+    t.adds_dtable = request_.accumulates[dx + 1];
+    if (!has_bias) return t;
+    t.dbias = arguments.output<float>(dx + 2);
+    t.adds_dbias = request_.accumulates[dx + 2];
+    return t;
+  }
+
+  char* rows_of_x(char* x, int64_t row) const { return x + row * H_ * bytes_of(dtype_); }
+
+  // No gradient flows from unused predictions; and without any used one, none at all.
+  void clear_unused(const Tensors& t, int64_t used) const {
+    std::fill(rows_of_x(t.dx, used), rows_of_x(t.dx, P_), 0);
+    if (used > 0) return;
+    if (!t.adds_dtable) std::fill_n(t.dtable, V_ * H_, 0.0f);
+    if (t.dbias != nullptr && !t.adds_dbias) std::fill_n(t.dbias, V_, 0.0f);
+  }
+
+  void compute_logits(const Tensors& t, const BlockRange& range, VocabularySoftmax& softmax,
+                      char* workspace) const {
+    SoftmaxSink sink(softmax, variant_.has_gradient);
+    const char* x = t.x + range.begin * H_ * bytes_of(dtype_);
+    ProductCall call{V_, range.count, H_, t.table, H_, x, H_};
+    call.c = variant_.has_gradient ? reinterpret_cast<float*>(workspace) : nullptr;
+    call.c_stride = R_;
+    call.sink = &sink;
+    call.workspace = workspace + products_offset();
+    logits_.run(call);
+  }
+
+  void compute_gradients(const Tensors& t, const BlockRange& range,
+                         const VocabularySoftmax& softmax, char* workspace) const {
+    float* logits = reinterpret_cast<float*>(workspace);
+    const bool is_later = range.begin > 0;
+    VocabularySoftmax::Chunk whole{logits, R_};
+    whole.dbias = t.dbias;
+    whole.adds_dbias = t.adds_dbias || is_later;
+    LogitGradientSource source(softmax, whole);
+    const char* x = t.x + range.begin * H_ * bytes_of(dtype_);
+    ProductCall dtable{V_, H_, range.count, logits, R_, x, H_, t.dtable, H_};
+    dtable.accumulates = t.adds_dtable || is_later;
+    dtable.source = &source;
+    dtable.workspace = workspace + products_offset();
+    dtable_.run(dtable);
+
+    char* to = rows_of_x(t.dx, range.begin);
+    char* sums = dtype_ == DType::kF32 ? to : workspace + dx_offset();
+    ProductCall dx{range.count, H_, V_, logits, R_, t.table, H_};
+    dx.c = reinterpret_cast<float*>(sums);
+    dx.c_stride = H_;
+    dx.workspace = workspace + products_offset();
+    dx_.run(dx);
+    if (sums != to) round_dx(dx.c, range.count, reinterpret_cast<bfloat16*>(to));
+  }
+
+  void round_dx(const float* sums, int64_t rows, bfloat16* to) const {
+    const Work work = element_work(request_, rows * H_);
+    for_each_part(work, [&](const Part& part) {
+      for (int64_t i = part.begin; i < part.end; ++i) to[i] = bfloat16(sums[i]);
+    });
+  }
+
+  void put_loss(const KernelArguments& arguments, const VocabularySoftmax::Sums& sums) const {
+    const double normalizer = *arguments.input<const float>(variant_.first_input + 3);
+    const double values[] = {sums.loss * normalizer, sums.correct};
+    for (size_t i = 0; i < 2; ++i) {
+      float* to = arguments.output<float>(i);
+      *to = static_cast<float>(values[i] + (request_.accumulates[i] ? *to : 0.0f));
+    }
+  }
+
+  KernelRequest request_;
+  Variant variant_;
+  DType dtype_;
+  int64_t P_, H_, V_, R_;
+  Product logits_, dtable_, dx_;
+};
+
+// The activations decide; dloss, which comes first in the gradients, is always f32.
+std::optional<std::string> refuse_gradient(const KernelRequest& request) {
+  KernelRequest head = request;
+  head.inputs.erase(head.inputs.begin());
+  return refuse_unless_f32_or_bf16(head);
+}
+
+std::unique_ptr<Kernel> create_loss(const KernelRequest& request) {
+  return std::make_unique<VocabularyLoss>(request, Variant{.has_loss = true});
+}
+
+std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
+  return std::make_unique<VocabularyLoss>(request, Variant{1, false, true});
+}
+
+std::unique_ptr<Kernel> create_with_gradient(const KernelRequest& request) {
+  return std::make_unique<VocabularyLoss>(request, Variant{1, true, true});
+}
+
+}  // namespace
+
+constinit const KernelEntry kVocabularyLossEntry{"cpu/vocabulary_loss/blocked",
+                                                 refuse_unless_f32_or_bf16, create_loss};
+constinit const KernelEntry kVocabularyLossGradientEntry{"cpu/vocabulary_loss_gradient/blocked",
+                                                         refuse_gradient, create_gradient};
+constinit const KernelEntry kVocabularyLossWithGradientEntry{
+    "cpu/vocabulary_loss_with_gradient/blocked", refuse_gradient, create_with_gradient};
+
+}  // namespace cloze::backend::cpu
