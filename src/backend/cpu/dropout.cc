@@ -15,8 +15,11 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
+// multipliers [channels] is scratch: the mask comes in an order of its own, and memory is best
+// read in order.
 template <class T>
-void DropRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+void DropRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
+              float* multipliers) {
   const FloatTag d;
   const auto& attributes = request.attributes_as<ops::DropoutAttributes>();
   const int64_t channels = request.inputs[0].shape[1];
@@ -26,17 +29,20 @@ void DropRows(const KernelRequest& request, const KernelArguments& arguments, Pa
     T* y = arguments.output<T>(0) + t * channels;
     mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(1)[t]);
     mask.row = static_cast<uint32_t>(arguments.input<int32_t>(2)[t]);
-    ForEachMultiplier(mask, channels, [&](int64_t i, auto part, FloatVector multiplier) HWY_ATTR {
+    DropoutMultipliers(d, mask, channels, multipliers);
+    ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
+      const FloatVector multiplier = LoadFloats(d, multipliers + i, part);
       StoreFloats(d, hn::Mul(LoadFloats(d, x + i, part), multiplier), y + i, part);
     });
   }
 }
 
-void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
+                 float* multipliers) {
   if (request.inputs[0].dtype == DType::kBF16) {
-    DropRows<bfloat16>(request, arguments, rows);
+    DropRows<bfloat16>(request, arguments, rows, multipliers);
   } else {
-    DropRows<float>(request, arguments, rows);
+    DropRows<float>(request, arguments, rows, multipliers);
   }
 }
 
@@ -55,9 +61,12 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
   const Shape& shape = request.inputs[0].shape;
   return std::make_unique<PartKernel>(
       request, row_work(request, shape[0], shape[1]),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
-        HWY_DYNAMIC_DISPATCH(DropoutRows)(request, arguments, part);
-      });
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+         void* scratch) {
+        HWY_DYNAMIC_DISPATCH(DropoutRows)
+        (request, arguments, part, static_cast<float*>(scratch));
+      },
+      static_cast<size_t>(shape[1]) * sizeof(float));
 }
 
 }  // namespace

@@ -19,26 +19,29 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// z = residual + dropout(x) for one row.
+// z = residual + dropout(x) for one row. multipliers [channels] is scratch: the mask comes in an
+// order of its own, and memory is best read in order.
 template <class T>
 HWY_INLINE void AddRow(const DropoutRow& mask, int64_t channels, const T* x, const T* residual,
-                       T* z) {
+                       float* multipliers, T* z) {
   const FloatTag d;
   if (mask.threshold == 0) {
     MapFloats(d, channels, x, residual, z,
               [&](FloatVector a, FloatVector b) HWY_ATTR { return hn::Add(a, b); });
     return;
   }
-  ForEachMultiplier(mask, channels, [&](int64_t i, auto part, FloatVector multiplier) HWY_ATTR {
+  DropoutMultipliers(d, mask, channels, multipliers);
+  ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
     const FloatVector sum =
-        hn::MulAdd(LoadFloats(d, x + i, part), multiplier, LoadFloats(d, residual + i, part));
+        hn::MulAdd(LoadFloats(d, x + i, part), LoadFloats(d, multipliers + i, part),
+                   LoadFloats(d, residual + i, part));
     StoreFloats(d, sum, z + i, part);
   });
 }
 
 template <class T>
-void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& arguments,
-                         Part rows) {
+void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
+                         float* multipliers) {
   const auto& attributes = request.attributes_as<ops::DropoutAddLayerNormAttributes>();
   const int64_t channels = request.inputs[0].shape[1];
   const auto epsilon = static_cast<float>(attributes.epsilon);
@@ -48,7 +51,8 @@ void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& ar
     T* z = arguments.output<T>(1) + first;
     mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(4)[t]);
     mask.row = static_cast<uint32_t>(arguments.input<int32_t>(5)[t]);
-    AddRow(mask, channels, arguments.input<T>(0) + first, arguments.input<T>(1) + first, z);
+    AddRow(mask, channels, arguments.input<T>(0) + first, arguments.input<T>(1) + first,
+           multipliers, z);
     const RowStatistics statistics =
         NormalizeRow(z, arguments.input<float>(2), arguments.input<float>(3), channels, epsilon,
                      arguments.output<T>(0) + first);
@@ -58,11 +62,11 @@ void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& ar
 }
 
 void DropoutAddLayerNormRows(const KernelRequest& request, const KernelArguments& arguments,
-                             Part rows) {
+                             Part rows, float* multipliers) {
   if (request.inputs[0].dtype == DType::kBF16) {
-    AddAndNormalizeRows<bfloat16>(request, arguments, rows);
+    AddAndNormalizeRows<bfloat16>(request, arguments, rows, multipliers);
   } else {
-    AddAndNormalizeRows<float>(request, arguments, rows);
+    AddAndNormalizeRows<float>(request, arguments, rows, multipliers);
   }
 }
 
@@ -135,9 +139,12 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
   const Shape& shape = request.inputs[0].shape;
   return std::make_unique<PartKernel>(
       request, row_work(request, shape[0], shape[1]),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
-        HWY_DYNAMIC_DISPATCH(DropoutAddLayerNormRows)(request, arguments, part);
-      });
+      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+         void* scratch) {
+        HWY_DYNAMIC_DISPATCH(DropoutAddLayerNormRows)
+        (request, arguments, part, static_cast<float*>(scratch));
+      },
+      static_cast<size_t>(shape[1]) * sizeof(float));
 }
 
 class GradientKernel final : public Kernel {
