@@ -1,0 +1,150 @@
+#include "text/vocabulary_trainer.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "platform/file.h"
+#include "text/pair_merger.h"
+#include "text/utf8.h"
+
+namespace cloze::text {
+namespace {
+
+struct CountedWord {
+  std::u32string code_points;
+  int64_t count = 0;
+};
+
+std::u32string decode(std::string_view text) {
+  std::u32string code_points;
+  for (size_t i = 0; i < text.size();) {
+    const DecodedCodePoint decoded = decode_utf8(text, i);
+    code_points += decoded.code_point;
+    i += decoded.bytes;
+  }
+  return code_points;
+}
+
+// The most frequent code points, at most `limit`; of equals the smaller ones.
+std::set<char32_t> choose_alphabet(const std::vector<CountedWord>& words, size_t limit) {
+  std::map<char32_t, int64_t> counts;
+  for (const CountedWord& word : words) {
+    for (const char32_t c : word.code_points) counts[c] += word.count;
+  }
+  std::vector<std::pair<char32_t, int64_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& left, const auto& right) { return left.second > right.second; });
+  std::set<char32_t> alphabet;
+  for (size_t i = 0; i < std::min(limit, sorted.size()); ++i) alphabet.insert(sorted[i].first);
+  return alphabet;
+}
+
+// Tokens and their ids while the vocabulary grows.
+class TokenList {
+ public:
+  int32_t add(const std::string& token) {
+    const auto [place, is_new] = ids_.emplace(token, static_cast<int32_t>(tokens_.size()));
+    if (is_new) tokens_.push_back(token);
+    return place->second;
+  }
+  void add_alphabet(const std::vector<CountedWord>& words) {
+    std::set<char32_t> all, continuing;
+    for (const CountedWord& word : words) {
+      all.insert(word.code_points.begin(), word.code_points.end());
+      continuing.insert(word.code_points.begin() + 1, word.code_points.end());
+    }
+    for (const char32_t c : all) starts_[c] = add(utf8_of(c));
+    for (const char32_t c : continuing) {
+      continuations_[c] = add(std::string(kContinuation) + utf8_of(c));
+    }
+  }
+  std::vector<SymbolId> symbols_of(const CountedWord& word) const {
+    std::vector<SymbolId> symbols = {starts_.at(word.code_points[0])};
+    for (size_t i = 1; i < word.code_points.size(); ++i) {
+      symbols.push_back(continuations_.at(word.code_points[i]));
+    }
+    return symbols;
+  }
+  int32_t add_merged(PairMerger::Pair pair) {
+    return add(tokens_[static_cast<size_t>(pair.left)] +
+               tokens_[static_cast<size_t>(pair.right)].substr(kContinuation.size()));
+  }
+  size_t size() const { return tokens_.size(); }
+  std::vector<std::string> take() && { return std::move(tokens_); }
+
+ private:
+  static std::string utf8_of(char32_t code_point) {
+    std::string text;
+    append_utf8(code_point, text);
+    return text;
+  }
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, int32_t> ids_;
+  std::map<char32_t, int32_t> starts_, continuations_;
+};
+
+}  // namespace
+
+VocabularyTrainer::VocabularyTrainer(VocabularyTrainerOptions options)
+    : options_(options), basic_tokenizer_(options.tokenizer.profile, options.tokenizer.lower_case) {
+  if (options.size < 1 || options.min_frequency < 1 || options.limit_alphabet < 1) {
+    throw_user_error(
+        "vocabulary size {}, min frequency {}, alphabet limit {}: each must be at least 1",
+        options.size, options.min_frequency, options.limit_alphabet);
+  }
+}
+
+void VocabularyTrainer::add_text(std::string_view text) {
+  num_invalid_ += basic_tokenizer_.split<false>(text, [&](const Word& word) {
+    if (word.is_overlong) return;
+    ++num_words_;
+    const auto found = counts_.find(word.text);
+    if (found != counts_.end()) {
+      ++found->second;
+    } else {
+      counts_.emplace(word.text, 1);
+    }
+  });
+}
+
+void VocabularyTrainer::add_file(const std::filesystem::path& path) {
+  add_text(platform::MappedFile(path).text());
+}
+
+Vocabulary VocabularyTrainer::train() const {
+  if (counts_.empty()) throw_user_error("no words in the input: a vocabulary needs some text");
+  std::vector<CountedWord> words;
+  for (const auto& [text, count] : counts_) words.push_back({decode(text), count});
+  const auto alphabet = choose_alphabet(words, static_cast<size_t>(options_.limit_alphabet));
+  std::erase_if(words, [&](const CountedWord& word) {
+    return !std::all_of(word.code_points.begin(), word.code_points.end(),
+                        [&](char32_t c) { return alphabet.contains(c); });
+  });
+
+  TokenList tokens;
+  for (const auto special : {kPadToken, kUnknownToken, kClsToken, kSepToken, kMaskToken}) {
+    tokens.add(std::string(special));
+  }
+  tokens.add_alphabet(words);
+  const auto size = static_cast<size_t>(options_.size);
+  if (tokens.size() > size) {
+    throw_user_error(
+        "vocabulary size {}: the special tokens and the alphabet alone are {}; take a larger size "
+        "or a smaller alphabet limit (now {})",
+        size, tokens.size(), options_.limit_alphabet);
+  }
+  PairMerger merger;
+  for (const CountedWord& word : words) merger.add_word(tokens.symbols_of(word), word.count);
+  while (tokens.size() < size) {
+    const auto pair = merger.best_pair(options_.min_frequency);
+    if (!pair) break;
+    merger.merge(*pair, tokens.add_merged(*pair));
+  }
+  return Vocabulary::from_tokens(std::move(tokens).take());
+}
+
+}  // namespace cloze::text

@@ -1,0 +1,75 @@
+#include "text/vocabulary_trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace cloze::text {
+namespace {
+
+Vocabulary train(std::string_view text, VocabularyTrainerOptions options) {
+  VocabularyTrainer trainer(options);
+  trainer.add_text(text);
+  return trainer.train();
+}
+
+TEST(VocabularyTrainerTest, SpecialsAlphabetContinuationsMerges) {
+  const Vocabulary vocabulary = train("ab ab AB abc c! c", {.size = 100});
+  EXPECT_EQ(vocabulary.to_text(), "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n!\na\nb\nc\n##b\n##c\nab\n");
+  EXPECT_EQ(vocabulary.pad_id(), 0);
+}
+
+TEST(VocabularyTrainerTest, OptionsAreKept) {
+  const std::string_view text = "ab ab ab abc abc é éa x";
+  EXPECT_EQ(train(text, {.size = 13}).size(), 13);
+  EXPECT_TRUE(train(text, {.size = 100}).find("abc"));
+  EXPECT_FALSE(train(text, {.size = 100, .min_frequency = 3}).find("abc"));
+  EXPECT_TRUE(train(text, {.size = 100}).find("e"));
+  EXPECT_TRUE(train(text, {.tokenizer = {.lower_case = false}, .size = 100}).find("é"));
+  const Vocabulary narrow = train(text, {.size = 100, .limit_alphabet = 3});
+  EXPECT_TRUE(narrow.find("c"));
+  EXPECT_FALSE(narrow.find("e") || narrow.find("x"));
+}
+
+TEST(VocabularyTrainerTest, OrderAndGroupingOfTheTextDoNotMatter) {
+  VocabularyTrainer trainer({.size = 60});
+  std::string forwards;
+  for (int i = 0; i < 300; ++i) {
+    const std::string line = fmt::format("{:b} {:o} word{}\n", i, i * 7, i % 17);
+    forwards += line;
+  }
+  for (int i = 299; i >= 0; --i)
+    trainer.add_text(fmt::format("{:b} {:o} word{}", i, i * 7, i % 17));
+  EXPECT_EQ(trainer.train().to_text(), train(forwards, {.size = 60}).to_text());
+  EXPECT_EQ(trainer.num_words(), 900);
+}
+
+TEST(VocabularyTrainerTest, TheResultSpellsItsOwnText) {
+  const std::string_view text = "the quick brown fox jumps over the lazy dog, the quicker fox.";
+  const Tokenizer tokenizer(train(text, {.size = 80}), {});
+  std::vector<int32_t> ids;
+  tokenizer.append_ids(text, ids);
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), tokenizer.vocabulary().unknown_id()), 0);
+  EXPECT_TRUE(tokenizer.vocabulary().find("quick"));
+}
+
+std::string error_of(std::string_view text, VocabularyTrainerOptions options) {
+  try {
+    train(text, options);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(VocabularyTrainerTest, MessagesSayWhatToDo) {
+  EXPECT_EQ(error_of(" \n", {}), "no words in the input: a vocabulary needs some text");
+  EXPECT_EQ(error_of("abc", {.size = 9}),
+            "vocabulary size 9: the special tokens and the alphabet alone are 10; take a larger "
+            "size or a smaller alphabet limit (now 1000)");
+  EXPECT_EQ(error_of("abc", {.size = 0}),
+            "vocabulary size 0, min frequency 2, alphabet limit 1000: each must be at least 1");
+}
+
+}  // namespace
+}  // namespace cloze::text
