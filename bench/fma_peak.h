@@ -1,0 +1,10 @@
+// The most multiply-adds this machine does: what matrix products are measured against.
+#pragma once
+
+namespace cloze::bench {
+
+// f32 GFLOP/s (multiply-add = 2) of `num_threads` threads that do nothing but fused multiply-adds
+// in registers, in vectors of the widest kind there is. Takes about a hundredth of a second.
+double fma_peak_gflops(int num_threads);
+
+}  // namespace cloze::bench
