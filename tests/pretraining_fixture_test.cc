@@ -8,6 +8,7 @@
 
 #include "data/packer.h"
 #include "models/bert.h"
+#include "train/micro_batch_inputs.h"
 #include "train/training_step.h"
 
 namespace cloze::tests {
@@ -96,13 +97,7 @@ TEST_P(PretrainingFixtureTest, LogitsOfEveryPosition) {
                              {capacity.tokens, capacity.sequences, capacity.predictions});
   engine::Session session(std::move(graph), {.backend = GetParam().backend});
   fixture_.load_parameters(session);
-  session.write<int32_t>("input_ids", micro_batch.input_ids);
-  session.write<int32_t>("token_type_ids", micro_batch.token_type_ids);
-  session.write<int32_t>("position_ids", micro_batch.position_ids);
-  session.write<int32_t>("sample_ids", micro_batch.sample_ids);
-  session.write<int32_t>("sequence_starts", micro_batch.sequence_starts);
-  session.write<int32_t>("first_tokens", micro_batch.first_tokens);
-  session.write<int32_t>("masked_positions", micro_batch.masked_positions);
+  train::write_micro_batch(session, micro_batch);
   session.run(Phase::kMicroStep);
 
   EXPECT_LE(largest_gap(session.values<float>("prediction_logits"),

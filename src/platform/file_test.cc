@@ -13,8 +13,8 @@ class FileTest : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(testing::TempDir()) /
-              ("cloze_file_test_" + std::string(
-                  testing::UnitTest::GetInstance()->current_test_info()->name()));
+              ("cloze_file_test_" +
+               std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -9,6 +9,7 @@
 #include "passes/differentiate.h"
 #include "passes/fuse.h"
 #include "passes/precision.h"
+#include "train/micro_batch_inputs.h"
 
 namespace cloze::train {
 namespace {
@@ -54,18 +55,6 @@ Graph training_graph(const TrainingStepOptions& options) {
 TrainingStep::TrainingStep(const TrainingStepOptions& options)
     : seed_(options.seed), session_(training_graph(options), options.compile) {}
 
-void TrainingStep::write_inputs(const data::MicroBatch& batch) {
-  session_.write<int32_t>("input_ids", batch.input_ids);
-  session_.write<int32_t>("token_type_ids", batch.token_type_ids);
-  session_.write<int32_t>("position_ids", batch.position_ids);
-  session_.write<int32_t>("sample_ids", batch.sample_ids);
-  session_.write<int32_t>("sequence_starts", batch.sequence_starts);
-  session_.write<int32_t>("first_tokens", batch.first_tokens);
-  session_.write<int32_t>("masked_positions", batch.masked_positions);
-  session_.write<int32_t>("masked_labels", batch.masked_labels);
-  session_.write<int32_t>("next_sentence_labels", batch.next_sentence_labels);
-}
-
 StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
   const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
   session_.write<int32_t>("random_key", key);
@@ -73,7 +62,7 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   session_.write_scalar("mlm_normalizer", static_cast<float>(inverse(batch.num_predictions)));
   session_.write_scalar("nsp_normalizer", static_cast<float>(inverse(batch.num_sequences)));
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    write_inputs(micro_batch);
+    write_micro_batch(session_, micro_batch);
     session_.run(Phase::kMicroStep);
   }
   const StepResult result{

@@ -52,8 +52,6 @@ class TrainingStep {
   engine::Session& session() { return session_; }
 
  private:
-  void write_inputs(const data::MicroBatch& micro_batch);
-
   uint32_t seed_;
   engine::Session session_;
 };

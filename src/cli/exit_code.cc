@@ -1,0 +1,19 @@
+#include "cli/exit_code.h"
+
+#include <new>
+
+#include "base/error.h"
+#include "train/pretraining.h"
+
+namespace cloze::cli {
+
+ExitCode exit_code_of(const std::exception& error) {
+  if (dynamic_cast<const DataError*>(&error) != nullptr) return ExitCode::kData;
+  if (dynamic_cast<const UserError*>(&error) != nullptr) return ExitCode::kUsage;
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) return ExitCode::kEnvironment;
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ExitCode::kEnvironment;
+  if (dynamic_cast<const train::DivergenceError*>(&error) != nullptr) return ExitCode::kDiverged;
+  return ExitCode::kFailure;
+}
+
+}  // namespace cloze::cli

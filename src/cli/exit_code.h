@@ -1,0 +1,20 @@
+// What the program's exit status says; schedulers and scripts act on it.
+#pragma once
+
+#include <exception>
+
+namespace cloze::cli {
+
+enum class ExitCode : int {
+  kSuccess = 0,
+  kFailure = 1,         // a broken promise inside cloze
+  kUsage = 2,           // a bad flag, option, configuration or path
+  kData = 3,            // bad bytes in a file that was named
+  kEnvironment = 4,     // no memory, no space
+  kDiverged = 5,        // training left the finite numbers
+  kSavedOnSignal = 75,  // asked to stop, state saved: run again with --restore-dir (EX_TEMPFAIL)
+};
+
+ExitCode exit_code_of(const std::exception& error);
+
+}  // namespace cloze::cli

@@ -1,0 +1,22 @@
+#include "cli/exit_code.h"
+
+#include <gtest/gtest.h>
+
+#include <new>
+
+#include "base/error.h"
+
+namespace cloze::cli {
+namespace {
+
+TEST(ExitCode, SaysWhoIsToBlame) {
+  EXPECT_EQ(exit_code_of(UserError("x")), ExitCode::kUsage);
+  EXPECT_EQ(exit_code_of(DataError("x")), ExitCode::kData);
+  EXPECT_EQ(exit_code_of(EnvironmentError("x")), ExitCode::kEnvironment);
+  EXPECT_EQ(exit_code_of(std::bad_alloc()), ExitCode::kEnvironment);
+  EXPECT_EQ(exit_code_of(InternalError("x")), ExitCode::kFailure);
+  EXPECT_EQ(exit_code_of(std::runtime_error("x")), ExitCode::kFailure);
+}
+
+}  // namespace
+}  // namespace cloze::cli

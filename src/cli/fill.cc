@@ -1,0 +1,122 @@
+#include "cli/fill.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formats/json.h"
+#include "platform/file.h"
+#include "tasks/mask_filler.h"
+#include "train/checkpoint.h"
+
+namespace cloze::cli {
+namespace {
+
+struct Options {
+  std::string checkpoint;
+  std::vector<std::string> texts;
+  std::string score_file;
+  int64_t top_k = 5;
+  int threads = 0;
+};
+
+// A line of a --score file: {"text": "... [MASK] ...", "answer": "word", "context": "..."}.
+struct Question {
+  std::string text;
+  std::string answer;
+};
+
+std::vector<Question> read_questions(const std::string& path) {
+  std::vector<Question> questions;
+  const std::string content = platform::read_file(path);
+  std::string_view rest = content;
+  for (int line = 1; !rest.empty(); ++line) {
+    const size_t end = rest.find('\n');
+    const auto item = formats::parse_json(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (!item || !item->contains("text") || !item->contains("answer")) {
+      throw_data_error("{}:{} is not a JSON object with text and answer", path, line);
+    }
+    const std::string context = item->value("context", "");
+    questions.push_back({context.empty() ? item->at("text").get<std::string>()
+                                         : context + " " + item->at("text").get<std::string>(),
+                         item->at("answer").get<std::string>()});
+  }
+  if (questions.empty()) throw_user_error("{} holds no questions", path);
+  return questions;
+}
+
+// Prints a few examples and, last, the share of blanks whose answer comes first.
+void print_score(tasks::MaskFiller& filler, const std::vector<Question>& questions) {
+  constexpr size_t kExamples = 5;
+  std::vector<std::string> texts;
+  for (const Question& question : questions) texts.push_back(question.text);
+  size_t correct = 0;
+  for (const tasks::Blank& blank : filler.fill(texts, 1)) {
+    const Question& question = questions[blank.text];
+    const std::string& guess = blank.candidates[0].token;
+    const std::vector<int32_t> answer = filler.ids_of(question.answer);
+    correct += answer == std::vector{blank.candidates[0].id} ? 1 : 0;
+    if (blank.text < kExamples) {
+      fmt::print("{}\n  {} ({:.0f} %), the text has {}\n", question.text, guess,
+                 100 * blank.candidates[0].probability, question.answer);
+    }
+  }
+  fmt::print("top-1 {:.1f} % ({} of {})\n",
+             100.0 * static_cast<double>(correct) / static_cast<double>(questions.size()), correct,
+             questions.size());
+}
+
+void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& texts, int64_t top_k) {
+  size_t last_text = texts.size();
+  for (const tasks::Blank& blank : filler.fill(texts, top_k)) {
+    if (blank.text != last_text) fmt::print("{}\n", texts[blank.text]);
+    last_text = blank.text;
+    for (const tasks::Candidate& candidate : blank.candidates) {
+      fmt::print("  {:6.2f} %  {}\n", 100 * candidate.probability, candidate.token);
+    }
+  }
+}
+
+// The folder itself when it is a model, else the newest checkpoint in it.
+std::filesystem::path model_folder(const std::filesystem::path& path) {
+  return std::filesystem::exists(path / "config.json") ? path : train::find_checkpoint(path).path;
+}
+
+void run(const Options& options) {
+  tasks::MaskFiller filler(model_folder(options.checkpoint),
+                           {.compile = {.num_threads = options.threads}});
+  if (!options.score_file.empty()) {
+    print_score(filler, read_questions(options.score_file));
+    return;
+  }
+  std::vector<std::string> texts = options.texts;
+  if (texts.empty()) {
+    for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
+  }
+  print_blanks(filler, texts, options.top_k);
+}
+
+}  // namespace
+
+void add_fill(CLI::App& parent) {
+  CLI::App& command = *parent.add_subcommand("fill", "Fill in the [MASK]s of texts");
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("--init-checkpoint", options->checkpoint,
+                  "Checkpoint, Hugging Face folder, or folder of checkpoints (the newest is taken)")
+      ->required();
+  command.add_option("--text", options->texts,
+                     "Text with [MASK]; default: lines of standard input");
+  command.add_option("--score", options->score_file,
+                     "JSONL of text, answer and context: print how many answers come first");
+  command.add_option("--top-k", options->top_k, "Candidates per blank")->check(CLI::PositiveNumber);
+  command.add_option("--threads", options->threads, "0: all processors");
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace cloze::cli

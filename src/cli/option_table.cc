@@ -1,0 +1,204 @@
+#include "cli/option_table.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/option_value.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+using nlohmann::json;
+
+const std::string kCommandLine = "command line";
+
+// Asks for nothing: an option set to it need not be mentioned.
+bool is_off(const json& value) {
+  return value.is_null() || value == false || value == 0 || value == "" || value == "false";
+}
+
+json parse_config(const std::string& path) {
+  const std::string text = platform::read_file(path);
+  auto config = formats::parse_json(text);
+  if (!config) {
+    const formats::TextPosition at = formats::position_at(text, config.error().offset);
+    throw_user_error("{}:{}:{}: {}", path, at.line, at.column, config.error().message);
+  }
+  if (!config->is_object()) {
+    throw_user_error("{}: a configuration is an object: {{\"option\": value, ...}}", path);
+  }
+  return std::move(config).value();
+}
+
+std::string help_of(const Option& option) {
+  std::string help = option.help;
+  if (!option.choices.empty()) help += fmt::format(" {{{}}}", fmt::join(option.choices, ", "));
+  const nlohmann::ordered_json value = option_value(option);
+  const bool has_default = !value.is_null() && value != "" && value != false;
+  return has_default ? fmt::format("{} [{}]", help, formats::json_line(value)) : help;
+}
+
+std::string last_result(const CLI::Option& flag) {
+  return flag.results().empty() ? "" : flag.results().back();
+}
+
+}  // namespace
+
+std::string flag_name(std::string_view option_name) {
+  std::string flag = "--" + std::string(option_name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+void OptionTable::add(Option option) {
+  CLOZE_CHECK(find(option.name) == nullptr, "option {} is added twice", option.name);
+  entries_.push_back({.option = std::move(option)});
+}
+
+void OptionTable::add_foreign(ForeignOption option) {
+  CLOZE_CHECK(find(option.name) == nullptr && find_foreign(option.name) == nullptr,
+              "option {} is added twice", option.name);
+  foreign_.push_back({.option = std::move(option)});
+}
+
+void OptionTable::add_flags(CLI::App& command) {
+  command_ = &command;
+  command.allow_extras();  // refused in resolve(), with the nearest name
+  config_flag_ = command.add_option("--config")
+                     ->description("JSON file of options; the command line goes before it");
+  for (Entry& entry : entries_) {
+    const Option& option = entry.option;
+    entry.flag = command.add_option(flag_name(option.name))->description(help_of(option));
+    if (!option.group.empty()) entry.flag->group(option.group);
+    entry.flag->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    if (std::holds_alternative<bool*>(option.target)) entry.flag->expected(0, 1);
+  }
+  for (ForeignEntry& entry : foreign_) {
+    entry.flag = command.add_option(flag_name(entry.option.name))->group("")->expected(0, 1);
+  }
+}
+
+void OptionTable::resolve() {
+  CLOZE_CHECK(command_ != nullptr, "resolve() before add_flags()");
+  refuse_extra_arguments();
+  if (config_flag_->count() > 0) read_file(last_result(*config_flag_));
+  read_flags();
+  collect_notes();
+}
+
+void OptionTable::read_file(const std::string& path) {
+  const json config = parse_config(path);
+  for (const auto& [name, value] : config.items()) {
+    if (Entry* entry = find(name)) {
+      set_option(entry->option, value, path);
+      if (!value.is_null()) entry->origin = path;
+    } else if (const ForeignOption* foreign = find_foreign(name)) {
+      meet_foreign(*foreign, value, path);
+    } else {
+      throw_user_error("{}: unknown key \"{}\"{}", path, name, suggestion(name, false));
+    }
+  }
+}
+
+void OptionTable::read_flags() {
+  for (Entry& entry : entries_) {
+    if (entry.flag->count() == 0) continue;
+    const std::string text = last_result(*entry.flag);
+    set_option(entry.option, value_of_text(entry.option.target, text), kCommandLine);
+    entry.origin = kCommandLine;
+  }
+  for (const ForeignEntry& entry : foreign_) {
+    if (entry.flag->count() == 0) continue;
+    const auto parsed = formats::parse_json(last_result(*entry.flag));
+    const json value = parsed ? *parsed : json(last_result(*entry.flag));
+    // A bare flag switches something on.
+    meet_foreign(entry.option, value == "" ? json(true) : value, kCommandLine);
+  }
+}
+
+void OptionTable::refuse_extra_arguments() const {
+  const std::vector<std::string> extra = command_->remaining();
+  if (extra.empty()) return;
+  const std::string name = extra.front().substr(0, extra.front().find('='));
+  if (!name.starts_with("--")) {
+    throw_user_error("argument \"{}\" is not understood; options begin with --", name);
+  }
+  std::string key = name.substr(2);
+  std::replace(key.begin(), key.end(), '-', '_');
+  throw_user_error("unknown option {}{}", name, suggestion(key, true));
+}
+
+void OptionTable::meet_foreign(const ForeignOption& option, const json& value,
+                               const std::string& source) {
+  const bool agrees = !option.agreeing.is_null() && value == option.agreeing;
+  const bool asks_nothing = option.agreeing.is_null() && is_off(value);
+  if (agrees || asks_nothing) return;
+  if (option.is_refused) {
+    throw_user_error("{}: {} is {}; {}", source, option.name, formats::json_line(value),
+                     option.reason);
+  }
+  met_[{source, option.reason}].push_back(option.name);
+}
+
+void OptionTable::collect_notes() {
+  for (const auto& [key, names] : met_) {
+    const auto& [source, reason] = key;
+    notes_.push_back(fmt::format("{}: {} {} no effect: {}", source, fmt::join(names, ", "),
+                                 names.size() == 1 ? "has" : "have", reason));
+  }
+}
+
+OptionTable::Entry* OptionTable::find(std::string_view name) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.option.name == name; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+const ForeignOption* OptionTable::find_foreign(std::string_view name) const {
+  const auto found = std::find_if(foreign_.begin(), foreign_.end(), [&](const ForeignEntry& entry) {
+    return entry.option.name == name;
+  });
+  return found == foreign_.end() ? nullptr : &found->option;
+}
+
+std::string OptionTable::suggestion(std::string_view name, bool as_flag) const {
+  const Entry* nearest = nullptr;
+  int64_t nearest_distance = 1 + std::max<int64_t>(2, static_cast<int64_t>(name.size()) / 3);
+  for (const Entry& entry : entries_) {
+    const int64_t distance = edit_distance(name, entry.option.name);
+    if (distance >= nearest_distance) continue;
+    nearest = &entry;
+    nearest_distance = distance;
+  }
+  if (nearest == nullptr) return fmt::format("; {} --help lists all", command_->get_name());
+  const std::string& known = nearest->option.name;
+  return fmt::format("; did you mean {}?", as_flag ? flag_name(known) : known);
+}
+
+const std::string& OptionTable::origin(const std::string& name) const {
+  const Entry* entry = const_cast<OptionTable*>(this)->find(name);
+  CLOZE_CHECK(entry != nullptr, "no option {}", name);
+  return entry->origin;
+}
+
+nlohmann::ordered_json OptionTable::values() const {
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const Entry& entry : entries_) values[entry.option.name] = option_value(entry.option);
+  return values;
+}
+
+nlohmann::ordered_json OptionTable::values_with_origins() const {
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const Entry& entry : entries_) {
+    values[entry.option.name] = {{"value", option_value(entry.option)}, {"origin", entry.origin}};
+  }
+  return values;
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,99 @@
+// The options of a command: one table gives the flags, the keys of the configuration file, the help
+// and the checks. A value comes from, in falling order of rank: the command line
+// (--micro-batch-size 8), the file of --config (flat JSON, comments allowed: {"micro_batch_size":
+// 8}), the default. A value of the wrong kind is a UserError that names the option, the value and
+// where it came from; an unknown key or flag one that names the nearest known.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace cloze::cli {
+
+// Where an option's value goes. It holds the default when the option is added.
+using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, std::optional<int64_t>*,
+                                  std::optional<double>*, std::vector<double>*>;
+
+struct Option {
+  std::string name;  // "micro_batch_size": the key; the flag is --micro-batch-size
+  OptionTarget target;
+  std::string help;
+  std::string group;                 // heading in the help
+  std::vector<std::string> choices;  // of a text; empty: any
+  std::optional<double> minimum;     // of a number, or each of a list; inclusive
+  std::optional<double> maximum;
+};
+
+// An option that another system has and this command cannot follow. Setting it is never silent: it
+// is refused or leaves a note, unless the value asks for what is done here anyway.
+struct ForeignOption {
+  std::string name;
+  std::string reason;
+  bool is_refused = false;
+  nlohmann::json agreeing = nullptr;  // the value that is what we do; null: none
+};
+
+class OptionTable {
+ public:
+  void add(Option option);
+  void add_foreign(ForeignOption option);
+
+  // Adds the flags and --config to a command. resolve() then reads what was parsed.
+  void add_flags(CLI::App& command);
+  void resolve();
+
+  // "default", the configuration file's path, or "command line".
+  const std::string& origin(const std::string& name) const;
+  // All values, as a configuration file that gives them again.
+  nlohmann::ordered_json values() const;
+  // {"micro_batch_size": {"value": 8, "origin": "command line"}, ...}
+  nlohmann::ordered_json values_with_origins() const;
+  // Sentences about foreign options that were set.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Entry {
+    Option option;
+    CLI::Option* flag = nullptr;
+    std::string origin = "default";
+  };
+  struct ForeignEntry {
+    ForeignOption option;
+    CLI::Option* flag = nullptr;
+  };
+
+  void read_file(const std::string& path);
+  void read_flags();
+  void refuse_extra_arguments() const;
+  void meet_foreign(const ForeignOption& option, const nlohmann::json& value,
+                    const std::string& source);
+  void collect_notes();
+  Entry* find(std::string_view name);
+  const ForeignOption* find_foreign(std::string_view name) const;
+  std::string suggestion(std::string_view name, bool as_flag) const;
+
+  std::vector<Entry> entries_;
+  std::vector<ForeignEntry> foreign_;
+  // (source, reason) → names met
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> met_;
+  std::vector<std::string> notes_;
+  CLI::App* command_ = nullptr;
+  CLI::Option* config_flag_ = nullptr;
+};
+
+// "micro_batch_size" ↔ "--micro-batch-size"
+std::string flag_name(std::string_view option_name);
+
+}  // namespace cloze::cli

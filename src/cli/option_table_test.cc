@@ -1,0 +1,176 @@
+#include "cli/option_table.h"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+class OptionTableTest : public testing::Test {
+ protected:
+  OptionTableTest() : command_("test", "train") {
+    table_.add({.name = "micro_batch_size", .target = &micro_batch_size_, .minimum = 1});
+    table_.add({.name = "warmup", .target = &warmup_, .minimum = 0});
+    table_.add({.name = "use_debiasing", .target = &use_debiasing_});
+    table_.add({.name = "use_bias", .target = &use_bias_});
+    table_.add({.name = "optimizer", .target = &optimizer_, .choices = {"lamb", "adamw"}});
+    table_.add({.name = "train_file", .target = &train_file_});
+    table_.add({.name = "epochs", .target = &epochs_, .minimum = 0, .maximum = 1000});
+    table_.add({.name = "lr_power", .target = &lr_power_});
+    table_.add_foreign({.name = "pipeline_stages", .reason = "one device holds the model"});
+    table_.add_foreign({.name = "device_mapping", .reason = "one device holds the model"});
+    table_.add_foreign({.name = "groupbert", .reason = "only BERT is there", .is_refused = true});
+    table_.add_foreign({.name = "split", .reason = "always split", .agreeing = true});
+    table_.add_flags(command_);
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  void resolve(std::vector<std::string> arguments, const std::string& config = "") {
+    if (!config.empty()) {
+      platform::write_file_atomically(path_, config);
+      arguments.insert(arguments.begin(), {"--config", path_});
+    }
+    std::reverse(arguments.begin(), arguments.end());
+    command_.parse(arguments);
+    table_.resolve();
+  }
+  // The message without the file's folder.
+  std::string refusal(std::vector<std::string> arguments, const std::string& config = "") {
+    try {
+      resolve(std::move(arguments), config);
+    } catch (const UserError& error) {
+      std::string text = error.what();
+      if (text.starts_with(path_)) text.replace(0, path_.size(), "FILE");
+      return text;
+    }
+    return "accepted";
+  }
+
+  const std::string path_ = testing::TempDir() + "option_table_test.json";
+  int64_t micro_batch_size_ = 4;
+  double warmup_ = 0.1;
+  bool use_debiasing_ = false;
+  bool use_bias_ = true;
+  std::string optimizer_ = "lamb";
+  std::string train_file_;
+  std::optional<double> epochs_;
+  std::vector<double> lr_power_ = {1.0};
+  OptionTable table_;
+  CLI::App command_;
+};
+
+TEST_F(OptionTableTest, CommandLineOverFileOverDefault) {
+  resolve(
+      {"--micro-batch-size", "16", "--use-debiasing", "--use-bias=false", "--lr-power", "0.5,1"},
+      R"({"micro_batch_size": 8, // per replica
+              "warmup": 200, "epochs": 1.5, "train_file": ["a", "b"]})");
+  EXPECT_EQ(micro_batch_size_, 16);
+  EXPECT_EQ(warmup_, 200);
+  EXPECT_TRUE(use_debiasing_);
+  EXPECT_FALSE(use_bias_);
+  EXPECT_EQ(optimizer_, "lamb");
+  EXPECT_EQ(train_file_, "a,b");
+  EXPECT_EQ(epochs_, 1.5);
+  EXPECT_EQ(lr_power_, (std::vector<double>{0.5, 1}));
+  EXPECT_EQ(table_.origin("micro_batch_size"), "command line");
+  EXPECT_EQ(table_.origin("warmup"), path_);
+  EXPECT_EQ(table_.origin("optimizer"), "default");
+}
+
+TEST_F(OptionTableTest, FlagsTakeSeparateWordsToo) {
+  resolve({"--use-bias", "no", "--use-debiasing", "--warmup", "1e2", "--lr-power", "[0.5, 2]"});
+  EXPECT_FALSE(use_bias_);
+  EXPECT_TRUE(use_debiasing_);
+  EXPECT_EQ(warmup_, 100);
+  EXPECT_EQ(lr_power_, (std::vector<double>{0.5, 2}));
+}
+
+TEST_F(OptionTableTest, NullLeavesTheDefault) {
+  resolve({}, R"({"epochs": null, "micro_batch_size": null})");
+  EXPECT_FALSE(epochs_.has_value());
+  EXPECT_EQ(micro_batch_size_, 4);
+  EXPECT_EQ(table_.origin("epochs"), "default");
+}
+
+TEST_F(OptionTableTest, ValuesReadBackAsAConfiguration) {
+  resolve({"--micro-batch-size", "16"});
+  EXPECT_EQ(table_.values().at("micro_batch_size"), 16);
+  EXPECT_TRUE(table_.values().at("epochs").is_null());
+  EXPECT_EQ(table_.values_with_origins().at("micro_batch_size").at("origin"), "command line");
+  const std::string again = formats::json_text(table_.values());
+  command_.clear();
+  EXPECT_EQ(refusal({}, again), "accepted");
+}
+
+TEST_F(OptionTableTest, UnknownKeysNameTheNearest) {
+  EXPECT_EQ(refusal({}, R"({"micro_batchsize": 8})"),
+            "FILE: unknown key \"micro_batchsize\"; did you mean micro_batch_size?");
+  EXPECT_EQ(refusal({}, R"({"zzzzzzzz": 8})"),
+            "FILE: unknown key \"zzzzzzzz\"; train --help lists all");
+}
+
+TEST_F(OptionTableTest, UnknownFlagsNameTheNearest) {
+  EXPECT_EQ(refusal({"--micro-bach-size", "8"}),
+            "unknown option --micro-bach-size; did you mean --micro-batch-size?");
+}
+
+TEST_F(OptionTableTest, ArgumentsWithoutAFlagAreRefused) {
+  EXPECT_EQ(refusal({"data.tfrecord"}),
+            "argument \"data.tfrecord\" is not understood; options begin with --");
+}
+
+TEST_F(OptionTableTest, WrongKindsNameOptionValueAndSource) {
+  EXPECT_EQ(refusal({}, R"({"micro_batch_size": "8"})"),
+            "FILE: micro_batch_size is \"8\"; it must be a whole number");
+}
+
+TEST_F(OptionTableTest, WrongValuesOnTheCommandLine) {
+  EXPECT_EQ(refusal({"--micro-batch-size", "many"}),
+            "command line: micro_batch_size is \"many\"; it must be a whole number");
+  EXPECT_EQ(refusal({"--warmup", "-1"}), "command line: warmup is -1; it must be at least 0");
+  EXPECT_EQ(refusal({"--optimizer", "sgd"}),
+            "command line: optimizer is \"sgd\"; choose one of lamb, adamw");
+  EXPECT_EQ(refusal({"--use-bias", "maybe"}),
+            "command line: use_bias is \"maybe\"; it must be true or false");
+  EXPECT_EQ(refusal({"--lr-power", "1,x"}),
+            "command line: lr_power is [1,\"x\"]; it must be a number or a list of numbers");
+  EXPECT_EQ(refusal({"--epochs", "1001"}),
+            "command line: epochs is 1001; it must be from 0 to 1000");
+}
+
+TEST_F(OptionTableTest, BrokenFilesNameTheLine) {
+  EXPECT_EQ(refusal({}, "{\n  \"warmup\": 1,\n  \"warmup\": 2\n}"),
+            "FILE:3:10: key \"warmup\" stands twice");
+  EXPECT_EQ(refusal({}, "[1]"), "FILE: a configuration is an object: {\"option\": value, ...}");
+  EXPECT_NE(refusal({"--config", "/no/such/file"}).find("/no/such/file"), std::string::npos);
+}
+
+TEST_F(OptionTableTest, ForeignOptionsLeaveOneNotePerReason) {
+  resolve({"--device-mapping", "[0, 1]"},
+          R"({"pipeline_stages": [["emb"]], "device_mapping": [0], "groupbert": false,
+              "split": true})");
+  EXPECT_EQ(
+      table_.notes(),
+      (std::vector<std::string>{
+          path_ + ": device_mapping, pipeline_stages have no effect: one device holds the model",
+          "command line: device_mapping has no effect: one device holds the model"}));
+}
+
+TEST_F(OptionTableTest, AForeignOptionThatDisagreesLeavesANote) {
+  resolve({}, R"({"split": false})");
+  EXPECT_EQ(table_.notes(),
+            std::vector<std::string>{path_ + ": split has no effect: always split"});
+}
+
+TEST_F(OptionTableTest, SomeForeignOptionsAreRefused) {
+  EXPECT_EQ(refusal({"--groupbert"}), "command line: groupbert is true; only BERT is there");
+}
+
+}  // namespace
+}  // namespace cloze::cli

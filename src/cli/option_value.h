@@ -1,0 +1,26 @@
+// Conversion of one option's value: from JSON or from the text of a flag, with its checks; and
+// back.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "cli/option_table.h"
+
+namespace cloze::cli {
+
+// Stores the value. null leaves the default. `source` begins the message of the UserError: a file's
+// path or "command line".
+void set_option(const Option& option, const nlohmann::json& value, const std::string& source);
+
+// What the text of a flag means for a target of this kind: "8" → 8, "yes" → true, "0.5,1" → [0.5,
+// 1]. Text that means nothing stays text, which set_option then refuses.
+nlohmann::json value_of_text(const OptionTarget& target, std::string_view text);
+
+nlohmann::ordered_json option_value(const Option& option);
+
+// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
+int64_t edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace cloze::cli

@@ -1,0 +1,60 @@
+#include "cli/option_value.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "formats/json.h"
+
+namespace cloze::cli {
+namespace {
+
+std::string refusal(const Option& option, const char* value) {
+  try {
+    set_option(option, *formats::parse_json(value), "f");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(OptionValue, WholeNumbers) {
+  int64_t target = 0;
+  const Option option{.name = "n", .target = &target};
+  EXPECT_EQ(refusal(option, "65536"), "accepted");
+  EXPECT_EQ(target, 65536);
+  EXPECT_EQ(refusal(option, "1e3"), "accepted");
+  EXPECT_EQ(target, 1000);
+  for (const char* bad : {"1.5", "\"1\"", "true", "[1]", "9223372036854775808", "1e300"}) {
+    EXPECT_NE(refusal(option, bad).find("it must be a whole number"), std::string::npos) << bad;
+  }
+}
+
+TEST(OptionValue, NumbersStandForText) {
+  std::string target;
+  const Option option{.name = "precision", .target = &target, .choices = {"16", "f32"}};
+  EXPECT_EQ(refusal(option, "16"), "accepted");
+  EXPECT_EQ(target, "16");
+  EXPECT_EQ(refusal(option, "64"), "f: precision is 64; choose one of 16, f32");
+  EXPECT_EQ(refusal(option, "true"), "f: precision is true; it must be text");
+}
+
+TEST(OptionValue, NumbersAndListsOfThem) {
+  double number = 0;
+  EXPECT_EQ(refusal({.name = "x", .target = &number}, "\"a\""),
+            "f: x is \"a\"; it must be a number");
+  std::vector<double> list;
+  const Option option{.name = "p", .target = &list, .minimum = 0};
+  EXPECT_EQ(refusal(option, "0.5"), "accepted");
+  EXPECT_EQ(list, std::vector<double>{0.5});
+  EXPECT_EQ(refusal(option, "[1, -1]"), "f: p is [1,-1]; it must be at least 0");
+}
+
+TEST(OptionValue, EditDistance) {
+  EXPECT_EQ(edit_distance("", "abc"), 3);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
+  EXPECT_EQ(edit_distance("warmup", "warmpu"), 1);
+  EXPECT_EQ(edit_distance("seed", "seed"), 0);
+}
+
+}  // namespace
+}  // namespace cloze::cli

@@ -1,0 +1,173 @@
+#include "cli/pretrain_options.h"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+struct Parsed {
+  PretrainOptions options;
+  std::vector<std::string> notes;
+};
+
+Parsed parse(Arguments arguments) {
+  Parsed parsed;
+  OptionTable table = pretrain_option_table(parsed.options);
+  CLI::App command("", "pretrain");
+  table.add_flags(command);
+  std::reverse(arguments.begin(), arguments.end());
+  command.parse(arguments);
+  table.resolve();
+  validate(parsed.options);
+  parsed.notes = table.notes();
+  return parsed;
+}
+
+// Options that are accepted, and whatever a test adds.
+std::string refusal(const Arguments& more,
+                    Arguments arguments = {"--generated-data", "--num-train-steps", "10"}) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  try {
+    parse(arguments);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
+  EXPECT_EQ(refusal({}), "accepted");
+  EXPECT_EQ(refusal({"--global-batch-size", "8", "--gradient-accumulation-count", "2"}),
+            "global_batch_size 8 and gradient_accumulation_count 2 both set the batch; give one");
+  EXPECT_EQ(refusal({"--epochs", "2"}),
+            "num_train_steps 10 and epochs 2 both set the length; give one");
+  EXPECT_EQ(refusal({}, {"--generated-data"}),
+            "how long to train is not said; give num_train_steps or epochs");
+  EXPECT_EQ(refusal({}, {"--train-file", "x", "--epochs", "0"}), "epochs is 0; it must be above 0");
+  EXPECT_EQ(refusal({}, {"--generated-data", "--epochs", "2"}),
+            "epochs is 2, but generated_data has no end; give num_train_steps");
+  EXPECT_EQ(refusal({"--train-file", "x"}),
+            "train_file x and generated_data both give the data; give one");
+  EXPECT_EQ(refusal({}, {"--num-train-steps", "10"}),
+            "there is no data; give train_file or generated_data");
+  EXPECT_EQ(refusal({"--seq-length", "1024"}),
+            "seq_length 1024 is over max_position_embeddings 512; raise the latter");
+  EXPECT_EQ(refusal({"--max-predictions-per-seq", "129"}),
+            "max_predictions_per_seq 129 is over seq_length 128; lower it");
+  EXPECT_EQ(refusal({"--tokens-per-micro-batch", "100"}),
+            "tokens_per_micro_batch 100 holds no sequence of seq_length 128; raise it");
+  EXPECT_EQ(refusal({"--save-path", ""}), "save_path is empty; name a folder");
+  EXPECT_EQ(refusal({"--init-checkpoint", "a", "--restore-dir", "b"}),
+            "init_checkpoint a and restore_dir b both give the weights; give one");
+  EXPECT_EQ(refusal({"--use-nvlamb", "--optimizer", "adamw"}),
+            "use_nvlamb goes with optimizer lamb, not adamw; use max_grad_norm 1");
+}
+
+TEST(PretrainOptions, RefusalsOfSingleValues) {
+  EXPECT_EQ(refusal({"--task", "squad"}),
+            "command line: task is \"squad\"; choose one of pretraining");
+  EXPECT_EQ(refusal({"--optimizer", "momentum"}),
+            "command line: optimizer is \"momentum\"; choose one of lamb, adamw");
+  EXPECT_EQ(refusal({"--lr-schedule", "cosine_decay"}),
+            "command line: lr_schedule is \"cosine_decay\"; choose one of polynomial_decay, "
+            "polynomial, constant");
+  EXPECT_EQ(refusal({"--precision", "8"}),
+            "command line: precision is \"8\"; choose one of f32, bf16, 32, 16");
+  EXPECT_EQ(
+      refusal({"--hidden-act", "relu"}),
+      "command line: hidden_act is \"relu\"; choose one of gelu, gelu_new, gelu_pytorch_tanh");
+  EXPECT_EQ(refusal({"--micro-batch-size", "0"}),
+            "command line: micro_batch_size is 0; it must be at least 1");
+  EXPECT_EQ(refusal({"--hidden-dropout-prob", "1"}),
+            "command line: hidden_dropout_prob is 1; it must be from 0 to 0.9999999");
+  EXPECT_EQ(refusal({"--hidden-size", "100"}),
+            "hidden_size 100 is not divisible by num_attention_heads 12; choose a multiple of it");
+  EXPECT_EQ(refusal({"--warmup", "1.5"}),
+            "warmup is 1.5; give a whole number of steps or a share of all steps in [0, 1)");
+  EXPECT_EQ(refusal({"--warmup", "11"}),
+            "warmup of 11 steps does not fit 10 training steps; lower it");
+  EXPECT_EQ(refusal({"--base-learning-rate", "0"}), "base_learning_rate is 0; it must be above 0");
+  EXPECT_EQ(refusal({"--lr-power", "1,2,3"}),
+            "lr_power has 3 numbers; give one, or one for the warm-up and one for the decay");
+}
+
+TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
+  EXPECT_EQ(refusal({"--wandb"}),
+            "command line: wandb is true; Weights & Biases is planned; metrics go to metrics.jsonl "
+            "and TensorBoard");
+  EXPECT_EQ(refusal({"--groupbert"}),
+            "command line: groupbert is true; GroupBERT is planned; leave "
+            "it out");
+  const Parsed parsed = parse({"--generated-data", "--num-train-steps", "1", "--loss-scaling",
+                               "512", "--pipeline-schedule", "Grouped", "--use-qkv-split"});
+  EXPECT_EQ(
+      parsed.notes,
+      (std::vector<std::string>{
+          "command line: loss_scaling has no effect: f32 and bf16 have the range of the loss",
+          "command line: pipeline_schedule has no effect: one device holds the whole model"}));
+}
+
+TEST(PretrainOptions, TheSequencesOfAStep) {
+  PretrainOptions options{.micro_batch_size = 8, .gradient_accumulation_count = 510, .replicas = 4};
+  EXPECT_EQ(batch_plan(options).sequences_per_step, 16320);
+  EXPECT_EQ(batch_plan(options).tokens, 8 * 128);
+  EXPECT_EQ(batch_plan(options).sequences, 16);
+  EXPECT_EQ(batch_plan(options).predictions, 8 * 20);
+  options = {.micro_batch_size = 8, .global_batch_size = 100};
+  EXPECT_EQ(batch_plan(options).sequences_per_step, 100);
+  options = {.micro_batch_size = 8, .tokens_per_micro_batch = 300};
+  EXPECT_EQ(batch_plan(options).tokens, 300);
+  EXPECT_EQ(batch_plan(options).sequences, 4);
+}
+
+TEST(PretrainOptions, StepsFromEpochs) {
+  PretrainOptions options{.duplicate_factor = 5, .micro_batch_size = 32, .epochs = 1.5};
+  EXPECT_EQ(training_steps(options, 16000), 150);  // 1.5 * (16000 / 5) / 32
+  EXPECT_THROW(training_steps(options, 100), UserError);
+  options.num_train_steps = 7;
+  EXPECT_EQ(training_steps(options, 100), 7);
+}
+
+TEST(PretrainOptions, ClippingFollowsTheOptimiser) {
+  EXPECT_EQ(clipping_norm({}), 0.0);
+  EXPECT_EQ(clipping_norm({.use_mpclip = true}), 1.0);
+  EXPECT_EQ(clipping_norm({.optimizer = "adamw"}), 1.0);
+  EXPECT_EQ(clipping_norm({.optimizer = "adamw", .max_grad_norm = 0.0}), 0.0);
+}
+
+TEST(PretrainOptions, Precision) {
+  EXPECT_EQ(compute_dtype({}), DType::kF32);
+  for (const char* bf16 : {"16", "bf16"}) {
+    EXPECT_EQ(compute_dtype({.precision = bf16}), DType::kBF16) << bf16;
+  }
+  EXPECT_EQ(compute_dtype({.precision = "32"}), DType::kF32);
+}
+
+TEST(PretrainOptions, TheShippedConfigurationsAreAccepted) {
+  int64_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(CLOZE_SOURCE_DIR "/configs")) {
+    const std::string path = entry.path().string();
+    if (!entry.path().filename().string().starts_with("pretrain_")) continue;
+    ++count;
+    Arguments arguments = {"--config", path};
+    if (platform::read_file(path).find("\"train_file\"") == std::string::npos) {
+      arguments.push_back("--generated-data");
+    }
+    const Parsed parsed = parse(arguments);
+    EXPECT_EQ(parsed.notes, std::vector<std::string>{}) << path;
+    EXPECT_GT(batch_plan(parsed.options).sequences_per_step, 0) << path;
+  }
+  EXPECT_GE(count, 6);
+}
+
+}  // namespace
+}  // namespace cloze::cli

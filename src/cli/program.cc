@@ -1,0 +1,72 @@
+#include "cli/program.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/data_records.h"
+#include "cli/data_sample.h"
+#include "cli/data_stats.h"
+#include "cli/data_vocabulary.h"
+#include "cli/exit_code.h"
+#include "cli/fill.h"
+#include "cli/pretrain.h"
+#include "cli/tokenize.h"
+#include "cli/version.h"
+
+namespace cloze::cli {
+namespace {
+
+void add_commands(CLI::App& program) {
+  CLI::App& data = *program.add_subcommand("data", "Make training data");
+  data.require_subcommand(1);
+  add_data_records(data);
+  add_data_sample(data);
+  add_data_stats(data);
+  add_data_vocabulary(data);
+  add_fill(program);
+  add_plan(program);
+  add_pretrain(program);
+  add_tokenize(program);
+}
+
+// "--micro_batch_size=8" → "--micro-batch-size=8"; last argument first, as CLI11 wants them.
+std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (std::string& argument : arguments) {
+    if (!argument.starts_with("--")) continue;
+    const size_t name_end = std::min(argument.find('='), argument.size());
+    std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(name_end), '_',
+                 '-');
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  CLI::App program("cloze: trains BERT from plain text", "cloze");
+  program.require_subcommand(1);
+  program.set_version_flag("--version", version_text);
+  add_commands(program);
+  try {
+    program.parse(reversed_arguments(argc, argv));
+  } catch (const CLI::RuntimeError& status) {
+    return status.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    const bool was_asked_for = program.exit(error) == 0;  // --help, --version
+    return static_cast<int>(was_asked_for ? ExitCode::kSuccess : ExitCode::kUsage);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "cloze: {}\n", error.what());
+    return static_cast<int>(exit_code_of(error));
+  }
+  return static_cast<int>(ExitCode::kSuccess);
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,132 @@
+#include "cli/training_setup.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+#include "data/generated_dataset.h"
+#include "data/record_dataset.h"
+#include "platform/file.h"
+#include "text/vocabulary.h"
+
+namespace cloze::cli {
+namespace {
+
+double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+std::shared_ptr<const data::Dataset> open_dataset(const PretrainOptions& options) {
+  if (options.generated_data) {
+    return std::make_shared<data::GeneratedDataset>(
+        data::GeneratedOptions{.sequence_length = options.seq_length,
+                               .max_predictions = options.max_predictions_per_seq,
+                               .vocabulary_size = options.model.vocab_size,
+                               .seed = static_cast<uint64_t>(options.seed)});
+  }
+  const auto files = platform::expand_paths(options.train_file);
+  return std::make_shared<data::RecordDataset>(
+      files, data::RecordShape{
+                 .sequence_length = options.seq_length,
+                 .max_predictions = options.max_predictions_per_seq,
+                 .vocabulary_size = options.model.vocab_size,
+                 .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt});
+}
+
+optim::OptimizerOptions optimizer_options(const PretrainOptions& options) {
+  return {.kind = options.optimizer == "adamw" ? optim::OptimizerKind::kAdamW
+                                               : optim::OptimizerKind::kLamb,
+          .beta1 = options.beta1,
+          .beta2 = options.beta2,
+          .epsilon = options.epsilon,
+          .weight_decay_rate = options.weight_decay_rate,
+          .use_debiasing = options.use_debiasing,
+          .max_gradient_norm = clipping_norm(options)};
+}
+
+int64_t num_parameters(const graph::Graph& graph) {
+  int64_t count = 0;
+  for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+    count += graph.type(value).shape.elements();
+  }
+  return count;
+}
+
+// "linear  cpu/linear/...  x12 (refused: ...)", equal choices together.
+std::string describe_kernels(const plan::Program& program) {
+  std::map<std::string, int> counts;
+  for (const auto& phase : program.phases) {
+    for (const plan::Launch& launch : phase) {
+      std::string row = fmt::format("  {:<32} {}", launch.op->name, launch.kernel_name);
+      for (const std::string& refusal : launch.refusals) row += fmt::format("  ({})", refusal);
+      ++counts[row];
+    }
+  }
+  std::string text = "kernels\n";
+  for (const auto& [row, count] : counts) text += fmt::format("{}  x{}\n", row, count);
+  return text;
+}
+
+}  // namespace
+
+train::TrainingStepOptions training_step_options(const PretrainOptions& options) {
+  const BatchPlan batch = batch_plan(options);
+  return {.model = options.model,
+          .capacity = {.tokens = batch.tokens,
+                       .sequences = batch.sequences,
+                       .predictions = batch.predictions},
+          .optimizer = optimizer_options(options),
+          .compute_dtype = compute_dtype(options),
+          .seed = static_cast<uint32_t>(options.seed),
+          .compile = {.num_threads = static_cast<int>(options.threads)}};
+}
+
+std::vector<std::string> vocabulary_tokens(const PretrainOptions& options) {
+  if (options.vocab_file.empty()) return {};
+  const auto vocabulary = text::Vocabulary::load(options.vocab_file);
+  if (vocabulary.size() > options.model.vocab_size) {
+    throw_user_error("vocab_file {} has {} tokens, vocab_size is {}; set --vocab-size {}",
+                     options.vocab_file, vocabulary.size(), options.model.vocab_size,
+                     vocabulary.size());
+  }
+  if (options.do_lower_case && !vocabulary.likely_lower_cased()) {
+    throw_user_error(
+        "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
+        options.vocab_file);
+  }
+  std::vector<std::string> tokens;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) tokens.push_back(vocabulary.token(id));
+  return tokens;
+}
+
+train::PretrainingOptions pretraining_options(const PretrainOptions& options) {
+  const auto dataset = open_dataset(options);
+  const int64_t num_steps = training_steps(options, dataset->size());
+  return {.step = training_step_options(options),
+          .dataset = dataset,
+          .global_batch_size = batch_plan(options).sequences_per_step,
+          .duplicate_factor = options.duplicate_factor,
+          .seed = static_cast<uint64_t>(options.seed),
+          .num_steps = num_steps,
+          .schedule = learning_rate_schedule(options, num_steps),
+          .save_path = options.save_path,
+          .init_checkpoint = options.init_checkpoint,
+          .restore_dir = options.restore_dir,
+          .steps_per_checkpoint = options.steps_per_ckpts,
+          .max_to_keep = options.max_to_keep,
+          .steps_per_log = options.steps_per_logs,
+          .tokens = vocabulary_tokens(options),
+          .lower_case = options.do_lower_case};
+}
+
+std::string describe_program(const plan::Program& program, bool with_kernels) {
+  std::string text = fmt::format("parameters {:.1f} million\n",
+                                 static_cast<double>(num_parameters(program.graph)) / 1e6);
+  for (int i = 0; i < plan::kNumArenas; ++i) {
+    text += fmt::format("  {:<16} {:>10.1f} MiB\n", plan::name_of(static_cast<plan::Arena>(i)),
+                        mebibytes(program.arena_bytes[i]));
+  }
+  text += fmt::format("memory {:.1f} MiB\n", mebibytes(program.total_bytes()));
+  if (with_kernels) text += describe_kernels(program);
+  return text;
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,26 @@
+#include "cli/version.h"
+
+#include <fmt/format.h>
+
+#include "cli/git_hash.h"
+#include "platform/processor.h"
+
+namespace cloze::cli {
+namespace {
+
+#if defined(__clang__)
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "gcc " __VERSION__;
+#endif
+
+}  // namespace
+
+std::string short_version() { return CLOZE_VERSION " (" CLOZE_GIT_HASH ")"; }
+
+std::string version_text() {
+  return fmt::format("cloze {}\ncompiler {}\noneDNN {}\nprocessor {}", short_version(), kCompiler,
+                     CLOZE_ONEDNN_VERSION, fmt::join(platform::processor_features(), " "));
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,13 @@
+// What `cloze --version` prints: enough to say which build ran on which machine.
+#pragma once
+
+#include <string>
+
+namespace cloze::cli {
+
+// Lines: "cloze 0.1.0 (1a2b3c4)", compiler, oneDNN, processor.
+std::string version_text();
+// "0.1.0 (1a2b3c4)", for files that cloze writes.
+std::string short_version();
+
+}  // namespace cloze::cli

@@ -1,0 +1,21 @@
+#include "train/micro_batch_inputs.h"
+
+namespace cloze::train {
+
+void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) {
+  const std::pair<const char*, const std::vector<int32_t>*> inputs[] = {
+      {"input_ids", &batch.input_ids},
+      {"token_type_ids", &batch.token_type_ids},
+      {"position_ids", &batch.position_ids},
+      {"sample_ids", &batch.sample_ids},
+      {"sequence_starts", &batch.sequence_starts},
+      {"first_tokens", &batch.first_tokens},
+      {"masked_positions", &batch.masked_positions},
+      {"masked_labels", &batch.masked_labels},
+      {"next_sentence_labels", &batch.next_sentence_labels}};
+  for (const auto& [name, values] : inputs) {
+    if (session.has(name)) session.write<int32_t>(name, *values);
+  }
+}
+
+}  // namespace cloze::train

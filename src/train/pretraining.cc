@@ -1,0 +1,216 @@
+#include "train/pretraining.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "data/loader.h"
+#include "formats/crc32c.h"
+#include "models/hugging_face_config.h"
+#include "platform/signals.h"
+#include "train/parameter_loading.h"
+
+namespace cloze::train {
+namespace {
+
+namespace fs = std::filesystem;
+using graph::VariableRole;
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// What must be the same when a run is resumed: the model, the data and the order of its samples.
+std::string configuration_hash(const PretrainingOptions& options) {
+  const std::string text = fmt::format("{} batch {} records {} seed {} optimizer {}",
+                                       models::hugging_face_config_text(options.step.model),
+                                       options.global_batch_size, options.dataset->size(),
+                                       options.seed, static_cast<int>(options.step.optimizer.kind));
+  return fmt::format("{:08x}", formats::crc32c(std::as_bytes(std::span(text))));
+}
+
+std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, VariableRole role) {
+  std::vector<WantedTensor> wanted;
+  for (const graph::Value value : graph.variables(role)) {
+    wanted.push_back({graph.info(value).name, graph.type(value).shape});
+  }
+  return wanted;
+}
+
+void require_all(const MatchedTensors& matched, const fs::path& file) {
+  if (matched.missing.empty()) return;
+  throw_data_error("{} lacks {} tensors of this model: {}; is it of another configuration?",
+                   file.string(), matched.missing.size(), list_names(matched.missing));
+}
+
+void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
+                  const MatchedTensors& matched) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (matched.views[i] == nullptr) continue;
+    copy_as_float(*matched.views[i], session.values<float>(wanted[i].name));
+  }
+}
+
+}  // namespace
+
+Pretraining::Pretraining(PretrainingOptions options, Notice notice)
+    : options_(std::move(options)),
+      notice_(std::move(notice)),
+      step_(options_.step),
+      store_(options_.save_path, options_.max_to_keep) {
+  options_.restore_dir.empty() ? start_fresh() : restore();
+  step_.session().refresh();
+}
+
+void Pretraining::start_fresh() {
+  if (const std::vector<int64_t> steps = store_.steps(); !steps.empty()) {
+    throw_user_error(
+        "save_path {} holds checkpoint-{} of an earlier run; resume it with --restore-dir {} or "
+        "choose another folder",
+        options_.save_path.string(), steps.front(), options_.save_path.string());
+  }
+  state_ = {.total_steps = options_.num_steps,
+            .seed = options_.seed,
+            .config_hash = configuration_hash(options_)};
+  step_.session().initialize_parameters(options_.seed);
+  if (!options_.init_checkpoint.empty()) load_initial_parameters();
+}
+
+void Pretraining::load_initial_parameters() {
+  const formats::SafetensorsFile file(model_file(options_.init_checkpoint));
+  const auto wanted = wanted_tensors(step_.session().graph(), VariableRole::kParameter);
+  const MatchedTensors matched = match_tensors(file, wanted);
+  if (matched.missing.size() == wanted.size()) require_all(matched, file.path());
+  copy_tensors(step_.session(), wanted, matched);
+  notice_(fmt::format("start values from {}", file.path().string()));
+  if (!matched.missing.empty()) {
+    notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
+                        list_names(matched.missing)));
+  }
+  if (!matched.unused.empty()) {
+    notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
+                        list_names(matched.unused)));
+  }
+}
+
+void Pretraining::restore() {
+  const FoundCheckpoint found = find_checkpoint(options_.restore_dir);
+  for (const std::string& skipped : found.skipped) notice_("skipped " + skipped);
+  const OpenCheckpoint checkpoint(found.path);
+  state_ = checkpoint.state;
+  if (const std::string expected = configuration_hash(options_); state_.config_hash != expected) {
+    throw_user_error(
+        "{} was made with another model, batch, seed, optimizer or data ({}, this run is {}); "
+        "resume with the same options, or start anew with --init-checkpoint {}",
+        found.path.string(), state_.config_hash, expected, found.path.string());
+  }
+  engine::Session& session = step_.session();
+  const std::pair<VariableRole, const formats::SafetensorsFile*> parts[] = {
+      {VariableRole::kParameter, &checkpoint.model},
+      {VariableRole::kOptimizerState, &checkpoint.optimizer}};
+  for (const auto& [role, file] : parts) {
+    const auto wanted = wanted_tensors(session.graph(), role);
+    const MatchedTensors matched = match_tensors(*file, wanted);
+    require_all(matched, file->path());
+    copy_tensors(session, wanted, matched);
+  }
+  state_.total_steps = options_.num_steps;
+  last_saved_step_ = state_.step;
+  notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
+                      options_.num_steps));
+}
+
+StepMetrics Pretraining::train_one_step(data::StepBatch batch, double waited_seconds) {
+  const int64_t step = state_.step;
+  const double rate = optim::learning_rate(options_.schedule, step);
+  const Clock::time_point start = Clock::now();
+  const StepResult result = step_.run(batch, step, rate);
+  if (!std::isfinite(result.gradient_norm) || !std::isfinite(result.loss())) {
+    const auto culprit = step_.session().find_non_finite();
+    throw DivergenceError(fmt::format(
+        "step {} is not finite: loss {}, gradient norm {}, first in {}; nothing was updated. "
+        "Lower base_learning_rate, or resume an earlier checkpoint",
+        step + 1, result.loss(), result.gradient_norm, culprit.value_or("no tensor")));
+  }
+  const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
+  state_.step = step + 1;
+  state_.samples += batch.num_sequences;
+  state_.tokens += batch.num_tokens;
+  state_.epoch = static_cast<double>(state_.samples) *
+                 static_cast<double>(options_.duplicate_factor) /
+                 static_cast<double>(options_.dataset->size());
+  return {.step = state_.step,
+          .epoch = state_.epoch,
+          .samples = state_.samples,
+          .tokens = state_.tokens,
+          .loss = result.loss(),
+          .mlm_loss = result.mlm_loss,
+          .nsp_loss = result.nsp_loss,
+          .mlm_accuracy = result.mlm_accuracy,
+          .nsp_accuracy = result.nsp_accuracy,
+          .learning_rate = rate,
+          .gradient_norm = result.gradient_norm,
+          .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds,
+          .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds,
+          .data_wait_share = waited_seconds / seconds,
+          .seconds = seconds};
+}
+
+PretrainingOutcome Pretraining::run(const std::vector<MetricsSink*>& sinks) {
+  data::Loader loader({.dataset = options_.dataset,
+                       .global_batch_size = options_.global_batch_size,
+                       .capacity = options_.step.capacity,
+                       .seed = options_.seed,
+                       .first_step = state_.step});
+  while (state_.step < options_.num_steps && !platform::stop_requested()) {
+    const double waited_before = loader.waited_seconds();
+    data::StepBatch batch = loader.next();
+    const StepMetrics metrics =
+        train_one_step(std::move(batch), loader.waited_seconds() - waited_before);
+    const bool is_last = state_.step == options_.num_steps;
+    if (state_.step % options_.steps_per_log == 0 || is_last) {
+      history_.push_back(metrics);
+      for (MetricsSink* sink : sinks) sink->write(metrics);
+    }
+    if (state_.step % options_.steps_per_checkpoint == 0) save();
+  }
+  save();
+  return state_.step < options_.num_steps ? PretrainingOutcome::kStoppedBySignal
+                                          : PretrainingOutcome::kFinished;
+}
+
+void Pretraining::save() {
+  if (last_saved_step_ == state_.step) return;
+  CheckpointContent content{.model = tensors(VariableRole::kParameter),
+                            .optimizer = tensors(VariableRole::kOptimizerState),
+                            .state = state_,
+                            .files = model_folder_files({.config = options_.step.model,
+                                                         .tokens = options_.tokens,
+                                                         .lower_case = options_.lower_case},
+                                                        state_),
+                            .history = history_};
+  content.files.insert(content.files.end(), options_.extra_files.begin(),
+                       options_.extra_files.end());
+  const fs::path path = store_.save(content);
+  last_saved_step_ = state_.step;
+  notice_(fmt::format("saved {}", path.string()));
+}
+
+std::vector<formats::TensorView> Pretraining::tensors(VariableRole role) {
+  engine::Session& session = step_.session();
+  std::vector<formats::TensorView> views;
+  for (const graph::Value value : session.graph().variables(role)) {
+    const graph::ValueInfo& info = session.graph().info(value);
+    views.push_back({.name = info.name,
+                     .dtype = info.type.dtype,
+                     .shape = info.type.shape,
+                     .bytes = session.bytes(info.name)});
+  }
+  return views;
+}
+
+}  // namespace cloze::train

@@ -1,0 +1,85 @@
+// The pre-training loop: batches in, steps, metrics and checkpoints out.
+//
+// A run is a function of its options and its data: stopped after any step and resumed from the
+// checkpoint, it goes on with the same bytes. A signal to stop (platform/signals.h) is obeyed after
+// the step it meets, with a checkpoint.
+//
+// Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
+// for damaged checkpoints; DivergenceError when a gradient is not finite: nothing was updated with
+// it, and the last checkpoint is good.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "optim/schedule.h"
+#include "train/checkpoint.h"
+#include "train/metrics.h"
+#include "train/model_folder.h"
+#include "train/training_step.h"
+
+namespace cloze::train {
+
+struct PretrainingOptions {
+  TrainingStepOptions step;
+  std::shared_ptr<const data::Dataset> dataset;
+  int64_t global_batch_size = 0;  // sequences in a step
+  int64_t duplicate_factor = 1;   // copies of the text in the data; an epoch is one copy
+  uint64_t seed = 0;              // of initialisation, order of samples and dropout
+  int64_t num_steps = 0;
+  optim::Schedule schedule;
+
+  std::filesystem::path save_path;        // folder of checkpoint-STEP
+  std::filesystem::path init_checkpoint;  // start values; steps count from 0
+  std::filesystem::path restore_dir;      // resume from the newest checkpoint in it
+  int64_t steps_per_checkpoint = 256;
+  int64_t max_to_keep = 5;
+  int64_t steps_per_log = 1;
+
+  std::vector<std::string> tokens;  // the vocabulary, written into checkpoints; may be empty
+  bool lower_case = true;
+  std::vector<TextFile> extra_files;  // written into checkpoints as they are
+};
+
+// Training has left the finite numbers.
+class DivergenceError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class PretrainingOutcome { kFinished, kStoppedBySignal };
+
+class Pretraining {
+ public:
+  // Called with one line of text for the user: what was loaded, saved, skipped.
+  using Notice = std::function<void(const std::string&)>;
+
+  Pretraining(PretrainingOptions options, Notice notice);
+
+  // Steps done when the run starts: 0, or those of the restored checkpoint.
+  int64_t first_step() const { return state_.step; }
+  PretrainingOutcome run(const std::vector<MetricsSink*>& sinks);
+  engine::Session& session() { return step_.session(); }
+
+ private:
+  void start_fresh();
+  void load_initial_parameters();
+  void restore();
+  StepMetrics train_one_step(data::StepBatch batch, double waited_seconds);
+  void save();
+  std::vector<formats::TensorView> tensors(graph::VariableRole role);
+
+  PretrainingOptions options_;
+  Notice notice_;
+  TrainingStep step_;
+  CheckpointStore store_;
+  TrainingState state_;
+  std::vector<StepMetrics> history_;  // logged steps of this process, for trainer_state.json
+  int64_t last_saved_step_ = -1;
+};
+
+}  // namespace cloze::train

@@ -1,0 +1,123 @@
+// Interrupted and resumed, a run goes on with the same bytes; and what must not be resumed is
+// refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "data/generated_dataset.h"
+#include "platform/file.h"
+#include "train/pretraining.h"
+
+namespace cloze::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Resume : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  train::PretrainingOptions options(const std::string& name, int64_t num_steps) const {
+    const models::BertConfig model{.vocab_size = 61,
+                                   .hidden_size = 16,
+                                   .num_hidden_layers = 2,
+                                   .num_attention_heads = 2,
+                                   .intermediate_size = 24,
+                                   .max_position_embeddings = 16};
+    return {.step = {.model = model,
+                     .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
+                     .optimizer = {.weight_decay_rate = 0.01},
+                     .compute_dtype = GetParam(),
+                     .seed = 3,
+                     .compile = {.num_threads = 2}},
+            .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
+                .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
+            .global_batch_size = 8,
+            .seed = 3,
+            .num_steps = num_steps,
+            .schedule = {.base_learning_rate = 0.01, .warmup_steps = 2, .total_steps = 12},
+            .save_path = folder_ / name,
+            .steps_per_checkpoint = 6};
+  }
+
+  std::string weights(const std::string& name, int64_t step) const {
+    const fs::path checkpoint = folder_ / name / ("checkpoint-" + std::to_string(step));
+    return platform::read_file(checkpoint / "model.safetensors") +
+           platform::read_file(checkpoint / "optimizer.safetensors");
+  }
+
+  static void ignore(const std::string&) {}
+  const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_resume_test";
+};
+
+TEST_P(Resume, SameBytesAsAnUninterruptedRun) {
+  train::Pretraining(options("whole", 12), ignore).run({});
+
+  train::Pretraining(options("halves", 6), ignore).run({});
+  train::PretrainingOptions second = options("halves", 12);
+  second.restore_dir = second.save_path;
+  train::Pretraining resumed(second, ignore);
+  EXPECT_EQ(resumed.first_step(), 6);
+  resumed.run({});
+
+  EXPECT_EQ(weights("halves", 6), weights("whole", 6));
+  EXPECT_EQ(weights("halves", 12), weights("whole", 12));
+  EXPECT_NE(weights("whole", 12), weights("whole", 6));
+}
+
+TEST_P(Resume, AnotherBatchIsRefused) {
+  train::Pretraining(options("run", 6), ignore).run({});
+  train::PretrainingOptions other = options("run", 12);
+  other.restore_dir = other.save_path;
+  other.global_batch_size = 4;
+  EXPECT_THROW(train::Pretraining(other, ignore), UserError);
+}
+
+TEST_P(Resume, ANewRunDoesNotMixWithAnOldOne) {
+  train::Pretraining(options("run", 6), ignore).run({});
+  EXPECT_THROW(train::Pretraining(options("run", 6), ignore), UserError);
+}
+
+TEST_P(Resume, PhaseTwoStartsFromPhaseOneWithLongerSequences) {
+  train::Pretraining(options("phase1", 6), ignore).run({});
+  train::PretrainingOptions phase2 = options("phase2", 2);
+  phase2.init_checkpoint = folder_ / "phase1" / "checkpoint-6";
+  std::vector<std::string> notices;
+  train::Pretraining run(phase2, [&](const std::string& line) { notices.push_back(line); });
+  EXPECT_EQ(run.first_step(), 0);
+  ASSERT_EQ(notices.size(), 1u);  // nothing missing, nothing unused
+  EXPECT_NE(notices[0].find("checkpoint-6"), std::string::npos);
+}
+
+TEST_P(Resume, ACheckpointOfAnotherShapeNamesTensorAndShapes) {
+  train::Pretraining(options("run", 6), ignore).run({});
+  train::PretrainingOptions wider = options("wider", 6);
+  wider.step.model.intermediate_size = 32;
+  wider.init_checkpoint = folder_ / "run" / "checkpoint-6";
+  try {
+    train::Pretraining(wider, ignore);
+    FAIL();
+  } catch (const UserError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("intermediate.dense"), std::string::npos) << message;
+    EXPECT_NE(message.find("24"), std::string::npos) << message;
+    EXPECT_NE(message.find("32"), std::string::npos) << message;
+  }
+}
+
+TEST_P(Resume, ADivergingRunStopsAndSaysWhere) {
+  train::PretrainingOptions run = options("diverging", 6);
+  train::Pretraining pretraining(run, ignore);
+  pretraining.session().values<float>("bert.pooler.dense.weight")[0] =
+      std::numeric_limits<float>::quiet_NaN();
+  pretraining.session().refresh();
+  EXPECT_THROW(pretraining.run({}), train::DivergenceError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, Resume, testing::Values(DType::kF32, DType::kBF16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace cloze::tests
