@@ -51,9 +51,9 @@ std::vector<TableRow> own_kernels() {
       // Products.
       {&ops::kAttention, {kAttentionEntry}},
       {&ops::kAttentionGradient, {kAttentionGradientEntry}},
-      {&ops::kLinear, {kLinearEntry}},
-      {&ops::kLinearInputGradient, {kLinearInputGradientEntry}},
-      {&ops::kLinearWeightGradient, {kLinearWeightGradientEntry}},
+      {&ops::kLinear, {kNativeLinearEntry, kLinearEntry}},
+      {&ops::kLinearInputGradient, {kNativeLinearInputGradientEntry, kLinearInputGradientEntry}},
+      {&ops::kLinearWeightGradient, {kNativeLinearWeightGradientEntry, kLinearWeightGradientEntry}},
       {&ops::kVocabularyLoss, {kVocabularyLossEntry}},
       {&ops::kVocabularyLossGradient, {kVocabularyLossGradientEntry}},
       {&ops::kVocabularyLossWithGradient, {kVocabularyLossWithGradientEntry}},

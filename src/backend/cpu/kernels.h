@@ -35,6 +35,9 @@ extern const KernelEntry kAdamWEntry;
 extern const KernelEntry kLinearEntry;
 extern const KernelEntry kLinearInputGradientEntry;
 extern const KernelEntry kLinearWeightGradientEntry;
+extern const KernelEntry kNativeLinearEntry;  // bf16 units only, as the next two
+extern const KernelEntry kNativeLinearInputGradientEntry;
+extern const KernelEntry kNativeLinearWeightGradientEntry;
 extern const KernelEntry kAttentionEntry;
 extern const KernelEntry kAttentionGradientEntry;
 extern const KernelEntry kVocabularyLossEntry;

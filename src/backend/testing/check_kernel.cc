@@ -245,18 +245,16 @@ std::string check_operator(const Backend& backend, const graph::OpDefinition& op
   const std::vector<KernelCase> cases = kernel_cases(op);
   if (cases.empty()) return fmt::format("{} has no kernel cases", op.name);
   std::vector<std::string> lines;
+  size_t served = 0;
   for (const KernelEntry& entry : backend.kernels(op)) {
-    size_t served = 0;
     for (const KernelCase& kernel_case : cases) {
       const CaseReport report = run_case(entry, kernel_case);
       if (!report.refusal) ++served;
       lines.insert(lines.end(), report.failures.begin(), report.failures.end());
     }
-    if (served == 0) lines.push_back(fmt::format("{} serves no case", entry.name));
   }
-  if (backend.kernels(op).empty()) {
-    lines.push_back(fmt::format("{} has no kernel of {}", backend.name(), op.name));
-  }
+  // An entry may refuse everything here, where the processor lacks what it needs.
+  if (served == 0) lines.push_back(fmt::format("{} has no kernel of {}", backend.name(), op.name));
   if (lines.size() > kMostLinesPerOperator) {
     const size_t more = lines.size() - kMostLinesPerOperator;
     lines.resize(kMostLinesPerOperator);

@@ -1,0 +1,163 @@
+#include "backend/cpu/matmul.h"
+
+#include <omp.h>
+
+#include <unordered_map>
+
+#include <dnnl.hpp>
+
+#include "base/error.h"
+
+namespace cloze::backend::cpu {
+namespace {
+
+using dnnl::memory;
+
+const dnnl::engine& cpu_engine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+memory::data_type type_of(DType dtype) {
+  CLOZE_CHECK(dtype == DType::kF32 || dtype == DType::kBF16, "{}", name_of(dtype));
+  return dtype == DType::kF32 ? memory::data_type::f32 : memory::data_type::bf16;
+}
+
+// A row-major matrix [rows, columns], or the transpose of one stored [columns, rows].
+memory::desc matrix(int64_t rows, int64_t columns, bool is_transposed, DType dtype) {
+  const memory::format_tag tag = is_transposed ? memory::format_tag::ba : memory::format_tag::ab;
+  return {{rows, columns}, type_of(dtype), tag};
+}
+
+dnnl::primitive_attr attributes(const MatmulShape& shape) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (!shape.accumulates) return attr;
+  dnnl::post_ops add;
+  add.append_sum(1.0f);
+  attr.set_post_ops(add);
+  return attr;
+}
+
+dnnl::matmul::primitive_desc describe(const MatmulShape& shape) {
+  const memory::desc a = matrix(shape.m, shape.depth, shape.a_is_transposed, shape.operand_dtype);
+  const memory::desc b({shape.depth, shape.n}, type_of(shape.operand_dtype),
+                       memory::format_tag::any);
+  const memory::desc c = matrix(shape.m, shape.n, false, shape.result_dtype);
+  const memory::desc bias =
+      shape.has_bias ? matrix(1, shape.n, false, DType::kF32) : memory::desc();
+  const dnnl::primitive_attr attr = attributes(shape);
+#if DNNL_VERSION_MAJOR >= 3
+  return {cpu_engine(), a, b, bias, c, attr};
+#else
+  return {dnnl::matmul::desc(a, b, bias, c), attr, cpu_engine()};
+#endif
+}
+
+// oneDNN cuts its work for the number of threads at hand when a primitive is made and when it runs.
+class ThreadCount {
+ public:
+  explicit ThreadCount(int num_threads) : before_(omp_get_max_threads()) {
+    omp_set_num_threads(num_threads);
+  }
+  ~ThreadCount() { omp_set_num_threads(before_); }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+ private:
+  int before_;
+};
+
+memory without_address(const memory::desc& desc) {
+  return memory(desc, cpu_engine(), DNNL_MEMORY_NONE);
+}
+
+void set_address(memory& to, const void* address) {
+  to.set_data_handle(const_cast<void*>(address));
+}
+
+}  // namespace
+
+struct Matmul::Parts {
+  explicit Parts(const MatmulShape& s)
+      : shape(s),
+        desc(describe(s)),
+        product(desc),
+        plain_b_desc(matrix(s.depth, s.n, s.b_is_transposed, s.operand_dtype)),
+        packs_b(desc.weights_desc() != plain_b_desc),
+        a(without_address(desc.src_desc())),
+        plain_b(without_address(plain_b_desc)),
+        b(without_address(desc.weights_desc())),
+        c(without_address(desc.dst_desc())),
+        scratch(without_address(desc.scratchpad_desc())),
+        bias(without_address(matrix(1, s.n, false, DType::kF32))),
+        stream(cpu_engine()) {
+    arguments = {{DNNL_ARG_SRC, a},
+                 {DNNL_ARG_WEIGHTS, b},
+                 {DNNL_ARG_DST, c},
+                 {DNNL_ARG_SCRATCHPAD, scratch}};
+    if (shape.has_bias) arguments.insert({DNNL_ARG_BIAS, bias});
+    if (packs_b) packing = dnnl::reorder(plain_b, b);
+  }
+
+  MatmulShape shape;
+  dnnl::matmul::primitive_desc desc;
+  dnnl::matmul product;
+  memory::desc plain_b_desc;
+  bool packs_b;
+  memory a, plain_b, b, c, scratch, bias;
+  dnnl::stream stream;
+  dnnl::reorder packing;
+  std::unordered_map<int, memory> arguments;
+};
+
+Matmul::Matmul(const MatmulShape& shape) {
+  const ThreadCount threads(shape.num_threads);
+  try {
+    parts_ = std::make_unique<Parts>(shape);
+  } catch (const dnnl::error& error) {
+    throw_environment_error(
+        "oneDNN has no product of {} x {} x {} in {} to {}: {}; set ONEDNN_VERBOSE=1 to see why",
+        shape.m, shape.n, shape.depth, name_of(shape.operand_dtype), name_of(shape.result_dtype),
+        error.message);
+  }
+}
+
+Matmul::~Matmul() = default;
+Matmul::Matmul(Matmul&&) noexcept = default;
+
+size_t Matmul::packed_bytes() const {
+  return parts_->packs_b ? parts_->desc.weights_desc().get_size() : 0;
+}
+
+size_t Matmul::scratch_bytes() const { return parts_->desc.scratchpad_desc().get_size(); }
+
+const void* Matmul::pack(const void* b, void* packed) {
+  if (!parts_->packs_b) return b;
+  const ThreadCount threads(parts_->shape.num_threads);
+  set_address(parts_->plain_b, b);
+  set_address(parts_->b, packed);
+  parts_->packing.execute(parts_->stream, parts_->plain_b, parts_->b);
+  parts_->stream.wait();
+  return packed;
+}
+
+void Matmul::run(const MatmulCall& call) {
+  const ThreadCount threads(parts_->shape.num_threads);
+  set_address(parts_->a, call.a);
+  set_address(parts_->b, call.packed_b);
+  set_address(parts_->c, call.c);
+  set_address(parts_->scratch, call.scratch);
+  if (parts_->shape.has_bias) set_address(parts_->bias, call.bias);
+  parts_->product.execute(parts_->stream, parts_->arguments);
+  parts_->stream.wait();
+}
+
+std::optional<std::string> refuse_native_bf16() {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  if ((isa & wanted) == wanted) return std::nullopt;
+  return "the processor has neither AVX512-BF16 nor AMX-BF16";
+}
+
+}  // namespace cloze::backend::cpu

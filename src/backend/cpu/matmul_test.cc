@@ -1,0 +1,91 @@
+// Products of small whole numbers by oneDNN, whose sums are exact in f32: results must be equal.
+#include "backend/cpu/matmul.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace cloze::backend::cpu {
+namespace {
+
+struct AlignedDelete {
+  void operator()(void* data) const { ::operator delete (data, std::align_val_t{64}); }
+};
+std::unique_ptr<void, AlignedDelete> allocate(size_t bytes) {
+  return std::unique_ptr<void, AlignedDelete>(::operator new (bytes + 64, std::align_val_t{64}));
+}
+
+std::vector<float> whole_numbers(int64_t count, int64_t step) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    values[static_cast<size_t>(i)] = static_cast<float>(i * step % 7 - 3);
+  }
+  return values;
+}
+
+std::vector<float> expected(const MatmulShape& s, const std::vector<float>& a,
+                            const std::vector<float>& b, const std::vector<float>& bias) {
+  std::vector<float> c(static_cast<size_t>(s.m * s.n), s.accumulates ? 2.0f : 0.0f);
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t j = 0; j < s.n; ++j) {
+      float sum = s.has_bias ? bias[j] : 0.0f;
+      for (int64_t k = 0; k < s.depth; ++k) {
+        sum += a[s.a_is_transposed ? k * s.m + i : i * s.depth + k] *
+               b[s.b_is_transposed ? j * s.depth + k : k * s.n + j];
+      }
+      c[i * s.n + j] += sum;
+    }
+  }
+  return c;
+}
+
+void check(const MatmulShape& shape) {
+  const std::vector<float> a = whole_numbers(shape.m * shape.depth, 5);
+  const std::vector<float> b = whole_numbers(shape.n * shape.depth, 11);
+  const std::vector<float> bias = whole_numbers(shape.n, 3);
+  std::vector<float> c(static_cast<size_t>(shape.m * shape.n), 2.0f);
+  Matmul matmul(shape);
+  const auto packed = allocate(matmul.packed_bytes());
+  const auto scratch = allocate(matmul.scratch_bytes());
+  MatmulCall call{a.data(), matmul.pack(b.data(), packed.get()), bias.data(), c.data(),
+                  scratch.get()};
+  matmul.run(call);
+  EXPECT_EQ(c, expected(shape, a, b, bias))
+      << fmt::format("m {} n {} depth {}, transposed {} {}, bias {}, accumulates {}, threads {}",
+                     shape.m, shape.n, shape.depth, shape.a_is_transposed, shape.b_is_transposed,
+                     shape.has_bias, shape.accumulates, shape.num_threads);
+}
+
+TEST(Matmul, IsExactForWholeNumbers) {
+  for (const int64_t m : {1, 37}) {
+    for (const int64_t depth : {1, 70}) {
+      for (int flags = 0; flags < 32; ++flags) {
+        MatmulShape shape{m, 50, depth};
+        shape.a_is_transposed = flags & 1;
+        shape.b_is_transposed = flags & 2;
+        shape.has_bias = flags & 4;
+        shape.accumulates = flags & 8;
+        shape.num_threads = flags & 16 ? 3 : 1;
+        check(shape);
+      }
+    }
+  }
+}
+
+// Where bf16 is native, kernels rely on these; elsewhere there is nothing to show.
+TEST(Matmul, MultipliesBfloat16WhereNative) {
+  if (const auto refusal = refuse_native_bf16()) GTEST_SKIP() << *refusal;
+  for (const DType result : {DType::kF32, DType::kBF16}) {
+    MatmulShape shape{64, 64, 64};
+    shape.operand_dtype = DType::kBF16;
+    shape.result_dtype = result;
+    EXPECT_NO_THROW(Matmul{shape});
+  }
+}
+
+}  // namespace
+}  // namespace cloze::backend::cpu
