@@ -25,7 +25,9 @@ class Resume : public testing::TestWithParam<DType> {
                                    .num_hidden_layers = 2,
                                    .num_attention_heads = 2,
                                    .intermediate_size = 24,
-                                   .max_position_embeddings = 16};
+                                   .max_position_embeddings = 16,
+                                   .use_qkv_bias = false,
+                                   .use_prediction_bias = false};
     return {.step = {.model = model,
                      .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
                      .optimizer = {.weight_decay_rate = 0.01},

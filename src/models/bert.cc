@@ -160,4 +160,21 @@ void bert_for_inference(Graph& graph, const BertConfig& config, const BatchShape
                     "seq_relationship_logits");
 }
 
+std::vector<AbsentBias> absent_biases(const BertConfig& config) {
+  std::vector<AbsentBias> absent;
+  for (int64_t i = 0; i < config.num_hidden_layers; ++i) {
+    const std::string attention = fmt::format("bert.encoder.layer.{}.attention.", i);
+    if (!config.use_qkv_bias) {
+      for (const char* part : {"query", "key", "value"}) {
+        absent.push_back({fmt::format("{}self.{}.bias", attention, part), config.hidden_size});
+      }
+    }
+    if (!config.use_attention_projection_bias) {
+      absent.push_back({attention + "output.dense.bias", config.hidden_size});
+    }
+  }
+  if (!config.use_prediction_bias) absent.push_back({"cls.predictions.bias", config.vocab_size});
+  return absent;
+}
+
 }  // namespace cloze::models

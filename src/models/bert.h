@@ -5,6 +5,9 @@
 // says). Their names are the members' names:
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "graph/graph.h"
 #include "models/bert_config.h"
 #include "ops/dropout.h"
@@ -59,5 +62,13 @@ PretrainingOutputs bert_for_pretraining(graph::Graph& graph, const BertConfig& c
 // Forward pass of inference: marks the outputs prediction_logits [P, V] and
 // seq_relationship_logits [B, 2]. Dropout is left out.
 void bert_for_inference(graph::Graph& graph, const BertConfig& config, const BatchShape& shape);
+
+// The biases that Hugging Face's BERT has and this configuration turns off. A model without them is
+// a model with zeros, so checkpoints store zeros for them: transformers then finds every key.
+struct AbsentBias {
+  std::string name;
+  int64_t size = 0;
+};
+std::vector<AbsentBias> absent_biases(const BertConfig& config);
 
 }  // namespace cloze::models

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "data/loader.h"
 #include "formats/crc32c.h"
+#include "models/bert.h"
 #include "models/hugging_face_config.h"
 #include "platform/signals.h"
 #include "train/parameter_loading.h"
@@ -39,6 +41,35 @@ std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, VariableRole
     wanted.push_back({graph.info(value).name, graph.type(value).shape});
   }
   return wanted;
+}
+
+std::vector<std::byte> zeros_for(const std::vector<models::AbsentBias>& biases) {
+  int64_t most = 0;
+  for (const models::AbsentBias& bias : biases) most = std::max(most, bias.size);
+  return std::vector<std::byte>(static_cast<size_t>(most) * sizeof(float));
+}
+
+void append_zeros(const std::vector<models::AbsentBias>& biases, std::span<const std::byte> zeros,
+                  std::vector<formats::TensorView>& tensors) {
+  for (const models::AbsentBias& bias : biases) {
+    tensors.push_back({.name = bias.name,
+                       .dtype = DType::kF32,
+                       .shape = Shape{bias.size},
+                       .bytes = zeros.first(static_cast<size_t>(bias.size) * sizeof(float))});
+  }
+}
+
+// Zeros stored for a bias that the configuration turns off are not unused: they say the same.
+void drop_absent_biases(const formats::SafetensorsFile& file, const models::BertConfig& config,
+                        std::vector<std::string>& unused) {
+  for (const models::AbsentBias& bias : models::absent_biases(config)) {
+    const formats::TensorView* tensor = file.find(bias.name);
+    if (tensor == nullptr || !std::all_of(tensor->bytes.begin(), tensor->bytes.end(),
+                                          [](std::byte b) { return b == std::byte{0}; })) {
+      continue;
+    }
+    std::erase(unused, bias.name);
+  }
 }
 
 void require_all(const MatchedTensors& matched, const fs::path& file) {
@@ -83,7 +114,8 @@ void Pretraining::start_fresh() {
 void Pretraining::load_initial_parameters() {
   const formats::SafetensorsFile file(model_file(options_.init_checkpoint));
   const auto wanted = wanted_tensors(step_.session().graph(), VariableRole::kParameter);
-  const MatchedTensors matched = match_tensors(file, wanted);
+  MatchedTensors matched = match_tensors(file, wanted);
+  drop_absent_biases(file, options_.step.model, matched.unused);
   if (matched.missing.size() == wanted.size()) require_all(matched, file.path());
   copy_tensors(step_.session(), wanted, matched);
   notice_(fmt::format("start values from {}", file.path().string()));
@@ -185,7 +217,11 @@ PretrainingOutcome Pretraining::run(const std::vector<MetricsSink*>& sinks) {
 
 void Pretraining::save() {
   if (last_saved_step_ == state_.step) return;
-  CheckpointContent content{.model = tensors(VariableRole::kParameter),
+  std::vector<formats::TensorView> model = tensors(VariableRole::kParameter);
+  const auto biases = models::absent_biases(options_.step.model);
+  const std::vector<std::byte> zeros = zeros_for(biases);
+  append_zeros(biases, zeros, model);
+  CheckpointContent content{.model = std::move(model),
                             .optimizer = tensors(VariableRole::kOptimizerState),
                             .state = state_,
                             .files = model_folder_files({.config = options_.step.model,
