@@ -12,7 +12,6 @@ struct LeadByte {
 };
 
 LeadByte classify_lead(uint8_t byte) {
-  if (byte < 0x80) return {1};
   if (byte < 0xC2) return {0};
   if (byte < 0xE0) return {2};
   if (byte == 0xE0) return {3, 0xA0, 0xBF};
@@ -26,10 +25,9 @@ LeadByte classify_lead(uint8_t byte) {
 
 }  // namespace
 
-DecodedCodePoint decode_utf8(std::string_view text, size_t position) {
+DecodedCodePoint decode_utf8_multibyte(std::string_view text, size_t position) {
   const auto byte_at = [&](size_t i) { return static_cast<uint8_t>(text[position + i]); };
   const LeadByte lead = classify_lead(byte_at(0));
-  if (lead.bytes == 1) return {byte_at(0), 1, true};
   if (lead.bytes == 0) return {0, 1, false};
   char32_t code_point = byte_at(0) & (0x7Fu >> lead.bytes);
   const size_t available = std::min<size_t>(lead.bytes, text.size() - position);

@@ -15,8 +15,16 @@ struct DecodedCodePoint {
   bool is_valid = false;  // false: `bytes` bytes are no code point
 };
 
+// decode_utf8() where the byte at position is not ASCII.
+DecodedCodePoint decode_utf8_multibyte(std::string_view text, size_t position);
+
 // Decodes the code point that starts at text[position]; position < text.size().
-DecodedCodePoint decode_utf8(std::string_view text, size_t position);
+inline DecodedCodePoint decode_utf8(std::string_view text, size_t position) {
+  const auto byte = static_cast<uint8_t>(text[position]);
+  if (byte < 0x80) return {byte, 1, true};
+  return decode_utf8_multibyte(text, position);
+}
+
 // The code point that ends just before text[position]; position > 0. A byte that ends no valid
 // sequence is returned alone, as invalid.
 DecodedCodePoint decode_utf8_before(std::string_view text, size_t position);

@@ -159,6 +159,8 @@ class WordPieceBuilder {
   uint32_t only_child_begin_ = kAlphabet, family_begin_ = kAlphabet;
 };
 
-WordPiece::WordPiece(const Vocabulary& vocabulary) { WordPieceBuilder(vocabulary).link(*this); }
+WordPiece::WordPiece(const Vocabulary& vocabulary) : whole_words_(vocabulary) {
+  WordPieceBuilder(vocabulary).link(*this);
+}
 
 }  // namespace cloze::text

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "text/vocabulary.h"
+#include "text/whole_words.h"
 
 namespace cloze::text {
 
@@ -21,6 +22,17 @@ class WordPiece {
 
   // Appends the pieces of a word, not empty. Returns false, and appends nothing, when it has none.
   bool append_pieces(std::string_view word, std::vector<int32_t>& ids) const {
+    if (const int32_t id = whole_words_.find(word); id != WholeWords::kNone) {
+      ids.push_back(id);
+      return true;
+    }
+    return walk(word, ids);
+  }
+
+ private:
+  friend class WordPieceBuilder;
+
+  bool walk(std::string_view word, std::vector<int32_t>& ids) const {
     const size_t old_size = ids.size();
     uint32_t node = kWordRoot;
     for (const char byte : word) {
@@ -37,8 +49,6 @@ class WordPiece {
     return true;
   }
 
- private:
-  friend class WordPieceBuilder;
   static constexpr uint32_t kNoNode = 0;
   static constexpr uint32_t kWordRoot = 1;          // nothing of the word read yet
   static constexpr uint32_t kContinuationRoot = 2;  // at a border between pieces
@@ -70,6 +80,7 @@ class WordPiece {
     return false;
   }
 
+  WholeWords whole_words_;
   std::vector<Node> nodes_;
   std::vector<Failure> failures_;
   std::vector<int32_t> pops_;
