@@ -43,6 +43,15 @@ TEST(TensorBoard, WritesVersionSessionAndScalars) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(TensorBoard, WritesZeros) {
+  const std::filesystem::path folder = testing::TempDir() + "tensorboard_test_zero";
+  std::filesystem::remove_all(folder);
+  TensorBoardWriter writer(folder);
+  writer.write_scalars(1, std::vector<Scalar>{{"accuracy/MLM", 0.0}});
+  EXPECT_TRUE(payloads_of(writer.path())[1].ends_with(std::string("\x15\0\0\0\0", 5)));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(TensorBoard, TwoWritersDoNotShareAFile) {
   const std::filesystem::path folder = testing::TempDir() + "tensorboard_test_two";
   const TensorBoardWriter first(folder);
