@@ -81,9 +81,9 @@ void add_batch_options(OptionTable& table, PretrainOptions& o) {
              .minimum = 1});
   table.add({.name = "num_train_steps",
              .target = &o.num_train_steps,
-             .help = "Weight updates",
+             .help = "Weight updates; 0 only saves the start values",
              .group = group,
-             .minimum = 1});
+             .minimum = 0});
   table.add({.name = "epochs",
              .target = &o.epochs,
              .help = "Passes over the data, instead of num_train_steps",

@@ -102,6 +102,7 @@ int64_t training_steps(const PretrainOptions& options, int64_t num_samples) {
 }
 
 optim::Schedule learning_rate_schedule(const PretrainOptions& options, int64_t num_steps) {
+  if (num_steps == 0) return {};  // nothing will be trained: any schedule fits
   optim::Schedule schedule{
       .kind = optim::schedule_named(options.lr_schedule),
       .base_learning_rate = options.base_learning_rate,
