@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kCommandLine = "command line";
+const std::string kCommandLine = kCommandLineOrigin;
 
 // Asks for nothing: an option set to it need not be mentioned.
 bool is_off(const json& value) {

@@ -45,6 +45,8 @@ struct ForeignOption {
   nlohmann::json agreeing = nullptr;  // the value that is what we do; null: none
 };
 
+inline constexpr const char* kCommandLineOrigin = "command line";
+
 class OptionTable {
  public:
   void add(Option option);
@@ -54,7 +56,7 @@ class OptionTable {
   void add_flags(CLI::App& command);
   void resolve();
 
-  // "default", the configuration file's path, or "command line".
+  // "default", the configuration file's path, or kCommandLineOrigin.
   const std::string& origin(const std::string& name) const;
   // All values, as a configuration file that gives them again.
   nlohmann::ordered_json values() const;

@@ -28,6 +28,7 @@ struct Command {
 
   void resolve() {
     table.resolve();
+    prefer_command_line(options, table);
     validate(options);
     for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
   }

@@ -100,6 +100,22 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
             "lr_power has 3 numbers; give one, or one for the warm-up and one for the decay");
 }
 
+TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
+  const std::string path = testing::TempDir() + "pretrain_options_test.json";
+  platform::write_file_atomically(
+      path, R"({"generated_data": true, "gradient_accumulation_count": 12, "num_train_steps": 9})");
+  PretrainOptions options;
+  OptionTable table = pretrain_option_table(options);
+  CLI::App command;
+  table.add_flags(command);
+  command.parse("--config " + path + " --global-batch-size 256");
+  table.resolve();
+  prefer_command_line(options, table);
+  validate(options);
+  EXPECT_EQ(batch_plan(options).sequences_per_step, 256);
+  EXPECT_EQ(training_steps(options, 1), 9);
+}
+
 TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
   EXPECT_EQ(refusal({"--wandb"}),
             "command line: wandb is true; Weights & Biases is planned; metrics go to metrics.jsonl "
@@ -119,9 +135,10 @@ TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
 TEST(PretrainOptions, TheSequencesOfAStep) {
   PretrainOptions options{.micro_batch_size = 8, .gradient_accumulation_count = 510, .replicas = 4};
   EXPECT_EQ(batch_plan(options).sequences_per_step, 16320);
-  EXPECT_EQ(batch_plan(options).tokens, 8 * 128);
-  EXPECT_EQ(batch_plan(options).sequences, 16);
-  EXPECT_EQ(batch_plan(options).predictions, 8 * 20);
+  // At least 4096 tokens where the step has them.
+  EXPECT_EQ(batch_plan(options).tokens, 32 * 128);
+  EXPECT_EQ(batch_plan(options).sequences, 2 * 32);
+  EXPECT_EQ(batch_plan(options).predictions, 32 * 20);
   options = {.micro_batch_size = 8, .global_batch_size = 100};
   EXPECT_EQ(batch_plan(options).sequences_per_step, 100);
   options = {.micro_batch_size = 8, .tokens_per_micro_batch = 300};
