@@ -7,7 +7,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 target_include_directories(cloze_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(CLOZE_SANITIZE)
-  target_compile_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE} -fno-omit-frame-pointer)
+  # Left out of "undefined": what AddressSanitizer meets as well and doubles the time to compile.
+  target_compile_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize=null,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
   target_link_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE})
 endif()
 
