@@ -23,8 +23,9 @@ struct TokenizeOptions {
 };
 
 void write_out(fmt::memory_buffer& out) {
-  if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size()) {
-    throw_environment_error("standard output: cannot be written to");
+  const bool is_written = std::fwrite(out.data(), 1, out.size(), stdout) == out.size();
+  if (!is_written || std::fflush(stdout) != 0) {
+    throw_environment_error("standard output cannot be written to; is it full or closed?");
   }
   out.clear();
 }
