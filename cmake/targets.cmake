@@ -38,5 +38,6 @@ function(cloze_room_test name)
   target_compile_definitions(${name}_test PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # What is tested is optimised; the tests themselves need not be, and compile sooner.
   target_compile_options(${name}_test PRIVATE -O1)
-  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${name})
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${name} RESOURCE_LOCK ${name})  # cases of a room may share scratch folders
 endfunction()

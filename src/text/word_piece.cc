@@ -72,7 +72,8 @@ class WordPieceBuilder {
 
   void place_children(size_t index) {
     Pending parent = order_[index];
-    if (keys_[parent.begin].bytes.size() == parent.depth) {
+    // A root has no keys when no token is of its kind.
+    if (parent.begin < parent.end && keys_[parent.begin].bytes.size() == parent.depth) {
       parent.token = order_[index].token = keys_[parent.begin++].token;
     }
     const std::vector<Pending> children = children_of(parent);
