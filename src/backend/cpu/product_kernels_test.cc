@@ -41,6 +41,46 @@ TEST(NativeLinear, AgreesWithTheReferenceInF32) {
   }
 }
 
+// Predictions across several blocks and their last ones unused, or none used at all.
+testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dtype) {
+  constexpr int64_t kVocabulary = 200;
+  constexpr int64_t kHidden = 4;
+  const graph::TensorType scalar{DType::kF32, {1}};
+  testing::KernelCase one{.name = fmt::format("{} of {} predictions used", used, predictions),
+                          .op = &ops::kVocabularyLossWithGradient,
+                          .inputs = {scalar,
+                                     {dtype, {predictions, kHidden}},
+                                     {dtype, {kVocabulary, kHidden}},
+                                     {DType::kI32, {predictions}},
+                                     scalar,
+                                     {DType::kF32, {kVocabulary}}},
+                          .summed_terms = predictions,
+                          .through_storage = {2, 3, 4}};
+  one.prepare = [=](std::vector<testing::Tensor>& inputs, testing::Random& random) {
+    inputs[0].values = {0.75};
+    inputs[4].values = {1.0 / static_cast<double>(predictions)};
+    // Two words of different chunks are likely, so that some predictions are right.
+    inputs[5].values[5] = inputs[5].values[150] = 6.0;
+    for (int64_t i = 0; i < predictions; ++i) {
+      const int64_t label = i % 2 == 0 ? 5 + i % 3 / 2 * 145 : random.below(kVocabulary);
+      const bool is_ignored = i >= used || i % 50 == 7;
+      inputs[3].values[i] = is_ignored ? -1.0 : static_cast<double>(label);
+    }
+  };
+  if (used == 0) one.why_zeros = "no prediction is used";
+  return one;
+}
+
+TEST(VocabularyLoss, AgreesAcrossBlocks) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    for (const int64_t used : {300, 257, 0}) {
+      const testing::CaseReport report =
+          testing::run_case(kVocabularyLossWithGradientEntry, vocabulary_case(300, used, dtype));
+      EXPECT_EQ(fmt::format("{}", fmt::join(report.failures, "\n")), "");
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Operators, ProductKernels,
                          ::testing::Values(&ops::kAttention, &ops::kAttentionGradient,
                                            &ops::kLinear, &ops::kLinearInputGradient,

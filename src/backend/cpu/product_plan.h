@@ -20,7 +20,7 @@ struct TileSize {
 
 struct ProductPlan {
   // A panel of B this deep stays in the first cache, a block of A this high in the second.
-  static constexpr int64_t kMostDepth = 320;
+  static constexpr int64_t kMostDepth = 256;
   static constexpr int64_t kMostRows = 96;
   // Columns whose sums are finished before the next are begun.
   static constexpr int64_t kColumns = 256;
@@ -40,11 +40,11 @@ struct ProductPlan {
   int64_t thread_floats() const { return copy_floats + sums_floats; }
 };
 
-// A has to be copied when it is not f32 or lies [depth, m], or when its rows are so far apart that
-// they fight for the same lines of the second cache.
+// A has to be copied when it is not f32 or lies [depth, m], or when its rows are more than a page
+// apart: then they fight for the same lines and for entries of the page table's cache.
 inline bool copies_a(const ProductShape& shape, int64_t a_stride) {
   const int64_t stride_bytes = a_stride * static_cast<int64_t>(sizeof(float));
-  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || stride_bytes % 8192 == 0;
+  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || stride_bytes > 4096;
 }
 
 // Sums that only a sink takes cannot wait for a second group, so their depth is never divided.
