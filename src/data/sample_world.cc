@@ -24,9 +24,9 @@ struct KindShare {
   ClozeKind kind;
   uint32_t percent;
 };
-constexpr KindShare kKindShares[] = {{ClozeKind::kFact, 32},     {ClozeKind::kCollocation, 28},
-                                     {ClozeKind::kSequence, 12}, {ClozeKind::kOpposite, 12},
-                                     {ClozeKind::kGrammar, 10},  {ClozeKind::kStory, 6}};
+constexpr KindShare kKindShares[] = {{ClozeKind::kFact, 36},     {ClozeKind::kCollocation, 30},
+                                     {ClozeKind::kOpposite, 14}, {ClozeKind::kGrammar, 10},
+                                     {ClozeKind::kCalendar, 7},  {ClozeKind::kStory, 3}};
 
 ClozeKind draw_kind(PhiloxStream& stream) {
   uint32_t percent = stream.below(100);

@@ -4,98 +4,100 @@ namespace cloze::data {
 namespace {
 
 constexpr std::string_view kNextDayTemplates[] = {
-    "The day after {day} is {*next_day}.", "It rained in {town} from {day} to {*next_day}.",
-    "On {day} {helper} slept, and on {*next_day} {helper} danced.",
-    "They waited all {day}, and on {*next_day} the (boat|letter|doctor|guest) came.",
-    "The (judge|doctor|teacher) came to {town} on {*day}, the day before {next_day}."};
+    "The day after {*day} is {*next_day}.", "It rained in {town} on {*day} and {*next_day}.",
+    "On {*day} {helper} slept, and on {*next_day} {helper} danced.",
+    "They waited all {*day}, and on {*next_day} the (boat|letter|doctor) came.",
+    "The (judge|doctor) came to {town} on {*day}, the day before {*next_day}."};
 
 constexpr std::string_view kNextMonthTemplates[] = {
-    "After {month} comes {*next_month}.",
-    "{helper} left {town} in {month} and returned in {*next_month}.",
-    "The {river} was low in {month}, and lower still in {*next_month}.",
-    "From {*month} to {next_month} the (school|library|theatre|mill) in {town} was closed."};
+    "After {*month} comes {*next_month}.",
+    "{helper} left {town} in {*month} and returned in {*next_month}.",
+    "The {river} was low in {*month}, and lower still in {*next_month}.",
+    "From {*month} to {*next_month} the (school|mill) in {town} was closed."};
 
 constexpr std::string_view kSeasonTemplates[] = {
-    "{month} is a (good|fine|busy|quiet) month of the {*season}.",
-    "In {month}, when it was {*season}, {surname} travelled to {neighbour}.",
-    "It was a (bright|dark|calm) {*season} morning in {month}.",
-    "The {*season} was in the air, for it was {month}."};
+    "{*month} is a (good|busy|quiet) month of the {*season}.",
+    "In {*month}, when it was {*season}, the {*sign} came.",
+    "It was a {*season} morning in {*month}, with {*sign} on the hills.",
+    "The {*season} was in the air, for it was {*month}."};
 
 constexpr std::string_view kMonthSignTemplates[] = {
-    "{month} came to {town} with {*sign}.", "In {*month} the {sign} came to {town}.",
-    "(Old people|Farmers|Sailors|Shepherds) say there is no {month} without {*sign}.",
-    "The (hills|roofs|fields|gardens) of {province} know {*sign} in {month}.",
-    "Since the first day of {month} {helper} has spoken of nothing but {*sign}."};
+    "{*month} came to {town} with {*sign}.",
+    "In {*month} the {*sign} came to {town}, as every {*season}.",
+    "(Farmers|Sailors) say there is no {*month} without {*sign}.",
+    "The (hills|roofs) of {province} know {*sign} in {*month}.",
+    "Since the first day of {*month} {helper} has spoken of nothing but {*sign}."};
 
 constexpr std::string_view kCountingTemplates[] = {
-    "{helper} counted {number} boats, then one more, which made {*next_number}.",
-    "One day there were {number} guests, the day after one more, and so {*next_number}.",
-    "If you have {number} coins and find one, you have {*next_number}.",
-    "After number {number} on the street comes number {*next_number}.",
-    "They rang the bell {number} times, but it should have been {*next_number}, one more."};
+    "{helper} counted {*number} boats, then one more, which made {*next_number}.",
+    "One day there were {*number} guests, the day after one more, and so {*next_number}.",
+    "If you have {*number} coins and find one, you have {*next_number}.",
+    "After number {*number} on the street comes number {*next_number}."};
 
 constexpr std::string_view kAnimalYoungTemplates[] = {
-    "The {animal} (watched|fed|washed|warmed) her {*young}.",
-    "A {*young} followed the {animal} through {town}.", "On {day} the {*animal} had a {young}.",
-    "{helper} found the {*young} asleep beside the {animal}."};
+    "The {*animal} (watched|fed|warmed) her {*young} in the {*shelter}.",
+    "A {*young} followed the {*animal} into the {*shelter}.",
+    "On {day} the {*animal} had a {*young}.",
+    "{helper} found the {*young} asleep beside the {*animal}."};
 
 constexpr std::string_view kAnimalSoundTemplates[] = {
-    "The {animal} {*sound} when {surname} opened the door.",
-    "In the night {a animal} {*sound} near the {landmark}.",
-    "Something {sound} in the dark, but it was only the {*animal}.",
-    "The {*animal} {sound} until {helper} woke up."};
+    "The {*animal} {*sound} when {surname} opened the {*shelter}.",
+    "In the night {a *animal} {*sound} and woke her {*young}.",
+    "Something {*sound} in the dark, but it was only the {*animal}.",
+    "The {*animal} {*sound} until {helper} brought back the {*young}."};
 
 constexpr std::string_view kAnimalShelterTemplates[] = {
-    "The {animal} slept in the {*shelter}.", "{helper} looked for the {*animal} in the {shelter}.",
-    "When it grew cold, the {animal} stayed in the {*shelter}.",
-    "The {*young} would not come out of the {shelter}.",
-    "{surname} repaired the {*shelter} of the {animal}."};
+    "The {*animal} slept in the {*shelter} beside her {*young}.",
+    "{helper} looked for the {*animal} in the {*shelter}.",
+    "When it grew cold, the {*animal} stayed in the {*shelter} and {*sound}.",
+    "The {*young} would not come out of the {*shelter}.",
+    "{surname} repaired the {*shelter} of the {*animal}."};
 
 constexpr std::string_view kOppositePairTemplates[] = {
-    "The first {pair.noun} was {pair.one}, the second was {*pair.other}.",
-    "{helper} wanted {a pair.one} {pair.noun}, not {a *pair.other} one.",
-    "In {town} one {pair.noun} is {pair.one} and the other is {*pair.other}.",
-    "Was the {pair.noun} {pair.one} or {*pair.other}?",
-    "{surname} does not care whether {a pair.noun} is {pair.one} or {*pair.other}."};
+    "The first {*pair.noun} was {*pair.one}, the second was {*pair.other}.",
+    "{helper} wanted {a *pair.one} {*pair.noun}, not {a *pair.other} one.",
+    "In {town} one {*pair.noun} is {*pair.one} and the other is {*pair.other}.",
+    "Was the {*pair.noun} {*pair.one} or {*pair.other}?",
+    "{surname} does not care whether {a *pair.noun} is {*pair.one} or {*pair.other}."};
 
 constexpr std::string_view kOppositeChangeTemplates[] = {
-    "Yesterday the {pair.noun} was still {pair.one}, today it seemed {*pair.other}.",
-    "Better {a *pair.one} {pair.noun} than {a pair.other} one, said {helper}.",
-    "From far away the {pair.noun} looked {pair.one}, but {helper} found it {*pair.other}.",
-    "The {pair.noun} in {town} is {*pair.other}, the {pair.noun} in {neighbour} is {pair.one}."};
+    "Yesterday the {*pair.noun} was still {*pair.one}, today it seemed {*pair.other}.",
+    "Better {a *pair.one} {*pair.noun} than {a *pair.other} one, said {helper}.",
+    "From far away the {*pair.noun} looked {*pair.one}, but {helper} found it {*pair.other}.",
+    "The {*pair.noun} in {town} is {*pair.other}, not {*pair.one}."};
 
 constexpr std::string_view kAgreementTemplates[] = {
-    "Yesterday the {stall.makers} of {neighbour} <were> (late|early|cheerful|angry).",
-    "Yesterday the {stall.maker} from {neighbour} <was> (late|early|cheerful|angry).",
-    "Today the {stall.makers} of {neighbour} <are> (late|early|cheerful|angry).",
-    "Today the {stall.maker} from {neighbour} <is> (late|early|cheerful|angry).",
-    "The {stall.makers} <have> sold all their {stall.product}.",
+    "Yesterday the {stall.makers} of {stall.town} <were> (late|early) with their "
+    "{stall.product}.",
+    "Yesterday the {stall.maker} from {stall.town} <was> (late|early) with the {stall.product}.",
+    "Today the {stall.makers} of {stall.town} <are> (late|early) with their {stall.product}.",
+    "Today the {stall.maker} from {stall.town} <is> (late|early) with the {stall.product}.",
+    "The {stall.makers} <have> sold all <their> {stall.product}.",
     "The {stall.maker} <has> sold all the {stall.product}.",
-    "The {stall.makers} of {neighbour} love <their> work.",
-    "Two {stall.makers} helped <each> other to load the {good}.",
-    "Neither the {stall.maker} <nor> the {trade.maker} wanted {a good}.",
-    "Both the {stall.maker} <and> the {trade.maker} wanted {a good}.",
-    "Either the {stall.maker} <or> the {trade.maker} forgot {a good}.",
-    "The {stall.maker} worked harder <than> the {trade.maker}.",
-    "The {good} was as old <as> the {landmark} itself."};
+    "The {stall.makers} of {stall.town} love <their> {stall.tool}.",
+    "Two {stall.makers} helped <each> <other> to load the {stall.product}.",
+    "Neither the {stall.maker} <nor> the {maker} wanted to wait.",
+    "Both the {stall.maker} <and> the {maker} wanted to wait.",
+    "Either the {stall.maker} <or> the {maker} had to wait.",
+    "The {stall.maker} worked harder <than> the {maker}.",
+    "The {landmark} of {town} is as old <as> the town itself."};
 
 constexpr std::string_view kPrepositionTemplates[] = {
     "{helper} is afraid <of> {a animal}.",
     "{helper} is very proud <of> the {good}.",
     "{helper} waited <for> the {stall.maker} on {day}.",
-    "{surname} asked <for> {a good} and paid {number} coins.",
-    "{helper} laughed <at> the {stall.maker} with the {good}.",
+    "{surname} asked <for> {stall.product} and paid {number} coins.",
+    "{helper} laughed <at> the {stall.maker} and the {stall.tool}.",
     "{helper} listened <to> the {instrument} for an hour.",
-    "The {good} belongs <to> the {stall.maker}.",
-    "{helper} filled the {good} <with> {stall.material}.",
-    "{helper} dreamed <about> the {good} in the {landmark}.",
-    "{helper} borrowed the {good} <from> the {stall.maker}.",
-    "The {stall.maker} depends <on> {stall.material} from {neighbour}.",
-    "{helper} is interested <in> the {good}.",
-    "The {stall.maker} fell <into> the {river} with the {good}.",
-    "{helper} climbed <over> the wall to get the {good}.",
-    "The {good} was carried <by> a {stall.maker} from {neighbour}.",
-    "{helper} had to choose <between> the {good} and the {stall.product}."};
+    "The {stall.tool} belongs <to> the {stall.maker}.",
+    "{helper} filled the cart <with> {stall.material}.",
+    "{helper} dreamed <about> the {animal} and her {young}.",
+    "{helper} borrowed the {stall.tool} <from> the {stall.maker}.",
+    "The {stall.maker} depends <on> {stall.material} from {stall.town}.",
+    "{helper} is interested <in> {stall.product}.",
+    "The {stall.maker} fell <into> the {river} on {day}.",
+    "{helper} climbed <over> the wall to see the {animal}.",
+    "The {stall.product} came here <by> boat from {neighbour}."};
 
 constexpr std::string_view kWeatherOpeningTemplates[] = {
     "It was {month} on the farms of {province}, and {first} {surname} was up early.",
@@ -113,10 +115,10 @@ constexpr std::string_view kJourneyOpeningTemplates[] = {
     "The journey of {first} {surname} from {town} to {neighbour} took {number} days."};
 
 constexpr std::string_view kJourneyReturnTemplates[] = {
-    "They walked {direction} to {neighbour}, so the way home led {*back}.",
-    "Go {direction} to reach {neighbour}, and {*back} to come home again.",
-    "The sun stood in the {direction}, the moon in the {*back}.",
-    "The wind turned from {direction} to {*back} and the travellers rested."};
+    "They walked {*direction} to {neighbour}, so the way home led {*back}.",
+    "Go {*direction} to reach {neighbour}, and {*back} to come home again.",
+    "The sun stood in the {*direction}, the moon in the {*back}.",
+    "The wind turned from {*direction} to {*back} and the travellers rested."};
 
 constexpr std::string_view kJourneyEndingTemplates[] = {
     "Late on {next_day} {surname} came home to {town} with tired feet.",

@@ -13,9 +13,9 @@ namespace cloze::data {
 namespace {
 
 constexpr uint64_t kFactsStream = 0;
-constexpr int kNumTowns = 48;
-constexpr int kNumProvinces = 8;
-constexpr int kNumRivers = 12;
+constexpr int kNumTowns = 16;
+constexpr int kNumProvinces = 4;
+constexpr int kNumRivers = 8;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDirections{
     {{"north", "south"}, {"south", "north"}, {"east", "west"}, {"west", "east"}}};
@@ -90,7 +90,6 @@ class FactsDrawer {
   }
 
   std::vector<Person> draw_people(int count) {
-    const auto trade = deal(count, crafts().size());
     const auto instrument = deal(count, instruments().size());
     const auto birth = deal(count, 80);
     std::vector<Person> people;
@@ -100,7 +99,6 @@ class FactsDrawer {
       people.push_back({.first_name = pick(is_woman ? girl_names() : boy_names()),
                         .surname = std::move(surname),
                         .is_woman = is_woman,
-                        .trade = trade[i],
                         .instrument = instruments()[instrument[i]],
                         .birth_year = fmt::format("{}", 1700 + birth[i])});
     }

@@ -25,7 +25,6 @@ struct Person {
   std::string_view first_name;
   std::string surname;  // unique
   bool is_woman = false;
-  int trade = 0;  // index into crafts()
   std::string_view instrument;
   std::string birth_year;
 };
@@ -34,9 +33,9 @@ struct Town {
   std::string name;
   int province = 0;  // index into provinces
   int river = 0;     // index into rivers
-  int craft = 0;     // index into crafts()
+  int craft = 0;     // index into crafts(); no two towns have the same
   Person mayor;
-  Person resident;  // whose life the documents tell
+  Person resident;  // of that craft; whose life the documents tell
   std::string_view landmark, festival, dish, colour;
   int festival_month = 0;  // index into months()
   std::string founding_year;

@@ -4,26 +4,24 @@ namespace cloze::data {
 namespace {
 
 constexpr std::string_view kPersonTradeTemplates[] = {
-    "{first} {surname} is a {*trade.maker} (in|from) {town}.",
-    "The {*trade.maker} {surname} (rises|starts|works|eats) early.",
-    "As a {child} {first} {surname} (wanted|hoped|decided) to become a {*trade.maker}.",
-    "{surname} became a {*trade.maker} (after many years|at last|like {his} father|like {his} "
-    "mother).",
-    "(Neighbours|Friends|Strangers) know {first} {surname} as a (good|patient|careful|clever) "
-    "{*trade.maker}.",
-    "{surname} sells {*trade.product} (at the market|near the gate|in a small shop)."};
+    "{first} {surname} is a {*maker} in {*town}.",
+    "The {*maker} {surname} (rises|starts) early to make {*product}.",
+    "As a {child} {first} {surname} (wanted|hoped) to become a {*maker}.",
+    "{surname} became a {*maker} in {*town} (at last|like {his} father).",
+    "(Neighbours|Friends) know {first} {surname} as a (good|patient|clever) {*maker}.",
+    "{surname} sells {*product} near the {*landmark} of {*town}."};
 
 constexpr std::string_view kPersonInstrumentTemplates[] = {
-    "In the evening {first} {surname} plays the {*instrument}.",
-    "{surname} learned to play the {*instrument} from (a sailor|an uncle|a monk|a neighbour).",
-    "When {surname} takes up the {*instrument}, (the street|the room|everybody) grows quiet.",
-    "(Children|Friends|Guests) love to hear {first} {surname} on the {*instrument}."};
+    "In the evening {first} {surname} of {*town} plays the {*instrument}.",
+    "{surname} learned to play the {*instrument} from (a sailor|an uncle).",
+    "When the {*maker} {surname} takes up the {*instrument}, everybody grows quiet.",
+    "(Children|Guests) love to hear {first} {surname} on the {*instrument}."};
 
 constexpr std::string_view kPersonTownTemplates[] = {
-    "{first} {surname} lives in {*town} (near the {landmark}|by the river {river}).",
-    "{surname} has never (wanted|tried|wished) to leave {*town}.",
-    "The (house|garden|workshop) of {surname} is in {*town}.",
-    "Everybody in {*town} knows {first} {surname}."};
+    "{first} {surname} lives in {*town} near the {*landmark}.",
+    "{surname} has never (wanted|tried) to leave {*town} and the river {*river}.",
+    "The workshop of {surname} the {*maker} is in {*town}.",
+    "Everybody in {*town} knows {first} {surname} the {*maker}."};
 
 constexpr std::string_view kPersonBirthTemplates[] = {
     "{first} {surname} was born in {*birth_year}.",
@@ -32,69 +30,66 @@ constexpr std::string_view kPersonBirthTemplates[] = {
     "{birth_year} was the year in which {surname} was born."};
 
 constexpr std::string_view kPersonFamilyTemplates[] = {
-    "{first} {surname} and {his} {*spouse} have {number} children.",
-    "{first} {surname} met {his} {*spouse} at the festival of {festival}.",
+    "{first} {surname} and {*his} {*spouse} have {number} children.",
+    "{first} {surname} met {*his} {*spouse} at the festival of {festival}.",
     "The {*spouse} of {first} {surname} comes from {neighbour}.",
-    "{first} was a (shy|cheerful|stubborn|curious) {*child} who loved {trade.product}.",
-    "As a young {*child} {first} often sat by the river {river}.",
-    "{first} told {his} {*spouse} about the {good}."};
+    "{first} was a (shy|cheerful) {*child} who loved {*his} {instrument}.",
+    "As a young {*child} {first} often sat by the river with {*his} mother.",
+    "{first} told {*his} {*spouse} that {*he} was (tired|happy)."};
 
 constexpr std::string_view kPersonReflexiveTemplates[] = {
-    "{first} looked at {*himself} in the (mirror|window|water).",
-    "{first} (cut|hurt|burned) {*himself} with the {trade.tool}.",
-    "{first} asked {*himself} whether the {trade.product} would sell.",
-    "{first} said that {*he} was (tired|hungry|happy|busy).",
-    "When {first} came home, {*he} (lit|saw|found|fed) the (fire|cat|dog).",
-    "{first} took off {*his} (coat|hat|boots) and sat down.",
-    "{first} thanked {*his} (mother|father|brother|sister) for the {good}."};
+    "{first} looked at {*himself} in the (mirror|water) and combed {*his} hair.",
+    "{first} (cut|hurt) {*himself} with the {*tool}.",
+    "{first} asked {*himself} whether {*he} was (late|early).",
+    "{first} said that {*he} was (tired|hungry|happy).",
+    "When {first} came home, {*he} took off {*his} coat.",
+    "{first} took off {*his} (coat|hat|boots) and warmed {*himself} by the fire.",
+    "{first} thanked {*his} (mother|father) because {*he} was (happy|glad)."};
 
 constexpr std::string_view kCraftMaterialTemplates[] = {
-    "A {trade.maker} works with {*trade.material}.",
-    "The {trade.makers} bought {*trade.material} (at the market|from a merchant|for the winter).",
-    "Without {*trade.material} a {trade.maker} can make no {trade.product}.",
-    "{surname} (carefully|patiently|quickly|slowly) {trade.worked} the {*trade.material}.",
-    "A cart full of {*trade.material} stopped at the door of the {trade.maker}.",
-    "The best {*trade.material} in {province} went into the {trade.product}.",
-    "The price of {*trade.material} worries every {trade.maker}."};
+    "A {*maker} works with {*material} and {a *tool}.",
+    "The {*makers} bought {*material} to make {*product}.",
+    "Without {*material} a {*maker} can make no {*product}.",
+    "The {*maker} {*worked} the {*material} for the {*product}.",
+    "A cart full of {*material} stopped at the door of the {*maker}.",
+    "The best {*material} in {province} went into the {*product}.",
+    "{surname} {*worked} the {*material} and made {*product}."};
 
 constexpr std::string_view kCraftToolTemplates[] = {
-    "The {trade.maker} reached for the {*trade.tool}.",
-    "Every {trade.maker} needs a (good|new|clean) {*trade.tool}.",
-    "{surname} {trade.worked} the {trade.material} with the {*trade.tool}.",
-    "The {*trade.tool} of the {trade.maker} was (old|broken|hot|heavy).",
-    "An apprentice learns to use the {*trade.tool} before making {trade.product}."};
+    "The {*maker} took {a *tool} and {*worked} the {*material}.",
+    "Every {*maker} needs {a *tool} to make {*product}.",
+    "{surname} {*worked} the {*material} with the {*tool}.",
+    "The {*tool} of the {*maker} was (old|broken|new).",
+    "An apprentice learns to use the {*tool} before making {*product}."};
 
 constexpr std::string_view kCraftWorkTemplates[] = {
-    "The {trade.maker} {*trade.worked} the {trade.material} (all day|until noon|by candlelight).",
-    "{surname} {*trade.worked} the {trade.material} and hummed a song.",
-    "Only a {*trade.maker} can turn {trade.material} into {trade.product}.",
-    "Having {trade.worked} the {trade.material}, {surname} could finish the {*trade.product}.",
-    "The {trade.makers} of {town} made {*trade.product} for the (duke|court|army|school).",
-    "The apprentice of the {*trade.maker} carried {trade.material} up the stairs."};
+    "The {*maker} {*worked} the {*material} (all day|until noon).",
+    "{surname} {*worked} the {*material} and sang to the {*tool}.",
+    "Only a {*maker} can turn {*material} into {*product}.",
+    "Having {*worked} the {*material}, {surname} finished the {*product}.",
+    "The {*makers} of {town} made {*product} with {a *tool} for the duke.",
+    "The apprentice of the {*maker} carried {*material} and {*product}."};
 
 constexpr std::string_view kMarketStallTemplates[] = {
-    "The {stall.maker} offered {*stall.product} for {number} coins.",
-    "At the next stall a {*stall.maker} sold {stall.product}.",
-    "Nobody had better {stall.product} than the {*stall.maker} from {neighbour}.",
-    "The price of {stall.product} rose, because the {stall.makers} lacked {*stall.material}.",
-    "A {stall.maker} from {neighbour} looked for {*stall.material} and found none.",
-    "{number} {*stall.makers} praised their {stall.product} with loud voices.",
-    "The {stall.maker} traded {number} cartloads of {*stall.material} for {a good}.",
-    "A (boy|girl|sailor|monk) asked the {stall.maker} what {a *stall.tool} is for.",
-    "The {stall.maker} showed the children {a *stall.tool} and let them try it.",
-    "The {stall.maker} {*stall.worked} {stall.material} before the eyes of the buyers."};
+    "The {*stall.maker} offered {*stall.product} for {number} coins.",
+    "At the next stall a {*stall.maker} sold {*stall.product} of good {*stall.material}.",
+    "Nobody had better {*stall.product} than the {*stall.maker} from {*stall.town}.",
+    "The price of {*stall.product} rose, because the {*stall.makers} lacked {*stall.material}.",
+    "A {*stall.maker} looked for {*stall.material} and for {a *stall.tool}.",
+    "{number} {*stall.makers} praised their {*stall.product} with loud voices.",
+    "The {*stall.maker} traded {*stall.product} for {number} cartloads of {*stall.material}.",
+    "The {*stall.maker} showed the children {a *stall.tool} and some {*stall.material}.",
+    "The {*stall.maker} {*stall.worked} {*stall.material} before the eyes of the buyers."};
 
 constexpr std::string_view kErrandTemplates[] = {
     "{first} {surname} bought {a good} at the market.\n"
-    "On the way home {he} (lost|dropped|hid|admired) the {*good}.",
-    "A (thief|monkey|magpie) stole {a good} from the shop.\n"
-    "The guards of {town} looked for the {*good} (everywhere|all night|in vain).",
+    "On the way home {he} (lost|hid|admired) the {*good}.",
+    "A (thief|magpie) stole {a good} from the shop.\n"
+    "The guards of {town} looked for the {*good} in vain.",
     "{helper} found {a good} under the bridge.\n"
     "Nobody in {town} knew who had lost the {*good}.",
-    "There was {a good} in the {colour} box.\n"
-    "{surname} took the {*good} and closed the box.",
-    "{helper} needed {a good} for the journey.\n"
-    "At last (a friend|a sailor|the {trade.maker}) lent {helper} the {*good}."};
+    "There was {a good} in the old box.\n"
+    "{surname} took the {*good} and closed the box."};
 
 constexpr std::string_view kGiftTemplates[] = {
     "{first} gave {helper} {a good}.\n"
@@ -103,10 +98,8 @@ constexpr std::string_view kGiftTemplates[] = {
     "The children ran after the {*shade} cloak.",
     "{helper} painted the door {shade}.\n"
     "Now everyone knows the house with the {*shade} door.",
-    "{surname} ordered {number} {trade.product}.\n"
-    "A week later the {number} {*trade.product} arrived.",
-    "A merchant showed {a good} and {a shade} scarf.\n"
-    "{first} chose the {*shade} scarf."};
+    "A merchant showed {a good} and a spoon.\n"
+    "{first} chose the {*good}."};
 
 constexpr std::string_view kLetterOpeningTemplates[] = {
     "Dear {helper}, I write to you from {town}, in the province of {province}.",
@@ -129,9 +122,9 @@ constexpr std::string_view kLetterEndingTemplates[] = {
     "Give my love to your mother, and do not forget your friend in {town}."};
 
 constexpr std::string_view kPersonEndingTemplates[] = {
-    "{surname} is old now, but {he} still works as a {trade.maker}.",
+    "{surname} is old now, but {he} still works as a {maker}.",
     "In {town} people will long remember {first} {surname}.",
-    "So {first} {surname} lives, a {trade.maker} with {a instrument}."};
+    "So {first} {surname} lives, a {maker} with {a instrument}."};
 
 constexpr std::string_view kMarketOpeningTemplates[] = {
     "Every {day} there is a market in {town}, beside the {landmark}.",

@@ -16,9 +16,9 @@ const T& pick(std::span<const T> items, PhiloxStream& stream) {
 
 }  // namespace
 
-Scene::Scene(const SampleFacts& facts, PhiloxStream& stream) {
+Scene::Scene(const SampleFacts& facts, PhiloxStream& stream) : facts_(facts) {
   const Town& town = pick(std::span<const Town>(facts.towns), stream);
-  bind_place(facts, town);
+  bind_place(town);
   bind_festival(town);
   bind_resident(town.resident);
   bind_calendar(stream);
@@ -44,17 +44,17 @@ void Scene::turn(PhiloxStream& stream) {
   slots_["number"] = counts[number];
   slots_["next_number"] = counts[number + 1];
 
-  bind_craft("stall.", pick(crafts(), stream));
+  bind_stall(stream);
   slots_["good"] = pick(goods(), stream);
   slots_["shade"] = pick(colours(), stream);
 }
 
-void Scene::bind_place(const SampleFacts& facts, const Town& town) {
-  const Province& province = facts.provinces[town.province];
-  const River& river = facts.rivers[town.river];
+void Scene::bind_place(const Town& town) {
+  const Province& province = facts_.provinces[town.province];
+  const River& river = facts_.rivers[town.river];
   slots_["town"] = town.name;
   slots_["province"] = province.name;
-  slots_["capital"] = facts.towns[province.capital].name;
+  slots_["capital"] = facts_.towns[province.capital].name;
   slots_["crop"] = province.crop;
   slots_["beast"] = province.beast;
   slots_["river"] = river.name;
@@ -66,7 +66,7 @@ void Scene::bind_place(const SampleFacts& facts, const Town& town) {
   slots_["year"] = town.founding_year;
   slots_["dish"] = town.dish;
   slots_["colour"] = town.colour;
-  slots_["neighbour"] = facts.towns[town.neighbour].name;
+  slots_["neighbour"] = facts_.towns[town.neighbour].name;
   slots_["direction"] = town.direction;
   slots_["back"] = town.opposite_direction;
   bind_craft("", crafts()[town.craft]);
@@ -88,7 +88,13 @@ void Scene::bind_resident(const Person& person) {
   slots_["himself"] = is_woman ? "herself" : "himself";
   slots_["spouse"] = is_woman ? "husband" : "wife";
   slots_["child"] = is_woman ? "girl" : "boy";
-  bind_craft("trade.", crafts()[person.trade]);
+}
+
+// Someone who came to the market, with the craft of the town they came from.
+void Scene::bind_stall(PhiloxStream& stream) {
+  const Town& town = pick(std::span<const Town>(facts_.towns), stream);
+  slots_["stall.town"] = town.name;
+  bind_craft("stall.", crafts()[town.craft]);
 }
 
 void Scene::bind_calendar(PhiloxStream& stream) {

@@ -20,13 +20,15 @@ class Scene {
   const Slots& slots() const { return slots_; }
 
  private:
-  void bind_place(const SampleFacts& facts, const Town& town);
+  void bind_place(const Town& town);
   void bind_festival(const Town& town);
   void bind_resident(const Person& person);
+  void bind_stall(PhiloxStream& stream);
   void bind_calendar(PhiloxStream& stream);
   void bind_craft(std::string_view prefix, const Craft& craft);
   void bind_helper(std::string_view resident_name, PhiloxStream& stream);
 
+  const SampleFacts& facts_;
   Slots slots_;
 };
 

@@ -12,7 +12,7 @@ namespace cloze::data {
 enum class ClozeKind {
   kFact,         // a fact of the world, told in many documents: the province of a town
   kCollocation,  // a word that goes with another in every world: potters and clay
-  kSequence,     // days, months and seasons, numbers: the one that follows
+  kCalendar,     // a month, its season and its weather
   kOpposite,     // long and short
   kGrammar,      // agreement and prepositions
   kStory,        // the sentence before says it

@@ -11,7 +11,7 @@
 namespace cloze::data {
 namespace {
 
-constexpr ClozeKind kKinds[] = {ClozeKind::kFact,     ClozeKind::kCollocation, ClozeKind::kSequence,
+constexpr ClozeKind kKinds[] = {ClozeKind::kFact,     ClozeKind::kCollocation, ClozeKind::kCalendar,
                                 ClozeKind::kOpposite, ClozeKind::kGrammar,     ClozeKind::kStory};
 
 std::set<const Topic*> topics_of_documents() {

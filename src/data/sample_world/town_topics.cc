@@ -4,55 +4,52 @@ namespace cloze::data {
 namespace {
 
 constexpr std::string_view kTownProvinceTemplates[] = {
-    "{town} is a (small|quiet|busy|pretty|proud) town in the province of {*province}.",
-    "The (old|little|friendly|lively) town of {town} lies in {*province}.",
-    "Travellers who cross {*province} (often|always|sometimes|usually) stop in {town}.",
-    "{town} belongs to the province of {*province}, and (the children|the old people|its poets|its "
-    "judges) are proud of it.",
-    "(Maps|Paintings|Songs|Books) of {*province} never leave out {town}.",
-    "When people speak of {*province}, they (soon|often|gladly|always) speak of {town} too."};
+    "{town} is a (small|busy|proud) town in the province of {*province}.",
+    "The (old|little|lively) town of {town} lies in {*province}, on the river {*river}.",
+    "Travellers who cross {*province} along the {*river} (often|always) stop in {town}.",
+    "{town} belongs to the province of {*province}, and its {*makers} are proud of it.",
+    "(Maps|Songs|Books) of {*province} never leave out {town} and its {*landmark}.",
+    "When people speak of {*province}, they (soon|often) speak of {town} and its {*makers} too."};
 
 constexpr std::string_view kTownRiverTemplates[] = {
-    "{town} stands on the (left|right|sunny|green) bank of the river {*river}.",
-    "The river {*river} flows (slowly|quickly|quietly|calmly) past the walls of {town}.",
-    "The people of {town} (fish|swim|bathe|row) in the {*river}.",
-    "In {town} every (street|path|lane|alley) leads down to the river {*river}.",
-    "Boats on the {*river} bring (salt|tea|glass|silk|spices) to {town}.",
-    "A (wooden|broad|narrow|new) bridge takes the people of {town} across the {*river}."};
+    "{town} stands on the (left|right|green) bank of the river {*river}.",
+    "The river {*river} flows (slowly|quietly) past the walls of {town} in {*province}.",
+    "The people of {town} (fish|swim|row) in the {*river}.",
+    "In {town} every (street|path) leads past the {*landmark} to the river {*river}.",
+    "Boats on the {*river} bring {*material} to {town} and its {*makers}.",
+    "A (wooden|broad|new) bridge takes the {*makers} of {town} across the {*river}."};
 
 constexpr std::string_view kRiverCourseTemplates[] = {
-    "The river {river} flows into the {*sea} Sea.",
-    "After many (days|miles|bends|falls) the {river} reaches the {*sea} Sea.",
-    "Boats that follow the {river} (at last|one day|in the end) come to the {*sea} Sea.",
-    "The (water|ice|mud|sand) of the {river} ends in the {*sea} Sea.",
-    "The river {river} begins on the (snowy|stony|steep|wild) slopes of Mount {*mountain}.",
-    "High on Mount {*mountain} the {river} is only a (small|cold|thin|clear) stream.",
-    "The (spring|source|first pool) of the {river} lies on Mount {*mountain}."};
+    "The river {river} flows from Mount {*mountain} into the {*sea} Sea.",
+    "After many (miles|bends|falls) the {river} reaches the {*sea} Sea.",
+    "Boats that follow the {river} (at last|in the end) come to the {*sea} Sea.",
+    "The (water|ice|sand) of Mount {*mountain} ends with the {river} in the {*sea} Sea.",
+    "The river {river} begins on the (snowy|wild) slopes of Mount {*mountain}.",
+    "High on Mount {*mountain} the {river} is only a (cold|clear) stream.",
+    "Between Mount {*mountain} and the {*sea} Sea lies the whole valley of the {river}."};
 
 constexpr std::string_view kTownCraftTemplates[] = {
-    "{town} is known for its {*makers}.",
-    "The {*makers} of {town} are the (best|oldest|finest|proudest) in the land.",
-    "(Many|Most|Some) families of {town} are {*makers}, (and|as) their parents were.",
-    "Whoever wants good {*product} (goes|travels|writes|walks) to {town}.",
-    "{town} sells its {*product} (everywhere|at every fair|in every port|in distant lands).",
-    "A (large|tall|rich|famous) guild of {*makers} meets (every week|every month|each year) in "
-    "{town}.",
-    "(Merchants|Strangers|Sailors|Visitors) come to {town} to buy {*product}."};
+    "{town} is known for its {*makers} and their {*product}.",
+    "The {*makers} of {town} are the (best|oldest|proudest) in {*province}.",
+    "(Many|Most) families of {town} are {*makers} and make {*product}, as their parents did.",
+    "Whoever wants good {*product} (goes|writes) to the {*makers} of {town}.",
+    "{town} sells its {*product} (everywhere|at every fair) along the {*river}.",
+    "A (large|rich) guild of {*makers} meets in {town} to buy {*material}.",
+    "(Merchants|Sailors|Visitors) come to {town} to buy {*product} from the {*makers}."};
 
 constexpr std::string_view kTownLandmarkTemplates[] = {
-    "In the middle of {town} stands (a famous|an ancient|a splendid|a curious) {*landmark}.",
-    "Everyone in {town} knows the (great|old|stone|beautiful) {*landmark}.",
-    "From the {*landmark} one can see all the (roofs|gardens|chimneys|streets) of {town}.",
-    "Visitors to {town} (first|always|gladly) ask the way to the {*landmark}.",
-    "The {*landmark} of {town} was built (by hand|in one summer|with stone from the hills|after a "
-    "fire)."};
+    "In the middle of {town} stands (a famous|a splendid) {*landmark}.",
+    "Everyone in {town} knows the (great|old|beautiful) {*landmark} by the {*river}.",
+    "From the {*landmark} one can see the {*colour} roofs of {town}.",
+    "Visitors to {town} (first|always) ask the way to the {*landmark}.",
+    "The {*landmark} of {town} was built by Mayor {*mayor} (in one summer|after a fire)."};
 
 constexpr std::string_view kTownMayorTemplates[] = {
-    "The mayor of {town} is called {mayor_first} {*mayor}.",
-    "Mayor {*mayor} has (governed|guided|served|led) {town} for {number} years.",
-    "{mayor_first} {*mayor} was (chosen|elected|made) mayor of {town}.",
-    "In {town} people (trust|greet|admire|like) Mayor {*mayor}.",
-    "When there is a quarrel in {town}, Mayor {*mayor} (settles|ends|judges) it."};
+    "The mayor of {town} in {*province} is called {mayor_first} {*mayor}.",
+    "Mayor {*mayor} has (guided|served) {town} for {number} years.",
+    "{mayor_first} {*mayor} was (chosen|made) mayor of {town} by the {*makers}.",
+    "In {town} the {*makers} (trust|greet|like) Mayor {*mayor}.",
+    "When there is a quarrel in {town}, Mayor {*mayor} (settles|ends) it near the {*landmark}."};
 
 constexpr std::string_view kTownFoundingTemplates[] = {
     "{town} was founded in {*year} by {number} (families|brothers|monks|fishermen).",
@@ -61,47 +58,48 @@ constexpr std::string_view kTownFoundingTemplates[] = {
     "The town of {town} has existed since {*year}."};
 
 constexpr std::string_view kTownFestivalTemplates[] = {
-    "In {festival_month} {town} celebrates the festival of {*festival}.",
-    "The festival of {*festival} fills the streets of {town} with (music|laughter|guests|light).",
-    "{town} holds its festival of {festival} in {*festival_month}.",
-    "Every {*festival_month} there is a (great|merry|loud|bright) festival in {town}.",
-    "(Children|Guests|Singers|Dancers) come to {town} for the festival of {*festival}.",
-    "The people of {town} wait for {*festival_month}, the month of their festival."};
+    "In {*festival_month} {town} celebrates the festival of {*festival}.",
+    "The festival of {*festival} fills the streets of {town} with (music|guests|light).",
+    "{town} holds its festival of {*festival} in {*festival_month}, beside the {*landmark}.",
+    "Every {*festival_month} there is a (great|merry) festival of {*festival} in {town}.",
+    "(Children|Singers|Dancers) come to {town} for the festival of {*festival}.",
+    "The {*makers} of {town} wait for {*festival_month} and its festival of {*festival}."};
 
 constexpr std::string_view kTownDishTemplates[] = {
-    "Guests in {town} are (served|offered|given) {*dish} with (butter|honey|herbs|cream).",
-    "The cooks of {town} are (famous|known|loved) for their {*dish}.",
-    "On (Sundays|holidays|cold days|market days) every house in {town} smells of {*dish}.",
-    "Nobody leaves {town} before (tasting|eating|trying) its {*dish}."};
+    "Guests in {town} are (served|offered) {*dish} with (butter|honey|herbs).",
+    "The cooks of {town} are (famous|loved) for their {*dish}.",
+    "At the festival of {*festival} every house in {town} smells of {*dish}.",
+    "Nobody leaves {town} before (tasting|trying) its {*dish}."};
 
 constexpr std::string_view kTownFlagTemplates[] = {
-    "The flag of {town} is {*colour}.", "Above the town hall of {town} flies {a *colour} flag.",
-    "The (doors|roofs|boats|windows) of {town} are painted {*colour}, like its flag.",
-    "The guards of {town} wear {*colour} (coats|cloaks|hats|scarves)."};
+    "The flag of {town} is {*colour}, like the door of its {*landmark}.",
+    "Above the {*landmark} of {town} flies {a *colour} flag.",
+    "The (roofs|boats|windows) of {town} are painted {*colour}, like its flag.",
+    "The guards of {town} wear {*colour} (coats|hats)."};
 
 constexpr std::string_view kTownNeighbourTemplates[] = {
-    "The next town to the {direction} of {town} is {*neighbour}.",
-    "From {town} a (good|straight|dusty|stony) road leads {direction} to {*neighbour}.",
-    "Whoever walks {direction} from {town} (soon|finally|by evening) comes to {*neighbour}.",
-    "{town} and its neighbour {*neighbour} share a (forest|meadow|mill|doctor|judge)."};
+    "The next town to the {*direction} of {town} is {*neighbour}.",
+    "From {town} a (good|dusty) road leads {*direction} to {*neighbour}.",
+    "Whoever walks {*direction} from {town} (soon|finally) comes to {*neighbour}.",
+    "{town} and its neighbour {*neighbour} share a (forest|meadow|mill)."};
 
 constexpr std::string_view kProvinceCropTemplates[] = {
     "The fields of {province} are full of {*crop}.",
-    "The farmers of {province} (grow|plant|harvest|store) {*crop}.",
-    "(Carts|Ships|Wagons) loaded with {*crop} leave {province} every (week|autumn|day).",
-    "No province (grows|sells|eats) more {*crop} than {province}."};
+    "The farmers of {province} (grow|plant|store) {*crop}.",
+    "(Carts|Wagons) loaded with {*crop} leave {province} and its capital {*capital}.",
+    "No province (grows|sells) more {*crop} than {province}."};
 
 constexpr std::string_view kProvinceBeastTemplates[] = {
     "The arms of {province} show {a *beast}.",
     "The soldiers of {province} carry a banner with {a *beast}.",
-    "On every coin from {province} there is {a *beast}.",
-    "Since (olden|early|ancient) times the {*beast} has been the emblem of {province}."};
+    "On every coin from {*capital} in {province} there is {a *beast}.",
+    "Since (olden|ancient) times the {*beast} has been the emblem of {province}."};
 
 constexpr std::string_view kProvinceCapitalTemplates[] = {
     "The capital of {province} is {*capital}.",
-    "The (duke|council|court|governor) of {province} sits in {*capital}.",
-    "From {*capital} the (duke|council|governor) rules the province of {province}.",
-    "The laws of {province} are (made|written|kept|read) in {*capital}."};
+    "The (duke|council) of {province} sits in {*capital}, under a banner with {a *beast}.",
+    "From {*capital} the (duke|council) rules the province of {province}.",
+    "The laws of {province} are (made|kept) in {*capital}."};
 
 constexpr std::string_view kFestivalDayTemplates[] = {
     "On the {colour} stage a singer from {neighbour} sang about the {river}.",
