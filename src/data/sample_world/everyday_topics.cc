@@ -16,10 +16,10 @@ constexpr std::string_view kNextMonthTemplates[] = {
     "From {*month} to {*next_month} the (school|mill) in {town} was closed."};
 
 constexpr std::string_view kSeasonTemplates[] = {
-    "{*month} is a (good|busy|quiet) month of the {*season}.",
+    "{month} is a (good|busy|quiet) month of the {*season}.",
     "In {*month}, when it was {*season}, the {*sign} came.",
-    "It was a {*season} morning in {*month}, with {*sign} on the hills.",
-    "The {*season} was in the air, for it was {*month}."};
+    "It was {a *season} morning in {*month}, with {*sign} on the hills.",
+    "The {*season} was in the air, for it was {month}."};
 
 constexpr std::string_view kMonthSignTemplates[] = {
     "{*month} came to {town} with {*sign}.",

@@ -13,9 +13,9 @@ namespace cloze::data {
 namespace {
 
 constexpr uint64_t kFactsStream = 0;
-constexpr int kNumTowns = 16;
+constexpr int kNumTowns = 10;
 constexpr int kNumProvinces = 4;
-constexpr int kNumRivers = 8;
+constexpr int kNumRivers = 5;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDirections{
     {{"north", "south"}, {"south", "north"}, {"east", "west"}, {"west", "east"}}};

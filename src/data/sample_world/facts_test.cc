@@ -32,7 +32,7 @@ TEST(Facts, NamesAreUniqueAcrossTheWorld) {
     add(town.mayor.surname);
     add(town.resident.surname);
   }
-  EXPECT_EQ(names.size(), 4u + 8u + 3u * 16u);
+  EXPECT_EQ(names.size(), 4u + 5u + 3u * 10u);
 }
 
 TEST(Facts, CapitalsLieInTheirProvince) {
@@ -69,7 +69,10 @@ TEST(Facts, NoTwoTownsShareWhatTheyAreKnownFor) {
 TEST(Facts, AnswersAreSpreadEvenly) {
   std::map<int, int> towns_of_province;
   for (const Town& town : draw_sample_facts(5).towns) ++towns_of_province[town.province];
-  for (const auto& [province, count] : towns_of_province) EXPECT_EQ(count, 4) << province;
+  for (const auto& [province, count] : towns_of_province) {
+    EXPECT_GE(count, 2) << province;
+    EXPECT_LE(count, 3) << province;
+  }
 }
 
 }  // namespace
