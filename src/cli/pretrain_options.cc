@@ -53,12 +53,12 @@ void validate_data(const PretrainOptions& o) {
 
 // Resets the one of two that the command line has not set, when it has set the other.
 template <typename A, typename B>
-void keep_command_line(const OptionTable& table, const char* a_name, std::optional<A>& a,
-                       const char* b_name, std::optional<B>& b) {
+void keep_command_line(const OptionTable& table, const char* a_name, A& a, const char* b_name,
+                       B& b) {
   const bool from_a = table.origin(a_name) == kCommandLineOrigin;
   const bool from_b = table.origin(b_name) == kCommandLineOrigin;
-  if (from_a && !from_b) b.reset();
-  if (from_b && !from_a) a.reset();
+  if (from_a && !from_b) b = B();
+  if (from_b && !from_a) a = A();
 }
 
 }  // namespace
@@ -67,6 +67,10 @@ void prefer_command_line(PretrainOptions& options, const OptionTable& table) {
   keep_command_line(table, "global_batch_size", options.global_batch_size,
                     "gradient_accumulation_count", options.gradient_accumulation_count);
   keep_command_line(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
+  keep_command_line(table, "train_file", options.train_file, "generated_data",
+                    options.generated_data);
+  keep_command_line(table, "init_checkpoint", options.init_checkpoint, "restore_dir",
+                    options.restore_dir);
 }
 
 void validate(PretrainOptions& options) {

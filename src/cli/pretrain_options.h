@@ -74,8 +74,9 @@ struct PretrainOptions {
 // The table of all options, with those of other systems; it writes into `options`.
 OptionTable pretrain_option_table(PretrainOptions& options);
 
-// Where two options set the same thing (the batch, the length of the run) and only one of them
-// comes from the command line, the other one is dropped: the command line outranks the file.
+// Where two options set the same thing (the batch, the length of the run, the data, the start
+// weights) and only one of them comes from the command line, the other one is dropped: the command
+// line outranks the file.
 void prefer_command_line(PretrainOptions& options, const OptionTable& table);
 
 // Checks what one option cannot say alone. UserError that names the options and their values.

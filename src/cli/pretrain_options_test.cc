@@ -103,17 +103,18 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
 TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   const std::string path = testing::TempDir() + "pretrain_options_test.json";
   platform::write_file_atomically(
-      path, R"({"generated_data": true, "gradient_accumulation_count": 12, "num_train_steps": 9})");
+      path, R"({"train_file": "x", "gradient_accumulation_count": 12, "num_train_steps": 9})");
   PretrainOptions options;
   OptionTable table = pretrain_option_table(options);
   CLI::App command;
   table.add_flags(command);
-  command.parse("--config " + path + " --global-batch-size 256");
+  command.parse("--config " + path + " --global-batch-size 256 --generated-data");
   table.resolve();
   prefer_command_line(options, table);
   validate(options);
   EXPECT_EQ(batch_plan(options).sequences_per_step, 256);
   EXPECT_EQ(training_steps(options, 1), 9);
+  EXPECT_EQ(options.train_file, "");
 }
 
 TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
