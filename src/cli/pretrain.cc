@@ -54,9 +54,13 @@ void print_plan(const PretrainOptions& options, bool with_kernels) {
 
 void print_memory(const engine::Session& session) {
   constexpr double kMebibyte = 1 << 20;
-  fmt::print(stderr, "memory: planned {:.1f} MiB, the process used {:.1f} MiB at its peak\n",
-             static_cast<double>(session.program().total_bytes()) / kMebibyte,
-             static_cast<double>(platform::peak_resident_bytes()) / kMebibyte);
+  fmt::print(
+      stderr,
+      "memory: planned {:.1f} MiB, used {:.1f} MiB; {:.1f} MiB at the peak with the pages of "
+      "the program and of files\n",
+      static_cast<double>(session.program().total_bytes()) / kMebibyte,
+      static_cast<double>(platform::private_bytes()) / kMebibyte,
+      static_cast<double>(platform::peak_resident_bytes()) / kMebibyte);
 }
 
 train::PretrainingOutcome train(Command& command) {

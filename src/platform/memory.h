@@ -24,8 +24,9 @@ class MemoryBlock {
   size_t bytes_ = 0;
 };
 
-// Resident memory of this process now, and its peak, in bytes.
-int64_t resident_bytes();
+// Of this process, in bytes: the memory it holds itself now, in RAM or swapped out; and the most
+// that was ever resident, which counts the pages of the program and of mapped files too.
+int64_t private_bytes();
 int64_t peak_resident_bytes();
 
 }  // namespace cloze::platform

@@ -1,0 +1,57 @@
+// The memory plan against the kernel's own account.
+#include <gtest/gtest.h>
+
+#include "data/generated_dataset.h"
+#include "data/packer.h"
+#include "platform/memory.h"
+#include "train/training_step.h"
+
+namespace cloze::tests {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasShadowMemory = true;
+#else
+constexpr bool kHasShadowMemory = false;
+#endif
+
+// BERT-tiny on 32 sequences of 128 tokens.
+train::TrainingStepOptions tiny_step(DType dtype) {
+  return {.model = {.hidden_size = 128,
+                    .num_hidden_layers = 2,
+                    .num_attention_heads = 2,
+                    .intermediate_size = 512},
+          .capacity = {.tokens = 4096, .sequences = 32, .predictions = 640},
+          .optimizer = {.kind = optim::OptimizerKind::kLamb},
+          .compute_dtype = dtype,
+          .compile = {.num_threads = 2}};
+}
+
+std::vector<data::Sample> generated_samples(const train::TrainingStepOptions& options) {
+  const data::GeneratedDataset dataset({.vocabulary_size = options.model.vocab_size});
+  std::vector<data::Sample> samples;
+  for (int64_t i = 0; i < options.capacity.sequences; ++i) samples.push_back(dataset.sample(i));
+  return samples;
+}
+
+class Memory : public testing::TestWithParam<DType> {};
+
+TEST_P(Memory, AStepUsesWhatItsPlanSays) {
+  if (kHasShadowMemory) GTEST_SKIP() << "a sanitizer's own memory would be counted";
+  const auto options = tiny_step(GetParam());
+  const auto batch = data::pack(generated_samples(options), options.capacity);
+  const auto before = static_cast<double>(platform::private_bytes());
+  train::TrainingStep step(options);
+  step.session().initialize_parameters(1);
+  step.run(batch, 0, 1e-3);
+  const double used = static_cast<double>(platform::private_bytes()) - before;
+  const auto planned = static_cast<double>(step.session().program().total_bytes());
+  EXPECT_GT(planned, 100e6);
+  EXPECT_NEAR(used / planned, 1.0, 0.05);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, Memory, testing::Values(DType::kF32, DType::kBF16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace cloze::tests
