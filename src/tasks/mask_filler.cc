@@ -90,24 +90,7 @@ MaskFiller::MaskFiller(const fs::path& folder, const MaskFillerOptions& options)
       tokenizer_(tokenizer_of(folder)),
       tokens_(std::max(options.tokens_per_micro_batch, config_.max_position_embeddings)),
       session_(inference_graph(config_, tokens_), options.compile) {
-  load_parameters(folder);
-}
-
-void MaskFiller::load_parameters(const fs::path& folder) {
-  const formats::SafetensorsFile file(train::model_file(folder));
-  std::vector<train::WantedTensor> wanted;
-  for (const graph::Value value : session_.graph().variables(graph::VariableRole::kParameter)) {
-    wanted.push_back({session_.graph().info(value).name, session_.graph().type(value).shape});
-  }
-  const train::MatchedTensors matched = train::match_tensors(file, wanted);
-  if (!matched.missing.empty()) {
-    throw_data_error("{} lacks {} tensors of a pre-training model: {}", file.path().string(),
-                     matched.missing.size(), train::list_names(matched.missing));
-  }
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    train::copy_as_float(*matched.views[i], session_.values<float>(wanted[i].name));
-  }
-  session_.refresh();
+  train::load_parameters(session_, folder);
 }
 
 data::Sample MaskFiller::sample_of(const std::string& text) const {

@@ -49,7 +49,6 @@ class MaskFiller {
   const text::Vocabulary& vocabulary() const { return tokenizer_.vocabulary(); }
   data::Sample sample_of(const std::string& text) const;
   void check(const data::Sample& sample, const std::string& text) const;
-  void load_parameters(const std::filesystem::path& folder);
   void run(std::span<const data::Sample> samples, size_t first_text, int64_t top_k,
            std::vector<Blank>& blanks);
 

@@ -137,6 +137,37 @@ std::filesystem::path model_file(const std::filesystem::path& path) {
       path.string());
 }
 
+std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::VariableRole role) {
+  std::vector<WantedTensor> wanted;
+  for (const graph::Value value : graph.variables(role)) {
+    wanted.push_back({graph.info(value).name, graph.type(value).shape});
+  }
+  return wanted;
+}
+
+void require_all(const MatchedTensors& matched, const std::filesystem::path& file) {
+  if (matched.missing.empty()) return;
+  throw_data_error("{} lacks {} tensors of this model: {}; is it of another configuration?",
+                   file.string(), matched.missing.size(), list_names(matched.missing));
+}
+
+void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
+                  const MatchedTensors& matched) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (matched.views[i] == nullptr) continue;
+    copy_as_float(*matched.views[i], session.values<float>(wanted[i].name));
+  }
+}
+
+void load_parameters(engine::Session& session, const std::filesystem::path& path) {
+  const formats::SafetensorsFile file(model_file(path));
+  const auto wanted = wanted_tensors(session.graph(), graph::VariableRole::kParameter);
+  const MatchedTensors matched = match_tensors(file, wanted);
+  require_all(matched, file.path());
+  copy_tensors(session, wanted, matched);
+  session.refresh();
+}
+
 std::string list_names(std::span<const std::string> names, size_t limit) {
   const size_t shown = std::min(limit, names.size());
   std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));

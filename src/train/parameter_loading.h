@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/shape.h"
+#include "engine/session.h"
 #include "formats/safetensors.h"
 
 namespace cloze::train {
@@ -35,6 +36,19 @@ void copy_as_float(const formats::TensorView& tensor, std::span<float> values);
 // The safetensors file of a model: `path` itself, or model.safetensors in the folder `path`.
 // UserError that says what is there instead.
 std::filesystem::path model_file(const std::filesystem::path& path);
+
+// The variables of a role, in the graph's order.
+std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::VariableRole role);
+
+// DataError that names what `file` lacks.
+void require_all(const MatchedTensors& matched, const std::filesystem::path& file);
+
+// What was found into the session's variables of those names.
+void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
+                  const MatchedTensors& matched);
+
+// Every parameter of a session from the model in `path`, and the compute copies. Errors as above.
+void load_parameters(engine::Session& session, const std::filesystem::path& path);
 
 // "a, b, c and 4 more"
 std::string list_names(std::span<const std::string> names, size_t limit = 3);

@@ -35,14 +35,6 @@ std::string configuration_hash(const PretrainingOptions& options) {
   return fmt::format("{:08x}", formats::crc32c(std::as_bytes(std::span(text))));
 }
 
-std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, VariableRole role) {
-  std::vector<WantedTensor> wanted;
-  for (const graph::Value value : graph.variables(role)) {
-    wanted.push_back({graph.info(value).name, graph.type(value).shape});
-  }
-  return wanted;
-}
-
 std::vector<std::byte> zeros_for(const std::vector<models::AbsentBias>& biases) {
   int64_t most = 0;
   for (const models::AbsentBias& bias : biases) most = std::max(most, bias.size);
@@ -69,20 +61,6 @@ void drop_absent_biases(const formats::SafetensorsFile& file, const models::Bert
       continue;
     }
     std::erase(unused, bias.name);
-  }
-}
-
-void require_all(const MatchedTensors& matched, const fs::path& file) {
-  if (matched.missing.empty()) return;
-  throw_data_error("{} lacks {} tensors of this model: {}; is it of another configuration?",
-                   file.string(), matched.missing.size(), list_names(matched.missing));
-}
-
-void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
-                  const MatchedTensors& matched) {
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (matched.views[i] == nullptr) continue;
-    copy_as_float(*matched.views[i], session.values<float>(wanted[i].name));
   }
 }
 

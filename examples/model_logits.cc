@@ -1,0 +1,106 @@
+// Runs a pre-trained model folder on random sentence pairs and stores what it was given and what it
+// computed, for scripts/check_transformers to compare:
+//
+//   model_logits FOLDER OUTPUT.safetensors
+//   scripts/check_transformers FOLDER --logits OUTPUT.safetensors
+//
+// Tensors: input_ids, token_type_ids i32 [B, S]; prediction_logits f32 [B, S, V];
+// seq_relationship_logits f32 [B, 2].
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "data/packer.h"
+#include "formats/safetensors.h"
+#include "models/bert.h"
+#include "models/hugging_face_config.h"
+#include "train/micro_batch_inputs.h"
+#include "train/parameter_loading.h"
+
+namespace cloze {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kSeed = 1;
+constexpr int64_t kSequences = 4;
+constexpr int64_t kMostPositions = 48;
+
+// Random ids, two sentences each; every position is asked for.
+std::vector<data::Sample> random_samples(const models::BertConfig& config, int64_t length) {
+  PhiloxStream stream(kSeed, 0);
+  std::vector<data::Sample> samples(kSequences);
+  for (data::Sample& sample : samples) {
+    const int64_t border = 1 + stream.below(static_cast<uint32_t>(length - 1));
+    for (int64_t position = 0; position < length; ++position) {
+      sample.input_ids.push_back(
+          static_cast<int32_t>(stream.below(static_cast<uint32_t>(config.vocab_size))));
+      sample.token_type_ids.push_back(position >= border ? 1 : 0);
+    }
+    sample.masked_positions.resize(length);
+    std::iota(sample.masked_positions.begin(), sample.masked_positions.end(), 0);
+    sample.masked_labels.assign(length, 0);
+  }
+  return samples;
+}
+
+graph::Graph inference_graph(const models::BertConfig& config, int64_t tokens) {
+  graph::Graph graph;
+  models::bert_for_inference(graph, config,
+                             {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
+  return graph;
+}
+
+template <typename T>
+formats::TensorView tensor_of(const char* name, DType dtype, Shape shape,
+                              std::span<const T> values) {
+  return {name, dtype, std::move(shape), std::as_bytes(values)};
+}
+
+void store_logits(const fs::path& folder, const fs::path& output) {
+  const models::BertConfig config = models::read_hugging_face_config(folder / "config.json");
+  const int64_t length = std::min(kMostPositions, config.max_position_embeddings);
+  const int64_t tokens = kSequences * length;
+  engine::Session session(inference_graph(config, tokens), {});
+  train::load_parameters(session, folder);
+
+  const auto samples = random_samples(config, length);
+  const data::StepBatch step =
+      data::pack(samples, {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
+  const data::MicroBatch& batch = step.micro_batches.at(0);
+  train::write_micro_batch(session, batch);
+  session.run(graph::Phase::kMicroStep);
+
+  formats::write_safetensors(
+      output, std::vector{tensor_of<int32_t>("input_ids", DType::kI32, {kSequences, length},
+                                             batch.input_ids),
+                          tensor_of<int32_t>("token_type_ids", DType::kI32, {kSequences, length},
+                                             batch.token_type_ids),
+                          tensor_of<float>("prediction_logits", DType::kF32,
+                                           {kSequences, length, config.vocab_size},
+                                           session.values<float>("prediction_logits")),
+                          tensor_of<float>("seq_relationship_logits", DType::kF32, {kSequences, 2},
+                                           session.values<float>("seq_relationship_logits"))});
+}
+
+}  // namespace
+}  // namespace cloze
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: model_logits FOLDER OUTPUT.safetensors\n");
+    return 2;
+  }
+  try {
+    cloze::store_logits(argv[1], argv[2]);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "model_logits: {}\n", error.what());
+    return 1;
+  }
+}
