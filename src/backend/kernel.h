@@ -1,8 +1,8 @@
 // The interface of a backend: kernels for operators, chosen from an explicit, ordered table.
 //
-// A KernelEntry says whether it can serve a request (and if not, why) and makes a Kernel for it. The
-// planner takes the first entry of the table that serves, and keeps the refusals for `cloze explain`.
-// A Kernel is made once, when the program is compiled; run() allocates nothing.
+// A KernelEntry says whether it can serve a request (and if not, why) and makes a Kernel for it.
+// The planner takes the first entry of the table that serves, and keeps the refusals for `cloze
+// plan --kernels`. A Kernel is made once, when the program is compiled; run() allocates nothing.
 #pragma once
 
 #include <any>
