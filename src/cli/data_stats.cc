@@ -16,6 +16,7 @@ namespace {
 
 struct Options {
   std::string train_files;
+  std::string lengths_file;
   data::RecordShape shape;
 };
 
@@ -25,13 +26,20 @@ void run(const Options& options) {
   const data::DatasetStatistics statistics = data::measure(dataset, platform::available_threads());
   const double records = static_cast<double>(statistics.records);
   fmt::print("files {}\nrecords {}\n", files.size(), statistics.records);
-  fmt::print("tokens {} (mean {:.1f}, longest {})\n", statistics.tokens, statistics.mean_length(),
-             statistics.longest);
+  const int64_t longest = statistics.lengths.longest();
+  fmt::print("tokens {} (mean {:.1f}, longest {})\n", statistics.tokens(), statistics.mean_length(),
+             longest);
+  fmt::print("padding to the longest {:.1f} %\n",
+             100 * (1 - statistics.mean_length() / static_cast<double>(longest)));
   fmt::print("predictions {} (mean {:.2f})\n", statistics.predictions,
              statistics.mean_predictions());
   fmt::print("random next sentence {:.1f} %\n",
              100 * static_cast<double>(statistics.random_next) / records);
   fmt::print("unigram entropy of the labels {:.4f} nats\n", statistics.unigram_entropy);
+  if (!options.lengths_file.empty()) {
+    platform::write_file_atomically(options.lengths_file,
+                                    data::length_histogram_text(statistics.lengths));
+  }
 }
 
 }  // namespace
@@ -47,6 +55,8 @@ void add_data_stats(CLI::App& parent) {
                      "Refuse records with another number of slots");
   command.add_option("--vocab-size", options->shape.vocabulary_size,
                      "Refuse ids that are not below");
+  command.add_option("--lengths", options->lengths_file,
+                     "File to write: how many records there are of each length");
   command.callback([options] { run(*options); });
 }
 

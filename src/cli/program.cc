@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/data_packing.h"
 #include "cli/data_records.h"
 #include "cli/data_sample.h"
 #include "cli/data_stats.h"
@@ -25,6 +26,7 @@ namespace {
 void add_commands(CLI::App& program) {
   CLI::App& data = *program.add_subcommand("data", "Make training data");
   data.require_subcommand(1);
+  add_data_packing(data);
   add_data_records(data);
   add_data_sample(data);
   add_data_stats(data);

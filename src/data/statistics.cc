@@ -17,10 +17,8 @@ struct Counts {
   std::vector<int64_t> labels;  // how often each id is a label
 
   void add(const Sample& sample) {
-    const auto length = static_cast<int64_t>(sample.input_ids.size());
     totals.records += 1;
-    totals.tokens += length;
-    totals.longest = std::max(totals.longest, length);
+    totals.lengths.add(std::ssize(sample.input_ids));
     totals.predictions += static_cast<int64_t>(sample.masked_labels.size());
     totals.random_next += sample.next_sentence_label;
     for (int32_t label : sample.masked_labels) {
@@ -32,8 +30,10 @@ struct Counts {
 
   void add(const Counts& other) {
     totals.records += other.totals.records;
-    totals.tokens += other.totals.tokens;
-    totals.longest = std::max(totals.longest, other.totals.longest);
+    const std::vector<int64_t>& lengths = other.totals.lengths.counts;
+    for (int64_t length = 1; length < std::ssize(lengths); ++length) {
+      totals.lengths.add(length, lengths[length]);
+    }
     totals.predictions += other.totals.predictions;
     totals.random_next += other.totals.random_next;
     labels.resize(std::max(labels.size(), other.labels.size()));

@@ -8,18 +8,21 @@
 #include <cstdint>
 
 #include "data/dataset.h"
+#include "data/packing/length_histogram.h"
 
 namespace cloze::data {
 
 struct DatasetStatistics {
   int64_t records = 0;
-  int64_t tokens = 0;
-  int64_t longest = 0;  // tokens
+  LengthHistogram lengths;
   int64_t predictions = 0;
   int64_t random_next = 0;  // records labelled 1
   double unigram_entropy = 0;
 
-  double mean_length() const { return static_cast<double>(tokens) / static_cast<double>(records); }
+  int64_t tokens() const { return lengths.num_tokens(); }
+  double mean_length() const {
+    return static_cast<double>(tokens()) / static_cast<double>(records);
+  }
   double mean_predictions() const {
     return static_cast<double>(predictions) / static_cast<double>(records);
   }

@@ -26,7 +26,7 @@ TEST(StatisticsTest, CountsAndEntropyForAnyNumberOfThreads) {
     const DatasetStatistics statistics = measure(TinyDataset(), threads);
     EXPECT_EQ(statistics.records, 10'000);
     EXPECT_EQ(statistics.mean_length(), 5.0);
-    EXPECT_EQ(statistics.longest, 6);
+    EXPECT_EQ(statistics.lengths.counts, (std::vector<int64_t>{0, 0, 0, 0, 5'000, 0, 5'000}));
     EXPECT_EQ(statistics.mean_predictions(), 1.0);
     EXPECT_EQ(statistics.random_next, 5'000);
     EXPECT_DOUBLE_EQ(statistics.unigram_entropy, -(0.75 * std::log(0.75) + 0.25 * std::log(0.25)));

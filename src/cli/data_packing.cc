@@ -1,0 +1,69 @@
+#include "cli/data_packing.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "data/packing/histogram_packing.h"
+#include "data/record_dataset.h"
+#include "data/statistics.h"
+#include "platform/file.h"
+#include "platform/parallel_for.h"
+
+namespace cloze::cli {
+namespace {
+
+struct Options {
+  std::string lengths_file;
+  std::string train_files;
+  std::string algorithm = "lpfhp";
+  data::PackingLimits limits;
+};
+
+data::LengthHistogram lengths_of(const Options& options) {
+  if (options.lengths_file.empty() == options.train_files.empty()) {
+    throw_user_error("give either --lengths or --train-file");
+  }
+  if (!options.lengths_file.empty()) return data::read_length_histogram(options.lengths_file);
+  const data::RecordDataset dataset(platform::expand_paths(options.train_files), {});
+  return data::measure(dataset, platform::available_threads()).lengths;
+}
+
+void run(const Options& options) {
+  const auto algorithm = data::packing_algorithm_named(options.algorithm);
+  const data::LengthHistogram histogram = lengths_of(options);
+  const auto start = std::chrono::steady_clock::now();
+  const data::HistogramPacking packing = data::pack_histogram(histogram, algorithm, options.limits);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  fmt::print("{}{}, {:.3f} s\n", data::describe_packing(histogram, packing), options.algorithm,
+             elapsed.count());
+}
+
+}  // namespace
+
+void add_data_packing(CLI::App& parent) {
+  CLI::App& command = *parent.add_subcommand(
+      "packing", "Say how well sequences share packs, from how many there are of each length");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--lengths", options->lengths_file,
+                     "File of lines \"length count\", as `cloze data stats --lengths` writes it");
+  command.add_option("--train-file", options->train_files, "TFRecord files: comma list, globs");
+  command
+      .add_option("--algorithm", options->algorithm,
+                  "spfhp, lpfhp or nnlshp: shortest pack first, longest pack first (best fit), "
+                  "non-negative least squares")
+      ->capture_default_str();
+  command.add_option("--pack-tokens", options->limits.pack_tokens,
+                     "Tokens of a pack [the longest length]");
+  command
+      .add_option("--sequences-per-pack", options->limits.sequences_per_pack,
+                  "Sequences a pack holds at most; 0: no limit")
+      ->capture_default_str();
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace cloze::cli

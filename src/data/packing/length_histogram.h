@@ -1,0 +1,32 @@
+// How many sequences there are of each length: all that packing needs to know of a data set.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cloze::data {
+
+struct LengthHistogram {
+  std::vector<int64_t> counts;  // counts[l]: sequences of l tokens; counts[0] is 0
+
+  int64_t longest() const;  // length; 0 when there is no sequence
+  int64_t num_sequences() const;
+  int64_t num_tokens() const;
+  void add(int64_t length, int64_t count = 1);
+};
+
+// Lines "length<white space>count"; empty lines and lines that start with # are skipped, a length
+// that repeats adds up. The error's offset is the start of the bad line.
+Result<LengthHistogram> parse_length_histogram(std::string_view text);
+
+std::string length_histogram_text(const LengthHistogram& histogram);
+
+// UserError that names the file and the line.
+LengthHistogram read_length_histogram(const std::filesystem::path& path);
+
+}  // namespace cloze::data
