@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "cli/creation_display.h"
+#include "cli/work_display.h"
 #include "data/creation/create_records.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
@@ -63,6 +63,28 @@ text::Tokenizer make_tokenizer(const Options& options) {
           {.profile = text::profile_from_name(profile), .lower_case = options.do_lower_case}};
 }
 
+// "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left"; then "instances 41 %, 41000 so far, ...".
+struct CreationLine {
+  const data::CreationProgress& progress;
+  double tokenising_seconds = 0;
+
+  std::string operator()(double seconds) {
+    const auto total_passes = static_cast<double>(progress.total_passes);
+    if (total_passes == 0) {
+      tokenising_seconds = seconds;
+      return "tokenising " + describe_bytes(static_cast<double>(progress.text_bytes),
+                                            static_cast<double>(progress.total_text_bytes),
+                                            seconds);
+    }
+    const double creating_seconds = seconds - tokenising_seconds;
+    const auto passes = static_cast<double>(progress.passes);
+    const auto instances = static_cast<double>(progress.instances);
+    return fmt::format("instances {:.0f} %, {:.0f} so far, {:.0f} a second, {:.0f} s left",
+                       100 * passes / total_passes, instances, instances / creating_seconds,
+                       seconds_left(passes, total_passes, creating_seconds));
+  }
+};
+
 void print_counts(const data::RecordCounts& counts, const Options& options, double seconds) {
   fmt::print("documents {}\nsentences {}\ntext tokens {}\nreplaced invalid UTF-8 sequences {}\n",
              counts.documents, counts.sentences, counts.text_tokens, counts.invalid_utf8);
@@ -85,7 +107,7 @@ void run(Options options) {
   data::CreationProgress progress;
   data::RecordCounts counts;
   {
-    const CreationDisplay display(progress);
+    const WorkDisplay display(CreationLine{progress});
     counts = data::create_records(records, tokenizer, progress);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

@@ -14,6 +14,7 @@
 #include "cli/data_sample.h"
 #include "cli/data_stats.h"
 #include "cli/data_vocabulary.h"
+#include "cli/data_wikipedia.h"
 #include "cli/exit_code.h"
 #include "cli/fill.h"
 #include "cli/pretrain.h"
@@ -31,6 +32,7 @@ void add_commands(CLI::App& program) {
   add_data_sample(data);
   add_data_stats(data);
   add_data_vocabulary(data);
+  add_data_wikipedia(data);
   add_fill(program);
   add_plan(program);
   add_pretrain(program);

@@ -1,0 +1,29 @@
+// Shows on standard error how far long work has come: a line that redraws itself on a terminal,
+// elsewhere a plain line every few seconds.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace cloze::cli {
+
+// "done 41 % of 104.3 MB, 11.8 MB/s, 5 s left"
+std::string describe_bytes(double done, double total, double seconds);
+double seconds_left(double done, double total, double seconds);
+
+class WorkDisplay {
+ public:
+  // `describe` is given the seconds since the start. It is called from another thread.
+  explicit WorkDisplay(std::function<std::string(double seconds)> describe);
+  WorkDisplay(const WorkDisplay&) = delete;
+  WorkDisplay& operator=(const WorkDisplay&) = delete;
+
+ private:
+  void run(const std::stop_token& stop);
+
+  std::function<std::string(double seconds)> describe_;
+  std::jthread thread_;  // last: it must be gone before what it uses
+};
+
+}  // namespace cloze::cli

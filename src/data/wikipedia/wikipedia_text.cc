@@ -1,0 +1,205 @@
+#include "data/wikipedia/wikipedia_text.h"
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "data/creation/corpus_text.h"
+#include "data/wikipedia/dump_reader.h"
+#include "platform/file.h"
+#include "platform/parallel_for.h"
+#include "text/sentence_splitter.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kExtractBlockBytes = 1 << 20;
+constexpr std::string_view kDisambiguationTemplates[] = {"{{disambig", "{{Disambig", "{{hndis",
+                                                         "{{Hndis",    "{{geodis",   "{{Geodis"};
+
+bool is_disambiguation(const formats::MediaWikiPage& page) {
+  return page.title.ends_with("(disambiguation)") ||
+         std::any_of(
+             std::begin(kDisambiguationTemplates), std::end(kDisambiguationTemplates),
+             [&](std::string_view name) { return page.text.find(name) != std::string::npos; });
+}
+
+enum class SourceForm { kDump, kExtract };
+
+SourceForm form_of(const fs::path& path) {
+  if (path.extension() == ".bz2") return SourceForm::kDump;
+  const platform::MappedFile file(path);
+  const std::string_view text = file.text();
+  const std::string_view start = text.substr(std::min(text.find('<'), text.size()));
+  if (start.starts_with("<doc")) return SourceForm::kExtract;
+  if (start.starts_with("<mediawiki") || start.starts_with("<?xml")) return SourceForm::kDump;
+  throw_user_error(
+      "{} is neither a MediaWiki dump (<mediawiki ...>, or .bz2) nor WikiExtractor output (<doc "
+      "...>)",
+      path.string());
+}
+
+// What becomes of one piece of input.
+struct Cleaned {
+  std::string text;
+  int64_t articles = 0;
+  int64_t sentences = 0;
+  text::WikitextCounts dropped;
+
+  void add_sentence(std::string_view sentence) {
+    text += sentence;
+    text += '\n';
+    ++sentences;
+  }
+  void end_article() {
+    if (text.empty() || text.ends_with("\n\n")) return;
+    text += '\n';
+    ++articles;
+  }
+};
+
+Cleaned clean_page(const formats::MediaWikiPage& page) {
+  Cleaned cleaned;
+  const std::string plain = text::plain_text_of_wikitext(page.text, cleaned.dropped);
+  std::string_view rest = plain;
+  while (!rest.empty()) {
+    const size_t end = rest.find('\n');  // every line ends with one
+    for (const std::string_view sentence : text::split_sentences(rest.substr(0, end))) {
+      cleaned.add_sentence(sentence);
+    }
+    rest.remove_prefix(end + 1);
+  }
+  cleaned.end_article();
+  return cleaned;
+}
+
+Cleaned clean_extract(std::string_view block) {
+  Cleaned cleaned;
+  visit_sentences(block, TextFormat::kWikiExtractor,
+                  {.sentence = [&](std::string_view sentence) { cleaned.add_sentence(sentence); },
+                   .document_end = [&] { cleaned.end_article(); }});
+  cleaned.end_article();
+  return cleaned;
+}
+
+class WikipediaWriter {
+ public:
+  WikipediaWriter(const WikipediaOptions& options, WikipediaProgress& progress,
+                  const std::function<void(const std::string&)>& notice)
+      : options_(options), progress_(progress), notice_(notice), output_(options.output_file) {}
+
+  WikipediaCounts write() {
+    for (const fs::path& file : options_.files) {
+      progress_.total_bytes += static_cast<int64_t>(fs::file_size(file));
+    }
+    for (const fs::path& file : options_.files) {
+      const int64_t before = progress_.bytes;
+      write_file(file);
+      progress_.bytes = before + static_cast<int64_t>(fs::file_size(file));
+    }
+    if (counts_.articles == 0) {
+      throw_user_error("no article was left of {} pages in {} files", counts_.pages,
+                       options_.files.size());
+    }
+    output_.commit();
+    return counts_;
+  }
+
+ private:
+  void write_file(const fs::path& file) {
+    try {
+      form_of(file) == SourceForm::kDump ? write_dump(file) : write_extract(file);
+    } catch (const DataError& error) {
+      if (!options_.skip_bad) throw;
+      ++counts_.bad_files;
+      notice_(fmt::format("{}; what came before is kept", error.what()));
+    }
+  }
+
+  void write_dump(const fs::path& file) {
+    DumpReader reader(file);
+    const int64_t before = progress_.bytes;
+    // The next batch is read while this one is cleaned.
+    auto next = std::async(std::launch::async, [&] { return reader.read(); });
+    while (true) {
+      const std::vector<formats::MediaWikiPage> pages = next.get();
+      if (pages.empty()) return;
+      progress_.bytes = before + reader.file_bytes_read();
+      next = std::async(std::launch::async, [&] { return reader.read(); });
+      write_pages(pages);
+    }
+  }
+
+  void write_pages(std::span<const formats::MediaWikiPage> pages) {
+    std::vector<const formats::MediaWikiPage*> articles;
+    for (const formats::MediaWikiPage& page : pages) {
+      if (accepts(page)) articles.push_back(&page);
+    }
+    std::vector<Cleaned> cleaned(articles.size());
+    platform::parallel_for(std::ssize(articles), options_.threads,
+                           [&](int64_t i) { cleaned[i] = clean_page(*articles[i]); });
+    for (const Cleaned& article : cleaned) {
+      counts_.empty += article.articles == 0 ? 1 : 0;
+      append(article);
+    }
+  }
+
+  bool accepts(const formats::MediaWikiPage& page) {
+    ++counts_.pages;
+    counts_.cut += page.is_cut ? 1 : 0;
+    if (page.namespace_id != 0) {
+      ++counts_.other_namespaces;
+    } else if (page.is_redirect) {
+      ++counts_.redirects;
+    } else if (is_disambiguation(page)) {
+      ++counts_.disambiguations;
+    } else {
+      counts_.bytes_read += std::ssize(page.text);
+      return true;
+    }
+    return false;
+  }
+
+  void write_extract(const fs::path& path) {
+    const platform::MappedFile file(path);
+    const auto blocks =
+        split_into_blocks(file.text(), TextFormat::kWikiExtractor, kExtractBlockBytes);
+    std::vector<Cleaned> cleaned(blocks.size());
+    platform::parallel_for(std::ssize(blocks), options_.threads,
+                           [&](int64_t i) { cleaned[i] = clean_extract(blocks[i]); });
+    counts_.bytes_read += std::ssize(file.text());
+    for (const Cleaned& block : cleaned) {
+      counts_.pages += block.articles;
+      append(block);
+    }
+  }
+
+  void append(const Cleaned& cleaned) {
+    output_.write(cleaned.text);
+    counts_.articles += cleaned.articles;
+    counts_.sentences += cleaned.sentences;
+    counts_.bytes_written += std::ssize(cleaned.text);
+    counts_.dropped += cleaned.dropped;
+    progress_.articles += cleaned.articles;
+  }
+
+  const WikipediaOptions& options_;
+  WikipediaProgress& progress_;
+  const std::function<void(const std::string&)>& notice_;
+  platform::AtomicFile output_;
+  WikipediaCounts counts_;
+};
+
+}  // namespace
+
+WikipediaCounts write_wikipedia_text(const WikipediaOptions& options, WikipediaProgress& progress,
+                                     const std::function<void(const std::string&)>& notice) {
+  return WikipediaWriter(options, progress, notice).write();
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,56 @@
+// Wikipedia to plain text: one sentence a line, a blank line behind each article, as `cloze data
+// records` reads it.
+//
+//   MediaWiki dump (.xml, .xml.bz2; multistream or not)   articles only: no redirects, no
+//       disambiguation pages, no other namespaces; cleaned by text/wikitext.h
+//   WikiExtractor output (files that begin with <doc)     split into sentences; titles dropped
+//
+// Files are told apart by their first bytes. Decompression runs ahead of cleaning, which uses all
+// threads; the text is the same for any number of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "text/wikitext.h"
+
+namespace cloze::data {
+
+struct WikipediaOptions {
+  std::vector<std::filesystem::path> files;
+  std::filesystem::path output_file;
+  int threads = 1;
+  bool skip_bad = false;  // a broken dump: keep what came before, and go on with the next file
+};
+
+struct WikipediaCounts {
+  int64_t pages = 0;
+  int64_t redirects = 0;
+  int64_t other_namespaces = 0;
+  int64_t disambiguations = 0;
+  int64_t cut = 0;    // longer than any page may be
+  int64_t empty = 0;  // no sentence was left
+  int64_t articles = 0;
+  int64_t sentences = 0;
+  int64_t bytes_read = 0;  // wikitext of the articles, or extracted text
+  int64_t bytes_written = 0;
+  int64_t bad_files = 0;
+  text::WikitextCounts dropped;
+};
+
+struct WikipediaProgress {
+  std::atomic<int64_t> bytes{0};  // of the files
+  std::atomic<int64_t> total_bytes{0};
+  std::atomic<int64_t> articles{0};
+};
+
+// `notice` is told of each broken file that is skipped. DataError for a broken file otherwise: then
+// nothing is written. UserError for a file of neither form, and when no article is left.
+WikipediaCounts write_wikipedia_text(const WikipediaOptions& options, WikipediaProgress& progress,
+                                     const std::function<void(const std::string&)>& notice);
+
+}  // namespace cloze::data

@@ -1,0 +1,110 @@
+#include "formats/mediawiki_dump.h"
+
+#include <expat.h>
+
+#include <charconv>
+#include <exception>
+
+#include "base/error.h"
+
+namespace cloze::formats {
+namespace {
+
+// MediaWiki refuses pages over 2 MiB; dumps of other wikis may hold larger ones.
+constexpr size_t kLongestText = 64 << 20;
+constexpr size_t kLongestField = 4096;
+
+}  // namespace
+
+struct MediaWikiDump::State {
+  explicit State(PageVisitor page_visitor)
+      : visitor(std::move(page_visitor)), parser(XML_ParserCreate("UTF-8")) {
+    if (parser == nullptr) throw_environment_error("libexpat cannot start: no memory");
+    XML_SetUserData(parser, this);
+    XML_SetElementHandler(parser, on_start, on_end);
+    XML_SetCharacterDataHandler(parser, on_text);
+  }
+  ~State() { XML_ParserFree(parser); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // libexpat is C: an exception must not pass through it, so it waits here.
+  static void on_start(void* user, const XML_Char* name, const XML_Char** /*attributes*/) {
+    static_cast<State*>(user)->start(name);
+  }
+  static void on_end(void* user, const XML_Char* name) {
+    State& state = *static_cast<State*>(user);
+    try {
+      state.end(name);
+    } catch (...) {
+      state.error = std::current_exception();
+      XML_StopParser(state.parser, XML_FALSE);
+    }
+  }
+  static void on_text(void* user, const XML_Char* text, int size) {
+    static_cast<State*>(user)->append({text, static_cast<size_t>(size)});
+  }
+
+  void start(std::string_view name) {
+    target = nullptr;
+    if (name == "page") {
+      page = {};
+      field.clear();
+    } else if (name == "redirect") {
+      page.is_redirect = true;
+    } else if (name == "title") {
+      target = &page.title;
+    } else if (name == "ns") {
+      field.clear();
+      target = &field;
+    } else if (name == "text") {
+      page.text.clear();  // a later revision is newer
+      target = &page.text;
+    }
+  }
+
+  void end(std::string_view name) {
+    target = nullptr;
+    if (name == "ns") {
+      std::from_chars(field.data(), field.data() + field.size(), page.namespace_id);
+    } else if (name == "page") {
+      visitor(std::move(page));
+      page = {};
+    }
+  }
+
+  void append(std::string_view text) {
+    if (target == nullptr) return;
+    const size_t most = target == &page.text ? kLongestText : kLongestField;
+    const size_t room = most - target->size();
+    if (text.size() > room) page.is_cut = true;
+    target->append(text.substr(0, room));
+  }
+
+  PageVisitor visitor;
+  XML_Parser parser;
+  MediaWikiPage page;
+  std::string field;
+  std::string* target = nullptr;  // where text goes now
+  std::exception_ptr error;
+};
+
+MediaWikiDump::MediaWikiDump(PageVisitor visitor)
+    : state_(std::make_unique<State>(std::move(visitor))) {}
+
+MediaWikiDump::~MediaWikiDump() = default;
+
+void MediaWikiDump::parse(std::string_view bytes, bool is_last) {
+  const auto status =
+      XML_Parse(state_->parser, bytes.data(), static_cast<int>(bytes.size()), is_last);
+  if (state_->error) std::rethrow_exception(state_->error);
+  if (status != XML_STATUS_ERROR) return;
+  throw_data_error(
+      "the XML breaks at byte {}, line {}: {}", XML_GetCurrentByteIndex(state_->parser),
+      XML_GetCurrentLineNumber(state_->parser), XML_ErrorString(XML_GetErrorCode(state_->parser)));
+}
+
+void MediaWikiDump::feed(std::string_view bytes) { parse(bytes, false); }
+void MediaWikiDump::finish() { parse({}, true); }
+
+}  // namespace cloze::formats

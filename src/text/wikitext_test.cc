@@ -1,0 +1,118 @@
+#include "text/wikitext.h"
+
+#include <gtest/gtest.h>
+
+#include "base/philox.h"
+
+namespace cloze::text {
+namespace {
+
+std::string plain(std::string_view wikitext) {
+  WikitextCounts counts;
+  return plain_text_of_wikitext(wikitext, counts);
+}
+
+TEST(Wikitext, LinksLeaveTheirLabel) {
+  EXPECT_EQ(plain("The [[cat]]s of [[Rome|the city]] and [[Mercury (planet)|]]."),
+            "The cats of the city and Mercury.\n");
+  EXPECT_EQ(plain("See [http://a.b/c the site] and [https://d.e]."), "See the site and.\n");
+  EXPECT_EQ(plain("The [[:Category:Cats]] page."), "The Category:Cats page.\n");
+}
+
+TEST(Wikitext, FilesAndCategoriesGo) {
+  WikitextCounts counts;
+  EXPECT_EQ(plain_text_of_wikitext("[[File:a.jpg|thumb|A [[cat]] with {{x}} [http://a b].]]Cats "
+                                   "sleep.[[Category:Cats]]\n[[fr:Chat]]",
+                                   counts),
+            "Cats sleep.\n");
+  EXPECT_EQ(counts.files, 2);
+}
+
+TEST(Wikitext, TemplatesGoAndSomeSpeak) {
+  WikitextCounts counts;
+  EXPECT_EQ(plain_text_of_wikitext("{{Infobox|a={{b|c}}|d=[[e]]}}\nIt is {{convert|5|km|mi}} "
+                                   "long{{snd}}or {{lang|fr|longue}}{{citation needed}}.",
+                                   counts),
+            "It is 5 km long – or longue.\n");
+  EXPECT_EQ(counts.templates, 3);
+}
+
+TEST(Wikitext, TablesGo) {
+  WikitextCounts counts;
+  EXPECT_EQ(plain_text_of_wikitext("Before.\n{| class=a\n|-\n| x || {{y|z}}\n{|\n| inner\n|}\n|}\n"
+                                   "After {a | b}.",
+                                   counts),
+            "Before.\nAfter {a | b}.\n");
+  EXPECT_EQ(counts.tables, 2);
+}
+
+TEST(Wikitext, ElementsWithoutProseGo) {
+  WikitextCounts counts;
+  EXPECT_EQ(
+      plain_text_of_wikitext("One<ref name=\"a\">{{cite}} x</ref> two<ref name=a /> "
+                             "<math>x^2</math>three<!-- no --> <b>four</b> <REF>y</REF>5 < 6.",
+                             counts),
+      "One two three four 5 < 6.\n");
+  EXPECT_EQ(counts.references, 3);
+  EXPECT_EQ(counts.comments, 1);
+}
+
+TEST(Wikitext, HeadingsListsAndListingSectionsGo) {
+  WikitextCounts counts;
+  EXPECT_EQ(plain_text_of_wikitext("Lead.\n== Life ==\nText.\n* item\n# item\n: item\n=== See also "
+                                   "===\nnot this\n==== Deeper ====\nnor this\n== Work ==\nMore.\n"
+                                   "==References==\n{{reflist}}\nNor this.",
+                                   counts),
+            "Lead.\nText.\nMore.\n");
+  EXPECT_EQ(counts.headings, 5);
+  EXPECT_EQ(counts.list_items, 3);
+  EXPECT_EQ(counts.sections, 2);
+}
+
+TEST(Wikitext, QuotesAndSpacesAreTidied) {
+  EXPECT_EQ(plain("'''Ada''' ({{pron}}, ; born 1815) was '''''bold''''', L''''''Aquila&nbsp;said."),
+            "Ada (born 1815) was bold, L'Aquila said.\n");
+  EXPECT_EQ(plain("Ada ({{pron}}) , who (  x ) came  ."), "Ada, who (x) came.\n");
+  EXPECT_EQ(plain("Don't use .NET"), "Don't use .NET\n");
+}
+
+TEST(Wikitext, WhatIsNotClosedKeepsItsText) {
+  EXPECT_EQ(plain("A {{broken template.\n\nNext [[link\n\nLast ]] |} one."),
+            "A broken template.\nNext link\nLast ]] |} one.\n");
+  EXPECT_EQ(plain("A <ref>never closed."), "A never closed.\n");
+  EXPECT_EQ(plain("A <!-- never closed"), "A\n");
+  EXPECT_EQ(plain("{|\n| cell\nText."), "Text.\n");
+}
+
+TEST(Wikitext, NothingIsNothing) {
+  for (const char* text :
+       {"", "\n\n", "====", "= =", "__NOTOC__", "{{}}", "[[]]", "12 34", "{{", "[["}) {
+    EXPECT_EQ(plain(text), "") << text;
+  }
+}
+
+// Any bytes: no crash, and no more than was there (a template can only shrink).
+TEST(Wikitext, RandomMarkupIsTaken) {
+  constexpr std::string_view kPieces[] = {
+      "{{",    "}}",     "[[",   "]]",      "{|", "|}",    "|",     "\n",         "'''",
+      "<ref>", "</ref>", "<!--", "-->",     "==", "a",     " ",     "[http://x ", "]",
+      "&amp;", "\xC3",   "lang", "convert", ":",  "File:", "<br/>", "*"};
+  PhiloxStream random(1, 0);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += kPieces[random.below(std::size(kPieces))];
+    EXPECT_LE(plain(text).size(), text.size() + 1) << text;
+  }
+}
+
+TEST(Wikitext, AMillionUnclosedMarksAreReadOnce) {
+  for (const std::string_view mark :
+       {"{{", "[[", "<ref>", "<!--", "{|\n", "}}", "]]", "<", "[http://"}) {
+    std::string text;
+    while (text.size() < 2'000'000) text += mark;
+    EXPECT_LE(plain(text).size(), text.size()) << mark;  // quadratic work would not end
+  }
+}
+
+}  // namespace
+}  // namespace cloze::text
