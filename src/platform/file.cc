@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kWriteBufferBytes = 1 << 20;
+constexpr char kTemporarySuffix[] = ".tmp-";
 
 [[noreturn]] void throw_system_error(std::string_view action, const fs::path& path) {
   const int code = errno;
@@ -30,6 +32,21 @@ constexpr size_t kWriteBufferBytes = 1 << 20;
     throw_user_error("cannot {} {}: {}; check the path", action, path.string(), reason);
   }
   throw_environment_error("cannot {} {}: {}", action, path.string(), reason);
+}
+
+// What processes that were killed left of a file. The kernel releases a lock with its process, so a
+// temporary that can be locked has no writer.
+void remove_abandoned_temporaries(const fs::path& path) {
+  const std::string prefix = path.filename().string() + kTemporarySuffix;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (!entry.path().filename().string().starts_with(prefix)) continue;
+    const int descriptor = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+    ::close(descriptor);
+  }
 }
 
 int open_for_reading(const fs::path& path) {
@@ -109,9 +126,11 @@ MappedFile::~MappedFile() {
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   temporary_ = path_;
-  temporary_ += ".tmp-" + std::to_string(::getpid());
+  temporary_ += kTemporarySuffix + std::to_string(::getpid());
+  remove_abandoned_temporaries(path_);
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw_system_error("create", temporary_);
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // says that its writer lives
   buffer_.reserve(kWriteBufferBytes);
 }
 

@@ -32,7 +32,8 @@ class MappedFile {
 };
 
 // A file written under a temporary name beside its path, and published by commit():
-// flush, fsync, rename, fsync of the folder. Destroyed without commit, it leaves nothing behind.
+// flush, fsync, rename, fsync of the folder. Destroyed without commit, it leaves nothing behind; what
+// a killed process left of the same file is removed when the file is next written.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);

@@ -1,6 +1,11 @@
 #include "platform/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "base/error.h"
 
@@ -32,6 +37,21 @@ TEST_F(FileTest, AtomicFileAppearsOnlyOnCommit) {
   write_file_atomically(path, std::string(3 << 20, 'x') + "end");
   EXPECT_EQ(read_file(path).size(), (3u << 20) + 3);
   EXPECT_EQ(MappedFile(path).text().substr(3 << 20), "end");
+}
+
+TEST_F(FileTest, WhatAKilledWriterLeftIsRemovedAndALivingOnesIsNot) {
+  const fs::path path = folder_ / "a";
+  std::ofstream(folder_ / "a.tmp-999999") << "half";
+  std::ofstream(folder_ / "b.tmp-999999") << "of another file";
+  const fs::path living = folder_ / "a.tmp-888888";
+  const int descriptor = ::open(living.c_str(), O_WRONLY | O_CREAT, 0644);
+  ASSERT_EQ(::flock(descriptor, LOCK_EX | LOCK_NB), 0);
+  write_file_atomically(path, "whole");
+  EXPECT_FALSE(fs::exists(folder_ / "a.tmp-999999"));
+  EXPECT_TRUE(fs::exists(folder_ / "b.tmp-999999"));
+  EXPECT_TRUE(fs::exists(living));
+  EXPECT_EQ(read_file(path), "whole");
+  ::close(descriptor);
 }
 
 TEST_F(FileTest, AppendFileCutsAndGrows) {
