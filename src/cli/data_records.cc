@@ -122,7 +122,8 @@ void add_file_options(CLI::App& command, Options& options) {
   command.add_option("--vocab-file", options.vocabulary_file, "vocab.txt")->required();
   command
       .add_option("--input-format", options.input_format,
-                  "sentences (one a line, blank line between documents) or wikiextractor")
+                  "sentences or paragraphs (one a line, blank line between documents), jsonl "
+                  "(objects with a \"text\") or wikiextractor")
       ->capture_default_str();
   command.add_flag("--do-lower-case", options.do_lower_case,
                    "Lower-case, for uncased vocabularies");
@@ -156,6 +157,8 @@ void add_record_options(CLI::App& command, data::RecordOptions& records) {
                   "With --remask: position of unused slots")
       ->capture_default_str();
   command.add_flag("--remask", layout.remask, "Write the static-mask layout: masked tokens first");
+  command.add_flag("--do-whole-word-mask", records.whole_word_masking,
+                   "Mask all pieces of a word, or none");
   command.add_flag("--google-compatible", records.google_compatible,
                    "Make exactly the records of Google's create_pretraining_data.py; one thread");
 }

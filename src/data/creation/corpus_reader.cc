@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "formats/json.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
 
@@ -50,6 +51,18 @@ void append(const TokenBlock& tokens, Corpus& corpus) {
   }
 }
 
+[[noreturn]] void throw_at(const BadText& bad, const std::vector<platform::MappedFile>& files,
+                           const CorpusOptions& options) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string_view text = files[i].text();
+    if (bad.place < text.data() || bad.place > text.data() + text.size()) continue;
+    const auto place = formats::position_at(text, static_cast<uint64_t>(bad.place - text.data()));
+    throw_data_error("{}:{}:{}: {}", options.files[i].string(), place.line, place.column,
+                     bad.message);
+  }
+  CLOZE_CHECK(false, "{} at no place of any file", bad.message);
+}
+
 std::vector<Block> blocks_of(const std::vector<platform::MappedFile>& files,
                              const CorpusOptions& options) {
   std::vector<Block> blocks;
@@ -80,7 +93,11 @@ CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& toke
     std::vector<TokenBlock> tokens(static_cast<size_t>(round));
     platform::parallel_for(round, options.threads, [&](int64_t i) {
       const Block& block = blocks[static_cast<size_t>(begin + i)];
-      tokens[static_cast<size_t>(i)] = tokenize(block, options.format, tokenizer);
+      try {
+        tokens[static_cast<size_t>(i)] = tokenize(block, options.format, tokenizer);
+      } catch (const BadText& bad) {
+        throw_at(bad, files, options);
+      }
       progress.text_bytes += static_cast<int64_t>(block.text.size());
     });
     for (const TokenBlock& block : tokens) {

@@ -26,7 +26,7 @@ struct CorpusRead {
   int64_t invalid_utf8 = 0;  // sequences left out
 };
 
-// UserError when no file holds a sentence.
+// UserError when no file holds a sentence; DataError that names file, line and column of bad text.
 CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& tokenizer,
                        CreationProgress& progress);
 

@@ -77,6 +77,17 @@ TEST_F(CorpusReaderTest, AnyNumberOfThreadsGivesTheSameCorpus) {
   }
 }
 
+TEST_F(CorpusReaderTest, BadTextIsNamedWithItsPlace) {
+  const std::vector<fs::path> files{write("1", "{\"text\": \"a\"}\n"),
+                                    write("2", "{\"text\": \"b\"}\n\n{\"text\": 5}\n")};
+  try {
+    read({.files = files, .format = TextFormat::kJsonLines, .threads = 2});
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.what(), files[1].string() + ":3:1: is no object with a string \"text\"");
+  }
+}
+
 TEST_F(CorpusReaderTest, NoSentenceIsAUserError) {
   EXPECT_THROW(read({.files = {write("1", "\n \n"), write("2", "")}}), UserError);
   EXPECT_THROW(read({.files = {folder_ / "missing"}}), UserError);

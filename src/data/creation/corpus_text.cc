@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "formats/json.h"
 #include "text/sentence_splitter.h"
 
 namespace cloze::data {
@@ -31,6 +32,37 @@ void visit_lines(std::string_view text, const SentenceVisitor& visitor) {
   }
 }
 
+void visit_paragraph(std::string_view line, const SentenceVisitor& visitor) {
+  for (const std::string_view sentence : text::split_sentences(line)) visitor.sentence(sentence);
+}
+
+void visit_paragraphs(std::string_view text, const SentenceVisitor& visitor) {
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    is_blank(line) ? visitor.document_end() : visit_paragraph(line, visitor);
+  }
+}
+
+std::string document_of(std::string_view line) {
+  const auto object = formats::parse_json(line);
+  if (!object) throw BadText{object.error().message, line.data() + object.error().offset};
+  if (!object->is_object() || !object->contains("text") || !(*object)["text"].is_string()) {
+    throw BadText{"is no object with a string \"text\"", line.data()};
+  }
+  return (*object)["text"].get<std::string>();
+}
+
+void visit_json_lines(std::string_view text, const SentenceVisitor& visitor) {
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (is_blank(line)) continue;
+    const std::string document = document_of(line);
+    std::string_view rest = document;
+    while (!rest.empty()) visit_paragraph(take_line(rest), visitor);
+    visitor.document_end();
+  }
+}
+
 void visit_wikiextractor(std::string_view text, const SentenceVisitor& visitor) {
   while (!text.empty()) {
     const std::string_view line = take_line(text);
@@ -39,9 +71,7 @@ void visit_wikiextractor(std::string_view text, const SentenceVisitor& visitor) 
     } else if (line.starts_with(kDocumentEndTag)) {
       visitor.document_end();
     } else {
-      for (const std::string_view sentence : text::split_sentences(line)) {
-        visitor.sentence(sentence);
-      }
+      visit_paragraph(line, visitor);
     }
   }
 }
@@ -50,7 +80,7 @@ void visit_wikiextractor(std::string_view text, const SentenceVisitor& visitor) 
 // also before a <doc> line, so that no title is torn from its tag.
 size_t block_end(std::string_view text, size_t begin, TextFormat format, size_t bytes) {
   if (text.size() - begin <= bytes) return text.size();
-  const std::string_view border = format == TextFormat::kSentences ? "\n" : "\n<doc";
+  const std::string_view border = format == TextFormat::kWikiExtractor ? "\n<doc" : "\n";
   const size_t found = text.find(border, begin + bytes);
   return found == std::string_view::npos ? text.size() : found + 1;
 }
@@ -59,13 +89,24 @@ size_t block_end(std::string_view text, size_t begin, TextFormat format, size_t 
 
 TextFormat text_format_from(std::string_view name) {
   if (name == "sentences") return TextFormat::kSentences;
+  if (name == "paragraphs") return TextFormat::kParagraphs;
+  if (name == "jsonl") return TextFormat::kJsonLines;
   if (name == "wikiextractor") return TextFormat::kWikiExtractor;
-  throw_user_error("unknown text format '{}'; choose sentences or wikiextractor", name);
+  throw_user_error("unknown text format '{}'; choose sentences, paragraphs, jsonl or wikiextractor",
+                   name);
 }
 
 void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor) {
-  format == TextFormat::kSentences ? visit_lines(text, visitor)
-                                   : visit_wikiextractor(text, visitor);
+  switch (format) {
+    case TextFormat::kSentences:
+      return visit_lines(text, visitor);
+    case TextFormat::kParagraphs:
+      return visit_paragraphs(text, visitor);
+    case TextFormat::kJsonLines:
+      return visit_json_lines(text, visitor);
+    case TextFormat::kWikiExtractor:
+      return visit_wikiextractor(text, visitor);
+  }
 }
 
 std::vector<std::string_view> split_into_blocks(std::string_view text, TextFormat format,

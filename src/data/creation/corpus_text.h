@@ -1,6 +1,8 @@
-// The two forms of plain text that become a corpus, cut into sentences.
+// The forms of text that become a corpus, cut into sentences.
 //
 //   sentences       one sentence per line; a blank line ends a document
+//   paragraphs      one paragraph per line, split into sentences here; a blank line ends a document
+//   jsonl           one document per line: {"text": "...", ...}; its lines are paragraphs
 //   wikiextractor   <doc id=... url=... title=...>
 //                   title            (dropped)
 //                   paragraph        (one per line, split into sentences here)
@@ -13,14 +15,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace cloze::data {
 
-enum class TextFormat { kSentences, kWikiExtractor };
+enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor };
 
-// Throws UserError for any name but "sentences" and "wikiextractor".
+// UserError for any name but those above.
 TextFormat text_format_from(std::string_view name);
 
 struct SentenceVisitor {
@@ -28,7 +31,13 @@ struct SentenceVisitor {
   std::function<void()> document_end;
 };
 
-// Reads the sentences of `text` in order.
+// Thrown where the text breaks its format; `place` points into it.
+struct BadText {
+  std::string message;
+  const char* place = nullptr;
+};
+
+// Reads the sentences of `text` in order. BadText for a line of jsonl that is no such object.
 void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor);
 
 // Cuts a text into pieces of about `bytes` that can be visited one after the other, or at once by

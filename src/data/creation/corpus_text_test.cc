@@ -32,6 +32,20 @@ TEST(CorpusTextTest, WikiExtractorFormatDropsTitlesAndSplitsParagraphs) {
             "It rains./It pours./Section./|The sun shines./|");
 }
 
+TEST(CorpusTextTest, ParagraphsAreSplit) {
+  EXPECT_EQ(visited("It rains. It pours.\nYes.\n\nThe sun shines.", TextFormat::kParagraphs),
+            "It rains./It pours./Yes./|The sun shines./");
+}
+
+TEST(CorpusTextTest, JsonLinesAreDocuments) {
+  EXPECT_EQ(visited("{\"id\": 1, \"text\": \"It rains. It\\npours.\"}\n\n{\"text\": \"Yes.\"}",
+                    TextFormat::kJsonLines),
+            "It rains./It/pours./|Yes./|");
+  for (const std::string_view bad : {"{\"text\": 1}", "{}", "[]", "{\"text\": \"a", "text"}) {
+    EXPECT_THROW(visited(bad, TextFormat::kJsonLines), BadText) << bad;
+  }
+}
+
 TEST(CorpusTextTest, BlocksOfAnySizeGiveTheSameSentences) {
   const std::string lines = "a b\nc\n\nd\n\n\nlonger line here\ne";
   for (const auto& [text, format] : {std::pair(std::string_view(lines), TextFormat::kSentences),

@@ -51,6 +51,11 @@ void check(const RecordOptions& options) {
         "--remask needs room for the slots, which Google's masking does not leave; "
         "drop --remask or --google-compatible");
   }
+  if (layout.remask && options.whole_word_masking) {
+    throw_user_error(
+        "--remask needs room for the slots, which whole words may not leave; drop --remask or "
+        "--do-whole-word-mask");
+  }
 }
 
 // One instance, encoded; and what the counts need.
@@ -106,10 +111,14 @@ class RecordMaker {
               const text::Vocabulary& vocabulary, CreationProgress& progress)
       : options_(options), corpus_(corpus), order_(corpus.documents()), progress_(progress) {
     std::iota(order_.begin(), order_.end(), 0);
+    for (int32_t id = 0; id < vocabulary.size(); ++id) {
+      continues_word_.push_back(vocabulary.token(id).starts_with(text::kContinuation) ? 1 : 0);
+    }
     vocabulary_ = {.cls = vocabulary.cls_id(),
                    .sep = vocabulary.sep_id(),
                    .mask = vocabulary.mask_id(),
-                   .size = vocabulary.size()};
+                   .size = vocabulary.size(),
+                   .continues_word = continues_word_};
     progress_.total_passes = options.duplication_factor * corpus.documents();
   }
 
@@ -142,10 +151,12 @@ class RecordMaker {
             order_,
             vocabulary_,
             {.short_sequence_probability = options_.short_sequence_probability,
-             .masking = {.sequence_length = options_.layout.sequence_length,
-                         .max_predictions = options_.layout.max_predictions,
-                         .probability = options_.masking_probability,
-                         .keep_room_for_slots = !options_.google_compatible}}};
+             .masking = {
+                 .sequence_length = options_.layout.sequence_length,
+                 .max_predictions = options_.layout.max_predictions,
+                 .probability = options_.masking_probability,
+                 .keep_room_for_slots = !options_.google_compatible && !options_.whole_word_masking,
+                 .whole_words = options_.whole_word_masking}}};
   }
 
   void append_records(int64_t place, RandomSource& random,
@@ -193,6 +204,7 @@ class RecordMaker {
   const RecordOptions& options_;
   const Corpus& corpus_;
   std::vector<uint32_t> order_;
+  std::vector<uint8_t> continues_word_;
   VocabularyIds vocabulary_;
   CreationProgress& progress_;
 };

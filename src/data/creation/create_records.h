@@ -32,6 +32,7 @@ struct RecordOptions {
   double masking_probability = 0.15;
   double short_sequence_probability = 0.1;
   int64_t max_samples = -1;  // negative: all
+  bool whole_word_masking = false;
   bool google_compatible = false;
 };
 

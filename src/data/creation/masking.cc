@@ -15,6 +15,35 @@ int32_t replacement(int32_t original, const VocabularyIds& vocabulary, RandomSou
   return static_cast<int32_t>(random.below(static_cast<uint32_t>(vocabulary.size)));
 }
 
+// A range of the candidates.
+struct Word {
+  int32_t begin = 0;
+  int32_t end = 0;
+};
+
+std::vector<int32_t> maskable_positions(const Sample& sample, const VocabularyIds& vocabulary) {
+  std::vector<int32_t> positions;
+  for (size_t i = 0; i < sample.input_ids.size(); ++i) {
+    const int32_t id = sample.input_ids[i];
+    if (id != vocabulary.cls && id != vocabulary.sep) positions.push_back(static_cast<int32_t>(i));
+  }
+  return positions;
+}
+
+std::vector<Word> words_of(const std::vector<int32_t>& candidates, const Sample& sample,
+                           const MaskingOptions& options, const VocabularyIds& vocabulary) {
+  std::vector<Word> words;
+  for (int32_t i = 0; i < static_cast<int32_t>(candidates.size()); ++i) {
+    const int32_t id = sample.input_ids[candidates[i]];
+    if (options.whole_words && !words.empty() && vocabulary.continues_word[id] != 0) {
+      words.back().end = i + 1;
+    } else {
+      words.push_back({i, i + 1});
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 int64_t predictions_for(int64_t length, const MaskingOptions& options) {
@@ -27,26 +56,26 @@ int64_t predictions_for(int64_t length, const MaskingOptions& options) {
 
 void mask_sample(const MaskingOptions& options, const VocabularyIds& vocabulary,
                  RandomSource& random, Sample& sample) {
-  std::vector<int32_t> candidates;
-  for (size_t i = 0; i < sample.input_ids.size(); ++i) {
-    const int32_t id = sample.input_ids[i];
-    if (id != vocabulary.cls && id != vocabulary.sep) candidates.push_back(static_cast<int32_t>(i));
-  }
-  shuffle(candidates, random);
+  const std::vector<int32_t> candidates = maskable_positions(sample, vocabulary);
+  std::vector<Word> words = words_of(candidates, sample, options, vocabulary);
+  shuffle(words, random);
   const auto length = static_cast<int64_t>(sample.input_ids.size());
-  const auto n = std::min(static_cast<size_t>(predictions_for(length, options)), candidates.size());
+  const auto n = static_cast<size_t>(predictions_for(length, options));
   const std::vector<int32_t> original = sample.input_ids;
-  for (size_t i = 0; i < n; ++i) {
-    int32_t& id = sample.input_ids[static_cast<size_t>(candidates[i])];
-    id = replacement(id, vocabulary, random);
+  std::vector<int32_t>& chosen = sample.masked_positions;
+  chosen.clear();
+  for (const Word& word : words) {
+    if (chosen.size() >= n) break;
+    if (chosen.size() + static_cast<size_t>(word.end - word.begin) > n) continue;
+    for (int32_t i = word.begin; i < word.end; ++i) {
+      chosen.push_back(candidates[i]);
+      int32_t& id = sample.input_ids[candidates[i]];
+      id = replacement(id, vocabulary, random);
+    }
   }
-  candidates.resize(n);
-  std::sort(candidates.begin(), candidates.end());
-  sample.masked_positions = candidates;
+  std::sort(chosen.begin(), chosen.end());
   sample.masked_labels.clear();
-  for (int32_t position : candidates) {
-    sample.masked_labels.push_back(original[static_cast<size_t>(position)]);
-  }
+  for (const int32_t position : chosen) sample.masked_labels.push_back(original[position]);
 }
 
 }  // namespace cloze::data

@@ -5,31 +5,37 @@
 //                                   tokens that are not masked then always fit into S
 // The first n of the shuffled candidates (all but [CLS] and [SEP]) become: [MASK] with probability
 // 0.8; else, half and half, themselves or any entry of the vocabulary, special ones included.
+// With `whole_words` the candidates are words: all pieces of a word are chosen, or none. A word
+// that would go beyond n is passed over, so that fewer than n may be chosen.
 //
 // Sources: google-research/bert create_pretraining_data.py; graphcore/examples v3.0.0,
 // nlp/bert/tensorflow1/bert_data/create_pretraining_data.py (the second line).
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "data/creation/random_source.h"
 #include "data/sample.h"
 
 namespace cloze::data {
 
-// The special tokens of a vocabulary, and its size.
+// What masking knows of a vocabulary.
 struct VocabularyIds {
   int32_t cls = 0;
   int32_t sep = 0;
   int32_t mask = 0;
   int32_t size = 0;
+  // By id: 1 for a piece that goes on with the word before it. Only looked at with whole_words.
+  std::span<const uint8_t> continues_word;
 };
 
 struct MaskingOptions {
   int64_t sequence_length = 128;  // S
   int64_t max_predictions = 20;   // M
   double probability = 0.15;
-  bool keep_room_for_slots = true;
+  bool keep_room_for_slots = true;  // not with whole_words, which may choose too few
+  bool whole_words = false;
 };
 
 // How many of `length` tokens are masked.

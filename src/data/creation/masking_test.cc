@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace cloze::data {
 namespace {
 
@@ -79,6 +81,38 @@ TEST(MaskingTest, SequenceOfSpecialTokensOnlyIsLeftAlone) {
   PhiloxSource random(1, 1);
   mask_sample({}, kVocabulary, random, sample);
   EXPECT_TRUE(sample.masked_positions.empty());
+}
+
+// Pieces of words: ids from 2000 go on with the word before.
+TEST(MaskingTest, WholeWordsAreChosenWholeAndNeverTooMany) {
+  std::vector<uint8_t> continues_word(30522);
+  std::fill(continues_word.begin() + 2000, continues_word.end(), 1);
+  VocabularyIds vocabulary = kVocabulary;
+  vocabulary.continues_word = continues_word;
+  const MaskingOptions options{
+      .probability = 0.3, .keep_room_for_slots = false, .whole_words = true};
+  Sample before = sequence_of(60);
+  for (size_t i = 1; i + 1 < before.input_ids.size(); ++i) {
+    if (i % 4 > 1) before.input_ids[i] += 1000;  // words of one piece and of three
+  }
+  PhiloxSource random(5, 6);
+  size_t most = 0;
+  for (int round = 0; round < 200; ++round) {
+    Sample sample = before;
+    mask_sample(options, vocabulary, random, sample);
+    const auto& chosen = sample.masked_positions;
+    const auto is_chosen = [&](int32_t i) {
+      return std::binary_search(chosen.begin(), chosen.end(), i);
+    };
+    for (int32_t i = 2; i + 1 < 60; ++i) {
+      if (before.input_ids[i] >= 2000) {
+        EXPECT_EQ(is_chosen(i), is_chosen(i - 1)) << i;
+      }
+    }
+    EXPECT_LE(chosen.size(), 18u);
+    most = std::max(most, chosen.size());
+  }
+  EXPECT_EQ(most, 18u);
 }
 
 }  // namespace
