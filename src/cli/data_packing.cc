@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/error.h"
+#include "data/packed_dataset.h"
 #include "data/packing/histogram_packing.h"
-#include "data/record_dataset.h"
 #include "data/statistics.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
@@ -29,8 +29,9 @@ data::LengthHistogram lengths_of(const Options& options) {
     throw_user_error("give either --lengths or --train-file");
   }
   if (!options.lengths_file.empty()) return data::read_length_histogram(options.lengths_file);
-  const data::RecordDataset dataset(platform::expand_paths(options.train_files), {});
-  return data::measure(dataset, platform::available_threads()).lengths;
+  const int threads = platform::available_threads();
+  const auto dataset = data::open_records(platform::expand_paths(options.train_files), {}, threads);
+  return data::measure(*dataset, threads).lengths;
 }
 
 void run(const Options& options) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "data/record_dataset.h"
+#include "data/packed_dataset.h"
 #include "data/statistics.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
@@ -22,8 +22,9 @@ struct Options {
 
 void run(const Options& options) {
   const auto files = platform::expand_paths(options.train_files);
-  const data::RecordDataset dataset(files, options.shape);
-  const data::DatasetStatistics statistics = data::measure(dataset, platform::available_threads());
+  const int threads = platform::available_threads();
+  const auto dataset = data::open_records(files, options.shape, threads);
+  const data::DatasetStatistics statistics = data::measure(*dataset, threads);
   const double records = static_cast<double>(statistics.records);
   fmt::print("files {}\nrecords {}\n", files.size(), statistics.records);
   const int64_t longest = statistics.lengths.longest();

@@ -5,8 +5,9 @@
 #include <map>
 
 #include "data/generated_dataset.h"
-#include "data/record_dataset.h"
+#include "data/packed_dataset.h"
 #include "platform/file.h"
+#include "platform/parallel_for.h"
 #include "text/vocabulary.h"
 
 namespace cloze::cli {
@@ -23,12 +24,12 @@ std::shared_ptr<const data::Dataset> open_dataset(const PretrainOptions& options
                                .seed = static_cast<uint64_t>(options.seed)});
   }
   const auto files = platform::expand_paths(options.train_file);
-  return std::make_shared<data::RecordDataset>(
-      files, data::RecordShape{
-                 .sequence_length = options.seq_length,
-                 .max_predictions = options.max_predictions_per_seq,
-                 .vocabulary_size = options.model.vocab_size,
-                 .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt});
+  const data::RecordShape shape{
+      .sequence_length = options.seq_length,
+      .max_predictions = options.max_predictions_per_seq,
+      .vocabulary_size = options.model.vocab_size,
+      .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt};
+  return data::open_records(files, shape, platform::available_threads());
 }
 
 optim::OptimizerOptions optimizer_options(const PretrainOptions& options) {

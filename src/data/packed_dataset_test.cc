@@ -1,0 +1,178 @@
+#include "data/packed_dataset.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "data/packed_record.h"
+#include "data/record_dataset.h"
+#include "formats/tfrecord.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr RecordShape kShape{.sequence_length = 32, .max_predictions = 6, .vocabulary_size = 200};
+constexpr int64_t kSlots = 8;  // M + 2
+
+Sample random_sample(PhiloxStream& random) {
+  Sample sample{.next_sentence_label = static_cast<int32_t>(random.below(2))};
+  const auto length = static_cast<int32_t>(5 + random.below(5));
+  for (int32_t i = 0; i < length; ++i) {
+    sample.input_ids.push_back(static_cast<int32_t>(1 + random.below(199)));
+    sample.token_type_ids.push_back(i > length / 2 ? 1 : 0);
+    if (i == 2 || i == 4) {
+      sample.masked_positions.push_back(i);
+      sample.masked_labels.push_back(static_cast<int32_t>(random.below(200)));
+    }
+  }
+  return sample;
+}
+
+// The binary form: masked tokens in front, first tokens at the very end.
+std::string packed(const std::vector<Sample>& samples) {
+  const auto S = static_cast<size_t>(kShape.sequence_length);
+  std::vector<uint32_t> ids(S), mask(S), segments(S), positions(S), labels(kSlots), weights(kSlots),
+      nsp_labels(3), nsp_weights(3);
+  size_t masked = 0, other = kSlots, last = S - samples.size();
+  for (size_t k = 0; k < samples.size(); ++k) {
+    const Sample& sample = samples[k];
+    for (size_t i = 0; i < sample.input_ids.size(); ++i) {
+      const auto found =
+          std::find(sample.masked_positions.begin(), sample.masked_positions.end(), i);
+      const bool is_masked = found != sample.masked_positions.end();
+      const size_t slot = i == 0 ? last++ : is_masked ? masked++ : other++;
+      if (is_masked) {
+        labels[slot] = sample.masked_labels[found - sample.masked_positions.begin()];
+        weights[slot] = static_cast<uint32_t>(k + 1);
+      }
+      ids[slot] = sample.input_ids[i];
+      mask[slot] = static_cast<uint32_t>(k + 1);
+      segments[slot] = sample.token_type_ids[i];
+      positions[slot] = static_cast<uint32_t>(i);
+    }
+    nsp_labels[3 - samples.size() + k] = sample.next_sentence_label;
+    nsp_weights[3 - samples.size() + k] = 1;
+  }
+  std::string bytes;
+  for (const auto* part :
+       {&ids, &mask, &segments, &positions, &labels, &weights, &nsp_labels, &nsp_weights}) {
+    bytes.append(reinterpret_cast<const char*>(part->data()), part->size() * sizeof(uint32_t));
+  }
+  return bytes;
+}
+
+void expect_same(const Sample& a, const Sample& b) {
+  EXPECT_EQ(a.input_ids, b.input_ids);
+  EXPECT_EQ(a.token_type_ids, b.token_type_ids);
+  EXPECT_EQ(a.masked_positions, b.masked_positions);
+  EXPECT_EQ(a.masked_labels, b.masked_labels);
+  EXPECT_EQ(a.next_sentence_label, b.next_sentence_label);
+}
+
+fs::path stored(const std::string& name, const std::string& bytes) {
+  const fs::path path = testing::TempDir() + name;
+  platform::write_file_atomically(path, bytes);
+  return path;
+}
+
+TEST(PackedDataset, BinaryPacksComeApartAgain) {
+  PhiloxStream random(1, 0);
+  std::vector<Sample> samples;
+  std::string bytes;
+  for (int count : {1, 3, 2, 3}) {
+    std::vector<Sample> pack;
+    for (int i = 0; i < count; ++i) pack.push_back(random_sample(random));
+    bytes += packed(pack);
+    samples.insert(samples.end(), pack.begin(), pack.end());
+  }
+  const size_t half = bytes.size() / 2;
+  const std::vector files{stored("packed_dataset_test_1", bytes.substr(0, half)),
+                          stored("packed_dataset_test_empty", ""),
+                          stored("packed_dataset_test_2", bytes.substr(half))};
+  const auto dataset = open_records(files, kShape, 2);
+  ASSERT_EQ(dataset->size(), std::ssize(samples));
+  for (int64_t i = 0; i < dataset->size(); ++i) expect_same(dataset->sample(i), samples[i]);
+}
+
+std::string refusal(const std::string& bytes) {
+  try {
+    PackedDataset(std::vector{stored("packed_dataset_test_bad", bytes)}, kShape, 1);
+  } catch (const UserError& error) {
+    const std::string message = error.what();
+    return message.substr(message.find("packed_dataset_test_bad") + 23);
+  }
+  return "no refusal";
+}
+
+TEST(PackedDataset, BadPacksAreNamed) {
+  PhiloxStream random(2, 0);
+  const std::string good = packed({random_sample(random), random_sample(random)});
+  const auto with_word = [&](size_t index, uint32_t word) {
+    std::string bytes = good;
+    std::memcpy(bytes.data() + 4 * index, &word, 4);
+    return bytes;
+  };
+  const size_t S = kShape.sequence_length;
+  EXPECT_EQ(refusal(good), "no refusal");
+  EXPECT_EQ(refusal(good.substr(4)),
+            " is no TFRecord file, and its 596 bytes are no multiple of the 600 of a packed record "
+            "for seq_length 32 and max_predictions_per_seq 6");
+  EXPECT_EQ(refusal(good + with_word(0, 200)),
+            ", record at byte 600: packed_input_ids holds 200; it must be in [0, 200)");
+  EXPECT_EQ(refusal(with_word(S, 4)),
+            ", record at byte 0: packed_input_mask holds 4; it must be in [0, 4)");
+  EXPECT_EQ(refusal(with_word(3 * S + kSlots, 30)),
+            ", record at byte 0: packed_position_ids of sequence 1 holds 2 where 1 is due");
+  EXPECT_EQ(refusal(with_word(4 * S + 2 * kSlots + 1, 0)), "no refusal") << "a label may be 0";
+  EXPECT_EQ(refusal(with_word(4 * S + 2 * kSlots + 3 + 2, 0)),
+            ", record at byte 0: 2 sequences, but 1 labels in packed_next_sentence_labels");
+}
+
+// Any word changed: refused, or still three samples at most that fit the shape.
+TEST(PackedDataset, RandomWordsAreRefusedOrFit) {
+  PhiloxStream random(3, 0);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = packed({random_sample(random), random_sample(random)});
+    const uint32_t word = random.below(300);
+    std::memcpy(bytes.data() + 4 * random.below(static_cast<uint32_t>(bytes.size() / 4)), &word, 4);
+    const auto samples = read_packed_binary(std::as_bytes(std::span(bytes)), kShape);
+    if (!samples) continue;
+    EXPECT_LE(samples->size(), 3u);
+    for (const Sample& sample : *samples) {
+      for (const int32_t id : sample.input_ids) EXPECT_LT(id, 200);
+      EXPECT_EQ(sample.masked_positions.size(), sample.masked_labels.size());
+    }
+  }
+}
+
+// Graphcore's own files: 44 packs hold the 45 records that were made of the same text.
+TEST(PackedDataset, GraphcoresPacksHoldTheirRecords) {
+  const char* data = std::getenv("CLOZE_DATA");
+  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
+  const fs::path folder = fs::path(data) / "golden/tfrecord";
+  const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};
+  const auto packs =
+      open_records(std::vector{folder / "graphcore_sample_text_packed.tfrecord"}, shape, 2);
+  const auto plain = open_records(std::vector{folder / "graphcore_sample_text.tfrecord"}, shape, 2);
+  ASSERT_EQ(packs->size(), 45);
+  ASSERT_EQ(plain->size(), 45);
+  const auto sorted = [](const Dataset& dataset) {
+    std::vector<Sample> samples;
+    for (int64_t i = 0; i < dataset.size(); ++i) samples.push_back(dataset.sample(i));
+    std::sort(samples.begin(), samples.end(),
+              [](const Sample& a, const Sample& b) { return a.input_ids < b.input_ids; });
+    return samples;
+  };
+  const auto a = sorted(*packs), b = sorted(*plain);
+  for (size_t i = 0; i < a.size(); ++i) expect_same(a[i], b[i]);
+}
+
+}  // namespace
+}  // namespace cloze::data

@@ -1,0 +1,237 @@
+#include "data/packed_record.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+namespace cloze::data {
+namespace {
+
+constexpr std::string_view kInputIds = "packed_input_ids";
+constexpr std::string_view kInputMask = "packed_input_mask";
+constexpr std::string_view kSegmentIds = "packed_segment_ids";
+constexpr std::string_view kPositionIds = "packed_position_ids";
+constexpr std::string_view kMaskedPositions = "packed_masked_lm_positions";
+constexpr std::string_view kMaskedIds = "packed_masked_lm_ids";
+constexpr std::string_view kMaskedMask = "packed_masked_lm_mask";
+constexpr std::string_view kNextSentenceLabels = "packed_next_sentence_labels";
+constexpr std::string_view kNextSentenceMask = "packed_next_sentence_mask";
+constexpr int64_t kLargestId = (int64_t{1} << 31) - 1;
+
+// Thrown and caught in this file only.
+struct BadPack {
+  std::string message;
+};
+
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw BadPack{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+using Values = std::vector<int64_t>;
+
+// Either form, as the header names its parts.
+struct Pack {
+  Values ids, mask, segments, positions;  // [S]
+  Values slots, labels, weights;          // [P]
+  Values nsp_labels, nsp_weights;         // [3]
+};
+
+int64_t num_slots(const RecordShape& shape) {
+  return shape.max_predictions + kSequencesPerPack - 1;
+}
+
+Values integers(const formats::TfExample& example, std::string_view name) {
+  const auto values = example.integers(name);
+  if (!values) refuse("feature {} is missing or holds no integers", name);
+  return {values->begin(), values->end()};
+}
+
+Values weights(const formats::TfExample& example, std::string_view name) {
+  const auto values = example.floats(name);
+  if (!values) refuse("feature {} is missing or holds no floats", name);
+  return {values->begin(), values->end()};
+}
+
+Pack pack_of(const formats::TfExample& example) {
+  return {.ids = integers(example, kInputIds),
+          .mask = integers(example, kInputMask),
+          .segments = integers(example, kSegmentIds),
+          .positions = integers(example, kPositionIds),
+          .slots = integers(example, kMaskedPositions),
+          .labels = integers(example, kMaskedIds),
+          .weights = weights(example, kMaskedMask),
+          .nsp_labels = integers(example, kNextSentenceLabels),
+          .nsp_weights = weights(example, kNextSentenceMask)};
+}
+
+Pack pack_of(std::span<const std::byte> bytes, const RecordShape& shape) {
+  const auto take = [&](int64_t count) {
+    Values values;
+    for (int64_t i = 0; i < count; ++i) {
+      uint32_t word;
+      std::memcpy(&word, bytes.data(), sizeof word);
+      bytes = bytes.subspan(sizeof word);
+      values.push_back(word);
+    }
+    return values;
+  };
+  const int64_t S = shape.sequence_length;
+  const int64_t P = num_slots(shape);
+  Pack pack;
+  for (Values* values : {&pack.ids, &pack.mask, &pack.segments, &pack.positions}) *values = take(S);
+  for (Values* values : {&pack.labels, &pack.weights}) *values = take(P);
+  for (Values* values : {&pack.nsp_labels, &pack.nsp_weights}) *values = take(kSequencesPerPack);
+  pack.slots.resize(pack.labels.size());
+  std::iota(pack.slots.begin(), pack.slots.end(), 0);
+  return pack;
+}
+
+int32_t in_range(std::string_view name, int64_t value, int64_t end) {
+  if (value < 0 || value >= end) refuse("{} holds {}; it must be in [0, {})", name, value, end);
+  return static_cast<int32_t>(value);
+}
+
+class Unpacker {
+ public:
+  Unpacker(const Pack& pack, const RecordShape& shape) : pack_(pack), shape_(shape) {}
+
+  std::vector<Sample> unpack() {
+    check_sizes();
+    const int64_t count = *std::max_element(pack_.mask.begin(), pack_.mask.end());
+    if (count < 1) refuse("{} marks no token", kInputMask);
+    samples_.resize(in_range(kInputMask, count, kSequencesPerPack + 1));
+    read_slots();
+    for (int64_t k = 1; k <= count; ++k) samples_[k - 1] = sample_of(k);
+    read_next_sentence_labels();
+    return std::move(samples_);
+  }
+
+ private:
+  static void expect_size(std::string_view name, const Values& values, size_t size,
+                          std::string_view decided_by) {
+    if (values.size() != size) {
+      refuse("{} has {} entries, {} {}", name, values.size(), decided_by, size);
+    }
+  }
+
+  void check_sizes() const {
+    const size_t S = pack_.ids.size();
+    const size_t P = pack_.slots.size();
+    if (shape_.sequence_length > 0) {
+      expect_size(kInputIds, pack_.ids, shape_.sequence_length,
+                  "the configuration's seq_length is");
+    }
+    if (shape_.max_predictions > 0) {
+      expect_size(kMaskedPositions, pack_.slots, num_slots(shape_),
+                  "the configuration's max_predictions_per_seq and the packing make");
+    }
+    if (S == 0) refuse("{} is empty", kInputIds);
+    expect_size(kInputMask, pack_.mask, S, "packed_input_ids has");
+    expect_size(kSegmentIds, pack_.segments, S, "packed_input_ids has");
+    expect_size(kPositionIds, pack_.positions, S, "packed_input_ids has");
+    expect_size(kMaskedIds, pack_.labels, P, "packed_masked_lm_positions has");
+    expect_size(kMaskedMask, pack_.weights, P, "packed_masked_lm_positions has");
+    expect_size(kNextSentenceLabels, pack_.nsp_labels, kSequencesPerPack, "it must have");
+    expect_size(kNextSentenceMask, pack_.nsp_weights, kSequencesPerPack, "it must have");
+  }
+
+  // The label of each slot, -1 where there is none.
+  void read_slots() {
+    label_of_slot_.assign(pack_.ids.size(), -1);
+    for (size_t i = 0; i < pack_.slots.size(); ++i) {
+      if (pack_.weights[i] == 0) continue;
+      const int32_t slot = in_range(kMaskedPositions, pack_.slots[i], std::ssize(pack_.ids));
+      if (pack_.mask[slot] == 0)
+        refuse("{} names slot {}, which is unused", kMaskedPositions, slot);
+      if (label_of_slot_[slot] >= 0) refuse("slot {} is masked twice", slot);
+      label_of_slot_[slot] = token(kMaskedIds, pack_.labels[i]);
+    }
+  }
+
+  int32_t token(std::string_view name, int64_t id) const {
+    return in_range(name, id, shape_.vocabulary_size > 0 ? shape_.vocabulary_size : kLargestId);
+  }
+
+  Sample sample_of(int64_t k) const {
+    std::vector<std::pair<int64_t, size_t>> order;  // position, slot
+    for (size_t slot = 0; slot < pack_.mask.size(); ++slot) {
+      if (pack_.mask[slot] == k) order.emplace_back(pack_.positions[slot], slot);
+    }
+    if (order.empty()) refuse("{} marks no token of sequence {}", kInputMask, k);
+    std::sort(order.begin(), order.end());
+    Sample sample;
+    for (const auto& [position, slot] : order) {
+      const auto place = static_cast<int32_t>(sample.input_ids.size());
+      if (position != place) {
+        refuse("{} of sequence {} holds {} where {} is due", kPositionIds, k, position, place);
+      }
+      sample.input_ids.push_back(token(kInputIds, pack_.ids[slot]));
+      sample.token_type_ids.push_back(in_range(kSegmentIds, pack_.segments[slot], 2));
+      if (label_of_slot_[slot] < 0) continue;
+      sample.masked_positions.push_back(place);
+      sample.masked_labels.push_back(label_of_slot_[slot]);
+    }
+    return sample;
+  }
+
+  // Label i is of the sequence whose first token stands in slot S - 3 + i.
+  void read_next_sentence_labels() {
+    size_t num_labels = 0;
+    for (int64_t i = 0; i < kSequencesPerPack; ++i) {
+      if (pack_.nsp_weights[i] == 0) continue;
+      const int64_t slot = std::ssize(pack_.ids) - kSequencesPerPack + i;
+      if (slot < 0 || pack_.mask[slot] == 0 || pack_.positions[slot] != 0) {
+        refuse("slot {} should hold the first token of a sequence, for {}", slot,
+               kNextSentenceLabels);
+      }
+      samples_[pack_.mask[slot] - 1].next_sentence_label =
+          in_range(kNextSentenceLabels, pack_.nsp_labels[i], 2);
+      ++num_labels;
+    }
+    if (num_labels != samples_.size()) {
+      refuse("{} sequences, but {} labels in {}", samples_.size(), num_labels, kNextSentenceLabels);
+    }
+  }
+
+  const Pack& pack_;
+  const RecordShape& shape_;
+  std::vector<int32_t> label_of_slot_;
+  std::vector<Sample> samples_;
+};
+
+}  // namespace
+
+bool is_packed(const formats::TfExample& example) {
+  return example.integers(kInputIds).has_value();
+}
+
+Result<std::vector<Sample>> read_packed_record(const formats::TfExample& example,
+                                               const RecordShape& shape) {
+  try {
+    const Pack pack = pack_of(example);
+    return Unpacker(pack, shape).unpack();
+  } catch (const BadPack& bad) {
+    return ParseError{bad.message, 0};
+  }
+}
+
+uint64_t packed_binary_bytes(const RecordShape& shape) {
+  return sizeof(uint32_t) * static_cast<uint64_t>(4 * shape.sequence_length + 2 * num_slots(shape) +
+                                                  2 * kSequencesPerPack);
+}
+
+Result<std::vector<Sample>> read_packed_binary(std::span<const std::byte> bytes,
+                                               const RecordShape& shape) {
+  CLOZE_CHECK(bytes.size() == packed_binary_bytes(shape), "{} bytes", bytes.size());
+  try {
+    const Pack pack = pack_of(bytes, shape);
+    return Unpacker(pack, shape).unpack();
+  } catch (const BadPack& bad) {
+    return ParseError{bad.message, 0};
+  }
+}
+
+}  // namespace cloze::data
