@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -46,8 +45,8 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_packing(CLI::App& parent) {
-  CLI::App& command = *parent.add_subcommand(
+void add_data_packing(Subcommand parent) {
+  Subcommand command = parent.add_subcommand(
       "packing", "Say how well sequences share packs, from how many there are of each length");
   const auto options = std::make_shared<Options>();
   command.add_option("--lengths", options->lengths_file,
@@ -57,14 +56,14 @@ void add_data_packing(CLI::App& parent) {
       .add_option("--algorithm", options->algorithm,
                   "spfhp, lpfhp or nnlshp: shortest pack first, longest pack first (best fit), "
                   "non-negative least squares")
-      ->capture_default_str();
+      .shows_default();
   command.add_option("--pack-tokens", options->limits.pack_tokens,
                      "Tokens of a pack [the longest length]");
   command
       .add_option("--sequences-per-pack", options->limits.sequences_per_pack,
                   "Sequences a pack holds at most; 0: no limit")
-      ->capture_default_str();
-  command.callback([options] { run(*options); });
+      .shows_default();
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

@@ -1,12 +1,10 @@
 // `cloze data packing`: how well sequences of given lengths share packs of a fixed size.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_data_packing(CLI::App& parent);
+void add_data_packing(Subcommand parent);
 
 }  // namespace cloze::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -114,48 +113,48 @@ void run(Options options) {
   print_counts(counts, options, elapsed.count());
 }
 
-void add_file_options(CLI::App& command, Options& options) {
+void add_file_options(Subcommand& command, Options& options) {
   command.add_option("--input-file", options.input_files, "Text files: comma list, globs, folders")
-      ->required();
+      .required();
   command.add_option("--output-file", options.output_files, "TFRecord files to write: comma list")
-      ->required();
-  command.add_option("--vocab-file", options.vocabulary_file, "vocab.txt")->required();
+      .required();
+  command.add_option("--vocab-file", options.vocabulary_file, "vocab.txt").required();
   command
       .add_option("--input-format", options.input_format,
                   "sentences or paragraphs (one a line, blank line between documents), jsonl "
                   "(objects with a \"text\") or wikiextractor")
-      ->capture_default_str();
+      .shows_default();
   command.add_flag("--do-lower-case", options.do_lower_case,
                    "Lower-case, for uncased vocabularies");
   command.add_option("--profile", options.profile,
                      "Tokenizer rules: hf or google [hf; google with --google-compatible]");
   command.add_option("--threads", options.threads, "Threads; the output does not depend on it")
-      ->capture_default_str();
+      .shows_default();
 }
 
-void add_record_options(CLI::App& command, data::RecordOptions& records) {
+void add_record_options(Subcommand& command, data::RecordOptions& records) {
   data::RecordLayout& layout = records.layout;
   command.add_option("--sequence-length", layout.sequence_length, "Tokens in a record, S")
-      ->capture_default_str();
+      .shows_default();
   command.add_option("--mask-tokens", layout.max_predictions, "Predictions in a record, at most M")
-      ->capture_default_str();
-  command.add_option("--seed", records.seed, "Random seed")->capture_default_str();
+      .shows_default();
+  command.add_option("--seed", records.seed, "Random seed").shows_default();
   command
       .add_option("--duplication-factor", records.duplication_factor,
                   "Passes over the documents, each with other masks and pairs")
-      ->capture_default_str();
+      .shows_default();
   command.add_option("--mlm-prob", records.masking_probability, "Share of tokens to predict")
-      ->capture_default_str();
+      .shows_default();
   command
       .add_option("--short-seq-prob", records.short_sequence_probability,
                   "Share of documents cut into shorter sequences")
-      ->capture_default_str();
+      .shows_default();
   command.add_option("--max-samples", records.max_samples, "Stop after so many records; -1: all")
-      ->capture_default_str();
+      .shows_default();
   command
       .add_option("--pad-position-value", layout.pad_position_value,
                   "With --remask: position of unused slots")
-      ->capture_default_str();
+      .shows_default();
   command.add_flag("--remask", layout.remask, "Write the static-mask layout: masked tokens first");
   command.add_flag("--do-whole-word-mask", records.whole_word_masking,
                    "Mask all pieces of a word, or none");
@@ -165,13 +164,13 @@ void add_record_options(CLI::App& command, data::RecordOptions& records) {
 
 }  // namespace
 
-void add_data_records(CLI::App& parent) {
-  CLI::App& command =
-      *parent.add_subcommand("records", "Make pre-training records (TFRecord) from plain text");
+void add_data_records(Subcommand parent) {
+  Subcommand command =
+      parent.add_subcommand("records", "Make pre-training records (TFRecord) from plain text");
   const auto options = std::make_shared<Options>();
   add_file_options(command, *options);
   add_record_options(command, options->records);
-  command.callback([options] { run(*options); });
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

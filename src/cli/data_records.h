@@ -1,12 +1,10 @@
 // `cloze data records`: plain text becomes pre-training records.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_data_records(CLI::App& parent);
+void add_data_records(Subcommand parent);
 
 }  // namespace cloze::cli

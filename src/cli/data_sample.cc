@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "data/sample_corpus.h"
@@ -23,23 +22,23 @@ void run(data::SampleCorpusOptions options) {
 
 }  // namespace
 
-void add_data_sample(CLI::App& parent) {
-  CLI::App& command =
-      *parent.add_subcommand("sample", "Write documents about an invented world, and cloze items");
+void add_data_sample(Subcommand parent) {
+  Subcommand command =
+      parent.add_subcommand("sample", "Write documents about an invented world, and cloze items");
   auto options = std::make_shared<data::SampleCorpusOptions>();
   command.add_option("--output-dir", options->directory, "Folder for corpus.txt and cloze.jsonl")
-      ->required();
-  CLI::Option* documents =
+      .required();
+  OptionHandle documents =
       command.add_option("--documents", options->num_documents, "Number of documents");
   command.add_option("--megabytes", options->megabytes, "Size of corpus.txt in 10^6 bytes (10)")
-      ->excludes(documents);
+      .excludes(documents);
   command.add_option("--seed", options->seed, "The world: another seed, other facts")
-      ->capture_default_str();
+      .shows_default();
   command
       .add_option("--held-out-sentences", options->num_cloze_items,
                   "Number of cloze items; none of their sentences is in corpus.txt")
-      ->capture_default_str();
-  command.callback([options] { run(*options); });
+      .shows_default();
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

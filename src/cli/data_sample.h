@@ -1,10 +1,10 @@
 // cloze data sample: writes the documents and the cloze items of a sample world.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_data_sample(CLI::App& parent);
+void add_data_sample(Subcommand parent);
 
 }  // namespace cloze::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -45,11 +44,11 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_stats(CLI::App& parent) {
-  CLI::App& command = *parent.add_subcommand("stats", "Count what pre-training records hold");
+void add_data_stats(Subcommand parent) {
+  Subcommand command = parent.add_subcommand("stats", "Count what pre-training records hold");
   const auto options = std::make_shared<Options>();
   command.add_option("--train-file", options->train_files, "TFRecord files: comma list, globs")
-      ->required();
+      .required();
   command.add_option("--seq-length", options->shape.sequence_length,
                      "Refuse records of another length");
   command.add_option("--max-predictions-per-seq", options->shape.max_predictions,
@@ -58,7 +57,7 @@ void add_data_stats(CLI::App& parent) {
                      "Refuse ids that are not below");
   command.add_option("--lengths", options->lengths_file,
                      "File to write: how many records there are of each length");
-  command.callback([options] { run(*options); });
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

@@ -1,12 +1,10 @@
 // `cloze data stats`: what pre-training records hold, counted.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_data_stats(CLI::App& parent);
+void add_data_stats(Subcommand parent);
 
 }  // namespace cloze::cli

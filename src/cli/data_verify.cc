@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -41,18 +40,18 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_verify(CLI::App& parent) {
-  CLI::App& command = *parent.add_subcommand("verify", "Read and check every pre-training record");
+void add_data_verify(Subcommand parent) {
+  Subcommand command = parent.add_subcommand("verify", "Read and check every pre-training record");
   const auto options = std::make_shared<Options>();
   command.add_option("--train-file", options->train_files, "TFRecord files: comma list, globs")
-      ->required();
+      .required();
   command.add_option("--seq-length", options->shape.sequence_length,
                      "Length every record must have");
   command.add_option("--max-predictions-per-seq", options->shape.max_predictions,
                      "Number of slots every record must have");
   command.add_option("--vocab-size", options->shape.vocabulary_size, "Bound of all ids");
   command.add_flag("--skip-bad", options->skip_bad, "Count bad records, and exit with success");
-  command.callback([options] { run(*options); });
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

@@ -1,12 +1,10 @@
 // `cloze data verify`: every record of a data set read and checked.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_data_verify(CLI::App& parent);
+void add_data_verify(Subcommand parent);
 
 }  // namespace cloze::cli

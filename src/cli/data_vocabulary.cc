@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -40,31 +39,31 @@ void run(DataVocabularyOptions options) {
 
 }  // namespace
 
-void add_data_vocabulary(CLI::App& parent) {
+void add_data_vocabulary(Subcommand parent) {
   const auto options = std::make_shared<DataVocabularyOptions>();
-  CLI::App& command =
-      *parent.add_subcommand("vocabulary", "Train a WordPiece vocabulary from text files");
+  Subcommand command =
+      parent.add_subcommand("vocabulary", "Train a WordPiece vocabulary from text files");
   command
       .add_option("--input-file", options->input_file,
                   "Text files: comma list of paths, folders and patterns")
-      ->required();
-  command.add_option("--output-file", options->output_file, "The vocab.txt to write")->required();
+      .required();
+  command.add_option("--output-file", options->output_file, "The vocab.txt to write").required();
   command.add_option("--size", options->trainer.size, "Number of tokens, specials included")
-      ->capture_default_str();
+      .shows_default();
   command.add_flag("--cased", options->cased, "Keep capitals and accents");
   command
       .add_option("--profile", options->profile,
                   "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)")
-      ->capture_default_str();
+      .shows_default();
   command
       .add_option("--min-frequency", options->trainer.min_frequency,
                   "How often a pair of pieces must occur to become one")
-      ->capture_default_str();
+      .shows_default();
   command
       .add_option("--limit-alphabet", options->trainer.limit_alphabet,
                   "Number of characters at most, the most frequent ones")
-      ->capture_default_str();
-  command.callback([options] { run(*options); });
+      .shows_default();
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

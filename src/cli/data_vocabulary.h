@@ -1,10 +1,10 @@
 // cloze data vocabulary: trains a WordPiece vocabulary from text files.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_data_vocabulary(CLI::App& parent);
+void add_data_vocabulary(Subcommand parent);
 
 }  // namespace cloze::cli

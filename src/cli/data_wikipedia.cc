@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -66,8 +65,8 @@ void run(Options options) {
 
 }  // namespace
 
-void add_data_wikipedia(CLI::App& parent) {
-  CLI::App& command = *parent.add_subcommand(
+void add_data_wikipedia(Subcommand parent) {
+  Subcommand command = parent.add_subcommand(
       "wikipedia",
       "Make plain text, a sentence a line, of a MediaWiki dump or WikiExtractor output");
   const auto options = std::make_shared<Options>();
@@ -75,16 +74,16 @@ void add_data_wikipedia(CLI::App& parent) {
   command
       .add_option("--input-file", options->input_files,
                   "Dumps (.xml, .xml.bz2) or WikiExtractor files: comma list, globs, folders")
-      ->required();
+      .required();
   command.add_option("--output-file", options->wikipedia.output_file, "Text file to write")
-      ->required();
+      .required();
   command
       .add_option("--threads", options->wikipedia.threads,
                   "Threads; the output does not depend on it")
-      ->capture_default_str();
+      .shows_default();
   command.add_flag("--skip-bad", options->wikipedia.skip_bad,
                    "Keep what a broken file gave before the break, and go on");
-  command.callback([options] { run(*options); });
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

@@ -1,12 +1,10 @@
 // `cloze data wikipedia`: a Wikipedia dump or WikiExtractor's output into plain text.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_data_wikipedia(CLI::App& parent);
+void add_data_wikipedia(Subcommand parent);
 
 }  // namespace cloze::cli

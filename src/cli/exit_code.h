@@ -15,6 +15,11 @@ enum class ExitCode : int {
   kSavedOnSignal = 75,  // asked to stop, state saved: run again with --restore-dir (EX_TEMPFAIL)
 };
 
+// Thrown by a command that has said all there is to say: ends the program with this status.
+struct EarlyExit {
+  ExitCode code;
+};
+
 ExitCode exit_code_of(const std::exception& error);
 
 }  // namespace cloze::cli

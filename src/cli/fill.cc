@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -103,20 +102,20 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_fill(CLI::App& parent) {
-  CLI::App& command = *parent.add_subcommand("fill", "Fill in the [MASK]s of texts");
+void add_fill(Subcommand parent) {
+  Subcommand command = parent.add_subcommand("fill", "Fill in the [MASK]s of texts");
   const auto options = std::make_shared<Options>();
   command
       .add_option("--init-checkpoint", options->checkpoint,
                   "Checkpoint, Hugging Face folder, or folder of checkpoints (the newest is taken)")
-      ->required();
+      .required();
   command.add_option("--text", options->texts,
                      "Text with [MASK]; default: lines of standard input");
   command.add_option("--score", options->score_file,
                      "JSONL of text, answer and context: print how many answers come first");
-  command.add_option("--top-k", options->top_k, "Candidates per blank")->check(CLI::PositiveNumber);
+  command.add_option("--top-k", options->top_k, "Candidates per blank").at_least(1);
   command.add_option("--threads", options->threads, "0: all processors");
-  command.callback([options] { run(*options); });
+  command.set_action([options] { run(*options); });
 }
 
 }  // namespace cloze::cli

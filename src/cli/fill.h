@@ -1,10 +1,10 @@
 // cloze fill: what a pre-trained model expects in the blanks of a text.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_fill(CLI::App& parent);
+void add_fill(Subcommand parent);
 
 }  // namespace cloze::cli

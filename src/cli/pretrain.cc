@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -94,27 +93,27 @@ void run_pretrain(Command& command) {
   if (train(command) == train::PretrainingOutcome::kStoppedBySignal) {
     fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",
                platform::stop_signal(), command.options.save_path);
-    throw CLI::RuntimeError(static_cast<int>(ExitCode::kSavedOnSignal));
+    throw EarlyExit{ExitCode::kSavedOnSignal};
   }
 }
 
 }  // namespace
 
-void add_pretrain(CLI::App& parent) {
-  CLI::App& app = *parent.add_subcommand("pretrain", "Pre-train BERT on records");
+void add_pretrain(Subcommand parent) {
+  Subcommand app = parent.add_subcommand("pretrain", "Pre-train BERT on records");
   const auto command = std::make_shared<Command>();
-  command->table.add_flags(app);
-  app.callback([command] { run_pretrain(*command); });
+  command->table.add_flags(app.app());
+  app.set_action([command] { run_pretrain(*command); });
 }
 
-void add_plan(CLI::App& parent) {
-  CLI::App& app = *parent.add_subcommand("plan", "Say what a configuration takes; run nothing");
+void add_plan(Subcommand parent) {
+  Subcommand app = parent.add_subcommand("plan", "Say what a configuration takes; run nothing");
   const auto command = std::make_shared<Command>();
   command->options.compile_only = true;  // needs no data
-  command->table.add_flags(app);
+  command->table.add_flags(app.app());
   const auto with_kernels = std::make_shared<bool>(false);
   app.add_flag("--kernels", *with_kernels, "Also list the kernels chosen, and why not others");
-  app.callback([command, with_kernels] {
+  app.set_action([command, with_kernels] {
     command->resolve();
     print_plan(command->options, *with_kernels);
   });

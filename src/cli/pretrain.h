@@ -1,13 +1,13 @@
 // cloze pretrain and cloze plan: train BERT on records, or say what that would take.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_pretrain(CLI::App& parent);
+void add_pretrain(Subcommand parent);
 
 // The same options; prints memory and kernels of the compiled step, runs nothing.
-void add_plan(CLI::App& parent);
+void add_plan(Subcommand parent);
 
 }  // namespace cloze::cli

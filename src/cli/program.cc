@@ -19,15 +19,16 @@
 #include "cli/exit_code.h"
 #include "cli/fill.h"
 #include "cli/pretrain.h"
+#include "cli/subcommand.h"
 #include "cli/tokenize.h"
 #include "cli/version.h"
 
 namespace cloze::cli {
 namespace {
 
-void add_commands(CLI::App& program) {
-  CLI::App& data = *program.add_subcommand("data", "Make training data");
-  data.require_subcommand(1);
+void add_commands(Subcommand program) {
+  Subcommand data = program.add_subcommand("data", "Make training data");
+  data.require_subcommand();
   add_data_packing(data);
   add_data_records(data);
   add_data_sample(data);
@@ -60,11 +61,11 @@ int run_program(int argc, const char* const* argv) {
   CLI::App program("cloze: trains BERT from plain text", "cloze");
   program.require_subcommand(1);
   program.set_version_flag("--version", version_text);
-  add_commands(program);
+  add_commands(Subcommand(program));
   try {
     program.parse(reversed_arguments(argc, argv));
-  } catch (const CLI::RuntimeError& status) {
-    return status.get_exit_code();
+  } catch (const EarlyExit& early) {
+    return static_cast<int>(early.code);
   } catch (const CLI::ParseError& error) {
     const bool was_asked_for = program.exit(error) == 0;  // --help, --version
     return static_cast<int>(was_asked_for ? ExitCode::kSuccess : ExitCode::kUsage);

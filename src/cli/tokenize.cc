@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -75,19 +74,19 @@ void tokenize(const TokenizeOptions& options) {
 
 }  // namespace
 
-void add_tokenize(CLI::App& parent) {
+void add_tokenize(Subcommand parent) {
   const auto options = std::make_shared<TokenizeOptions>();
-  CLI::App* command =
+  Subcommand command =
       parent.add_subcommand("tokenize", "Print the token ids of each line of standard input");
-  command->add_option("--vocab", options->vocab, "vocab.txt, one token per line")->required();
-  command->add_flag("--cased", options->cased, "Keep capitals and accents");
+  command.add_option("--vocab", options->vocab, "vocab.txt, one token per line").required();
+  command.add_flag("--cased", options->cased, "Keep capitals and accents");
   command
-      ->add_option("--profile", options->profile,
-                   "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)")
-      ->capture_default_str();
-  command->add_flag("--offsets", options->offsets,
-                    "Print id:begin-end, bytes of the line, end excluded");
-  command->callback([options] { tokenize(*options); });
+      .add_option("--profile", options->profile,
+                  "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)")
+      .shows_default();
+  command.add_flag("--offsets", options->offsets,
+                   "Print id:begin-end, bytes of the line, end excluded");
+  command.set_action([options] { tokenize(*options); });
 }
 
 }  // namespace cloze::cli

@@ -4,10 +4,10 @@
 // id:begin-end, in bytes of its line, end excluded. Lines are cut at "\n".
 #pragma once
 
-#include <CLI/App.hpp>
+#include "cli/subcommand.h"
 
 namespace cloze::cli {
 
-void add_tokenize(CLI::App& parent);
+void add_tokenize(Subcommand parent);
 
 }  // namespace cloze::cli
