@@ -10,6 +10,7 @@
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/mask_filler.h"
+#include "text/ascii.h"
 #include "train/checkpoint.h"
 
 namespace cloze::cli {
@@ -34,9 +35,7 @@ std::vector<Question> read_questions(const std::string& path) {
   const std::string content = platform::read_file(path);
   std::string_view rest = content;
   for (int line = 1; !rest.empty(); ++line) {
-    const size_t end = rest.find('\n');
-    const auto item = formats::parse_json(rest.substr(0, end));
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    const auto item = formats::parse_json(text::take_line(rest));
     if (!item || !item->contains("text") || !item->contains("answer")) {
       throw_data_error("{}:{} is not a JSON object with text and answer", path, line);
     }

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "text/ascii.h"
+
 namespace cloze::text {
 namespace {
 
@@ -39,24 +41,10 @@ bool contains(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return is_upper(c) || is_lower(c); }
+bool is_letter(char c) { return is_ascii_upper(c) || is_lower(c); }
 bool is_outside_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower(std::string_view word) {
-  std::string result(word);
-  for (char& c : result) c = is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-  return result;
-}
 
 // The letters and inner stops just before `end`, with any opening quote or bracket left out.
 std::string_view word_before(std::string_view text, size_t end) {
@@ -75,7 +63,9 @@ std::string_view letters_at(std::string_view text, size_t begin) {
 }
 
 // "J", "U.S", "Ph.D": a single letter, or letters parted by stops.
-bool is_single_initial(std::string_view word) { return word.size() == 1 && is_upper(word[0]); }
+bool is_single_initial(std::string_view word) {
+  return word.size() == 1 && is_ascii_upper(word[0]);
+}
 bool has_inner_stop(std::string_view word) {
   return word.find('.') != std::string_view::npos && is_letter(word.back());
 }
@@ -83,7 +73,7 @@ bool has_inner_stop(std::string_view word) {
 // Whether the lone full stop behind `word` belongs to the word and ends nothing.
 bool stop_belongs_to_word(std::string_view word, std::string_view text, size_t next) {
   if (word.empty()) return false;
-  const std::string small = lower(word);
+  const std::string small = lower_ascii(word);
   if (contains(kTitles, small)) return true;
   if (contains(kNumberedAbbreviations, small) && is_digit(text[next])) return true;
   const bool opener = contains(kSentenceOpeners, letters_at(text, next));
@@ -94,8 +84,8 @@ bool stop_belongs_to_word(std::string_view word, std::string_view text, size_t n
 
 bool can_begin_sentence(std::string_view text, size_t at) {
   const char c = text[at];
-  return is_upper(c) || is_digit(c) || is_outside_ascii(c) || c == '"' || c == '\'' || c == '(' ||
-         c == '[';
+  return is_ascii_upper(c) || is_digit(c) || is_outside_ascii(c) || c == '"' || c == '\'' ||
+         c == '(' || c == '[';
 }
 
 // The length of the stop mark at `at`, 0 when there is none.
@@ -122,7 +112,7 @@ size_t skip(std::string_view text, size_t at, const Length& length) {
   return at;
 }
 
-size_t space_length(std::string_view text, size_t at) { return is_space(text[at]) ? 1 : 0; }
+size_t space_length(std::string_view text, size_t at) { return is_ascii_space(text[at]) ? 1 : 0; }
 
 }  // namespace
 
@@ -140,12 +130,12 @@ std::vector<std::string_view> split_sentences(std::string_view paragraph) {
     const bool lone_stop = stops_end == at + 1 && end == stops_end && paragraph[at] == '.';
     if (next > end && next < paragraph.size() && can_begin_sentence(paragraph, next) &&
         !(lone_stop && stop_belongs_to_word(word_before(paragraph, at), paragraph, next))) {
-      sentences.push_back(trimmed(paragraph.substr(begin, end - begin)));
+      sentences.push_back(trim_ascii(paragraph.substr(begin, end - begin)));
       begin = next;
     }
     at = std::max(end, at + 1);
   }
-  const std::string_view rest = trimmed(paragraph.substr(begin));
+  const std::string_view rest = trim_ascii(paragraph.substr(begin));
   if (!rest.empty()) sentences.push_back(rest);
   return sentences;
 }

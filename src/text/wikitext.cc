@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "text/ascii.h"
 #include "text/html_entities.h"
 #include "text/wikitext_markup.h"
 
@@ -16,20 +17,6 @@ constexpr std::string_view kListingSections[] = {
     "references",   "see also",    "selected bibliography",
     "sources",      "works cited", "notes and references"};
 
-std::string_view trimmed(std::string_view line) {
-  const size_t begin = line.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-  return result;
-}
-
 // 0 for a line that is no heading.
 size_t heading_level(std::string_view line) {
   const size_t level = std::min(line.find_first_not_of('='), line.size());
@@ -40,7 +27,7 @@ bool lists_only(std::string_view heading) {
   const size_t begin = heading.find_first_not_of("= \t");
   if (begin == std::string_view::npos) return false;
   const size_t end = heading.find_last_not_of("= \t");
-  const std::string title = lower(heading.substr(begin, end - begin + 1));
+  const std::string title = lower_ascii(heading.substr(begin, end - begin + 1));
   return std::find(std::begin(kListingSections), std::end(kListingSections), title) !=
          std::end(kListingSections);
 }
@@ -149,9 +136,7 @@ std::string plain_text_of_wikitext(std::string_view wikitext, WikitextCounts& co
   std::string text;
   std::string_view rest = without_markup;
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = trimmed(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view line = trim_ascii(take_line(rest));
     if (!filter.keeps(line)) continue;
     text += Tidier().tidy(decode_html_entities(line));
     text += '\n';

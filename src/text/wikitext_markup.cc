@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "text/ascii.h"
+
 namespace cloze::text {
 namespace {
 
@@ -29,24 +31,12 @@ bool contains(const std::string_view (&words)[N], std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-std::string lower(std::string_view word) {
-  std::string result(word);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\n");
-  if (begin == kNone) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
-}
-
 // "a|b|c" in parts.
 std::vector<std::string_view> split_arguments(std::string_view content) {
   std::vector<std::string_view> parts;
   while (true) {
     const size_t bar = std::min(content.find('|'), content.size());
-    parts.push_back(trimmed(content.substr(0, bar)));
+    parts.push_back(trim_ascii(content.substr(0, bar)));
     if (bar == content.size()) return parts;
     content.remove_prefix(bar + 1);
   }
@@ -63,7 +53,7 @@ constexpr Replacement kReplacements[] = {{"'", "'"},     {"emdash", "—"},     
 // What a template stands for in prose; nothing for almost all of them.
 std::string expanded_template(std::string_view content) {
   const auto parts = split_arguments(content);
-  const std::string name = lower(parts[0]);
+  const std::string name = lower_ascii(parts[0]);
   const auto argument = [&](size_t i) {
     return i < parts.size() ? std::string(parts[i]) : std::string();
   };
@@ -82,7 +72,7 @@ std::string expanded_template(std::string_view content) {
 std::string_view pipe_trick(std::string_view target) {
   const size_t colon = target.find(':');
   if (colon != kNone) target.remove_prefix(colon + 1);
-  return trimmed(target.substr(0, target.find(" (")));
+  return trim_ascii(target.substr(0, target.find(" (")));
 }
 
 bool is_language_code(std::string_view prefix) {
@@ -170,7 +160,7 @@ class MarkupRemover {
     }
     const size_t end = source_.substr(0, name_end + kLongestTag).find('>', name_end);
     if (name_end == name_begin || end == kNone) return false;
-    const std::string name = lower(source_.substr(name_begin, name_end - name_begin));
+    const std::string name = lower_ascii(source_.substr(name_begin, name_end - name_begin));
     const bool is_empty = is_end || source_[end - 1] == '/';
     at_ = end + 1;
     if (name == "br" || name == "hr") copied_ += ' ';
@@ -185,7 +175,7 @@ class MarkupRemover {
     if (unclosed_.contains(name)) return;
     for (size_t begin = source_.find("</", at_); begin != kNone;
          begin = source_.find("</", begin + 2)) {
-      if (lower(source_.substr(begin + 2, name.size())) != name) continue;
+      if (lower_ascii(source_.substr(begin + 2, name.size())) != name) continue;
       const size_t end = source_.find('>', begin);
       if (end == kNone) break;
       at_ = end + 1;
@@ -250,7 +240,7 @@ class MarkupRemover {
   bool take_closing_bracket() {
     if (is_open(Kind::kExternalLink)) {
       const std::string label = close(1);
-      copied_ += trimmed(label);
+      copied_ += trim_ascii(label);
       return true;
     }
     if (!starts_with("]]") || !is_open(Kind::kLink)) return false;
@@ -265,8 +255,8 @@ class MarkupRemover {
     if (is_plain) target.remove_prefix(1);
     const size_t colon = target.find(':');
     if (colon != kNone && !is_plain) {
-      const std::string_view prefix = trimmed(target.substr(0, colon));
-      if (contains(kDroppedLinks, lower(prefix))) {
+      const std::string_view prefix = trim_ascii(target.substr(0, colon));
+      if (contains(kDroppedLinks, lower_ascii(prefix))) {
         ++counts_.files;
         return;
       }
@@ -276,7 +266,7 @@ class MarkupRemover {
       copied_ += target;
       return;
     }
-    const std::string_view label = trimmed(content.substr(bar + 1));
+    const std::string_view label = trim_ascii(content.substr(bar + 1));
     copied_ += label.empty() ? pipe_trick(target) : label;
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
+#include "text/ascii.h"
 #include "text/sentence_splitter.h"
 
 namespace cloze::data {
@@ -13,17 +14,9 @@ namespace {
 constexpr std::string_view kDocumentTag = "<doc";
 constexpr std::string_view kDocumentEndTag = "</doc";
 
-// Takes the first line off `text`.
-std::string_view take_line(std::string_view& text) {
-  const size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
 void visit_lines(std::string_view text, const SentenceVisitor& visitor) {
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
+    const std::string_view line = text::take_line(text);
     if (is_blank(line)) {
       visitor.document_end();
     } else {
@@ -38,7 +31,7 @@ void visit_paragraph(std::string_view line, const SentenceVisitor& visitor) {
 
 void visit_paragraphs(std::string_view text, const SentenceVisitor& visitor) {
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
+    const std::string_view line = text::take_line(text);
     is_blank(line) ? visitor.document_end() : visit_paragraph(line, visitor);
   }
 }
@@ -54,20 +47,20 @@ std::string document_of(std::string_view line) {
 
 void visit_json_lines(std::string_view text, const SentenceVisitor& visitor) {
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
+    const std::string_view line = text::take_line(text);
     if (is_blank(line)) continue;
     const std::string document = document_of(line);
     std::string_view rest = document;
-    while (!rest.empty()) visit_paragraph(take_line(rest), visitor);
+    while (!rest.empty()) visit_paragraph(text::take_line(rest), visitor);
     visitor.document_end();
   }
 }
 
 void visit_wikiextractor(std::string_view text, const SentenceVisitor& visitor) {
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
+    const std::string_view line = text::take_line(text);
     if (line.starts_with(kDocumentTag)) {
-      take_line(text);  // the title
+      text::take_line(text);  // the title
     } else if (line.starts_with(kDocumentEndTag)) {
       visitor.document_end();
     } else {

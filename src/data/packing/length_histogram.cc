@@ -8,25 +8,22 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "formats/json.h"
 #include "platform/file.h"
+#include "text/ascii.h"
 
 namespace cloze::data {
 namespace {
 
 constexpr int64_t kLongestLength = 1 << 20;
 constexpr int64_t kMostSequences = int64_t{1} << 40;
-constexpr std::string_view kSpaces = " \t\r";
-
-void skip_spaces(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
-}
 
 // Takes a number in [low, high] off the front, and the spaces behind it.
 bool take_number(std::string_view& text, int64_t low, int64_t high, int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number < low || number > high) return false;
   text.remove_prefix(end - text.data());
-  skip_spaces(text);
+  text = text::trim_ascii(text);
   return true;
 }
 
@@ -56,21 +53,18 @@ void LengthHistogram::add(int64_t length, int64_t count) {
 
 Result<LengthHistogram> parse_length_histogram(std::string_view text) {
   LengthHistogram histogram;
-  size_t begin = 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = text.substr(begin, end - begin);
-    skip_spaces(line);
-    if (!line.empty() && line.front() != '#') {
-      int64_t length = 0;
-      int64_t count = 0;
-      if (!take_number(line, 1, kLongestLength, length) ||
-          !take_number(line, 0, kMostSequences, count) || !line.empty()) {
-        return ParseError{"is no line of a length and a count", begin};
-      }
-      histogram.add(length, count);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const size_t offset = text.size() - rest.size();
+    std::string_view line = text::trim_ascii(text::take_line(rest));
+    if (line.empty() || line.front() == '#') continue;
+    int64_t length = 0;
+    int64_t count = 0;
+    if (!take_number(line, 1, kLongestLength, length) ||
+        !take_number(line, 0, kMostSequences, count) || !line.empty()) {
+      return ParseError{"is no line of a length and a count", offset};
     }
-    begin = end + 1;
+    histogram.add(length, count);
   }
   if (histogram.num_sequences() == 0) return ParseError{"holds no sequence", 0};
   return histogram;
@@ -90,10 +84,8 @@ LengthHistogram read_length_histogram(const std::filesystem::path& path) {
   auto histogram = parse_length_histogram(text);
   if (!histogram) {
     const ParseError& error = histogram.error();
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<int64_t>(error.offset), '\n');
     throw_data_error("{}, line {}: {}; write \"length count\", one length a line", path.string(),
-                     line, error.message);
+                     formats::position_at(text, error.offset).line, error.message);
   }
   return *std::move(histogram);
 }

@@ -11,7 +11,6 @@
 #include "data/wikipedia/dump_reader.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
-#include "text/sentence_splitter.h"
 
 namespace cloze::data {
 namespace {
@@ -63,27 +62,20 @@ struct Cleaned {
   }
 };
 
-Cleaned clean_page(const formats::MediaWikiPage& page) {
+Cleaned clean_text(std::string_view text, TextFormat format) {
   Cleaned cleaned;
-  const std::string plain = text::plain_text_of_wikitext(page.text, cleaned.dropped);
-  std::string_view rest = plain;
-  while (!rest.empty()) {
-    const size_t end = rest.find('\n');  // every line ends with one
-    for (const std::string_view sentence : text::split_sentences(rest.substr(0, end))) {
-      cleaned.add_sentence(sentence);
-    }
-    rest.remove_prefix(end + 1);
-  }
+  visit_sentences(text, format,
+                  {.sentence = [&](std::string_view sentence) { cleaned.add_sentence(sentence); },
+                   .document_end = [&] { cleaned.end_article(); }});
   cleaned.end_article();
   return cleaned;
 }
 
-Cleaned clean_extract(std::string_view block) {
-  Cleaned cleaned;
-  visit_sentences(block, TextFormat::kWikiExtractor,
-                  {.sentence = [&](std::string_view sentence) { cleaned.add_sentence(sentence); },
-                   .document_end = [&] { cleaned.end_article(); }});
-  cleaned.end_article();
+Cleaned clean_page(const formats::MediaWikiPage& page) {
+  text::WikitextCounts dropped;
+  const std::string plain = text::plain_text_of_wikitext(page.text, dropped);
+  Cleaned cleaned = clean_text(plain, TextFormat::kParagraphs);
+  cleaned.dropped = dropped;
   return cleaned;
 }
 
@@ -170,8 +162,9 @@ class WikipediaWriter {
     const auto blocks =
         split_into_blocks(file.text(), TextFormat::kWikiExtractor, kExtractBlockBytes);
     std::vector<Cleaned> cleaned(blocks.size());
-    platform::parallel_for(std::ssize(blocks), options_.threads,
-                           [&](int64_t i) { cleaned[i] = clean_extract(blocks[i]); });
+    platform::parallel_for(std::ssize(blocks), options_.threads, [&](int64_t i) {
+      cleaned[i] = clean_text(blocks[i], TextFormat::kWikiExtractor);
+    });
     counts_.bytes_read += std::ssize(file.text());
     for (const Cleaned& block : cleaned) {
       counts_.pages += block.articles;
