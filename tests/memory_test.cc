@@ -30,7 +30,7 @@ train::TrainingStepOptions tiny_step(DType dtype) {
 std::vector<data::Sample> generated_samples(const train::TrainingStepOptions& options) {
   const data::GeneratedDataset dataset({.vocabulary_size = options.model.vocab_size});
   std::vector<data::Sample> samples;
-  for (int64_t i = 0; i < options.capacity.sequences; ++i) samples.push_back(dataset.sample(i));
+  for (int64_t i = 0; i < options.capacity.sequences; ++i) samples.push_back(dataset.sample(i, 0));
   return samples;
 }
 

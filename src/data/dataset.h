@@ -1,8 +1,9 @@
-// Dataset: samples by number, whatever they come from. Reading is a function of the number alone
-// and may be called from several threads at once.
+// Dataset: samples by number, whatever they come from. Reading is a function of index and epoch
+// alone and may be called from several threads at once.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "data/sample.h"
 
@@ -12,7 +13,10 @@ class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
-  virtual Sample sample(int64_t index) const = 0;  // 0 <= index < size()
+  // 0 <= index < size(). Records are the same in every epoch; what is drawn is drawn anew.
+  virtual Sample sample(int64_t index, int64_t epoch) const = 0;
+  // Data sets that differ in this would give a resumed run other samples.
+  virtual std::string fingerprint() const { return "records " + std::to_string(size()); }
 };
 
 }  // namespace cloze::data

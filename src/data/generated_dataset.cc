@@ -45,7 +45,7 @@ GeneratedDataset::GeneratedDataset(const GeneratedOptions& options) : options_(o
   }
 }
 
-Sample GeneratedDataset::sample(int64_t index) const {
+Sample GeneratedDataset::sample(int64_t index, int64_t /*epoch*/) const {
   PhiloxStream random(options_.seed, static_cast<uint64_t>(index));
   const int64_t S = options_.sequence_length;
   const auto vocabulary = static_cast<uint32_t>(options_.vocabulary_size);

@@ -21,7 +21,7 @@ class GeneratedDataset final : public Dataset {
  public:
   explicit GeneratedDataset(const GeneratedOptions& options);  // UserError for nonsense sizes
   int64_t size() const override { return options_.size; }
-  Sample sample(int64_t index) const override;
+  Sample sample(int64_t index, int64_t epoch) const override;
 
  private:
   GeneratedOptions options_;

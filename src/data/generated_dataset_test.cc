@@ -18,7 +18,7 @@ TEST(GeneratedDatasetTest, SamplesAreValidFullAndAFunctionOfTheirNumber) {
     const GeneratedDataset dataset(options);
     std::set<std::vector<int32_t>> different;
     for (int64_t i = 0; i < 50; ++i) {
-      const Sample sample = dataset.sample(i);
+      const Sample sample = dataset.sample(i, 0);
       EXPECT_EQ(static_cast<int64_t>(sample.input_ids.size()), S);
       EXPECT_EQ(static_cast<int64_t>(sample.masked_positions.size()), S - 3);
       const std::string bytes =
@@ -26,7 +26,7 @@ TEST(GeneratedDatasetTest, SamplesAreValidFullAndAFunctionOfTheirNumber) {
       const auto read = read_record(std::as_bytes(std::span(bytes.data(), bytes.size())),
                                     {.sequence_length = S, .vocabulary_size = 200});
       ASSERT_TRUE(read) << read.error().message;
-      EXPECT_EQ(dataset.sample(i).masked_labels, sample.masked_labels);
+      EXPECT_EQ(dataset.sample(i, 0).masked_labels, sample.masked_labels);
       different.insert(sample.masked_labels);
     }
     EXPECT_EQ(different.size(), 50u);

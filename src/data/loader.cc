@@ -1,5 +1,6 @@
 #include "data/loader.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -9,69 +10,107 @@
 #include "data/shuffle.h"
 
 namespace cloze::data {
+namespace {
 
-StepBatch load_step(const LoaderOptions& options, int64_t step) {
+// The first sample of a step that rank `rank` takes.
+int64_t first_ordinal(const LoaderOptions& options, int64_t rank) {
+  return options.global_batch_size * rank / options.ranks;
+}
+
+int64_t bytes_of(const StepBatch& batch) {
+  int64_t values = 0;
+  for (const MicroBatch& b : batch.micro_batches) {
+    values += 4 * std::ssize(b.input_ids) + 3 * std::ssize(b.sequence_starts) +
+              2 * std::ssize(b.masked_positions);
+  }
+  return values * static_cast<int64_t>(sizeof(int32_t));
+}
+
+}  // namespace
+
+std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step) {
   const auto size = static_cast<uint64_t>(options.dataset->size());
-  const auto batch_size = static_cast<uint64_t>(options.global_batch_size);
-  const uint64_t begin = static_cast<uint64_t>(step) * batch_size;
+  const uint64_t first = static_cast<uint64_t>(step) * options.global_batch_size;
+  const uint64_t begin = first + first_ordinal(options, options.rank);
+  const uint64_t end = first + first_ordinal(options, options.rank + 1);
   std::vector<Sample> samples;
-  samples.reserve(batch_size);
+  samples.reserve(end - begin);
   std::optional<Permutation> permutation;
-  for (uint64_t place = begin; place < begin + batch_size; ++place) {
+  for (uint64_t place = begin; place < end; ++place) {
     const uint64_t epoch = place / size;
     if (!permutation || place % size == 0) permutation.emplace(size, options.seed, epoch);
     const uint64_t index = (*permutation)(place % size);
-    samples.push_back(options.dataset->sample(static_cast<int64_t>(index)));
+    samples.push_back(
+        options.dataset->sample(static_cast<int64_t>(index), static_cast<int64_t>(epoch)));
   }
-  return pack(samples, options.capacity);
+  return samples;
+}
+
+StepBatch load_step(const LoaderOptions& options, int64_t step) {
+  return pack(step_samples(options, step), options.capacity, first_ordinal(options, options.rank));
 }
 
 Loader::Loader(LoaderOptions options) : options_(std::move(options)) {
   CLOZE_CHECK(options_.dataset != nullptr, "a loader without a data set");
   if (options_.dataset->size() < 1) throw_user_error("the data set is empty");
-  if (options_.global_batch_size < 1) {
-    throw_user_error("global batch size {} must be positive", options_.global_batch_size);
+  if (options_.ranks < 1 || options_.rank < 0 || options_.rank >= options_.ranks) {
+    throw_user_error("rank {} of {} ranks", options_.rank, options_.ranks);
   }
-  if (options_.first_step < 0 || options_.prefetch_steps < 1) {
-    throw_user_error("first step {} must not be negative and prefetch steps {} must be positive",
-                     options_.first_step, options_.prefetch_steps);
+  if (options_.global_batch_size < options_.ranks) {
+    throw_user_error("global batch size {} must be at least 1 for each of {} rank(s)",
+                     options_.global_batch_size, options_.ranks);
   }
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  if (options_.first_step < 0 || options_.prefetch_steps < 1 || options_.threads < 1) {
+    throw_user_error(
+        "first step {} must not be negative; prefetch steps {} and loader threads {} must be "
+        "positive",
+        options_.first_step, options_.prefetch_steps, options_.threads);
+  }
+  next_step_ = claimed_step_ = options_.first_step;
+  for (int64_t i = 0; i < options_.threads; ++i) {
+    threads_.emplace_back([this](const std::stop_token& stop) { run(stop); });
+  }
 }
 
 StepBatch Loader::next() {
   const auto asked = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !ready_.empty() || error_; });
+  changed_.wait(lock, [&] { return ready_.contains(next_step_); });
   waited_seconds_ +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
-  if (ready_.empty()) std::rethrow_exception(error_);
-  StepBatch batch = std::move(ready_.front());
-  ready_.pop_front();
+  Outcome& outcome = ready_.at(next_step_);
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  StepBatch batch = std::move(outcome.batch);
+  ready_.erase(next_step_++);
   lock.unlock();
   changed_.notify_all();
   return batch;
 }
 
+// Whether one more batch may be made: those ready and those being made count.
+bool Loader::has_room() const {
+  const int64_t batches = claimed_step_ - next_step_;
+  return batches == 0 || (batches < options_.prefetch_steps &&
+                          (batches + 1) * largest_batch_bytes_ <= options_.memory_bytes);
+}
+
 void Loader::run(const std::stop_token& stop) {
-  const auto room = static_cast<size_t>(options_.prefetch_steps);
-  for (int64_t step = options_.first_step; !stop.stop_requested(); ++step) {
-    std::optional<StepBatch> batch;
-    std::exception_ptr error;
-    try {
-      batch = load_step(options_, step);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    std::unique_lock lock(mutex_);
-    if (error) {
-      error_ = error;
-    } else if (changed_.wait(lock, stop, [&] { return ready_.size() < room; })) {
-      ready_.push_back(std::move(*batch));
-    }
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [&] { return has_room(); })) {
+    const int64_t step = claimed_step_++;
     lock.unlock();
+    Outcome outcome;
+    try {
+      outcome.batch = load_step(options_, step);
+    } catch (...) {
+      outcome.error = std::current_exception();
+    }
+    lock.lock();
+    largest_batch_bytes_ = std::max(largest_batch_bytes_, bytes_of(outcome.batch));
+    const bool is_broken = outcome.error != nullptr;
+    ready_.emplace(step, std::move(outcome));
     changed_.notify_all();
-    if (error) return;
+    if (is_broken) return;
   }
 }
 

@@ -1,18 +1,21 @@
-// Loader: the step batches of a run in order, made ready ahead of time by a thread of its own.
+// Loader: the step batches of a run in order, made ready ahead of time by threads of their own.
 //
 // Step k takes samples [kN, (k+1)N) of the sequence
 //   epoch 0 shuffled, epoch 1 shuffled anew, ...        (Permutation(seed, epoch), shuffle.h)
-// which runs across the borders of epochs: every sample is used once in each. A step's batch is a
-// function of (dataset, N, capacity, seed, k), so a run resumes at any step by asking for it.
+// which runs across the borders of epochs: every sample is used once in each. Of them, rank r of R
+// takes [floor(rN/R), floor((r+1)N/R)), so that all ranks together take each once, in order. A
+// rank's batch is a function of (dataset, N, R, r, capacity, seed, k), so a run resumes at any step
+// by asking for it.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "data/dataset.h"
 #include "data/micro_batch.h"
@@ -25,35 +28,49 @@ struct LoaderOptions {
   MicroBatchCapacity capacity;
   uint64_t seed = 0;
   int64_t first_step = 0;
-  int64_t prefetch_steps = 4;  // step batches kept ready, at least 1
+  int64_t rank = 0;
+  int64_t ranks = 1;
+  int64_t threads = 1;
+  int64_t prefetch_steps = 4;        // step batches kept ready, at least 1
+  int64_t memory_bytes = 256 << 20;  // which they may take; one batch is kept whatever its size
 };
 
-// The batch of one step, computed here and now.
+// The rank's samples of one step, in order.
+std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step);
+
+// The rank's batch of one step, computed here and now.
 StepBatch load_step(const LoaderOptions& options, int64_t step);
 
 class Loader {
  public:
   explicit Loader(LoaderOptions options);  // UserError for nonsense sizes
-  ~Loader() = default;                     // stops the thread and waits for it
+  ~Loader() = default;                     // stops the threads and waits for them
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
   // The next step's batch. An error met while it was made is thrown here, at the step it belongs
-  // to.
+  // to, and again whenever the step is asked for.
   StepBatch next();
-  // How long next() has waited for the thread, all calls together.
+  // How long next() has waited for the threads, all calls together.
   double waited_seconds() const { return waited_seconds_; }
 
  private:
+  struct Outcome {
+    StepBatch batch;
+    std::exception_ptr error;
+  };
   void run(const std::stop_token& stop);
+  bool has_room() const;
 
   LoaderOptions options_;
   double waited_seconds_ = 0;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<StepBatch> ready_;
-  std::exception_ptr error_;
-  std::jthread thread_;  // last: it must be gone before what it uses
+  std::map<int64_t, Outcome> ready_;   // by step
+  int64_t next_step_ = 0;              // to be handed out
+  int64_t claimed_step_ = 0;           // the first one that no thread makes
+  int64_t largest_batch_bytes_ = 0;    // so far
+  std::vector<std::jthread> threads_;  // last: they must be gone before what they use
 };
 
 }  // namespace cloze::data

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -17,14 +18,15 @@ class NumberedDataset final : public Dataset {
  public:
   explicit NumberedDataset(int64_t size, int64_t broken = -1) : size_(size), broken_(broken) {}
   int64_t size() const override { return size_; }
-  Sample sample(int64_t index) const override {
+  Sample sample(int64_t index, int64_t epoch) const override {
     ++reads_;
     if (index == broken_) throw DataError("sample is broken");
     const auto length = static_cast<size_t>(index % 5 + 3);
     return {.input_ids = std::vector<int32_t>(length, static_cast<int32_t>(index)),
             .token_type_ids = std::vector<int32_t>(length, 0),
             .masked_positions = {1},
-            .masked_labels = {static_cast<int32_t>(index)}};
+            .masked_labels = {static_cast<int32_t>(index)},
+            .next_sentence_label = static_cast<int32_t>(epoch)};
   }
   int64_t reads() const { return reads_; }
 
@@ -101,6 +103,66 @@ TEST(LoaderTest, ErrorsSurfaceAtTheirStepAndAgain) {
   EXPECT_THROW(loader.next(), DataError);
 }
 
+TEST(LoaderTest, DataSetsAreToldTheEpoch) {
+  const LoaderOptions options = options_for(std::make_shared<NumberedDataset>(30));
+  const std::vector<Sample> samples = step_samples(options, 3);  // samples 24 to 31
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(samples[i].next_sentence_label, i < 6 ? 0 : 1);
+}
+
+TEST(LoaderTest, RanksShareOutTheSamplesOfAStepInOrder) {
+  LoaderOptions options = options_for(std::make_shared<NumberedDataset>(30));
+  options.global_batch_size = 11;
+  for (int64_t step : {0, 2, 1'000'000}) {
+    options.rank = 0;
+    options.ranks = 1;
+    const std::vector<Sample> all = step_samples(options, step);
+    ASSERT_EQ(all.size(), 11u);
+    for (int64_t ranks : {2, 3, 4, 11}) {
+      options.ranks = ranks;
+      size_t place = 0;
+      for (options.rank = 0; options.rank < ranks; ++options.rank) {
+        for (const Sample& sample : step_samples(options, step)) {
+          EXPECT_EQ(sample.input_ids, all[place++].input_ids) << ranks << " ranks";
+        }
+      }
+      EXPECT_EQ(place, all.size());
+    }
+  }
+}
+
+TEST(LoaderTest, ARanksSamplesAreNumberedAsInTheStep) {
+  LoaderOptions options = options_for(std::make_shared<NumberedDataset>(30));
+  options.rank = 1;
+  options.ranks = 2;
+  std::vector<int32_t> ordinals;
+  for (const MicroBatch& batch : load_step(options, 0).micro_batches) {
+    for (int64_t s = 0; s < batch.num_sequences; ++s) {
+      ordinals.push_back(batch.sample_ids[batch.first_tokens[s]]);
+    }
+  }
+  std::sort(ordinals.begin(), ordinals.end());
+  EXPECT_EQ(ordinals, (std::vector<int32_t>{4, 5, 6, 7}));
+}
+
+TEST(LoaderTest, SeveralThreadsGiveTheStepsInOrder) {
+  LoaderOptions options = options_for(std::make_shared<NumberedDataset>(200));
+  const LoaderOptions alone = options;
+  options.threads = 4;
+  Loader loader(options);
+  for (int64_t step = 0; step < 50; ++step) expect_equal(loader.next(), load_step(alone, step));
+}
+
+TEST(LoaderTest, MemoryBoundsWhatIsReadAhead) {
+  const auto dataset = std::make_shared<NumberedDataset>(1000);
+  LoaderOptions options = options_for(dataset);
+  options.prefetch_steps = 100;
+  options.memory_bytes = 1;  // less than one batch: never more than one is there
+  Loader loader(options);
+  for (int step = 0; step < 3; ++step) loader.next();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LE(dataset->reads(), 8 * (3 + 1));
+}
+
 TEST(LoaderTest, ReadsNoFurtherAheadThanAsked) {
   const auto dataset = std::make_shared<NumberedDataset>(1000);
   {
@@ -119,6 +181,12 @@ TEST(LoaderTest, NonsenseSizesAreRefused) {
   EXPECT_THROW(Loader{no_batch}, UserError);
   EXPECT_THROW(Loader{options_for(std::make_shared<NumberedDataset>(0))}, UserError);
   EXPECT_THROW(Loader{options_for(dataset, -1)}, UserError);
+  LoaderOptions no_such_rank = options_for(dataset);
+  no_such_rank.rank = no_such_rank.ranks = 2;
+  EXPECT_THROW(Loader{no_such_rank}, UserError);
+  LoaderOptions too_many_ranks = options_for(dataset);
+  too_many_ranks.ranks = 9;  // for 8 samples
+  EXPECT_THROW(Loader{too_many_ranks}, UserError);
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ struct MicroBatchCapacity {
 };
 
 struct MicroBatch {
-  std::vector<int32_t> input_ids;             // [T]    0 in unused slots
-  std::vector<int32_t> token_type_ids;        // [T]
-  std::vector<int32_t> position_ids;          // [T]    index inside the sequence
-  std::vector<int32_t> sample_ids;            // [T]    ordinal of the sample in the step: dropout's key
-  std::vector<int32_t> sequence_starts;       // [B+1]  ascending; unused entries repeat the end
-  std::vector<int32_t> first_tokens;          // [B]    slot of [CLS]; 0 when unused
-  std::vector<int32_t> masked_positions;      // [P]    slot in [0, T); 0 when unused
-  std::vector<int32_t> masked_labels;         // [P]    -1 when unused
+  std::vector<int32_t> input_ids;         // [T]    0 in unused slots
+  std::vector<int32_t> token_type_ids;    // [T]
+  std::vector<int32_t> position_ids;      // [T]    index inside the sequence
+  std::vector<int32_t> sample_ids;        // [T]    ordinal of the sample in the step: dropout's key
+  std::vector<int32_t> sequence_starts;   // [B+1]  ascending; unused entries repeat the end
+  std::vector<int32_t> first_tokens;      // [B]    slot of [CLS]; 0 when unused
+  std::vector<int32_t> masked_positions;  // [P]    slot in [0, T); 0 when unused
+  std::vector<int32_t> masked_labels;     // [P]    -1 when unused
   std::vector<int32_t> next_sentence_labels;  // [B]    -1 when unused
 
   int64_t num_tokens = 0;       // real ones

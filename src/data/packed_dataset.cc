@@ -99,7 +99,7 @@ std::vector<Sample> PackedDataset::read(int64_t pack) const {
   return read(file, static_cast<size_t>(pack - (*end - std::ssize(file.offsets))));
 }
 
-Sample PackedDataset::sample(int64_t index) const {
+Sample PackedDataset::sample(int64_t index, int64_t /*epoch*/) const {
   CLOZE_CHECK(index >= 0 && index < size(), "sample {} of {}", index, size());
   const auto end = std::upper_bound(pack_ends_.begin(), pack_ends_.end(), index);
   const int64_t begin = end == pack_ends_.begin() ? 0 : *(end - 1);

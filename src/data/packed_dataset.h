@@ -23,7 +23,7 @@ class PackedDataset final : public Dataset {
                 int threads);
 
   int64_t size() const override { return pack_ends_.back(); }
-  Sample sample(int64_t index) const override;
+  Sample sample(int64_t index, int64_t epoch) const override;
 
  private:
   struct File {

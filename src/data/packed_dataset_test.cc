@@ -98,7 +98,7 @@ TEST(PackedDataset, BinaryPacksComeApartAgain) {
                           stored("packed_dataset_test_2", bytes.substr(half))};
   const auto dataset = open_records(files, kShape, 2);
   ASSERT_EQ(dataset->size(), std::ssize(samples));
-  for (int64_t i = 0; i < dataset->size(); ++i) expect_same(dataset->sample(i), samples[i]);
+  for (int64_t i = 0; i < dataset->size(); ++i) expect_same(dataset->sample(i, 0), samples[i]);
 }
 
 std::string refusal(const std::string& bytes) {
@@ -165,7 +165,7 @@ TEST(PackedDataset, GraphcoresPacksHoldTheirRecords) {
   ASSERT_EQ(plain->size(), 45);
   const auto sorted = [](const Dataset& dataset) {
     std::vector<Sample> samples;
-    for (int64_t i = 0; i < dataset.size(); ++i) samples.push_back(dataset.sample(i));
+    for (int64_t i = 0; i < dataset.size(); ++i) samples.push_back(dataset.sample(i, 0));
     std::sort(samples.begin(), samples.end(),
               [](const Sample& a, const Sample& b) { return a.input_ids < b.input_ids; });
     return samples;

@@ -105,11 +105,12 @@ void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
 
 }  // namespace
 
-StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
+StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity,
+               int64_t first_ordinal) {
   StepBatch step;
   for (const Bin& bin : assign(samples, capacity)) {
     MicroBatch& batch = step.micro_batches.emplace_back(empty_micro_batch(capacity));
-    for (size_t index : bin.samples) append(samples[index], index, batch);
+    for (size_t index : bin.samples) append(samples[index], first_ordinal + index, batch);
     std::fill(batch.sequence_starts.begin() + batch.num_sequences, batch.sequence_starts.end(),
               static_cast<int32_t>(batch.num_tokens));
     step.num_tokens += batch.num_tokens;

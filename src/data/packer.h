@@ -19,6 +19,8 @@
 
 namespace cloze::data {
 
-StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity);
+// `first_ordinal`: the number of the first of these samples in the step.
+StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity,
+               int64_t first_ordinal = 0);
 
 }  // namespace cloze::data

@@ -43,7 +43,7 @@ RecordDataset::RecordDataset(std::span<const std::filesystem::path> files, const
   if (records == 0) throw_user_error("no record in the {} file(s) of the data set", files.size());
 }
 
-Sample RecordDataset::sample(int64_t index) const {
+Sample RecordDataset::sample(int64_t index, int64_t /*epoch*/) const {
   CLOZE_CHECK(index >= 0 && index < size(), "sample {} of {}", index, size());
   const auto end = std::upper_bound(file_ends_.begin(), file_ends_.end(), index);
   const File& file = files_[static_cast<size_t>(end - file_ends_.begin())];

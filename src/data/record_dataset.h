@@ -22,7 +22,7 @@ class RecordDataset final : public Dataset {
   RecordDataset(std::span<const std::filesystem::path> files, const RecordShape& shape);
 
   int64_t size() const override { return file_ends_.back(); }
-  Sample sample(int64_t index) const override;
+  Sample sample(int64_t index, int64_t epoch) const override;
 
  private:
   struct File {

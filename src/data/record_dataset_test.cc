@@ -56,8 +56,8 @@ TEST_F(RecordDatasetTest, NumbersRunThroughAllFiles) {
   const std::vector<fs::path> files{write("a", 0, 3), write("b", 3, 0), write("c", 3, 4)};
   const RecordDataset dataset(files, {.sequence_length = 8, .max_predictions = 2});
   ASSERT_EQ(dataset.size(), 7);
-  for (int64_t i = 0; i < 7; ++i) EXPECT_EQ(dataset.sample(i).input_ids[1], i);
-  EXPECT_THROW(dataset.sample(7), InternalError);
+  for (int64_t i = 0; i < 7; ++i) EXPECT_EQ(dataset.sample(i, 0).input_ids[1], i);
+  EXPECT_THROW(dataset.sample(7, 0), InternalError);
 }
 
 TEST_F(RecordDatasetTest, NoRecordsIsAUserError) {
@@ -87,9 +87,9 @@ TEST_F(RecordDatasetTest, DamageIsReportedWithFileAndOffset) {
   bytes[record_bytes + 40] ^= 4;
   platform::write_file_atomically(path, bytes);
   const RecordDataset dataset(files, {});
-  EXPECT_NO_THROW(dataset.sample(0));
+  EXPECT_NO_THROW(dataset.sample(0, 0));
   EXPECT_NE(data_error_of([&] {
-              dataset.sample(1);
+              dataset.sample(1, 0);
             }).find(fmt::format("record at byte {}: the checksum", record_bytes)),
             std::string::npos);
 }

@@ -20,7 +20,7 @@ struct Counts {
     totals.records += 1;
     totals.lengths.add(std::ssize(sample.input_ids));
     totals.predictions += static_cast<int64_t>(sample.masked_labels.size());
-    totals.random_next += sample.next_sentence_label;
+    totals.random_next += sample.next_sentence_label == 1 ? 1 : 0;
     for (int32_t label : sample.masked_labels) {
       const auto id = static_cast<size_t>(label);
       if (id >= labels.size()) labels.resize(id + 1);
@@ -60,7 +60,7 @@ DatasetStatistics measure(const Dataset& dataset, int threads) {
   platform::parallel_for(tasks, threads, [&](int64_t task) {
     Counts part;
     const int64_t end = std::min(dataset.size(), (task + 1) * kRecordsPerTask);
-    for (int64_t i = task * kRecordsPerTask; i < end; ++i) part.add(dataset.sample(i));
+    for (int64_t i = task * kRecordsPerTask; i < end; ++i) part.add(dataset.sample(i, 0));
     const std::lock_guard lock(mutex);
     all.add(part);
   });

@@ -11,7 +11,7 @@ namespace {
 class TinyDataset final : public Dataset {
  public:
   int64_t size() const override { return 10'000; }
-  Sample sample(int64_t index) const override {
+  Sample sample(int64_t index, int64_t /*epoch*/) const override {
     const size_t length = index % 2 == 0 ? 4 : 6;
     return {.input_ids = std::vector<int32_t>(length, 1),
             .token_type_ids = std::vector<int32_t>(length, 0),

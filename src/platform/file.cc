@@ -189,6 +189,19 @@ void AppendFile::append(std::string_view text) {
   write_all(descriptor_, text.data(), text.size(), path_);
 }
 
+FolderLock::FolderLock(const fs::path& folder) {
+  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0) throw_system_error("open folder", folder);
+  // File systems without locks are used without.
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    throw_environment_error("another process is writing to {}; wait for it and run again",
+                            folder.string());
+  }
+}
+
+FolderLock::~FolderLock() { ::close(descriptor_); }
+
 void make_writable_directory(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);

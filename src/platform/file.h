@@ -32,8 +32,8 @@ class MappedFile {
 };
 
 // A file written under a temporary name beside its path, and published by commit():
-// flush, fsync, rename, fsync of the folder. Destroyed without commit, it leaves nothing behind; what
-// a killed process left of the same file is removed when the file is next written.
+// flush, fsync, rename, fsync of the folder. Destroyed without commit, it leaves nothing behind;
+// what a killed process left of the same file is removed when the file is next written.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -69,6 +69,19 @@ class AppendFile {
 
  private:
   std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+// Held while files of a folder are written: no other process holds it too, and none is held by a
+// process that is gone. EnvironmentError when another process has it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
   int descriptor_ = -1;
 };
 

@@ -12,6 +12,10 @@ Profile profile_from_name(std::string_view name) {
   throw_user_error("tokenizer profile '{}': must be hf or google", name);
 }
 
+std::string_view profile_name(Profile profile) {
+  return profile == Profile::kHuggingFace ? "hf" : "google";
+}
+
 Tokenizer::Tokenizer(Vocabulary vocabulary, TokenizerOptions options)
     : vocabulary_(std::move(vocabulary)),
       options_(options),

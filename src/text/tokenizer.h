@@ -21,10 +21,12 @@ namespace cloze::text {
 
 // "hf" or "google"; UserError for any other name.
 Profile profile_from_name(std::string_view name);
+std::string_view profile_name(Profile profile);
 
 struct TokenizerOptions {
   Profile profile = Profile::kHuggingFace;
   bool lower_case = true;  // and strip accents
+  bool operator==(const TokenizerOptions&) const = default;
 };
 
 struct Encoding {

@@ -4,27 +4,17 @@
 
 #include "base/error.h"
 #include "platform/file.h"
+#include "text/ascii.h"
 #include "text/utf8.h"
 
 namespace cloze::text {
-namespace {
-
-// Without the ASCII white space around it: a carriage return at least is common.
-std::string_view trim(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r\v\f";
-  const size_t begin = line.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1);
-}
-
-}  // namespace
 
 Vocabulary Vocabulary::load(const std::filesystem::path& path) {
   const std::string content = platform::read_file(path);
   std::vector<std::string> tokens;
   for (size_t begin = 0; begin < content.size();) {
     const size_t end = std::min(content.find('\n', begin), content.size());
-    tokens.emplace_back(trim(std::string_view(content).substr(begin, end - begin)));
+    tokens.emplace_back(trim_ascii(std::string_view(content).substr(begin, end - begin)));
     begin = end + 1;
   }
   if (tokens.empty()) {

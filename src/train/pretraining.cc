@@ -28,9 +28,9 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
 
 // What must be the same when a run is resumed: the model, the data and the order of its samples.
 std::string configuration_hash(const PretrainingOptions& options) {
-  const std::string text = fmt::format("{} batch {} records {} seed {} optimizer {}",
+  const std::string text = fmt::format("{} batch {} {} seed {} optimizer {}",
                                        models::hugging_face_config_text(options.step.model),
-                                       options.global_batch_size, options.dataset->size(),
+                                       options.global_batch_size, options.dataset->fingerprint(),
                                        options.seed, static_cast<int>(options.step.optimizer.kind));
   return fmt::format("{:08x}", formats::crc32c(std::as_bytes(std::span(text))));
 }

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "data/creation/pair_instances.h"
-#include "data/creation/python_random.h"
+#include "data/instances/pair_instances.h"
+#include "data/instances/python_random.h"
 #include "data/shuffle.h"
 #include "formats/tfrecord.h"
 #include "platform/parallel_for.h"
@@ -105,29 +105,44 @@ class RecordSink {
   RecordCounts counts_;
 };
 
+// The documents of a corpus in another order.
+class ReorderedCorpus final : public Corpus {
+ public:
+  ReorderedCorpus(const Corpus& corpus, std::vector<uint32_t> order)
+      : corpus_(corpus), order_(std::move(order)) {}
+  int64_t documents() const override { return std::ssize(order_); }
+  int64_t sentences_in(int64_t place) const override { return corpus_.sentences_in(order_[place]); }
+  int64_t tokens_in(int64_t place) const override { return corpus_.tokens_in(order_[place]); }
+  int64_t tokens_before(int64_t place, int64_t sentence) const override {
+    return corpus_.tokens_before(order_[place], sentence);
+  }
+  void append_ids(int64_t place, int64_t begin, int64_t end,
+                  std::vector<int32_t>& ids) const override {
+    corpus_.append_ids(order_[place], begin, end, ids);
+  }
+
+ private:
+  const Corpus& corpus_;
+  std::vector<uint32_t> order_;
+};
+
 class RecordMaker {
  public:
   RecordMaker(const RecordOptions& options, const Corpus& corpus,
               const text::Vocabulary& vocabulary, CreationProgress& progress)
-      : options_(options), corpus_(corpus), order_(corpus.documents()), progress_(progress) {
-    std::iota(order_.begin(), order_.end(), 0);
-    for (int32_t id = 0; id < vocabulary.size(); ++id) {
-      continues_word_.push_back(vocabulary.token(id).starts_with(text::kContinuation) ? 1 : 0);
-    }
-    vocabulary_ = {.cls = vocabulary.cls_id(),
-                   .sep = vocabulary.sep_id(),
-                   .mask = vocabulary.mask_id(),
-                   .size = vocabulary.size(),
-                   .continues_word = continues_word_};
+      : options_(options), corpus_(corpus), vocabulary_(vocabulary_ids(vocabulary)), progress_(progress) {
     progress_.total_passes = options.duplication_factor * corpus.documents();
   }
 
   void make_as_google(RecordSink& sink) {
     PythonRandom random(options_.seed);
-    shuffle(order_, random);
+    std::vector<uint32_t> order(corpus_.documents());
+    std::iota(order.begin(), order.end(), 0);
+    shuffle(order, random);
+    const ReorderedCorpus shuffled(corpus_, std::move(order));
     std::vector<EncodedRecord> records;
     for (int64_t pass = 0; pass < progress_.total_passes; ++pass) {
-      append_records(pass % corpus_.documents(), random, records);
+      append_records(shuffled, pass % corpus_.documents(), random, records);
     }
     shuffle(records, random);
     for (const EncodedRecord& record : records) sink.append(record);
@@ -146,9 +161,8 @@ class RecordMaker {
   }
 
  private:
-  PairInstances instances() const {
-    return {corpus_,
-            order_,
+  PairInstances instances_of(const Corpus& corpus) const {
+    return {corpus,
             vocabulary_,
             {.short_sequence_probability = options_.short_sequence_probability,
              .masking = {
@@ -159,10 +173,10 @@ class RecordMaker {
                  .whole_words = options_.whole_word_masking}}};
   }
 
-  void append_records(int64_t place, RandomSource& random,
+  void append_records(const Corpus& corpus, int64_t document, RandomSource& random,
                       std::vector<EncodedRecord>& records) const {
     std::vector<Sample> samples;
-    instances().append(place, random, samples);
+    instances_of(corpus).append(document, random, samples);
     for (const Sample& sample : samples) records.push_back(encode(sample, options_.layout));
     progress_.instances += static_cast<int64_t>(samples.size());
     progress_.passes += 1;
@@ -192,7 +206,7 @@ class RecordMaker {
       const auto duplicate = static_cast<uint64_t>((begin + i) / corpus_.documents());
       PhiloxSource random(options_.seed,
                           duplicate << kDuplicateShift | static_cast<uint64_t>(document));
-      append_records(document, random, by_pass[static_cast<size_t>(i)]);
+      append_records(corpus_, document, random, by_pass[static_cast<size_t>(i)]);
     });
     std::vector<EncodedRecord> records;
     for (std::vector<EncodedRecord>& pass : by_pass) {
@@ -203,8 +217,6 @@ class RecordMaker {
 
   const RecordOptions& options_;
   const Corpus& corpus_;
-  std::vector<uint32_t> order_;
-  std::vector<uint8_t> continues_word_;
   VocabularyIds vocabulary_;
   CreationProgress& progress_;
 };

@@ -17,7 +17,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "data/creation/corpus_reader.h"
+#include "data/corpus/corpus_reader.h"
 #include "data/creation/creation_progress.h"
 #include "data/creation/record_encoder.h"
 

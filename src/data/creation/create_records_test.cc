@@ -94,7 +94,7 @@ TEST_F(CreateRecordsTest, BothLayoutsHoldTheSameSamplesAndFitTheirShape) {
   EXPECT_EQ(counts.sentences, 600);
   int64_t tokens = 0, predictions = 0;
   for (int64_t i = 0; i < a.size(); ++i) {
-    const Sample sample = a.sample(i), other = b.sample(i);
+    const Sample sample = a.sample(i, 0), other = b.sample(i, 0);
     ASSERT_EQ(sample.input_ids, other.input_ids);
     ASSERT_EQ(sample.token_type_ids, other.token_type_ids);
     ASSERT_EQ(sample.masked_positions, other.masked_positions);
@@ -118,8 +118,8 @@ TEST_F(CreateRecordsTest, OutputFilesAreFilledInTurnAndSamplesAreLimited) {
   ASSERT_EQ(even.size(), 51);
   ASSERT_EQ(odd.size(), 50);
   for (int64_t i = 0; i < 50; ++i) {
-    EXPECT_EQ(even.sample(i).input_ids, whole.sample(2 * i).input_ids);
-    EXPECT_EQ(odd.sample(i).input_ids, whole.sample(2 * i + 1).input_ids);
+    EXPECT_EQ(even.sample(i, 0).input_ids, whole.sample(2 * i, 0).input_ids);
+    EXPECT_EQ(odd.sample(i, 0).input_ids, whole.sample(2 * i + 1, 0).input_ids);
   }
 }
 
@@ -136,7 +136,7 @@ TEST_F(CreateRecordsTest, SeedAndDuplicatesChangeTheRecords) {
               0.6 * static_cast<double>(instances));
   const RecordDataset dataset(options("o").output_files, {});
   std::set<std::vector<int32_t>> different;
-  for (int64_t i = 0; i < dataset.size(); ++i) different.insert(dataset.sample(i).input_ids);
+  for (int64_t i = 0; i < dataset.size(); ++i) different.insert(dataset.sample(i, 0).input_ids);
   EXPECT_GT(static_cast<double>(different.size()), 0.9 * static_cast<double>(dataset.size()));
 }
 
@@ -227,7 +227,7 @@ TEST(GoldenRecordsTest, RecordsOfOtherProgramsAreRead) {
   for (const char* name : {"graphcore_sample_text.tfrecord", "vincentcheny_tf_examples.tfrecord"}) {
     const RecordDataset dataset(std::vector<fs::path>{folder / name}, shape);
     for (int64_t i = 0; i < dataset.size(); ++i) {
-      const Sample sample = dataset.sample(i);
+      const Sample sample = dataset.sample(i, 0);
       EXPECT_EQ(sample.input_ids.front(), 101);
       EXPECT_EQ(sample.input_ids.back(), 102);
     }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/creation/corpus_text.h"
+#include "data/corpus/corpus_text.h"
 #include "data/wikipedia/dump_reader.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"

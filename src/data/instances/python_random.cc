@@ -1,4 +1,4 @@
-#include "data/creation/python_random.h"
+#include "data/instances/python_random.h"
 
 #include <algorithm>
 #include <bit>

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor };
 
 // UserError for any name but those above.
 TextFormat text_format_from(std::string_view name);
+std::string_view text_format_name(TextFormat format);
 
 struct SentenceVisitor {
   std::function<void(std::string_view)> sentence;
@@ -35,6 +37,9 @@ struct SentenceVisitor {
 struct BadText {
   std::string message;
   const char* place = nullptr;
+
+  // DataError "FILE:LINE:COLUMN: message" if the place is in this file's text.
+  void rethrow_if_in(std::string_view text, const std::filesystem::path& file) const;
 };
 
 // Reads the sentences of `text` in order. BadText for a line of jsonl that is no such object.
@@ -44,6 +49,10 @@ void visit_sentences(std::string_view text, TextFormat format, const SentenceVis
 // several threads, with the same outcome as the whole. Views into `text`.
 std::vector<std::string_view> split_into_blocks(std::string_view text, TextFormat format,
                                                 size_t bytes);
+
+// Where a document may begin behind `from`: behind the line that ends one, in front of <doc>, or at
+// any line of jsonl. The text's size when none does.
+size_t next_document(std::string_view text, size_t from, TextFormat format);
 
 bool is_blank(std::string_view line);
 

@@ -1,9 +1,8 @@
-#include "data/creation/corpus_reader.h"
+#include "data/corpus/corpus_reader.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "formats/json.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
 
@@ -39,7 +38,7 @@ TokenBlock tokenize(const Block& block, TextFormat format, const text::Tokenizer
   return tokens;
 }
 
-void append(const TokenBlock& tokens, Corpus& corpus) {
+void append(const TokenBlock& tokens, MemoryCorpus& corpus) {
   std::span<const int32_t> rest = tokens.ids;
   for (int32_t length : tokens.lengths) {
     if (length == kDocumentEnd) {
@@ -53,13 +52,7 @@ void append(const TokenBlock& tokens, Corpus& corpus) {
 
 [[noreturn]] void throw_at(const BadText& bad, const std::vector<platform::MappedFile>& files,
                            const CorpusOptions& options) {
-  for (size_t i = 0; i < files.size(); ++i) {
-    const std::string_view text = files[i].text();
-    if (bad.place < text.data() || bad.place > text.data() + text.size()) continue;
-    const auto place = formats::position_at(text, static_cast<uint64_t>(bad.place - text.data()));
-    throw_data_error("{}:{}:{}: {}", options.files[i].string(), place.line, place.column,
-                     bad.message);
-  }
+  for (size_t i = 0; i < files.size(); ++i) bad.rethrow_if_in(files[i].text(), options.files[i]);
   CLOZE_CHECK(false, "{} at no place of any file", bad.message);
 }
 
@@ -86,7 +79,7 @@ CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& toke
     progress.total_text_bytes += static_cast<int64_t>(files.back().text().size());
   }
   const std::vector<Block> blocks = blocks_of(files, options);
-  CorpusRead read{.corpus = Corpus(tokenizer.vocabulary().size())};
+  CorpusRead read{.corpus = MemoryCorpus(tokenizer.vocabulary().size())};
   const auto count = static_cast<int64_t>(blocks.size());
   for (int64_t begin = 0; begin < count; begin += kBlocksPerRound) {
     const int64_t round = std::min(kBlocksPerRound, count - begin);

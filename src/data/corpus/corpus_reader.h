@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "data/creation/corpus.h"
-#include "data/creation/corpus_text.h"
+#include "data/corpus/corpus_text.h"
+#include "data/corpus/memory_corpus.h"
 #include "data/creation/creation_progress.h"
 #include "text/tokenizer.h"
 
@@ -22,7 +22,7 @@ struct CorpusOptions {
 };
 
 struct CorpusRead {
-  Corpus corpus;
+  MemoryCorpus corpus;
   int64_t invalid_utf8 = 0;  // sequences left out
 };
 

@@ -1,4 +1,4 @@
-#include "data/creation/corpus_text.h"
+#include "data/corpus/corpus_text.h"
 
 #include <gtest/gtest.h>
 

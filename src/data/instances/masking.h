@@ -13,10 +13,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <vector>
 
-#include "data/creation/random_source.h"
+#include "data/instances/random_source.h"
 #include "data/sample.h"
+#include "text/vocabulary.h"
 
 namespace cloze::data {
 
@@ -27,8 +28,9 @@ struct VocabularyIds {
   int32_t mask = 0;
   int32_t size = 0;
   // By id: 1 for a piece that goes on with the word before it. Only looked at with whole_words.
-  std::span<const uint8_t> continues_word;
+  std::vector<uint8_t> continues_word;
 };
+VocabularyIds vocabulary_ids(const text::Vocabulary& vocabulary);
 
 struct MaskingOptions {
   int64_t sequence_length = 128;  // S

@@ -1,4 +1,4 @@
-#include "data/creation/masking.h"
+#include "data/instances/masking.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace cloze::data {
 namespace {
 
-constexpr VocabularyIds kVocabulary{.cls = 101, .sep = 102, .mask = 103, .size = 30522};
+const VocabularyIds kVocabulary{.cls = 101, .sep = 102, .mask = 103, .size = 30522};
 
 Sample sequence_of(int32_t length) {
   Sample sample;

@@ -1,18 +1,20 @@
-#include "data/creation/pair_instances.h"
+#include "data/instances/pair_instances.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "data/corpus/memory_corpus.h"
+
 namespace cloze::data {
 namespace {
 
-constexpr VocabularyIds kVocabulary{.cls = 1, .sep = 2, .mask = 3, .size = 100'000};
+const VocabularyIds kVocabulary{.cls = 1, .sep = 2, .mask = 3, .size = 100'000};
 
 // Every token of the corpus has its own id, so that its origin can be told: document * 1000 +
 // index.
-Corpus numbered_corpus(int64_t documents, int64_t sentences, int64_t words) {
-  Corpus corpus(kVocabulary.size);
+MemoryCorpus numbered_corpus(int64_t documents, int64_t sentences, int64_t words) {
+  MemoryCorpus corpus(kVocabulary.size);
   for (int64_t d = 1; d <= documents; ++d) {
     int32_t id = static_cast<int32_t>(d * 1000);
     for (int64_t s = 0; s < sentences; ++s) {
@@ -26,12 +28,6 @@ Corpus numbered_corpus(int64_t documents, int64_t sentences, int64_t words) {
   return corpus;
 }
 
-std::vector<uint32_t> text_order(const Corpus& corpus) {
-  std::vector<uint32_t> order(static_cast<size_t>(corpus.documents()));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 std::vector<int32_t> unmasked(const Sample& sample) {
   std::vector<int32_t> ids = sample.input_ids;
   for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
@@ -41,9 +37,8 @@ std::vector<int32_t> unmasked(const Sample& sample) {
 }
 
 TEST(PairInstancesTest, LabelSaysWhetherTheSecondPartFollows) {
-  const Corpus corpus = numbered_corpus(5, 12, 7);
-  const std::vector<uint32_t> order = text_order(corpus);
-  const PairInstances instances(corpus, order, kVocabulary,
+  const MemoryCorpus corpus = numbered_corpus(5, 12, 7);
+  const PairInstances instances(corpus, kVocabulary,
                                 {.masking = {.sequence_length = 64, .max_predictions = 10}});
   std::vector<Sample> samples;
   for (int64_t place = 0; place < corpus.documents(); ++place) {
@@ -71,10 +66,9 @@ TEST(PairInstancesTest, LabelSaysWhetherTheSecondPartFollows) {
 }
 
 TEST(PairInstancesTest, EverySentenceIsUsedAsTextOnce) {
-  const Corpus corpus = numbered_corpus(2, 20, 5);
-  const std::vector<uint32_t> order = text_order(corpus);
+  const MemoryCorpus corpus = numbered_corpus(2, 20, 5);
   const PairInstances instances(
-      corpus, order, kVocabulary,
+      corpus, kVocabulary,
       {.short_sequence_probability = 0, .masking = {.sequence_length = 103, .max_predictions = 5}});
   // With 100 tokens of room and sentences of 5 nothing of a following B is cut off.
   std::vector<Sample> samples;
@@ -91,9 +85,8 @@ TEST(PairInstancesTest, EverySentenceIsUsedAsTextOnce) {
 }
 
 TEST(PairInstancesTest, ALoneDocumentOfOneSentencePairsWithItself) {
-  const Corpus corpus = numbered_corpus(1, 1, 4);
-  const std::vector<uint32_t> order = text_order(corpus);
-  const PairInstances instances(corpus, order, kVocabulary, {});
+  const MemoryCorpus corpus = numbered_corpus(1, 1, 4);
+  const PairInstances instances(corpus, kVocabulary, {});
   std::vector<Sample> samples;
   PhiloxSource random(1, 0);
   instances.append(0, random, samples);

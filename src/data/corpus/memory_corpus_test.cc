@@ -1,4 +1,4 @@
-#include "data/creation/corpus.h"
+#include "data/corpus/memory_corpus.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-TEST(CorpusTest, KeepsSentencesAndDocumentsApart) {
+TEST(MemoryCorpusTest, KeepsSentencesAndDocumentsApart) {
   for (int64_t vocabulary_size : {int64_t{1} << 16, int64_t{100'000}}) {
     const int32_t largest = static_cast<int32_t>(vocabulary_size - 1);
-    Corpus corpus(vocabulary_size);
+    MemoryCorpus corpus(vocabulary_size);
     corpus.append_sentence(Ids{1, 2, 3});
     corpus.append_sentence(Ids{largest});
     corpus.end_document();
@@ -21,16 +21,19 @@ TEST(CorpusTest, KeepsSentencesAndDocumentsApart) {
     EXPECT_EQ(corpus.tokens(), 6);
     EXPECT_EQ(corpus.sentences_in(0), 2);
     EXPECT_EQ(corpus.tokens_in(0), 4);
-    EXPECT_EQ(corpus.sentence_length(0, 1), 1);
+    EXPECT_EQ(corpus.tokens_before(0, 1), 3);
     Ids ids{9};
-    corpus.append_ids(0, 1, ids);
-    corpus.append_ids(1, 0, ids);
+    corpus.append_ids(0, 1, 2, ids);
+    corpus.append_ids(1, 0, 1, ids);
     EXPECT_EQ(ids, (Ids{9, largest, 4, 5}));
+    EXPECT_EQ(corpus.sentence_from(0, 0), 0);
+    EXPECT_EQ(corpus.sentence_from(0, 1), 1);
+    EXPECT_EQ(corpus.sentence_from(0, 4), 1) << "the last one";
   }
 }
 
-TEST(CorpusTest, EmptySentencesAndDocumentsLeaveNoTrace) {
-  Corpus corpus(100);
+TEST(MemoryCorpusTest, EmptySentencesAndDocumentsLeaveNoTrace) {
+  MemoryCorpus corpus(100);
   corpus.end_document();
   corpus.append_sentence({});
   corpus.end_document();

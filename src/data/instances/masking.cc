@@ -1,4 +1,4 @@
-#include "data/creation/masking.h"
+#include "data/instances/masking.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,6 +45,17 @@ std::vector<Word> words_of(const std::vector<int32_t>& candidates, const Sample&
 }
 
 }  // namespace
+
+VocabularyIds vocabulary_ids(const text::Vocabulary& vocabulary) {
+  VocabularyIds ids{.cls = vocabulary.cls_id(),
+                    .sep = vocabulary.sep_id(),
+                    .mask = vocabulary.mask_id(),
+                    .size = vocabulary.size()};
+  for (int32_t id = 0; id < vocabulary.size(); ++id) {
+    ids.continues_word.push_back(vocabulary.token(id).starts_with(text::kContinuation) ? 1 : 0);
+  }
+  return ids;
+}
 
 int64_t predictions_for(int64_t length, const MaskingOptions& options) {
   const double share = static_cast<double>(length) * options.probability;

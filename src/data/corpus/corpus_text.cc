@@ -1,7 +1,8 @@
-#include "data/creation/corpus_text.h"
+#include "data/corpus/corpus_text.h"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -10,6 +11,13 @@
 
 namespace cloze::data {
 namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::pair<TextFormat, std::string_view>, 4> kFormatNames = {
+    {{TextFormat::kSentences, "sentences"},
+     {TextFormat::kParagraphs, "paragraphs"},
+     {TextFormat::kJsonLines, "jsonl"},
+     {TextFormat::kWikiExtractor, "wikiextractor"}}};
 
 constexpr std::string_view kDocumentTag = "<doc";
 constexpr std::string_view kDocumentEndTag = "</doc";
@@ -81,12 +89,15 @@ size_t block_end(std::string_view text, size_t begin, TextFormat format, size_t 
 }  // namespace
 
 TextFormat text_format_from(std::string_view name) {
-  if (name == "sentences") return TextFormat::kSentences;
-  if (name == "paragraphs") return TextFormat::kParagraphs;
-  if (name == "jsonl") return TextFormat::kJsonLines;
-  if (name == "wikiextractor") return TextFormat::kWikiExtractor;
+  for (const auto& [format, format_name] : kFormatNames) {
+    if (format_name == name) return format;
+  }
   throw_user_error("unknown text format '{}'; choose sentences, paragraphs, jsonl or wikiextractor",
                    name);
+}
+
+std::string_view text_format_name(TextFormat format) {
+  return kFormatNames[static_cast<size_t>(format)].second;
 }
 
 void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor) {
@@ -111,6 +122,25 @@ std::vector<std::string_view> split_into_blocks(std::string_view text, TextForma
     begin = end;
   }
   return blocks;
+}
+
+size_t next_document(std::string_view text, size_t from, TextFormat format) {
+  const size_t line_end = text.find(format == TextFormat::kWikiExtractor ? "\n<doc" : "\n", from);
+  if (line_end == std::string_view::npos) return text.size();
+  const bool has_blank_lines =
+      format == TextFormat::kSentences || format == TextFormat::kParagraphs;
+  if (!has_blank_lines) return line_end + 1;
+  std::string_view rest = text.substr(line_end + 1);
+  while (!rest.empty()) {
+    if (is_blank(text::take_line(rest))) break;
+  }
+  return text.size() - rest.size();
+}
+
+void BadText::rethrow_if_in(std::string_view text, const std::filesystem::path& file) const {
+  if (place < text.data() || place > text.data() + text.size()) return;
+  const auto position = formats::position_at(text, static_cast<uint64_t>(place - text.data()));
+  throw_data_error("{}:{}:{}: {}", file.string(), position.line, position.column, message);
 }
 
 bool is_blank(std::string_view line) {

@@ -1,4 +1,4 @@
-#include "data/creation/corpus_reader.h"
+#include "data/corpus/corpus_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ std::string described(const Corpus& corpus) {
   for (int64_t d = 0; d < corpus.documents(); ++d) {
     for (int64_t s = 0; s < corpus.sentences_in(d); ++s) {
       std::vector<int32_t> ids;
-      corpus.append_ids(d, s, ids);
+      corpus.append_ids(d, s, s + 1, ids);
       for (int32_t id : ids) text += std::to_string(id);
       text += "/";
     }

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "data/creation/random_source.h"
+#include "data/instances/random_source.h"
 
 namespace cloze::data {
 

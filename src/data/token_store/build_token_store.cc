@@ -1,0 +1,284 @@
+#include "data/token_store/build_token_store.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "formats/xxh3.h"
+#include "platform/file.h"
+#include "platform/parallel_for.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kPieceBytes = 8 << 20;
+constexpr size_t kMaxDocumentBytes = 64 << 20;
+// Whatever changes the tokens of the same text and rules has to change this.
+constexpr std::string_view kTokenizerVersion = "cloze tokens 1";
+
+// Bytes [begin, end) of a file.
+struct Extent {
+  size_t file = 0;
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// What becomes one shard.
+struct Piece {
+  std::vector<Extent> extents;
+  size_t bytes = 0;
+};
+
+class PieceCutter {
+ public:
+  explicit PieceCutter(TextFormat format) : format_(format) {}
+
+  void add_file(size_t file, const fs::path& path) {
+    const size_t bytes = fs::file_size(path);
+    if (bytes <= kPieceBytes) return add({file, 0, bytes});
+    const platform::MappedFile mapped(path);
+    for (size_t begin = 0; begin < bytes;) {
+      const size_t end = piece_end(mapped.text(), begin);
+      add({file, begin, end});
+      begin = end;
+    }
+  }
+
+  std::vector<Piece> finish() {
+    if (open_.bytes > 0) close();
+    return std::move(pieces_);
+  }
+
+ private:
+  size_t piece_end(std::string_view text, size_t begin) const {
+    if (text.size() - begin <= kPieceBytes) return text.size();
+    const size_t longest = std::min(text.size(), begin + kMaxDocumentBytes);
+    const size_t end = next_document(text.substr(0, longest), begin + kPieceBytes, format_);
+    if (end < longest || longest == text.size()) return end;
+    const size_t line_end = text.rfind('\n', longest - 1);
+    return line_end == std::string_view::npos || line_end < begin ? longest : line_end + 1;
+  }
+
+  void add(Extent extent) {
+    open_.extents.push_back(extent);
+    open_.bytes += extent.end - extent.begin;
+    if (open_.bytes >= kPieceBytes) close();
+  }
+  void close() { pieces_.push_back(std::exchange(open_, {})); }
+
+  TextFormat format_;
+  Piece open_;
+  std::vector<Piece> pieces_;
+};
+
+std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
+  formats::Xxh3Digest digest;
+  digest.update(vocabulary.to_text());
+  return digest.hex();
+}
+
+// The text of a piece, mapped.
+class PieceText {
+ public:
+  PieceText(const Piece& piece, const std::vector<fs::path>& files) : files_(files) {
+    for (const Extent& extent : piece.extents) {
+      const platform::MappedFile& file = mapped_.emplace_back(files[extent.file]);
+      if (file.text().size() < extent.end) {
+        throw_data_error("{} became shorter while it was read; run again",
+                         files[extent.file].string());
+      }
+      parts_.push_back({file.text().substr(extent.begin, extent.end - extent.begin), extent.file});
+    }
+  }
+
+  std::string key(const TokenRules& rules) const {
+    formats::Xxh3Digest digest;
+    digest.update(fmt::format("{}\n{}\n{}\n{}\n{}\n", kTokenizerVersion, rules.vocabulary,
+                              text::profile_name(rules.tokenizer.profile),
+                              rules.tokenizer.lower_case, text_format_name(rules.format)));
+    for (const Part& part : parts_) {
+      digest.update(fmt::format("{}\n", part.text.size()));
+      digest.update(part.text);
+    }
+    return digest.hex();
+  }
+
+  // Appends the documents to `corpus` and returns the number of invalid UTF-8 sequences.
+  int64_t tokenize(const text::Tokenizer& tokenizer, TextFormat format,
+                   MemoryCorpus& corpus) const {
+    uint64_t invalid = 0;
+    std::vector<int32_t> ids;
+    const auto append_sentence = [&](std::string_view sentence) {
+      ids.clear();
+      invalid += tokenizer.append_ids(sentence, ids);
+      corpus.append_sentence(ids);
+    };
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      try {
+        visit_sentences(parts_[i].text, format, {append_sentence, [&] { corpus.end_document(); }});
+      } catch (const BadText& bad) {
+        bad.rethrow_if_in(mapped_[i].text(), files_[parts_[i].file]);
+        throw;
+      }
+      corpus.end_document();
+    }
+    return static_cast<int64_t>(invalid);
+  }
+
+ private:
+  struct Part {
+    std::string_view text;
+    size_t file = 0;
+  };
+  const std::vector<fs::path>& files_;
+  std::vector<platform::MappedFile> mapped_;
+  std::vector<Part> parts_;
+};
+
+class TokenStoreBuilder {
+ public:
+  TokenStoreBuilder(const TokenStoreOptions& options, const text::Tokenizer& tokenizer,
+                    CreationProgress& progress)
+      : options_(options),
+        tokenizer_(tokenizer),
+        progress_(progress),
+        rules_{.vocabulary = vocabulary_hash(tokenizer.vocabulary()),
+               .tokenizer = tokenizer.options(),
+               .format = options.format} {}
+
+  TokenStoreBuilt build() {
+    platform::make_writable_directory(options_.folder);
+    const platform::FolderLock lock(options_.folder);
+    TokenStoreManifest& manifest = built_.manifest;
+    manifest.rules = rules_;
+    if (options_.append) manifest.shards = shards_to_keep();
+    append_new_shards(manifest.shards);
+    count();
+    write_manifest();
+    remove_other_shards();
+    return built_;
+  }
+
+ private:
+  std::vector<std::string> shards_to_keep() const {
+    const TokenStoreManifest old = read_token_store_manifest(options_.folder);
+    if (old.rules.vocabulary != rules_.vocabulary || old.rules.tokenizer != rules_.tokenizer) {
+      throw_user_error(
+          "{} was made with another vocabulary or other rules (profile {}, do_lower_case {}); "
+          "appending needs the same ones",
+          options_.folder.string(), text::profile_name(old.rules.tokenizer.profile),
+          old.rules.tokenizer.lower_case);
+    }
+    return old.shards;
+  }
+
+  void append_new_shards(std::vector<std::string>& shards) {
+    PieceCutter cutter(options_.format);
+    for (size_t i = 0; i < options_.files.size(); ++i) cutter.add_file(i, options_.files[i]);
+    const std::vector<Piece> pieces = cutter.finish();
+    for (const Piece& piece : pieces)
+      progress_.total_text_bytes += static_cast<int64_t>(piece.bytes);
+    std::vector<std::string> keys(pieces.size());
+    platform::parallel_for(std::ssize(pieces), options_.threads, [&](int64_t i) {
+      keys[i] = make_shard(pieces[i]);
+      progress_.text_bytes += static_cast<int64_t>(pieces[i].bytes);
+    });
+    const std::set<std::string> kept(shards.begin(), shards.end());
+    for (std::string& key : keys) {
+      if (!kept.contains(key)) shards.push_back(std::move(key));
+    }
+  }
+
+  std::string make_shard(const Piece& piece) {
+    const PieceText text(piece, options_.files);
+    const std::string key = text.key(rules_);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!claimed_.insert(key).second) return key;  // the same text came before
+    }
+    const fs::path path = shard_path(options_.folder, key);
+    if (is_good_shard(path, key)) return key;
+    MemoryCorpus corpus(tokenizer_.vocabulary().size());
+    const int64_t invalid = text.tokenize(tokenizer_, options_.format, corpus);
+    platform::write_file_atomically(
+        path, token_shard_bytes(corpus, key, static_cast<int64_t>(piece.bytes), invalid));
+    const std::lock_guard lock(mutex_);
+    ++built_.shards_written;
+    return key;
+  }
+
+  static bool is_good_shard(const fs::path& path, const std::string& key) {
+    if (!fs::exists(path)) return false;
+    try {
+      const TokenShard shard(path);
+      shard.verify();
+      return shard.header().key == key;
+    } catch (const DataError&) {
+      return false;
+    }
+  }
+
+  void count() {
+    TokenStoreManifest& manifest = built_.manifest;
+    for (const std::string& key : manifest.shards) {
+      const fs::path path = shard_path(options_.folder, key);
+      const TokenShardHeader header = TokenShard(path).header();
+      manifest.documents += header.documents;
+      manifest.sentences += header.sentences;
+      manifest.tokens += header.tokens;
+      manifest.text_bytes += header.text_bytes;
+      manifest.invalid_utf8 += header.invalid_utf8;
+      built_.bytes += static_cast<int64_t>(fs::file_size(path));
+    }
+    if (manifest.documents == 0) {
+      throw_user_error("the corpus is empty: no sentence in {} file(s)", options_.files.size());
+    }
+  }
+
+  // The old store goes before the vocabulary changes under it, and comes back last.
+  void write_manifest() {
+    const fs::path path = options_.folder / kStoreName;
+    const fs::path vocabulary_path = options_.folder / kStoreVocabularyName;
+    const std::string vocabulary = tokenizer_.vocabulary().to_text();
+    const bool is_new = !fs::exists(vocabulary_path);
+    if (!is_new && platform::read_file(vocabulary_path) != vocabulary) fs::remove(path);
+    platform::write_file_atomically(vocabulary_path, vocabulary);
+    platform::write_file_atomically(path, token_store_manifest_text(built_.manifest));
+  }
+
+  void remove_other_shards() {
+    const std::vector<std::string>& shards = built_.manifest.shards;
+    const std::set<std::string> kept(shards.begin(), shards.end());
+    for (const auto& entry : fs::directory_iterator(options_.folder)) {
+      const std::string name = entry.path().filename().string();
+      const size_t suffix = name.find(kShardSuffix);
+      // Also what a killed process left: nobody else writes here now.
+      if (suffix == std::string::npos) continue;
+      if (name.ends_with(kShardSuffix) && kept.contains(name.substr(0, suffix))) continue;
+      fs::remove(entry.path());
+      ++built_.shards_removed;
+    }
+  }
+
+  const TokenStoreOptions& options_;
+  const text::Tokenizer& tokenizer_;
+  CreationProgress& progress_;
+  TokenRules rules_;
+  TokenStoreBuilt built_;
+  std::mutex mutex_;  // of what follows, and of shards_written
+  std::set<std::string> claimed_;
+};
+
+}  // namespace
+
+TokenStoreBuilt build_token_store(const TokenStoreOptions& options,
+                                  const text::Tokenizer& tokenizer, CreationProgress& progress) {
+  return TokenStoreBuilder(options, tokenizer, progress).build();
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,44 @@
+// Builds a token store: tokenises text once and writes it as shards.
+//
+// The text is cut into pieces of some 8 MiB at the borders of documents, small files together. A
+// piece's key is the hash of its text and of the rules, and its shard bears that name: a shard that
+// is there already is kept if its checksums hold, so that a build that was stopped goes on where it
+// was, and a build after a change of the text does only what changed. Appending at the end leaves
+// all but the last shard as they are. The bytes of the store are the same for any number of threads
+// and any history.
+//
+// A document never runs on into the next file. One that is longer than 64 MiB is cut.
+//
+// Errors: UserError for an empty corpus, and for `append` to a store of other rules; DataError that
+// names file, line and column of bad text; EnvironmentError when the folder cannot be written to or
+// another process builds there. The folder holds its old store until the new one is complete.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "data/creation/creation_progress.h"
+#include "data/token_store/token_store.h"
+
+namespace cloze::data {
+
+struct TokenStoreOptions {
+  std::vector<std::filesystem::path> files;
+  TextFormat format = TextFormat::kSentences;
+  std::filesystem::path folder;
+  bool append = false;  // keep what the store has and put these files behind it
+  int threads = 1;
+};
+
+struct TokenStoreBuilt {
+  TokenStoreManifest manifest;
+  int64_t shards_written = 0;
+  int64_t shards_removed = 0;  // of an older store, or damaged
+  int64_t bytes = 0;           // of all shards
+};
+
+TokenStoreBuilt build_token_store(const TokenStoreOptions& options,
+                                  const text::Tokenizer& tokenizer, CreationProgress& progress);
+
+}  // namespace cloze::data

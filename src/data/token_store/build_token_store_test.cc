@@ -1,0 +1,237 @@
+#include "data/token_store/build_token_store.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "platform/file.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+text::Vocabulary small_vocabulary(const std::string& last = "c") {
+  return text::Vocabulary::from_tokens(
+      {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", last});
+}
+
+class BuildTokenStoreTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / "cloze_build_token_store_test";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) const {
+    platform::write_file_atomically(folder_ / name, text);
+    return folder_ / name;
+  }
+
+  TokenStoreOptions options_for(std::vector<fs::path> files,
+                                const std::string& store = "store") const {
+    return {.files = std::move(files), .folder = folder_ / store, .threads = 2};
+  }
+
+  TokenStoreBuilt build(const TokenStoreOptions& options) {
+    CreationProgress progress;
+    TokenStoreBuilt built = build_token_store(options, tokenizer_, progress);
+    EXPECT_EQ(progress.text_bytes, progress.total_text_bytes);
+    return built;
+  }
+
+  // File name → bytes.
+  static std::map<std::string, std::string> content(const fs::path& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      files[entry.path().filename()] = platform::read_file(entry.path());
+    }
+    return files;
+  }
+
+  fs::path folder_;
+  text::Tokenizer tokenizer_{small_vocabulary(), {}};
+};
+
+// Some 20 MB of text: three pieces.
+std::string long_text(uint64_t seed) {
+  PhiloxStream random(seed, 0);
+  std::string text;
+  while (text.size() < (20 << 20)) {
+    const uint32_t words = 3 + random.below(40);
+    for (uint32_t w = 0; w < words; ++w) text += {"abc"[random.below(3)], ' '};
+    text += random.below(8) == 0 ? "\n\n" : "\n";
+  }
+  return text;
+}
+
+std::string described(const Corpus& corpus) {
+  std::string text;
+  for (int64_t d = 0; d < corpus.documents(); ++d) {
+    for (int64_t s = 0; s < corpus.sentences_in(d); ++s) {
+      std::vector<int32_t> ids;
+      corpus.append_ids(d, s, s + 1, ids);
+      for (int32_t id : ids) text += std::to_string(id);
+      text += "/";
+    }
+    text += "|";
+  }
+  return text;
+}
+
+TEST_F(BuildTokenStoreTest, DocumentsAndSentencesOfAllFilesInOrder) {
+  const TokenStoreBuilt built = build(options_for(
+      {write("1", "a b\n\nc\n"), write("2", "b\nA\n\n\n"), write("3", ""), write("4", "c")}));
+  EXPECT_EQ(built.manifest.documents, 4);
+  EXPECT_EQ(built.manifest.sentences, 5);
+  EXPECT_EQ(built.manifest.tokens, 6);
+  const TokenStore store(folder_ / "store");
+  EXPECT_EQ(described(store), "56/|7/|6/5/|7/|");
+  EXPECT_EQ(store.vocabulary().to_text(), small_vocabulary().to_text());
+}
+
+TEST_F(BuildTokenStoreTest, TheSameBytesForAnyNumberOfThreadsAndAnyHistory) {
+  const fs::path text = write("long", long_text(1));
+  TokenStoreOptions one = options_for({text}, "one");
+  one.threads = 1;
+  EXPECT_EQ(build(one).shards_written, 3);
+  const auto expected = content(one.folder);
+
+  const TokenStoreOptions four = options_for({text}, "four");
+  build(options_for({write("other", "a b c\n")}, "four"));
+  EXPECT_EQ(build(four).shards_removed, 1);
+  EXPECT_EQ(content(four.folder), expected);
+  EXPECT_EQ(build(four).shards_written, 0) << "nothing has changed";
+  EXPECT_EQ(content(four.folder), expected);
+}
+
+TEST_F(BuildTokenStoreTest, DocumentsAreNotTornBetweenShards) {
+  build(options_for({write("long", long_text(2))}));
+  const TokenStore store(folder_ / "store");
+  ASSERT_EQ(store.shards().size(), 3u);
+  MemoryCorpus whole(8);
+  const platform::MappedFile text(folder_ / "long");
+  std::vector<int32_t> ids;
+  visit_sentences(text.text(), TextFormat::kSentences,
+                  {[&](std::string_view sentence) {
+                     ids.clear();
+                     tokenizer_.append_ids(sentence, ids);
+                     whole.append_sentence(ids);
+                   },
+                   [&] { whole.end_document(); }});
+  whole.end_document();
+  EXPECT_TRUE(described(store) == described(whole));
+}
+
+TEST_F(BuildTokenStoreTest, AppendingKeepsWhatIsThere) {
+  const fs::path first = write("first", "a b\n"), second = write("second", "c\n");
+  build(options_for({first}));
+  TokenStoreOptions more = options_for({second});
+  more.append = true;
+  EXPECT_EQ(build(more).shards_written, 1);
+  EXPECT_EQ(described(TokenStore(folder_ / "store")), "56/|7/|");
+  EXPECT_EQ(build(more).shards_written, 0) << "appended already";
+  EXPECT_EQ(described(TokenStore(folder_ / "store")), "56/|7/|");
+}
+
+TEST_F(BuildTokenStoreTest, ADamagedShardIsMadeAnew) {
+  const fs::path text = write("long", long_text(3));
+  build(options_for({text}));
+  const auto expected = content(folder_ / "store");
+  for (const auto& [name, bytes] : expected) {
+    if (!name.ends_with(kShardSuffix)) continue;
+    std::string damaged = bytes;
+    damaged[damaged.size() / 2] ^= 4;
+    platform::write_file_atomically(folder_ / "store" / name, damaged);
+    break;
+  }
+  EXPECT_EQ(build(options_for({text})).shards_written, 1);
+  EXPECT_EQ(content(folder_ / "store"), expected);
+}
+
+TEST_F(BuildTokenStoreTest, KilledAndRunAgainItIsTheSameStore) {
+  const fs::path text = write("long", long_text(4));
+  build(options_for({text}, "whole"));
+  const auto expected = content(folder_ / "whole");
+  const TokenStoreOptions options = options_for({text});
+  PhiloxStream random(5, 0);
+  for (int kill = 0; kill < 6; ++kill) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      CreationProgress progress;
+      build_token_store(options, tokenizer_, progress);
+      ::_exit(0);
+    }
+    ::usleep(1000 * random.below(120));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    if (!is_token_store(options.folder)) continue;
+    EXPECT_EQ(described(TokenStore(options.folder)).size() > 0, true) << "finished, so complete";
+    fs::remove_all(options.folder);
+  }
+  build(options);
+  EXPECT_EQ(content(options.folder), expected);
+}
+
+TEST_F(BuildTokenStoreTest, OtherRulesAreRefusedWhenAppendingAndElseReplaceTheStore) {
+  const fs::path text = write("text", "a c\n");
+  build(options_for({text}));
+  const text::Tokenizer other(small_vocabulary("d"), {});
+  CreationProgress progress;
+  TokenStoreOptions options = options_for({text});
+  options.append = true;
+  EXPECT_THROW(build_token_store(options, other, progress), UserError);
+  EXPECT_EQ(described(TokenStore(options.folder)), "57/|") << "left as it was";
+  options.append = false;
+  EXPECT_EQ(build_token_store(options, other, progress).shards_removed, 1);
+  EXPECT_EQ(described(TokenStore(options.folder)), "51/|");
+}
+
+TEST_F(BuildTokenStoreTest, AnotherVocabularyInTheFolderIsFound) {
+  build(options_for({write("text", "a c\n")}));
+  platform::write_file_atomically(folder_ / "store" / kStoreVocabularyName,
+                                  small_vocabulary("d").to_text());
+  EXPECT_THROW(TokenStore(folder_ / "store"), DataError);
+}
+
+TEST_F(BuildTokenStoreTest, FoldersThatAreNoStoreAreRefused) {
+  EXPECT_THROW(TokenStore{folder_}, UserError);
+  EXPECT_THROW(build(options_for({write("blank", "\n \n")})), UserError);
+  EXPECT_FALSE(is_token_store(folder_ / "store"));
+  build(options_for({write("text", "a\n")}));
+  for (const auto& entry : fs::directory_iterator(folder_ / "store")) {
+    if (entry.path().extension() == kShardSuffix) fs::remove(entry.path());
+  }
+  EXPECT_THROW(TokenStore(folder_ / "store"), UserError);
+}
+
+TEST_F(BuildTokenStoreTest, OneBuilderAtATime) {
+  const TokenStoreOptions options = options_for({write("text", "a\n")});
+  fs::create_directories(options.folder);
+  const platform::FolderLock lock(options.folder);
+  EXPECT_THROW(build(options), EnvironmentError);
+}
+
+TEST_F(BuildTokenStoreTest, BadTextIsNamedWithItsPlace) {
+  TokenStoreOptions options = options_for(
+      {write("1.jsonl", "{\"text\": \"a\"}\n"), write("2.jsonl", "\n{\"texts\": 1}\n")});
+  options.format = TextFormat::kJsonLines;
+  CreationProgress progress;
+  try {
+    build_token_store(options, tokenizer_, progress);
+    FAIL() << "taken";
+  } catch (const DataError& error) {
+    EXPECT_NE(std::string(error.what()).find("2.jsonl:2:1"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace cloze::data

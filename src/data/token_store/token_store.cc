@@ -1,0 +1,157 @@
+#include "data/token_store/token_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "formats/xxh3.h"
+#include "platform/file.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;
+constexpr const char* kFormat = "cloze token store";
+
+text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules) {
+  const fs::path path = folder / kStoreVocabularyName;
+  text::Vocabulary vocabulary = text::Vocabulary::load(path);
+  formats::Xxh3Digest digest;
+  digest.update(vocabulary.to_text());
+  if (digest.hex() != rules.vocabulary) {
+    throw_data_error(
+        "{} is not the vocabulary that the store's tokens were made with; make the store anew with "
+        "cloze data tokens",
+        path.string());
+  }
+  return vocabulary;
+}
+
+}  // namespace
+
+bool is_token_store(const fs::path& folder) { return fs::is_regular_file(folder / kStoreName); }
+
+fs::path shard_path(const fs::path& folder, std::string_view key) {
+  return folder / (std::string(key) + kShardSuffix);
+}
+
+std::string token_store_manifest_text(const TokenStoreManifest& manifest) {
+  const TokenRules& rules = manifest.rules;
+  return formats::json_text({{"format", kFormat},
+                             {"version", kVersion},
+                             {"vocabulary", rules.vocabulary},
+                             {"profile", text::profile_name(rules.tokenizer.profile)},
+                             {"do_lower_case", rules.tokenizer.lower_case},
+                             {"text_format", text_format_name(rules.format)},
+                             {"documents", manifest.documents},
+                             {"sentences", manifest.sentences},
+                             {"tokens", manifest.tokens},
+                             {"text_bytes", manifest.text_bytes},
+                             {"invalid_utf8", manifest.invalid_utf8},
+                             {"shards", manifest.shards}});
+}
+
+TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
+  const fs::path path = folder / kStoreName;
+  if (!is_token_store(folder)) {
+    throw_user_error("{} is no token store: it has no {}; make one with cloze data tokens",
+                     folder.string(), kStoreName);
+  }
+  const nlohmann::json json = formats::read_json_file(path);
+  try {
+    if (json.at("format") != kFormat || json.at("version") != kVersion) {
+      throw_data_error("{}: is no \"{}\" of version {}", path.string(), kFormat, kVersion);
+    }
+    return {.rules = {.vocabulary = json.at("vocabulary"),
+                      .tokenizer = {.profile = text::profile_from_name(
+                                        json.at("profile").get<std::string>()),
+                                    .lower_case = json.at("do_lower_case")},
+                      .format = text_format_from(json.at("text_format").get<std::string>())},
+            .documents = json.at("documents"),
+            .sentences = json.at("sentences"),
+            .tokens = json.at("tokens"),
+            .text_bytes = json.at("text_bytes"),
+            .invalid_utf8 = json.at("invalid_utf8"),
+            .shards = json.at("shards")};
+  } catch (const nlohmann::json::exception& error) {
+    throw_data_error("{}: {}; make the store anew with cloze data tokens", path.string(),
+                     error.what());
+  } catch (const UserError& error) {
+    throw_data_error("{}: {}; make the store anew with cloze data tokens", path.string(),
+                     error.what());
+  }
+}
+
+TokenStore::TokenStore(fs::path folder)
+    : folder_(std::move(folder)),
+      manifest_(read_token_store_manifest(folder_)),
+      vocabulary_(load_vocabulary(folder_, manifest_.rules)) {
+  shards_.reserve(manifest_.shards.size());
+  int64_t documents = 0;
+  for (const std::string& key : manifest_.shards) {
+    const TokenShard& shard = shards_.emplace_back(shard_path(folder_, key));
+    if (shard.header().key != key) {
+      throw_data_error("{} holds the tokens of {}; make the store anew with cloze data tokens",
+                       shard.path().string(), shard.header().key);
+    }
+    document_ends_.push_back(documents += shard.header().documents);
+  }
+  check_counts();
+}
+
+void TokenStore::check_counts() const {
+  TokenStoreManifest counted;
+  for (const TokenShard& shard : shards_) {
+    counted.documents += shard.header().documents;
+    counted.sentences += shard.header().sentences;
+    counted.tokens += shard.header().tokens;
+  }
+  if (counted.documents == manifest_.documents && counted.sentences == manifest_.sentences &&
+      counted.tokens == manifest_.tokens && counted.documents > 0) {
+    return;
+  }
+  throw_data_error(
+      "{} speaks of {} documents, {} sentences and {} tokens, its shards hold {}, {} and {}; make "
+      "the store anew with cloze data tokens",
+      (folder_ / kStoreName).string(), manifest_.documents, manifest_.sentences, manifest_.tokens,
+      counted.documents, counted.sentences, counted.tokens);
+}
+
+std::string TokenStore::fingerprint() const {
+  formats::Xxh3Digest digest;
+  for (const std::string& key : manifest_.shards) digest.update(key);
+  return digest.hex();
+}
+
+TokenStore::Place TokenStore::place_of(int64_t document) const {
+  CLOZE_CHECK(document >= 0 && document < documents(), "document {} of {}", document, documents());
+  const auto end = std::upper_bound(document_ends_.begin(), document_ends_.end(), document);
+  const TokenShard& shard = shards_[end - document_ends_.begin()];
+  return {shard, document - (*end - shard.header().documents)};
+}
+
+int64_t TokenStore::sentences_in(int64_t document) const {
+  const Place place = place_of(document);
+  return place.shard.sentences_in(place.document);
+}
+
+int64_t TokenStore::tokens_in(int64_t document) const {
+  const Place place = place_of(document);
+  return place.shard.tokens_in(place.document);
+}
+
+int64_t TokenStore::tokens_before(int64_t document, int64_t sentence) const {
+  const Place place = place_of(document);
+  return place.shard.tokens_before(place.document, sentence);
+}
+
+void TokenStore::append_ids(int64_t document, int64_t begin, int64_t end,
+                            std::vector<int32_t>& ids) const {
+  const Place place = place_of(document);
+  place.shard.append_ids(place.document, begin, end, ids);
+}
+
+}  // namespace cloze::data

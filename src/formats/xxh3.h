@@ -1,0 +1,33 @@
+// XXH3, a fast hash without secrets: for naming what has a given content and for finding damage,
+// not against forgery. Stable since xxHash 0.8.0. Source: github.com/Cyan4973/xxHash.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cloze::formats {
+
+// 64 bits of a piece of memory.
+uint64_t xxh3(std::span<const std::byte> bytes);
+
+// 128 bits of any number of pieces, as if they stood one behind the other.
+class Xxh3Digest {
+ public:
+  Xxh3Digest();
+  ~Xxh3Digest();
+  Xxh3Digest(const Xxh3Digest&) = delete;
+  Xxh3Digest& operator=(const Xxh3Digest&) = delete;
+
+  void update(std::string_view bytes);
+  std::string hex() const;  // 32 digits, the high half first
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cloze::formats
