@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
 #include "data/creation/create_records.h"
 #include "platform/file.h"
@@ -20,10 +21,8 @@ namespace {
 struct Options {
   std::string input_files;
   std::string output_files;
-  std::string vocabulary_file;
   std::string input_format = "sentences";
-  std::string profile;  // empty: hf, or google with --google-compatible
-  bool do_lower_case = false;
+  TokenizerFlags tokenizer;
   int threads = platform::available_threads();
   data::RecordOptions records;
 };
@@ -36,30 +35,6 @@ std::vector<std::filesystem::path> split_list(std::string_view comma_list) {
     comma_list.remove_prefix(std::min(comma + 1, comma_list.size()));
   }
   return paths;
-}
-
-// The seed program refuses a vocabulary whose name says the other case; this looks inside.
-void check_case(const text::Vocabulary& vocabulary, const Options& options) {
-  const bool lower = vocabulary.likely_lower_cased();
-  if (lower && !options.do_lower_case) {
-    throw_user_error(
-        "{} has no token with a capital: it is an uncased vocabulary; add "
-        "--do-lower-case",
-        options.vocabulary_file);
-  }
-  if (!lower && options.do_lower_case) {
-    throw_user_error("{} has tokens with capitals: it is a cased vocabulary; drop --do-lower-case",
-                     options.vocabulary_file);
-  }
-}
-
-text::Tokenizer make_tokenizer(const Options& options) {
-  text::Vocabulary vocabulary = text::Vocabulary::load(options.vocabulary_file);
-  check_case(vocabulary, options);
-  const bool google = options.records.google_compatible;
-  const std::string profile = !options.profile.empty() ? options.profile : google ? "google" : "hf";
-  return {std::move(vocabulary),
-          {.profile = text::profile_from_name(profile), .lower_case = options.do_lower_case}};
 }
 
 // "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left"; then "instances 41 %, 41000 so far, ...".
@@ -100,7 +75,8 @@ void run(Options options) {
   records.input.documents_cross_files = records.google_compatible;
   records.input.threads = options.threads;
   records.output_files = split_list(options.output_files);
-  const text::Tokenizer tokenizer = make_tokenizer(options);
+  const text::Tokenizer tokenizer =
+      make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");
 
   const auto start = std::chrono::steady_clock::now();
   data::CreationProgress progress;
@@ -118,16 +94,8 @@ void add_file_options(Subcommand& command, Options& options) {
       .required();
   command.add_option("--output-file", options.output_files, "TFRecord files to write: comma list")
       .required();
-  command.add_option("--vocab-file", options.vocabulary_file, "vocab.txt").required();
-  command
-      .add_option("--input-format", options.input_format,
-                  "sentences or paragraphs (one a line, blank line between documents), jsonl "
-                  "(objects with a \"text\") or wikiextractor")
-      .shows_default();
-  command.add_flag("--do-lower-case", options.do_lower_case,
-                   "Lower-case, for uncased vocabularies");
-  command.add_option("--profile", options.profile,
-                     "Tokenizer rules: hf or google [hf; google with --google-compatible]");
+  add_input_format(command, options.input_format);
+  add_tokenizer_options(command, options.tokenizer);
   command.add_option("--threads", options.threads, "Threads; the output does not depend on it")
       .shows_default();
 }

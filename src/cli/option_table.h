@@ -45,6 +45,7 @@ struct ForeignOption {
   nlohmann::json agreeing = nullptr;  // the value that is what we do; null: none
 };
 
+inline constexpr const char* kDefaultOrigin = "default";
 inline constexpr const char* kCommandLineOrigin = "command line";
 
 class OptionTable {
@@ -69,7 +70,7 @@ class OptionTable {
   struct Entry {
     Option option;
     CLI::Option* flag = nullptr;
-    std::string origin = "default";
+    std::string origin = kDefaultOrigin;
   };
   struct ForeignEntry {
     ForeignOption option;

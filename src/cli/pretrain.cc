@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/exit_code.h"
+#include "cli/pretrain_data.h"
 #include "cli/training_setup.h"
 #include "formats/json.h"
 #include "platform/memory.h"
@@ -29,6 +30,8 @@ struct Command {
     table.resolve();
     prefer_command_line(options, table);
     validate(options);
+    const std::vector<std::string> data_notes = check_data_options(options, table);
+    for (const std::string& note : data_notes) fmt::print(stderr, "note: {}\n", note);
     for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
   }
 };

@@ -17,12 +17,30 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
              .choices = {"pretraining"}});
   table.add({.name = "train_file",
              .target = &o.train_file,
-             .help = "TFRecord files: comma list of files, folders, patterns",
+             .help = "Records: comma list of files, folders, patterns; or a token store",
+             .group = group});
+  table.add({.name = "input_file",
+             .target = &o.input_file,
+             .help = "Text to train on instead: comma list of files, folders, patterns",
+             .group = group});
+  table.add({.name = "input_format",
+             .target = &o.input_format,
+             .help = "Form of input_file",
+             .group = group,
+             .choices = {"sentences", "paragraphs", "jsonl", "wikiextractor"}});
+  table.add({.name = "token_store",
+             .target = &o.token_store,
+             .help = "Folder that keeps the tokens of input_file (save_path/tokens)",
              .group = group});
   table.add({.name = "vocab_file",
              .target = &o.vocab_file,
-             .help = "vocab.txt the records were made with; goes into checkpoints",
+             .help = "vocab.txt of the records or for the text; goes into checkpoints",
              .group = group});
+  table.add({.name = "profile",
+             .target = &o.profile,
+             .help = "Tokenizer rules for input_file (hf)",
+             .group = group,
+             .choices = {"", "hf", "google"}});
   table.add({.name = "do_lower_case",
              .target = &o.do_lower_case,
              .help = "The vocabulary is uncased; goes into checkpoints",
@@ -50,6 +68,42 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
              .help = "How often each text stands in the records; used by epochs",
              .group = group,
              .minimum = 1});
+  table.add({.name = "loader_threads",
+             .target = &o.loader_threads,
+             .help = "Threads that make the next steps ready",
+             .group = group,
+             .minimum = 1});
+  table.add({.name = "loader_memory",
+             .target = &o.loader_memory,
+             .help = "MiB that steps made ready may take",
+             .group = group,
+             .minimum = 1});
+}
+
+void add_drawing_options(OptionTable& table, PretrainOptions& o) {
+  const std::string group = "Samples drawn from text";
+  table.add({.name = "mlm_prob",
+             .target = &o.mlm_prob,
+             .help = "Share of the tokens to predict",
+             .group = group,
+             .minimum = 0,
+             .maximum = 1});
+  table.add({.name = "short_seq_prob",
+             .target = &o.short_seq_prob,
+             .help = "Share of samples that are cut shorter",
+             .group = group,
+             .minimum = 0,
+             .maximum = 1});
+  table.add({.name = "do_whole_word_mask",
+             .target = &o.do_whole_word_mask,
+             .help = "Mask all pieces of a word, or none",
+             .group = group});
+  table.add({.name = "next_sentence",
+             .target = &o.next_sentence,
+             .help = "Second part: random half of the time (BERT), swapped half of the time "
+                     "(ALBERT), or none (only the MLM loss)",
+             .group = group,
+             .choices = {"random", "order", "none"}});
 }
 
 void add_batch_options(OptionTable& table, PretrainOptions& o) {
@@ -268,6 +322,7 @@ void add_model_options(OptionTable& table, PretrainOptions& o) {
 OptionTable pretrain_option_table(PretrainOptions& options) {
   OptionTable table;
   add_data_options(table, options);
+  add_drawing_options(table, options);
   add_batch_options(table, options);
   add_schedule_options(table, options);
   add_optimizer_options(table, options);

@@ -33,8 +33,12 @@ void validate_data(const PretrainOptions& o) {
   if (o.generated_data && !o.train_file.empty()) {
     throw_user_error("train_file {} and generated_data both give the data; give one", o.train_file);
   }
-  if (!o.generated_data && o.train_file.empty() && !o.compile_only) {
-    throw_user_error("there is no data; give train_file or generated_data");
+  if (!o.input_file.empty() && (o.generated_data || !o.train_file.empty())) {
+    throw_user_error("input_file {} and {} both give the data; give one", o.input_file,
+                     o.generated_data ? "generated_data" : "train_file " + o.train_file);
+  }
+  if (!o.generated_data && o.train_file.empty() && o.input_file.empty() && !o.compile_only) {
+    throw_user_error("there is no data; give input_file, train_file or generated_data");
   }
   if (o.seq_length > o.model.max_position_embeddings) {
     throw_user_error("seq_length {} is over max_position_embeddings {}; raise the latter",
@@ -68,6 +72,9 @@ void prefer_command_line(PretrainOptions& options, const OptionTable& table) {
                     "gradient_accumulation_count", options.gradient_accumulation_count);
   keep_command_line(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
   keep_command_line(table, "train_file", options.train_file, "generated_data",
+                    options.generated_data);
+  keep_command_line(table, "train_file", options.train_file, "input_file", options.input_file);
+  keep_command_line(table, "input_file", options.input_file, "generated_data",
                     options.generated_data);
   keep_command_line(table, "init_checkpoint", options.init_checkpoint, "restore_dir",
                     options.restore_dir);
@@ -106,9 +113,9 @@ BatchPlan batch_plan(const PretrainOptions& options) {
   return plan;
 }
 
-int64_t training_steps(const PretrainOptions& options, int64_t num_samples) {
+int64_t training_steps(const PretrainOptions& options, int64_t num_samples, int64_t copies) {
   if (options.num_train_steps) return *options.num_train_steps;
-  const int64_t per_epoch = num_samples / options.duplicate_factor;
+  const int64_t per_epoch = num_samples / copies;
   const int64_t per_step = batch_plan(options).sequences_per_step;
   const double steps = std::floor(options.epochs.value_or(0.0) * static_cast<double>(per_epoch) /
                                   static_cast<double>(per_step));
@@ -116,7 +123,7 @@ int64_t training_steps(const PretrainOptions& options, int64_t num_samples) {
     throw_user_error(
         "{} epochs of {} samples ({} records / duplicate_factor {}) are less than one step of {}; "
         "raise epochs or lower the batch",
-        options.epochs.value_or(0.0), per_epoch, num_samples, options.duplicate_factor, per_step);
+        options.epochs.value_or(0.0), per_epoch, num_samples, copies, per_step);
   }
   return static_cast<int64_t>(steps);
 }

@@ -18,14 +18,26 @@ namespace cloze::cli {
 struct PretrainOptions {
   // Data
   std::string task = "pretraining";
-  std::string train_file;  // comma list of TFRecord files, folders, patterns
-  std::string vocab_file;  // written into checkpoints; empty: they have no tokenizer
+  std::string train_file;  // comma list of record files, folders, patterns; or a token store
+  std::string input_file;  // text to train on instead: comma list of files, folders, patterns
+  std::string input_format = "sentences";
+  std::string token_store;  // where the tokens of input_file are kept; empty: save_path/tokens
+  std::string vocab_file;   // written into checkpoints; empty: they have no tokenizer
+  std::string profile;      // of the tokenizer; empty: hf
   bool do_lower_case = true;
   bool generated_data = false;
   bool static_mask = false;
   int64_t seq_length = 128;
   int64_t max_predictions_per_seq = 20;
   int64_t duplicate_factor = 1;
+  int64_t loader_threads = 1;
+  int64_t loader_memory = 256;  // MiB
+
+  // Samples drawn from text
+  double mlm_prob = 0.15;
+  double short_seq_prob = 0.1;
+  bool do_whole_word_mask = false;
+  std::string next_sentence = "random";
 
   // Batches and steps
   int64_t micro_batch_size = 32;
@@ -97,9 +109,9 @@ struct BatchPlan {
 // what as many full sequences hold, and twice that for short ones.
 BatchPlan batch_plan(const PretrainOptions& options);
 
-// num_train_steps, or epochs * (num_samples / duplicate_factor) / sequences_per_step, rounded down.
+// num_train_steps, or epochs * (num_samples / copies) / sequences_per_step, rounded down.
 // UserError when that is less than one step.
-int64_t training_steps(const PretrainOptions& options, int64_t num_samples);
+int64_t training_steps(const PretrainOptions& options, int64_t num_samples, int64_t copies);
 
 optim::Schedule learning_rate_schedule(const PretrainOptions& options, int64_t num_steps);
 DType compute_dtype(const PretrainOptions& options);

@@ -58,7 +58,7 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({"--train-file", "x"}),
             "train_file x and generated_data both give the data; give one");
   EXPECT_EQ(refusal({}, {"--num-train-steps", "10"}),
-            "there is no data; give train_file or generated_data");
+            "there is no data; give input_file, train_file or generated_data");
   EXPECT_EQ(refusal({"--seq-length", "1024"}),
             "seq_length 1024 is over max_position_embeddings 512; raise the latter");
   EXPECT_EQ(refusal({"--max-predictions-per-seq", "129"}),
@@ -113,7 +113,7 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   prefer_command_line(options, table);
   validate(options);
   EXPECT_EQ(batch_plan(options).sequences_per_step, 256);
-  EXPECT_EQ(training_steps(options, 1), 9);
+  EXPECT_EQ(training_steps(options, 1, 1), 9);
   EXPECT_EQ(options.train_file, "");
 }
 
@@ -149,10 +149,10 @@ TEST(PretrainOptions, TheSequencesOfAStep) {
 
 TEST(PretrainOptions, StepsFromEpochs) {
   PretrainOptions options{.duplicate_factor = 5, .micro_batch_size = 32, .epochs = 1.5};
-  EXPECT_EQ(training_steps(options, 16000), 150);  // 1.5 * (16000 / 5) / 32
-  EXPECT_THROW(training_steps(options, 100), UserError);
+  EXPECT_EQ(training_steps(options, 16000, options.duplicate_factor), 150);  // 1.5 * (16000 / 5) / 32
+  EXPECT_THROW(training_steps(options, 100, options.duplicate_factor), UserError);
   options.num_train_steps = 7;
-  EXPECT_EQ(training_steps(options, 100), 7);
+  EXPECT_EQ(training_steps(options, 100, options.duplicate_factor), 7);
 }
 
 TEST(PretrainOptions, ClippingFollowsTheOptimiser) {

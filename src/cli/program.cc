@@ -13,6 +13,7 @@
 #include "cli/data_records.h"
 #include "cli/data_sample.h"
 #include "cli/data_stats.h"
+#include "cli/data_tokens.h"
 #include "cli/data_verify.h"
 #include "cli/data_vocabulary.h"
 #include "cli/data_wikipedia.h"
@@ -33,6 +34,7 @@ void add_commands(Subcommand program) {
   add_data_records(data);
   add_data_sample(data);
   add_data_stats(data);
+  add_data_tokens(data);
   add_data_verify(data);
   add_data_vocabulary(data);
   add_data_wikipedia(data);

@@ -4,33 +4,12 @@
 
 #include <map>
 
-#include "data/generated_dataset.h"
-#include "data/packed_dataset.h"
-#include "platform/file.h"
-#include "platform/parallel_for.h"
-#include "text/vocabulary.h"
+#include "cli/pretrain_data.h"
 
 namespace cloze::cli {
 namespace {
 
 double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-std::shared_ptr<const data::Dataset> open_dataset(const PretrainOptions& options) {
-  if (options.generated_data) {
-    return std::make_shared<data::GeneratedDataset>(
-        data::GeneratedOptions{.sequence_length = options.seq_length,
-                               .max_predictions = options.max_predictions_per_seq,
-                               .vocabulary_size = options.model.vocab_size,
-                               .seed = static_cast<uint64_t>(options.seed)});
-  }
-  const auto files = platform::expand_paths(options.train_file);
-  const data::RecordShape shape{
-      .sequence_length = options.seq_length,
-      .max_predictions = options.max_predictions_per_seq,
-      .vocabulary_size = options.model.vocab_size,
-      .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt};
-  return data::open_records(files, shape, platform::available_threads());
-}
 
 optim::OptimizerOptions optimizer_options(const PretrainOptions& options) {
   return {.kind = options.optimizer == "adamw" ? optim::OptimizerKind::kAdamW
@@ -80,31 +59,14 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
           .compile = {.num_threads = static_cast<int>(options.threads)}};
 }
 
-std::vector<std::string> vocabulary_tokens(const PretrainOptions& options) {
-  if (options.vocab_file.empty()) return {};
-  const auto vocabulary = text::Vocabulary::load(options.vocab_file);
-  if (vocabulary.size() > options.model.vocab_size) {
-    throw_user_error("vocab_file {} has {} tokens, vocab_size is {}; set --vocab-size {}",
-                     options.vocab_file, vocabulary.size(), options.model.vocab_size,
-                     vocabulary.size());
-  }
-  if (options.do_lower_case && !vocabulary.likely_lower_cased()) {
-    throw_user_error(
-        "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
-        options.vocab_file);
-  }
-  std::vector<std::string> tokens;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) tokens.push_back(vocabulary.token(id));
-  return tokens;
-}
-
 train::PretrainingOptions pretraining_options(const PretrainOptions& options) {
-  const auto dataset = open_dataset(options);
-  const int64_t num_steps = training_steps(options, dataset->size());
+  PretrainData data = open_pretrain_data(options);
+  const int64_t copies = draws_samples(options) ? 1 : options.duplicate_factor;
+  const int64_t num_steps = training_steps(options, data.dataset->size(), copies);
   return {.step = training_step_options(options),
-          .dataset = dataset,
+          .dataset = data.dataset,
           .global_batch_size = batch_plan(options).sequences_per_step,
-          .duplicate_factor = options.duplicate_factor,
+          .duplicate_factor = copies,
           .seed = static_cast<uint64_t>(options.seed),
           .num_steps = num_steps,
           .schedule = learning_rate_schedule(options, num_steps),
@@ -114,8 +76,10 @@ train::PretrainingOptions pretraining_options(const PretrainOptions& options) {
           .steps_per_checkpoint = options.steps_per_ckpts,
           .max_to_keep = options.max_to_keep,
           .steps_per_log = options.steps_per_logs,
-          .tokens = vocabulary_tokens(options),
-          .lower_case = options.do_lower_case};
+          .tokens = std::move(data.tokens),
+          .lower_case = data.lower_case,
+          .loader_threads = options.loader_threads,
+          .loader_memory_bytes = options.loader_memory * (1 << 20)};
 }
 
 std::string describe_program(const plan::Program& program, bool with_kernels) {

@@ -1,11 +1,9 @@
 // From the options of `cloze pretrain` to what train/ takes: the compiled step, the data, the run.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "cli/pretrain_options.h"
-#include "data/dataset.h"
 #include "plan/program.h"
 #include "train/pretraining.h"
 
@@ -13,9 +11,7 @@ namespace cloze::cli {
 
 train::TrainingStepOptions training_step_options(const PretrainOptions& options);
 
-// UserError when vocab_file and vocab_size do not fit each other.
-std::vector<std::string> vocabulary_tokens(const PretrainOptions& options);
-
+// Opens the data; tokenises it first when it is text.
 train::PretrainingOptions pretraining_options(const PretrainOptions& options);
 
 // Memory by arena, parameters, work per step; with kernels also each operator's choice.

@@ -88,6 +88,18 @@ bool can_begin_sentence(std::string_view text, size_t at) {
          c == '(' || c == '[';
 }
 
+// Bytes that begin a stop mark.
+constexpr std::array<bool, 256> kMayStop = [] {
+  std::array<bool, 256> table{};
+  for (const char c : {'.', '!', '?', '\xE2'}) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
+size_t next_stop(std::string_view text, size_t at) {
+  while (at < text.size() && !kMayStop[static_cast<unsigned char>(text[at])]) ++at;
+  return at;
+}
+
 // The length of the stop mark at `at`, 0 when there is none.
 size_t stop_length(std::string_view text, size_t at) {
   const char c = text[at];
@@ -119,7 +131,7 @@ size_t space_length(std::string_view text, size_t at) { return is_ascii_space(te
 std::vector<std::string_view> split_sentences(std::string_view paragraph) {
   std::vector<std::string_view> sentences;
   size_t begin = 0;
-  for (size_t at = 0; at < paragraph.size();) {
+  for (size_t at = next_stop(paragraph, 0); at < paragraph.size(); at = next_stop(paragraph, at)) {
     const size_t stops_end = skip(paragraph, at, stop_length);
     if (stops_end == at) {
       ++at;

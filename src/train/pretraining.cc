@@ -175,7 +175,9 @@ PretrainingOutcome Pretraining::run(const std::vector<MetricsSink*>& sinks) {
                        .global_batch_size = options_.global_batch_size,
                        .capacity = options_.step.capacity,
                        .seed = options_.seed,
-                       .first_step = state_.step});
+                       .first_step = state_.step,
+                       .threads = options_.loader_threads,
+                       .memory_bytes = options_.loader_memory_bytes});
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();
     data::StepBatch batch = loader.next();

@@ -43,6 +43,8 @@ struct PretrainingOptions {
 
   std::vector<std::string> tokens;  // the vocabulary, written into checkpoints; may be empty
   bool lower_case = true;
+  int64_t loader_threads = 1;
+  int64_t loader_memory_bytes = 256 << 20;
   std::vector<TextFile> extra_files;  // written into checkpoints as they are
 };
 

@@ -1,0 +1,159 @@
+#include "cli/pretrain_data.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "cli/data_tokens.h"
+#include "cli/tokenizer_options.h"
+#include "data/generated_dataset.h"
+#include "data/packed_dataset.h"
+#include "data/token_store/token_store_dataset.h"
+#include "platform/file.h"
+#include "platform/parallel_for.h"
+#include "text/vocabulary.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder for stores of text that pretrain tokenises itself.
+fs::path store_folder(const PretrainOptions& options) {
+  if (options.input_file.empty()) return options.train_file;
+  return options.token_store.empty() ? fs::path(options.save_path) / "tokens"
+                                     : fs::path(options.token_store);
+}
+
+void build_store(const PretrainOptions& options) {
+  if (options.vocab_file.empty()) {
+    throw_user_error("input_file {} has to be tokenised; give vocab_file", options.input_file);
+  }
+  const auto tokenizer = make_tokenizer({.vocabulary_file = options.vocab_file,
+                                         .profile = options.profile,
+                                         .do_lower_case = options.do_lower_case},
+                                        "hf");
+  build_with_display({.files = platform::expand_paths(options.input_file),
+                      .format = data::text_format_from(options.input_format),
+                      .folder = store_folder(options),
+                      .threads = platform::available_threads()},
+                     tokenizer);
+}
+
+data::NextSentence next_sentence_named(const std::string& name) {
+  if (name == "order") return data::NextSentence::kOrder;
+  return name == "none" ? data::NextSentence::kNone : data::NextSentence::kRandom;
+}
+
+std::vector<std::string> tokens_of(const text::Vocabulary& vocabulary) {
+  std::vector<std::string> tokens;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) tokens.push_back(vocabulary.token(id));
+  return tokens;
+}
+
+void check_size(const text::Vocabulary& vocabulary, const std::string& source,
+                const PretrainOptions& options) {
+  if (vocabulary.size() > options.model.vocab_size) {
+    throw_user_error("{} has {} tokens, vocab_size is {}; set --vocab-size {}", source,
+                     vocabulary.size(), options.model.vocab_size, vocabulary.size());
+  }
+}
+
+void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions& options) {
+  if (options.vocab_file.empty()) return;
+  if (text::Vocabulary::load(options.vocab_file).to_text() == store.vocabulary().to_text()) return;
+  throw_user_error(
+      "vocab_file {} is not the vocabulary of the token store {}; leave it out, or make the store "
+      "anew with cloze data tokens",
+      options.vocab_file, store.folder().string());
+}
+
+PretrainData open_store(const PretrainOptions& options) {
+  if (!options.input_file.empty()) build_store(options);
+  auto store = std::make_shared<const data::TokenStore>(store_folder(options));
+  check_same_vocabulary(*store, options);
+  check_size(store->vocabulary(), store->folder().string(), options);
+  PretrainData opened{.tokens = tokens_of(store->vocabulary()),
+                      .lower_case = store->manifest().rules.tokenizer.lower_case};
+  opened.dataset = std::make_shared<data::TokenStoreDataset>(
+      std::move(store),
+      data::DrawingOptions{.pairs = {.short_sequence_probability = options.short_seq_prob,
+                                     .next_sentence = next_sentence_named(options.next_sentence),
+                                     .masking = {.sequence_length = options.seq_length,
+                                                 .max_predictions = options.max_predictions_per_seq,
+                                                 .probability = options.mlm_prob,
+                                                 .keep_room_for_slots = false,
+                                                 .whole_words = options.do_whole_word_mask}},
+                           .seed = static_cast<uint64_t>(options.seed)});
+  return opened;
+}
+
+std::shared_ptr<const data::Dataset> open_without_vocabulary(const PretrainOptions& options) {
+  if (options.generated_data) {
+    return std::make_shared<data::GeneratedDataset>(
+        data::GeneratedOptions{.sequence_length = options.seq_length,
+                               .max_predictions = options.max_predictions_per_seq,
+                               .vocabulary_size = options.model.vocab_size,
+                               .seed = static_cast<uint64_t>(options.seed)});
+  }
+  const data::RecordShape shape{
+      .sequence_length = options.seq_length,
+      .max_predictions = options.max_predictions_per_seq,
+      .vocabulary_size = options.model.vocab_size,
+      .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt};
+  return data::open_records(platform::expand_paths(options.train_file), shape,
+                            platform::available_threads());
+}
+
+std::vector<std::string> vocabulary_tokens(const PretrainOptions& options) {
+  if (options.vocab_file.empty()) return {};
+  const auto vocabulary = text::Vocabulary::load(options.vocab_file);
+  check_size(vocabulary, "vocab_file " + options.vocab_file, options);
+  if (options.do_lower_case && !vocabulary.likely_lower_cased()) {
+    throw_user_error(
+        "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
+        options.vocab_file);
+  }
+  return tokens_of(vocabulary);
+}
+
+}  // namespace
+
+PretrainData open_pretrain_data(const PretrainOptions& options) {
+  if (draws_samples(options)) return open_store(options);
+  return {.dataset = open_without_vocabulary(options),
+          .tokens = vocabulary_tokens(options),
+          .lower_case = options.do_lower_case};
+}
+
+bool draws_samples(const PretrainOptions& options) {
+  return !options.input_file.empty() || data::is_token_store(options.train_file);
+}
+
+std::vector<std::string> check_data_options(const PretrainOptions& options,
+                                            const OptionTable& table) {
+  const auto is_set = [&](const char* name) { return table.origin(name) != kDefaultOrigin; };
+  std::vector<std::string> notes;
+  if (draws_samples(options)) {
+    for (const char* name : {"static_mask", "duplicate_factor"}) {
+      if (is_set(name)) {
+        notes.push_back(std::string(name) + " speaks of records; samples are drawn from text here");
+      }
+    }
+    return notes;
+  }
+  for (const char* name : {"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"}) {
+    if (is_set(name) && !options.compile_only) {
+      throw_user_error(
+          "{} is set, but the samples of {} are as they were written; drop it, or give input_file "
+          "or a token store",
+          name, options.generated_data ? "generated_data" : options.train_file);
+    }
+  }
+  for (const char* name : {"token_store", "input_format", "profile"}) {
+    if (is_set(name)) throw_user_error("{} goes with input_file, which is not given", name);
+  }
+  return notes;
+}
+
+}  // namespace cloze::cli

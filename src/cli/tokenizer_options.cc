@@ -1,0 +1,51 @@
+#include "cli/tokenizer_options.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace cloze::cli {
+namespace {
+
+// The seed program refuses a vocabulary whose name says the other case; this looks inside.
+void check_case(const text::Vocabulary& vocabulary, const TokenizerFlags& flags) {
+  const bool lower = vocabulary.likely_lower_cased();
+  if (lower && !flags.do_lower_case) {
+    throw_user_error(
+        "{} has no token with a capital: it is an uncased vocabulary; set --do-lower-case",
+        flags.vocabulary_file);
+  }
+  if (!lower && flags.do_lower_case) {
+    throw_user_error(
+        "{} has tokens with capitals: it is a cased vocabulary; leave --do-lower-case out, or set "
+        "it to false",
+        flags.vocabulary_file);
+  }
+}
+
+}  // namespace
+
+void add_input_format(Subcommand& command, std::string& format) {
+  command
+      .add_option("--input-format", format,
+                  "sentences or paragraphs (one a line, blank line between documents), jsonl "
+                  "(objects with a \"text\") or wikiextractor")
+      .shows_default();
+}
+
+void add_tokenizer_options(Subcommand& command, TokenizerFlags& flags) {
+  command.add_option("--vocab-file", flags.vocabulary_file, "vocab.txt").required();
+  command.add_flag("--do-lower-case", flags.do_lower_case, "Lower-case, for uncased vocabularies");
+  command.add_option("--profile", flags.profile,
+                     "Tokenizer rules: hf or google [hf; google with --google-compatible]");
+}
+
+text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {
+  text::Vocabulary vocabulary = text::Vocabulary::load(flags.vocabulary_file);
+  check_case(vocabulary, flags);
+  const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
+  return {std::move(vocabulary),
+          {.profile = text::profile_from_name(profile), .lower_case = flags.do_lower_case}};
+}
+
+}  // namespace cloze::cli
