@@ -1,5 +1,7 @@
 #include "cli/pretrain_data.h"
 
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <optional>
 
@@ -73,8 +75,9 @@ PretrainData open_store(const PretrainOptions& options) {
   auto store = std::make_shared<const data::TokenStore>(store_folder(options));
   check_same_vocabulary(*store, options);
   check_size(store->vocabulary(), store->folder().string(), options);
+  const data::TokenStoreManifest manifest = store->manifest();
   PretrainData opened{.tokens = tokens_of(store->vocabulary()),
-                      .lower_case = store->manifest().rules.tokenizer.lower_case};
+                      .lower_case = manifest.rules.tokenizer.lower_case};
   opened.dataset = std::make_shared<data::TokenStoreDataset>(
       std::move(store),
       data::DrawingOptions{.pairs = {.short_sequence_probability = options.short_seq_prob,
@@ -85,6 +88,9 @@ PretrainData open_store(const PretrainOptions& options) {
                                                  .keep_room_for_slots = false,
                                                  .whole_words = options.do_whole_word_mask}},
                            .seed = static_cast<uint64_t>(options.seed)});
+  fmt::print(stderr, "{} documents, {:.1f} million tokens, {} samples an epoch\n",
+             manifest.documents, static_cast<double>(manifest.tokens) / 1e6,
+             opened.dataset->size());
   return opened;
 }
 

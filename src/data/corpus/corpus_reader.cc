@@ -75,7 +75,7 @@ CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& toke
                        CreationProgress& progress) {
   std::vector<platform::MappedFile> files;
   for (const auto& path : options.files) {
-    files.emplace_back(path);
+    check_text_form(files.emplace_back(path).text(), options.format, path);
     progress.total_text_bytes += static_cast<int64_t>(files.back().text().size());
   }
   const std::vector<Block> blocks = blocks_of(files, options);

@@ -100,6 +100,21 @@ std::string_view text_format_name(TextFormat format) {
   return kFormatNames[static_cast<size_t>(format)].second;
 }
 
+void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file) {
+  const bool is_extract = text.starts_with(kDocumentTag);
+  if (is_extract && format != TextFormat::kWikiExtractor) {
+    throw_user_error(
+        "{} begins with <doc: it is WikiExtractor output, not {}; set --input-format {}",
+        file.string(), text_format_name(format), text_format_name(TextFormat::kWikiExtractor));
+  }
+  if (!is_extract && format == TextFormat::kWikiExtractor && !is_blank(text.substr(0, 4))) {
+    throw_user_error("{} does not begin with <doc: it is no WikiExtractor output", file.string());
+  }
+  if (text.starts_with("BZh") || text.starts_with("<mediawiki")) {
+    throw_user_error("{} is a dump; turn it into text with cloze data wikipedia", file.string());
+  }
+}
+
 void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor) {
   switch (format) {
     case TextFormat::kSentences:

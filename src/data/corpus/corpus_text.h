@@ -28,6 +28,9 @@ enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor };
 TextFormat text_format_from(std::string_view name);
 std::string_view text_format_name(TextFormat format);
 
+// UserError when the beginning of a file shows that it is of another form, or a dump.
+void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file);
+
 struct SentenceVisitor {
   std::function<void(std::string_view)> sentence;
   std::function<void()> document_end;

@@ -70,6 +70,20 @@ TEST(CorpusTextTest, BlankIsWhatPythonStripsAway) {
   EXPECT_FALSE(is_blank("\xC2"));
 }
 
+TEST(CorpusTextTest, TextOfAnotherFormIsRefused) {
+  using enum TextFormat;
+  const std::string extract = "<doc id=\"1\">\nTitle\nText.\n</doc>\n";
+  EXPECT_NO_THROW(check_text_form(extract, kWikiExtractor, "f"));
+  EXPECT_NO_THROW(check_text_form("\n\n\n\n" + extract, kWikiExtractor, "f"));
+  EXPECT_NO_THROW(check_text_form("", kWikiExtractor, "f"));
+  EXPECT_NO_THROW(check_text_form("Text.\n", kSentences, "f"));
+  EXPECT_THROW(check_text_form(extract, kSentences, "f"), UserError);
+  EXPECT_THROW(check_text_form(extract, kJsonLines, "f"), UserError);
+  EXPECT_THROW(check_text_form("Text.\n", kWikiExtractor, "f"), UserError);
+  EXPECT_THROW(check_text_form("<mediawiki xmlns=", kParagraphs, "f"), UserError);
+  EXPECT_THROW(check_text_form("BZh91AY", kSentences, "f"), UserError);
+}
+
 TEST(CorpusTextTest, UnknownFormatIsRefused) {
   EXPECT_EQ(text_format_from("wikiextractor"), TextFormat::kWikiExtractor);
   EXPECT_THROW(text_format_from("html"), UserError);

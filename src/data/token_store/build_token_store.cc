@@ -39,9 +39,10 @@ class PieceCutter {
   explicit PieceCutter(TextFormat format) : format_(format) {}
 
   void add_file(size_t file, const fs::path& path) {
-    const size_t bytes = fs::file_size(path);
-    if (bytes <= kPieceBytes) return add({file, 0, bytes});
     const platform::MappedFile mapped(path);
+    const size_t bytes = mapped.text().size();
+    check_text_form(mapped.text(), format_, path);
+    if (bytes <= kPieceBytes) return add({file, 0, bytes});
     for (size_t begin = 0; begin < bytes;) {
       const size_t end = piece_end(mapped.text(), begin);
       add({file, begin, end});
