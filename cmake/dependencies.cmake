@@ -11,6 +11,7 @@ list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(OneDnn REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(hdf5 IMPORTED_TARGET hdf5-serial)  # optional: NVIDIA's and Habana's shards
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 if(CLOZE_TESTS)
   find_package(GTest REQUIRED)

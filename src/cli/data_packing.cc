@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "data/packed_dataset.h"
 #include "data/packing/histogram_packing.h"
+#include "data/records/record_dataset.h"
 #include "data/statistics.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
@@ -29,8 +29,9 @@ data::LengthHistogram lengths_of(const Options& options) {
   }
   if (!options.lengths_file.empty()) return data::read_length_histogram(options.lengths_file);
   const int threads = platform::available_threads();
-  const auto dataset = data::open_records(platform::expand_paths(options.train_files), {}, threads);
-  return data::measure(*dataset, threads).lengths;
+  const data::RecordDataset dataset(platform::expand_paths(options.train_files),
+                                    {.threads = threads});
+  return data::measure(dataset, threads).lengths;
 }
 
 void run(const Options& options) {
@@ -51,7 +52,7 @@ void add_data_packing(Subcommand parent) {
   const auto options = std::make_shared<Options>();
   command.add_option("--lengths", options->lengths_file,
                      "File of lines \"length count\", as `cloze data stats --lengths` writes it");
-  command.add_option("--train-file", options->train_files, "TFRecord files: comma list, globs");
+  command.add_option("--train-file", options->train_files, "Record files: comma list, globs");
   command
       .add_option("--algorithm", options->algorithm,
                   "spfhp, lpfhp or nnlshp: shortest pack first, longest pack first (best fit), "

@@ -2,13 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "base/error.h"
+#include "cli/record_options.h"
 #include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
 #include "data/creation/create_records.h"
@@ -26,16 +25,6 @@ struct Options {
   int threads = platform::available_threads();
   data::RecordOptions records;
 };
-
-std::vector<std::filesystem::path> split_list(std::string_view comma_list) {
-  std::vector<std::filesystem::path> paths;
-  while (!comma_list.empty()) {
-    const size_t comma = std::min(comma_list.find(','), comma_list.size());
-    if (comma > 0) paths.emplace_back(comma_list.substr(0, comma));
-    comma_list.remove_prefix(std::min(comma + 1, comma_list.size()));
-  }
-  return paths;
-}
 
 // "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left"; then "instances 41 %, 41000 so far, ...".
 struct CreationLine {
@@ -74,7 +63,7 @@ void run(Options options) {
   records.input.format = data::text_format_from(options.input_format);
   records.input.documents_cross_files = records.google_compatible;
   records.input.threads = options.threads;
-  records.output_files = split_list(options.output_files);
+  records.output_files = split_path_list(options.output_files);
   const text::Tokenizer tokenizer =
       make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");
 

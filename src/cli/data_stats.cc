@@ -5,8 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "data/packed_dataset.h"
+#include "base/error.h"
+#include "cli/record_options.h"
+#include "data/packing/length_histogram_svg.h"
+#include "data/records/record_dataset.h"
 #include "data/statistics.h"
+#include "data/token_store/token_store_dataset.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
 
@@ -14,49 +18,88 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string train_files;
+  RecordFlags input;
   std::string lengths_file;
-  data::RecordShape shape;
+  std::string histogram_file;
 };
 
-void run(const Options& options) {
-  const auto files = platform::expand_paths(options.train_files);
-  const int threads = platform::available_threads();
-  const auto dataset = data::open_records(files, options.shape, threads);
-  const data::DatasetStatistics statistics = data::measure(*dataset, threads);
-  const double records = static_cast<double>(statistics.records);
-  fmt::print("files {}\nrecords {}\n", files.size(), statistics.records);
+double percent(int64_t part, int64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Samples are drawn from a store as cloze pretrain draws them when nothing else is said.
+std::unique_ptr<data::Dataset> open_store(const RecordFlags& input) {
+  if (input.shape.sequence_length < 1 || input.shape.max_predictions < 1) {
+    throw_user_error("samples are drawn from {}; give --seq-length and --max-predictions-per-seq",
+                     input.train_files);
+  }
+  auto store = std::make_shared<const data::TokenStore>(input.train_files);
+  const data::TokenStoreManifest& manifest = store->manifest();
+  fmt::print("documents {}\nsentences {}\nstored tokens {}\nshards {}\n", manifest.documents,
+             manifest.sentences, manifest.tokens, manifest.shards.size());
+  return std::make_unique<data::TokenStoreDataset>(
+      std::move(store),
+      data::DrawingOptions{.pairs = {.masking = {.sequence_length = input.shape.sequence_length,
+                                                 .max_predictions = input.shape.max_predictions,
+                                                 .keep_room_for_slots = false}}});
+}
+
+std::unique_ptr<data::Dataset> open_data(const RecordFlags& input) {
+  if (data::is_token_store(input.train_files)) return open_store(input);
+  const auto files = platform::expand_paths(input.train_files);
+  fmt::print("files {}\n", files.size());
+  return std::make_unique<data::RecordDataset>(
+      files,
+      data::RecordDatasetOptions{.shape = input.shape, .threads = platform::available_threads()});
+}
+
+void print_statistics(const data::DatasetStatistics& statistics) {
   const int64_t longest = statistics.lengths.longest();
-  fmt::print("tokens {} (mean {:.1f}, longest {})\n", statistics.tokens(), statistics.mean_length(),
-             longest);
+  fmt::print("records {}\ntokens {} (mean {:.1f}, longest {})\n", statistics.records,
+             statistics.tokens(), statistics.mean_length(), longest);
   fmt::print("padding to the longest {:.1f} %\n",
              100 * (1 - statistics.mean_length() / static_cast<double>(longest)));
-  fmt::print("predictions {} (mean {:.2f})\n", statistics.predictions,
-             statistics.mean_predictions());
+  fmt::print("predictions {} (mean {:.2f}, {:.2f} % of the tokens)\n", statistics.predictions,
+             statistics.mean_predictions(), percent(statistics.predictions, statistics.tokens()));
+  const int64_t others =
+      statistics.predictions - statistics.masked_by_mask - statistics.masked_unchanged;
+  fmt::print("masked by [MASK] (id {}) {:.2f} %, unchanged {:.2f} %, random {:.2f} %\n",
+             statistics.mask_id, percent(statistics.masked_by_mask, statistics.predictions),
+             percent(statistics.masked_unchanged, statistics.predictions),
+             percent(others, statistics.predictions));
   fmt::print("random next sentence {:.1f} %\n",
-             100 * static_cast<double>(statistics.random_next) / records);
+             percent(statistics.random_next, statistics.records));
   fmt::print("unigram entropy of the labels {:.4f} nats\n", statistics.unigram_entropy);
+}
+
+void run(const Options& options) {
+  const auto dataset = open_data(options.input);
+  const data::DatasetStatistics statistics = data::measure(*dataset, platform::available_threads());
+  print_statistics(statistics);
   if (!options.lengths_file.empty()) {
     platform::write_file_atomically(options.lengths_file,
                                     data::length_histogram_text(statistics.lengths));
+  }
+  if (!options.histogram_file.empty()) {
+    platform::write_file_atomically(
+        options.histogram_file,
+        data::length_histogram_svg(
+            statistics.lengths,
+            fmt::format("{} sequences, {} tokens", statistics.records, statistics.tokens())));
   }
 }
 
 }  // namespace
 
 void add_data_stats(Subcommand parent) {
-  Subcommand command = parent.add_subcommand("stats", "Count what pre-training records hold");
+  Subcommand command =
+      parent.add_subcommand("stats", "Count what records or the samples of a token store hold");
   const auto options = std::make_shared<Options>();
-  command.add_option("--train-file", options->train_files, "TFRecord files: comma list, globs")
-      .required();
-  command.add_option("--seq-length", options->shape.sequence_length,
-                     "Refuse records of another length");
-  command.add_option("--max-predictions-per-seq", options->shape.max_predictions,
-                     "Refuse records with another number of slots");
-  command.add_option("--vocab-size", options->shape.vocabulary_size,
-                     "Refuse ids that are not below");
+  add_record_options(command, options->input);
   command.add_option("--lengths", options->lengths_file,
                      "File to write: how many records there are of each length");
+  command.add_option("--histogram", options->histogram_file,
+                     "SVG file to write: the lengths as a picture");
   command.set_action([options] { run(*options); });
 }
 

@@ -2,34 +2,43 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <memory>
-#include <string>
 
 #include "base/error.h"
-#include "data/verification.h"
+#include "cli/record_options.h"
+#include "cli/work_display.h"
+#include "data/token_store/token_store.h"
+#include "data/token_store/verify_token_store.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {
 
-constexpr size_t kShown = 20;
-
 struct Options {
-  std::string train_files;
+  RecordFlags input;
   bool skip_bad = false;
-  data::RecordShape shape;
 };
 
-void run(const Options& options) {
-  const auto files = platform::expand_paths(options.train_files);
-  const data::Verification result =
-      data::verify_records(files, options.shape, platform::available_threads());
-  for (size_t i = 0; i < std::min(result.bad.size(), kShown); ++i) {
-    const data::BadRecord& bad = result.bad[i];
-    fmt::print("{}, record at byte {}: {}\n", bad.file.string(), bad.offset, bad.message);
+data::Verification verify(const RecordFlags& input) {
+  const int threads = platform::available_threads();
+  std::atomic<int64_t> bytes = 0;
+  const auto progress = [&](int64_t so_far) { bytes = so_far; };
+  const WorkDisplay display([&](double seconds) {
+    const double megabytes = static_cast<double>(bytes) / 1e6;
+    return fmt::format("checked {:.1f} MB, {:.1f} MB/s", megabytes, megabytes / seconds);
+  });
+  if (data::is_token_store(input.train_files)) {
+    return data::verify_token_store(input.train_files, threads, progress);
   }
-  if (result.bad.size() > kShown) fmt::print("... {} more\n", result.bad.size() - kShown);
+  return data::verify_records(platform::expand_paths(input.train_files), input.shape, threads,
+                              progress);
+}
+
+void run(const Options& options) {
+  const data::Verification result = verify(options.input);
+  print_defects(result.bad);
   fmt::print("files {}\nbytes {}\ngood records {}\nbad records {}\n", result.files, result.bytes,
              result.records, result.bad.size());
   if (!result.bad.empty() && !options.skip_bad) {
@@ -41,15 +50,10 @@ void run(const Options& options) {
 }  // namespace
 
 void add_data_verify(Subcommand parent) {
-  Subcommand command = parent.add_subcommand("verify", "Read and check every pre-training record");
+  Subcommand command =
+      parent.add_subcommand("verify", "Read and check every record, or all of a token store");
   const auto options = std::make_shared<Options>();
-  command.add_option("--train-file", options->train_files, "TFRecord files: comma list, globs")
-      .required();
-  command.add_option("--seq-length", options->shape.sequence_length,
-                     "Length every record must have");
-  command.add_option("--max-predictions-per-seq", options->shape.max_predictions,
-                     "Number of slots every record must have");
-  command.add_option("--vocab-size", options->shape.vocabulary_size, "Bound of all ids");
+  add_record_options(command, options->input);
   command.add_flag("--skip-bad", options->skip_bad, "Count bad records, and exit with success");
   command.set_action([options] { run(*options); });
 }

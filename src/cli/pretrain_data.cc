@@ -7,9 +7,10 @@
 
 #include "base/error.h"
 #include "cli/data_tokens.h"
+#include "cli/record_options.h"
 #include "cli/tokenizer_options.h"
 #include "data/generated_dataset.h"
-#include "data/packed_dataset.h"
+#include "data/records/record_dataset.h"
 #include "data/token_store/token_store_dataset.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
@@ -107,8 +108,16 @@ std::shared_ptr<const data::Dataset> open_without_vocabulary(const PretrainOptio
       .max_predictions = options.max_predictions_per_seq,
       .vocabulary_size = options.model.vocab_size,
       .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt};
-  return data::open_records(platform::expand_paths(options.train_file), shape,
-                            platform::available_threads());
+  auto records = std::make_shared<data::RecordDataset>(
+      platform::expand_paths(options.train_file),
+      data::RecordDatasetOptions{
+          .shape = shape, .threads = platform::available_threads(), .skip_bad = options.skip_bad});
+  print_defects(records->skipped());
+  if (options.skip_bad) {
+    fmt::print(stderr, "{} samples; {} bad records left out\n", records->size(),
+               records->skipped().size());
+  }
+  return records;
 }
 
 std::vector<std::string> vocabulary_tokens(const PretrainOptions& options) {

@@ -53,6 +53,10 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
              .target = &o.static_mask,
              .help = "The records were made with --remask",
              .group = group});
+  table.add({.name = "skip_bad",
+             .target = &o.skip_bad,
+             .help = "Check all records first, and train without the bad ones",
+             .group = group});
   table.add({.name = "seq_length",
              .target = &o.seq_length,
              .help = "Longest sequence of the records",

@@ -27,6 +27,7 @@ struct PretrainOptions {
   bool do_lower_case = true;
   bool generated_data = false;
   bool static_mask = false;
+  bool skip_bad = false;
   int64_t seq_length = 128;
   int64_t max_predictions_per_seq = 20;
   int64_t duplicate_factor = 1;

@@ -149,7 +149,8 @@ TEST(PretrainOptions, TheSequencesOfAStep) {
 
 TEST(PretrainOptions, StepsFromEpochs) {
   PretrainOptions options{.duplicate_factor = 5, .micro_batch_size = 32, .epochs = 1.5};
-  EXPECT_EQ(training_steps(options, 16000, options.duplicate_factor), 150);  // 1.5 * (16000 / 5) / 32
+  EXPECT_EQ(training_steps(options, 16000, options.duplicate_factor),
+            150);  // 1.5 * (16000 / 5) / 32
   EXPECT_THROW(training_steps(options, 100, options.duplicate_factor), UserError);
   options.num_train_steps = 7;
   EXPECT_EQ(training_steps(options, 100, options.duplicate_factor), 7);

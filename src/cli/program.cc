@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/data_convert.h"
 #include "cli/data_packing.h"
 #include "cli/data_records.h"
 #include "cli/data_sample.h"
@@ -30,6 +31,7 @@ namespace {
 void add_commands(Subcommand program) {
   Subcommand data = program.add_subcommand("data", "Make training data");
   data.require_subcommand();
+  add_data_convert(data);
   add_data_packing(data);
   add_data_records(data);
   add_data_sample(data);

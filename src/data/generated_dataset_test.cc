@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "data/creation/record_encoder.h"
-#include "data/record_reader.h"
+#include "data/records/record_encoder.h"
+#include "data/records/record_reader.h"
 
 namespace cloze::data {
 namespace {
@@ -23,8 +23,9 @@ TEST(GeneratedDatasetTest, SamplesAreValidFullAndAFunctionOfTheirNumber) {
       EXPECT_EQ(static_cast<int64_t>(sample.masked_positions.size()), S - 3);
       const std::string bytes =
           encode_record(sample, {.sequence_length = S, .max_predictions = S - 3});
-      const auto read = read_record(std::as_bytes(std::span(bytes.data(), bytes.size())),
-                                    {.sequence_length = S, .vocabulary_size = 200});
+      const auto example = formats::TfExample::parse(std::as_bytes(std::span(bytes)));
+      ASSERT_TRUE(example);
+      const auto read = read_record(*example, {.sequence_length = S, .vocabulary_size = 200});
       ASSERT_TRUE(read) << read.error().message;
       EXPECT_EQ(dataset.sample(i, 0).masked_labels, sample.masked_labels);
       different.insert(sample.masked_labels);

@@ -12,19 +12,26 @@ namespace {
 
 constexpr int64_t kRecordsPerTask = 4096;
 
-struct Counts {
+class Counts {
+ public:
   DatasetStatistics totals;
-  std::vector<int64_t> labels;  // how often each id is a label
+  std::vector<int64_t> labels;        // how often each id is a label
+  std::vector<int64_t> replacements;  // how often each id stands in the place of another
 
   void add(const Sample& sample) {
     totals.records += 1;
     totals.lengths.add(std::ssize(sample.input_ids));
     totals.predictions += static_cast<int64_t>(sample.masked_labels.size());
     totals.random_next += sample.next_sentence_label == 1 ? 1 : 0;
-    for (int32_t label : sample.masked_labels) {
-      const auto id = static_cast<size_t>(label);
-      if (id >= labels.size()) labels.resize(id + 1);
-      ++labels[id];
+    for (size_t m = 0; m < sample.masked_labels.size(); ++m) {
+      const int32_t label = sample.masked_labels[m];
+      const int32_t id = sample.input_ids[sample.masked_positions[m]];
+      count(label, labels);
+      if (id == label) {
+        ++totals.masked_unchanged;
+      } else {
+        count(id, replacements);
+      }
     }
   }
 
@@ -36,8 +43,27 @@ struct Counts {
     }
     totals.predictions += other.totals.predictions;
     totals.random_next += other.totals.random_next;
-    labels.resize(std::max(labels.size(), other.labels.size()));
-    for (size_t id = 0; id < other.labels.size(); ++id) labels[id] += other.labels[id];
+    totals.masked_unchanged += other.totals.masked_unchanged;
+    add_counts(other.labels, labels);
+    add_counts(other.replacements, replacements);
+  }
+
+  void find_mask() {
+    const auto most = std::max_element(replacements.begin(), replacements.end());
+    if (most == replacements.end()) return;
+    totals.mask_id = static_cast<int32_t>(most - replacements.begin());
+    totals.masked_by_mask = *most;
+  }
+
+ private:
+  static void count(int32_t id, std::vector<int64_t>& counts) {
+    const auto place = static_cast<size_t>(id);
+    if (place >= counts.size()) counts.resize(place + 1);
+    ++counts[place];
+  }
+  static void add_counts(const std::vector<int64_t>& from, std::vector<int64_t>& to) {
+    to.resize(std::max(to.size(), from.size()));
+    for (size_t id = 0; id < from.size(); ++id) to[id] += from[id];
   }
 };
 
@@ -64,6 +90,7 @@ DatasetStatistics measure(const Dataset& dataset, int threads) {
     const std::lock_guard lock(mutex);
     all.add(part);
   });
+  all.find_mask();
   all.totals.unigram_entropy = entropy_of(all.labels, all.totals.predictions);
   return all.totals;
 }

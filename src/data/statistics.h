@@ -2,6 +2,9 @@
 //
 //   unigram entropy = - sum over ids of p ln p,  p = share of the id among the masked labels (nats)
 //
+// Of the masked positions, those that hold their label are "unchanged"; the most frequent id of the
+// others is taken to be [MASK], and the rest are "random".
+//
 // A model that knows nothing but how frequent each word is has an MLM loss of this entropy.
 #pragma once
 
@@ -18,6 +21,9 @@ struct DatasetStatistics {
   int64_t predictions = 0;
   int64_t random_next = 0;  // records labelled 1
   double unigram_entropy = 0;
+  int64_t masked_unchanged = 0;
+  int64_t masked_by_mask = 0;
+  int32_t mask_id = -1;  // -1: no masked position holds another id than its label
 
   int64_t tokens() const { return lengths.num_tokens(); }
   double mean_length() const {

@@ -33,5 +33,25 @@ TEST(StatisticsTest, CountsAndEntropyForAnyNumberOfThreads) {
   }
 }
 
+// Ten masked positions: seven hold [MASK] (3), one its label, two any other id.
+class MaskedDataset final : public Dataset {
+ public:
+  int64_t size() const override { return 10; }
+  Sample sample(int64_t index, int64_t /*epoch*/) const override {
+    const int32_t id = index < 7 ? 3 : index == 7 ? 20 : static_cast<int32_t>(30 + index);
+    return {.input_ids = {1, id, 2},
+            .token_type_ids = {0, 0, 0},
+            .masked_positions = {1},
+            .masked_labels = {20}};
+  }
+};
+
+TEST(StatisticsTest, MaskedPositionsByWhatTheyHold) {
+  const DatasetStatistics statistics = measure(MaskedDataset(), 2);
+  EXPECT_EQ(statistics.mask_id, 3);
+  EXPECT_EQ(statistics.masked_by_mask, 7);
+  EXPECT_EQ(statistics.masked_unchanged, 1);
+}
+
 }  // namespace
 }  // namespace cloze::data

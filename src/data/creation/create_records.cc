@@ -1,14 +1,13 @@
 #include "data/creation/create_records.h"
 
-#include <memory>
 #include <numeric>
 #include <string>
 
 #include "base/error.h"
 #include "data/instances/pair_instances.h"
 #include "data/instances/python_random.h"
+#include "data/records/record_sink.h"
 #include "data/shuffle.h"
-#include "formats/tfrecord.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
@@ -40,7 +39,6 @@ void check(const RecordOptions& options) {
   }
   check_share("--mlm-prob", options.masking_probability);
   check_share("--short-seq-prob", options.short_sequence_probability);
-  if (options.output_files.empty()) throw_user_error("--output-file names no file");
   if (layout.remask && layout.pad_position_value < S) {
     throw_user_error(
         "--pad-position-value {} is a position of a sequence of {}; choose at least {}",
@@ -71,37 +69,30 @@ EncodedRecord encode(const Sample& sample, const RecordLayout& layout) {
           .predictions = static_cast<int64_t>(sample.masked_positions.size())};
 }
 
-// The output files, filled in turn. Opened before any work is done, so that a folder that cannot be
-// written to is seen at once.
-class RecordSink {
+// Writes and counts, until there are as many as were asked for.
+class CountingSink {
  public:
-  explicit RecordSink(const RecordOptions& options) : max_samples_(options.max_samples) {
-    for (const auto& path : options.output_files) {
-      if (path.has_parent_path()) platform::make_writable_directory(path.parent_path());
-      writers_.push_back(std::make_unique<formats::TfRecordWriter>(path));
-    }
-  }
+  explicit CountingSink(const RecordOptions& options)
+      : max_samples_(options.max_samples), sink_(options.output_files) {}
 
   bool is_full() const { return max_samples_ >= 0 && counts_.instances >= max_samples_; }
 
   void append(const EncodedRecord& record) {
     if (is_full()) return;
-    const std::string& bytes = record.bytes;
-    const auto file = static_cast<size_t>(counts_.instances) % writers_.size();
-    writers_[file]->append(std::as_bytes(std::span(bytes.data(), bytes.size())));
+    sink_.append(record.bytes);
     counts_.instances += 1;
     counts_.tokens += record.tokens;
     counts_.predictions += record.predictions;
   }
 
   RecordCounts commit() {
-    for (const auto& writer : writers_) writer->commit();
+    sink_.commit();
     return counts_;
   }
 
  private:
   int64_t max_samples_;
-  std::vector<std::unique_ptr<formats::TfRecordWriter>> writers_;
+  RecordSink sink_;
   RecordCounts counts_;
 };
 
@@ -130,11 +121,14 @@ class RecordMaker {
  public:
   RecordMaker(const RecordOptions& options, const Corpus& corpus,
               const text::Vocabulary& vocabulary, CreationProgress& progress)
-      : options_(options), corpus_(corpus), vocabulary_(vocabulary_ids(vocabulary)), progress_(progress) {
+      : options_(options),
+        corpus_(corpus),
+        vocabulary_(vocabulary_ids(vocabulary)),
+        progress_(progress) {
     progress_.total_passes = options.duplication_factor * corpus.documents();
   }
 
-  void make_as_google(RecordSink& sink) {
+  void make_as_google(CountingSink& sink) {
     PythonRandom random(options_.seed);
     std::vector<uint32_t> order(corpus_.documents());
     std::iota(order.begin(), order.end(), 0);
@@ -148,7 +142,7 @@ class RecordMaker {
     for (const EncodedRecord& record : records) sink.append(record);
   }
 
-  void make_in_windows(RecordSink& sink) {
+  void make_in_windows(CountingSink& sink) {
     uint64_t window = 0;
     for (int64_t begin = 0; begin < progress_.total_passes && !sink.is_full(); ++window) {
       const int64_t end = window_end(begin);
@@ -226,7 +220,7 @@ class RecordMaker {
 RecordCounts create_records(const RecordOptions& options, const text::Tokenizer& tokenizer,
                             CreationProgress& progress) {
   check(options);
-  RecordSink sink(options);
+  CountingSink sink(options);
   const CorpusRead read = read_corpus(options.input, tokenizer, progress);
   RecordMaker maker(options, read.corpus, tokenizer.vocabulary(), progress);
   options.google_compatible ? maker.make_as_google(sink) : maker.make_in_windows(sink);

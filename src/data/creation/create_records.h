@@ -19,7 +19,7 @@
 
 #include "data/corpus/corpus_reader.h"
 #include "data/creation/creation_progress.h"
-#include "data/creation/record_encoder.h"
+#include "data/records/record_encoder.h"
 
 namespace cloze::data {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "data/record_dataset.h"
-#include "data/record_features.h"
+#include "data/records/record_dataset.h"
+#include "data/records/record_features.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 #include "platform/file.h"
@@ -87,7 +87,8 @@ TEST_F(CreateRecordsTest, BothLayoutsHoldTheSameSamplesAndFitTheirShape) {
   const RecordCounts counts = create(plain);
   create(remasked);
   const RecordShape shape{.sequence_length = 32, .max_predictions = 6, .vocabulary_size = 11};
-  const RecordDataset a(plain.output_files, shape), b(remasked.output_files, shape);
+  const RecordDataset a(plain.output_files, {.shape = shape}),
+      b(remasked.output_files, {.shape = shape});
   ASSERT_EQ(a.size(), b.size());
   EXPECT_EQ(a.size(), counts.instances);
   EXPECT_EQ(counts.documents, 47);
@@ -225,15 +226,13 @@ TEST(GoldenRecordsTest, RecordsOfOtherProgramsAreRead) {
   const fs::path folder = fs::path(data) / "golden/tfrecord";
   const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};
   for (const char* name : {"graphcore_sample_text.tfrecord", "vincentcheny_tf_examples.tfrecord"}) {
-    const RecordDataset dataset(std::vector<fs::path>{folder / name}, shape);
+    const RecordDataset dataset(std::vector<fs::path>{folder / name}, {.shape = shape});
     for (int64_t i = 0; i < dataset.size(); ++i) {
       const Sample sample = dataset.sample(i, 0);
       EXPECT_EQ(sample.input_ids.front(), 101);
       EXPECT_EQ(sample.input_ids.back(), 102);
     }
   }
-  const std::vector<fs::path> packed{folder / "graphcore_sample_text_packed.tfrecord"};
-  EXPECT_THROW(RecordDataset(packed, shape), DataError) << "packed records are another layout";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "data/packed_dataset.h"
+#include "data/records/packed_record.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/packed_record.h"
-#include "data/record_dataset.h"
+#include "data/records/record_dataset.h"
 #include "formats/tfrecord.h"
 
 namespace cloze::data {
@@ -82,7 +81,7 @@ fs::path stored(const std::string& name, const std::string& bytes) {
   return path;
 }
 
-TEST(PackedDataset, BinaryPacksComeApartAgain) {
+TEST(PackedRecord, BinaryPacksComeApartAgain) {
   PhiloxStream random(1, 0);
   std::vector<Sample> samples;
   std::string bytes;
@@ -93,25 +92,25 @@ TEST(PackedDataset, BinaryPacksComeApartAgain) {
     samples.insert(samples.end(), pack.begin(), pack.end());
   }
   const size_t half = bytes.size() / 2;
-  const std::vector files{stored("packed_dataset_test_1", bytes.substr(0, half)),
-                          stored("packed_dataset_test_empty", ""),
-                          stored("packed_dataset_test_2", bytes.substr(half))};
-  const auto dataset = open_records(files, kShape, 2);
-  ASSERT_EQ(dataset->size(), std::ssize(samples));
-  for (int64_t i = 0; i < dataset->size(); ++i) expect_same(dataset->sample(i, 0), samples[i]);
+  const std::vector files{stored("packed_record_test_1", bytes.substr(0, half)),
+                          stored("packed_record_test_empty", ""),
+                          stored("packed_record_test_2", bytes.substr(half))};
+  const RecordDataset dataset(files, {.shape = kShape, .threads = 2});
+  ASSERT_EQ(dataset.size(), std::ssize(samples));
+  for (int64_t i = 0; i < dataset.size(); ++i) expect_same(dataset.sample(i, 0), samples[i]);
 }
 
 std::string refusal(const std::string& bytes) {
   try {
-    PackedDataset(std::vector{stored("packed_dataset_test_bad", bytes)}, kShape, 1);
+    RecordDataset(std::vector{stored("packed_record_test_bad", bytes)}, {.shape = kShape});
   } catch (const UserError& error) {
     const std::string message = error.what();
-    return message.substr(message.find("packed_dataset_test_bad") + 23);
+    return message.substr(message.find("packed_record_test_bad") + 22);
   }
   return "no refusal";
 }
 
-TEST(PackedDataset, BadPacksAreNamed) {
+TEST(PackedRecord, BadPacksAreNamed) {
   PhiloxStream random(2, 0);
   const std::string good = packed({random_sample(random), random_sample(random)});
   const auto with_word = [&](size_t index, uint32_t word) {
@@ -121,9 +120,11 @@ TEST(PackedDataset, BadPacksAreNamed) {
   };
   const size_t S = kShape.sequence_length;
   EXPECT_EQ(refusal(good), "no refusal");
-  EXPECT_EQ(refusal(good.substr(4)),
-            " is no TFRecord file, and its 596 bytes are no multiple of the 600 of a packed record "
-            "for seq_length 32 and max_predictions_per_seq 6");
+  EXPECT_EQ(
+      refusal(good.substr(4)),
+      " is no TFRecord file, or a damaged one; and its 596 bytes are no multiple of the 600 of a "
+      "packed record "
+      "for seq_length 32 and max_predictions_per_seq 6");
   EXPECT_EQ(refusal(good + with_word(0, 200)),
             ", record at byte 600: packed_input_ids holds 200; it must be in [0, 200)");
   EXPECT_EQ(refusal(with_word(S, 4)),
@@ -136,7 +137,7 @@ TEST(PackedDataset, BadPacksAreNamed) {
 }
 
 // Any word changed: refused, or still three samples at most that fit the shape.
-TEST(PackedDataset, RandomWordsAreRefusedOrFit) {
+TEST(PackedRecord, RandomWordsAreRefusedOrFit) {
   PhiloxStream random(3, 0);
   for (int round = 0; round < 2000; ++round) {
     std::string bytes = packed({random_sample(random), random_sample(random)});
@@ -153,16 +154,17 @@ TEST(PackedDataset, RandomWordsAreRefusedOrFit) {
 }
 
 // Graphcore's own files: 44 packs hold the 45 records that were made of the same text.
-TEST(PackedDataset, GraphcoresPacksHoldTheirRecords) {
+TEST(PackedRecord, GraphcoresPacksHoldTheirRecords) {
   const char* data = std::getenv("CLOZE_DATA");
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path folder = fs::path(data) / "golden/tfrecord";
   const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};
-  const auto packs =
-      open_records(std::vector{folder / "graphcore_sample_text_packed.tfrecord"}, shape, 2);
-  const auto plain = open_records(std::vector{folder / "graphcore_sample_text.tfrecord"}, shape, 2);
-  ASSERT_EQ(packs->size(), 45);
-  ASSERT_EQ(plain->size(), 45);
+  const RecordDataset packs(std::vector{folder / "graphcore_sample_text_packed.tfrecord"},
+                            {.shape = shape});
+  const RecordDataset plain(std::vector{folder / "graphcore_sample_text.tfrecord"},
+                            {.shape = shape});
+  ASSERT_EQ(packs.size(), 45);
+  ASSERT_EQ(plain.size(), 45);
   const auto sorted = [](const Dataset& dataset) {
     std::vector<Sample> samples;
     for (int64_t i = 0; i < dataset.size(); ++i) samples.push_back(dataset.sample(i, 0));
@@ -170,7 +172,7 @@ TEST(PackedDataset, GraphcoresPacksHoldTheirRecords) {
               [](const Sample& a, const Sample& b) { return a.input_ids < b.input_ids; });
     return samples;
   };
-  const auto a = sorted(*packs), b = sorted(*plain);
+  const auto a = sorted(packs), b = sorted(plain);
   for (size_t i = 0; i < a.size(); ++i) expect_same(a[i], b[i]);
 }
 

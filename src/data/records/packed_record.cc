@@ -1,10 +1,11 @@
-#include "data/packed_record.h"
+#include "data/records/packed_record.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <string>
 #include <string_view>
+
+#include "data/records/bad_record.h"
 
 namespace cloze::data {
 namespace {
@@ -18,17 +19,6 @@ constexpr std::string_view kMaskedIds = "packed_masked_lm_ids";
 constexpr std::string_view kMaskedMask = "packed_masked_lm_mask";
 constexpr std::string_view kNextSentenceLabels = "packed_next_sentence_labels";
 constexpr std::string_view kNextSentenceMask = "packed_next_sentence_mask";
-constexpr int64_t kLargestId = (int64_t{1} << 31) - 1;
-
-// Thrown and caught in this file only.
-struct BadPack {
-  std::string message;
-};
-
-template <typename... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
-  throw BadPack{fmt::format(format, std::forward<Args>(args)...)};
-}
 
 using Values = std::vector<int64_t>;
 
@@ -89,11 +79,6 @@ Pack pack_of(std::span<const std::byte> bytes, const RecordShape& shape) {
   return pack;
 }
 
-int32_t in_range(std::string_view name, int64_t value, int64_t end) {
-  if (value < 0 || value >= end) refuse("{} holds {}; it must be in [0, {})", name, value, end);
-  return static_cast<int32_t>(value);
-}
-
 class Unpacker {
  public:
   Unpacker(const Pack& pack, const RecordShape& shape) : pack_(pack), shape_(shape) {}
@@ -152,7 +137,7 @@ class Unpacker {
   }
 
   int32_t token(std::string_view name, int64_t id) const {
-    return in_range(name, id, shape_.vocabulary_size > 0 ? shape_.vocabulary_size : kLargestId);
+    return in_range(name, id, id_bound(shape_.vocabulary_size));
   }
 
   Sample sample_of(int64_t k) const {
@@ -210,12 +195,10 @@ bool is_packed(const formats::TfExample& example) {
 
 Result<std::vector<Sample>> read_packed_record(const formats::TfExample& example,
                                                const RecordShape& shape) {
-  try {
+  return decoded([&] {
     const Pack pack = pack_of(example);
     return Unpacker(pack, shape).unpack();
-  } catch (const BadPack& bad) {
-    return ParseError{bad.message, 0};
-  }
+  });
 }
 
 uint64_t packed_binary_bytes(const RecordShape& shape) {
@@ -226,12 +209,10 @@ uint64_t packed_binary_bytes(const RecordShape& shape) {
 Result<std::vector<Sample>> read_packed_binary(std::span<const std::byte> bytes,
                                                const RecordShape& shape) {
   CLOZE_CHECK(bytes.size() == packed_binary_bytes(shape), "{} bytes", bytes.size());
-  try {
+  return decoded([&] {
     const Pack pack = pack_of(bytes, shape);
     return Unpacker(pack, shape).unpack();
-  } catch (const BadPack& bad) {
-    return ParseError{bad.message, 0};
-  }
+  });
 }
 
 }  // namespace cloze::data

@@ -1,7 +1,7 @@
-#include "data/creation/record_encoder.h"
+#include "data/records/record_encoder.h"
 
 #include "base/error.h"
-#include "data/record_features.h"
+#include "data/records/record_features.h"
 #include "formats/tf_example.h"
 
 namespace cloze::data {

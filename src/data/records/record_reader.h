@@ -1,17 +1,17 @@
-// Record reader: the bytes of one pre-training record become a Sample. Both layouts of
+// Record reader: the features of one pre-training record become a Sample. Both layouts of
 // record_features.h are read; re-masked records are laid back in text order. Padding is dropped.
 //
 // Everything is checked: the lengths of the features against the configuration, ids against the
 // vocabulary, positions and labels against their ranges. The error's message says both values.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
 #include "base/result.h"
 #include "data/sample.h"
+#include "formats/tf_example.h"
 
 namespace cloze::data {
 
@@ -23,7 +23,16 @@ struct RecordShape {
   std::optional<bool> static_mask;  // re-masked or plain; nothing: whichever the record is
 };
 
+// The features of a plain record, wherever they were stored.
+struct PlainRecord {
+  std::span<const int64_t> input_ids, input_mask, segment_ids;  // [S]
+  std::span<const int64_t> masked_positions, masked_ids;        // [M]
+  std::span<const float> masked_weights;                        // [M]
+  std::span<const int64_t> next_sentence_labels;                // [1]
+};
+
 // The error's offset is 0: the message names the feature.
-Result<Sample> read_record(std::span<const std::byte> payload, const RecordShape& shape);
+Result<Sample> read_plain_record(const PlainRecord& record, const RecordShape& shape);
+Result<Sample> read_record(const formats::TfExample& example, const RecordShape& shape);
 
 }  // namespace cloze::data

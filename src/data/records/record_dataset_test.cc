@@ -1,11 +1,11 @@
-#include "data/record_dataset.h"
+#include "data/records/record_dataset.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/error.h"
-#include "data/creation/record_encoder.h"
+#include "data/records/record_encoder.h"
 #include "formats/tfrecord.h"
 
 namespace cloze::data {
@@ -54,7 +54,7 @@ std::string data_error_of(Action&& action) {
 
 TEST_F(RecordDatasetTest, NumbersRunThroughAllFiles) {
   const std::vector<fs::path> files{write("a", 0, 3), write("b", 3, 0), write("c", 3, 4)};
-  const RecordDataset dataset(files, {.sequence_length = 8, .max_predictions = 2});
+  const RecordDataset dataset(files, {.shape = {.sequence_length = 8, .max_predictions = 2}});
   ASSERT_EQ(dataset.size(), 7);
   for (int64_t i = 0; i < 7; ++i) EXPECT_EQ(dataset.sample(i, 0).input_ids[1], i);
   EXPECT_THROW(dataset.sample(7, 0), InternalError);
@@ -69,7 +69,7 @@ TEST_F(RecordDatasetTest, NoRecordsIsAUserError) {
 TEST_F(RecordDatasetTest, AWrongShapeIsSeenOnOpening) {
   const std::vector<fs::path> files{write("a", 0, 2)};
   EXPECT_EQ(
-      data_error_of([&] { RecordDataset(files, {.sequence_length = 128}); }),
+      data_error_of([&] { RecordDataset(files, {.shape = {.sequence_length = 128}}); }),
       files[0].string() +
           ", record at byte 0: input_ids has 8 entries, the configuration's seq_length is 128");
 }
@@ -92,6 +92,21 @@ TEST_F(RecordDatasetTest, DamageIsReportedWithFileAndOffset) {
               dataset.sample(1, 0);
             }).find(fmt::format("record at byte {}: the checksum", record_bytes)),
             std::string::npos);
+}
+
+TEST_F(RecordDatasetTest, BadRecordsAreLeftOutWhenAsked) {
+  const fs::path path = write("a", 0, 5);
+  std::string bytes = platform::read_file(path);
+  const size_t record_bytes = bytes.size() / 5;
+  bytes[record_bytes + 40] ^= 4;
+  platform::write_file_atomically(path, bytes.substr(0, bytes.size() - 1));
+  const RecordDataset dataset(std::vector<fs::path>{path}, {.threads = 2, .skip_bad = true});
+  ASSERT_EQ(dataset.size(), 3);
+  const int64_t left[] = {0, 2, 3};
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(dataset.sample(i, 0).input_ids[1], left[i]);
+  ASSERT_EQ(dataset.skipped().size(), 2u);
+  EXPECT_EQ(dataset.skipped()[0].place, fmt::format("record at byte {}", 4 * record_bytes));
+  EXPECT_EQ(dataset.skipped()[1].place, fmt::format("record at byte {}", record_bytes));
 }
 
 }  // namespace

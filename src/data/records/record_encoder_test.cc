@@ -1,9 +1,9 @@
-#include "data/creation/record_encoder.h"
+#include "data/records/record_encoder.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "data/record_features.h"
+#include "data/records/record_features.h"
 #include "formats/tf_example.h"
 
 namespace cloze::data {

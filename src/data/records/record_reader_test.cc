@@ -1,9 +1,9 @@
-#include "data/record_reader.h"
+#include "data/records/record_reader.h"
 
 #include <gtest/gtest.h>
 
-#include "data/creation/record_encoder.h"
-#include "data/record_features.h"
+#include "data/records/record_encoder.h"
+#include "data/records/record_features.h"
 #include "formats/tf_example.h"
 
 namespace cloze::data {
@@ -15,8 +15,10 @@ const Sample kSample{.input_ids = {101, 7, 103, 102, 103, 0, 102},
                      .masked_labels = {8, 9, 10},
                      .next_sentence_label = 1};
 
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
+Result<Sample> read(const std::string& bytes, const RecordShape& shape) {
+  const auto example = formats::TfExample::parse(std::as_bytes(std::span(bytes)));
+  if (!example) return example.error();
+  return read_record(*example, shape);
 }
 
 void expect_equal(const Sample& a, const Sample& b) {
@@ -28,7 +30,7 @@ void expect_equal(const Sample& a, const Sample& b) {
 }
 
 std::string refusal(const std::string& bytes, const RecordShape& shape) {
-  const auto result = read_record(bytes_of(bytes), shape);
+  const auto result = read(bytes, shape);
   return result ? "accepted" : result.error().message;
 }
 
@@ -36,8 +38,8 @@ TEST(RecordReaderTest, BothLayoutsGiveTheSampleBack) {
   for (bool remask : {false, true}) {
     const std::string bytes =
         encode_record(kSample, {.sequence_length = 12, .max_predictions = 5, .remask = remask});
-    const auto sample = read_record(
-        bytes_of(bytes), {.sequence_length = 12, .max_predictions = 5, .vocabulary_size = 104});
+    const auto sample =
+        read(bytes, {.sequence_length = 12, .max_predictions = 5, .vocabulary_size = 104});
     ASSERT_TRUE(sample) << sample.error().message;
     expect_equal(*sample, kSample);
   }
@@ -109,7 +111,7 @@ TEST(RecordReaderTest, FlippedBitsNeverCrash) {
     for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
       std::string damaged = bytes;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-      const auto sample = read_record(bytes_of(damaged), shape);
+      const auto sample = read(damaged, shape);
       if (!sample) continue;
       ASSERT_EQ(sample->input_ids.size(), sample->token_type_ids.size());
       ASSERT_EQ(sample->masked_positions.size(), sample->masked_labels.size());

@@ -1,11 +1,11 @@
-#include "data/verification.h"
+#include "data/records/verification.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/philox.h"
-#include "data/creation/record_encoder.h"
+#include "data/records/record_encoder.h"
 #include "formats/tfrecord.h"
 #include "platform/file.h"
 
@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRecords = 9;
-constexpr RecordShape kShape{.sequence_length = 8, .max_predictions = 2, .vocabulary_size = 1000};
 
 std::string record(int32_t id) {
   const Sample sample{.input_ids = {101, id, 102},
@@ -35,7 +34,7 @@ std::string records() {
 Verification verify(const std::string& bytes, int threads = 1) {
   const fs::path path = testing::TempDir() + "verification_test.tfrecord";
   platform::write_file_atomically(path, bytes);
-  return verify_records(std::vector{path}, kShape, threads);
+  return verify_records(std::vector{path}, {.vocabulary_size = 1000}, threads, [](int64_t) {});
 }
 
 TEST(Verification, GoodFilesAreGood) {
@@ -52,7 +51,7 @@ TEST(Verification, ABadRecordIsNamedAndTheOthersCount) {
   const Verification result = verify(bytes);
   EXPECT_EQ(result.records, kRecords - 1);
   ASSERT_EQ(result.bad.size(), 1u);
-  EXPECT_EQ(result.bad[0].offset, 3 * size);
+  EXPECT_EQ(result.bad[0].place, "record at byte " + std::to_string(3 * size));
 }
 
 TEST(Verification, WhatARecordHoldsIsChecked) {

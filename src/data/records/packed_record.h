@@ -4,17 +4,16 @@
 //   mask [S]        0: unused; k: belongs to the k-th sequence
 //   position [S]    index of the slot's token in its sequence; slots are in any order
 //   labels [P]      of the slots `prediction_slots`; where the weight is 0 there is none
-//   nsp_labels [3]  label i, where nsp_weights is not 0, is of the sequence whose [CLS] stands in
-//   slot
-//                   S - 3 + i
+//   nsp_labels [3]  label i, where nsp_weights is not 0, is of the sequence whose [CLS] stands
+//                   in slot S - 3 + i
 //
 // Two forms, with P = M + 2 prediction slots for records of M:
 //   TFRecord   packed_input_ids, packed_input_mask, packed_segment_ids, packed_position_ids [S];
 //              packed_masked_lm_positions (slots), packed_masked_lm_ids, packed_masked_lm_mask
 //              (float) [P]; packed_next_sentence_labels, packed_next_sentence_mask (float) [3]
 //   binary     little endian u32: ids, mask, segment, position [S]; labels, weights [P] of the
-//   slots
-//              0 .. P-1; nsp_labels, nsp_weights [3]; records follow each other without a header
+//              slots 0 .. P-1; nsp_labels, nsp_weights [3]; records follow each other without a
+//              header
 //
 // Source: graphcore/examples v3.0.0, nlp/bert; MLPerf training v2.0, Graphcore.
 #pragma once
@@ -25,7 +24,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "data/record_reader.h"
+#include "data/records/record_reader.h"
 #include "data/sample.h"
 #include "formats/tf_example.h"
 

@@ -1,0 +1,39 @@
+#include "cli/record_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace cloze::cli {
+
+void add_record_options(Subcommand& command, RecordFlags& flags) {
+  command
+      .add_option("--train-file", flags.train_files,
+                  "Record files: comma list, globs, folders; or a token store")
+      .required();
+  command.add_option("--seq-length", flags.shape.sequence_length,
+                     "Tokens in a record; others are refused");
+  command.add_option("--max-predictions-per-seq", flags.shape.max_predictions,
+                     "Prediction slots in a record; others are refused");
+  command.add_option("--vocab-size", flags.shape.vocabulary_size, "Bound of all ids");
+}
+
+void print_defects(const std::vector<data::RecordDefect>& defects) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(defects.size(), kShown); ++i) {
+    fmt::print(stderr, "{}\n", defects[i].text());
+  }
+  if (defects.size() > kShown) fmt::print(stderr, "... {} more\n", defects.size() - kShown);
+}
+
+std::vector<std::filesystem::path> split_path_list(std::string_view comma_list) {
+  std::vector<std::filesystem::path> paths;
+  while (!comma_list.empty()) {
+    const size_t comma = std::min(comma_list.find(','), comma_list.size());
+    if (comma > 0) paths.emplace_back(comma_list.substr(0, comma));
+    comma_list.remove_prefix(std::min(comma + 1, comma_list.size()));
+  }
+  return paths;
+}
+
+}  // namespace cloze::cli

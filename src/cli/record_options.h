@@ -1,0 +1,27 @@
+// The options of commands that read pre-training data: which files, and what to expect of them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/subcommand.h"
+#include "data/records/record_file.h"
+
+namespace cloze::cli {
+
+struct RecordFlags {
+  std::string train_files;
+  data::RecordShape shape;
+};
+
+void add_record_options(Subcommand& command, RecordFlags& flags);
+
+// Prints the first defects to standard error, and how many more there are.
+void print_defects(const std::vector<data::RecordDefect>& defects);
+
+// "a,b,c" as paths that need not exist.
+std::vector<std::filesystem::path> split_path_list(std::string_view comma_list);
+
+}  // namespace cloze::cli

@@ -1,0 +1,44 @@
+// How the decoders of records refuse one. A record has some twenty ways to be wrong: BadRecord is
+// thrown where one is seen and becomes the ParseError of the decoder that was called.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/result.h"
+
+namespace cloze::data {
+
+struct BadRecord {
+  std::string message;
+};
+
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw BadRecord{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+inline int32_t in_range(std::string_view name, int64_t value, int64_t end) {
+  if (value < 0 || value >= end) refuse("{} holds {}; it must be in [0, {})", name, value, end);
+  return static_cast<int32_t>(value);
+}
+
+// Bound of the ids of a vocabulary of this size; 0 means that it is not known.
+inline int64_t id_bound(int64_t vocabulary_size) {
+  return vocabulary_size > 0 ? vocabulary_size : int64_t{1} << 31;
+}
+
+// What `decode` returns, or why it refused.
+template <typename Decode>
+auto decoded(Decode&& decode) -> Result<decltype(decode())> {
+  try {
+    return decode();
+  } catch (const BadRecord& bad) {
+    return ParseError{bad.message, 0};
+  }
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,115 @@
+#include "data/records/convert_records.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "data/records/record_sink.h"
+#include "platform/parallel_for.h"
+
+namespace cloze::data {
+namespace {
+
+constexpr int64_t kRecordsPerRound = 8192;
+
+// What became of one record.
+struct Converted {
+  std::vector<std::string> records;
+  std::optional<RecordDefect> defect;
+};
+
+// Why the layout cannot hold the sample; empty when it can.
+std::string misfit(const Sample& sample, const RecordLayout& layout) {
+  const int64_t length = std::ssize(sample.input_ids);
+  const int64_t predictions = std::ssize(sample.masked_positions);
+  if (length > layout.sequence_length || predictions > layout.max_predictions) {
+    return fmt::format("{} tokens and {} predictions do not fit records of {} and {}", length,
+                       predictions, layout.sequence_length, layout.max_predictions);
+  }
+  const int64_t slots = layout.max_predictions + length - predictions;
+  if (layout.remask && slots > layout.sequence_length) {
+    return fmt::format(
+        "{} tokens, {} of them masked, take {} slots re-masked, for {} predictions; there are {}",
+        length, predictions, slots, layout.max_predictions, layout.sequence_length);
+  }
+  return {};
+}
+
+Converted convert(const RecordFile& file, int64_t record, const RecordLayout& layout) {
+  Converted converted;
+  const auto samples = file.read(record);
+  if (!samples) {
+    converted.defect = file.defect_of(record, samples.error().message);
+    return converted;
+  }
+  for (const Sample& sample : *samples) {
+    if (const std::string reason = misfit(sample, layout); !reason.empty()) {
+      return {.records = {}, .defect = file.defect_of(record, reason)};
+    }
+    converted.records.push_back(encode_record(sample, layout));
+  }
+  return converted;
+}
+
+class RecordConverter {
+ public:
+  explicit RecordConverter(const ConvertOptions& options)
+      : options_(options), sink_(options.output_files) {}
+
+  void convert_file(const std::filesystem::path& path) {
+    const auto file = open_record_file(path, options_.shape);
+    for (int64_t begin = 0; begin < file->records(); begin += kRecordsPerRound) {
+      const int64_t count = std::min(kRecordsPerRound, file->records() - begin);
+      std::vector<Converted> round(static_cast<size_t>(count));
+      platform::parallel_for(count, options_.threads, [&](int64_t i) {
+        round[i] = convert(*file, begin + i, options_.layout);
+      });
+      for (Converted& converted : round) append(std::move(converted));
+    }
+    if (file->broken_end()) skip(*file->broken_end());
+  }
+
+  ConvertCounts finish() {
+    if (counts_.samples == 0) {
+      throw_user_error("no record in the {} file(s) to convert", options_.files.size());
+    }
+    sink_.commit();
+    return std::move(counts_);
+  }
+
+ private:
+  void append(Converted converted) {
+    if (converted.defect) return skip(std::move(*converted.defect));
+    ++counts_.records;
+    counts_.samples += std::ssize(converted.records);
+    for (const std::string& record : converted.records) sink_.append(record);
+  }
+
+  void skip(RecordDefect defect) {
+    if (!options_.skip_bad) {
+      throw_data_error("{}; add --skip-bad to leave such records out", defect.text());
+    }
+    counts_.skipped.push_back(std::move(defect));
+  }
+
+  const ConvertOptions& options_;
+  RecordSink sink_;
+  ConvertCounts counts_;
+};
+
+}  // namespace
+
+ConvertCounts convert_records(const ConvertOptions& options, ConvertProgress& progress) {
+  for (const auto& path : options.files) {
+    progress.total_bytes += static_cast<int64_t>(std::filesystem::file_size(path));
+  }
+  RecordConverter converter(options);
+  for (const auto& path : options.files) {
+    converter.convert_file(path);
+    progress.bytes += static_cast<int64_t>(std::filesystem::file_size(path));
+  }
+  return converter.finish();
+}
+
+}  // namespace cloze::data

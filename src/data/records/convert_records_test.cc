@@ -1,0 +1,91 @@
+#include "data/records/convert_records.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "data/records/record_dataset.h"
+#include "data/records/record_sink.h"
+#include "platform/file.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr RecordShape kShape{.sequence_length = 16, .max_predictions = 4, .vocabulary_size = 300};
+constexpr RecordLayout kLayout{.sequence_length = 16, .max_predictions = 4};
+
+class ConvertRecordsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / "cloze_convert_records_test";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    PhiloxStream random(1, 0);
+    RecordSink sink(std::vector{folder_ / "plain"});
+    for (int i = 0; i < 50; ++i) {
+      Sample sample{.next_sentence_label = i % 2};
+      for (uint32_t t = 0; t < 6 + random.below(8); ++t) {
+        sample.input_ids.push_back(static_cast<int32_t>(1 + random.below(299)));
+        sample.token_type_ids.push_back(t > 3 ? 1 : 0);
+      }
+      sample.masked_positions = {1, 3};
+      sample.masked_labels = {i, 7};
+      sink.append(encode_record(sample, kLayout));
+    }
+    sink.commit();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  ConvertCounts convert(const std::string& from, const std::string& to, bool remask,
+                        bool skip_bad = false) {
+    RecordLayout layout = kLayout;
+    layout.remask = remask;
+    ConvertProgress progress;
+    return convert_records({.files = {folder_ / from},
+                            .shape = kShape,
+                            .output_files = {folder_ / to},
+                            .layout = layout,
+                            .threads = 2,
+                            .skip_bad = skip_bad},
+                           progress);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ConvertRecordsTest, ThereAndBackIsTheSameFile) {
+  EXPECT_EQ(convert("plain", "remasked", true).samples, 50);
+  EXPECT_NE(platform::read_file(folder_ / "remasked"), platform::read_file(folder_ / "plain"));
+  EXPECT_EQ(convert("remasked", "back", false).samples, 50);
+  EXPECT_EQ(platform::read_file(folder_ / "back"), platform::read_file(folder_ / "plain"));
+}
+
+TEST_F(ConvertRecordsTest, Hdf5ShardsBecomeTrainable) {
+  const fs::path shard = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/records/shard.hdf5";
+  fs::copy_file(shard, folder_ / "shard");
+  try {
+    EXPECT_EQ(convert("shard", "made", false, true).samples, 1) << "ids of 500 are over 300";
+    const RecordDataset dataset(std::vector{folder_ / "made"}, {.shape = kShape});
+    EXPECT_EQ(dataset.sample(0, 0).input_ids.size(), 6u);
+  } catch (const UserError& error) {
+    GTEST_SKIP() << error.what();
+  }
+}
+
+TEST_F(ConvertRecordsTest, BadRecordsAreRefusedOrLeftOut) {
+  std::string bytes = platform::read_file(folder_ / "plain");
+  bytes[bytes.size() / 2] ^= 1;
+  platform::write_file_atomically(folder_ / "bad", bytes);
+  EXPECT_THROW(convert("bad", "made", false), DataError);
+  EXPECT_FALSE(fs::exists(folder_ / "made"));
+  const ConvertCounts counts = convert("bad", "made", false, true);
+  EXPECT_GE(counts.samples, 25);
+  EXPECT_EQ(counts.skipped.size(), 1u);
+}
+
+}  // namespace
+}  // namespace cloze::data

@@ -1,0 +1,99 @@
+#include "data/records/hdf5_record_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include "base/error.h"
+#include "data/records/record_features.h"
+#include "formats/hdf5.h"
+
+namespace cloze::data {
+namespace {
+
+constexpr int64_t kRowsPerBlock = 2048;
+
+enum Column { kIds, kMask, kSegments, kPositions, kLabels, kNextSentence, kNumColumns };
+constexpr std::array<std::string_view, kNumColumns> kNames = {
+    feature::kInputIds,        feature::kInputMask, feature::kSegmentIds,
+    feature::kMaskedPositions, feature::kMaskedIds, feature::kNextSentenceLabels};
+
+class Hdf5RecordFile final : public RecordFile {
+ public:
+  Hdf5RecordFile(const std::filesystem::path& path, const RecordShape& shape)
+      : RecordFile(path), file_(path), shape_(shape) {
+    for (int c = 0; c < kNumColumns; ++c) {
+      const formats::Hdf5File::Shape found = file_.shape_of(std::string(kNames[c]));
+      if (c == 0) rows_ = found.rows;
+      if (found.rows != rows_) {
+        throw_data_error("{}: data set {} has {} rows, input_ids has {}", path.string(), kNames[c],
+                         found.rows, rows_);
+      }
+      columns_[c] = found.columns;
+    }
+  }
+
+  int64_t bytes() const override {
+    return static_cast<int64_t>(std::filesystem::file_size(path()));
+  }
+  int64_t records() const override { return rows_; }
+  std::string place_of(int64_t record) const override { return fmt::format("row {}", record); }
+  bool holds_packs() const override { return false; }
+  bool is_random_access() const override { return false; }
+
+  Result<std::vector<Sample>> read(int64_t record) const override {
+    const std::lock_guard lock(mutex_);
+    load_block_of(record);
+    const auto row = [&](Column column) {
+      return std::span<const int64_t>(block_[column])
+          .subspan((record - block_begin_) * columns_[column], columns_[column]);
+    };
+    const auto positions = row(kPositions);
+    const auto used = std::find(positions.begin(), positions.end(), 0) - positions.begin();
+    std::vector<float> weights(positions.size());
+    std::fill_n(weights.begin(), used, 1.0f);
+    Result<Sample> sample = read_plain_record({.input_ids = row(kIds),
+                                               .input_mask = row(kMask),
+                                               .segment_ids = row(kSegments),
+                                               .masked_positions = positions,
+                                               .masked_ids = row(kLabels),
+                                               .masked_weights = weights,
+                                               .next_sentence_labels = row(kNextSentence)},
+                                              shape_);
+    if (!sample) return sample.error();
+    return std::vector<Sample>{std::move(sample).value()};
+  }
+
+ private:
+  void load_block_of(int64_t record) const {
+    if (record >= block_begin_ && record < block_end_) return;
+    const int64_t begin = record / kRowsPerBlock * kRowsPerBlock;
+    const int64_t end = std::min(begin + kRowsPerBlock, rows_);
+    for (int c = 0; c < kNumColumns; ++c) {
+      block_[c] = file_.read_rows(std::string(kNames[c]), begin, end - begin);
+    }
+    block_begin_ = begin;
+    block_end_ = end;
+  }
+
+  formats::Hdf5File file_;
+  RecordShape shape_;
+  int64_t rows_ = 0;
+  std::array<int64_t, kNumColumns> columns_{};
+  mutable std::mutex mutex_;  // of the block
+  mutable int64_t block_begin_ = 0;
+  mutable int64_t block_end_ = 0;
+  mutable std::array<std::vector<int64_t>, kNumColumns> block_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordFile> open_hdf5_record_file(const std::filesystem::path& path,
+                                                  const RecordShape& shape) {
+  return std::make_unique<Hdf5RecordFile>(path, shape);
+}
+
+}  // namespace cloze::data

@@ -1,0 +1,96 @@
+#include "data/records/hdf5_record_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "data/records/record_dataset.h"
+#include "platform/file.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+// scripts/make_hdf5_fixture says what is in it.
+const fs::path kShard = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/records/shard.hdf5";
+constexpr RecordShape kShape{.sequence_length = 16, .max_predictions = 4, .vocabulary_size = 1000};
+
+// Nothing when the program was built without HDF5.
+std::unique_ptr<RecordFile> open_shard(const RecordShape& shape = kShape) {
+  try {
+    return open_record_file(kShard, shape);
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("libhdf5-dev"), std::string::npos) << error.what();
+    return nullptr;
+  }
+}
+
+TEST(Hdf5RecordFileTest, RowsAreRecords) {
+  const auto file = open_shard();
+  if (file == nullptr) GTEST_SKIP() << "built without HDF5";
+  ASSERT_EQ(file->records(), 5);
+  for (const int64_t r : {4, 0, 1, 2, 3}) {
+    const std::vector<Sample> samples = file->read_or_throw(r);
+    ASSERT_EQ(samples.size(), 1u);
+    const Sample& sample = samples[0];
+    ASSERT_EQ(std::ssize(sample.input_ids), 6 + r);
+    for (int64_t i = 0; i < 6 + r; ++i) {
+      EXPECT_EQ(sample.input_ids[i], 100 + 10 * r + i);
+      EXPECT_EQ(sample.token_type_ids[i], i < 4 ? 0 : 1);
+    }
+    ASSERT_EQ(std::ssize(sample.masked_positions), r);
+    for (int64_t m = 0; m < r; ++m) {
+      EXPECT_EQ(sample.masked_positions[m], m + 1);
+      EXPECT_EQ(sample.masked_labels[m], 501 + m);
+    }
+    EXPECT_EQ(sample.next_sentence_label, r % 2);
+  }
+}
+
+TEST(Hdf5RecordFileTest, AnotherShapeIsRefusedWithBothValues) {
+  const auto file = open_shard({.sequence_length = 128});
+  if (file == nullptr) GTEST_SKIP() << "built without HDF5";
+  const auto samples = file->read(2);
+  ASSERT_FALSE(samples);
+  EXPECT_EQ(file->defect_of(2, samples.error().message).text(),
+            kShard.string() +
+                ", row 2: input_ids has 16 entries, the configuration's seq_length is 128");
+}
+
+TEST(Hdf5RecordFileTest, TrainingIsSentToConvert) {
+  EXPECT_THROW(RecordDataset(std::vector{kShard}, {.shape = kShape}), UserError);
+}
+
+// HDF5 has no checksums here, so that damage may go unseen; it never leads outside the shape.
+TEST(Hdf5RecordFileTest, DamagedFilesAreRefusedOrFit) {
+  if (open_shard() == nullptr) GTEST_SKIP() << "built without HDF5";
+  const std::string good = platform::read_file(kShard);
+  const fs::path path = testing::TempDir() + "hdf5_record_file_test.hdf5";
+  PhiloxStream random(1, 0);
+  for (int round = 0; round < 400; ++round) {
+    std::string bytes = good;
+    if (round % 2 == 0) {
+      bytes.resize(8 + random.below(static_cast<uint32_t>(bytes.size() - 8)));
+    } else {
+      bytes[8 + random.below(static_cast<uint32_t>(bytes.size() - 8))] ^=
+          static_cast<char>(1 << random.below(8));
+    }
+    platform::write_file_atomically(path, bytes);
+    try {
+      const auto file = open_record_file(path, kShape);
+      for (int64_t r = 0; r < std::min<int64_t>(file->records(), 5); ++r) {
+        const auto samples = file->read(r);
+        if (!samples) continue;
+        for (const int32_t id : samples->front().input_ids) EXPECT_LT(id, 1000);
+      }
+    } catch (const DataError&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cloze::data

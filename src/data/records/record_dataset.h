@@ -1,0 +1,50 @@
+// RecordDataset: the samples of many record files (record_file.h), in the order of files, records
+// and sequences of packs. Samples are decoded when asked for.
+//
+// The first record of every file is decoded on opening, so that a wrong configuration is seen
+// before training starts. Packs are all read once, to count their sequences. With `skip_bad` all
+// records are read once, and those that cannot be used are left out.
+//
+// Errors: UserError when no file holds a record, and for files that cannot be read in random order;
+// DataError that names file and place for damaged files and for records that do not fit `shape`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/records/record_file.h"
+
+namespace cloze::data {
+
+struct RecordDatasetOptions {
+  RecordShape shape;
+  int threads = 1;  // that read on opening
+  bool skip_bad = false;
+};
+
+class RecordDataset final : public Dataset {
+ public:
+  RecordDataset(std::span<const std::filesystem::path> files, const RecordDatasetOptions& options);
+
+  int64_t size() const override;
+  Sample sample(int64_t index, int64_t epoch) const override;
+  // What skip_bad left out.
+  const std::vector<RecordDefect>& skipped() const { return skipped_; }
+
+ private:
+  void open(std::span<const std::filesystem::path> files, const RecordDatasetOptions& options);
+  void check_first_records() const;
+  void count_samples(const RecordDatasetOptions& options);
+  std::pair<const RecordFile&, int64_t> place_of(int64_t record) const;
+
+  std::vector<std::unique_ptr<RecordFile>> files_;
+  std::vector<int64_t> file_ends_;    // number of records up to and with each file
+  std::vector<int64_t> sample_ends_;  // of samples, with each record; empty: one a record
+  std::vector<RecordDefect> skipped_;
+};
+
+}  // namespace cloze::data
