@@ -3,25 +3,27 @@
 #include <hdf5.h>
 
 #include <array>
-#include <mutex>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "platform/child.h"
 
 namespace cloze::formats {
 namespace {
 
-std::mutex library_mutex;
+constexpr int kSeconds = 120;            // for one call
+constexpr int64_t kMaxValues = 8 << 20;  // of one data set in one call
 
-// What the library hands out and wants closed.
+// What the library hands out and wants closed. The child ends soon; closing keeps memory low.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
   ~Handle() {
     if (id_ >= 0) close_(id_);
   }
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&&) = delete;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
   hid_t id() const { return id_; }
 
  private:
@@ -29,66 +31,106 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-struct DataSet {
-  Handle set;
-  Handle space;
-  Hdf5File::Shape shape;
-  int dimensions;
+// Runs in the child. Errors need not name the file.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path) : file_(open(path), H5Fclose) {
+    if (file_.id() < 0) throw_data_error("cannot be read as HDF5");
+  }
+
+  Hdf5Shape shape_of(const std::string& name) const {
+    const Handle set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    if (set.id() < 0) throw_data_error("has no data set {}", name);
+    const Handle type(H5Dget_type(set.id()), H5Tclose);
+    const Handle space(H5Dget_space(set.id()), H5Sclose);
+    const int dimensions = H5Sget_simple_extent_ndims(space.id());
+    if (H5Tget_class(type.id()) != H5T_INTEGER || (dimensions != 1 && dimensions != 2)) {
+      throw_data_error("data set {} is no table of integers", name);
+    }
+    std::array<hsize_t, 2> extent{0, 1};
+    H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);
+    return {static_cast<int64_t>(extent[0]), static_cast<int64_t>(extent[1])};
+  }
+
+  std::vector<int64_t> read_rows(const std::string& name, int64_t begin, int64_t count) const {
+    const Hdf5Shape shape = shape_of(name);
+    if (begin + count > shape.rows || shape.columns > kMaxValues / count) {
+      throw_data_error("data set {} has {} rows of {} columns", name, shape.rows, shape.columns);
+    }
+    const Handle set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle space(H5Dget_space(set.id()), H5Sclose);
+    const std::array<hsize_t, 2> offset{static_cast<hsize_t>(begin), 0};
+    const std::array<hsize_t, 2> extent{static_cast<hsize_t>(count),
+                                        static_cast<hsize_t>(shape.columns)};
+    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, offset.data(), nullptr, extent.data(), nullptr);
+    const int dimensions = H5Sget_simple_extent_ndims(space.id());
+    const Handle memory(H5Screate_simple(dimensions, extent.data(), nullptr), H5Sclose);
+    std::vector<int64_t> values(static_cast<size_t>(count * shape.columns));
+    if (H5Dread(set.id(), H5T_NATIVE_INT64, memory.id(), space.id(), H5P_DEFAULT, values.data()) <
+        0) {
+      throw_data_error("rows {} to {} of data set {} cannot be read", begin, begin + count, name);
+    }
+    return values;
+  }
+
+ private:
+  static hid_t open(const std::filesystem::path& path) {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors are told by what is thrown
+    return H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  }
+
+  Handle file_;
 };
 
-DataSet open_data_set(hid_t file, const std::filesystem::path& path, const std::string& name) {
-  Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (set.id() < 0) throw_data_error("{} has no data set {}", path.string(), name);
-  const Handle type(H5Dget_type(set.id()), H5Tclose);
-  Handle space(H5Dget_space(set.id()), H5Sclose);
-  const int dimensions = H5Sget_simple_extent_ndims(space.id());
-  if (H5Tget_class(type.id()) != H5T_INTEGER || (dimensions != 1 && dimensions != 2)) {
-    throw_data_error("{}: data set {} is no table of integers", path.string(), name);
+template <typename T>
+void append(const std::vector<T>& values, std::string& out) {
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+template <typename T>
+std::vector<T> take(size_t count, std::string_view& bytes) {
+  CLOZE_CHECK(bytes.size() >= count * sizeof(T), "{} bytes of a child", bytes.size());
+  std::vector<T> values(count);
+  std::memcpy(values.data(), bytes.data(), count * sizeof(T));
+  bytes.remove_prefix(count * sizeof(T));
+  return values;
+}
+
+std::string in_child(const std::filesystem::path& path, const std::function<std::string()>& work) {
+  Result<std::string> bytes = platform::bytes_from_child(work, kSeconds);
+  if (!bytes) {
+    throw_data_error("{}: {}; the file is damaged", path.string(), bytes.error().message);
   }
-  std::array<hsize_t, 2> extent{0, 1};
-  H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);
-  return {std::move(set),
-          std::move(space),
-          {static_cast<int64_t>(extent[0]), static_cast<int64_t>(extent[1])},
-          dimensions};
+  return std::move(bytes).value();
 }
 
 }  // namespace
 
-Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) {
-  const std::lock_guard lock(library_mutex);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors are told by what is thrown
-  file_ = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (file_ < 0) throw_data_error("{}: cannot be read as HDF5; it is damaged", path_.string());
+Hdf5File::Hdf5File(std::filesystem::path path, std::vector<std::string> data_sets)
+    : path_(std::move(path)), data_sets_(std::move(data_sets)) {
+  const std::string bytes = in_child(path_, [&] {
+    const OpenFile file(path_);
+    std::vector<Hdf5Shape> shapes;
+    for (const std::string& name : data_sets_) shapes.push_back(file.shape_of(name));
+    std::string out;
+    append(shapes, out);
+    return out;
+  });
+  std::string_view rest = bytes;
+  shapes_ = take<Hdf5Shape>(data_sets_.size(), rest);
 }
 
-Hdf5File::~Hdf5File() {
-  const std::lock_guard lock(library_mutex);
-  H5Fclose(file_);
-}
-
-Hdf5File::Shape Hdf5File::shape_of(const std::string& data_set) const {
-  const std::lock_guard lock(library_mutex);
-  return open_data_set(file_, path_, data_set).shape;
-}
-
-std::vector<int64_t> Hdf5File::read_rows(const std::string& data_set, int64_t begin,
-                                         int64_t count) const {
-  const std::lock_guard lock(library_mutex);
-  const DataSet opened = open_data_set(file_, path_, data_set);
-  const std::array<hsize_t, 2> offset{static_cast<hsize_t>(begin), 0};
-  const std::array<hsize_t, 2> extent{static_cast<hsize_t>(count),
-                                      static_cast<hsize_t>(opened.shape.columns)};
-  CLOZE_CHECK(begin >= 0 && begin + count <= opened.shape.rows, "rows {} to {} of {}", begin,
-              begin + count, opened.shape.rows);
-  H5Sselect_hyperslab(opened.space.id(), H5S_SELECT_SET, offset.data(), nullptr, extent.data(),
-                      nullptr);
-  const Handle memory(H5Screate_simple(opened.dimensions, extent.data(), nullptr), H5Sclose);
-  std::vector<int64_t> values(static_cast<size_t>(count * opened.shape.columns));
-  if (H5Dread(opened.set.id(), H5T_NATIVE_INT64, memory.id(), opened.space.id(), H5P_DEFAULT,
-              values.data()) < 0) {
-    throw_data_error("{}: rows {} to {} of data set {} cannot be read; the file is damaged",
-                     path_.string(), begin, begin + count, data_set);
+std::vector<std::vector<int64_t>> Hdf5File::read_rows(int64_t begin, int64_t count) const {
+  const std::string bytes = in_child(path_, [&] {
+    const OpenFile file(path_);
+    std::string out;
+    for (const std::string& name : data_sets_) append(file.read_rows(name, begin, count), out);
+    return out;
+  });
+  std::string_view rest = bytes;
+  std::vector<std::vector<int64_t>> values;
+  for (const Hdf5Shape& shape : shapes_) {
+    values.push_back(take<int64_t>(static_cast<size_t>(count * shape.columns), rest));
   }
   return values;
 }

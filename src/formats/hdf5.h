@@ -1,38 +1,37 @@
 // HDF5 files, as far as training data needs them: integer data sets of one or two dimensions, read
 // by rows. Built without the library (libhdf5-dev) every file is a UserError that says so.
 //
-// The library is not thread-safe: calls are made one at a time for the whole process.
-// Errors: DataError that names the file and the data set.
+// The library crashes on some damaged files (1.10.8 divides by zero, for one), so it works in a
+// child process: reading costs a fork, and a crash is an error like others.
+//
+// Errors: DataError that names the file.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace cloze::formats {
 
+struct Hdf5Shape {
+  int64_t rows = 0;
+  int64_t columns = 1;  // 1 for a data set of one dimension
+};
+
 class Hdf5File {
  public:
-  explicit Hdf5File(std::filesystem::path path);
-  ~Hdf5File();
-  Hdf5File(const Hdf5File&) = delete;
-  Hdf5File& operator=(const Hdf5File&) = delete;
+  // Data sets are numbered as they are named here.
+  Hdf5File(std::filesystem::path path, std::vector<std::string> data_sets);
 
-  const std::filesystem::path& path() const { return path_; }
-
-  struct Shape {
-    int64_t rows = 0;
-    int64_t columns = 1;  // 1 for a data set of one dimension
-  };
-  Shape shape_of(const std::string& data_set) const;
-  // Rows [begin, begin + count), one after the other.
-  std::vector<int64_t> read_rows(const std::string& data_set, int64_t begin, int64_t count) const;
+  const Hdf5Shape& shape_of(size_t data_set) const { return shapes_[data_set]; }
+  // Rows [begin, begin + count) of every data set, one after the other.
+  std::vector<std::vector<int64_t>> read_rows(int64_t begin, int64_t count) const;
 
  private:
   std::filesystem::path path_;
-  int64_t file_ = -1;
+  std::vector<std::string> data_sets_;
+  std::vector<Hdf5Shape> shapes_;
 };
 
 }  // namespace cloze::formats

@@ -14,23 +14,35 @@
 namespace cloze::data {
 namespace {
 
-constexpr int64_t kRowsPerBlock = 2048;
+constexpr int64_t kRowsPerBlock = 1024;
+constexpr int64_t kMaxColumns = 8192;  // more tokens than any record has
 
 enum Column { kIds, kMask, kSegments, kPositions, kLabels, kNextSentence, kNumColumns };
-constexpr std::array<std::string_view, kNumColumns> kNames = {
-    feature::kInputIds,        feature::kInputMask, feature::kSegmentIds,
-    feature::kMaskedPositions, feature::kMaskedIds, feature::kNextSentenceLabels};
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const std::string_view name :
+       {feature::kInputIds, feature::kInputMask, feature::kSegmentIds, feature::kMaskedPositions,
+        feature::kMaskedIds, feature::kNextSentenceLabels}) {
+    names.emplace_back(name);
+  }
+  return names;
+}
 
 class Hdf5RecordFile final : public RecordFile {
  public:
   Hdf5RecordFile(const std::filesystem::path& path, const RecordShape& shape)
-      : RecordFile(path), file_(path), shape_(shape) {
+      : RecordFile(path), file_(path, names()), shape_(shape) {
     for (int c = 0; c < kNumColumns; ++c) {
-      const formats::Hdf5File::Shape found = file_.shape_of(std::string(kNames[c]));
+      const formats::Hdf5Shape& found = file_.shape_of(c);
       if (c == 0) rows_ = found.rows;
       if (found.rows != rows_) {
-        throw_data_error("{}: data set {} has {} rows, input_ids has {}", path.string(), kNames[c],
+        throw_data_error("{}: data set {} has {} rows, input_ids has {}", path.string(), names()[c],
                          found.rows, rows_);
+      }
+      if (found.columns > kMaxColumns) {
+        throw_data_error("{}: data set {} has {} columns; no record has so many", path.string(),
+                         names()[c], found.columns);
       }
       columns_[c] = found.columns;
     }
@@ -72,9 +84,7 @@ class Hdf5RecordFile final : public RecordFile {
     if (record >= block_begin_ && record < block_end_) return;
     const int64_t begin = record / kRowsPerBlock * kRowsPerBlock;
     const int64_t end = std::min(begin + kRowsPerBlock, rows_);
-    for (int c = 0; c < kNumColumns; ++c) {
-      block_[c] = file_.read_rows(std::string(kNames[c]), begin, end - begin);
-    }
+    block_ = file_.read_rows(begin, end - begin);
     block_begin_ = begin;
     block_end_ = end;
   }
@@ -86,7 +96,7 @@ class Hdf5RecordFile final : public RecordFile {
   mutable std::mutex mutex_;  // of the block
   mutable int64_t block_begin_ = 0;
   mutable int64_t block_end_ = 0;
-  mutable std::array<std::vector<int64_t>, kNumColumns> block_;
+  mutable std::vector<std::vector<int64_t>> block_;  // by column
 };
 
 }  // namespace

@@ -56,9 +56,9 @@ TEST(Hdf5RecordFileTest, AnotherShapeIsRefusedWithBothValues) {
   if (file == nullptr) GTEST_SKIP() << "built without HDF5";
   const auto samples = file->read(2);
   ASSERT_FALSE(samples);
-  EXPECT_EQ(file->defect_of(2, samples.error().message).text(),
-            kShard.string() +
-                ", row 2: input_ids has 16 entries, the configuration's seq_length is 128");
+  EXPECT_EQ(
+      file->defect_of(2, samples.error().message).text(),
+      kShard.string() + ", row 2: input_ids has 16 entries, the configuration's seq_length is 128");
 }
 
 TEST(Hdf5RecordFileTest, TrainingIsSentToConvert) {

@@ -22,7 +22,10 @@ RecordDataset::RecordDataset(std::span<const std::filesystem::path> files,
                                      [](const auto& file) { return file->holds_packs(); });
   if (!options.skip_bad) check_first_records();
   if (has_packs || options.skip_bad) count_samples(options);
-  if (size() == 0) throw_user_error("no record in the {} file(s) of the data set", files.size());
+  if (size() == 0) {
+    throw_user_error("no record in {} file(s), of which the first is {}", files.size(),
+                     files.empty() ? "missing" : files.front().string());
+  }
 }
 
 void RecordDataset::open(std::span<const std::filesystem::path> files,

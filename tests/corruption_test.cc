@@ -1,0 +1,310 @@
+// Damaged input of every form: 2,000 files each, cut short or with some bits flipped. Every one is
+// refused with an error that names the file, or read as it was; forms with checksums never give
+// another sample, forms without give samples that fit. Run with sanitizers, nothing else shows.
+#include <bzlib.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "data/corpus/corpus_reader.h"
+#include "data/records/pack_fixture.h"
+#include "data/records/record_dataset.h"
+#include "data/records/record_encoder.h"
+#include "data/token_store/build_token_store.h"
+#include "data/wikipedia/dump_reader.h"
+#include "formats/tf_example.h"
+#include "formats/tfrecord.h"
+
+namespace cloze {
+namespace {
+
+namespace fs = std::filesystem;
+using data::Sample;
+
+constexpr int kRounds = 2000;
+constexpr data::RecordShape kShape{
+    .sequence_length = 32, .max_predictions = 6, .vocabulary_size = 300};
+constexpr data::RecordLayout kLayout{.sequence_length = 32, .max_predictions = 6};
+
+std::string damaged(const std::string& good, PhiloxStream& random) {
+  const auto size = static_cast<uint32_t>(good.size());
+  if (random.below(2) == 0) return good.substr(0, random.below(size));
+  std::string bytes = good;
+  for (uint32_t flips = 1 + random.below(3); flips > 0; --flips) {
+    bytes[random.below(size)] ^= static_cast<char>(1 << random.below(8));
+  }
+  return bytes;
+}
+
+class CorruptionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        fs::temp_directory_path() / (std::string("cloze_corruption_") +
+                                     testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Not synced, and not written over, which some file systems sync: there are thousands.
+  fs::path write(const std::string& name, const std::string& bytes) const {
+    fs::remove(folder_ / name);
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    return folder_ / name;
+  }
+
+  // Calls `read` on damaged copies of the file; it may throw errors of users' data that name it.
+  void damage(const std::string& name, const std::string& good,
+              const std::function<void(const fs::path&)>& read) const {
+    PhiloxStream random(7, 0);
+    int refused = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      const fs::path path = write(name, damaged(good, random));
+      try {
+        read(path);
+      } catch (const UserError& error) {  // a DataError is one
+        ++refused;
+        EXPECT_NE(std::string(error.what()).find(folder_.string()), std::string::npos)
+            << error.what();
+      }
+    }
+    RecordProperty("refused", refused);
+  }
+
+  fs::path folder_;
+};
+
+std::vector<Sample> some_samples() {
+  PhiloxStream random(1, 0);
+  std::vector<Sample> samples;
+  for (int i = 0; i < 12; ++i) {
+    Sample sample{.next_sentence_label = i % 2};
+    const uint32_t length = 6 + random.below(4);
+    for (uint32_t t = 0; t < length; ++t) {
+      sample.input_ids.push_back(static_cast<int32_t>(1 + random.below(299)));
+      sample.token_type_ids.push_back(t > 3 ? 1 : 0);
+    }
+    sample.masked_positions = {1, 3};
+    sample.masked_labels = {i + 1, 7};
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+std::string framed(const std::string& payload) {
+  return formats::tfrecord_bytes(std::as_bytes(std::span(payload)));
+}
+
+std::string packed_example(const std::string& pack) {
+  std::vector<int32_t> words(pack.size() / sizeof(int32_t));
+  std::memcpy(words.data(), pack.data(), pack.size());
+  std::span<const int32_t> rest = words;
+  const auto take = [&](size_t count) {
+    const auto part = rest.first(count);
+    rest = rest.subspan(count);
+    return part;
+  };
+  const auto floats = [](std::span<const int32_t> values) {
+    return std::vector<float>(values.begin(), values.end());
+  };
+  formats::TfExample example;
+  for (const char* name :
+       {"packed_input_ids", "packed_input_mask", "packed_segment_ids", "packed_position_ids"}) {
+    example.add_integers(name, take(32));
+  }
+  const std::vector<int32_t> slots{0, 1, 2, 3, 4, 5, 6, 7};
+  example.add_integers("packed_masked_lm_positions", slots);
+  example.add_integers("packed_masked_lm_ids", take(8));
+  example.add_floats("packed_masked_lm_mask", floats(take(8)));
+  example.add_integers("packed_next_sentence_labels", take(3));
+  example.add_floats("packed_next_sentence_mask", floats(take(3)));
+  return example.serialize();
+}
+
+void expect_fitting(const Sample& sample) {
+  ASSERT_FALSE(sample.input_ids.empty());
+  ASSERT_LE(sample.input_ids.size(), 32u);
+  ASSERT_EQ(sample.token_type_ids.size(), sample.input_ids.size());
+  ASSERT_EQ(sample.masked_positions.size(), sample.masked_labels.size());
+  for (const int32_t id : sample.input_ids) ASSERT_TRUE(id >= 0 && id < 300);
+  for (const int32_t id : sample.masked_labels) ASSERT_TRUE(id >= 0 && id < 300);
+  for (const int32_t place : sample.masked_positions) {
+    ASSERT_TRUE(place >= 0 && place < std::ssize(sample.input_ids));
+  }
+}
+
+bool is_one_of(const Sample& sample, const std::vector<Sample>& samples) {
+  return std::any_of(samples.begin(), samples.end(), [&](const Sample& good) {
+    return good.input_ids == sample.input_ids && good.token_type_ids == sample.token_type_ids &&
+           good.masked_positions == sample.masked_positions &&
+           good.masked_labels == sample.masked_labels &&
+           good.next_sentence_label == sample.next_sentence_label;
+  });
+}
+
+// Every sample that is left is as it was written.
+void read_checked(const fs::path& path, const std::vector<Sample>& samples) {
+  const data::RecordDataset good(std::vector{path}, {.shape = kShape, .skip_bad = true});
+  EXPECT_LE(good.size(), std::ssize(samples));
+  for (int64_t i = 0; i < good.size(); ++i) {
+    EXPECT_TRUE(is_one_of(good.sample(i, 0), samples));
+  }
+  const data::RecordDataset all(std::vector{path}, {.shape = kShape});
+  for (int64_t i = 0; i < all.size(); ++i) EXPECT_TRUE(is_one_of(all.sample(i, 0), samples));
+}
+
+TEST_F(CorruptionTest, PlainAndRemaskedRecords) {
+  const std::vector<Sample> samples = some_samples();
+  for (const bool remask : {false, true}) {
+    data::RecordLayout layout = kLayout;
+    layout.remask = remask;
+    std::string file;
+    for (const Sample& sample : samples) file += framed(encode_record(sample, layout));
+    damage("records", file, [&](const fs::path& path) { read_checked(path, samples); });
+  }
+}
+
+TEST_F(CorruptionTest, PackedRecords) {
+  const std::vector<Sample> samples = some_samples();
+  std::string file;
+  for (size_t i = 0; i < samples.size(); i += 2) {
+    file += framed(packed_example(packed_bytes(std::span(samples).subspan(i, 2), kShape)));
+  }
+  damage("packs", file, [&](const fs::path& path) { read_checked(path, samples); });
+}
+
+TEST_F(CorruptionTest, PackedBinary) {
+  const std::vector<Sample> samples = some_samples();
+  std::string file;
+  for (size_t i = 0; i < samples.size(); i += 3) {
+    file += packed_bytes(std::span(samples).subspan(i, 3), kShape);
+  }
+  damage("binary", file, [&](const fs::path& path) {
+    const data::RecordDataset dataset(std::vector{path}, {.shape = kShape, .skip_bad = true});
+    for (int64_t i = 0; i < dataset.size(); ++i) expect_fitting(dataset.sample(i, 0));
+  });
+}
+
+TEST_F(CorruptionTest, Hdf5Shards) {
+  const fs::path shard = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/records/shard.hdf5";
+  damage("shard.hdf5", platform::read_file(shard), [&](const fs::path& path) {
+    const auto file = data::open_record_file(path, {.vocabulary_size = 1000});
+    for (int64_t r = 0; r < std::min<int64_t>(file->records(), 8); ++r) {
+      const auto read = file->read(r);
+      if (read) {
+        EXPECT_EQ(read->size(), 1u);
+      }
+    }
+  });
+}
+
+const text::Tokenizer& small_tokenizer() {
+  static const text::Tokenizer tokenizer(
+      text::Vocabulary::from_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat",
+                                     "sat", "##s", "on", "mat", "."}),
+      {});
+  return tokenizer;
+}
+
+std::string small_text() {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += "The cat sat on the mat. The mats sat.\n";
+    if (i % 5 == 4) text += "\n";
+  }
+  return text;
+}
+
+TEST_F(CorruptionTest, TokenStores) {
+  const fs::path text = write("text", small_text());
+  const fs::path folder = folder_ / "store";
+  data::CreationProgress progress;
+  build_token_store({.files = {text}, .folder = folder}, small_tokenizer(), progress);
+  const auto all_ids = [&] {
+    const data::TokenStore store(folder);
+    std::vector<int32_t> ids;
+    for (int64_t d = 0; d < store.documents(); ++d) {
+      store.append_ids(d, 0, store.sentences_in(d), ids);
+    }
+    return ids;
+  };
+  const std::vector<int32_t> expected = all_ids();
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  for (const fs::path& file : files) {
+    const std::string good = platform::read_file(file);
+    damage("store/" + file.filename().string(), good,
+           [&](const fs::path&) { EXPECT_EQ(all_ids(), expected) << file; });
+    write("store/" + file.filename().string(), good);
+  }
+}
+
+TEST_F(CorruptionTest, Text) {
+  using data::TextFormat;
+  const std::string sentences = small_text();
+  std::string jsonl, extract;
+  for (int i = 0; i < 20; ++i) {
+    jsonl += "{\"text\": \"The cat. It sat \\u00e9.\\nOn.\", \"id\": [1, {\"a\": null}]}\n";
+    extract += "<doc id=\"1\" url=\"u\" title=\"T\">\nT\n\nThe cat sat. It \xC3\xA9.\n\n</doc>\n";
+  }
+  for (const auto& [format, text] : {std::pair{TextFormat::kSentences, sentences},
+                                     {TextFormat::kParagraphs, sentences},
+                                     {TextFormat::kJsonLines, jsonl},
+                                     {TextFormat::kWikiExtractor, extract}}) {
+    damage("text", text, [&](const fs::path& path) {
+      data::CreationProgress progress;
+      const auto read =
+          data::read_corpus({.files = {path}, .format = format}, small_tokenizer(), progress);
+      EXPECT_GT(read.corpus.tokens(), 0);
+    });
+  }
+}
+
+std::string small_dump() {
+  std::string dump = "<mediawiki xml:lang=\"en\">";
+  for (int i = 0; i < 30; ++i) {
+    dump += "<page><title>T" + std::to_string(i) + "</title><ns>0</ns><revision><text>Text &amp; " +
+            std::to_string(i) + " [[link]] {{template}}.</text></revision></page>\n";
+  }
+  return dump + "</mediawiki>";
+}
+
+std::string compressed(std::string text) {
+  std::string result(text.size() + text.size() / 100 + 600, '\0');
+  auto size = static_cast<unsigned>(result.size());
+  BZ2_bzBuffToBuffCompress(result.data(), &size, text.data(), static_cast<unsigned>(text.size()), 9,
+                           0, 0);
+  result.resize(size);
+  return result;
+}
+
+std::vector<std::string> texts_of(const fs::path& path) {
+  std::vector<std::string> texts;
+  data::DumpReader reader(path);
+  while (true) {
+    const auto pages = reader.read();
+    if (pages.empty()) return texts;
+    for (const auto& page : pages) texts.push_back(page.text);
+  }
+}
+
+TEST_F(CorruptionTest, Dumps) {
+  damage("dump.xml", small_dump(), [](const fs::path& path) { texts_of(path); });
+}
+
+TEST_F(CorruptionTest, CompressedDumps) {
+  const std::string good = compressed(small_dump());
+  const std::vector<std::string> expected = texts_of(write("good.xml.bz2", good));
+  ASSERT_EQ(expected.size(), 30u);
+  damage("dump.xml.bz2", good, [&](const fs::path& path) { EXPECT_EQ(texts_of(path), expected); });
+}
+
+}  // namespace
+}  // namespace cloze
