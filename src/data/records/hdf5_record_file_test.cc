@@ -6,9 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/philox.h"
 #include "data/records/record_dataset.h"
-#include "platform/file.h"
 
 namespace cloze::data {
 namespace {
@@ -63,33 +61,6 @@ TEST(Hdf5RecordFileTest, AnotherShapeIsRefusedWithBothValues) {
 
 TEST(Hdf5RecordFileTest, TrainingIsSentToConvert) {
   EXPECT_THROW(RecordDataset(std::vector{kShard}, {.shape = kShape}), UserError);
-}
-
-// HDF5 has no checksums here, so that damage may go unseen; it never leads outside the shape.
-TEST(Hdf5RecordFileTest, DamagedFilesAreRefusedOrFit) {
-  if (open_shard() == nullptr) GTEST_SKIP() << "built without HDF5";
-  const std::string good = platform::read_file(kShard);
-  const fs::path path = testing::TempDir() + "hdf5_record_file_test.hdf5";
-  PhiloxStream random(1, 0);
-  for (int round = 0; round < 400; ++round) {
-    std::string bytes = good;
-    if (round % 2 == 0) {
-      bytes.resize(8 + random.below(static_cast<uint32_t>(bytes.size() - 8)));
-    } else {
-      bytes[8 + random.below(static_cast<uint32_t>(bytes.size() - 8))] ^=
-          static_cast<char>(1 << random.below(8));
-    }
-    platform::write_file_atomically(path, bytes);
-    try {
-      const auto file = open_record_file(path, kShape);
-      for (int64_t r = 0; r < std::min<int64_t>(file->records(), 5); ++r) {
-        const auto samples = file->read(r);
-        if (!samples) continue;
-        for (const int32_t id : samples->front().input_ids) EXPECT_LT(id, 1000);
-      }
-    } catch (const DataError&) {
-    }
-  }
 }
 
 }  // namespace

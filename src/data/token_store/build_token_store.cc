@@ -16,8 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPieceBytes = 8 << 20;
-constexpr size_t kMaxDocumentBytes = 64 << 20;
+constexpr size_t kMaxDocumentPieces = 8;
 // Whatever changes the tokens of the same text and rules has to change this.
 constexpr std::string_view kTokenizerVersion = "cloze tokens 1";
 
@@ -36,13 +35,14 @@ struct Piece {
 
 class PieceCutter {
  public:
-  explicit PieceCutter(TextFormat format) : format_(format) {}
+  PieceCutter(TextFormat format, int64_t piece_bytes)
+      : format_(format), piece_bytes_(static_cast<size_t>(piece_bytes)) {}
 
   void add_file(size_t file, const fs::path& path) {
     const platform::MappedFile mapped(path);
     const size_t bytes = mapped.text().size();
     check_text_form(mapped.text(), format_, path);
-    if (bytes <= kPieceBytes) return add({file, 0, bytes});
+    if (bytes <= piece_bytes_) return add({file, 0, bytes});
     for (size_t begin = 0; begin < bytes;) {
       const size_t end = piece_end(mapped.text(), begin);
       add({file, begin, end});
@@ -57,9 +57,9 @@ class PieceCutter {
 
  private:
   size_t piece_end(std::string_view text, size_t begin) const {
-    if (text.size() - begin <= kPieceBytes) return text.size();
-    const size_t longest = std::min(text.size(), begin + kMaxDocumentBytes);
-    const size_t end = next_document(text.substr(0, longest), begin + kPieceBytes, format_);
+    if (text.size() - begin <= piece_bytes_) return text.size();
+    const size_t longest = std::min(text.size(), begin + kMaxDocumentPieces * piece_bytes_);
+    const size_t end = next_document(text.substr(0, longest), begin + piece_bytes_, format_);
     if (end < longest || longest == text.size()) return end;
     const size_t line_end = text.rfind('\n', longest - 1);
     return line_end == std::string_view::npos || line_end < begin ? longest : line_end + 1;
@@ -68,11 +68,12 @@ class PieceCutter {
   void add(Extent extent) {
     open_.extents.push_back(extent);
     open_.bytes += extent.end - extent.begin;
-    if (open_.bytes >= kPieceBytes) close();
+    if (open_.bytes >= piece_bytes_) close();
   }
   void close() { pieces_.push_back(std::exchange(open_, {})); }
 
   TextFormat format_;
+  size_t piece_bytes_;
   Piece open_;
   std::vector<Piece> pieces_;
 };
@@ -179,7 +180,7 @@ class TokenStoreBuilder {
   }
 
   void append_new_shards(std::vector<std::string>& shards) {
-    PieceCutter cutter(options_.format);
+    PieceCutter cutter(options_.format, options_.piece_bytes);
     for (size_t i = 0; i < options_.files.size(); ++i) cutter.add_file(i, options_.files[i]);
     const std::vector<Piece> pieces = cutter.finish();
     for (const Piece& piece : pieces)

@@ -1,13 +1,14 @@
 // Builds a token store: tokenises text once and writes it as shards.
 //
-// The text is cut into pieces of some 8 MiB at the borders of documents, small files together. A
-// piece's key is the hash of its text and of the rules, and its shard bears that name: a shard that
-// is there already is kept if its checksums hold, so that a build that was stopped goes on where it
-// was, and a build after a change of the text does only what changed. Appending at the end leaves
-// all but the last shard as they are. The bytes of the store are the same for any number of threads
-// and any history.
+// The text is cut into pieces of some 8 MiB (`piece_bytes`) at the borders of documents, small
+// files together. A piece's key is the hash of its text and of the rules, and its shard bears that
+// name: a shard that is there already is kept if its checksums hold, so that a build that was
+// stopped goes on where it was, and a build after a change of the text does only what changed.
+// Appending at the end leaves all but the last shard as they are. The bytes of the store are the
+// same for any number of threads and any history.
 //
-// A document never runs on into the next file. One that is longer than 64 MiB is cut.
+// A document never runs on into the next file. One that is longer than
+// eight pieces is cut.
 //
 // Errors: UserError for an empty corpus, and for `append` to a store of other rules; DataError that
 // names file, line and column of bad text; EnvironmentError when the folder cannot be written to or
@@ -29,6 +30,7 @@ struct TokenStoreOptions {
   std::filesystem::path folder;
   bool append = false;  // keep what the store has and put these files behind it
   int threads = 1;
+  int64_t piece_bytes = 8 << 20;
 };
 
 struct TokenStoreBuilt {
