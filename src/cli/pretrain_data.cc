@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "cli/data_tokens.h"
+#include "cli/data/tokens.h"
 #include "cli/record_options.h"
 #include "cli/tokenizer_options.h"
 #include "data/generated_dataset.h"

@@ -1,4 +1,4 @@
-#include "cli/data_tokens.h"
+#include "cli/data/tokens.h"
 
 #include <fmt/core.h>
 

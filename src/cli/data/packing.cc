@@ -1,4 +1,4 @@
-#include "cli/data_packing.h"
+#include "cli/data/packing.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "cli/data_stats.h"
+#include "cli/data/stats.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "cli/data_verify.h"
+#include "cli/data/verify.h"
 
 #include <fmt/core.h>
 

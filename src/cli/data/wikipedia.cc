@@ -1,4 +1,4 @@
-#include "cli/data_wikipedia.h"
+#include "cli/data/wikipedia.h"
 
 #include <fmt/core.h>
 

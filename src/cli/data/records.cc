@@ -1,4 +1,4 @@
-#include "cli/data_records.h"
+#include "cli/data/records.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "cli/data_sample.h"
+#include "cli/data/sample.h"
 
 #include <fmt/core.h>
 

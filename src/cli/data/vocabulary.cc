@@ -1,4 +1,4 @@
-#include "cli/data_vocabulary.h"
+#include "cli/data/vocabulary.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "cli/data_convert.h"
+#include "cli/data/convert.h"
 
 #include <fmt/core.h>
 
