@@ -45,7 +45,7 @@ void add_without_effect(std::vector<ForeignOption>& options) {
   add_without_effect(
       options,
       {"parallel_io_threads", "sloppy_parallel_interleave", "dataset_repeat", "device_iterations"},
-      "one thread keeps the next steps ready, in an order given by the seed");
+      "loader_threads keep the next steps ready, in an order given by the seed");
   add_without_effect(options, {"steps_per_tensorboard"},
                      "scalars go to TensorBoard with every line of metrics");
   add_without_effect(options, {"name", "name_suffix", "log_dir"},
