@@ -104,10 +104,12 @@ struct BatchPlan {
 };
 
 // sequences_per_step = global_batch_size, or micro_batch_size * gradient_accumulation_count *
-// replicas. tokens = tokens_per_micro_batch, or micro_batch_size * seq_length but, as far as the
-// step has them, at least 4096: how a step is laid out changes nothing but the time, and the small
-// micro-batches of old configurations waste a processor. The room for sequences and predictions is
-// what as many full sequences hold, and twice that for short ones.
+// replicas. tokens = tokens_per_micro_batch, or a 96th of a step of full sequences, but at least
+// 1024 and at most micro_batch_size * seq_length or 4096: how a step is laid out changes nothing
+// but the time, smaller micro-batches waste a processor, and of larger ones the last one is often
+// nearly empty. There is room for as many predictions as full sequences have and a quarter more,
+// and for eight times as many sequences: unused places cost next to nothing, and where they run
+// out token slots stay empty.
 BatchPlan batch_plan(const PretrainOptions& options);
 
 // num_train_steps, or epochs * (num_samples / copies) / sequences_per_step, rounded down.

@@ -136,15 +136,29 @@ TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
 TEST(PretrainOptions, TheSequencesOfAStep) {
   PretrainOptions options{.micro_batch_size = 8, .gradient_accumulation_count = 510, .replicas = 4};
   EXPECT_EQ(batch_plan(options).sequences_per_step, 16320);
-  // At least 4096 tokens where the step has them.
+  // 4096 tokens where the step has many times as many.
   EXPECT_EQ(batch_plan(options).tokens, 32 * 128);
-  EXPECT_EQ(batch_plan(options).sequences, 2 * 32);
-  EXPECT_EQ(batch_plan(options).predictions, 32 * 20);
+  EXPECT_EQ(batch_plan(options).sequences, 8 * 32);
+  EXPECT_EQ(batch_plan(options).predictions, 40 * 20);
   options = {.micro_batch_size = 8, .global_batch_size = 100};
   EXPECT_EQ(batch_plan(options).sequences_per_step, 100);
+  EXPECT_EQ(batch_plan(options).tokens, 1024);
   options = {.micro_batch_size = 8, .tokens_per_micro_batch = 300};
   EXPECT_EQ(batch_plan(options).tokens, 300);
-  EXPECT_EQ(batch_plan(options).sequences, 4);
+  EXPECT_EQ(batch_plan(options).sequences, 8);
+  EXPECT_EQ(batch_plan(options).predictions, 50);
+}
+
+TEST(PretrainOptions, MicroBatchesAreASmallShareOfTheStepAndWholeSequences) {
+  const auto tokens = [](int64_t seq_length, int64_t sequences) {
+    const PretrainOptions options{.seq_length = seq_length, .global_batch_size = sequences};
+    return batch_plan(options).tokens;
+  };
+  EXPECT_EQ(tokens(512, 512), 5 * 512);
+  EXPECT_EQ(tokens(384, 500), 5 * 384);
+  EXPECT_EQ(tokens(384, 64), 3 * 384) << "enough for a processor";
+  EXPECT_EQ(tokens(128, 1), 128) << "all there is";
+  EXPECT_EQ(tokens(512, 1 << 20), 32 * 512) << "micro_batch_size";
 }
 
 TEST(PretrainOptions, StepsFromEpochs) {

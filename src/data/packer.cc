@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/error.h"
 
 namespace cloze::data {
 namespace {
+
+// Of one micro-batch more each; if these fail, best fit is hardly worse.
+constexpr size_t kSpreadAttempts = 4;
 
 // What is left of a micro-batch's capacity, and who is in it.
 struct Bin {
@@ -31,33 +35,92 @@ void put(size_t index, const Sample& sample, Bin& bin) {
   bin.samples.push_back(index);
 }
 
-Bin& best_bin(const Sample& sample, const MicroBatchCapacity& capacity, std::vector<Bin>& bins) {
+// The bin of least or most room for tokens among those the sample fits into; null without one.
+enum class Prefer { kLeastRoom, kMostRoom };
+Bin* find_bin(const Sample& sample, std::vector<Bin>& bins, Prefer preference) {
   Bin* best = nullptr;
   for (Bin& bin : bins) {
-    if (fits(sample, bin.room) && (best == nullptr || bin.room.tokens < best->room.tokens)) {
-      best = &bin;
-    }
+    if (!fits(sample, bin.room)) continue;
+    const bool is_better =
+        best == nullptr || (preference == Prefer::kLeastRoom ? bin.room.tokens < best->room.tokens
+                                                             : bin.room.tokens > best->room.tokens);
+    if (is_better) best = &bin;
   }
-  return best != nullptr ? *best : bins.emplace_back(Bin{.room = capacity, .samples = {}});
+  return best;
 }
 
-std::vector<Bin> assign(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
+std::vector<size_t> longest_first(std::span<const Sample> samples) {
   std::vector<size_t> order(samples.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return tokens_of(samples[a]) > tokens_of(samples[b]);
   });
+  return order;
+}
+
+void expect_fitting(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
+  for (const Sample& sample : samples) {
+    if (fits(sample, capacity)) continue;
+    throw_user_error(
+        "a sample of {} tokens and {} predictions does not fit into a micro-batch of {} tokens, "
+        "{} sequences and {} predictions; raise its capacity or make shorter records",
+        tokens_of(sample), predictions_of(sample), capacity.tokens, capacity.sequences,
+        capacity.predictions);
+  }
+}
+
+// No packing has fewer bins.
+size_t fewest_bins(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
+  const auto bins_for = [](int64_t total, int64_t room) {
+    return room > 0 ? (total + room - 1) / room : 0;
+  };
+  int64_t tokens = 0, predictions = 0;
+  for (const Sample& sample : samples) {
+    tokens += tokens_of(sample);
+    predictions += predictions_of(sample);
+  }
+  return static_cast<size_t>(std::max({bins_for(tokens, capacity.tokens),
+                                       bins_for(std::ssize(samples), capacity.sequences),
+                                       bins_for(predictions, capacity.predictions)}));
+}
+
+std::vector<Bin> best_fit(std::span<const Sample> samples, std::span<const size_t> order,
+                          const MicroBatchCapacity& capacity) {
   std::vector<Bin> bins;
-  for (size_t index : order) {
-    const Sample& sample = samples[index];
-    if (!fits(sample, capacity)) {
-      throw_user_error(
-          "a sample of {} tokens and {} predictions does not fit into a micro-batch of {} tokens, "
-          "{} sequences and {} predictions; raise its capacity or make shorter records",
-          tokens_of(sample), predictions_of(sample), capacity.tokens, capacity.sequences,
-          capacity.predictions);
+  for (const size_t index : order) {
+    Bin* bin = find_bin(samples[index], bins, Prefer::kLeastRoom);
+    if (bin == nullptr) bin = &bins.emplace_back(Bin{.room = capacity, .samples = {}});
+    put(index, samples[index], *bin);
+  }
+  return bins;
+}
+
+// The longer half spread over `num_bins`, the shorter half into the gaps; nothing if it fails.
+std::optional<std::vector<Bin>> spread(std::span<const Sample> samples,
+                                       std::span<const size_t> order,
+                                       const MicroBatchCapacity& capacity, size_t num_bins) {
+  std::vector<Bin> bins(num_bins, Bin{.room = capacity, .samples = {}});
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Sample& sample = samples[order[i]];
+    Bin* bin =
+        find_bin(sample, bins, 2 * i < order.size() ? Prefer::kMostRoom : Prefer::kLeastRoom);
+    if (bin == nullptr) return std::nullopt;
+    put(order[i], sample, *bin);
+  }
+  std::erase_if(bins, [](const Bin& bin) { return bin.samples.empty(); });
+  return bins;
+}
+
+std::vector<Bin> assign(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
+  expect_fitting(samples, capacity);
+  const std::vector<size_t> order = longest_first(samples);
+  std::vector<Bin> bins = best_fit(samples, order, capacity);
+  const size_t fewest = fewest_bins(samples, capacity);
+  for (size_t tried = fewest; tried < std::min(bins.size(), fewest + kSpreadAttempts); ++tried) {
+    if (auto found = spread(samples, order, capacity, tried)) {
+      bins = std::move(*found);
+      break;
     }
-    put(index, sample, best_bin(sample, capacity, bins));
   }
   for (Bin& bin : bins) std::sort(bin.samples.begin(), bin.samples.end());
   return bins;

@@ -4,9 +4,13 @@
 //   after    |0 0 0 0 0 0 0|2 2 2 2 2|   |4 4 4 4 4 4|1 1 1|3 3|5|
 //
 // Longest sample first, each into the micro-batch that it fills best (best-fit decreasing; ties go
-// to the earlier one) and whose places for sequences and predictions suffice. Inside a micro-batch
-// samples stand in the order of the step. How a step is packed changes nothing but the time: losses
-// are normalised by the totals of the step, and dropout is keyed by the sample's number in it.
+// to the earlier one) and whose places for sequences and predictions suffice. Best fit leaves the
+// short samples to the last micro-batches, which may run out of places for sequences before they
+// are full. So if the totals of the step would do with fewer micro-batches, those are tried: the
+// longer half of the samples goes where most room is left, the shorter half closes the gaps.
+// Inside a micro-batch samples stand in the order of the step. How a step is packed changes nothing
+// but the time: losses are normalised by the totals of the step, and dropout is keyed by the
+// sample's number in it.
 //
 // Errors: UserError when one sample alone is over a capacity.
 #pragma once

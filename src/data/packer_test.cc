@@ -129,6 +129,20 @@ TEST(PackerTest, UsesHardlyMoreMicroBatchesThanTheTokensNeed) {
   }
 }
 
+// Best fit alone makes 3 3 | 1 1 1 1 | 1 1: the places for sequences run out before the tokens.
+TEST(PackerTest, ShortSamplesAreSharedOutWherePlacesForSequencesAreFew) {
+  std::vector<Sample> samples;
+  for (const int32_t length : {3, 3, 1, 1, 1, 1, 1, 1}) {
+    samples.push_back(sample_of(static_cast<int32_t>(samples.size()), length, 3));
+  }
+  const StepBatch step = pack(samples, {6, 4, 8});
+  ASSERT_EQ(step.micro_batches.size(), 2u);
+  for (const MicroBatch& batch : step.micro_batches) {
+    EXPECT_EQ(batch.num_tokens, 6);
+    EXPECT_EQ(batch.num_sequences, 4);
+  }
+}
+
 TEST(PackerTest, ASampleOverTheCapacityIsAUserErrorWithBothSizes) {
   const std::vector<Sample> samples{sample_of(0, 20, 5)};
   EXPECT_THROW(pack(samples, {20, 1, 3}), UserError);
