@@ -1,6 +1,9 @@
-// bench_step: times a pre-training step of a configuration on random full-length sequences.
+// bench_step: times a pre-training step of a configuration on random sequences, of full length or
+// as long as a histogram of lengths says.
 //
 //   bench_step --config configs/pretrain_base_128_phase1.json --batch 32 [--dtype bf16] [--steps 5]
+//   bench_step --config bench/deep_512.json --lengths tests/fixtures/lengths/wikipedia_512.tsv
+//              [--padded]
 //
 // Prints sequences/s, real tokens/s, useful GFLOP/s (models/bert_flops.h) and the percent of the
 // matrix-product ceiling, which is measured beside every step on the same threads; and a table of
@@ -17,10 +20,12 @@
 
 #include "data/generated_dataset.h"
 #include "data/loader.h"
+#include "data/packer.h"
 #include "engine/backends.h"
 #include "formats/json.h"
 #include "models/bert_flops.h"
 #include "models/hugging_face_config.h"
+#include "natural_lengths.h"
 #include "ops/linear.h"
 #include "train/training_step.h"
 
@@ -33,6 +38,8 @@ struct Arguments {
   std::string config;
   int64_t batch = 0;
   int64_t tokens_per_micro_batch = 0;
+  std::string lengths;  // histogram; empty: all sequences are full
+  bool padded = false;
   std::string dtype = "f32";
   std::string optimizer = "lamb";
   int threads = 0;
@@ -80,23 +87,28 @@ class StepBench {
         predictions_(config_.value("max_predictions_per_seq", int64_t{20})),
         batch_size_(arguments.batch > 0 ? arguments.batch
                                         : config_.value("micro_batch_size", int64_t{1})),
+        is_padded_(arguments.padded),
         dtype_(arguments.dtype == "bf16" ? DType::kBF16 : DType::kF32),
+        capacity_(capacity(arguments)),
         step_(options(arguments)),
         ceiling_(dtype_, arguments.threads) {
     step_.session().initialize_parameters(1);
+    if (!arguments.lengths.empty()) natural_.emplace(arguments.lengths, contents());
   }
 
   nlohmann::json run() {
-    const data::StepBatch batch = next_batch();
+    const Work work = next_work();
+    const data::StepBatch& batch = work.batch;
     const auto start = Clock::now();
     const train::StepResult result = step_.run(batch, step_number_++, 1e-4);
     const double seconds = seconds_since(start);
     const double ceiling = ceiling_.measure();
-    const double flops = models::training_flops(model_, work_of(batch)) / seconds;
+    const double flops = models::training_flops(model_, work.useful) / seconds;
     return {{"seconds", seconds},
             {"sequences", batch.num_sequences},
             {"sequences_per_second", static_cast<double>(batch.num_sequences) / seconds},
-            {"tokens_per_second", static_cast<double>(batch.num_tokens) / seconds},
+            {"tokens_per_second", work.useful.tokens / seconds},
+            {"filled_percent", 100.0 * work.useful.tokens / static_cast<double>(slots(batch))},
             {"useful_gflops", flops / 1e9},
             {"ceiling_gflops", ceiling / 1e9},
             {"ceiling_percent", 100.0 * flops / ceiling},
@@ -107,15 +119,31 @@ class StepBench {
   void set_profiling() { step_.session().executor().set_profiling(true); }
 
  private:
-  train::TrainingStepOptions options(const Arguments& arguments) const {
+  // What a step computes, and what of it counts: padding does not.
+  struct Work {
+    data::StepBatch batch;
+    models::BatchWork useful;
+  };
+
+  data::MicroBatchCapacity capacity(const Arguments& arguments) const {
     const int64_t all_tokens = batch_size_ * length_;
     const int64_t wanted =
         arguments.tokens_per_micro_batch > 0 ? arguments.tokens_per_micro_batch : 4096;
     const int64_t sequences = std::max<int64_t>(1, std::min(wanted, all_tokens) / length_);
+    data::MicroBatchCapacity capacity{.tokens = sequences * length_,
+                                      .sequences = sequences,
+                                      .predictions = sequences * predictions_};
+    if (!arguments.lengths.empty() && !arguments.padded) {
+      // As `cloze pretrain` leaves room for short sequences (cli/pretrain_options.h).
+      capacity.sequences *= 8;
+      capacity.predictions += capacity.predictions / 4;
+    }
+    return capacity;
+  }
+
+  train::TrainingStepOptions options(const Arguments& arguments) const {
     return {.model = model_,
-            .capacity = {.tokens = sequences * length_,
-                         .sequences = sequences,
-                         .predictions = sequences * predictions_},
+            .capacity = capacity_,
             .optimizer = {.kind = arguments.optimizer == "adamw" ? optim::OptimizerKind::kAdamW
                                                                  : optim::OptimizerKind::kLamb,
                           .weight_decay_rate = 0.01},
@@ -123,33 +151,46 @@ class StepBench {
             .compile = {.num_threads = arguments.threads}};
   }
 
-  data::StepBatch next_batch() {
-    const auto dataset = std::make_shared<data::GeneratedDataset>(
-        data::GeneratedOptions{.sequence_length = length_,
-                               .max_predictions = predictions_,
-                               .vocabulary_size = model_.vocab_size});
-    const auto& graph = step_.session().graph();
-    const auto count = [&](const char* name) { return graph.type(*graph.find(name)).shape[0]; };
-    return data::load_step({.dataset = dataset,
-                            .global_batch_size = batch_size_,
-                            .capacity = {.tokens = count("input_ids"),
-                                         .sequences = count("first_tokens"),
-                                         .predictions = count("masked_positions")}},
-                           step_number_);
+  data::GeneratedOptions contents() const {
+    return {.sequence_length = length_,
+            .max_predictions = predictions_,
+            .vocabulary_size = model_.vocab_size};
   }
 
-  models::BatchWork work_of(const data::StepBatch& batch) const {
-    return {.tokens = static_cast<double>(batch.num_tokens),
-            .squared_lengths = static_cast<double>(batch.num_sequences * length_ * length_),
-            .predictions = static_cast<double>(batch.num_predictions)};
+  Work next_work() const {
+    if (natural_) {
+      const auto step = natural_->step(step_number_ * batch_size_, batch_size_, is_padded_);
+      data::StepBatch batch = data::pack(step.samples, capacity_);
+      const auto predictions = static_cast<double>(batch.num_predictions);
+      return {.batch = std::move(batch),
+              .useful = {.tokens = static_cast<double>(step.real_tokens),
+                         .squared_lengths = static_cast<double>(step.real_squared_lengths),
+                         .predictions = predictions}};
+    }
+    const auto dataset = std::make_shared<data::GeneratedDataset>(contents());
+    data::StepBatch batch = data::load_step(
+        {.dataset = dataset, .global_batch_size = batch_size_, .capacity = capacity_},
+        step_number_);
+    const models::BatchWork useful{
+        .tokens = static_cast<double>(batch.num_tokens),
+        .squared_lengths = static_cast<double>(batch.num_sequences * length_ * length_),
+        .predictions = static_cast<double>(batch.num_predictions)};
+    return {.batch = std::move(batch), .useful = useful};
+  }
+
+  int64_t slots(const data::StepBatch& batch) const {
+    return std::ssize(batch.micro_batches) * capacity_.tokens;
   }
 
   nlohmann::json config_;
   models::BertConfig model_;
   int64_t length_, predictions_, batch_size_;
+  bool is_padded_;
   DType dtype_;
+  data::MicroBatchCapacity capacity_;
   train::TrainingStep step_;
   Ceiling ceiling_;
+  std::optional<bench::NaturalLengths> natural_;
   int64_t step_number_ = 0;
 };
 
@@ -209,6 +250,10 @@ int main(int argc, char** argv) {
   app.add_option("--config", arguments.config, "configuration (JSON)")->required();
   app.add_option("--batch", arguments.batch, "sequences per step; default: micro_batch_size");
   app.add_option("--tokens-per-micro-batch", arguments.tokens_per_micro_batch, "default 4096");
+  CLI::Option* lengths = app.add_option("--lengths", arguments.lengths,
+                                        "histogram of lengths (TSV); default: all are full");
+  app.add_flag("--padded", arguments.padded, "one sequence per row, padded to full length")
+      ->needs(lengths);
   app.add_option("--dtype", arguments.dtype)->check(CLI::IsMember({"f32", "bf16"}));
   app.add_option("--optimizer", arguments.optimizer)->check(CLI::IsMember({"lamb", "adamw"}));
   app.add_option("--threads", arguments.threads, "0: all processors");

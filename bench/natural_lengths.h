@@ -1,0 +1,38 @@
+// Random samples whose lengths are as frequent as those of a data set (data/packing's length
+// histogram), laid out as they are or padded to S.
+//
+// Lengths are not drawn at random but spread evenly over the histogram (the golden ratio's low
+// discrepancy sequence), so that any step of N samples has nearly the same tokens.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "data/generated_dataset.h"
+
+namespace cloze::bench {
+
+struct NaturalStep {
+  std::vector<data::Sample> samples;
+  int64_t real_tokens = 0;
+  int64_t real_squared_lengths = 0;
+};
+
+class NaturalLengths {
+ public:
+  // `contents.sequence_length` is S; UserError where the histogram has longer sequences.
+  NaturalLengths(const std::filesystem::path& histogram, const data::GeneratedOptions& contents);
+
+  int64_t length(int64_t index) const;
+  // Samples [first, first + count). Padded ones have S tokens, all of which are computed; their
+  // predictions, 15 % of the length, are the same either way.
+  NaturalStep step(int64_t first, int64_t count, bool is_padded) const;
+
+ private:
+  data::GeneratedOptions contents_;
+  data::GeneratedDataset dataset_;
+  std::vector<int64_t> ends_;  // ends_[l]: sequences of at most l tokens
+};
+
+}  // namespace cloze::bench
