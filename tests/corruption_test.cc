@@ -14,13 +14,11 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/corpus/corpus_reader.h"
-#include "data/records/pack_fixture.h"
 #include "data/records/record_dataset.h"
-#include "data/records/record_encoder.h"
 #include "data/token_store/build_token_store.h"
 #include "data/wikipedia/dump_reader.h"
-#include "formats/tf_example.h"
-#include "formats/tfrecord.h"
+#include "platform/file.h"
+#include "record_formats.h"
 
 namespace cloze {
 namespace {
@@ -31,7 +29,6 @@ using data::Sample;
 constexpr int kRounds = 2000;
 constexpr data::RecordShape kShape{
     .sequence_length = 32, .max_predictions = 6, .vocabulary_size = 300};
-constexpr data::RecordLayout kLayout{.sequence_length = 32, .max_predictions = 6};
 
 std::string damaged(const std::string& good, PhiloxStream& random) {
   const auto size = static_cast<uint32_t>(good.size());
@@ -99,36 +96,6 @@ std::vector<Sample> some_samples() {
   return samples;
 }
 
-std::string framed(const std::string& payload) {
-  return formats::tfrecord_bytes(std::as_bytes(std::span(payload)));
-}
-
-std::string packed_example(const std::string& pack) {
-  std::vector<int32_t> words(pack.size() / sizeof(int32_t));
-  std::memcpy(words.data(), pack.data(), pack.size());
-  std::span<const int32_t> rest = words;
-  const auto take = [&](size_t count) {
-    const auto part = rest.first(count);
-    rest = rest.subspan(count);
-    return part;
-  };
-  const auto floats = [](std::span<const int32_t> values) {
-    return std::vector<float>(values.begin(), values.end());
-  };
-  formats::TfExample example;
-  for (const char* name :
-       {"packed_input_ids", "packed_input_mask", "packed_segment_ids", "packed_position_ids"}) {
-    example.add_integers(name, take(32));
-  }
-  const std::vector<int32_t> slots{0, 1, 2, 3, 4, 5, 6, 7};
-  example.add_integers("packed_masked_lm_positions", slots);
-  example.add_integers("packed_masked_lm_ids", take(8));
-  example.add_floats("packed_masked_lm_mask", floats(take(8)));
-  example.add_integers("packed_next_sentence_labels", take(3));
-  example.add_floats("packed_next_sentence_mask", floats(take(3)));
-  return example.serialize();
-}
-
 void expect_fitting(const Sample& sample) {
   ASSERT_FALSE(sample.input_ids.empty());
   ASSERT_LE(sample.input_ids.size(), 32u);
@@ -161,33 +128,25 @@ void read_checked(const fs::path& path, const std::vector<Sample>& samples) {
   for (int64_t i = 0; i < all.size(); ++i) EXPECT_TRUE(is_one_of(all.sample(i, 0), samples));
 }
 
-TEST_F(CorruptionTest, PlainAndRemaskedRecords) {
-  const std::vector<Sample> samples = some_samples();
-  for (const bool remask : {false, true}) {
-    data::RecordLayout layout = kLayout;
-    layout.remask = remask;
-    std::string file;
-    for (const Sample& sample : samples) file += framed(encode_record(sample, layout));
-    damage("records", file, [&](const fs::path& path) { read_checked(path, samples); });
-  }
+std::string file_of(const fs::path& path, const std::vector<Sample>& samples,
+                    tests::RecordFormat format) {
+  tests::write_records(path, samples, format, {32, 6});
+  return platform::read_file(path);
 }
 
-TEST_F(CorruptionTest, PackedRecords) {
+TEST_F(CorruptionTest, RecordsWithChecksums) {
+  using enum tests::RecordFormat;
   const std::vector<Sample> samples = some_samples();
-  std::string file;
-  for (size_t i = 0; i < samples.size(); i += 2) {
-    file += framed(packed_example(packed_bytes(std::span(samples).subspan(i, 2), kShape)));
+  for (const auto format : {kPlain, kRemasked, kPackedTfRecord}) {
+    damage("records", file_of(folder_ / "good", samples, format),
+           [&](const fs::path& path) { read_checked(path, samples); });
   }
-  damage("packs", file, [&](const fs::path& path) { read_checked(path, samples); });
 }
 
 TEST_F(CorruptionTest, PackedBinary) {
-  const std::vector<Sample> samples = some_samples();
-  std::string file;
-  for (size_t i = 0; i < samples.size(); i += 3) {
-    file += packed_bytes(std::span(samples).subspan(i, 3), kShape);
-  }
-  damage("binary", file, [&](const fs::path& path) {
+  const std::string good =
+      file_of(folder_ / "good", some_samples(), tests::RecordFormat::kPackedBinary);
+  damage("binary", good, [&](const fs::path& path) {
     const data::RecordDataset dataset(std::vector{path}, {.shape = kShape, .skip_bad = true});
     for (int64_t i = 0; i < dataset.size(); ++i) expect_fitting(dataset.sample(i, 0));
   });

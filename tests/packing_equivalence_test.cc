@@ -8,8 +8,8 @@
 #include <map>
 
 #include "base/philox.h"
-#include "data/packed_dataset.h"
 #include "data/packer.h"
+#include "data/records/record_dataset.h"
 #include "record_formats.h"
 #include "train/training_step.h"
 
@@ -168,16 +168,15 @@ std::vector<data::Sample> read_back(std::span<const data::Sample> samples, Recor
   const std::filesystem::path path =
       testing::TempDir() + "packing_equivalence_test_" + std::string(name_of(format));
   write_records(path, samples, format, kSizes);
-  const auto dataset = data::open_records(std::vector{path},
-                                          {.sequence_length = kSizes.sequence_length,
-                                           .max_predictions = kSizes.max_predictions,
-                                           .vocabulary_size = small_model().vocab_size},
-                                          1);
-  EXPECT_EQ(dataset->size(), std::ssize(samples));
+  const data::RecordDataset dataset(std::vector{path},
+                                    {.shape = {.sequence_length = kSizes.sequence_length,
+                                               .max_predictions = kSizes.max_predictions,
+                                               .vocabulary_size = small_model().vocab_size}});
+  EXPECT_EQ(dataset.size(), std::ssize(samples));
   std::vector<data::Sample> result;
   for (const data::Sample& sample : samples) {
-    for (int64_t i = 0; i < dataset->size(); ++i) {
-      data::Sample stored = dataset->sample(i, 0);
+    for (int64_t i = 0; i < dataset.size(); ++i) {
+      data::Sample stored = dataset.sample(i, 0);
       if (same_content(sample, stored)) {
         result.push_back(std::move(stored));
         break;

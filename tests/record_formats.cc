@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/creation/record_encoder.h"
-#include "data/packed_record.h"
+#include "data/records/packed_record.h"
+#include "data/records/record_encoder.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 #include "platform/file.h"
@@ -16,7 +16,7 @@ namespace {
 
 using Numbers = std::vector<int32_t>;
 
-// The parts of a packed record, as data/packed_record.h names them.
+// The parts of a packed record, as data/records/packed_record.h names them.
 struct Pack {
   Numbers ids, mask, segments, positions;  // [S]
   Numbers labels, weights;                 // [P]: of the slots 0 .. P-1

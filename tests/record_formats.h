@@ -1,4 +1,4 @@
-// The same samples in a file of every record format that data::open_records reads.
+// The same samples in a file of every record format that data::RecordDataset reads.
 #pragma once
 
 #include <filesystem>

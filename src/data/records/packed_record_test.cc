@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/records/pack_fixture.h"
 #include "data/records/record_dataset.h"
 #include "formats/tfrecord.h"
 
@@ -35,7 +34,39 @@ Sample random_sample(PhiloxStream& random) {
   return sample;
 }
 
-std::string packed(const std::vector<Sample>& samples) { return packed_bytes(samples, kShape); }
+// One pack of up to three samples: masked tokens in front, first tokens at the very end.
+std::string packed(const std::vector<Sample>& samples) {
+  const auto S = static_cast<size_t>(kShape.sequence_length);
+  const auto P = static_cast<size_t>(kSlots);
+  std::vector<uint32_t> ids(S), mask(S), segments(S), positions(S), labels(P), weights(P),
+      nsp_labels(3), nsp_weights(3);
+  size_t masked = 0, other = P, last = S - samples.size();
+  for (size_t k = 0; k < samples.size(); ++k) {
+    const Sample& sample = samples[k];
+    for (size_t i = 0; i < sample.input_ids.size(); ++i) {
+      const auto found =
+          std::find(sample.masked_positions.begin(), sample.masked_positions.end(), i);
+      const bool is_masked = found != sample.masked_positions.end();
+      const size_t slot = i == 0 ? last++ : is_masked ? masked++ : other++;
+      if (is_masked) {
+        labels[slot] = sample.masked_labels[found - sample.masked_positions.begin()];
+        weights[slot] = static_cast<uint32_t>(k + 1);
+      }
+      ids[slot] = sample.input_ids[i];
+      mask[slot] = static_cast<uint32_t>(k + 1);
+      segments[slot] = sample.token_type_ids[i];
+      positions[slot] = static_cast<uint32_t>(i);
+    }
+    nsp_labels[3 - samples.size() + k] = sample.next_sentence_label;
+    nsp_weights[3 - samples.size() + k] = 1;
+  }
+  std::string bytes;
+  for (const auto* part :
+       {&ids, &mask, &segments, &positions, &labels, &weights, &nsp_labels, &nsp_weights}) {
+    bytes.append(reinterpret_cast<const char*>(part->data()), part->size() * sizeof(uint32_t));
+  }
+  return bytes;
+}
 
 void expect_same(const Sample& a, const Sample& b) {
   EXPECT_EQ(a.input_ids, b.input_ids);
