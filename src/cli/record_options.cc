@@ -3,6 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
+
+#include "cli/work_display.h"
+#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 
@@ -16,6 +20,18 @@ void add_record_options(Subcommand& command, RecordFlags& flags) {
   command.add_option("--max-predictions-per-seq", flags.shape.max_predictions,
                      "Prediction slots in a record; others are refused");
   command.add_option("--vocab-size", flags.shape.vocabulary_size, "Bound of all ids");
+}
+
+data::DatasetStatistics measure_with_display(const data::Dataset& dataset) {
+  std::atomic<int64_t> done = 0;
+  const auto size = static_cast<double>(dataset.size());
+  const WorkDisplay display([&](double seconds) {
+    const auto count = static_cast<double>(done);
+    return fmt::format("counted {:.0f} % of {:.0f} samples, {:.0f} s left", 100 * count / size,
+                       size, seconds_left(count, size, seconds));
+  });
+  return data::measure(dataset, platform::available_threads(),
+                       [&](int64_t so_far) { done = so_far; });
 }
 
 void print_defects(const std::vector<data::RecordDefect>& defects) {

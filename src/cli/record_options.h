@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "cli/subcommand.h"
+#include "data/dataset.h"
 #include "data/records/record_file.h"
+#include "data/statistics.h"
 
 namespace cloze::cli {
 
@@ -17,6 +19,9 @@ struct RecordFlags {
 };
 
 void add_record_options(Subcommand& command, RecordFlags& flags);
+
+// Counts all samples, and shows on standard error how far that is.
+data::DatasetStatistics measure_with_display(const data::Dataset& dataset);
 
 // Prints the first defects to standard error, and how many more there are.
 void print_defects(const std::vector<data::RecordDefect>& defects);

@@ -79,7 +79,8 @@ double entropy_of(const std::vector<int64_t>& counts, int64_t total) {
 
 }  // namespace
 
-DatasetStatistics measure(const Dataset& dataset, int threads) {
+DatasetStatistics measure(const Dataset& dataset, int threads,
+                          const std::function<void(int64_t)>& progress) {
   Counts all;
   std::mutex mutex;
   const int64_t tasks = (dataset.size() + kRecordsPerTask - 1) / kRecordsPerTask;
@@ -89,6 +90,7 @@ DatasetStatistics measure(const Dataset& dataset, int threads) {
     for (int64_t i = task * kRecordsPerTask; i < end; ++i) part.add(dataset.sample(i, 0));
     const std::lock_guard lock(mutex);
     all.add(part);
+    progress(all.totals.records);
   });
   all.find_mask();
   all.totals.unigram_entropy = entropy_of(all.labels, all.totals.predictions);

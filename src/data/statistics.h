@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "data/dataset.h"
 #include "data/packing/length_histogram.h"
@@ -34,7 +35,8 @@ struct DatasetStatistics {
   }
 };
 
-// Reads every record once, on `threads` threads.
-DatasetStatistics measure(const Dataset& dataset, int threads);
+// Reads every sample of an epoch once, on `threads` threads. `progress` is told how many so far.
+DatasetStatistics measure(const Dataset& dataset, int threads,
+                          const std::function<void(int64_t)>& progress);
 
 }  // namespace cloze::data

@@ -23,7 +23,7 @@ class TinyDataset final : public Dataset {
 
 TEST(StatisticsTest, CountsAndEntropyForAnyNumberOfThreads) {
   for (int threads : {1, 3}) {
-    const DatasetStatistics statistics = measure(TinyDataset(), threads);
+    const DatasetStatistics statistics = measure(TinyDataset(), threads, [](int64_t) {});
     EXPECT_EQ(statistics.records, 10'000);
     EXPECT_EQ(statistics.mean_length(), 5.0);
     EXPECT_EQ(statistics.lengths.counts, (std::vector<int64_t>{0, 0, 0, 0, 5'000, 0, 5'000}));
@@ -47,7 +47,7 @@ class MaskedDataset final : public Dataset {
 };
 
 TEST(StatisticsTest, MaskedPositionsByWhatTheyHold) {
-  const DatasetStatistics statistics = measure(MaskedDataset(), 2);
+  const DatasetStatistics statistics = measure(MaskedDataset(), 2, [](int64_t) {});
   EXPECT_EQ(statistics.mask_id, 3);
   EXPECT_EQ(statistics.masked_by_mask, 7);
   EXPECT_EQ(statistics.masked_unchanged, 1);

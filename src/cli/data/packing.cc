@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "cli/record_options.h"
 #include "data/packing/histogram_packing.h"
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
@@ -31,7 +32,7 @@ data::LengthHistogram lengths_of(const Options& options) {
   const int threads = platform::available_threads();
   const data::RecordDataset dataset(platform::expand_paths(options.train_files),
                                     {.threads = threads});
-  return data::measure(dataset, threads).lengths;
+  return measure_with_display(dataset).lengths;
 }
 
 void run(const Options& options) {

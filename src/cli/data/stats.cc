@@ -74,7 +74,7 @@ void print_statistics(const data::DatasetStatistics& statistics) {
 
 void run(const Options& options) {
   const auto dataset = open_data(options.input);
-  const data::DatasetStatistics statistics = data::measure(*dataset, platform::available_threads());
+  const data::DatasetStatistics statistics = measure_with_display(*dataset);
   print_statistics(statistics);
   if (!options.lengths_file.empty()) {
     platform::write_file_atomically(options.lengths_file,

@@ -22,18 +22,20 @@ struct Options {
 };
 
 data::Verification verify(const RecordFlags& input) {
-  const int threads = platform::available_threads();
+  const auto files = platform::expand_paths(input.train_files);
+  int64_t total = 0;
+  for (const auto& file : files) total += static_cast<int64_t>(std::filesystem::file_size(file));
   std::atomic<int64_t> bytes = 0;
   const auto progress = [&](int64_t so_far) { bytes = so_far; };
   const WorkDisplay display([&](double seconds) {
-    const double megabytes = static_cast<double>(bytes) / 1e6;
-    return fmt::format("checked {:.1f} MB, {:.1f} MB/s", megabytes, megabytes / seconds);
+    return "checked " +
+           describe_bytes(static_cast<double>(bytes), static_cast<double>(total), seconds);
   });
+  const int threads = platform::available_threads();
   if (data::is_token_store(input.train_files)) {
     return data::verify_token_store(input.train_files, threads, progress);
   }
-  return data::verify_records(platform::expand_paths(input.train_files), input.shape, threads,
-                              progress);
+  return data::verify_records(files, input.shape, threads, progress);
 }
 
 void run(const Options& options) {
