@@ -20,27 +20,6 @@ constexpr char32_t kHangulBase = 0xAC00, kLeadBase = 0x1100, kVowelBase = 0x1161
 constexpr uint32_t kNumTails = 28, kNumVowelTails = 21 * kNumTails,
                    kNumSyllables = 19 * kNumVowelTails;
 
-// The range that holds the code point, or null.
-template <typename Range>
-const Range* find_range(std::span<const Range> ranges, char32_t code_point) {
-  const auto after =
-      std::upper_bound(ranges.begin(), ranges.end(), code_point,
-                       [](char32_t value, const Range& range) { return value < range.first; });
-  if (after == ranges.begin()) return nullptr;
-  const Range& range = *(after - 1);
-  return code_point <= range.last ? &range : nullptr;
-}
-
-bool contains(std::span<const CodePointRange> ranges, char32_t code_point) {
-  return find_range(ranges, code_point) != nullptr;
-}
-
-const LowerCaseRange* find_lower(std::span<const LowerCaseRange> ranges, char32_t code_point) {
-  const LowerCaseRange* range = find_range(ranges, code_point);
-  const bool is_hit = range != nullptr && (code_point - range->first) % range->stride == 0;
-  return is_hit ? range : nullptr;
-}
-
 uint8_t combining_class(const UnicodeTables& tables, char32_t code_point) {
   const CombiningRange* range = find_range(tables.combining, code_point);
   if (range == nullptr || contains(tables.not_combining, code_point)) return 0;

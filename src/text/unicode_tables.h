@@ -6,6 +6,7 @@
 // versions (Unicode 8 categories, newer decompositions and lower case).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -50,9 +51,33 @@ struct UnicodeTables {
   // What Python's str.lower() looks at around a capital sigma; empty: no final sigma rule.
   std::span<const CodePointRange> cased;
   std::span<const CodePointRange> ignorable;
+  std::span<const CodePointRange> alphanumeric;  // Python's str.isalnum(); google only
 };
 
 const UnicodeTables& google_unicode_tables();
 const UnicodeTables& hugging_face_unicode_tables();
+
+// The range that holds the code point, or null.
+template <typename Range>
+const Range* find_range(std::span<const Range> ranges, char32_t code_point) {
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), code_point,
+                       [](char32_t value, const Range& range) { return value < range.first; });
+  if (after == ranges.begin()) return nullptr;
+  const Range& range = *(after - 1);
+  return code_point <= range.last ? &range : nullptr;
+}
+
+inline bool contains(std::span<const CodePointRange> ranges, char32_t code_point) {
+  return find_range(ranges, code_point) != nullptr;
+}
+
+// The range that says what the code point's lower case is, or null.
+inline const LowerCaseRange* find_lower(std::span<const LowerCaseRange> ranges,
+                                        char32_t code_point) {
+  const LowerCaseRange* range = find_range(ranges, code_point);
+  const bool is_hit = range != nullptr && (code_point - range->first) % range->stride == 0;
+  return is_hit ? range : nullptr;
+}
 
 }  // namespace cloze::text

@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "formats/json.h"
 #include "text/ascii.h"
+#include "text/python_string.h"
 #include "text/sentence_splitter.h"
+#include "text/utf8.h"
 
 namespace cloze::data {
 namespace {
@@ -159,22 +161,10 @@ void BadText::rethrow_if_in(std::string_view text, const std::filesystem::path& 
 }
 
 bool is_blank(std::string_view line) {
-  // White space outside ASCII, in UTF-8: U+0085, U+00A0, U+1680, U+2000-200A, U+2028, U+2029,
-  // U+202F, U+205F, U+3000.
-  static constexpr std::array<std::string_view, 19> kWideSpaces = {
-      "\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003",
-      "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200A",
-      "\u2028", "\u2029", "\u202F", "\u205F", "\u3000"};
-  while (!line.empty()) {
-    const auto byte = static_cast<unsigned char>(line.front());
-    if (byte == ' ' || (byte >= '\t' && byte <= '\r') || (byte >= 0x1C && byte <= 0x1F)) {
-      line.remove_prefix(1);
-      continue;
-    }
-    const auto* space = std::find_if(kWideSpaces.begin(), kWideSpaces.end(),
-                                     [&](std::string_view s) { return line.starts_with(s); });
-    if (byte < 0x80 || space == kWideSpaces.end()) return false;
-    line.remove_prefix(space->size());
+  for (size_t at = 0; at < line.size();) {
+    const text::DecodedCodePoint next = text::decode_utf8(line, at);
+    if (!next.is_valid || !text::is_python_space(next.code_point)) return false;
+    at += next.bytes;
   }
   return true;
 }

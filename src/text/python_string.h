@@ -1,0 +1,17 @@
+// What Python 3.11's str does to a text (Unicode 14.0.0), for programs whose official results are
+// made in Python. Texts are valid UTF-8.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cloze::text {
+
+bool is_python_space(char32_t code_point);  // str.isspace(): where split() cuts
+bool is_python_word(char32_t code_point);   // \w of re: str.isalnum() or "_"
+
+std::string python_lower(std::string_view text);                    // str.lower()
+std::vector<std::string_view> python_split(std::string_view text);  // str.split()
+
+}  // namespace cloze::text
