@@ -1,0 +1,99 @@
+#include "cli/score.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "tasks/glue/glue_data.h"
+#include "tasks/glue/glue_score.h"
+#include "tasks/squad/squad_score.h"
+
+namespace cloze::cli {
+namespace {
+
+struct SquadOptions {
+  std::string data;
+  std::string predictions;
+  std::string no_answer;
+  double threshold = 1.0;
+};
+
+void score_squad(const SquadOptions& options) {
+  const tasks::SquadData data = tasks::read_squad(options.data);
+  const auto predictions = tasks::read_squad_predictions(options.predictions);
+  std::optional<tasks::NoAnswerProbabilities> no_answer;
+  if (!options.no_answer.empty()) {
+    no_answer = tasks::read_no_answer_probabilities(options.no_answer);
+  }
+  const tasks::SquadScores scores =
+      data.is_version_2 ? tasks::score_squad_2(data, predictions, no_answer ? &*no_answer : nullptr,
+                                               options.threshold)
+                        : tasks::score_squad_1(data, predictions);
+  if (!scores.missing.empty()) {
+    fmt::print(stderr, "{} questions have no prediction, the first is {}\n", scores.missing.size(),
+               scores.missing.front());
+  }
+  fmt::print("{}\n", tasks::squad_scores_json(scores, data.is_version_2));
+}
+
+struct GlueOptions {
+  std::string task;
+  std::string data;
+  std::string predictions;
+};
+
+void score_glue(const GlueOptions& options) {
+  const tasks::GlueTask& task = tasks::glue_task(options.task);
+  std::vector<double> labels;
+  for (const tasks::GlueExample& example : tasks::read_glue(options.data, task)) {
+    if (!example.label) {
+      throw_user_error("{} has no labels to score against; take the dev file", options.data);
+    }
+    labels.push_back(*example.label);
+  }
+  const std::vector<double> predictions = tasks::read_glue_predictions(options.predictions, task);
+  if (predictions.size() != labels.size()) {
+    throw_user_error("{} holds {} predictions, {} holds {} examples", options.predictions,
+                     predictions.size(), options.data, labels.size());
+  }
+  fmt::print("{}\n", tasks::glue_scores_json(task, predictions, labels));
+}
+
+void add_score_glue(Subcommand parent) {
+  Subcommand glue = parent.add_subcommand("glue", "The metrics of a GLUE task");
+  const auto options = std::make_shared<GlueOptions>();
+  glue.add_option("--task", options->task,
+                  "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX")
+      .required();
+  glue.add_option("--data", options->data, "The task's dev.tsv").required();
+  glue.add_option("--predictions", options->predictions,
+                  "Submission file: index and prediction, parted by a tab")
+      .required();
+  glue.set_action([options] { score_glue(*options); });
+}
+
+}  // namespace
+
+void add_score(Subcommand parent) {
+  Subcommand score = parent.add_subcommand("score", "Official scores of prediction files");
+  score.require_subcommand();
+  Subcommand squad = score.add_subcommand("squad", "Exact match and F1 of SQuAD 1.1 and 2.0");
+  const auto options = std::make_shared<SquadOptions>();
+  squad.add_option("--data", options->data, "dev-v1.1.json or dev-v2.0.json").required();
+  squad.add_option("--predictions", options->predictions, "predictions.json: id to text")
+      .required();
+  squad.add_option("--na-prob-file", options->no_answer,
+                   "2.0: null_odds.json or the like, id to probability of no answer");
+  squad
+      .add_option("--na-prob-thresh", options->threshold,
+                  "2.0: above this probability the answer counts as empty")
+      .shows_default();
+  squad.set_action([options] { score_squad(*options); });
+  add_score_glue(score);
+}
+
+}  // namespace cloze::cli

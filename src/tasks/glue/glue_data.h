@@ -1,0 +1,33 @@
+// A GLUE file: the examples of one split of a task, from the official TSV.
+//
+// Columns are found by their names in the header, wherever they stand; CoLA's train and dev files
+// have none: there the label is column 2 and the sentence column 4. Quotes mean nothing. A byte
+// order mark, as MRPC's files have it, is skipped.
+//
+// Errors: DataError that names file, line and column: a column that the task needs and the header
+// lacks, a line with fewer columns than the header, an unknown label.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tasks/glue/glue_task.h"
+
+namespace cloze::tasks {
+
+struct GlueExample {
+  std::string first;
+  std::string second;           // empty for single sentences
+  std::optional<double> label;  // number of the class, or the score; nothing in test files
+};
+
+std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task);
+
+// A submission file: "index<TAB>prediction" and a line for each example, in order; the prediction a
+// label's text, or its number. The numbers are those of GlueExample::label.
+std::vector<double> read_glue_predictions(const std::filesystem::path& path, const GlueTask& task);
+
+}  // namespace cloze::tasks

@@ -1,0 +1,69 @@
+#include "tasks/glue/glue_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "text/ascii.h"
+
+namespace cloze::tasks {
+namespace {
+
+using enum GlueMetric;
+
+const std::vector<std::string_view> kBinary{"0", "1"};
+const std::vector<std::string_view> kInference{"contradiction", "entailment", "neutral"};
+const std::vector<std::string_view> kEntailment{"entailment", "not_entailment"};
+
+const GlueTask kTasks[] = {
+    {"CoLA", "CoLA.tsv", "sentence", "", "label", kBinary, {kMatthews}},
+    {"SST-2", "SST-2.tsv", "sentence", "", "label", kBinary, {kAccuracy}},
+    {"MRPC", "MRPC.tsv", "#1 String", "#2 String", "Quality", kBinary, {kAccuracy, kF1}},
+    {"STS-B", "STS-B.tsv", "sentence1", "sentence2", "score", {}, {kPearson, kSpearman}},
+    {"QQP", "QQP.tsv", "question1", "question2", "is_duplicate", kBinary, {kAccuracy, kF1}},
+    {"MNLI", "MNLI-m.tsv", "sentence1", "sentence2", "gold_label", kInference, {kAccuracy}},
+    {"MNLI-mm", "MNLI-mm.tsv", "sentence1", "sentence2", "gold_label", kInference, {kAccuracy}},
+    {"QNLI", "QNLI.tsv", "question", "sentence", "label", kEntailment, {kAccuracy}},
+    {"RTE", "RTE.tsv", "sentence1", "sentence2", "label", kEntailment, {kAccuracy}},
+    {"WNLI", "WNLI.tsv", "sentence1", "sentence2", "label", kBinary, {kAccuracy}},
+    {"AX", "AX.tsv", "sentence1", "sentence2", "", kInference, {kMatthews}},
+};
+
+std::string plain(std::string_view name) {
+  std::string result = text::lower_ascii(name);
+  std::erase_if(result, [](char c) { return c == '-' || c == '_'; });
+  return result;
+}
+
+}  // namespace
+
+std::string_view name_of(GlueMetric metric) {
+  switch (metric) {
+    case kAccuracy:
+      return "accuracy";
+    case kF1:
+      return "f1";
+    case kMatthews:
+      return "matthews";
+    case kPearson:
+      return "pearson";
+    case kSpearman:
+      return "spearman";
+  }
+  return "";
+}
+
+const GlueTask& glue_task(std::string_view name) {
+  std::string names;
+  for (const GlueTask& task : kTasks) {
+    if (plain(task.name) == plain(name)) return task;
+    names += names.empty() ? "" : ", ";
+    names += task.name;
+  }
+  throw_user_error("unknown GLUE task '{}'; choose one of {}", name, names);
+}
+
+std::span<const GlueTask> glue_tasks() { return kTasks; }
+
+}  // namespace cloze::tasks

@@ -1,0 +1,85 @@
+#include "tasks/squad/squad_data.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "formats/json.h"
+
+namespace cloze::tasks {
+namespace {
+
+using Json = nlohmann::json;
+
+class SquadReader {
+ public:
+  explicit SquadReader(const std::filesystem::path& path) : path_(path) {}
+
+  SquadData read() {
+    const Json file = formats::read_json_file(path_);
+    if (!file.is_object()) refuse("the file", "is no object");
+    each(file, "data", "", [&](const Json& article, const std::string& place) {
+      each(article, "paragraphs", place + ".",
+           [&](const Json& paragraph, const std::string& at) { read_paragraph(paragraph, at); });
+    });
+    if (data_.questions.empty()) refuse("data", "holds no question");
+    return std::move(data_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& place, const std::string& what) const {
+    throw_data_error("{}: {} {}; is this a SQuAD file?", path_.string(), place, what);
+  }
+
+  const Json& member(const Json& object, const char* name, const std::string& prefix) const {
+    if (!object.is_object() || !object.contains(name)) refuse(prefix + name, "is missing");
+    return object[name];
+  }
+
+  template <typename Visit>
+  void each(const Json& object, const char* name, const std::string& prefix, Visit visit) const {
+    const Json& list = member(object, name, prefix);
+    if (!list.is_array()) refuse(prefix + name, "is no list");
+    for (size_t i = 0; i < list.size(); ++i)
+      visit(list[i], fmt::format("{}{}[{}]", prefix, name, i));
+  }
+
+  std::string text(const Json& object, const char* name, const std::string& prefix) const {
+    const Json& value = member(object, name, prefix);
+    if (!value.is_string()) refuse(prefix + name, "is no text");
+    return value.get<std::string>();
+  }
+
+  void read_paragraph(const Json& paragraph, const std::string& place) {
+    data_.contexts.push_back(text(paragraph, "context", place + "."));
+    each(paragraph, "qas", place + ".",
+         [&](const Json& question, const std::string& at) { read_question(question, at + "."); });
+  }
+
+  void read_question(const Json& json, const std::string& prefix) {
+    SquadQuestion question{.id = text(json, "id", prefix),
+                           .question = text(json, "question", prefix),
+                           .context = data_.contexts.size() - 1};
+    if (json.contains("is_impossible")) {
+      const Json& value = json["is_impossible"];
+      if (!value.is_boolean()) refuse(prefix + "is_impossible", "is neither true nor false");
+      question.is_impossible = value.get<bool>();
+      data_.is_version_2 = true;
+    }
+    each(json, "answers", prefix, [&](const Json& answer, const std::string& place) {
+      const Json& start = member(answer, "answer_start", place + ".");
+      if (!start.is_number_integer()) refuse(place + ".answer_start", "is no whole number");
+      question.answers.push_back(
+          {.text = text(answer, "text", place + "."), .start = start.get<int64_t>()});
+    });
+    data_.questions.push_back(std::move(question));
+  }
+
+  const std::filesystem::path& path_;
+  SquadData data_;
+};
+
+}  // namespace
+
+SquadData read_squad(const std::filesystem::path& path) { return SquadReader(path).read(); }
+
+}  // namespace cloze::tasks

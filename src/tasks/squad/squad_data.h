@@ -1,0 +1,39 @@
+// A SQuAD file, 1.1 or 2.0: paragraphs, questions on them and their answers.
+//
+//   {"version": "1.1", "data": [{"title": ..., "paragraphs": [{"context": ..., "qas": [
+//     {"id": ..., "question": ..., "answers": [{"text": ..., "answer_start": ...}],
+//      "is_impossible": true}]}]}]}
+//
+// Errors: DataError that names the file and the place, as in "data[3].paragraphs[0].qas[1].id".
+// Source: Rajpurkar et al. 2016 and 2018; rajpurkar.github.io/SQuAD-explorer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cloze::tasks {
+
+struct SquadAnswer {
+  std::string text;
+  int64_t start = 0;  // code points of the context before it
+};
+
+struct SquadQuestion {
+  std::string id;
+  std::string question;
+  size_t context = 0;  // index into contexts
+  std::vector<SquadAnswer> answers;
+  bool is_impossible = false;
+};
+
+struct SquadData {
+  std::vector<std::string> contexts;
+  std::vector<SquadQuestion> questions;  // in the order of the file
+  bool is_version_2 = false;             // some question says whether it is impossible
+};
+
+SquadData read_squad(const std::filesystem::path& path);
+
+}  // namespace cloze::tasks

@@ -1,0 +1,107 @@
+#include "tasks/squad/squad_score.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(SquadScoreTest, AnswersAreNormalisedAsTheOfficialProgramDoes) {
+  EXPECT_EQ(normalized_answer("The  Denver Broncos!"), "denver broncos");
+  EXPECT_EQ(normalized_answer("a.b an an-other THE"), "ab another");
+  EXPECT_EQ(normalized_answer("théa athe the_a"), "théa athe thea");
+  EXPECT_EQ(normalized_answer("caf\u00E9 a\u00A0\u2013 x"), "caf\u00E9 \u2013 x");
+  EXPECT_EQ(normalized_answer("a the"), "");
+}
+
+TEST(SquadScoreTest, F1CountsWordsAsBags) {
+  EXPECT_DOUBLE_EQ(answer_f1("in the year 1066", "1066"), 2 * (1.0 / 3) / (1.0 / 3 + 1));
+  EXPECT_DOUBLE_EQ(answer_f1("b b c", "b c c"), 2.0 / 3);
+  EXPECT_EQ(answer_f1("x", "y"), 0);
+  EXPECT_EQ(exact_match("The cat.", "cat"), 1);
+}
+
+SquadData two_questions() {
+  return {.contexts = {"c"},
+          .questions = {{.id = "q1", .answers = {{.text = "blue"}, {.text = "dark blue"}}},
+                        {.id = "q2", .is_impossible = true}},
+          .is_version_2 = true};
+}
+
+TEST(SquadScoreTest, Version2CountsQuestionsWithoutAnswer) {
+  const SquadScores scores =
+      score_squad_2(two_questions(), {{"q1", "dark blue"}, {"q2", "red"}}, nullptr, 1);
+  EXPECT_EQ(squad_scores_json(scores, true),
+            "{\"exact\":50.0,\"f1\":50.0,\"total\":2,\"HasAns_exact\":100.0,\"HasAns_f1\":100.0,"
+            "\"HasAns_total\":1,\"NoAns_exact\":0.0,\"NoAns_f1\":0.0,\"NoAns_total\":1}");
+}
+
+TEST(SquadScoreTest, ThresholdsOnTheNoAnswerProbability) {
+  const NoAnswerProbabilities no_answer{{"q1", 0.2}, {"q2", 0.9}};
+  const SquadScores scores =
+      score_squad_2(two_questions(), {{"q1", "blue"}, {"q2", "red"}}, &no_answer, 0.5);
+  EXPECT_EQ(scores.all.exact, 100);
+  EXPECT_EQ(scores.best_exact->score, 100);
+  EXPECT_EQ(scores.best_exact->threshold, 0.2);
+}
+
+TEST(SquadScoreTest, Version1CountsMissingPredictionsAsWrong) {
+  const SquadScores scores = score_squad_1(two_questions(), {{"q1", "blue"}});
+  EXPECT_EQ(scores.all.exact, 50);
+  EXPECT_EQ(scores.missing, std::vector<std::string>{"q2"});
+}
+
+TEST(SquadScoreTest, FilesOfAnotherFormAreRefused) {
+  const std::string path = testing::TempDir() + "squad_score_test.json";
+  const auto refused = [&](const std::string& text) {
+    platform::write_file_atomically(path, text);
+    try {
+      read_squad(path);
+    } catch (const DataError& error) {
+      return std::string(error.what()).substr(path.size());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refused("[]"), ": the file is no object; is this a SQuAD file?");
+  EXPECT_EQ(
+      refused("{\"data\": [{\"paragraphs\": [{\"context\": \"c\", \"qas\": [{\"id\": 1}]}]}]}"),
+      ": data[0].paragraphs[0].qas[0].id is no text; is this a SQuAD file?");
+  EXPECT_EQ(refused("{\"data\": []}"), ": data holds no question; is this a SQuAD file?");
+  platform::write_file_atomically(path, "{\"q1\": 3}");
+  EXPECT_THROW(read_squad_predictions(path), DataError);
+}
+
+// Prediction files of the leaderboard, with the scores that the official programs print.
+TEST(SquadScoreTest, EqualsTheOfficialScores) {
+  const char* folder = std::getenv("CLOZE_DATA");
+  if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
+  const fs::path squad = fs::path(folder) / "squad";
+  const auto expected = formats::read_json_file(squad / "predictions/expected_scores.json");
+  const SquadData dev1 = read_squad(squad / "dev-v1.1.json");
+  const SquadData dev2 = read_squad(squad / "dev-v2.0.reconstructed.json");
+  EXPECT_EQ(dev1.questions.size(), 10570u);
+  EXPECT_FALSE(dev1.is_version_2);
+  EXPECT_TRUE(dev2.is_version_2);
+  for (const auto& [name, official] : expected.items()) {
+    if (!official.is_object()) continue;
+    const auto predictions = read_squad_predictions(squad / "predictions" / name);
+    const bool is_version_2 = name.starts_with("v2");
+    const SquadScores scores = is_version_2 ? score_squad_2(dev2, predictions, nullptr, 1)
+                                            : score_squad_1(dev1, predictions);
+    const auto ours = nlohmann::json::parse(squad_scores_json(scores, is_version_2));
+    ASSERT_EQ(ours.size(), official.size()) << name;
+    for (const auto& [key, value] : official.items()) {
+      EXPECT_NEAR(ours.at(key).get<double>(), value.get<double>(), 1e-9) << name << " " << key;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cloze::tasks
