@@ -20,7 +20,9 @@
 #include "cli/data/wikipedia.h"
 #include "cli/exit_code.h"
 #include "cli/fill.h"
+#include "cli/inspect.h"
 #include "cli/pretrain.h"
+#include "cli/score.h"
 #include "cli/subcommand.h"
 #include "cli/tokenize.h"
 #include "cli/version.h"
@@ -41,8 +43,10 @@ void add_commands(Subcommand program) {
   add_data_vocabulary(data);
   add_data_wikipedia(data);
   add_fill(program);
+  add_inspect(program);
   add_plan(program);
   add_pretrain(program);
+  add_score(program);
   add_tokenize(program);
 }
 

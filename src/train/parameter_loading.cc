@@ -11,6 +11,7 @@
 
 #include "base/bfloat16.h"
 #include "base/error.h"
+#include "formats/model_tensors.h"
 
 namespace cloze::train {
 namespace {
@@ -63,10 +64,10 @@ void convert_each(std::span<const std::byte> bytes, std::span<float> values, Con
 
 }  // namespace
 
-MatchedTensors match_tensors(const formats::SafetensorsFile& file,
+MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted) {
   std::map<std::string, const TensorView*> stored;
-  for (const TensorView& tensor : file.tensors()) stored[canonical_name(tensor.name)] = &tensor;
+  for (const TensorView& tensor : tensors) stored[canonical_name(tensor.name)] = &tensor;
 
   MatchedTensors matched;
   std::vector<std::string> misfits;
@@ -88,7 +89,7 @@ MatchedTensors match_tensors(const formats::SafetensorsFile& file,
   if (!misfits.empty()) {
     throw_data_error(
         "{} is a checkpoint of another shape: {}; give the configuration it was made with",
-        file.path().string(), list_names(misfits, 1));
+        path.string(), list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {
     if (!is_redundant(name)) matched.unused.push_back(view->name);
@@ -119,24 +120,6 @@ void copy_as_float(const TensorView& tensor, std::span<float> values) {
   }
 }
 
-std::filesystem::path model_file(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) {
-    throw_user_error("{} does not exist; give a model's folder or its model.safetensors",
-                     path.string());
-  }
-  if (!std::filesystem::is_directory(path)) return path;
-  if (std::filesystem::exists(path / "model.safetensors")) return path / "model.safetensors";
-  for (const char* other : {"model.safetensors.index.json", "pytorch_model.bin"}) {
-    if (std::filesystem::exists(path / other)) {
-      throw_user_error("{} holds {}, which cannot be read; save it again as one model.safetensors",
-                       path.string(), other);
-    }
-  }
-  throw_user_error(
-      "{} holds no model.safetensors; give a model's folder or a checkpoint-STEP folder",
-      path.string());
-}
-
 std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::VariableRole role) {
   std::vector<WantedTensor> wanted;
   for (const graph::Value value : graph.variables(role)) {
@@ -160,9 +143,9 @@ void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted
 }
 
 void load_parameters(engine::Session& session, const std::filesystem::path& path) {
-  const formats::SafetensorsFile file(model_file(path));
+  const formats::ModelTensors file(path);
   const auto wanted = wanted_tensors(session.graph(), graph::VariableRole::kParameter);
-  const MatchedTensors matched = match_tensors(file, wanted);
+  const MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
   require_all(matched, file.path());
   copy_tensors(session, wanted, matched);
   session.refresh();

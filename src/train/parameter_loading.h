@@ -25,17 +25,15 @@ struct MatchedTensors {
   std::vector<std::string> unused;                // in the file, not wanted
 };
 
-// Views into `file`. Stored copies of tied weights and position counters are not counted as unused.
-// DataError naming the first tensor with both shapes when one is of another shape.
-MatchedTensors match_tensors(const formats::SafetensorsFile& file,
+// `stored` are the tensors of the file `path`. Stored copies of tied weights and position counters
+// are not counted as unused. DataError naming the first tensor with both shapes when one is of
+// another shape.
+MatchedTensors match_tensors(std::span<const formats::TensorView> stored,
+                             const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted);
 
 // Values of any floating dtype as float. DataError for integers; the sizes must agree.
 void copy_as_float(const formats::TensorView& tensor, std::span<float> values);
-
-// The safetensors file of a model: `path` itself, or model.safetensors in the folder `path`.
-// UserError that says what is there instead.
-std::filesystem::path model_file(const std::filesystem::path& path);
 
 // The variables of a role, in the graph's order.
 std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::VariableRole role);
@@ -47,7 +45,8 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched);
 
-// Every parameter of a session from the model in `path`, and the compute copies. Errors as above.
+// Every parameter of a session from the model in `path` (formats/model_tensors.h), and the compute
+// copies. Errors as above.
 void load_parameters(engine::Session& session, const std::filesystem::path& path);
 
 // "a, b, c and 4 more"

@@ -43,7 +43,7 @@ TEST_F(ParameterLoadingTest, FindsTensorsUnderTheirOtherNames) {
   const std::vector<WantedTensor> wanted = {{"bert.embeddings.word_embeddings.weight", {3, 2}},
                                             {"bert.pooler.dense.bias", {2}},
                                             {"bert.embeddings.LayerNorm.weight", {2}}};
-  const MatchedTensors matched = match_tensors(file, wanted);
+  const MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
   EXPECT_EQ(matched.views[0]->name, "embeddings.word_embeddings.weight");
   EXPECT_EQ(matched.views[1], nullptr);
   EXPECT_EQ(matched.views[2]->name, "bert.embeddings.LayerNorm.gamma");
@@ -56,7 +56,7 @@ TEST_F(ParameterLoadingTest, AnotherShapeIsRefusedWithBoth) {
   const std::vector<WantedTensor> wanted = {{"bert.embeddings.word_embeddings.weight", {5, 2}},
                                             {"bert.embeddings.LayerNorm.weight", {4}}};
   try {
-    match_tensors(file, wanted);
+    match_tensors(file.tensors(), file.path(), wanted);
     FAIL() << "no error";
   } catch (const DataError& error) {
     EXPECT_EQ(std::string(error.what()),
@@ -87,24 +87,6 @@ TEST(CopyAsFloat, ConvertsHalfPrecisionExactly) {
   std::vector<float> nan(1);
   copy_as_float(view("a", DType::kF16, {1}, std::vector<uint16_t>{0x7e00}), nan);
   EXPECT_TRUE(std::isnan(nan[0]));
-}
-
-TEST(ModelFile, SaysWhatIsThereInstead) {
-  const std::filesystem::path folder = testing::TempDir() + "model_file_test";
-  std::filesystem::create_directories(folder);
-  EXPECT_THROW(model_file(folder / "absent"), UserError);
-  EXPECT_THROW(model_file(folder), UserError);
-  platform::write_file_atomically(folder / "pytorch_model.bin", "");
-  try {
-    model_file(folder);
-    FAIL() << "no error";
-  } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("pytorch_model.bin"), std::string::npos);
-  }
-  platform::write_file_atomically(folder / "model.safetensors", "");
-  EXPECT_EQ(model_file(folder), folder / "model.safetensors");
-  EXPECT_EQ(model_file(folder / "model.safetensors"), folder / "model.safetensors");
-  std::filesystem::remove_all(folder);
 }
 
 TEST(ListNames, StopsAtTheLimit) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "data/loader.h"
 #include "formats/crc32c.h"
+#include "formats/model_tensors.h"
 #include "models/bert.h"
 #include "models/hugging_face_config.h"
 #include "platform/signals.h"
@@ -52,7 +53,7 @@ void append_zeros(const std::vector<models::AbsentBias>& biases, std::span<const
 }
 
 // Zeros stored for a bias that the configuration turns off are not unused: they say the same.
-void drop_absent_biases(const formats::SafetensorsFile& file, const models::BertConfig& config,
+void drop_absent_biases(const formats::ModelTensors& file, const models::BertConfig& config,
                         std::vector<std::string>& unused) {
   for (const models::AbsentBias& bias : models::absent_biases(config)) {
     const formats::TensorView* tensor = file.find(bias.name);
@@ -90,9 +91,9 @@ void Pretraining::start_fresh() {
 }
 
 void Pretraining::load_initial_parameters() {
-  const formats::SafetensorsFile file(model_file(options_.init_checkpoint));
+  const formats::ModelTensors file(options_.init_checkpoint);
   const auto wanted = wanted_tensors(step_.session().graph(), VariableRole::kParameter);
-  MatchedTensors matched = match_tensors(file, wanted);
+  MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
   drop_absent_biases(file, options_.step.model, matched.unused);
   if (matched.missing.size() == wanted.size()) require_all(matched, file.path());
   copy_tensors(step_.session(), wanted, matched);
@@ -124,7 +125,7 @@ void Pretraining::restore() {
       {VariableRole::kOptimizerState, &checkpoint.optimizer}};
   for (const auto& [role, file] : parts) {
     const auto wanted = wanted_tensors(session.graph(), role);
-    const MatchedTensors matched = match_tensors(*file, wanted);
+    const MatchedTensors matched = match_tensors(file->tensors(), file->path(), wanted);
     require_all(matched, file->path());
     copy_tensors(session, wanted, matched);
   }

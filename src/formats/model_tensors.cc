@@ -1,0 +1,87 @@
+#include "formats/model_tensors.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "formats/json.h"
+
+namespace cloze::formats {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndexSuffix = ".index.json";
+constexpr const char* kNames[] = {"model.safetensors", "model.safetensors.index.json",
+                                  "pytorch_model.bin", "pytorch_model.bin.index.json"};
+
+fs::path file_in(const fs::path& path) {
+  if (!fs::exists(path)) {
+    throw_user_error("{} does not exist; give a model's folder or file", path.string());
+  }
+  if (!fs::is_directory(path)) return path;
+  for (const char* name : kNames) {
+    if (fs::exists(path / name)) return path / name;
+  }
+  throw_user_error(
+      "{} holds neither model.safetensors nor pytorch_model.bin, whole or in shards; give a "
+      "model's "
+      "folder or a checkpoint-STEP folder",
+      path.string());
+}
+
+}  // namespace
+
+ModelTensors::ModelTensors(const fs::path& path) : path_(file_in(path)) {
+  path_.filename().string().ends_with(kIndexSuffix) ? add_shards(path_) : add_file(path_);
+}
+
+void ModelTensors::add_file(const fs::path& file) {
+  if (is_torch_file(platform::MappedFile(file).bytes())) {
+    const TorchFile& opened = *torch_.emplace_back(std::make_unique<TorchFile>(file));
+    add(opened.tensors(), file);
+    const auto& others = opened.other_entries();
+    other_entries_.insert(other_entries_.end(), others.begin(), others.end());
+  } else {
+    add(safetensors_.emplace_back(std::make_unique<SafetensorsFile>(file))->tensors(), file);
+  }
+}
+
+void ModelTensors::add(std::span<const TensorView> tensors, const fs::path& file) {
+  for (const TensorView& tensor : tensors) {
+    if (!names_.insert(tensor.name).second) {
+      throw_data_error("{}: tensor {} is there twice", file.string(), tensor.name);
+    }
+    tensors_.push_back(tensor);
+  }
+}
+
+void ModelTensors::add_shards(const fs::path& index) {
+  const nlohmann::json json = read_json_file(index);
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object()) {
+    throw_data_error("{}: has no weight_map", index.string());
+  }
+  std::set<std::string> files;
+  for (const auto& [name, file] : json["weight_map"].items()) {
+    // A name alone: an index must not lead out of its folder.
+    if (!file.is_string() ||
+        fs::path(file.get<std::string>()).filename() != file.get<std::string>()) {
+      throw_data_error("{}: {} is in no file of this folder", index.string(), name);
+    }
+    files.insert(file.get<std::string>());
+  }
+  for (const std::string& file : files) add_file(index.parent_path() / file);
+  for (const auto& [name, file] : json["weight_map"].items()) {
+    if (!names_.contains(name)) {
+      throw_data_error("{}: {} is not in {}, as it says", index.string(), name,
+                       file.get<std::string>());
+    }
+  }
+}
+
+const TensorView* ModelTensors::find(std::string_view name) const {
+  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [&](const TensorView& tensor) { return tensor.name == name; });
+  return found == tensors_.end() ? nullptr : &*found;
+}
+
+}  // namespace cloze::formats

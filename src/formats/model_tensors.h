@@ -1,0 +1,49 @@
+// The tensors of a model in whichever form it was saved: one safetensors file, one file of
+// torch.save, or a folder with either, in one piece or in shards.
+//
+//   model.safetensors                       pytorch_model.bin
+//   model.safetensors.index.json            pytorch_model.bin.index.json
+//     {"weight_map": {"tensor": "model-00001-of-00002.safetensors", ...}}
+//
+// In a folder the first of these that is there is taken. Errors: UserError when there is none;
+// DataError that names the file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/safetensors.h"
+#include "formats/torch_file.h"
+
+namespace cloze::formats {
+
+class ModelTensors {
+ public:
+  explicit ModelTensors(const std::filesystem::path& path);
+
+  // The file, or the index of the shards, that was read.
+  const std::filesystem::path& path() const { return path_; }
+  const std::vector<TensorView>& tensors() const { return tensors_; }
+  const TensorView* find(std::string_view name) const;  // nullptr when there is none
+  // What a file of torch.save holds besides.
+  const std::vector<std::string>& other_entries() const { return other_entries_; }
+
+ private:
+  void add_file(const std::filesystem::path& file);
+  void add_shards(const std::filesystem::path& index);
+  void add(std::span<const TensorView> tensors, const std::filesystem::path& file);
+
+  std::filesystem::path path_;
+  std::vector<std::unique_ptr<SafetensorsFile>> safetensors_;
+  std::vector<std::unique_ptr<TorchFile>> torch_;
+  std::vector<TensorView> tensors_;
+  std::set<std::string, std::less<>> names_;
+  std::vector<std::string> other_entries_;
+};
+
+}  // namespace cloze::formats

@@ -1,0 +1,382 @@
+#include "formats/torch_file.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "formats/pickle.h"
+
+namespace cloze::formats {
+namespace {
+
+using Kind = PickleNode::Kind;
+
+constexpr std::string_view kZipStart = "PK\x03\x04";
+// Protocol 2, LONG1 of ten bytes: the magic number 0x1950a86a20f9469cfc6c, then STOP.
+constexpr std::string_view kLegacyStart =
+    "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e";
+constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
+
+struct StorageType {
+  std::string_view name;
+  DType dtype;
+};
+constexpr StorageType kStorageTypes[] = {
+    {"torch.FloatStorage", DType::kF32}, {"torch.DoubleStorage", DType::kF64},
+    {"torch.HalfStorage", DType::kF16},  {"torch.BFloat16Storage", DType::kBF16},
+    {"torch.LongStorage", DType::kI64},  {"torch.IntStorage", DType::kI32},
+    {"torch.ByteStorage", DType::kU8},   {"torch.BoolStorage", DType::kU8}};
+
+// Thrown and caught in this file; the path is added there.
+struct BadFile {
+  std::string message;
+};
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw BadFile{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+bool is_allowed(std::string_view global) {
+  return global == "collections.OrderedDict" || global == "torch._utils._rebuild_tensor_v2" ||
+         global == "torch._utils._rebuild_tensor" || global == "torch._utils._rebuild_parameter" ||
+         std::any_of(std::begin(kStorageTypes), std::end(kStorageTypes),
+                     [&](const StorageType& type) { return type.name == global; });
+}
+
+Pickle pickle_of(std::span<const std::byte> bytes, std::string_view what) {
+  auto pickle = parse_pickle(bytes, is_allowed);
+  if (!pickle) refuse("{}, byte {}: {}", what, pickle.error().offset, pickle.error().message);
+  return std::move(pickle).value();
+}
+
+// What a persistent id names: ('storage', type, key, device, number of elements).
+struct StorageKey {
+  DType dtype = DType::kF32;
+  std::string key;
+  int64_t elements = 0;
+};
+
+StorageKey storage_key_of(const PickleNode& reference) {
+  const PickleNode* id = reference.is(Kind::kReference) ? reference.items[0] : nullptr;
+  if (id == nullptr || !id->is(Kind::kTuple) || id->items.size() < 5) refuse("no storage is named");
+  const auto type =
+      std::find_if(std::begin(kStorageTypes), std::end(kStorageTypes),
+                   [&](const StorageType& known) { return known.name == id->items[1]->text; });
+  const PickleNode& key = *id->items[2];
+  const PickleNode& elements = *id->items[4];
+  if (type == std::end(kStorageTypes) || !key.is(Kind::kText) || !elements.is(Kind::kInteger) ||
+      elements.integer < 0 ||
+      static_cast<uint64_t>(elements.integer) > kMaxStorageBytes / bytes_of(type->dtype)) {
+    refuse("a storage of unknown kind, name or size");
+  }
+  return {type->dtype, key.text, elements.integer};
+}
+
+// A tensor as the pickle describes it.
+struct TorchTensor {
+  std::string name;
+  StorageKey storage;
+  int64_t offset = 0;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+
+  int64_t elements() const {
+    int64_t product = 1;
+    for (const int64_t size : sizes) product *= size;
+    return product;
+  }
+  bool is_in_order() const {
+    int64_t expected = 1;
+    for (size_t d = sizes.size(); d > 0; --d) {
+      if (sizes[d - 1] != 1 && strides[d - 1] != expected) return false;
+      expected *= sizes[d - 1];
+    }
+    return true;
+  }
+};
+
+std::vector<int64_t> integers_of(const PickleNode& tuple) {
+  std::vector<int64_t> values;
+  for (const PickleNode* item : tuple.items) {
+    if (!item->is(Kind::kInteger) || item->integer < 0) refuse("a size that is no number");
+    values.push_back(item->integer);
+  }
+  return values;
+}
+
+// Nothing may lie outside the storage, and no element be counted more often than it is there.
+void check_extent(const TorchTensor& tensor) {
+  const int64_t available = tensor.storage.elements;
+  if (tensor.sizes.size() != tensor.strides.size() || tensor.sizes.size() > 8) {
+    refuse("sizes and strides do not fit each other");
+  }
+  if (tensor.offset > available) refuse("begins outside its storage of {} elements", available);
+  int64_t elements = 1;
+  int64_t last = tensor.offset;
+  bool is_empty = false;
+  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
+    const int64_t size = tensor.sizes[d];
+    is_empty = is_empty || size == 0;
+    if (size > available || (size > 0 && elements > available / size)) {
+      refuse("more elements than its storage of {} holds", available);
+    }
+    elements *= size;
+    if (size <= 1) continue;
+    if (tensor.strides[d] > available / (size - 1)) refuse("a stride beyond its storage");
+    last += (size - 1) * tensor.strides[d];
+  }
+  if (!is_empty && last >= available) {
+    refuse("lies outside its storage of {} elements", available);
+  }
+}
+
+TorchTensor tensor_of(const PickleNode* node) {
+  if (node->is_call_of("torch._utils._rebuild_parameter") && !node->items[1]->items.empty()) {
+    node = node->items[1]->items[0];
+  }
+  const bool is_tensor = node->is_call_of("torch._utils._rebuild_tensor_v2") ||
+                         node->is_call_of("torch._utils._rebuild_tensor");
+  if (!is_tensor || node->items[1]->items.size() < 4) refuse("is no tensor");
+  const auto& arguments = node->items[1]->items;
+  if (!arguments[1]->is(Kind::kInteger) || arguments[1]->integer < 0 ||
+      !arguments[2]->is(Kind::kTuple) || !arguments[3]->is(Kind::kTuple)) {
+    refuse("is described by something else than sizes and strides");
+  }
+  TorchTensor tensor{.storage = storage_key_of(*arguments[0]),
+                     .offset = arguments[1]->integer,
+                     .sizes = integers_of(*arguments[2]),
+                     .strides = integers_of(*arguments[3])};
+  check_extent(tensor);
+  return tensor;
+}
+
+bool is_tensor_call(const PickleNode& node) {
+  return node.is(Kind::kCall) && node.items[0]->text.starts_with("torch._utils._rebuild");
+}
+
+class StateDictionary {
+ public:
+  explicit StateDictionary(const PickleNode* root) {
+    if (!root->is(Kind::kDictionary)) refuse("holds no dictionary of tensors");
+    for (const char* name : {"model", "state_dict"}) {
+      const PickleNode* inner = root->find(name);
+      if (inner == nullptr || !inner->is(Kind::kDictionary)) continue;
+      for (size_t i = 0; i < root->items.size(); i += 2) {
+        if (root->items[i]->text != name) others.push_back(root->items[i]->text);
+      }
+      root = inner;
+      break;
+    }
+    for (size_t i = 0; i < root->items.size(); i += 2) add(*root->items[i], root->items[i + 1]);
+    if (tensors.empty()) refuse("holds no tensor");
+  }
+
+  std::vector<TorchTensor> tensors;
+  std::vector<std::string> others;
+
+ private:
+  void add(const PickleNode& key, const PickleNode* value) {
+    if (!key.is(Kind::kText) || !is_tensor_call(*value)) {
+      others.push_back(key.is(Kind::kText) ? key.text : "an entry without a name");
+      return;
+    }
+    try {
+      tensors.push_back(tensor_of(value));
+    } catch (const BadFile& bad) {
+      refuse("{}: {}", key.text, bad.message);
+    }
+    tensors.back().name = key.text;
+  }
+};
+
+struct ZipCloser {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+struct ZipFileCloser {
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+
+class ZipArchive {
+ public:
+  explicit ZipArchive(std::span<const std::byte> bytes) : bytes_(bytes.size()) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+    if (source == nullptr) refuse("cannot be read as a zip file");
+    archive_.reset(zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error));
+    if (archive_ == nullptr) {
+      const std::string reason = zip_error_strerror(&error);
+      zip_source_free(source);
+      zip_error_fini(&error);
+      refuse("cannot be read as a zip file: {}", reason);
+    }
+  }
+
+  // The folder that everything is in, from the name of its data.pkl.
+  std::string folder() const {
+    constexpr std::string_view kPickle = "/data.pkl";
+    const zip_int64_t entries = zip_get_num_entries(archive_.get(), 0);
+    for (zip_int64_t i = 0; i < entries; ++i) {
+      const char* name = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(i), 0);
+      const std::string_view view = name == nullptr ? "" : name;
+      if (view.ends_with(kPickle)) return std::string(view.substr(0, view.size() - kPickle.size()));
+    }
+    refuse("holds no data.pkl: it is a zip file, but none of torch");
+  }
+
+  std::optional<std::vector<std::byte>> find(const std::string& name, uint64_t most) const {
+    zip_stat_t status;
+    if (zip_stat(archive_.get(), name.c_str(), 0, &status) != 0) return std::nullopt;
+    // torch does not compress: what is larger than the file is made to fill the memory.
+    if (status.size > std::min(most, bytes_)) {
+      refuse("{} has {} bytes, more than are due", name, status.size);
+    }
+    const std::unique_ptr<zip_file_t, ZipFileCloser> file(
+        zip_fopen(archive_.get(), name.c_str(), 0));
+    std::vector<std::byte> bytes(status.size);
+    if (file == nullptr || zip_fread(file.get(), bytes.data(), bytes.size()) !=
+                               static_cast<zip_int64_t>(bytes.size())) {
+      refuse("{} cannot be read", name);
+    }
+    return bytes;
+  }
+
+  std::vector<std::byte> read(const std::string& name, uint64_t most) const {
+    auto bytes = find(name, most);
+    if (!bytes) refuse("{} is missing", name);
+    return std::move(*bytes);
+  }
+
+ private:
+  uint64_t bytes_;
+  std::unique_ptr<zip_t, ZipCloser> archive_;
+};
+
+using Storages = std::map<std::string, std::span<const std::byte>>;
+
+StateDictionary read_zip(std::span<const std::byte> file, Storages& storages,
+                         std::deque<std::vector<std::byte>>& owned) {
+  const ZipArchive archive(file);
+  const std::string folder = archive.folder();
+  if (const auto order = archive.find(folder + "/byteorder", 16)) {
+    const std::string_view text(reinterpret_cast<const char*>(order->data()), order->size());
+    if (text != "little") refuse("was written with byte order {}; save it again", text);
+  }
+  const std::vector<std::byte> pickle = archive.read(folder + "/data.pkl", file.size());
+  StateDictionary dictionary(pickle_of(pickle, "data.pkl").root);
+  for (const TorchTensor& tensor : dictionary.tensors) {
+    if (storages.contains(tensor.storage.key)) continue;
+    const uint64_t most =
+        static_cast<uint64_t>(tensor.storage.elements * bytes_of(tensor.storage.dtype));
+    owned.push_back(archive.read(folder + "/data/" + tensor.storage.key, most));
+    storages[tensor.storage.key] = owned.back();
+  }
+  return dictionary;
+}
+
+StateDictionary read_legacy(std::span<const std::byte> file, Storages& storages) {
+  uint64_t at = 0;
+  const auto next = [&](std::string_view what) {
+    Pickle pickle = pickle_of(file.subspan(at), what);
+    at += pickle.bytes;
+    return pickle;
+  };
+  next("the magic number");
+  next("the protocol");
+  next("the system");
+  const Pickle description = next("the dictionary");
+  const Pickle keys = next("the list of storages");
+  StateDictionary dictionary(description.root);
+  std::map<std::string, int64_t> element_bytes;
+  for (const TorchTensor& tensor : dictionary.tensors) {
+    element_bytes[tensor.storage.key] = bytes_of(tensor.storage.dtype);
+  }
+  if (!keys.root->is(Kind::kList)) refuse("has no list of storages");
+  for (const PickleNode* key : keys.root->items) {
+    const auto known = element_bytes.find(key->text);
+    if (known == element_bytes.end()) refuse("storage '{}' belongs to no tensor", key->text);
+    uint64_t elements = 0;
+    if (file.size() - at < sizeof elements) refuse("ends before storage '{}'", key->text);
+    std::memcpy(&elements, file.data() + at, sizeof elements);
+    at += sizeof elements;
+    if (elements > (file.size() - at) / static_cast<uint64_t>(known->second)) {
+      refuse("ends inside storage '{}'", key->text);
+    }
+    const uint64_t bytes = elements * static_cast<uint64_t>(known->second);
+    storages[key->text] = file.subspan(at, bytes);
+    at += bytes;
+  }
+  return dictionary;
+}
+
+// The elements in order, one after the other.
+std::vector<std::byte> gathered(const TorchTensor& tensor, std::span<const std::byte> storage) {
+  const auto width = static_cast<size_t>(bytes_of(tensor.storage.dtype));
+  const int64_t elements = tensor.elements();
+  std::vector<std::byte> bytes(static_cast<size_t>(elements) * width);
+  for (int64_t i = 0; i < elements; ++i) {
+    int64_t rest = i;
+    int64_t place = tensor.offset;
+    for (size_t d = tensor.sizes.size(); d > 0; --d) {
+      place += rest % tensor.sizes[d - 1] * tensor.strides[d - 1];
+      rest /= tensor.sizes[d - 1];
+    }
+    std::memcpy(bytes.data() + static_cast<size_t>(i) * width,
+                storage.data() + static_cast<size_t>(place) * width, width);
+  }
+  return bytes;
+}
+
+TensorView view_of(const TorchTensor& tensor, const Storages& storages,
+                   std::deque<std::vector<std::byte>>& owned) {
+  const auto found = storages.find(tensor.storage.key);
+  const int64_t width = bytes_of(tensor.storage.dtype);
+  if (found == storages.end() || std::ssize(found->second) != tensor.storage.elements * width) {
+    refuse("{}: its storage is missing, or not of {} elements", tensor.name,
+           tensor.storage.elements);
+  }
+  TensorView view{.name = tensor.name, .dtype = tensor.storage.dtype, .shape = Shape(tensor.sizes)};
+  if (tensor.elements() == 0) return view;
+  if (tensor.is_in_order()) {
+    view.bytes = found->second.subspan(static_cast<size_t>(tensor.offset * width),
+                                       static_cast<size_t>(tensor.elements() * width));
+  } else {
+    view.bytes = owned.emplace_back(gathered(tensor, found->second));
+  }
+  return view;
+}
+
+std::string_view start_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 16)};
+}
+
+}  // namespace
+
+bool is_torch_file(std::span<const std::byte> bytes) {
+  return start_of(bytes).starts_with(kZipStart) || start_of(bytes).starts_with(kLegacyStart);
+}
+
+TorchFile::TorchFile(const std::filesystem::path& path) : file_(path) {
+  const std::span<const std::byte> bytes = file_.bytes();
+  try {
+    if (!is_torch_file(bytes)) refuse("is no file of torch.save");
+    Storages storages;
+    StateDictionary dictionary = start_of(bytes).starts_with(kZipStart)
+                                     ? read_zip(bytes, storages, storage_)
+                                     : read_legacy(bytes, storages);
+    for (const TorchTensor& tensor : dictionary.tensors) {
+      tensors_.push_back(view_of(tensor, storages, storage_));
+    }
+    other_entries_ = std::move(dictionary.others);
+  } catch (const BadFile& bad) {
+    throw_data_error("{}: {}", path.string(), bad.message);
+  }
+}
+
+}  // namespace cloze::formats

@@ -1,0 +1,44 @@
+// What torch.save wrote: the tensors of a state dictionary (pytorch_model.bin), in both forms, read
+// without executing anything (pickle.h).
+//
+//   zip      (torch 1.6 and later)   NAME/data.pkl, the dictionary; NAME/data/KEY, the storages
+//   legacy   (before)                five pickles: magic number, protocol, system, dictionary,
+//   keys;
+//                                    then for each key its number of elements (u64) and its bytes
+//
+// A tensor is a storage, an offset into it, sizes and strides; tensors that are not laid out in
+// order are copied so that they are. When the file is a dictionary of several things, the tensors
+// are those of "model" or "state_dict", and other_entries() names the rest.
+//
+// Errors: DataError that names the file, and the tensor or the place.
+// Source: torch/serialization.py, torch/_utils.py.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "formats/safetensors.h"
+#include "platform/file.h"
+
+namespace cloze::formats {
+
+bool is_torch_file(std::span<const std::byte> bytes);
+
+class TorchFile {
+ public:
+  explicit TorchFile(const std::filesystem::path& path);
+
+  const std::vector<TensorView>& tensors() const { return tensors_; }
+  const std::vector<std::string>& other_entries() const { return other_entries_; }
+
+ private:
+  platform::MappedFile file_;
+  std::deque<std::vector<std::byte>> storage_;  // copies that tensors_ look at
+  std::vector<TensorView> tensors_;
+  std::vector<std::string> other_entries_;
+};
+
+}  // namespace cloze::formats
