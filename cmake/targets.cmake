@@ -7,9 +7,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 target_include_directories(cloze_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(CLOZE_SANITIZE)
-  # Left out of "undefined": what AddressSanitizer meets as well and doubles the time to compile.
+  # Left out of "undefined": what AddressSanitizer meets as well, and checks of every pointer's
+  # alignment and arithmetic. Each doubles the time to compile (3.3 s of 8.3 s for the last two).
   target_compile_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize=null,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
+    -fno-sanitize=null,vptr,object-size,nonnull-attribute,returns-nonnull-attribute,pointer-overflow,alignment)
   target_link_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE})
 endif()
 
