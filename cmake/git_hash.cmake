@@ -1,8 +1,9 @@
 # Run at build time: writes OUTPUT, a header with the commit of SOURCE_DIR, when that has changed.
+cmake_minimum_required(VERSION 3.25)
 execute_process(
   COMMAND git -C ${SOURCE_DIR} describe --always --dirty --exclude=*
   OUTPUT_VARIABLE hash OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT hash)
   set(hash "no commit known")  # built from an archive
 endif()
-file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#pragma once\n#define CLOZE_GIT_HASH \"@hash@\"\n" @ONLY)
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#pragma once\n#define CLOZE_GIT_HASH \"${hash}\"\n")
