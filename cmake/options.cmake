@@ -1,6 +1,7 @@
 # Every build option, with its meaning. Presets (CMakePresets.json) set them; nothing else should.
 option(CLOZE_TESTS "Build the unit and equivalence tests (needs libgtest-dev)" ON)
 option(CLOZE_BENCHES "Build the benches" ON)
+option(CLOZE_PROGRAM "Build the program and the examples, not only the rooms below and their tests" ON)
 option(CLOZE_BASELINE_VECTORS "Vector kernels for the compile-time floor only: builds faster" OFF)
 set(CLOZE_SANITIZE "" CACHE STRING "Sanitizers for every target, as -fsanitize takes them: address,undefined or thread")
 
