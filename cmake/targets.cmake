@@ -31,7 +31,7 @@ endfunction()
 # headers serve only those whose flags are the same.
 function(cloze_compile_as_test target)
   if(NOT TARGET cloze_test_headers)
-    file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cc "")
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cc CONTENT "")
     add_library(cloze_test_headers STATIC ${PROJECT_BINARY_DIR}/test_headers.cc)
     target_link_libraries(cloze_test_headers PRIVATE cloze_flags GTest::gtest fmt::fmt
       OpenMP::OpenMP_CXX)
