@@ -2,7 +2,6 @@
 // scored. Source: Wang et al. 2018, gluebenchmark.com; the official TSV files.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +12,7 @@ enum class GlueMetric { kAccuracy, kF1, kMatthews, kPearson, kSpearman };
 std::string_view name_of(GlueMetric metric);  // "accuracy", "f1", "matthews", ...
 
 struct GlueTask {
-  std::string_view name;             // "MRPC"
-  std::string_view submission_name;  // "MRPC.tsv"
+  std::string_view name;  // "MRPC"
   std::string_view first_column;
   std::string_view second_column;  // empty: single sentences
   std::string_view label_column;   // empty: no file has labels
@@ -28,6 +26,5 @@ struct GlueTask {
 // CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI, AX; case does not matter, nor
 // "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
-std::span<const GlueTask> glue_tasks();
 
 }  // namespace cloze::tasks
