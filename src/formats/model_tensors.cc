@@ -1,6 +1,6 @@
 #include "formats/model_tensors.h"
 
-#include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -48,7 +48,7 @@ void ModelTensors::add_file(const fs::path& file) {
 
 void ModelTensors::add(std::span<const TensorView> tensors, const fs::path& file) {
   for (const TensorView& tensor : tensors) {
-    if (!names_.insert(tensor.name).second) {
+    if (!index_.emplace(tensor.name, tensors_.size()).second) {
       throw_data_error("{}: tensor {} is there twice", file.string(), tensor.name);
     }
     tensors_.push_back(tensor);
@@ -71,7 +71,7 @@ void ModelTensors::add_shards(const fs::path& index) {
   }
   for (const std::string& file : files) add_file(index.parent_path() / file);
   for (const auto& [name, file] : json["weight_map"].items()) {
-    if (!names_.contains(name)) {
+    if (!index_.contains(name)) {
       throw_data_error("{}: {} is not in {}, as it says", index.string(), name,
                        file.get<std::string>());
     }
@@ -79,9 +79,8 @@ void ModelTensors::add_shards(const fs::path& index) {
 }
 
 const TensorView* ModelTensors::find(std::string_view name) const {
-  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
-                                  [&](const TensorView& tensor) { return tensor.name == name; });
-  return found == tensors_.end() ? nullptr : &*found;
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
 }  // namespace cloze::formats

@@ -10,8 +10,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,7 +42,7 @@ class ModelTensors {
   std::vector<std::unique_ptr<SafetensorsFile>> safetensors_;
   std::vector<std::unique_ptr<TorchFile>> torch_;
   std::vector<TensorView> tensors_;
-  std::set<std::string, std::less<>> names_;
+  std::map<std::string, size_t, std::less<>> index_;  // name → place in tensors_
   std::vector<std::string> other_entries_;
 };
 
