@@ -89,7 +89,7 @@ void add_file_options(Subcommand& command, Options& options) {
       .shows_default();
 }
 
-void add_record_options(Subcommand& command, data::RecordOptions& records) {
+void add_creation_options(Subcommand& command, data::RecordOptions& records) {
   data::RecordLayout& layout = records.layout;
   command.add_option("--sequence-length", layout.sequence_length, "Tokens in a record, S")
       .shows_default();
@@ -126,7 +126,7 @@ void add_data_records(Subcommand parent) {
       parent.add_subcommand("records", "Make pre-training records (TFRecord) from plain text");
   const auto options = std::make_shared<Options>();
   add_file_options(command, *options);
-  add_record_options(command, options->records);
+  add_creation_options(command, options->records);
   command.set_action([options] { run(*options); });
 }
 
