@@ -16,8 +16,7 @@ std::shared_ptr<const Dataset> open(const char* folder, int64_t sequence_length)
   return std::make_shared<TokenStoreDataset>(
       std::make_shared<TokenStore>(folder),
       DrawingOptions{.pairs = {.masking = {.sequence_length = sequence_length,
-                                           .max_predictions = sequence_length * 20 / 128,
-                                           .keep_room_for_slots = false}}});
+                                           .max_predictions = sequence_length * 20 / 128}}});
 }
 
 LoaderOptions options_for(std::shared_ptr<const Dataset> dataset, int64_t sequence_length) {

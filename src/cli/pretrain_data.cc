@@ -86,7 +86,6 @@ PretrainData open_store(const PretrainOptions& options) {
                                      .masking = {.sequence_length = options.seq_length,
                                                  .max_predictions = options.max_predictions_per_seq,
                                                  .probability = options.mlm_prob,
-                                                 .keep_room_for_slots = false,
                                                  .whole_words = options.do_whole_word_mask}},
                            .seed = static_cast<uint64_t>(options.seed)});
   fmt::print(stderr, "{} documents, {:.1f} million tokens, {} samples an epoch\n",

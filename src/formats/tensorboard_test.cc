@@ -15,9 +15,10 @@ namespace {
 std::vector<std::string> payloads_of(const std::filesystem::path& path) {
   const std::string file = platform::read_file(path);
   const auto bytes = std::as_bytes(std::span(file));
-  const auto offsets = index_tfrecords(bytes);
+  const auto index = index_tfrecords(bytes);
+  EXPECT_FALSE(index.broken_end);
   std::vector<std::string> payloads;
-  for (const uint64_t offset : *offsets) {
+  for (const uint64_t offset : index.offsets) {
     const auto payload = tfrecord_payload(bytes, offset);
     payloads.emplace_back(reinterpret_cast<const char*>(payload->data()), payload->size());
   }

@@ -67,15 +67,18 @@ Result<std::span<const std::byte>> tfrecord_payload(std::span<const std::byte> f
   return payload;
 }
 
-Result<std::vector<uint64_t>> index_tfrecords(std::span<const std::byte> file) {
-  std::vector<uint64_t> offsets;
+TfRecordIndex index_tfrecords(std::span<const std::byte> file) {
+  TfRecordIndex index;
   for (uint64_t offset = 0; offset < file.size();) {
     const Result<TfRecordFrame> frame = tfrecord_frame(file, offset);
-    if (!frame) return frame.error();
-    offsets.push_back(offset);
+    if (!frame) {
+      index.broken_end = frame.error();
+      break;
+    }
+    index.offsets.push_back(offset);
     offset = frame->end_offset;
   }
-  return offsets;
+  return index;
 }
 
 std::string tfrecord_bytes(std::span<const std::byte> payload) {

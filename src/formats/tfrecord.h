@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,8 +42,13 @@ Result<TfRecordFrame> tfrecord_frame(std::span<const std::byte> file, uint64_t o
 Result<std::span<const std::byte>> tfrecord_payload(std::span<const std::byte> file,
                                                     uint64_t offset);
 
-// Offsets of all records, ascending. Touches headers only, so payloads may still prove corrupt.
-Result<std::vector<uint64_t>> index_tfrecords(std::span<const std::byte> file);
+// Offsets of all records, up to a broken one. Touches headers only, so payloads may still prove
+// corrupt.
+struct TfRecordIndex {
+  std::vector<uint64_t> offsets;         // ascending
+  std::optional<ParseError> broken_end;  // why nothing behind these can be read
+};
+TfRecordIndex index_tfrecords(std::span<const std::byte> file);
 
 // One whole record around a payload.
 std::string tfrecord_bytes(std::span<const std::byte> payload);

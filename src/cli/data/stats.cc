@@ -40,8 +40,7 @@ std::unique_ptr<data::Dataset> open_store(const RecordFlags& input) {
   return std::make_unique<data::TokenStoreDataset>(
       std::move(store),
       data::DrawingOptions{.pairs = {.masking = {.sequence_length = input.shape.sequence_length,
-                                                 .max_predictions = input.shape.max_predictions,
-                                                 .keep_room_for_slots = false}}});
+                                                 .max_predictions = input.shape.max_predictions}}});
 }
 
 std::unique_ptr<data::Dataset> open_data(const RecordFlags& input) {

@@ -209,13 +209,13 @@ TEST(GoogleCompatibleTest, ReproducesTheGoldenRecords) {
 
   const platform::MappedFile ours(output);
   const platform::MappedFile golden(golden_folder / "vincentcheny_tf_examples.tfrecord");
-  const auto our_index = formats::index_tfrecords(ours.bytes());
-  const auto golden_index = formats::index_tfrecords(golden.bytes());
-  ASSERT_EQ(our_index->size(), golden_index->size());
-  for (size_t i = 0; i < our_index->size(); ++i) {
+  const auto our_index = formats::index_tfrecords(ours.bytes()).offsets;
+  const auto golden_index = formats::index_tfrecords(golden.bytes()).offsets;
+  ASSERT_EQ(our_index.size(), golden_index.size());
+  for (size_t i = 0; i < our_index.size(); ++i) {
     SCOPED_TRACE(i);
-    expect_same_features(*formats::tfrecord_payload(ours.bytes(), (*our_index)[i]),
-                         *formats::tfrecord_payload(golden.bytes(), (*golden_index)[i]));
+    expect_same_features(*formats::tfrecord_payload(ours.bytes(), our_index[i]),
+                         *formats::tfrecord_payload(golden.bytes(), golden_index[i]));
   }
   fs::remove(output);
 }

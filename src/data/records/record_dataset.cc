@@ -1,19 +1,14 @@
 #include "data/records/record_dataset.h"
 
 #include <algorithm>
-#include <mutex>
+#include <iterator>
 #include <numeric>
-#include <utility>
 
 #include "base/error.h"
+#include "data/part_place.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
-namespace {
-
-constexpr int64_t kRecordsPerTask = 1024;
-
-}  // namespace
 
 RecordDataset::RecordDataset(std::span<const std::filesystem::path> files,
                              const RecordDatasetOptions& options) {
@@ -56,27 +51,14 @@ void RecordDataset::check_first_records() const {
 }
 
 void RecordDataset::count_samples(const RecordDatasetOptions& options) {
-  const int64_t records = file_ends_.empty() ? 0 : file_ends_.back();
-  sample_ends_.assign(static_cast<size_t>(records), 0);
-  std::mutex mutex;
-  std::vector<std::pair<int64_t, RecordDefect>> bad;
-  const int64_t tasks = (records + kRecordsPerTask - 1) / kRecordsPerTask;
-  platform::parallel_for(tasks, options.threads, [&](int64_t task) {
-    const int64_t end = std::min(records, (task + 1) * kRecordsPerTask);
-    for (int64_t record = task * kRecordsPerTask; record < end; ++record) {
-      const auto [file, number] = place_of(record);
-      const auto samples = file.read(number);
-      if (samples) {
-        sample_ends_[record] = std::ssize(*samples);
-        continue;
-      }
-      const std::lock_guard lock(mutex);
-      bad.emplace_back(record, file.defect_of(number, samples.error().message));
+  for (const auto& file : files_) {
+    RecordSurvey survey = survey_records(*file, options.threads);
+    if (!survey.defects.empty() && !options.skip_bad) {
+      throw_data_error("{}", survey.defects.front().text());
     }
-  });
-  std::sort(bad.begin(), bad.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (!bad.empty() && !options.skip_bad) throw_data_error("{}", bad.front().second.text());
-  for (auto& [record, defect] : bad) skipped_.push_back(std::move(defect));
+    sample_ends_.insert(sample_ends_.end(), survey.samples.begin(), survey.samples.end());
+    std::move(survey.defects.begin(), survey.defects.end(), std::back_inserter(skipped_));
+  }
   std::partial_sum(sample_ends_.begin(), sample_ends_.end(), sample_ends_.begin());
 }
 
@@ -85,26 +67,15 @@ int64_t RecordDataset::size() const {
   return file_ends_.empty() ? 0 : file_ends_.back();
 }
 
-std::pair<const RecordFile&, int64_t> RecordDataset::place_of(int64_t record) const {
-  const auto end = std::upper_bound(file_ends_.begin(), file_ends_.end(), record);
-  const RecordFile& file = *files_[end - file_ends_.begin()];
-  return {file, record - (*end - file.records())};
-}
-
 Sample RecordDataset::sample(int64_t index, int64_t /*epoch*/) const {
   CLOZE_CHECK(index >= 0 && index < size(), "sample {} of {}", index, size());
-  int64_t record = index;
-  int64_t first = index;
-  if (!sample_ends_.empty()) {
-    const auto end = std::upper_bound(sample_ends_.begin(), sample_ends_.end(), index);
-    record = end - sample_ends_.begin();
-    first = end == sample_ends_.begin() ? 0 : *(end - 1);
-  }
-  const auto [file, number] = place_of(record);
-  std::vector<Sample> samples = file.read_or_throw(number);
-  CLOZE_CHECK(index - first < std::ssize(samples), "sample {} of a record of {}", index - first,
+  const PartPlace in_record =
+      sample_ends_.empty() ? PartPlace{.part = index} : part_place(sample_ends_, index);
+  const PartPlace in_file = part_place(file_ends_, in_record.part);
+  std::vector<Sample> samples = files_[in_file.part]->read_or_throw(in_file.index);
+  CLOZE_CHECK(in_record.index < std::ssize(samples), "sample {} of a record of {}", in_record.index,
               samples.size());
-  return std::move(samples[index - first]);
+  return std::move(samples[in_record.index]);
 }
 
 }  // namespace cloze::data

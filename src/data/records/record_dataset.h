@@ -39,7 +39,6 @@ class RecordDataset final : public Dataset {
   void open(std::span<const std::filesystem::path> files, const RecordDatasetOptions& options);
   void check_first_records() const;
   void count_samples(const RecordDatasetOptions& options);
-  std::pair<const RecordFile&, int64_t> place_of(int64_t record) const;
 
   std::vector<std::unique_ptr<RecordFile>> files_;
   std::vector<int64_t> file_ends_;    // number of records up to and with each file

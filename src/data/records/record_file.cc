@@ -1,5 +1,8 @@
 #include "data/records/record_file.h"
 
+#include <algorithm>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/error.h"
@@ -7,6 +10,7 @@
 #include "data/records/packed_binary_file.h"
 #include "data/records/tfrecord_file.h"
 #include "formats/tfrecord.h"
+#include "platform/parallel_for.h"
 
 namespace cloze::data {
 namespace {
@@ -23,6 +27,29 @@ std::vector<Sample> RecordFile::read_or_throw(int64_t record) const {
   Result<std::vector<Sample>> samples = read(record);
   if (!samples) throw_data_error("{}", defect_of(record, samples.error().message).text());
   return std::move(samples).value();
+}
+
+RecordSurvey survey_records(const RecordFile& file, int threads) {
+  constexpr int64_t kRecordsPerTask = 1024;
+  const int64_t count = file.records();
+  RecordSurvey survey{.samples = std::vector<int64_t>(static_cast<size_t>(count))};
+  std::mutex mutex;
+  std::map<int64_t, RecordDefect> defects;  // by record
+  platform::parallel_for(
+      (count + kRecordsPerTask - 1) / kRecordsPerTask, threads, [&](int64_t task) {
+        const int64_t end = std::min(count, (task + 1) * kRecordsPerTask);
+        for (int64_t record = task * kRecordsPerTask; record < end; ++record) {
+          const auto samples = file.read(record);
+          if (samples) {
+            survey.samples[record] = std::ssize(*samples);
+            continue;
+          }
+          const std::lock_guard lock(mutex);
+          defects.emplace(record, file.defect_of(record, samples.error().message));
+        }
+      });
+  for (auto& [record, defect] : defects) survey.defects.push_back(std::move(defect));
+  return survey;
 }
 
 std::unique_ptr<RecordFile> open_record_file(const std::filesystem::path& path,

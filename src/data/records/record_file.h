@@ -60,6 +60,16 @@ class RecordFile {
   std::filesystem::path path_;
 };
 
+// What reading all records of a file shows.
+struct RecordSurvey {
+  std::vector<int64_t> samples;       // of each record; 0 of those that cannot be used
+  std::vector<RecordDefect> defects;  // of records, in their order
+
+  int64_t good_records() const { return std::ssize(samples) - std::ssize(defects); }
+};
+// On `threads` threads; the result does not depend on it.
+RecordSurvey survey_records(const RecordFile& file, int threads);
+
 // Tells the form by the file's first bytes. DataError for a file of no such form.
 std::unique_ptr<RecordFile> open_record_file(const std::filesystem::path& path,
                                              const RecordShape& shape);

@@ -13,23 +13,14 @@ namespace cloze::data {
 TfRecordFile::TfRecordFile(std::filesystem::path path, platform::MappedFile file,
                            const RecordShape& shape)
     : RecordFile(std::move(path)), file_(std::move(file)), shape_(shape) {
-  index();
-  holds_packs_ = first_is_packed();
-}
-
-void TfRecordFile::index() {
-  uint64_t offset = 0;
-  while (offset < file_.bytes().size()) {
-    const auto frame = formats::tfrecord_frame(file_.bytes(), offset);
-    if (!frame) {
-      broken_end_ =
-          RecordDefect{this->path(), fmt::format("record at byte {}", frame.error().offset),
-                       frame.error().message + "; what follows cannot be read"};
-      return;
-    }
-    offsets_.push_back(offset);
-    offset = frame->end_offset;
+  formats::TfRecordIndex index = formats::index_tfrecords(file_.bytes());
+  offsets_ = std::move(index.offsets);
+  if (index.broken_end) {
+    broken_end_ =
+        RecordDefect{this->path(), fmt::format("record at byte {}", index.broken_end->offset),
+                     index.broken_end->message + "; what follows cannot be read"};
   }
+  holds_packs_ = first_is_packed();
 }
 
 bool TfRecordFile::first_is_packed() const {

@@ -18,7 +18,6 @@ class TfRecordFile final : public RecordFile {
   bool holds_packs() const override { return holds_packs_; }
 
  private:
-  void index();
   bool first_is_packed() const;
 
   platform::MappedFile file_;

@@ -15,7 +15,6 @@ namespace cloze::data {
 struct Verification {
   int64_t files = 0;
   int64_t records = 0;  // good ones
-  int64_t samples = 0;  // in them
   int64_t bytes = 0;
   std::vector<RecordDefect> bad;  // in the order of the files
 };

@@ -78,12 +78,6 @@ class PieceCutter {
   std::vector<Piece> pieces_;
 };
 
-std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
-  formats::Xxh3Digest digest;
-  digest.update(vocabulary.to_text());
-  return digest.hex();
-}
-
 // The text of a piece, mapped.
 class PieceText {
  public:

@@ -1,9 +1,9 @@
 #include "data/token_store/token_store.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
+#include "data/part_place.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
 #include "platform/file.h"
@@ -19,9 +19,7 @@ constexpr const char* kFormat = "cloze token store";
 text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules) {
   const fs::path path = folder / kStoreVocabularyName;
   text::Vocabulary vocabulary = text::Vocabulary::load(path);
-  formats::Xxh3Digest digest;
-  digest.update(vocabulary.to_text());
-  if (digest.hex() != rules.vocabulary) {
+  if (vocabulary_hash(vocabulary) != rules.vocabulary) {
     throw_data_error(
         "{} is not the vocabulary that the store's tokens were made with; make the store anew with "
         "cloze data tokens",
@@ -31,6 +29,12 @@ text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules
 }
 
 }  // namespace
+
+std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
+  formats::Xxh3Digest digest;
+  digest.update(vocabulary.to_text());
+  return digest.hex();
+}
 
 bool is_token_store(const fs::path& folder) { return fs::is_regular_file(folder / kStoreName); }
 
@@ -128,9 +132,8 @@ std::string TokenStore::fingerprint() const {
 
 TokenStore::Place TokenStore::place_of(int64_t document) const {
   CLOZE_CHECK(document >= 0 && document < documents(), "document {} of {}", document, documents());
-  const auto end = std::upper_bound(document_ends_.begin(), document_ends_.end(), document);
-  const TokenShard& shard = shards_[end - document_ends_.begin()];
-  return {shard, document - (*end - shard.header().documents)};
+  const PartPlace place = part_place(document_ends_, document);
+  return {shards_[place.part], place.index};
 }
 
 int64_t TokenStore::sentences_in(int64_t document) const {

@@ -26,9 +26,12 @@ inline constexpr const char* kStoreName = "store.json";
 inline constexpr const char* kStoreVocabularyName = "vocab.txt";
 inline constexpr const char* kShardSuffix = ".tokens";
 
+// XXH3-128 of vocab.txt.
+std::string vocabulary_hash(const text::Vocabulary& vocabulary);
+
 // What decides the tokens of a text.
 struct TokenRules {
-  std::string vocabulary;  // XXH3-128 of vocab.txt
+  std::string vocabulary;  // its hash
   text::TokenizerOptions tokenizer;
   TextFormat format = TextFormat::kSentences;
   bool operator==(const TokenRules&) const = default;

@@ -4,12 +4,19 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "data/part_place.h"
 
 namespace cloze::data {
 namespace {
 
 // Streams of random numbers: the epoch above, the sample below.
 constexpr int kEpochShift = 40;
+
+// Room for slots is what static-mask records need; samples have no slots.
+PairOptions without_slots(PairOptions pairs) {
+  pairs.masking.keep_room_for_slots = false;
+  return pairs;
+}
 
 void check(const DrawingOptions& options) {
   constexpr int64_t kMinSequenceLength = 5;
@@ -30,7 +37,7 @@ TokenStoreDataset::TokenStoreDataset(std::shared_ptr<const TokenStore> store,
                                      const DrawingOptions& options)
     : store_(std::move(store)),
       options_(options),
-      instances_(*store_, vocabulary_ids(store_->vocabulary()), options.pairs) {
+      instances_(*store_, vocabulary_ids(store_->vocabulary()), without_slots(options.pairs)) {
   check(options);
   int64_t samples = 0;
   sample_ends_.reserve(static_cast<size_t>(store_->documents()));
@@ -49,16 +56,15 @@ int64_t TokenStoreDataset::samples_of(int64_t tokens) const {
 
 Sample TokenStoreDataset::sample(int64_t index, int64_t epoch) const {
   CLOZE_CHECK(index >= 0 && index < size(), "sample {} of {}", index, size());
-  const auto end = std::upper_bound(sample_ends_.begin(), sample_ends_.end(), index);
-  const int64_t document = end - sample_ends_.begin();
-  const int64_t first = end == sample_ends_.begin() ? 0 : *(end - 1);
+  const auto [document, number] = part_place(sample_ends_, index);
+  const int64_t samples = sample_ends_[document] - (index - number);
   PhiloxSource random(options_.seed,
                       static_cast<uint64_t>(epoch) << kEpochShift | static_cast<uint64_t>(index));
 
   const double full = static_cast<double>(instances_.max_tokens());
   const double tokens = static_cast<double>(store_->tokens_in(document));
-  const double place = static_cast<double>(index - first) + random.uniform();
-  const double start = place * tokens / static_cast<double>(*end - first) - full / 2;
+  const double place = static_cast<double>(number) + random.uniform();
+  const double start = place * tokens / static_cast<double>(samples) - full / 2;
   const double token = std::clamp(start, 0.0, std::max(0.0, tokens - full));
   const int64_t sentence = store_->sentence_from(document, static_cast<int64_t>(token));
   return instances_.draw(document, sentence, random);

@@ -63,7 +63,6 @@ class TokenStoreDatasetTest : public testing::Test {
   }
 
   static std::shared_ptr<TokenStoreDataset> dataset(PairOptions pairs = {}) {
-    pairs.masking.keep_room_for_slots = false;
     return std::make_shared<TokenStoreDataset>(std::make_shared<TokenStore>(*folder_ / "store"),
                                                DrawingOptions{.pairs = pairs, .seed = 42});
   }
