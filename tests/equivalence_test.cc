@@ -6,23 +6,13 @@
 
 #include "base/philox.h"
 #include "data/packer.h"
+#include "small_model.h"
 #include "train/training_step.h"
 
 namespace cloze::tests {
 namespace {
 
 constexpr int64_t kSteps = 4;
-
-models::BertConfig small_model() {
-  return {.vocab_size = 97,
-          .hidden_size = 24,
-          .num_hidden_layers = 2,
-          .num_attention_heads = 3,
-          .intermediate_size = 40,
-          .max_position_embeddings = 32,
-          .hidden_dropout_prob = 0.1,
-          .attention_probs_dropout_prob = 0.2};
-}
 
 std::vector<data::Sample> random_samples(uint64_t seed, int count) {
   PhiloxStream random(seed, 0);

@@ -11,6 +11,7 @@
 #include "data/packer.h"
 #include "data/records/record_dataset.h"
 #include "record_formats.h"
+#include "small_model.h"
 #include "train/training_step.h"
 
 namespace cloze::tests {
@@ -26,17 +27,6 @@ const std::map<std::string, data::MicroBatchCapacity> kLayouts{
     {"padded", {.tokens = kSizes.sequence_length, .sequences = 1, .predictions = 8}},
     {"packed", {.tokens = 96, .sequences = 8, .predictions = 24}},
     {"whole", {.tokens = 24 * 30, .sequences = kSamples, .predictions = 24 * 6}}};
-
-models::BertConfig small_model() {
-  return {.vocab_size = 97,
-          .hidden_size = 24,
-          .num_hidden_layers = 2,
-          .num_attention_heads = 3,
-          .intermediate_size = 40,
-          .max_position_embeddings = 32,
-          .hidden_dropout_prob = 0.1,
-          .attention_probs_dropout_prob = 0.2};
-}
 
 std::vector<data::Sample> random_samples() {
   PhiloxStream random(3, 0);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "data/corpus/described_corpus.h"
 #include "platform/file.h"
 
 namespace cloze::data {
@@ -39,20 +40,6 @@ class CorpusReaderTest : public testing::Test {
       text::Vocabulary::from_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c"}),
       {}};
 };
-
-std::string described(const Corpus& corpus) {
-  std::string text;
-  for (int64_t d = 0; d < corpus.documents(); ++d) {
-    for (int64_t s = 0; s < corpus.sentences_in(d); ++s) {
-      std::vector<int32_t> ids;
-      corpus.append_ids(d, s, s + 1, ids);
-      for (int32_t id : ids) text += std::to_string(id);
-      text += "/";
-    }
-    text += "|";
-  }
-  return text;
-}
 
 TEST_F(CorpusReaderTest, FilesEndDocumentsUnlessTheyRunOn) {
   const std::vector<fs::path> files{write("1", "a b\n\nc\n"), write("2", "b\nA\n\n\n"),

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "data/corpus/described_corpus.h"
 #include "platform/file.h"
 
 namespace cloze::data {
@@ -69,20 +70,6 @@ std::string long_text(uint64_t seed) {
     const uint32_t words = 3 + random.below(40);
     for (uint32_t w = 0; w < words; ++w) text += {"abc"[random.below(3)], ' '};
     text += random.below(8) == 0 ? "\n\n" : "\n";
-  }
-  return text;
-}
-
-std::string described(const Corpus& corpus) {
-  std::string text;
-  for (int64_t d = 0; d < corpus.documents(); ++d) {
-    for (int64_t s = 0; s < corpus.sentences_in(d); ++s) {
-      std::vector<int32_t> ids;
-      corpus.append_ids(d, s, s + 1, ids);
-      for (int32_t id : ids) text += std::to_string(id);
-      text += "/";
-    }
-    text += "|";
   }
   return text;
 }
