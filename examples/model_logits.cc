@@ -18,10 +18,10 @@
 #include "base/philox.h"
 #include "data/packer.h"
 #include "formats/safetensors.h"
-#include "models/bert.h"
+#include "inference/micro_batch_inputs.h"
+#include "inference/parameter_loading.h"
+#include "models/bert_heads.h"
 #include "models/hugging_face_config.h"
-#include "train/micro_batch_inputs.h"
-#include "train/parameter_loading.h"
 
 namespace cloze {
 namespace {
@@ -52,7 +52,7 @@ std::vector<data::Sample> random_samples(const models::BertConfig& config, int64
 
 graph::Graph inference_graph(const models::BertConfig& config, int64_t tokens) {
   graph::Graph graph;
-  models::bert_for_inference(graph, config,
+  models::bert_for_inference(graph, config, {},
                              {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
   return graph;
 }
@@ -68,13 +68,13 @@ void store_logits(const fs::path& folder, const fs::path& output) {
   const int64_t length = std::min(kMostPositions, config.max_position_embeddings);
   const int64_t tokens = kSequences * length;
   engine::Session session(inference_graph(config, tokens), {});
-  train::load_parameters(session, folder);
+  inference::load_parameters(session, folder);
 
   const auto samples = random_samples(config, length);
   const data::StepBatch step =
       data::pack(samples, {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
   const data::MicroBatch& batch = step.micro_batches.at(0);
-  train::write_micro_batch(session, batch);
+  inference::write_micro_batch(session, batch);
   session.run(graph::Phase::kMicroStep);
 
   formats::write_safetensors(

@@ -128,13 +128,12 @@ double parameter_tolerance(double gradient_tolerance, double parameter_norm) {
 
 void expect_same_step(const Outcome& expected, const Outcome& actual, DType dtype) {
   const double tolerance = relative_tolerance(dtype);
-  EXPECT_NEAR(actual.result.mlm_loss, expected.result.mlm_loss,
-              tolerance * expected.result.mlm_loss);
-  EXPECT_NEAR(actual.result.nsp_loss, expected.result.nsp_loss,
-              tolerance * expected.result.nsp_loss);
-  if (dtype == DType::kF32) {  // in bf16 two logits may tie
-    EXPECT_EQ(actual.result.mlm_accuracy, expected.result.mlm_accuracy);
-    EXPECT_EQ(actual.result.nsp_accuracy, expected.result.nsp_accuracy);
+  for (size_t i = 0; i < expected.result.losses.size(); ++i) {
+    const train::LossValue& value = expected.result.losses[i];
+    EXPECT_NEAR(actual.result.losses[i].loss, value.loss, tolerance * value.loss) << value.name;
+    if (dtype == DType::kF32) {  // in bf16 two logits may tie
+      EXPECT_EQ(actual.result.losses[i].accuracy, value.accuracy) << value.name;
+    }
   }
   for (const auto& [name, gradient] : expected.gradients) {
     const double bound = tolerance * gradient_scale(expected, name);

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "data/packer.h"
-#include "models/bert.h"
-#include "train/micro_batch_inputs.h"
+#include "inference/micro_batch_inputs.h"
+#include "models/bert_heads.h"
 #include "train/training_step.h"
 
 namespace cloze::tests {
@@ -93,11 +93,11 @@ TEST_P(PretrainingFixtureTest, LogitsOfEveryPosition) {
   const data::MicroBatch& micro_batch = step.micro_batches[0];
 
   graph::Graph graph;
-  models::bert_for_inference(graph, fixture_.config(),
+  models::bert_for_inference(graph, fixture_.config(), {},
                              {capacity.tokens, capacity.sequences, capacity.predictions});
   engine::Session session(std::move(graph), {.backend = GetParam().backend});
   fixture_.load_parameters(session);
-  train::write_micro_batch(session, micro_batch);
+  inference::write_micro_batch(session, micro_batch);
   session.run(Phase::kMicroStep);
 
   EXPECT_LE(largest_gap(session.values<float>("prediction_logits"),
@@ -112,8 +112,8 @@ TEST_P(PretrainingFixtureTest, EveryGradient) {
   train::TrainingStep step(step_options());
   fixture_.load_parameters(step.session());
   const train::StepResult result = step.accumulate(batch(), 0);
-  EXPECT_NEAR(result.mlm_loss, fixture_.expected("mlm_loss")[0], kLossTolerance);
-  EXPECT_NEAR(result.nsp_loss, fixture_.expected("nsp_loss")[0], kLossTolerance);
+  EXPECT_NEAR(result.losses[0].loss, fixture_.expected("mlm_loss")[0], kLossTolerance);
+  EXPECT_NEAR(result.losses[1].loss, fixture_.expected("nsp_loss")[0], kLossTolerance);
 
   const auto gradients = step.session().graph().variables(graph::VariableRole::kGradient);
   const auto parameters = step.session().graph().variables(graph::VariableRole::kParameter);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "data/generated_dataset.h"
 #include "platform/file.h"
-#include "train/pretraining.h"
+#include "train/training.h"
 
 namespace cloze::tests {
 namespace {
@@ -19,7 +19,7 @@ class Resume : public testing::TestWithParam<DType> {
   void SetUp() override { fs::remove_all(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
 
-  train::PretrainingOptions options(const std::string& name, int64_t num_steps) const {
+  train::TrainingOptions options(const std::string& name, int64_t num_steps) const {
     const models::BertConfig model{.vocab_size = 61,
                                    .hidden_size = 16,
                                    .num_hidden_layers = 2,
@@ -55,12 +55,12 @@ class Resume : public testing::TestWithParam<DType> {
 };
 
 TEST_P(Resume, SameBytesAsAnUninterruptedRun) {
-  train::Pretraining(options("whole", 12), ignore).run({});
+  train::Training(options("whole", 12), ignore).run({});
 
-  train::Pretraining(options("halves", 6), ignore).run({});
-  train::PretrainingOptions second = options("halves", 12);
+  train::Training(options("halves", 6), ignore).run({});
+  train::TrainingOptions second = options("halves", 12);
   second.restore_dir = second.save_path;
-  train::Pretraining resumed(second, ignore);
+  train::Training resumed(second, ignore);
   EXPECT_EQ(resumed.first_step(), 6);
   resumed.run({});
 
@@ -70,36 +70,36 @@ TEST_P(Resume, SameBytesAsAnUninterruptedRun) {
 }
 
 TEST_P(Resume, AnotherBatchIsRefused) {
-  train::Pretraining(options("run", 6), ignore).run({});
-  train::PretrainingOptions other = options("run", 12);
+  train::Training(options("run", 6), ignore).run({});
+  train::TrainingOptions other = options("run", 12);
   other.restore_dir = other.save_path;
   other.global_batch_size = 4;
-  EXPECT_THROW(train::Pretraining(other, ignore), UserError);
+  EXPECT_THROW(train::Training(other, ignore), UserError);
 }
 
 TEST_P(Resume, ANewRunDoesNotMixWithAnOldOne) {
-  train::Pretraining(options("run", 6), ignore).run({});
-  EXPECT_THROW(train::Pretraining(options("run", 6), ignore), UserError);
+  train::Training(options("run", 6), ignore).run({});
+  EXPECT_THROW(train::Training(options("run", 6), ignore), UserError);
 }
 
 TEST_P(Resume, PhaseTwoStartsFromPhaseOneWithLongerSequences) {
-  train::Pretraining(options("phase1", 6), ignore).run({});
-  train::PretrainingOptions phase2 = options("phase2", 2);
+  train::Training(options("phase1", 6), ignore).run({});
+  train::TrainingOptions phase2 = options("phase2", 2);
   phase2.init_checkpoint = folder_ / "phase1" / "checkpoint-6";
   std::vector<std::string> notices;
-  train::Pretraining run(phase2, [&](const std::string& line) { notices.push_back(line); });
+  train::Training run(phase2, [&](const std::string& line) { notices.push_back(line); });
   EXPECT_EQ(run.first_step(), 0);
   ASSERT_EQ(notices.size(), 1u);  // nothing missing, nothing unused
   EXPECT_NE(notices[0].find("checkpoint-6"), std::string::npos);
 }
 
 TEST_P(Resume, ACheckpointOfAnotherShapeNamesTensorAndShapes) {
-  train::Pretraining(options("run", 6), ignore).run({});
-  train::PretrainingOptions wider = options("wider", 6);
+  train::Training(options("run", 6), ignore).run({});
+  train::TrainingOptions wider = options("wider", 6);
   wider.step.model.intermediate_size = 32;
   wider.init_checkpoint = folder_ / "run" / "checkpoint-6";
   try {
-    train::Pretraining(wider, ignore);
+    train::Training(wider, ignore);
     FAIL();
   } catch (const UserError& error) {
     const std::string message = error.what();
@@ -110,8 +110,8 @@ TEST_P(Resume, ACheckpointOfAnotherShapeNamesTensorAndShapes) {
 }
 
 TEST_P(Resume, ADivergingRunStopsAndSaysWhere) {
-  train::PretrainingOptions run = options("diverging", 6);
-  train::Pretraining pretraining(run, ignore);
+  train::TrainingOptions run = options("diverging", 6);
+  train::Training pretraining(run, ignore);
   pretraining.session().values<float>("bert.pooler.dense.weight")[0] =
       std::numeric_limits<float>::quiet_NaN();
   pretraining.session().refresh();

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "base/error.h"
-#include "train/pretraining.h"
+#include "train/training.h"
 
 namespace cloze::cli {
 

@@ -47,7 +47,7 @@ train::Progress make_progress(const PretrainOptions& options, int64_t total_step
 
 void print_plan(const PretrainOptions& options, bool with_kernels) {
   const auto step = training_step_options(options);
-  const plan::Program program = engine::compile(train::training_graph(step), step.compile);
+  const plan::Program program = engine::compile(train::training_graph(step).graph, step.compile);
   const BatchPlan batch = batch_plan(options);
   fmt::print("step {} sequences, in micro-batches of {} tokens, {} sequences, {} predictions\n",
              batch.sequences_per_step, batch.tokens, batch.sequences, batch.predictions);
@@ -65,15 +65,15 @@ void print_memory(const engine::Session& session) {
       static_cast<double>(platform::peak_resident_bytes()) / kMebibyte);
 }
 
-train::PretrainingOutcome train(Command& command) {
-  train::PretrainingOptions run_options = pretraining_options(command.options);
+train::TrainingOutcome train(Command& command) {
+  train::TrainingOptions run_options = pretraining_options(command.options);
   run_options.extra_files.push_back(
       {"training_config.json", formats::json_text(command.table.values())});
   const fs::path folder = run_options.save_path;
   const int64_t total_steps = run_options.num_steps;
 
   std::optional<train::Progress> progress;
-  train::Pretraining pretraining(std::move(run_options), [&](const std::string& line) {
+  train::Training pretraining(std::move(run_options), [&](const std::string& line) {
     if (progress) progress->clear();
     fmt::print(stderr, "{}\n", line);
   });
@@ -93,7 +93,7 @@ void run_pretrain(Command& command) {
     return;
   }
   platform::install_stop_signals();
-  if (train(command) == train::PretrainingOutcome::kStoppedBySignal) {
+  if (train(command) == train::TrainingOutcome::kStoppedBySignal) {
     fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",
                platform::stop_signal(), command.options.save_path);
     throw EarlyExit{ExitCode::kSavedOnSignal};

@@ -59,7 +59,7 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
           .compile = {.num_threads = static_cast<int>(options.threads)}};
 }
 
-train::PretrainingOptions pretraining_options(const PretrainOptions& options) {
+train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   PretrainData data = open_pretrain_data(options);
   const int64_t copies = draws_samples(options) ? 1 : options.duplicate_factor;
   const int64_t num_steps = training_steps(options, data.dataset->size(), copies);

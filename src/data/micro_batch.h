@@ -1,7 +1,7 @@
 // MicroBatch: what one execution of the training program reads: samples laid end to end in T token
 // slots. Shapes are static (T, B, P are capacities); what is unused is marked so that it changes
 // nothing: label -1 is ignored by the losses, slots behind the last sequence attend to nothing.
-// The field names are the names of the program's inputs (models/bert.h).
+// The field names are the names of the program's inputs (models/bert.h, models/bert_heads.h).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,11 @@ struct MicroBatch {
   std::vector<int32_t> masked_positions;  // [P]    slot in [0, T); 0 when unused
   std::vector<int32_t> masked_labels;     // [P]    -1 when unused
   std::vector<int32_t> next_sentence_labels;  // [B]    -1 when unused
+  std::vector<int32_t> sequence_ids;     // [B]    ordinal of the sample in the step; 0 when unused
+  std::vector<int32_t> class_labels;     // [B]    -1 when unused or not known
+  std::vector<float> scores;             // [B]    not a number when unused or not known
+  std::vector<int32_t> start_positions;  // [B]    slot in [0, T); -1 when unused or not known
+  std::vector<int32_t> end_positions;    // [B]
 
   int64_t num_tokens = 0;       // real ones
   int64_t num_sequences = 0;    // real ones

@@ -1,6 +1,7 @@
 #include "data/packer.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -140,7 +141,26 @@ MicroBatch empty_micro_batch(const MicroBatchCapacity& capacity) {
   batch.masked_positions.assign(P, 0);
   batch.masked_labels.assign(P, -1);
   batch.next_sentence_labels.assign(B, -1);
+  batch.sequence_ids.assign(B, 0);
+  batch.class_labels.assign(B, -1);
+  batch.scores.assign(B, std::numeric_limits<float>::quiet_NaN());
+  batch.start_positions.assign(B, -1);
+  batch.end_positions.assign(B, -1);
   return batch;
+}
+
+// Those of the whole sequence, which starts at the batch's last token.
+void append_labels(const Sample& sample, size_t ordinal, MicroBatch& batch) {
+  const auto sequence = static_cast<size_t>(batch.num_sequences);
+  const auto slot_of = [&](int32_t position) {
+    return position < 0 ? -1 : static_cast<int32_t>(batch.num_tokens) + position;
+  };
+  batch.sequence_ids[sequence] = static_cast<int32_t>(ordinal);
+  batch.next_sentence_labels[sequence] = sample.next_sentence_label;
+  batch.class_labels[sequence] = sample.class_label;
+  batch.scores[sequence] = sample.score;
+  batch.start_positions[sequence] = slot_of(sample.start_position);
+  batch.end_positions[sequence] = slot_of(sample.end_position);
 }
 
 void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
@@ -155,7 +175,7 @@ void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
   std::fill_n(batch.sample_ids.begin() + start, length, static_cast<int32_t>(ordinal));
   batch.sequence_starts[sequence] = static_cast<int32_t>(start);
   batch.first_tokens[sequence] = static_cast<int32_t>(start);
-  batch.next_sentence_labels[sequence] = sample.next_sentence_label;
+  append_labels(sample, ordinal, batch);
   for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
     const auto place = static_cast<size_t>(batch.num_predictions) + i;
     batch.masked_positions[place] = static_cast<int32_t>(start) + sample.masked_positions[i];

@@ -72,6 +72,47 @@ void read_shape(const KeyReader& reader, BertConfig& config) {
   reader.read("type_vocab_size", config.type_vocab_size);
 }
 
+void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
+  text["classifier_dropout"] = head.classifier_dropout;
+  text["problem_type"] = head.is_regression() ? "regression" : "single_label_classification";
+  text["id2label"] = nlohmann::ordered_json::object();
+  text["label2id"] = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < head.labels.size(); ++i) {
+    text["id2label"][std::to_string(i)] = head.labels[i];
+    text["label2id"][head.labels[i]] = i;
+  }
+}
+
+HeadKind head_kind_of(const json& object, const std::string& source) {
+  const auto names = object.find("architectures");
+  if (names == object.end() || !names->is_array() || names->empty()) return HeadKind::kPretraining;
+  const json& name = names->front();
+  if (name == "BertModel" || name == "BertForMaskedLM") return HeadKind::kPretraining;
+  for (const HeadKind kind :
+       {HeadKind::kPretraining, HeadKind::kQuestionAnswering, HeadKind::kSequenceClassification}) {
+    if (name == architecture_of(kind)) return kind;
+  }
+  throw_user_error("{}: architectures names {}; known are {}, {} and {}", source,
+                   formats::json_line(name), architecture_of(HeadKind::kPretraining),
+                   architecture_of(HeadKind::kQuestionAnswering),
+                   architecture_of(HeadKind::kSequenceClassification));
+}
+
+std::vector<std::string> labels_of(const json& object, const std::string& source) {
+  const auto names = object.find("id2label");
+  if (names == object.end() || !names->is_object() || names->empty()) return {"LABEL_0", "LABEL_1"};
+  std::vector<std::string> labels;
+  for (size_t i = 0; i < names->size(); ++i) {
+    const auto name = names->find(std::to_string(i));
+    if (name == names->end() || !name->is_string()) {
+      throw_user_error("{}: id2label has {} classes but no text for class {}", source,
+                       names->size(), i);
+    }
+    labels.push_back(name->get<std::string>());
+  }
+  return labels;
+}
+
 }  // namespace
 
 Activation activation_named(std::string_view name) {
@@ -85,9 +126,10 @@ std::string_view activation_name(Activation activation) {
   return activation == Activation::kGeluErf ? "gelu" : "gelu_new";
 }
 
-std::string hugging_face_config_text(const BertConfig& config, std::string_view dtype) {
+std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
+                                     std::string_view dtype) {
   nlohmann::ordered_json text{
-      {"architectures", {"BertForPreTraining"}},
+      {"architectures", {architecture_of(head.kind)}},
       {"model_type", "bert"},
       {"vocab_size", config.vocab_size},
       {"hidden_size", config.hidden_size},
@@ -115,6 +157,7 @@ std::string hugging_face_config_text(const BertConfig& config, std::string_view 
   add_if_off("use_attention_projection_bias", config.use_attention_projection_bias);
   add_if_off("use_cls_layer", config.use_cls_layer);
   add_if_off("use_prediction_bias", config.use_prediction_bias);
+  if (head.kind == HeadKind::kSequenceClassification) add_labels(head, text);
   return formats::json_text(text);
 }
 
@@ -149,6 +192,20 @@ BertConfig bert_config_from_json(const json& object, const std::string& source) 
 
 BertConfig read_hugging_face_config(const std::filesystem::path& path) {
   return bert_config_from_json(formats::read_json_file(path), path.string());
+}
+
+BertHead bert_head_from_json(const json& object, const std::string& source) {
+  BertHead head{.kind = head_kind_of(object, source)};
+  if (head.kind != HeadKind::kSequenceClassification) return head;
+  const KeyReader reader(object, source);
+  head.labels = labels_of(object, source);
+  reader.read("hidden_dropout_prob", head.classifier_dropout);
+  reader.read("classifier_dropout", head.classifier_dropout);
+  return head;
+}
+
+BertHead read_hugging_face_head(const std::filesystem::path& path) {
+  return bert_head_from_json(formats::read_json_file(path), path.string());
 }
 
 }  // namespace cloze::models

@@ -11,15 +11,22 @@
 #include <string_view>
 
 #include "models/bert_config.h"
+#include "models/bert_heads.h"
 
 namespace cloze::models {
 
-// The text of config.json for BertForPreTraining; `dtype` is that of the weights beside it.
-std::string hugging_face_config_text(const BertConfig& config, std::string_view dtype = "float32");
+// The text of config.json; `dtype` is that of the weights beside it.
+std::string hugging_face_config_text(const BertConfig& config, const BertHead& head = {},
+                                     std::string_view dtype = "float32");
 
 // UserError that names `source` (a file), the key and the value when the model is not one we build.
 BertConfig bert_config_from_json(const nlohmann::json& json, const std::string& source);
 BertConfig read_hugging_face_config(const std::filesystem::path& path);
+
+// The head of a config.json, by its "architectures" (none: pre-training), and its classes by
+// "id2label" (none: LABEL_0 and LABEL_1). UserError for an architecture that is not ours.
+BertHead bert_head_from_json(const nlohmann::json& json, const std::string& source);
+BertHead read_hugging_face_head(const std::filesystem::path& path);
 
 // "gelu" is the exact form; "gelu_new" and "gelu_pytorch_tanh" the tanh form. UserError for others.
 Activation activation_named(std::string_view name);

@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "data/sample.h"
-#include "engine/session.h"
-#include "models/bert_config.h"
-#include "text/tokenizer.h"
+#include "inference/inference_session.h"
+#include "inference/pretrained_model.h"
 
 namespace cloze::tasks {
 
@@ -30,14 +29,10 @@ struct Blank {
   std::vector<Candidate> candidates;  // most probable first
 };
 
-struct MaskFillerOptions {
-  engine::CompileOptions compile;
-  int64_t tokens_per_micro_batch = 1024;
-};
-
 class MaskFiller {
  public:
-  explicit MaskFiller(const std::filesystem::path& folder, const MaskFillerOptions& options = {});
+  explicit MaskFiller(const std::filesystem::path& folder,
+                      const inference::InferenceOptions& options = {});
 
   // Every [MASK] of every text, in order. A text may have two parts, parted by " [SEP] ".
   std::vector<Blank> fill(std::span<const std::string> texts, int64_t top_k);
@@ -46,16 +41,13 @@ class MaskFiller {
   std::vector<int32_t> ids_of(const std::string& text) const;
 
  private:
-  const text::Vocabulary& vocabulary() const { return tokenizer_.vocabulary(); }
+  const text::Vocabulary& vocabulary() const { return model_.tokenizer.vocabulary(); }
   data::Sample sample_of(const std::string& text) const;
   void check(const data::Sample& sample, const std::string& text) const;
-  void run(std::span<const data::Sample> samples, size_t first_text, int64_t top_k,
-           std::vector<Blank>& blanks);
 
-  models::BertConfig config_;
-  text::Tokenizer tokenizer_;
-  int64_t tokens_;
-  engine::Session session_;
+  inference::PretrainedModel model_;
+  int64_t blanks_per_text_;  // at most
+  inference::InferenceSession session_;
 };
 
 }  // namespace cloze::tasks

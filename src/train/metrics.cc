@@ -1,5 +1,6 @@
 #include "train/metrics.h"
 
+#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,11 @@ namespace {
 
 constexpr std::string_view kSchema = "cloze.metrics";
 constexpr int kVersion = 1;
+
+std::string upper_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
 
 bool is_header(const nlohmann::json& line) {
   const auto schema = line.find("schema");
@@ -51,23 +57,21 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, int64_t steps_done)
 }
 
 void MetricsLog::write(const StepMetrics& m) {
-  const nlohmann::ordered_json line{
-      {"step", m.step},
-      {"epoch", m.epoch},
-      {"samples", m.samples},
-      {"tokens", m.tokens},
-      {"loss", m.loss},
-      {"mlm_loss", m.mlm_loss},
-      {"nsp_loss", m.nsp_loss},
-      {"mlm_accuracy", m.mlm_accuracy},
-      {"nsp_accuracy", m.nsp_accuracy},
-      {"learning_rate", m.learning_rate},
-      {"gradient_norm", m.gradient_norm},
-      {"tokens_per_second", m.tokens_per_second},
-      {"sequences_per_second", m.sequences_per_second},
-      {"data_wait_share", m.data_wait_share},
-      {"seconds", m.seconds},
-  };
+  nlohmann::ordered_json line{{"step", m.step},
+                              {"epoch", m.epoch},
+                              {"samples", m.samples},
+                              {"tokens", m.tokens},
+                              {"loss", m.loss}};
+  for (const LossValue& part : m.losses) line[part.name + "_loss"] = part.loss;
+  for (const LossValue& part : m.losses) {
+    if (part.accuracy) line[part.name + "_accuracy"] = *part.accuracy;
+  }
+  line["learning_rate"] = m.learning_rate;
+  line["gradient_norm"] = m.gradient_norm;
+  line["tokens_per_second"] = m.tokens_per_second;
+  line["sequences_per_second"] = m.sequences_per_second;
+  line["data_wait_share"] = m.data_wait_share;
+  line["seconds"] = m.seconds;
   file_.append(formats::json_line(line) + "\n");
 }
 
@@ -77,18 +81,18 @@ TensorBoardMetrics::TensorBoardMetrics(const std::filesystem::path& folder, int6
 }
 
 void TensorBoardMetrics::write(const StepMetrics& m) {
-  const formats::Scalar scalars[] = {
+  std::vector<formats::Scalar> scalars{
       {"train/loss", m.loss},
       {"train/grad_norm", m.gradient_norm},
-      {"loss/MLM", m.mlm_loss},
-      {"loss/NSP", m.nsp_loss},
-      {"accuracy/MLM", m.mlm_accuracy},
-      {"accuracy/NSP", m.nsp_accuracy},
       {"learning_rate", m.learning_rate},
       {"samples_per_sec", m.sequences_per_second},
       {"samples", static_cast<double>(m.samples)},
       {"epoch", m.epoch},
   };
+  for (const LossValue& part : m.losses) {
+    scalars.push_back({"loss/" + upper_case(part.name), part.loss});
+    if (part.accuracy) scalars.push_back({"accuracy/" + upper_case(part.name), *part.accuracy});
+  }
   writer_.write_scalars(m.step, scalars);
 }
 

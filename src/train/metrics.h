@@ -5,24 +5,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "formats/tensorboard.h"
 #include "platform/file.h"
+#include "train/loss_value.h"
 
 namespace cloze::train {
 
-// Losses are means over the step: MLM over predicted tokens, NSP over sequences; loss is their sum.
-// Accuracies are shares in [0, 1]. Rates count real tokens, never padding.
+// loss is the sum of the losses. Rates count real tokens, never padding.
 struct StepMetrics {
   int64_t step = 0;     // weight updates done, this one included
   double epoch = 0.0;   // passes over the data, fractions included
   int64_t samples = 0;  // sequences trained on since the start of the run
   int64_t tokens = 0;   // real tokens trained on since the start of the run
   double loss = 0.0;
-  double mlm_loss = 0.0;
-  double nsp_loss = 0.0;
-  double mlm_accuracy = 0.0;
-  double nsp_accuracy = 0.0;
+  std::vector<LossValue> losses;
   double learning_rate = 0.0;  // of this step
   double gradient_norm = 0.0;  // before clipping
   double tokens_per_second = 0.0;
@@ -38,8 +36,8 @@ class MetricsSink {
 };
 
 // metrics.jsonl: a first line {"schema": "cloze.metrics", "version": 1}, then one object per step
-// with the fields of StepMetrics. Each line is in the file when write() returns. Numbers that are
-// not finite are null.
+// with the fields of StepMetrics, the losses as NAME_loss and NAME_accuracy. Each line is in the
+// file when write() returns. Numbers that are not finite are null.
 class MetricsLog : public MetricsSink {
  public:
   // Lines of steps after `steps_done` are cut: a resumed run writes them again, a new run (0)
@@ -51,8 +49,8 @@ class MetricsLog : public MetricsSink {
   platform::AppendFile file_;
 };
 
-// TensorBoard scalars under the names of Graphcore's BERT: loss/MLM, loss/NSP, accuracy/MLM,
-// accuracy/NSP, learning_rate, samples_per_sec, samples, epoch; and train/loss, train/grad_norm.
+// TensorBoard scalars under the names of Graphcore's BERT: loss/NAME and accuracy/NAME (MLM, NSP,
+// SPAN ...), learning_rate, samples_per_sec, samples, epoch; and train/loss, train/grad_norm.
 class TensorBoardMetrics : public MetricsSink {
  public:
   // A resumed run (steps_done > 0) hides what earlier files hold of later steps.

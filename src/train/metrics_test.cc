@@ -72,6 +72,16 @@ TEST_F(MetricsLogTest, ANewRunStartsOver) {
   EXPECT_EQ(lines_of(path_).size(), 2u);
 }
 
+TEST_F(MetricsLogTest, LossesHaveNames) {
+  MetricsLog(path_, 0).write(
+      {.step = 1, .losses = {{"mlm", 6.5, 0.125}, {"score", 0.75, std::nullopt}}});
+  const auto line = lines_of(path_)[1];
+  EXPECT_EQ(line.at("mlm_loss"), 6.5);
+  EXPECT_EQ(line.at("mlm_accuracy"), 0.125);
+  EXPECT_EQ(line.at("score_loss"), 0.75);
+  EXPECT_FALSE(line.contains("score_accuracy"));
+}
+
 TEST_F(MetricsLogTest, NumbersThatAreNotFiniteAreNull) {
   MetricsLog(path_, 0).write({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()});
   EXPECT_TRUE(lines_of(path_)[1].at("loss").is_null());
@@ -80,7 +90,8 @@ TEST_F(MetricsLogTest, NumbersThatAreNotFiniteAreNull) {
 TEST(TensorBoardMetrics, WritesAFileWithTheKnownTags) {
   const std::filesystem::path folder = testing::TempDir() + "metrics_test_events";
   std::filesystem::remove_all(folder);
-  TensorBoardMetrics(folder, 0).write({.step = 1});
+  TensorBoardMetrics(folder, 0).write(
+      {.step = 1, .losses = {{"mlm", 6.5, 0.125}, {"nsp", 0.75, 0.5}}});
   const auto files = platform::expand_paths(folder.string());
   ASSERT_EQ(files.size(), 1u);
   const std::string text = platform::read_file(files[0]);

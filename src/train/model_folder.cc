@@ -8,33 +8,51 @@
 namespace cloze::train {
 namespace {
 
+struct CardWords {
+  const char* pipeline;  // Hugging Face's name of the use
+  const char* how;
+  const char* objective;
+};
+CardWords card_words(models::HeadKind kind) {
+  switch (kind) {
+    case models::HeadKind::kQuestionAnswering:
+      return {"question-answering", "fine-tuned", "Question answering"};
+    case models::HeadKind::kSequenceClassification:
+      return {"text-classification", "fine-tuned", "Classification of sequences"};
+    case models::HeadKind::kPretraining:
+      break;
+  }
+  return {"fill-mask", "pre-trained", "Masked language model and next sentence prediction"};
+}
+
 std::string model_card(const ModelDescription& model, const TrainingState& state) {
   const models::BertConfig& c = model.config;
+  const CardWords words = card_words(model.head.kind);
   return fmt::format(
       "---\n"
       "library_name: transformers\n"
-      "pipeline_tag: fill-mask\n"
+      "pipeline_tag: {}\n"
       "tags:\n- bert\n- cloze\n"
       "---\n\n"
-      "# BERT pre-trained with cloze\n\n"
+      "# BERT {} with cloze\n\n"
       "{} layers, hidden size {}, {} heads, vocabulary {} ({}), up to {} positions.\n\n"
       "## Training\n\n"
-      "Masked language model and next sentence prediction, {} of {} steps, {} sequences, {} "
-      "tokens,\n"
+      "{}, {} of {} steps, {} sequences, {} tokens,\n"
       "seed {}. `training_config.json` holds every option, `trainer_state.json` the curve.\n\n"
       "## To be filled in\n\n"
       "Language, licence, training data, intended use and limits.\n",
-      c.num_hidden_layers, c.hidden_size, c.num_attention_heads, c.vocab_size,
-      model.lower_case ? "uncased" : "cased", c.max_position_embeddings, state.step,
-      state.total_steps, state.samples, state.tokens, state.seed);
+      words.pipeline, words.how, c.num_hidden_layers, c.hidden_size, c.num_attention_heads,
+      c.vocab_size, model.lower_case ? "uncased" : "cased", c.max_position_embeddings,
+      words.objective, state.step, state.total_steps, state.samples, state.tokens, state.seed);
 }
 
 }  // namespace
 
 std::vector<TextFile> model_folder_files(const ModelDescription& model,
                                          const TrainingState& state) {
-  std::vector<TextFile> files = {{"config.json", models::hugging_face_config_text(model.config)},
-                                 {"README.md", model_card(model, state)}};
+  std::vector<TextFile> files = {
+      {"config.json", models::hugging_face_config_text(model.config, model.head)},
+      {"README.md", model_card(model, state)}};
   if (model.tokens.empty()) return files;
   const models::TokenizerDescription tokenizer{.tokens = model.tokens,
                                                .lower_case = model.lower_case,

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "models/bert_config.h"
+#include "models/bert_heads.h"
 #include "train/checkpoint.h"
 
 namespace cloze::train {
 
 struct ModelDescription {
   models::BertConfig config;
+  models::BertHead head = {};
   std::span<const std::string> tokens;  // the vocabulary; empty: no tokenizer files
   bool lower_case = true;
 };

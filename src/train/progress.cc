@@ -19,14 +19,18 @@ constexpr const char* kPlain = "\x1b[0m";
 
 // Most important first: a narrow terminal drops the last ones.
 std::vector<std::string> fields_of(const StepMetrics& m, int64_t total_steps, double seconds_left) {
-  return {fmt::format("step {}/{}", m.step, total_steps),
-          fmt::format("loss {:.4f}", m.loss),
-          fmt::format("eta {}", duration_text(seconds_left)),
-          fmt::format("mlm {:.4f} {:.1f}%", m.mlm_loss, 100 * m.mlm_accuracy),
-          fmt::format("nsp {:.4f} {:.1f}%", m.nsp_loss, 100 * m.nsp_accuracy),
-          fmt::format("{:.0f} tokens/s", m.tokens_per_second),
-          fmt::format("{:.1f} sequences/s", m.sequences_per_second),
-          fmt::format("lr {:.3e}", m.learning_rate)};
+  std::vector<std::string> fields{fmt::format("step {}/{}", m.step, total_steps),
+                                  fmt::format("loss {:.4f}", m.loss),
+                                  fmt::format("eta {}", duration_text(seconds_left))};
+  for (const LossValue& part : m.losses) {
+    std::string field = fmt::format("{} {:.4f}", part.name, part.loss);
+    if (part.accuracy) field += fmt::format(" {:.1f}%", 100 * *part.accuracy);
+    fields.push_back(std::move(field));
+  }
+  fields.push_back(fmt::format("{:.0f} tokens/s", m.tokens_per_second));
+  fields.push_back(fmt::format("{:.1f} sequences/s", m.sequences_per_second));
+  fields.push_back(fmt::format("lr {:.3e}", m.learning_rate));
+  return fields;
 }
 
 std::string joined(const std::vector<std::string>& fields, size_t columns) {

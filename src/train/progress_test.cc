@@ -21,10 +21,7 @@ struct TimedRun {
       now += seconds_each;
       progress.write({.step = step,
                       .loss = 7.25,
-                      .mlm_loss = 6.5,
-                      .nsp_loss = 0.75,
-                      .mlm_accuracy = 0.125,
-                      .nsp_accuracy = 0.5,
+                      .losses = {{"mlm", 6.5, 0.125}, {"nsp", 0.75, 0.5}},
                       .learning_rate = 1e-3,
                       .tokens_per_second = 12345.4,
                       .sequences_per_second = 96.5});

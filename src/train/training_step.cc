@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/bert.h"
+#include "inference/micro_batch_inputs.h"
 #include "ops/elementwise.h"
 #include "passes/accumulate.h"
 #include "passes/differentiate.h"
 #include "passes/fuse.h"
 #include "passes/precision.h"
-#include "train/micro_batch_inputs.h"
 
 namespace cloze::train {
 namespace {
@@ -19,7 +18,7 @@ using graph::Phase;
 using graph::Value;
 using graph::VariableRole;
 
-void accumulate_metric(Graph& graph, const char* name, Value value) {
+void accumulate_metric(Graph& graph, const std::string& name, Value value) {
   const Value metric =
       graph.add_variable({.name = name, .type = {DType::kF32, {1}}, .role = VariableRole::kMetric});
   graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
@@ -27,49 +26,77 @@ void accumulate_metric(Graph& graph, const char* name, Value value) {
 
 double inverse(int64_t count) { return 1.0 / static_cast<double>(std::max<int64_t>(count, 1)); }
 
+std::vector<LossTerm> terms_of(const std::vector<models::TaskLoss>& losses) {
+  std::vector<LossTerm> terms;
+  for (const models::TaskLoss& loss : losses) {
+    terms.push_back({loss.name, loss.per_prediction, loss.correct.valid()});
+  }
+  return terms;
+}
+
 }  // namespace
 
-Graph training_graph(const TrainingStepOptions& options) {
+double StepResult::loss() const {
+  double sum = 0.0;
+  for (const LossValue& part : losses) sum += part.loss;
+  return sum;
+}
+
+TrainingGraph training_graph(const TrainingStepOptions& options) {
   Graph graph;
   const models::BatchShape shape{.tokens = options.capacity.tokens,
                                  .sequences = options.capacity.sequences,
                                  .predictions = options.capacity.predictions};
-  const models::PretrainingOutputs outputs =
-      models::bert_for_pretraining(graph, options.model, shape);
+  const std::vector<models::TaskLoss> losses =
+      models::bert_for_training(graph, options.model, options.head, shape);
   passes::use_compute_dtype(graph, options.compute_dtype);
 
   const Value seed = graph.add_input("loss_gradient", {DType::kF32, {1}});
-  passes::differentiate(graph, {outputs.mlm.loss, outputs.nsp.loss}, seed);
-  accumulate_metric(graph, "mlm_loss", outputs.mlm.loss);
-  accumulate_metric(graph, "mlm_correct", outputs.mlm.correct);
-  accumulate_metric(graph, "nsp_loss", outputs.nsp.loss);
-  accumulate_metric(graph, "nsp_correct", outputs.nsp.correct);
+  std::vector<Value> minimised;
+  for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
+  passes::differentiate(graph, minimised, seed);
+  for (const models::TaskLoss& loss : losses) {
+    accumulate_metric(graph, loss.name + "_loss", loss.loss);
+    if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
+  }
 
   passes::fuse_activations(graph);
   passes::fuse_vocabulary_loss(graph);
   passes::accumulate_in_place(graph);
   optim::add_optimizer(graph, options.optimizer);
-  return graph;
+  return {std::move(graph), terms_of(losses)};
 }
 
 TrainingStep::TrainingStep(const TrainingStepOptions& options)
-    : seed_(options.seed), session_(training_graph(options), options.compile) {}
+    : TrainingStep(training_graph(options), options) {}
+
+TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& options)
+    : seed_(options.seed),
+      terms_(std::move(training.terms)),
+      session_(std::move(training.graph), options.compile) {}
 
 StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
   const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
+  const auto count_of = [&](const LossTerm& term) {
+    return term.per_prediction ? batch.num_predictions : batch.num_sequences;
+  };
   session_.write<int32_t>("random_key", key);
   session_.write_scalar("loss_gradient", 1.0f);
-  session_.write_scalar("mlm_normalizer", static_cast<float>(inverse(batch.num_predictions)));
-  session_.write_scalar("nsp_normalizer", static_cast<float>(inverse(batch.num_sequences)));
+  for (const LossTerm& term : terms_) {
+    session_.write_scalar(term.name + "_normalizer", static_cast<float>(inverse(count_of(term))));
+  }
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    write_micro_batch(session_, micro_batch);
+    inference::write_micro_batch(session_, micro_batch);
     session_.run(Phase::kMicroStep);
   }
-  const StepResult result{
-      .mlm_loss = session_.values<float>("mlm_loss")[0],
-      .nsp_loss = session_.values<float>("nsp_loss")[0],
-      .mlm_accuracy = session_.values<float>("mlm_correct")[0] * inverse(batch.num_predictions),
-      .nsp_accuracy = session_.values<float>("nsp_correct")[0] * inverse(batch.num_sequences)};
+  StepResult result;
+  for (const LossTerm& term : terms_) {
+    LossValue& value = result.losses.emplace_back(
+        LossValue{.name = term.name, .loss = session_.values<float>(term.name + "_loss")[0]});
+    if (term.has_accuracy) {
+      value.accuracy = session_.values<float>(term.name + "_correct")[0] * inverse(count_of(term));
+    }
+  }
   session_.clear(plan::Arena::kMetrics);
   return result;
 }

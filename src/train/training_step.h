@@ -1,4 +1,4 @@
-// One optimiser step of BERT pre-training, compiled: the graph, its passes and its session.
+// One optimiser step of BERT with a head, compiled: the graph, its passes and its session.
 //
 //   k x (forward, backward, accumulate)  ->  clip, update  ->  refresh compute copies
 //
@@ -8,16 +8,20 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "data/micro_batch.h"
 #include "engine/session.h"
 #include "models/bert_config.h"
+#include "models/bert_heads.h"
 #include "optim/optimizer.h"
+#include "train/loss_value.h"
 
 namespace cloze::train {
 
 struct TrainingStepOptions {
   models::BertConfig model;
+  models::BertHead head;
   data::MicroBatchCapacity capacity;
   optim::OptimizerOptions optimizer;
   DType compute_dtype = DType::kF32;  // kF32 or kBF16
@@ -25,19 +29,26 @@ struct TrainingStepOptions {
   engine::CompileOptions compile;
 };
 
-// Sums over the step, already normalised: means over predictions (MLM) and sequences (NSP).
 struct StepResult {
-  double mlm_loss = 0.0;
-  double nsp_loss = 0.0;
-  double mlm_accuracy = 0.0;
-  double nsp_accuracy = 0.0;
-  double gradient_norm = 0.0;  // before clipping; when it is not finite nothing was updated
+  std::vector<LossValue> losses;  // as models::bert_for_training lists them
+  double gradient_norm = 0.0;     // before clipping; when it is not finite nothing was updated
 
-  double loss() const { return mlm_loss + nsp_loss; }
+  double loss() const;  // their sum: what is minimised
+};
+
+// A term of the loss, as models::bert_for_training names it.
+struct LossTerm {
+  std::string name;
+  bool per_prediction = false;  // normalised by predictions, not by sequences
+  bool has_accuracy = false;
 };
 
 // The whole training graph after all passes, for compile() and `cloze plan`.
-graph::Graph training_graph(const TrainingStepOptions& options);
+struct TrainingGraph {
+  graph::Graph graph;
+  std::vector<LossTerm> terms;
+};
+TrainingGraph training_graph(const TrainingStepOptions& options);
 
 class TrainingStep {
  public:
@@ -52,7 +63,10 @@ class TrainingStep {
   engine::Session& session() { return session_; }
 
  private:
+  TrainingStep(TrainingGraph training, const TrainingStepOptions& options);
+
   uint32_t seed_;
+  std::vector<LossTerm> terms_;
   engine::Session session_;
 };
 

@@ -16,6 +16,8 @@
 #include "backend/reference/layer_norm.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/optimizer_update.h"
+#include "backend/reference/span_loss.h"
+#include "backend/reference/squared_error.h"
 #include "backend/reference/vocabulary_loss.h"
 #include "base/error.h"
 #include "ops/attention.h"
@@ -29,6 +31,8 @@
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
+#include "ops/span_loss.h"
+#include "ops/squared_error.h"
 #include "ops/tanh.h"
 #include "ops/vocabulary_loss.h"
 
@@ -135,6 +139,10 @@ const std::vector<Row>& table() {
                                       "reference/vocabulary_loss_with_gradient"),
       row<CrossEntropy>(ops::kCrossEntropy, "reference/cross_entropy"),
       row<CrossEntropyGradient>(ops::kCrossEntropyGradient, "reference/cross_entropy_gradient"),
+      row<SpanLoss>(ops::kSpanLoss, "reference/span_loss"),
+      row<SpanLossGradient>(ops::kSpanLossGradient, "reference/span_loss_gradient"),
+      row<SquaredError>(ops::kSquaredError, "reference/squared_error"),
+      row<SquaredErrorGradient>(ops::kSquaredErrorGradient, "reference/squared_error_gradient"),
       row<Add>(ops::kAdd, "reference/add"),
       row<Cast>(ops::kCast, "reference/cast"),
       row<Accumulate>(ops::kAccumulate, "reference/accumulate"),

@@ -1,5 +1,5 @@
-// Cases of vocabulary_loss and cross_entropy. Labels have a clear winner to be right or wrong
-// about: `correct` jumps where two logits are equal.
+// Cases of vocabulary_loss, cross_entropy, span_loss and squared_error. Labels have a clear winner
+// to be right or wrong about: `correct` jumps where two logits are equal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include "backend/testing/run_kernel.h"
 #include "ops/cross_entropy.h"
 #include "ops/linear.h"
+#include "ops/span_loss.h"
+#include "ops/squared_error.h"
 #include "ops/vocabulary_loss.h"
 
 namespace cloze::backend::testing {
@@ -99,11 +101,86 @@ void add_cross_entropy_cases(std::vector<KernelCase>& cases, const Shape& shape,
                    .summed_terms = shape[1]});
 }
 
+// Slots of the largest logit of a side in every second sequence, the last slot in the others; the
+// last sequence is ignored when there are several.
+void fill_positions(Tensor& positions, const Tensor& logits, const std::vector<double>& starts,
+                    int64_t side) {
+  const auto sequences = static_cast<int64_t>(positions.values.size());
+  for (int64_t b = 0; b < sequences; ++b) {
+    const auto first = static_cast<int64_t>(starts[b]);
+    auto slot = static_cast<int64_t>(starts[b + 1]) - 1;
+    for (int64_t t = first; b % 2 == 0 && t < static_cast<int64_t>(starts[b + 1]); ++t) {
+      if (logits.values[2 * t + side] > logits.values[2 * slot + side]) slot = t;
+    }
+    positions.values[b] = static_cast<double>(slot);
+  }
+  if (sequences > 2) positions.values.back() = -1.0;
+}
+
+void add_span_loss_cases(std::vector<KernelCase>& cases, const std::vector<int64_t>& lengths,
+                         int64_t tokens, DType dtype) {
+  const auto sequences = static_cast<int64_t>(lengths.size());
+  const graph::TensorType positions{DType::kI32, {sequences}};
+  const std::vector<graph::TensorType> inputs{
+      {dtype, {tokens, 2}}, {DType::kI32, {sequences + 1}}, positions, positions, kScalar};
+  const auto fill = [lengths](std::vector<Tensor>& in, size_t first) {
+    in[first + 1].values = starts_of(lengths);
+    for (int64_t side = 0; side < 2; ++side) {
+      fill_positions(in[first + 2 + side], in[first], in[first + 1].values, side);
+    }
+    in[first + 4].values = {1.0 / static_cast<double>(lengths.size())};
+  };
+  cases.push_back({.name = "positions and unused slots",
+                   .op = &ops::kSpanLoss,
+                   .inputs = inputs,
+                   .prepare = [fill](auto& in, Random&) { fill(in, 0); },
+                   .summed_terms = tokens});
+  KernelCase gradient{.name = "positions and unused slots",
+                      .op = &ops::kSpanLossGradient,
+                      .inputs = inputs,
+                      .prepare =
+                          [fill](auto& in, Random&) {
+                            in[0].values = {0.75};
+                            fill(in, 1);
+                          },
+                      .summed_terms = tokens,
+                      .why_zeros = "slots of no sequence, or of one that is ignored"};
+  gradient.inputs.insert(gradient.inputs.begin(), kScalar);
+  cases.push_back(gradient);
+}
+
+void add_squared_error_cases(std::vector<KernelCase>& cases, int64_t sequences, DType dtype) {
+  const std::vector<graph::TensorType> inputs{
+      {dtype, {sequences, 1}}, {DType::kF32, {sequences}}, kScalar};
+  const auto fill = [sequences](std::vector<Tensor>& in, size_t first) {
+    if (sequences > 1) in[first + 1].values.back() = std::nan("");
+    in[first + 2].values = {1.0 / static_cast<double>(sequences)};
+  };
+  cases.push_back({.name = "targets and one ignored",
+                   .op = &ops::kSquaredError,
+                   .inputs = inputs,
+                   .prepare = [fill](auto& in, Random&) { fill(in, 0); },
+                   .summed_terms = sequences});
+  KernelCase gradient{.name = "targets and one ignored",
+                      .op = &ops::kSquaredErrorGradient,
+                      .inputs = inputs,
+                      .prepare = [fill](auto& in, Random&) {
+                        in[0].values = {0.75};
+                        fill(in, 1);
+                      }};
+  gradient.inputs.insert(gradient.inputs.begin(), kScalar);
+  cases.push_back(gradient);
+}
+
 }  // namespace
 
 std::vector<KernelCase> loss_cases(DType dtype) {
   std::vector<KernelCase> cases;
   add_vocabulary_cases(cases, dtype);
+  add_span_loss_cases(cases, {4}, 4, dtype);
+  add_span_loss_cases(cases, {7, 3, 12, 5}, 30, dtype);
+  add_squared_error_cases(cases, 1, dtype);
+  add_squared_error_cases(cases, 6, dtype);
   for (const Shape& shape : {Shape{1, 2}, Shape{7, 3}, Shape{64, 2}, Shape{5, 33}}) {
     add_cross_entropy_cases(cases, shape, dtype);
   }

@@ -1,6 +1,6 @@
-#include "train/micro_batch_inputs.h"
+#include "inference/micro_batch_inputs.h"
 
-namespace cloze::train {
+namespace cloze::inference {
 
 void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) {
   const std::pair<const char*, const std::vector<int32_t>*> inputs[] = {
@@ -12,10 +12,15 @@ void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) 
       {"first_tokens", &batch.first_tokens},
       {"masked_positions", &batch.masked_positions},
       {"masked_labels", &batch.masked_labels},
-      {"next_sentence_labels", &batch.next_sentence_labels}};
+      {"next_sentence_labels", &batch.next_sentence_labels},
+      {"sequence_ids", &batch.sequence_ids},
+      {"class_labels", &batch.class_labels},
+      {"start_positions", &batch.start_positions},
+      {"end_positions", &batch.end_positions}};
   for (const auto& [name, values] : inputs) {
     if (session.has(name)) session.write<int32_t>(name, *values);
   }
+  if (session.has("scores")) session.write<float>("scores", batch.scores);
 }
 
-}  // namespace cloze::train
+}  // namespace cloze::inference

@@ -1,4 +1,4 @@
-#include "train/pretraining.h"
+#include "train/training.h"
 
 #include <fmt/format.h>
 
@@ -11,16 +11,17 @@
 #include "data/loader.h"
 #include "formats/crc32c.h"
 #include "formats/model_tensors.h"
-#include "models/bert.h"
+#include "inference/parameter_loading.h"
+#include "models/bert_heads.h"
 #include "models/hugging_face_config.h"
 #include "platform/signals.h"
-#include "train/parameter_loading.h"
 
 namespace cloze::train {
 namespace {
 
 namespace fs = std::filesystem;
 using graph::VariableRole;
+using inference::MatchedTensors;
 using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
@@ -28,11 +29,12 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
 }
 
 // What must be the same when a run is resumed: the model, the data and the order of its samples.
-std::string configuration_hash(const PretrainingOptions& options) {
-  const std::string text = fmt::format("{} batch {} {} seed {} optimizer {}",
-                                       models::hugging_face_config_text(options.step.model),
-                                       options.global_batch_size, options.dataset->fingerprint(),
-                                       options.seed, static_cast<int>(options.step.optimizer.kind));
+std::string configuration_hash(const TrainingOptions& options) {
+  const std::string text =
+      fmt::format("{} batch {} {} seed {} optimizer {}",
+                  models::hugging_face_config_text(options.step.model, options.step.head),
+                  options.global_batch_size, options.dataset->fingerprint(), options.seed,
+                  static_cast<int>(options.step.optimizer.kind));
   return fmt::format("{:08x}", formats::crc32c(std::as_bytes(std::span(text))));
 }
 
@@ -53,9 +55,9 @@ void append_zeros(const std::vector<models::AbsentBias>& biases, std::span<const
 }
 
 // Zeros stored for a bias that the configuration turns off are not unused: they say the same.
-void drop_absent_biases(const formats::ModelTensors& file, const models::BertConfig& config,
+void drop_absent_biases(const formats::ModelTensors& file, const TrainingStepOptions& step,
                         std::vector<std::string>& unused) {
-  for (const models::AbsentBias& bias : models::absent_biases(config)) {
+  for (const models::AbsentBias& bias : models::absent_biases(step.model, step.head.kind)) {
     const formats::TensorView* tensor = file.find(bias.name);
     if (tensor == nullptr || !std::all_of(tensor->bytes.begin(), tensor->bytes.end(),
                                           [](std::byte b) { return b == std::byte{0}; })) {
@@ -67,7 +69,7 @@ void drop_absent_biases(const formats::ModelTensors& file, const models::BertCon
 
 }  // namespace
 
-Pretraining::Pretraining(PretrainingOptions options, Notice notice)
+Training::Training(TrainingOptions options, Notice notice)
     : options_(std::move(options)),
       notice_(std::move(notice)),
       step_(options_.step),
@@ -76,7 +78,7 @@ Pretraining::Pretraining(PretrainingOptions options, Notice notice)
   step_.session().refresh();
 }
 
-void Pretraining::start_fresh() {
+void Training::start_fresh() {
   if (const std::vector<int64_t> steps = store_.steps(); !steps.empty()) {
     throw_user_error(
         "save_path {} holds checkpoint-{} of an earlier run; resume it with --restore-dir {} or "
@@ -90,25 +92,25 @@ void Pretraining::start_fresh() {
   if (!options_.init_checkpoint.empty()) load_initial_parameters();
 }
 
-void Pretraining::load_initial_parameters() {
+void Training::load_initial_parameters() {
   const formats::ModelTensors file(options_.init_checkpoint);
-  const auto wanted = wanted_tensors(step_.session().graph(), VariableRole::kParameter);
-  MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
-  drop_absent_biases(file, options_.step.model, matched.unused);
-  if (matched.missing.size() == wanted.size()) require_all(matched, file.path());
-  copy_tensors(step_.session(), wanted, matched);
+  const auto wanted = inference::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
+  MatchedTensors matched = inference::match_tensors(file.tensors(), file.path(), wanted);
+  drop_absent_biases(file, options_.step, matched.unused);
+  if (matched.missing.size() == wanted.size()) inference::require_all(matched, file.path());
+  inference::copy_tensors(step_.session(), wanted, matched);
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
-                        list_names(matched.missing)));
+                        inference::list_names(matched.missing)));
   }
   if (!matched.unused.empty()) {
     notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
-                        list_names(matched.unused)));
+                        inference::list_names(matched.unused)));
   }
 }
 
-void Pretraining::restore() {
+void Training::restore() {
   const FoundCheckpoint found = find_checkpoint(options_.restore_dir);
   for (const std::string& skipped : found.skipped) notice_("skipped " + skipped);
   const OpenCheckpoint checkpoint(found.path);
@@ -124,10 +126,10 @@ void Pretraining::restore() {
       {VariableRole::kParameter, &checkpoint.model},
       {VariableRole::kOptimizerState, &checkpoint.optimizer}};
   for (const auto& [role, file] : parts) {
-    const auto wanted = wanted_tensors(session.graph(), role);
-    const MatchedTensors matched = match_tensors(file->tensors(), file->path(), wanted);
-    require_all(matched, file->path());
-    copy_tensors(session, wanted, matched);
+    const auto wanted = inference::wanted_tensors(session.graph(), role);
+    const MatchedTensors matched = inference::match_tensors(file->tensors(), file->path(), wanted);
+    inference::require_all(matched, file->path());
+    inference::copy_tensors(session, wanted, matched);
   }
   state_.total_steps = options_.num_steps;
   last_saved_step_ = state_.step;
@@ -135,7 +137,7 @@ void Pretraining::restore() {
                       options_.num_steps));
 }
 
-StepMetrics Pretraining::train_one_step(data::StepBatch batch, double waited_seconds) {
+StepMetrics Training::train_one_step(data::StepBatch batch, double waited_seconds) {
   const int64_t step = state_.step;
   const double rate = optim::learning_rate(options_.schedule, step);
   const Clock::time_point start = Clock::now();
@@ -159,10 +161,7 @@ StepMetrics Pretraining::train_one_step(data::StepBatch batch, double waited_sec
           .samples = state_.samples,
           .tokens = state_.tokens,
           .loss = result.loss(),
-          .mlm_loss = result.mlm_loss,
-          .nsp_loss = result.nsp_loss,
-          .mlm_accuracy = result.mlm_accuracy,
-          .nsp_accuracy = result.nsp_accuracy,
+          .losses = result.losses,
           .learning_rate = rate,
           .gradient_norm = result.gradient_norm,
           .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds,
@@ -171,7 +170,7 @@ StepMetrics Pretraining::train_one_step(data::StepBatch batch, double waited_sec
           .seconds = seconds};
 }
 
-PretrainingOutcome Pretraining::run(const std::vector<MetricsSink*>& sinks) {
+TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
   data::Loader loader({.dataset = options_.dataset,
                        .global_batch_size = options_.global_batch_size,
                        .capacity = options_.step.capacity,
@@ -192,20 +191,21 @@ PretrainingOutcome Pretraining::run(const std::vector<MetricsSink*>& sinks) {
     if (state_.step % options_.steps_per_checkpoint == 0) save();
   }
   save();
-  return state_.step < options_.num_steps ? PretrainingOutcome::kStoppedBySignal
-                                          : PretrainingOutcome::kFinished;
+  return state_.step < options_.num_steps ? TrainingOutcome::kStoppedBySignal
+                                          : TrainingOutcome::kFinished;
 }
 
-void Pretraining::save() {
+void Training::save() {
   if (last_saved_step_ == state_.step) return;
   std::vector<formats::TensorView> model = tensors(VariableRole::kParameter);
-  const auto biases = models::absent_biases(options_.step.model);
+  const auto biases = models::absent_biases(options_.step.model, options_.step.head.kind);
   const std::vector<std::byte> zeros = zeros_for(biases);
   append_zeros(biases, zeros, model);
   CheckpointContent content{.model = std::move(model),
                             .optimizer = tensors(VariableRole::kOptimizerState),
                             .state = state_,
                             .files = model_folder_files({.config = options_.step.model,
+                                                         .head = options_.step.head,
                                                          .tokens = options_.tokens,
                                                          .lower_case = options_.lower_case},
                                                         state_),
@@ -217,7 +217,7 @@ void Pretraining::save() {
   notice_(fmt::format("saved {}", path.string()));
 }
 
-std::vector<formats::TensorView> Pretraining::tensors(VariableRole role) {
+std::vector<formats::TensorView> Training::tensors(VariableRole role) {
   engine::Session& session = step_.session();
   std::vector<formats::TensorView> views;
   for (const graph::Value value : session.graph().variables(role)) {

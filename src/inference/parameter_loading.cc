@@ -1,4 +1,4 @@
-#include "train/parameter_loading.h"
+#include "inference/parameter_loading.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "formats/model_tensors.h"
 
-namespace cloze::train {
+namespace cloze::inference {
 namespace {
 
 using formats::TensorView;
@@ -158,4 +158,4 @@ std::string list_names(std::span<const std::string> names, size_t limit) {
   return text;
 }
 
-}  // namespace cloze::train
+}  // namespace cloze::inference

@@ -25,7 +25,7 @@
 
 namespace cloze::train {
 
-struct PretrainingOptions {
+struct TrainingOptions {
   TrainingStepOptions step;
   std::shared_ptr<const data::Dataset> dataset;
   int64_t global_batch_size = 0;  // sequences in a step
@@ -53,18 +53,18 @@ class DivergenceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class PretrainingOutcome { kFinished, kStoppedBySignal };
+enum class TrainingOutcome { kFinished, kStoppedBySignal };
 
-class Pretraining {
+class Training {
  public:
   // Called with one line of text for the user: what was loaded, saved, skipped.
   using Notice = std::function<void(const std::string&)>;
 
-  Pretraining(PretrainingOptions options, Notice notice);
+  Training(TrainingOptions options, Notice notice);
 
   // Steps done when the run starts: 0, or those of the restored checkpoint.
   int64_t first_step() const { return state_.step; }
-  PretrainingOutcome run(const std::vector<MetricsSink*>& sinks);
+  TrainingOutcome run(const std::vector<MetricsSink*>& sinks);
   engine::Session& session() { return step_.session(); }
 
  private:
@@ -75,7 +75,7 @@ class Pretraining {
   void save();
   std::vector<formats::TensorView> tensors(graph::VariableRole role);
 
-  PretrainingOptions options_;
+  TrainingOptions options_;
   Notice notice_;
   TrainingStep step_;
   CheckpointStore store_;

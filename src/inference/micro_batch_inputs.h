@@ -5,8 +5,8 @@
 #include "data/micro_batch.h"
 #include "engine/session.h"
 
-namespace cloze::train {
+namespace cloze::inference {
 
 void write_micro_batch(engine::Session& session, const data::MicroBatch& batch);
 
-}  // namespace cloze::train
+}  // namespace cloze::inference

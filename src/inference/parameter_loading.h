@@ -12,7 +12,7 @@
 #include "engine/session.h"
 #include "formats/safetensors.h"
 
-namespace cloze::train {
+namespace cloze::inference {
 
 struct WantedTensor {
   std::string name;
@@ -52,4 +52,4 @@ void load_parameters(engine::Session& session, const std::filesystem::path& path
 // "a, b, c and 4 more"
 std::string list_names(std::span<const std::string> names, size_t limit = 3);
 
-}  // namespace cloze::train
+}  // namespace cloze::inference

@@ -1,0 +1,58 @@
+#include "backend/reference/span_loss.h"
+
+#include "backend/reference/softmax_row.h"
+
+namespace cloze::backend::reference {
+
+template <typename X>
+void SpanLoss::run(const Call& call) {
+  using P = Parameter<X>;
+  const Reader<X> logits = call.read<X>(0);
+  const int32_t* begins = call.integers(1);
+  const int32_t* labels[] = {call.integers(2), call.integers(3)};
+  double loss = 0.0;
+  double correct = 0.0;
+  for (int64_t b = 0; b < call.input_shape(2)[0]; ++b) {
+    if (labels[0][b] < 0) continue;
+    bool is_correct = true;
+    for (int64_t side = 0; side < 2; ++side) {
+      const SoftmaxRow row = softmax_row(begins[b + 1] - begins[b],
+                                         [&](int64_t t) { return logits(begins[b] + t, side); });
+      loss += 0.5 * (row.log_sum_exp - logits(labels[side][b], side));
+      is_correct = is_correct && begins[b] + row.first_largest == labels[side][b];
+    }
+    correct += is_correct ? 1.0 : 0.0;
+  }
+  call.write<P>(0).put(0, call.read<P>(4)[0] * loss);
+  call.write<P>(1).put(0, correct);
+}
+
+template <typename X>
+void SpanLossGradient::run(const Call& call) {
+  using P = Parameter<X>;
+  const Reader<X> logits = call.read<X>(1);
+  const int32_t* begins = call.integers(2);
+  const int32_t* labels[] = {call.integers(3), call.integers(4)};
+  const double scale = 0.5 * call.read<P>(0)[0] * call.read<P>(5)[0];
+  const Writer<X> dlogits = call.write<X>(0);
+  const int64_t sequences = call.input_shape(3)[0];
+  for (int64_t b = 0; b < sequences; ++b) {
+    for (int64_t side = 0; side < 2; ++side) {
+      const int32_t label = labels[side][b];
+      const SoftmaxRow row = softmax_row(begins[b + 1] - begins[b],
+                                         [&](int64_t t) { return logits(begins[b] + t, side); });
+      for (int64_t t = begins[b]; t < begins[b + 1]; ++t) {
+        const double probability = std::exp(logits(t, side) - row.log_sum_exp);
+        dlogits.put(t, side, label < 0 ? 0.0 : scale * (probability - (t == label ? 1.0 : 0.0)));
+      }
+    }
+  }
+  for (int64_t t = begins[sequences]; t < call.input_shape(1)[0]; ++t) {
+    for (int64_t side = 0; side < 2; ++side) dlogits.put(t, side, 0.0);
+  }
+}
+
+CLOZE_REFERENCE_INSTANTIATE(SpanLoss);
+CLOZE_REFERENCE_INSTANTIATE(SpanLossGradient);
+
+}  // namespace cloze::backend::reference

@@ -1,0 +1,34 @@
+#include "inference/pretrained_model.h"
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "models/hugging_face_config.h"
+
+namespace cloze::inference {
+namespace {
+
+text::Tokenizer tokenizer_of(const std::filesystem::path& folder) {
+  text::TokenizerOptions options;
+  const std::filesystem::path settings = folder / "tokenizer_config.json";
+  if (std::filesystem::exists(settings)) {
+    options.lower_case = formats::read_json_file(settings).value("do_lower_case", true);
+  }
+  return text::Tokenizer(text::Vocabulary::load(folder / "vocab.txt"), options);
+}
+
+}  // namespace
+
+PretrainedModel open_pretrained_model(const std::filesystem::path& folder) {
+  PretrainedModel model{.path = folder,
+                        .config = models::read_hugging_face_config(folder / "config.json"),
+                        .head = models::read_hugging_face_head(folder / "config.json"),
+                        .tokenizer = tokenizer_of(folder)};
+  const auto tokens = static_cast<int64_t>(model.tokenizer.vocabulary().size());
+  if (tokens > model.config.vocab_size) {
+    throw_user_error("{} has {} tokens, the model's vocab_size is {}; they do not belong together",
+                     (folder / "vocab.txt").string(), tokens, model.config.vocab_size);
+  }
+  return model;
+}
+
+}  // namespace cloze::inference

@@ -1,0 +1,25 @@
+// A model folder as it lies on disk, before anything is computed with it: config.json, the
+// tokenizer, and what the head's classes are called. Every checkpoint of ours is such a folder.
+// Errors: UserError and DataError that name the file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "models/bert_config.h"
+#include "models/bert_heads.h"
+#include "text/tokenizer.h"
+
+namespace cloze::inference {
+
+struct PretrainedModel {
+  std::filesystem::path path;
+  models::BertConfig config;
+  models::BertHead head;
+  text::Tokenizer tokenizer;
+};
+
+PretrainedModel open_pretrained_model(const std::filesystem::path& folder);
+
+}  // namespace cloze::inference

@@ -1,0 +1,62 @@
+// The heads on BERT's encoder: what is computed of its hidden states, to train and to infer.
+// Parameter names are Hugging Face's.
+//
+//   pre-training              cls.predictions (tied projection), bert.pooler, cls.seq_relationship
+//   question answering        qa_outputs: [T, H] -> [T, 2], where an answer begins and ends
+//   sequence classification   bert.pooler, dropout, classifier: [B, H] -> [B, C]; C = 1: a number
+//
+// Sources: transformers modeling_bert.py; google-research/bert run_squad.py, run_classifier.py.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "models/bert.h"
+#include "models/bert_config.h"
+
+namespace cloze::models {
+
+enum class HeadKind { kPretraining, kQuestionAnswering, kSequenceClassification };
+
+struct BertHead {
+  HeadKind kind = HeadKind::kPretraining;
+  // Classes of sequence classification, in the order of the logits; one: regression.
+  std::vector<std::string> labels = {};
+  double classifier_dropout = 0.1;
+
+  bool is_regression() const { return labels.size() == 1; }
+};
+
+// "BertForPreTraining" and so on: transformers' class for the head.
+std::string_view architecture_of(HeadKind kind);
+
+// One term of what is minimised, normalised by the totals of the step through its input
+// NAME_normalizer [1].
+struct TaskLoss {
+  std::string name;             // "mlm", "nsp", "span", "class", "score"
+  graph::Value loss;            // [1] f32
+  graph::Value correct;         // [1] f32; invalid where right and wrong mean nothing
+  bool per_prediction = false;  // normalised by predictions, not by sequences
+};
+
+// Forward pass of training. Adds the inputs of the labels (data/micro_batch.h) and normalizers.
+std::vector<TaskLoss> bert_for_training(graph::Graph& graph, const BertConfig& config,
+                                        const BertHead& head, const BatchShape& shape);
+
+// Forward pass of inference: marks the outputs prediction_logits [P, V] and
+// seq_relationship_logits [B, 2], or span_logits [T, 2], or class_logits [B, C]. Dropout is left
+// out.
+void bert_for_inference(graph::Graph& graph, const BertConfig& config, const BertHead& head,
+                        const BatchShape& shape);
+
+// The biases that Hugging Face's BERT has and this configuration turns off. A model without them is
+// a model with zeros, so checkpoints store zeros for them: transformers then finds every key.
+struct AbsentBias {
+  std::string name;
+  int64_t size = 0;
+};
+std::vector<AbsentBias> absent_biases(const BertConfig& config, HeadKind head);
+
+}  // namespace cloze::models
