@@ -56,10 +56,12 @@ class MicroBatchFill : public testing::TestWithParam<Case> {};
 
 TEST_P(MicroBatchFill, HardlyASlotStaysEmpty) {
   constexpr int64_t kSamples = 40'000;
-  const BatchPlan plan = batch_plan({.seq_length = GetParam().seq_length,
-                                     .max_predictions_per_seq = GetParam().max_predictions,
-                                     .micro_batch_size = GetParam().micro_batch_size,
-                                     .global_batch_size = GetParam().global_batch_size});
+  PretrainOptions options;
+  options.seq_length = GetParam().seq_length;
+  options.max_predictions_per_seq = GetParam().max_predictions;
+  options.micro_batch_size = GetParam().micro_batch_size;
+  options.global_batch_size = GetParam().global_batch_size;
+  const BatchPlan plan = batch_plan(options);
   LengthDraw lengths(GetParam().lengths, 7);
   int64_t tokens = 0, slots = 0, least_slots = 0;
   for (int64_t step = 0; step * plan.sequences_per_step < kSamples; ++step) {
@@ -68,7 +70,7 @@ TEST_P(MicroBatchFill, HardlyASlotStaysEmpty) {
       samples.push_back(sample_of(lengths.next(), GetParam().max_predictions));
     }
     const data::StepBatch batch =
-        data::pack(samples, {plan.tokens, plan.sequences, plan.predictions});
+        data::pack(samples, {plan.tokens, plan.sequences, prediction_room(options, plan)});
     ASSERT_EQ(batch.num_sequences, plan.sequences_per_step);
     tokens += batch.num_tokens;
     slots += std::ssize(batch.micro_batches) * plan.tokens;

@@ -50,7 +50,8 @@ void print_plan(const PretrainOptions& options, bool with_kernels) {
   const plan::Program program = engine::compile(train::training_graph(step).graph, step.compile);
   const BatchPlan batch = batch_plan(options);
   fmt::print("step {} sequences, in micro-batches of {} tokens, {} sequences, {} predictions\n",
-             batch.sequences_per_step, batch.tokens, batch.sequences, batch.predictions);
+             batch.sequences_per_step, batch.tokens, batch.sequences,
+             prediction_room(options, batch));
   fmt::print("{}", describe_program(program, with_kernels));
 }
 

@@ -5,9 +5,6 @@
 namespace cloze::cli {
 namespace {
 
-constexpr double kLargestSeed = 4294967295.0;
-constexpr double kJustBelowOne = 0.9999999;
-
 void add_data_options(OptionTable& table, PretrainOptions& o) {
   const std::string group = "Data";
   table.add({.name = "task",
@@ -57,11 +54,6 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
              .target = &o.skip_bad,
              .help = "Check all records first, and train without the bad ones",
              .group = group});
-  table.add({.name = "seq_length",
-             .target = &o.seq_length,
-             .help = "Longest sequence of the records",
-             .group = group,
-             .minimum = 8});
   table.add({.name = "max_predictions_per_seq",
              .target = &o.max_predictions_per_seq,
              .help = "Masked tokens of a record",
@@ -70,16 +62,6 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
   table.add({.name = "duplicate_factor",
              .target = &o.duplicate_factor,
              .help = "How often each text stands in the records; used by epochs",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "loader_threads",
-             .target = &o.loader_threads,
-             .help = "Threads that make the next steps ready",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "loader_memory",
-             .target = &o.loader_memory,
-             .help = "MiB that steps made ready may take",
              .group = group,
              .minimum = 1});
 }
@@ -110,228 +92,13 @@ void add_drawing_options(OptionTable& table, PretrainOptions& o) {
              .choices = {"random", "order", "none"}});
 }
 
-void add_batch_options(OptionTable& table, PretrainOptions& o) {
-  const std::string group = "Batches and steps";
-  table.add({.name = "micro_batch_size",
-             .target = &o.micro_batch_size,
-             .help = "Full sequences that one pass has room for",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "gradient_accumulation_count",
-             .target = &o.gradient_accumulation_count,
-             .help = "Micro-batches of full sequences in a step (1)",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "replicas",
-             .target = &o.replicas,
-             .help = "Multiplies the sequences of a step; one process computes them all",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "global_batch_size",
-             .target = &o.global_batch_size,
-             .help = "Sequences of a step, instead of gradient_accumulation_count",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "tokens_per_micro_batch",
-             .target = &o.tokens_per_micro_batch,
-             .help = "Token slots of one pass (micro_batch_size * seq_length)",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "num_train_steps",
-             .target = &o.num_train_steps,
-             .help = "Weight updates; 0 only saves the start values",
-             .group = group,
-             .minimum = 0});
-  table.add({.name = "epochs",
-             .target = &o.epochs,
-             .help = "Passes over the data, instead of num_train_steps",
-             .group = group,
-             .minimum = 0});
-  table.add({.name = "compile_only",
-             .target = &o.compile_only,
-             .help = "Plan, print the memory, stop",
-             .group = group});
-}
-
-void add_schedule_options(OptionTable& table, PretrainOptions& o) {
-  const std::string group = "Learning rate";
-  table.add({.name = "base_learning_rate",
-             .target = &o.base_learning_rate,
-             .help = "The peak",
-             .group = group,
-             .minimum = 0});
-  table.add({.name = "warmup",
-             .target = &o.warmup,
-             .help = "A whole number of steps, or a share of all steps below 1",
-             .group = group,
-             .minimum = 0});
-  table.add({.name = "lr_schedule",
-             .target = &o.lr_schedule,
-             .help = "After the warm-up",
-             .group = group,
-             .choices = {"polynomial_decay", "polynomial", "constant"}});
-  table.add({.name = "lr_power",
-             .target = &o.lr_power,
-             .help = "One power, or that of the warm-up and that of the decay",
-             .group = group,
-             .minimum = 0});
-}
-
-void add_optimizer_options(OptionTable& table, PretrainOptions& o) {
-  const std::string group = "Optimiser";
-  table.add({.name = "optimizer",
-             .target = &o.optimizer,
-             .help = "Update rule",
-             .group = group,
-             .choices = {"lamb", "adamw"}});
-  table.add({.name = "beta1",
-             .target = &o.beta1,
-             .help = "Decay of the first moment",
-             .group = group,
-             .minimum = 0,
-             .maximum = kJustBelowOne});
-  table.add({.name = "beta2",
-             .target = &o.beta2,
-             .help = "Decay of the second moment",
-             .group = group,
-             .minimum = 0,
-             .maximum = kJustBelowOne});
-  table.add({.name = "epsilon",
-             .target = &o.epsilon,
-             .help = "Added to the root of the second moment",
-             .group = group,
-             .minimum = 0});
-  table.add({.name = "weight_decay_rate",
-             .target = &o.weight_decay_rate,
-             .help = "Decoupled decay; not of biases and LayerNorm",
-             .group = group,
-             .minimum = 0});
-  table.add({.name = "use_debiasing",
-             .target = &o.use_debiasing,
-             .help = "Correct the moments for their start at 0",
-             .group = group});
-  table.add({.name = "use_nvlamb",
-             .target = &o.use_nvlamb,
-             .help = "Divide gradients by max(their global norm, 1)",
-             .group = group});
-  table.add({.name = "use_mpclip",
-             .target = &o.use_mpclip,
-             .help = "Clip the global gradient norm at 1",
-             .group = group});
-  table.add({.name = "max_grad_norm",
-             .target = &o.max_grad_norm,
-             .help = "Clip it here; 0: never (1 with adamw, use_mpclip, use_nvlamb; else 0)",
-             .group = group,
-             .minimum = 0});
-}
-
-void add_run_options(OptionTable& table, PretrainOptions& o) {
-  const std::string group = "Run";
-  table.add({.name = "precision",
-             .target = &o.precision,
-             .help = "Numbers to compute with; 32 is f32, 16 is bf16. Weights are kept in f32",
-             .group = group,
-             .choices = {"f32", "bf16", "32", "16"}});
-  table.add({.name = "threads",
-             .target = &o.threads,
-             .help = "Threads to compute with; 0: all",
-             .group = group,
-             .minimum = 0,
-             .maximum = 4096});
-  table.add({.name = "seed",
-             .target = &o.seed,
-             .help = "Of initial weights, order of samples and dropout",
-             .group = group,
-             .minimum = 0,
-             .maximum = kLargestSeed});
-  table.add({.name = "save_path",
-             .target = &o.save_path,
-             .help = "Folder of checkpoints and metrics",
-             .group = group});
-  table.add({.name = "init_checkpoint",
-             .target = &o.init_checkpoint,
-             .help = "Start from these weights, at step 0",
-             .group = group});
-  table.add({.name = "restore_dir",
-             .target = &o.restore_dir,
-             .help = "Go on from the newest checkpoint in this folder",
-             .group = group});
-  table.add({.name = "steps_per_ckpts",
-             .target = &o.steps_per_ckpts,
-             .help = "Steps between checkpoints",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "max_to_keep",
-             .target = &o.max_to_keep,
-             .help = "Checkpoints kept; 0: all",
-             .group = group,
-             .minimum = 0});
-  table.add({.name = "steps_per_logs",
-             .target = &o.steps_per_logs,
-             .help = "Steps between lines of metrics",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "progress_bar",
-             .target = &o.progress_bar,
-             .help = "auto: on a terminal",
-             .group = group,
-             .choices = {"auto", "true", "false"}});
-}
-
-void add_size(OptionTable& table, const char* name, int64_t& target, const char* help) {
-  table.add({.name = name, .target = &target, .help = help, .group = "Model", .minimum = 1});
-}
-
-void add_rate(OptionTable& table, const char* name, double& target, const char* help) {
-  table.add({.name = name,
-             .target = &target,
-             .help = help,
-             .group = "Model",
-             .minimum = 0,
-             .maximum = kJustBelowOne});
-}
-
-void add_switch(OptionTable& table, const char* name, bool& target, const char* help) {
-  table.add({.name = name, .target = &target, .help = help, .group = "Model"});
-}
-
-void add_model_options(OptionTable& table, PretrainOptions& o) {
-  models::BertConfig& m = o.model;
-  add_size(table, "vocab_size", m.vocab_size, "Rows of the word table");
-  add_size(table, "hidden_size", m.hidden_size, "Width of the encoder");
-  add_size(table, "num_hidden_layers", m.num_hidden_layers, "Encoder layers");
-  add_size(table, "num_attention_heads", m.num_attention_heads, "Must divide hidden_size");
-  add_size(table, "intermediate_size", m.intermediate_size, "Width of the feed-forward part");
-  add_size(table, "max_position_embeddings", m.max_position_embeddings, "At least seq_length");
-  add_size(table, "type_vocab_size", m.type_vocab_size, "Kinds of segments");
-  table.add({.name = "hidden_act",
-             .target = &o.hidden_act,
-             .help = "gelu is the erf form, the others the tanh form",
-             .group = "Model",
-             .choices = {"gelu", "gelu_new", "gelu_pytorch_tanh"}});
-  add_rate(table, "hidden_dropout_prob", m.hidden_dropout_prob, "Dropout of hidden values");
-  add_rate(table, "attention_probs_dropout_prob", m.attention_probs_dropout_prob,
-           "Dropout of attention");
-  add_rate(table, "initializer_range", m.initializer_range, "Standard deviation of the start");
-  add_rate(table, "layer_norm_eps", m.layer_norm_eps, "Added to LayerNorm's variance");
-  add_switch(table, "use_qkv_bias", m.use_qkv_bias, "Biases of query, key and value");
-  add_switch(table, "use_attention_projection_bias", m.use_attention_projection_bias,
-             "Bias of the attention output");
-  add_switch(table, "use_cls_layer", m.use_cls_layer, "Transform before the vocabulary projection");
-  add_switch(table, "use_prediction_bias", m.use_prediction_bias, "Bias of the vocabulary");
-}
-
 }  // namespace
 
 OptionTable pretrain_option_table(PretrainOptions& options) {
   OptionTable table;
   add_data_options(table, options);
   add_drawing_options(table, options);
-  add_batch_options(table, options);
-  add_schedule_options(table, options);
-  add_optimizer_options(table, options);
-  add_run_options(table, options);
-  add_model_options(table, options);
+  add_run_options(table, options, "Longest sequence of the records");
   for (ForeignOption& option : foreign_pretrain_options()) table.add_foreign(std::move(option));
   return table;
 }

@@ -1,21 +1,16 @@
-// Everything `cloze pretrain` can be told, and the arithmetic of its batches and steps.
-// Names and meanings are those of Graphcore's BERT where it has them; docs/seed-options.md
-// compares.
+// Everything `cloze pretrain` can be told. Names and meanings are those of Graphcore's BERT where
+// it has them; docs/seed-options.md compares.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "base/dtype.h"
 #include "cli/option_table.h"
-#include "models/bert_config.h"
-#include "optim/schedule.h"
+#include "cli/run_options.h"
 
 namespace cloze::cli {
 
-struct PretrainOptions {
+struct PretrainOptions : RunOptions {
   // Data
   std::string task = "pretraining";
   std::string train_file;  // comma list of record files, folders, patterns; or a token store
@@ -28,97 +23,27 @@ struct PretrainOptions {
   bool generated_data = false;
   bool static_mask = false;
   bool skip_bad = false;
-  int64_t seq_length = 128;
   int64_t max_predictions_per_seq = 20;
   int64_t duplicate_factor = 1;
-  int64_t loader_threads = 1;
-  int64_t loader_memory = 256;  // MiB
 
   // Samples drawn from text
   double mlm_prob = 0.15;
   double short_seq_prob = 0.1;
   bool do_whole_word_mask = false;
   std::string next_sentence = "random";
-
-  // Batches and steps
-  int64_t micro_batch_size = 32;
-  std::optional<int64_t> gradient_accumulation_count;
-  int64_t replicas = 1;
-  std::optional<int64_t> global_batch_size;
-  std::optional<int64_t> tokens_per_micro_batch;
-  std::optional<int64_t> num_train_steps;
-  std::optional<double> epochs;
-  bool compile_only = false;
-
-  // Optimiser
-  std::string optimizer = "lamb";
-  double base_learning_rate = 2e-5;
-  double warmup = 0.1;
-  std::string lr_schedule = "polynomial_decay";
-  std::vector<double> lr_power = {1.0};
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-6;
-  double weight_decay_rate = 0.0;
-  bool use_debiasing = false;
-  bool use_nvlamb = false;
-  bool use_mpclip = false;
-  std::optional<double> max_grad_norm;
-
-  // Execution
-  std::string precision = "f32";
-  int64_t threads = 0;  // 0: all the process may use
-  int64_t seed = 1234;
-
-  // Output
-  std::string save_path = "checkpoints";
-  std::string init_checkpoint;
-  std::string restore_dir;
-  int64_t steps_per_ckpts = 256;
-  int64_t max_to_keep = 5;
-  int64_t steps_per_logs = 1;
-  std::string progress_bar = "auto";
-
-  // Shape of BERT; hidden_act is the name, model.hidden_act follows it in validate().
-  models::BertConfig model;
-  std::string hidden_act = "gelu";
 };
 
 // The table of all options, with those of other systems; it writes into `options`.
 OptionTable pretrain_option_table(PretrainOptions& options);
 
-// Where two options set the same thing (the batch, the length of the run, the data, the start
-// weights) and only one of them comes from the command line, the other one is dropped: the command
-// line outranks the file.
+// Where two options set the same thing (those of RunOptions, or the data) and only one of them
+// comes from the command line, the other one is dropped: the command line outranks the file.
 void prefer_command_line(PretrainOptions& options, const OptionTable& table);
 
 // Checks what one option cannot say alone. UserError that names the options and their values.
 void validate(PretrainOptions& options);
 
-// Tokens, sequences and predictions of a micro-batch; and sequences of a step.
-struct BatchPlan {
-  int64_t sequences_per_step = 0;
-  int64_t tokens = 0;       // slots in a micro-batch
-  int64_t sequences = 0;    // room in a micro-batch
-  int64_t predictions = 0;  // room in a micro-batch
-};
-
-// sequences_per_step = global_batch_size, or micro_batch_size * gradient_accumulation_count *
-// replicas. tokens = tokens_per_micro_batch, or a 96th of a step of full sequences, but at least
-// 1024 and at most micro_batch_size * seq_length or 4096: how a step is laid out changes nothing
-// but the time, smaller micro-batches waste a processor, and of larger ones the last one is often
-// nearly empty. There is room for as many predictions as full sequences have and a quarter more,
-// and for eight times as many sequences: unused places cost next to nothing, and where they run
-// out token slots stay empty.
-BatchPlan batch_plan(const PretrainOptions& options);
-
-// num_train_steps, or epochs * (num_samples / copies) / sequences_per_step, rounded down.
-// UserError when that is less than one step.
-int64_t training_steps(const PretrainOptions& options, int64_t num_samples, int64_t copies);
-
-optim::Schedule learning_rate_schedule(const PretrainOptions& options, int64_t num_steps);
-DType compute_dtype(const PretrainOptions& options);
-// Global norm to clip at, 0 for none: max_grad_norm; else 1 with AdamW, use_mpclip or use_nvlamb.
-double clipping_norm(const PretrainOptions& options);
+// Room for predictions in a micro-batch: as many as full sequences have and a quarter more.
+int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan);
 
 }  // namespace cloze::cli

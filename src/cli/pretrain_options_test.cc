@@ -134,24 +134,24 @@ TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
 }
 
 TEST(PretrainOptions, TheSequencesOfAStep) {
-  PretrainOptions options{.micro_batch_size = 8, .gradient_accumulation_count = 510, .replicas = 4};
+  RunOptions options{.micro_batch_size = 8, .gradient_accumulation_count = 510, .replicas = 4};
   EXPECT_EQ(batch_plan(options).sequences_per_step, 16320);
   // 4096 tokens where the step has many times as many.
   EXPECT_EQ(batch_plan(options).tokens, 32 * 128);
   EXPECT_EQ(batch_plan(options).sequences, 8 * 32);
-  EXPECT_EQ(batch_plan(options).predictions, 40 * 20);
+  EXPECT_EQ(prediction_room(PretrainOptions(), batch_plan(options)), 40 * 20);
   options = {.micro_batch_size = 8, .global_batch_size = 100};
   EXPECT_EQ(batch_plan(options).sequences_per_step, 100);
   EXPECT_EQ(batch_plan(options).tokens, 1024);
   options = {.micro_batch_size = 8, .tokens_per_micro_batch = 300};
   EXPECT_EQ(batch_plan(options).tokens, 300);
   EXPECT_EQ(batch_plan(options).sequences, 8);
-  EXPECT_EQ(batch_plan(options).predictions, 50);
+  EXPECT_EQ(prediction_room(PretrainOptions(), batch_plan(options)), 50);
 }
 
 TEST(PretrainOptions, MicroBatchesAreASmallShareOfTheStepAndWholeSequences) {
   const auto tokens = [](int64_t seq_length, int64_t sequences) {
-    const PretrainOptions options{.seq_length = seq_length, .global_batch_size = sequences};
+    const RunOptions options{.seq_length = seq_length, .global_batch_size = sequences};
     return batch_plan(options).tokens;
   };
   EXPECT_EQ(tokens(512, 512), 5 * 512);
@@ -162,12 +162,13 @@ TEST(PretrainOptions, MicroBatchesAreASmallShareOfTheStepAndWholeSequences) {
 }
 
 TEST(PretrainOptions, StepsFromEpochs) {
-  PretrainOptions options{.duplicate_factor = 5, .micro_batch_size = 32, .epochs = 1.5};
-  EXPECT_EQ(training_steps(options, 16000, options.duplicate_factor),
+  constexpr int64_t kCopies = 5;
+  RunOptions options{.micro_batch_size = 32, .epochs = 1.5};
+  EXPECT_EQ(training_steps(options, 16000, kCopies),
             150);  // 1.5 * (16000 / 5) / 32
-  EXPECT_THROW(training_steps(options, 100, options.duplicate_factor), UserError);
+  EXPECT_THROW(training_steps(options, 100, kCopies), UserError);
   options.num_train_steps = 7;
-  EXPECT_EQ(training_steps(options, 100, options.duplicate_factor), 7);
+  EXPECT_EQ(training_steps(options, 100, kCopies), 7);
 }
 
 TEST(PretrainOptions, ClippingFollowsTheOptimiser) {

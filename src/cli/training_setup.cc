@@ -11,17 +11,6 @@ namespace {
 
 double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-optim::OptimizerOptions optimizer_options(const PretrainOptions& options) {
-  return {.kind = options.optimizer == "adamw" ? optim::OptimizerKind::kAdamW
-                                               : optim::OptimizerKind::kLamb,
-          .beta1 = options.beta1,
-          .beta2 = options.beta2,
-          .epsilon = options.epsilon,
-          .weight_decay_rate = options.weight_decay_rate,
-          .use_debiasing = options.use_debiasing,
-          .max_gradient_norm = clipping_norm(options)};
-}
-
 int64_t num_parameters(const graph::Graph& graph) {
   int64_t count = 0;
   for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
@@ -52,7 +41,7 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
   return {.model = options.model,
           .capacity = {.tokens = batch.tokens,
                        .sequences = batch.sequences,
-                       .predictions = batch.predictions},
+                       .predictions = prediction_room(options, batch)},
           .optimizer = optimizer_options(options),
           .compute_dtype = compute_dtype(options),
           .seed = static_cast<uint32_t>(options.seed),

@@ -126,7 +126,7 @@ fs::path CheckpointStore::save(const CheckpointContent& content) {
     throw_environment_error("cannot save {} ({:.0f} MiB): {}; older checkpoints are untouched",
                             target.string(), static_cast<double>(bytes) / kMiB, error.what());
   }
-  rotate(target);
+  rotate(target, content.state.best_step);
   return target;
 }
 
@@ -168,11 +168,12 @@ std::vector<int64_t> CheckpointStore::steps() const {
 }
 
 // The one just saved stays even where an earlier run left checkpoints of later steps.
-void CheckpointStore::rotate(const fs::path& just_saved) {
+void CheckpointStore::rotate(const fs::path& just_saved, int64_t best_step) {
   if (max_to_keep_ <= 0) return;
   int64_t kept = 1;
   for (const StepFolder& checkpoint : checkpoints_in(folder_)) {
-    if (checkpoint.path == just_saved || kept++ < max_to_keep_) continue;
+    if (checkpoint.path == just_saved || checkpoint.step == best_step) continue;
+    if (kept++ < max_to_keep_) continue;
     const fs::path trash =
         folder_ / fmt::format("{}{}", kTrashPrefix, unique_suffix(checkpoint.step));
     std::error_code error;

@@ -45,7 +45,7 @@ class CheckpointStore {
   CheckpointStore(std::filesystem::path folder, int64_t max_to_keep);
 
   // Returns the new checkpoint's path when it is safely on the disk; then removes the oldest over
-  // max_to_keep. EnvironmentError that names the path and the bytes needed when it cannot be
+  // max_to_keep, but not the best so far (TrainingState::best_step). EnvironmentError that names the path and the bytes needed when it cannot be
   // written; older checkpoints are then untouched.
   std::filesystem::path save(const CheckpointContent& content);
 
@@ -57,7 +57,7 @@ class CheckpointStore {
  private:
   void write_content(const std::filesystem::path& temporary, const CheckpointContent& content);
   void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);
-  void rotate(const std::filesystem::path& just_saved);
+  void rotate(const std::filesystem::path& just_saved, int64_t best_step);
 
   std::filesystem::path folder_;
   int64_t max_to_keep_;

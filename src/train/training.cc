@@ -188,11 +188,26 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
       history_.push_back(metrics);
       for (MetricsSink* sink : sinks) sink->write(metrics);
     }
+    if (is_evaluation_due()) evaluate();
     if (state_.step % options_.steps_per_checkpoint == 0) save();
   }
   save();
   return state_.step < options_.num_steps ? TrainingOutcome::kStoppedBySignal
                                           : TrainingOutcome::kFinished;
+}
+
+bool Training::is_evaluation_due() const {
+  if (!options_.evaluate) return false;
+  const int64_t period = options_.steps_per_evaluation;
+  return state_.step == options_.num_steps || (period > 0 && state_.step % period == 0);
+}
+
+void Training::evaluate() {
+  const double metric = options_.evaluate(step_.session(), state_.step);
+  if (state_.best_metric && !(metric > *state_.best_metric)) return;
+  state_.best_metric = metric;
+  state_.best_step = state_.step;
+  save();
 }
 
 void Training::save() {

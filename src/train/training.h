@@ -1,4 +1,4 @@
-// The pre-training loop: batches in, steps, metrics and checkpoints out.
+// The training loop: batches in, steps, metrics and checkpoints out.
 //
 // A run is a function of its options and its data: stopped after any step and resumed from the
 // checkpoint, it goes on with the same bytes. A signal to stop (platform/signals.h) is obeyed after
@@ -41,6 +41,11 @@ struct TrainingOptions {
   int64_t max_to_keep = 5;
   int64_t steps_per_log = 1;
 
+  // The task's metric with the weights as they are; more is better. Called every
+  // steps_per_evaluation steps and after the last one. The checkpoint of the best is kept.
+  std::function<double(engine::Session& session, int64_t step)> evaluate;
+  int64_t steps_per_evaluation = 0;  // 0: after the last step only
+
   std::vector<std::string> tokens;  // the vocabulary, written into checkpoints; may be empty
   bool lower_case = true;
   int64_t loader_threads = 1;
@@ -66,12 +71,15 @@ class Training {
   int64_t first_step() const { return state_.step; }
   TrainingOutcome run(const std::vector<MetricsSink*>& sinks);
   engine::Session& session() { return step_.session(); }
+  const TrainingState& state() const { return state_; }
 
  private:
   void start_fresh();
   void load_initial_parameters();
   void restore();
   StepMetrics train_one_step(data::StepBatch batch, double waited_seconds);
+  bool is_evaluation_due() const;
+  void evaluate();
   void save();
   std::vector<formats::TensorView> tensors(graph::VariableRole role);
 

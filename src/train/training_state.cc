@@ -9,6 +9,21 @@ namespace {
 constexpr const char* kSchema = "cloze.training_state";
 constexpr int kVersion = 1;
 
+nlohmann::json or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json best_checkpoint_of(const TrainingState& state) {
+  if (!state.best_metric) return nullptr;
+  return "checkpoint-" + std::to_string(state.best_step);
+}
+
+std::optional<double> best_metric_of(const nlohmann::json& json) {
+  const auto found = json.find("best_metric");
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  return found->get<double>();
+}
+
 }  // namespace
 
 std::string training_state_text(const TrainingState& state) {
@@ -20,6 +35,8 @@ std::string training_state_text(const TrainingState& state) {
                              {"tokens", state.tokens},
                              {"epoch", state.epoch},
                              {"seed", state.seed},
+                             {"best_metric", or_null(state.best_metric)},
+                             {"best_step", state.best_step},
                              {"config_hash", state.config_hash}});
 }
 
@@ -37,6 +54,8 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .tokens = json.at("tokens").get<int64_t>(),
             .epoch = json.at("epoch").get<double>(),
             .seed = json.at("seed").get<uint64_t>(),
+            .best_metric = best_metric_of(json),
+            .best_step = json.value("best_step", int64_t{0}),
             .config_hash = json.at("config_hash").get<std::string>()};
   } catch (const nlohmann::json::exception& error) {
     throw_data_error("{}: {}", path.string(), error.what());
@@ -52,8 +71,8 @@ std::string trainer_state_text(const TrainingState& state, std::span<const StepM
                    {"loss", m.loss},
                    {"step", m.step}});
   }
-  return formats::json_text({{"best_metric", nullptr},
-                             {"best_model_checkpoint", nullptr},
+  return formats::json_text({{"best_metric", or_null(state.best_metric)},
+                             {"best_model_checkpoint", best_checkpoint_of(state)},
                              {"epoch", state.epoch},
                              {"global_step", state.step},
                              {"is_hyper_param_search", false},

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,6 +19,8 @@ struct TrainingState {
   int64_t tokens = 0;       // real tokens trained on
   double epoch = 0.0;
   uint64_t seed = 0;
+  std::optional<double> best_metric;  // of the evaluations so far
+  int64_t best_step = 0;              // after which it was reached; its checkpoint is kept
   std::string config_hash;  // of whatever must not change on resuming; compared by the caller
   bool operator==(const TrainingState&) const = default;
 };

@@ -1,0 +1,145 @@
+#include "cli/run_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "models/hugging_face_config.h"
+
+namespace cloze::cli {
+namespace {
+
+void validate_steps(const RunOptions& o) {
+  if (o.global_batch_size && o.gradient_accumulation_count) {
+    throw_user_error(
+        "global_batch_size {} and gradient_accumulation_count {} both set the batch; give one",
+        *o.global_batch_size, *o.gradient_accumulation_count);
+  }
+  if (o.num_train_steps && o.epochs) {
+    throw_user_error("num_train_steps {} and epochs {} both set the length; give one",
+                     *o.num_train_steps, *o.epochs);
+  }
+  if (!o.num_train_steps && !o.epochs && !o.compile_only) {
+    throw_user_error("how long to train is not said; give num_train_steps or epochs");
+  }
+  if (o.epochs && *o.epochs == 0.0) throw_user_error("epochs is 0; it must be above 0");
+}
+
+void validate_lengths(const RunOptions& o) {
+  if (o.seq_length > o.model.max_position_embeddings) {
+    throw_user_error("seq_length {} is over max_position_embeddings {}; raise the latter",
+                     o.seq_length, o.model.max_position_embeddings);
+  }
+  if (o.tokens_per_micro_batch && *o.tokens_per_micro_batch < o.seq_length) {
+    throw_user_error("tokens_per_micro_batch {} holds no sequence of seq_length {}; raise it",
+                     *o.tokens_per_micro_batch, o.seq_length);
+  }
+  if (o.save_path.empty()) throw_user_error("save_path is empty; name a folder");
+}
+
+// A whole number of sequences of seq_length.
+int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_step) {
+  // Below the first a processor is wasted; above the second nothing is gained.
+  constexpr int64_t kEnoughTokens = 1024;
+  constexpr int64_t kPlentyOfTokens = 4096;
+  // The last micro-batch of a step is half empty on average: of a step of half-long sequences that
+  // is 1 %.
+  constexpr int64_t kMicroBatchesOfAStep = 96;
+  const int64_t S = options.seq_length;
+  const int64_t enough = (kEnoughTokens + S - 1) / S;
+  const int64_t plenty = std::max({options.micro_batch_size, kPlentyOfTokens / S, enough});
+  const int64_t share = sequences_per_step / kMicroBatchesOfAStep;
+  return S * std::min(sequences_per_step, std::clamp(share, enough, plenty));
+}
+
+}  // namespace
+
+void prefer_command_line(RunOptions& options, const OptionTable& table) {
+  keep_command_line(table, "global_batch_size", options.global_batch_size,
+                    "gradient_accumulation_count", options.gradient_accumulation_count);
+  keep_command_line(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
+  keep_command_line(table, "init_checkpoint", options.init_checkpoint, "restore_dir",
+                    options.restore_dir);
+}
+
+void validate(RunOptions& options) {
+  validate_steps(options);
+  validate_lengths(options);
+  if (!options.init_checkpoint.empty() && !options.restore_dir.empty()) {
+    throw_user_error("init_checkpoint {} and restore_dir {} both give the weights; give one",
+                     options.init_checkpoint, options.restore_dir);
+  }
+  if (options.use_nvlamb && options.optimizer != "lamb") {
+    throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",
+                     options.optimizer);
+  }
+  options.model.hidden_act = models::activation_named(options.hidden_act);
+  options.model.validate();
+  // Errors of the schedule need not wait until the data has been counted.
+  learning_rate_schedule(options, options.num_train_steps.value_or(INT32_MAX));
+}
+
+BatchPlan batch_plan(const RunOptions& options) {
+  constexpr int64_t kRoomForShortSequences = 8;
+  BatchPlan plan;
+  plan.sequences_per_step = options.global_batch_size.value_or(
+      options.micro_batch_size * options.gradient_accumulation_count.value_or(1) *
+      options.replicas);
+  plan.tokens = options.tokens_per_micro_batch.value_or(
+      tokens_per_micro_batch(options, plan.sequences_per_step));
+  const int64_t full_sequences = std::max<int64_t>(plan.tokens / options.seq_length, 1);
+  plan.sequences = std::min(plan.sequences_per_step, full_sequences * kRoomForShortSequences);
+  return plan;
+}
+
+int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies) {
+  if (options.num_train_steps) return *options.num_train_steps;
+  const int64_t per_epoch = num_samples / copies;
+  const int64_t per_step = batch_plan(options).sequences_per_step;
+  const double steps = std::floor(options.epochs.value_or(0.0) * static_cast<double>(per_epoch) /
+                                  static_cast<double>(per_step));
+  if (steps < 1.0) {
+    throw_user_error(
+        "{} epochs of {} samples ({} records / duplicate_factor {}) are less than one step of {}; "
+        "raise epochs or lower the batch",
+        options.epochs.value_or(0.0), per_epoch, num_samples, copies, per_step);
+  }
+  return static_cast<int64_t>(steps);
+}
+
+optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps) {
+  if (num_steps == 0) return {};  // nothing will be trained: any schedule fits
+  optim::Schedule schedule{
+      .kind = optim::schedule_named(options.lr_schedule),
+      .base_learning_rate = options.base_learning_rate,
+      .warmup_steps = optim::warmup_steps(options.warmup, num_steps),
+      .total_steps = num_steps,
+      .powers = options.lr_power,
+  };
+  schedule.validate();
+  return schedule;
+}
+
+DType compute_dtype(const RunOptions& options) {
+  const bool is_half = options.precision == "bf16" || options.precision == "16";
+  return is_half ? DType::kBF16 : DType::kF32;
+}
+
+double clipping_norm(const RunOptions& options) {
+  if (options.max_grad_norm) return *options.max_grad_norm;
+  const bool clips = options.use_mpclip || options.use_nvlamb || options.optimizer == "adamw";
+  return clips ? 1.0 : 0.0;
+}
+
+optim::OptimizerOptions optimizer_options(const RunOptions& options) {
+  return {.kind = options.optimizer == "adamw" ? optim::OptimizerKind::kAdamW
+                                               : optim::OptimizerKind::kLamb,
+          .beta1 = options.beta1,
+          .beta2 = options.beta2,
+          .epsilon = options.epsilon,
+          .weight_decay_rate = options.weight_decay_rate,
+          .use_debiasing = options.use_debiasing,
+          .max_gradient_norm = clipping_norm(options)};
+}
+
+}  // namespace cloze::cli
