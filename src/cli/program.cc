@@ -13,6 +13,7 @@
 #include "cli/data/packing.h"
 #include "cli/data/records.h"
 #include "cli/data/sample.h"
+#include "cli/data/squad.h"
 #include "cli/data/stats.h"
 #include "cli/data/tokens.h"
 #include "cli/data/verify.h"
@@ -37,6 +38,7 @@ void add_commands(Subcommand program) {
   add_data_packing(data);
   add_data_records(data);
   add_data_sample(data);
+  add_data_squad(data);
   add_data_stats(data);
   add_data_tokens(data);
   add_data_verify(data);
