@@ -18,6 +18,14 @@ text::Tokenizer tokenizer_of(const std::filesystem::path& folder) {
 
 }  // namespace
 
+const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) const {
+  if (head.kind != kind) {
+    throw_user_error("{} is a {}, where a {} is needed; fine-tune it first", path.string(),
+                     models::architecture_of(head.kind), models::architecture_of(kind));
+  }
+  return head;
+}
+
 PretrainedModel open_pretrained_model(const std::filesystem::path& folder) {
   PretrainedModel model{.path = folder,
                         .config = models::read_hugging_face_config(folder / "config.json"),

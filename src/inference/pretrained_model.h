@@ -18,6 +18,9 @@ struct PretrainedModel {
   models::BertConfig config;
   models::BertHead head;
   text::Tokenizer tokenizer;
+
+  // Its head. UserError when it is of another kind.
+  const models::BertHead& require_head(models::HeadKind kind) const;
 };
 
 PretrainedModel open_pretrained_model(const std::filesystem::path& folder);

@@ -1,8 +1,4 @@
-// GLUE examples as sequences: [CLS] first [SEP], or [CLS] first [SEP] second [SEP] for tasks of
-// pairs.
-//
-// What is too long is cut at its end: of a pair always the longer text, the second where both are
-// of one length, until all fits (Google's run_classifier.py). Labels go where the task has them:
+// GLUE examples as sequences (tasks/sequence_sample.h). Labels go where the task has them:
 // class_label, or score.
 #pragma once
 

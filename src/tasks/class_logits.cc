@@ -1,0 +1,45 @@
+#include "tasks/class_logits.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cloze::tasks {
+
+std::vector<std::vector<float>> class_logits(inference::InferenceSession& session,
+                                             std::span<const data::Sample> samples,
+                                             int64_t classes) {
+  std::vector<std::vector<float>> rows(samples.size());
+  const auto width = static_cast<size_t>(classes);
+  session.run(samples, [&](const data::MicroBatch& batch) {
+    const std::span<const float> logits = session.output("class_logits");
+    for (int64_t b = 0; b < batch.num_sequences; ++b) {
+      const auto row = logits.subspan(static_cast<size_t>(b) * width, width);
+      rows[static_cast<size_t>(batch.sequence_ids[b])].assign(row.begin(), row.end());
+    }
+  });
+  return rows;
+}
+
+std::vector<double> class_predictions(std::span<const std::vector<float>> logits) {
+  std::vector<double> predictions;
+  predictions.reserve(logits.size());
+  for (const std::vector<float>& row : logits) {
+    const auto largest = std::max_element(row.begin(), row.end()) - row.begin();
+    predictions.push_back(row.size() == 1 ? row[0] : static_cast<double>(largest));
+  }
+  return predictions;
+}
+
+std::vector<double> softmax(std::span<const float> logits) {
+  const double largest = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> shares;
+  double sum = 0.0;
+  for (const float logit : logits) {
+    shares.push_back(std::exp(logit - largest));
+    sum += shares.back();
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+}  // namespace cloze::tasks

@@ -1,0 +1,49 @@
+// Answers questions on texts of any length with a fine-tuned model folder. Long texts are cut into
+// windows that overlap (tasks/squad/squad_features.h). Errors: UserError for a folder whose model
+// answers no questions, an empty question or text.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inference/inference_session.h"
+#include "inference/pretrained_model.h"
+
+namespace cloze::tasks {
+
+struct QuestionAndContext {
+  std::string question;
+  std::string context;
+};
+
+struct Answer {
+  std::string text;  // as it stands in the context; "" for no answer
+  double probability = 0.0;
+  int64_t start = 0, end = 0;  // code points of the context, end exclusive; 0, 0 for no answer
+};
+
+struct AnswerOptions {
+  int64_t top_k = 5;
+  int64_t max_answer_length = 30;  // tokens
+  int64_t document_stride = 128;
+  bool may_have_no_answer = false;  // "" takes part, as in SQuAD 2.0
+};
+
+class QuestionAnswerer {
+ public:
+  explicit QuestionAnswerer(const std::filesystem::path& folder,
+                            const inference::InferenceOptions& options = {});
+
+  // For each question at most top_k answers, the most probable first.
+  std::vector<std::vector<Answer>> answer(std::span<const QuestionAndContext> questions,
+                                          const AnswerOptions& options);
+
+ private:
+  inference::PretrainedModel model_;
+  int threads_;
+  inference::InferenceSession session_;
+};
+
+}  // namespace cloze::tasks

@@ -1,0 +1,23 @@
+// Samples in memory as a data set.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace cloze::tasks {
+
+class SampleDataset : public data::Dataset {
+ public:
+  explicit SampleDataset(std::vector<data::Sample> samples);
+  int64_t size() const override { return std::ssize(samples_); }
+  data::Sample sample(int64_t index, int64_t epoch) const override;
+  std::string fingerprint() const override { return fingerprint_; }
+
+ private:
+  std::vector<data::Sample> samples_;
+  std::string fingerprint_;
+};
+
+}  // namespace cloze::tasks

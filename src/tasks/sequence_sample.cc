@@ -1,0 +1,47 @@
+#include "tasks/sequence_sample.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+
+namespace cloze::tasks {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+// Taking tokens off the longer text one by one ends with both at half of the room, the first with
+// one more, or with the shorter text whole.
+bool cut(Ids& first, Ids& second, int64_t room) {
+  if (std::ssize(first) + std::ssize(second) <= room) return false;
+  const int64_t left = std::max(room / 2, room - std::ssize(first));
+  second.resize(static_cast<size_t>(std::min(std::ssize(second), left)));
+  first.resize(static_cast<size_t>(room - std::ssize(second)));
+  return true;
+}
+
+void append(const Ids& ids, int32_t sep_id, int32_t type, data::Sample& sample) {
+  sample.input_ids.insert(sample.input_ids.end(), ids.begin(), ids.end());
+  sample.input_ids.push_back(sep_id);
+  sample.token_type_ids.resize(sample.input_ids.size(), type);
+}
+
+}  // namespace
+
+SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
+                               const text::Tokenizer& tokenizer, int64_t max_length) {
+  const int64_t room = max_length - (second ? 3 : 2);
+  CLOZE_CHECK(room >= 0, "{} tokens hold no sequence", max_length);
+  const text::Vocabulary& vocabulary = tokenizer.vocabulary();
+  Ids first_ids, second_ids;
+  tokenizer.append_ids(first, first_ids);
+  if (second) tokenizer.append_ids(*second, second_ids);
+
+  SequenceSample result{.is_cut = cut(first_ids, second_ids, room)};
+  result.sample.input_ids.push_back(vocabulary.cls_id());
+  append(first_ids, vocabulary.sep_id(), 0, result.sample);
+  if (second) append(second_ids, vocabulary.sep_id(), 1, result.sample);
+  return result;
+}
+
+}  // namespace cloze::tasks

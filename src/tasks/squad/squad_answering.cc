@@ -1,0 +1,73 @@
+#include "tasks/squad/squad_answering.h"
+
+#include <algorithm>
+
+namespace cloze::tasks {
+namespace {
+
+constexpr size_t kWindowsAtOnce = 1024;  // whose sequences are in memory
+
+// The logits of all windows, one after the other, and where each one's begin.
+struct LogitTable {
+  std::vector<float> start, end;
+  std::vector<size_t> first;
+
+  std::vector<SquadLogits> views() const {
+    std::vector<SquadLogits> views;
+    for (size_t w = 0; w + 1 < first.size(); ++w) {
+      const size_t length = first[w + 1] - first[w];
+      views.push_back(
+          {std::span(start).subspan(first[w], length), std::span(end).subspan(first[w], length)});
+    }
+    return views;
+  }
+};
+
+// Of the windows from `first_window` on, whose sequences are `samples`.
+void append_logits(inference::InferenceSession& session, std::span<const data::Sample> samples,
+                   LogitTable& table) {
+  const size_t first_window = table.first.size() - 1;
+  for (const data::Sample& sample : samples) {
+    table.first.push_back(table.first.back() + sample.input_ids.size());
+  }
+  table.start.resize(table.first.back());
+  table.end.resize(table.first.back());
+  session.run(samples, [&](const data::MicroBatch& batch) {
+    const std::span<const float> logits = session.output("span_logits");
+    for (int64_t b = 0; b < batch.num_sequences; ++b) {
+      size_t place = table.first[first_window + static_cast<size_t>(batch.sequence_ids[b])];
+      for (int32_t t = batch.sequence_starts[b]; t < batch.sequence_starts[b + 1]; ++t, ++place) {
+        table.start[place] = logits[2 * static_cast<size_t>(t)];
+        table.end[place] = logits[2 * static_cast<size_t>(t) + 1];
+      }
+    }
+  });
+}
+
+LogitTable logits_of(inference::InferenceSession& session, const SquadData& data,
+                     const SquadFeatures& features, const SquadAnswering& options) {
+  LogitTable table{.start = {}, .end = {}, .first = {0}};
+  for (size_t begin = 0; begin < features.windows.size(); begin += kWindowsAtOnce) {
+    const size_t end = std::min(begin + kWindowsAtOnce, features.windows.size());
+    std::vector<data::Sample> samples;
+    for (size_t w = begin; w < end; ++w) {
+      samples.push_back(squad_sample(data, features, features.windows[w]));
+    }
+    append_logits(session, samples, table);
+    if (options.progress) options.progress(end);
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<SquadPrediction> answer_squad(inference::InferenceSession& session,
+                                          const SquadData& data, const SquadFeatures& features,
+                                          const text::Tokenizer& tokenizer,
+                                          const SquadAnswering& options) {
+  const LogitTable table = logits_of(session, data, features, options);
+  const SquadPredictor predictor(data, features, tokenizer, options.prediction);
+  return predict_squad(predictor, features, table.views(), options.threads);
+}
+
+}  // namespace cloze::tasks

@@ -1,0 +1,50 @@
+#include "tasks/text_classifier.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tasks/class_logits.h"
+#include "tasks/sequence_sample.h"
+
+namespace cloze::tasks {
+namespace {
+
+std::vector<ClassProbability> classes_of(std::span<const float> logits,
+                                         const std::vector<std::string>& labels) {
+  if (labels.size() == 1) return {{labels[0], logits[0]}};
+  const std::vector<double> probabilities = softmax(logits);
+  std::vector<ClassProbability> classes;
+  for (size_t c = 0; c < labels.size(); ++c) classes.push_back({labels[c], probabilities[c]});
+  std::stable_sort(classes.begin(), classes.end(),
+                   [](const auto& a, const auto& b) { return a.value > b.value; });
+  return classes;
+}
+
+}  // namespace
+
+TextClassifier::TextClassifier(const std::filesystem::path& folder,
+                               const inference::InferenceOptions& options)
+    : model_(inference::open_pretrained_model(folder)),
+      session_(model_.config, model_.require_head(models::HeadKind::kSequenceClassification),
+               options) {
+  session_.load(folder);
+}
+
+std::vector<std::vector<ClassProbability>> TextClassifier::classify(
+    std::span<const TextAndPair> texts) {
+  std::vector<data::Sample> samples;
+  for (const TextAndPair& text : texts) {
+    const auto pair = text.pair.empty() ? std::nullopt : std::optional<std::string_view>(text.pair);
+    samples.push_back(
+        sequence_sample(text.text, pair, model_.tokenizer, model_.config.max_position_embeddings)
+            .sample);
+  }
+  std::vector<std::vector<ClassProbability>> classes;
+  for (const std::vector<float>& logits :
+       class_logits(session_, samples, std::ssize(model_.head.labels))) {
+    classes.push_back(classes_of(logits, model_.head.labels));
+  }
+  return classes;
+}
+
+}  // namespace cloze::tasks
