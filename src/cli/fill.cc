@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/training_run.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/mask_filler.h"
 #include "text/ascii.h"
-#include "train/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
@@ -78,11 +78,6 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
       fmt::print("  {:6.2f} %  {}\n", 100 * candidate.probability, candidate.token);
     }
   }
-}
-
-// The folder itself when it is a model, else the newest checkpoint in it.
-std::filesystem::path model_folder(const std::filesystem::path& path) {
-  return std::filesystem::exists(path / "config.json") ? path : train::find_checkpoint(path).path;
 }
 
 void run(const Options& options) {

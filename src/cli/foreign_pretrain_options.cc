@@ -66,7 +66,6 @@ void add_planned(std::vector<ForeignOption>& options) {
               "GroupBERT is planned; leave it out");
   add_planned(options, {"fp_exceptions"}, "trapping exceptions is planned; leave it out");
   add_planned(options, {"weight_norm_clip"}, "capping weight norms is planned; leave it out");
-  add_planned(options, {"glue_dropout_prob"}, "fine-tuning is planned; leave it out");
   add_planned(options, {"synthetic_data"}, "there is no run without data; use generated_data");
 }
 
@@ -90,11 +89,17 @@ void add_agreeing(std::vector<ForeignOption>& options) {
 
 }  // namespace
 
-std::vector<ForeignOption> foreign_pretrain_options() {
+std::vector<ForeignOption> foreign_run_options() {
   std::vector<ForeignOption> options;
   add_without_effect(options);
   add_planned(options);
   add_agreeing(options);
+  return options;
+}
+
+std::vector<ForeignOption> foreign_pretrain_options() {
+  std::vector<ForeignOption> options = foreign_run_options();
+  add_planned(options, {"glue_dropout_prob"}, "it is an option of cloze glue; leave it out");
   return options;
 }
 

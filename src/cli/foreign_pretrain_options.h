@@ -1,4 +1,4 @@
-// Options of Graphcore's BERT pre-training program that `cloze pretrain` knows and does not follow.
+// Options of Graphcore's BERT programs that are known here and not followed.
 // docs/seed-options.md says the same, for people.
 #pragma once
 
@@ -8,6 +8,9 @@
 
 namespace cloze::cli {
 
+// Of every program that trains.
+std::vector<ForeignOption> foreign_run_options();
+// Those, and of the pre-training program alone.
 std::vector<ForeignOption> foreign_pretrain_options();
 
 }  // namespace cloze::cli

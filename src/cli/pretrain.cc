@@ -2,25 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <iostream>
 #include <memory>
-#include <optional>
 
-#include "cli/exit_code.h"
 #include "cli/pretrain_data.h"
+#include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "formats/json.h"
-#include "platform/memory.h"
-#include "platform/signals.h"
-#include "platform/terminal.h"
-#include "train/progress.h"
 
 namespace cloze::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Command {
   PretrainOptions options;
@@ -28,22 +18,13 @@ struct Command {
 
   void resolve() {
     table.resolve();
-    prefer_command_line(options, table);
+    settle_rivals(options, table);
     validate(options);
     const std::vector<std::string> data_notes = check_data_options(options, table);
     for (const std::string& note : data_notes) fmt::print(stderr, "note: {}\n", note);
     for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
   }
 };
-
-train::Progress make_progress(const PretrainOptions& options, int64_t total_steps) {
-  const bool redraws = options.progress_bar == "true" ||
-                       (options.progress_bar == "auto" && platform::is_interactive_terminal());
-  return train::Progress(std::cerr, {.total_steps = total_steps,
-                                     .redraws = redraws,
-                                     .has_color = redraws && std::getenv("NO_COLOR") == nullptr,
-                                     .columns = platform::terminal_columns()});
-}
 
 void print_plan(const PretrainOptions& options, bool with_kernels) {
   const auto step = training_step_options(options);
@@ -55,50 +36,15 @@ void print_plan(const PretrainOptions& options, bool with_kernels) {
   fmt::print("{}", describe_program(program, with_kernels));
 }
 
-void print_memory(const engine::Session& session) {
-  constexpr double kMebibyte = 1 << 20;
-  fmt::print(
-      stderr,
-      "memory: planned {:.1f} MiB, used {:.1f} MiB; {:.1f} MiB at the peak with the pages of "
-      "the program and of files\n",
-      static_cast<double>(session.program().total_bytes()) / kMebibyte,
-      static_cast<double>(platform::private_bytes()) / kMebibyte,
-      static_cast<double>(platform::peak_resident_bytes()) / kMebibyte);
-}
-
-train::TrainingOutcome train(Command& command) {
-  train::TrainingOptions run_options = pretraining_options(command.options);
-  run_options.extra_files.push_back(
-      {"training_config.json", formats::json_text(command.table.values())});
-  const fs::path folder = run_options.save_path;
-  const int64_t total_steps = run_options.num_steps;
-
-  std::optional<train::Progress> progress;
-  train::Training pretraining(std::move(run_options), [&](const std::string& line) {
-    if (progress) progress->clear();
-    fmt::print(stderr, "{}\n", line);
-  });
-  progress.emplace(make_progress(command.options, total_steps));
-  train::MetricsLog log(folder / "metrics.jsonl", pretraining.first_step());
-  train::TensorBoardMetrics tensorboard(folder / "event", pretraining.first_step());
-  const auto outcome = pretraining.run({&log, &tensorboard, &*progress});
-  progress->finish();
-  print_memory(pretraining.session());
-  return outcome;
-}
-
 void run_pretrain(Command& command) {
   command.resolve();
   if (command.options.compile_only) {
     print_plan(command.options, false);
     return;
   }
-  platform::install_stop_signals();
-  if (train(command) == train::TrainingOutcome::kStoppedBySignal) {
-    fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",
-               platform::stop_signal(), command.options.save_path);
-    throw EarlyExit{ExitCode::kSavedOnSignal};
-  }
+  train::TrainingOptions run = pretraining_options(command.options);
+  run.extra_files.push_back({"training_config.json", formats::json_text(command.table.values())});
+  run_training(std::move(run), command.options);
 }
 
 }  // namespace

@@ -30,13 +30,13 @@ void validate_data(const PretrainOptions& o) {
 
 }  // namespace
 
-void prefer_command_line(PretrainOptions& options, const OptionTable& table) {
-  prefer_command_line(static_cast<RunOptions&>(options), table);
-  keep_command_line(table, "train_file", options.train_file, "generated_data",
-                    options.generated_data);
-  keep_command_line(table, "train_file", options.train_file, "input_file", options.input_file);
-  keep_command_line(table, "input_file", options.input_file, "generated_data",
-                    options.generated_data);
+void settle_rivals(PretrainOptions& options, const OptionTable& table) {
+  settle_rivals(static_cast<RunOptions&>(options), table);
+  keep_higher_rank(table, "train_file", options.train_file, "generated_data",
+                   options.generated_data);
+  keep_higher_rank(table, "train_file", options.train_file, "input_file", options.input_file);
+  keep_higher_rank(table, "input_file", options.input_file, "generated_data",
+                   options.generated_data);
 }
 
 void validate(PretrainOptions& options) {

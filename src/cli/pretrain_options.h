@@ -38,7 +38,7 @@ OptionTable pretrain_option_table(PretrainOptions& options);
 
 // Where two options set the same thing (those of RunOptions, or the data) and only one of them
 // comes from the command line, the other one is dropped: the command line outranks the file.
-void prefer_command_line(PretrainOptions& options, const OptionTable& table);
+void settle_rivals(PretrainOptions& options, const OptionTable& table);
 
 // Checks what one option cannot say alone. UserError that names the options and their values.
 void validate(PretrainOptions& options);

@@ -110,7 +110,7 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   table.add_flags(command);
   command.parse("--config " + path + " --global-batch-size 256 --generated-data");
   table.resolve();
-  prefer_command_line(options, table);
+  settle_rivals(options, table);
   validate(options);
   EXPECT_EQ(batch_plan(options).sequences_per_step, 256);
   EXPECT_EQ(training_steps(options, 1, 1), 9);

@@ -21,6 +21,7 @@
 #include "cli/data/wikipedia.h"
 #include "cli/exit_code.h"
 #include "cli/fill.h"
+#include "cli/glue.h"
 #include "cli/inspect.h"
 #include "cli/pretrain.h"
 #include "cli/score.h"
@@ -45,6 +46,7 @@ void add_commands(Subcommand program) {
   add_data_vocabulary(data);
   add_data_wikipedia(data);
   add_fill(program);
+  add_glue(program);
   add_inspect(program);
   add_plan(program);
   add_pretrain(program);

@@ -54,12 +54,18 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
 
 }  // namespace
 
-void prefer_command_line(RunOptions& options, const OptionTable& table) {
-  keep_command_line(table, "global_batch_size", options.global_batch_size,
-                    "gradient_accumulation_count", options.gradient_accumulation_count);
-  keep_command_line(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
-  keep_command_line(table, "init_checkpoint", options.init_checkpoint, "restore_dir",
-                    options.restore_dir);
+int rank_of_origin(const OptionTable& table, const char* name) {
+  const std::string& origin = table.origin(name);
+  if (origin == kDefaultOrigin) return 0;
+  return origin == kCommandLineOrigin ? 2 : 1;
+}
+
+void settle_rivals(RunOptions& options, const OptionTable& table) {
+  keep_higher_rank(table, "global_batch_size", options.global_batch_size,
+                   "gradient_accumulation_count", options.gradient_accumulation_count);
+  keep_higher_rank(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
+  keep_higher_rank(table, "init_checkpoint", options.init_checkpoint, "restore_dir",
+                   options.restore_dir);
 }
 
 void validate(RunOptions& options) {

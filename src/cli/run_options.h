@@ -68,19 +68,21 @@ struct RunOptions {
 // Adds all of them to a command's table; `seq_length_help` says whose length it is.
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help);
 
-// Where two options set the same thing (the batch, the length of the run, the start weights) and
-// only one of them comes from the command line, the other one is dropped: the command line outranks
-// the file.
-void prefer_command_line(RunOptions& options, const OptionTable& table);
+// Where two options set the same thing (the batch, the length of the run, the start weights), the
+// one that ranks lower is dropped: the command line goes before the file, the file before defaults.
+void settle_rivals(RunOptions& options, const OptionTable& table);
 
-// Resets the one of two that the command line has not set, when it has set the other.
+// 0: the default, 1: from a file, 2: from the command line.
+int rank_of_origin(const OptionTable& table, const char* name);
+
+// Resets the one of two that ranks below the other.
 template <typename A, typename B>
-void keep_command_line(const OptionTable& table, const char* a_name, A& a, const char* b_name,
-                       B& b) {
-  const bool from_a = table.origin(a_name) == kCommandLineOrigin;
-  const bool from_b = table.origin(b_name) == kCommandLineOrigin;
-  if (from_a && !from_b) b = B();
-  if (from_b && !from_a) a = A();
+void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const char* b_name,
+                      B& b) {
+  const int rank_of_a = rank_of_origin(table, a_name);
+  const int rank_of_b = rank_of_origin(table, b_name);
+  if (rank_of_a > rank_of_b) b = B();
+  if (rank_of_b > rank_of_a) a = A();
 }
 
 // Checks what one option cannot say alone. UserError that names the options and their values.

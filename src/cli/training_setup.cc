@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/pretrain_data.h"
+#include "cli/training_run.h"
 
 namespace cloze::cli {
 namespace {
@@ -37,38 +38,22 @@ std::string describe_kernels(const plan::Program& program) {
 }  // namespace
 
 train::TrainingStepOptions training_step_options(const PretrainOptions& options) {
-  const BatchPlan batch = batch_plan(options);
-  return {.model = options.model,
-          .capacity = {.tokens = batch.tokens,
-                       .sequences = batch.sequences,
-                       .predictions = prediction_room(options, batch)},
-          .optimizer = optimizer_options(options),
-          .compute_dtype = compute_dtype(options),
-          .seed = static_cast<uint32_t>(options.seed),
-          .compile = {.num_threads = static_cast<int>(options.threads)}};
+  train::TrainingStepOptions step = training_options(options, 0).step;
+  step.capacity.predictions = prediction_room(options, batch_plan(options));
+  return step;
 }
 
 train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   PretrainData data = open_pretrain_data(options);
   const int64_t copies = draws_samples(options) ? 1 : options.duplicate_factor;
-  const int64_t num_steps = training_steps(options, data.dataset->size(), copies);
-  return {.step = training_step_options(options),
-          .dataset = data.dataset,
-          .global_batch_size = batch_plan(options).sequences_per_step,
-          .duplicate_factor = copies,
-          .seed = static_cast<uint64_t>(options.seed),
-          .num_steps = num_steps,
-          .schedule = learning_rate_schedule(options, num_steps),
-          .save_path = options.save_path,
-          .init_checkpoint = options.init_checkpoint,
-          .restore_dir = options.restore_dir,
-          .steps_per_checkpoint = options.steps_per_ckpts,
-          .max_to_keep = options.max_to_keep,
-          .steps_per_log = options.steps_per_logs,
-          .tokens = std::move(data.tokens),
-          .lower_case = data.lower_case,
-          .loader_threads = options.loader_threads,
-          .loader_memory_bytes = options.loader_memory * (1 << 20)};
+  train::TrainingOptions training =
+      training_options(options, training_steps(options, data.dataset->size(), copies));
+  training.step = training_step_options(options);
+  training.dataset = data.dataset;
+  training.duplicate_factor = copies;
+  training.tokens = std::move(data.tokens);
+  training.lower_case = data.lower_case;
+  return training;
 }
 
 std::string describe_program(const plan::Program& program, bool with_kernels) {

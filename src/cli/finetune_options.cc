@@ -1,0 +1,217 @@
+#include "cli/finetune_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "base/error.h"
+#include "cli/foreign_pretrain_options.h"
+#include "cli/training_run.h"
+#include "formats/json.h"
+#include "models/hugging_face_config.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_task_options(OptionTable& table, FinetuneOptions& o, std::vector<std::string> task_names) {
+  const std::string group = "Task";
+  table.add({.name = "task",
+             .target = &o.task,
+             .help = "What is trained",
+             .group = group,
+             .choices = std::move(task_names)});
+  table.add({.name = "do_training",
+             .target = &o.do_training,
+             .help = "Train (none of the three: do all there is data for)",
+             .group = group});
+  table.add({.name = "do_evaluation",
+             .target = &o.do_evaluation,
+             .help = "Score the model on the dev data",
+             .group = group});
+  table.add(
+      {.name = "do_predict", .target = &o.do_predict, .help = "Write predictions", .group = group});
+  table.add({.name = "output_dir",
+             .target = &o.output_dir,
+             .help = "Folder of scores and predictions (save_path)",
+             .group = group});
+  table.add({.name = "vocab_file",
+             .target = &o.vocab_file,
+             .help = "vocab.txt (that of the start model)",
+             .group = group});
+  table.add({.name = "do_lower_case",
+             .target = &o.do_lower_case,
+             .help = "The vocabulary is uncased (as the start model says)",
+             .group = group});
+  table.add({.name = "num_seeds",
+             .target = &o.num_seeds,
+             .help = "Runs, with seed, seed + 1, ...; mean and deviation are printed",
+             .group = group,
+             .minimum = 1,
+             .maximum = 100});
+  table.add({.name = "evaluations_per_epoch",
+             .target = &o.evaluations_per_epoch,
+             .help = "While training; the best weights are kept. 0: only at the end",
+             .group = group,
+             .minimum = 0});
+}
+
+void add_foreign(OptionTable& table) {
+  for (ForeignOption& option : foreign_run_options()) table.add_foreign(std::move(option));
+  const auto add = [&](const char* name, const char* reason) {
+    table.add_foreign({.name = name, .reason = reason});
+  };
+  add("static_mask", "it is an option of pre-training records");
+  add("max_predictions_per_seq", "it is an option of pre-training records");
+  add("duplicate_factor", "the data of a task stands there once");
+  add("generated_data", "cloze pretrain makes generated data");
+  add("tfrecord_dir", "features are made in a second or two; cloze data squad writes them");
+  add("num_synthetic_dataset_samples", "there is no run without data");
+  add("buffer_size", "an epoch is shuffled whole");
+  add("verbose_logging", "what is worth saying is always said");
+  add("log_wandb_artifacts", "Weights & Biases is planned");
+}
+
+struct Size {
+  const char* name;
+  int64_t models::BertConfig::*field;
+};
+constexpr Size kSizes[] = {
+    {"vocab_size", &models::BertConfig::vocab_size},
+    {"hidden_size", &models::BertConfig::hidden_size},
+    {"num_hidden_layers", &models::BertConfig::num_hidden_layers},
+    {"num_attention_heads", &models::BertConfig::num_attention_heads},
+    {"intermediate_size", &models::BertConfig::intermediate_size},
+    {"max_position_embeddings", &models::BertConfig::max_position_embeddings},
+    {"type_vocab_size", &models::BertConfig::type_vocab_size}};
+
+bool is_set(const OptionTable& table, const char* name) {
+  return table.origin(name) != kDefaultOrigin;
+}
+
+models::BertConfig merged_config(const fs::path& folder, const models::BertConfig& wanted,
+                                 const OptionTable& table) {
+  models::BertConfig config = models::read_hugging_face_config(folder / "config.json");
+  for (const Size& size : kSizes) {
+    if (is_set(table, size.name) && wanted.*size.field != config.*size.field) {
+      throw_user_error("{} is {} ({}), but {} has {}; leave it out or take another checkpoint",
+                       size.name, wanted.*size.field, table.origin(size.name), folder.string(),
+                       config.*size.field);
+    }
+  }
+  if (is_set(table, "hidden_dropout_prob")) config.hidden_dropout_prob = wanted.hidden_dropout_prob;
+  if (is_set(table, "attention_probs_dropout_prob")) {
+    config.attention_probs_dropout_prob = wanted.attention_probs_dropout_prob;
+  }
+  return config;
+}
+
+// The folder the run starts from; empty: none, or a file of weights alone.
+fs::path start_folder(FinetuneOptions& options) {
+  const std::string& named =
+      options.init_checkpoint.empty() ? options.restore_dir : options.init_checkpoint;
+  if (named.empty() || !fs::is_directory(named)) return {};
+  const fs::path folder = model_folder(named);
+  if (!options.init_checkpoint.empty()) options.init_checkpoint = folder.string();
+  return folder;
+}
+
+bool lower_case_of(const FinetuneOptions& options, const OptionTable& table, const fs::path& folder,
+                   const text::Vocabulary& vocabulary, const std::string& vocabulary_path) {
+  bool lower_case = vocabulary.likely_lower_cased();
+  if (const fs::path settings = folder / "tokenizer_config.json";
+      !folder.empty() && fs::exists(settings)) {
+    lower_case = formats::read_json_file(settings).value("do_lower_case", lower_case);
+  }
+  if (is_set(table, "do_lower_case")) lower_case = options.do_lower_case;
+  if (lower_case && !vocabulary.likely_lower_cased()) {
+    throw_user_error("do_lower_case is true, but {} has capital letters; set it to false",
+                     vocabulary_path);
+  }
+  return lower_case;
+}
+
+}  // namespace
+
+FinetuneOptions::FinetuneOptions() {
+  optimizer = "adamw";
+  base_learning_rate = 5e-5;
+  weight_decay_rate = 0.01;
+  use_debiasing = true;
+  epochs = 3.0;
+  max_to_keep = 1;
+  steps_per_ckpts = 1000;
+}
+
+void add_finetune_options(OptionTable& table, FinetuneOptions& options,
+                          std::vector<std::string> task_names) {
+  options.task = task_names.front();
+  add_task_options(table, options, std::move(task_names));
+  add_run_options(table, options, "Longest sequence; what is longer is cut");
+  add_foreign(table);
+}
+
+std::vector<std::string> StartModel::tokens() const {
+  std::vector<std::string> tokens;
+  for (int32_t id = 0; id < tokenizer.vocabulary().size(); ++id) {
+    tokens.push_back(tokenizer.vocabulary().token(id));
+  }
+  return tokens;
+}
+
+StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
+  const fs::path folder = start_folder(options);
+  if (!folder.empty()) options.model = merged_config(folder, options.model, table);
+  const std::string vocabulary_path = options.vocab_file.empty() && !folder.empty()
+                                          ? (folder / "vocab.txt").string()
+                                          : options.vocab_file;
+  if (vocabulary_path.empty()) {
+    throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
+  }
+  text::Vocabulary vocabulary = text::Vocabulary::load(vocabulary_path);
+  if (vocabulary.size() > options.model.vocab_size) {
+    throw_user_error("{} has {} tokens, the model's vocab_size is {}; they do not belong together",
+                     vocabulary_path, vocabulary.size(), options.model.vocab_size);
+  }
+  const bool lower_case = lower_case_of(options, table, folder, vocabulary, vocabulary_path);
+  return {.config = options.model,
+          .tokenizer = text::Tokenizer(std::move(vocabulary), {.lower_case = lower_case}),
+          .lower_case = lower_case};
+}
+
+int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
+                             int64_t num_steps) {
+  if (options.evaluations_per_epoch == 0.0) return 0;
+  const double steps_per_epoch = static_cast<double>(num_samples) /
+                                 static_cast<double>(batch_plan(options).sequences_per_step);
+  const auto period = std::llround(steps_per_epoch / options.evaluations_per_epoch);
+  return std::clamp<int64_t>(period, 1, std::max<int64_t>(num_steps, 1));
+}
+
+Phases phases_of(const FinetuneOptions& options, const Phases& possible) {
+  if (!options.do_training && !options.do_evaluation && !options.do_predict) return possible;
+  const auto check = [](bool wanted, bool has_data, const char* name, const char* data) {
+    if (wanted && !has_data) throw_user_error("{} is set, but there is no {}", name, data);
+    return wanted;
+  };
+  return {check(options.do_training, possible.training, "do_training", "training data"),
+          check(options.do_evaluation, possible.evaluation, "do_evaluation", "dev data"),
+          check(options.do_predict, possible.prediction, "do_predict", "data to predict")};
+}
+
+std::string describe_runs(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  if (values.size() == 1) return fmt::format("{:.2f}", mean);
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return fmt::format("{:.2f} +- {:.2f} ({} runs: {:.2f})", mean, std::sqrt(squares / (count - 1)),
+                     values.size(), fmt::join(values, ", "));
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,62 @@
+// What `cloze squad` and `cloze glue` share: the options of a run with fine-tuning's defaults, and
+// the model it starts from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/option_table.h"
+#include "cli/run_options.h"
+#include "models/bert_config.h"
+#include "text/tokenizer.h"
+
+namespace cloze::cli {
+
+struct FinetuneOptions : RunOptions {
+  FinetuneOptions();  // those of BERT's paper: AdamW, 32 sequences, 3 epochs, a tenth of warm-up
+
+  std::string task;
+  bool do_training = false;  // none of the three: whatever there is data for
+  bool do_evaluation = false;
+  bool do_predict = false;
+  std::string output_dir;  // empty: save_path
+  std::string vocab_file;  // empty: the model folder's
+  bool do_lower_case = true;
+  int64_t num_seeds = 1;
+  double evaluations_per_epoch = 1.0;  // 0: at the end only
+};
+
+// Adds all of them, and the options of other systems that have no effect here.
+void add_finetune_options(OptionTable& table, FinetuneOptions& options,
+                          std::vector<std::string> task_names);
+
+// The model a run starts from: the shape of init_checkpoint's (or restore_dir's) folder, or without
+// one that of the options, with random weights. Options that set a size must agree with the folder;
+// rates of dropout go before the folder's.
+struct StartModel {
+  models::BertConfig config;
+  text::Tokenizer tokenizer;
+  bool lower_case = true;
+  std::vector<std::string> tokens() const;
+};
+
+// Also sets options.model, and puts init_checkpoint's newest checkpoint in its place when it is a
+// folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
+StartModel start_model(FinetuneOptions& options, const OptionTable& table);
+
+// Steps between two evaluations in a run of num_steps.
+int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
+                             int64_t num_steps);
+
+// What is to be done, after `none said: all there is data for` has been settled.
+struct Phases {
+  bool training = false;
+  bool evaluation = false;
+  bool prediction = false;
+};
+Phases phases_of(const FinetuneOptions& options, const Phases& possible);
+
+// "84.31 +- 0.52 (3 runs: 84.1, 84.9, 83.9)": mean and standard deviation (n - 1).
+std::string describe_runs(const std::vector<double>& values);
+
+}  // namespace cloze::cli

@@ -1,0 +1,93 @@
+#include "cli/training_run.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "cli/exit_code.h"
+#include "platform/memory.h"
+#include "platform/signals.h"
+#include "platform/terminal.h"
+#include "train/progress.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+train::Progress make_progress(const RunOptions& options, int64_t total_steps) {
+  const bool redraws = options.progress_bar == "true" ||
+                       (options.progress_bar == "auto" && platform::is_interactive_terminal());
+  return train::Progress(std::cerr, {.total_steps = total_steps,
+                                     .redraws = redraws,
+                                     .has_color = redraws && std::getenv("NO_COLOR") == nullptr,
+                                     .columns = platform::terminal_columns()});
+}
+
+void print_memory(const engine::Session& session) {
+  constexpr double kMebibyte = 1 << 20;
+  fmt::print(
+      stderr,
+      "memory: planned {:.1f} MiB, used {:.1f} MiB; {:.1f} MiB at the peak with the pages of "
+      "the program and of files\n",
+      static_cast<double>(session.program().total_bytes()) / kMebibyte,
+      static_cast<double>(platform::private_bytes()) / kMebibyte,
+      static_cast<double>(platform::peak_resident_bytes()) / kMebibyte);
+}
+
+}  // namespace
+
+train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
+  const BatchPlan batch = batch_plan(options);
+  return {.step = {.model = options.model,
+                   .capacity = {.tokens = batch.tokens, .sequences = batch.sequences},
+                   .optimizer = optimizer_options(options),
+                   .compute_dtype = compute_dtype(options),
+                   .seed = static_cast<uint32_t>(options.seed),
+                   .compile = {.num_threads = static_cast<int>(options.threads)}},
+          .global_batch_size = batch.sequences_per_step,
+          .seed = static_cast<uint64_t>(options.seed),
+          .num_steps = num_steps,
+          .schedule = learning_rate_schedule(options, num_steps),
+          .save_path = options.save_path,
+          .init_checkpoint = options.init_checkpoint,
+          .restore_dir = options.restore_dir,
+          .steps_per_checkpoint = options.steps_per_ckpts,
+          .max_to_keep = options.max_to_keep,
+          .steps_per_log = options.steps_per_logs,
+          .loader_threads = options.loader_threads,
+          .loader_memory_bytes = options.loader_memory * (1 << 20)};
+}
+
+train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options) {
+  platform::install_stop_signals();
+  const fs::path folder = run.save_path;
+  const int64_t total_steps = run.num_steps;
+
+  std::optional<train::Progress> progress;
+  train::Training training(std::move(run), [&](const std::string& line) {
+    if (progress) progress->clear();
+    fmt::print(stderr, "{}\n", line);
+  });
+  progress.emplace(make_progress(options, total_steps));
+  train::MetricsLog log(folder / "metrics.jsonl", training.first_step());
+  train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
+  const auto outcome = training.run({&log, &tensorboard, &*progress});
+  progress->finish();
+  print_memory(training.session());
+  if (outcome == train::TrainingOutcome::kStoppedBySignal) {
+    fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",
+               platform::stop_signal(), options.save_path);
+    throw EarlyExit{ExitCode::kSavedOnSignal};
+  }
+  return training.state();
+}
+
+fs::path model_folder(const fs::path& path) {
+  return fs::exists(path / "config.json") ? path : train::find_checkpoint(path).path;
+}
+
+}  // namespace cloze::cli

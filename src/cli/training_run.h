@@ -1,0 +1,19 @@
+// A training run as every command does it: with metrics.jsonl, TensorBoard, a progress line, a
+// checkpoint when a signal asks to stop, and a line about memory at the end.
+#pragma once
+
+#include "cli/run_options.h"
+#include "train/training.h"
+
+namespace cloze::cli {
+
+// What RunOptions say of a run; the head, the data and the tokenizer are the caller's.
+train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps);
+
+// Returns where training stands at its end. Exits with 75 when a signal stopped it.
+train::TrainingState run_training(train::TrainingOptions training, const RunOptions& options);
+
+// The folder itself when it is a model, else the newest checkpoint in it.
+std::filesystem::path model_folder(const std::filesystem::path& path);
+
+}  // namespace cloze::cli
