@@ -1,5 +1,6 @@
 #include "formats/model_tensors.h"
 
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -14,24 +15,39 @@ constexpr std::string_view kIndexSuffix = ".index.json";
 constexpr const char* kNames[] = {"model.safetensors", "model.safetensors.index.json",
                                   "pytorch_model.bin", "pytorch_model.bin.index.json"};
 
-fs::path file_in(const fs::path& path) {
-  if (!fs::exists(path)) {
-    throw_user_error("{} does not exist; give a model's folder or file", path.string());
-  }
-  if (!fs::is_directory(path)) return path;
+// The first of kNames in a folder; nothing when there is none.
+std::optional<fs::path> file_in(const fs::path& folder) {
   for (const char* name : kNames) {
-    if (fs::exists(path / name)) return path / name;
+    if (fs::exists(folder / name)) return folder / name;
   }
-  throw_user_error(
-      "{} holds neither model.safetensors nor pytorch_model.bin, whole or in shards; give a "
-      "model's "
-      "folder or a checkpoint-STEP folder",
-      path.string());
+  return std::nullopt;
 }
 
 }  // namespace
 
-ModelTensors::ModelTensors(const fs::path& path) : path_(file_in(path)) {
+ModelTensors::ModelTensors(const fs::path& path) {
+  const bool is_folder = fs::is_directory(path);
+  const std::optional<fs::path> file = is_folder ? file_in(path) : std::nullopt;
+  if (const auto prefix = file ? std::nullopt : find_tf_checkpoint(path)) {
+    path_ = *prefix;
+    tf_checkpoint_ = std::make_unique<TfCheckpoint>(path_);
+    add(tf_checkpoint_->tensors(), path_);
+    other_entries_ = tf_checkpoint_->other_entries();
+    return;
+  }
+  if (is_folder && !file) {
+    throw_user_error(
+        "{} holds neither model.safetensors nor pytorch_model.bin, whole or in shards, nor a "
+        "TensorFlow checkpoint; give a model's folder or a checkpoint-STEP folder",
+        path.string());
+  }
+  if (!fs::exists(path)) {
+    throw_user_error(
+        "{} does not exist; give a model's folder or file, or the prefix of a TensorFlow "
+        "checkpoint",
+        path.string());
+  }
+  path_ = file.value_or(path);
   path_.filename().string().ends_with(kIndexSuffix) ? add_shards(path_) : add_file(path_);
 }
 

@@ -1,5 +1,7 @@
 // The tensors of a model in whichever form it was saved: one safetensors file, one file of
-// torch.save, or a folder with either, in one piece or in shards.
+// torch.save, a folder with either, in one piece or in shards, or a TensorFlow checkpoint
+// (tf_checkpoint.h) by its prefix, one of its files or its folder. Names and layouts are the
+// file's; models/stored_model.h gives them ours.
 //
 //   model.safetensors                       pytorch_model.bin
 //   model.safetensors.index.json            pytorch_model.bin.index.json
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "formats/safetensors.h"
+#include "formats/tf_checkpoint.h"
 #include "formats/torch_file.h"
 
 namespace cloze::formats {
@@ -26,11 +29,11 @@ class ModelTensors {
  public:
   explicit ModelTensors(const std::filesystem::path& path);
 
-  // The file, or the index of the shards, that was read.
+  // The file that was read, the index of the shards, or the prefix.
   const std::filesystem::path& path() const { return path_; }
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const TensorView* find(std::string_view name) const;  // nullptr when there is none
-  // What a file of torch.save holds besides.
+  // What a file holds besides.
   const std::vector<std::string>& other_entries() const { return other_entries_; }
 
  private:
@@ -41,6 +44,7 @@ class ModelTensors {
   std::filesystem::path path_;
   std::vector<std::unique_ptr<SafetensorsFile>> safetensors_;
   std::vector<std::unique_ptr<TorchFile>> torch_;
+  std::unique_ptr<TfCheckpoint> tf_checkpoint_;
   std::vector<TensorView> tensors_;
   std::map<std::string, size_t, std::less<>> index_;  // name → place in tensors_
   std::vector<std::string> other_entries_;

@@ -30,6 +30,16 @@ TEST(ModelTensorsTest, EveryFormHoldsTheSame) {
   EXPECT_EQ(expected.find("no such tensor"), nullptr);
 }
 
+TEST(ModelTensorsTest, TensorFlowCheckpointsKeepTheirNames) {
+  const fs::path folder = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint/google";
+  for (const fs::path& path : {folder, folder / "bert_model.ckpt"}) {
+    const ModelTensors model(path);
+    EXPECT_EQ(model.path(), folder / "bert_model.ckpt");
+    ASSERT_NE(model.find("bert/embeddings/LayerNorm/gamma"), nullptr);
+    EXPECT_EQ(model.find("bert/embeddings/LayerNorm/gamma")->shape, Shape{4});
+  }
+}
+
 class ModelTensorsFolderTest : public testing::Test {
  protected:
   void SetUp() override {
