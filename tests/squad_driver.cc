@@ -1,6 +1,6 @@
 // Features and predictions of a SQuAD file from given logits, for scripts/check_squad.
 //
-// Usage: squad_driver DATA VOCABULARY LOGITS FOLDER
+// Usage: squad_driver STYLE DATA VOCABULARY LOGITS FOLDER
 // LOGITS holds float32 values: of each feature the start logits of its tokens, then the end logits.
 // FOLDER gets the prediction files and features.jsonl.
 #include <fmt/core.h>
@@ -16,18 +16,21 @@
 namespace cloze::tasks {
 namespace {
 
+std::vector<uint32_t> range_of(const std::vector<uint32_t>& values, const SquadWindow& window) {
+  return {values.begin() + window.begin, values.begin() + window.end};
+}
+
 nlohmann::ordered_json feature_json(const SquadData& data, const SquadFeatures& features,
                                     const SquadWindow& window) {
   const data::Sample sample = squad_sample(data, features, window);
   const auto& words = features.contexts[data.questions[window.question].context].token_words;
-  return {
-      {"id", data.questions[window.question].id},
-      {"input_ids", sample.input_ids},
-      {"token_type_ids", sample.token_type_ids},
-      {"start", sample.start_position},
-      {"end", sample.end_position},
-      {"best", {window.best_begin - window.begin, window.best_end - window.begin}},
-      {"words", std::vector<uint32_t>(words.begin() + window.begin, words.begin() + window.end)}};
+  return {{"id", data.questions[window.question].id},
+          {"input_ids", sample.input_ids},
+          {"token_type_ids", sample.token_type_ids},
+          {"start", sample.start_position},
+          {"end", sample.end_position},
+          {"best", {window.best_begin - window.begin, window.best_end - window.begin}},
+          {"words", words.empty() ? words : range_of(words, window)}};
 }
 
 std::vector<SquadLogits> logits_of(const SquadFeatures& features, std::span<const float> values) {
@@ -43,13 +46,17 @@ std::vector<SquadLogits> logits_of(const SquadFeatures& features, std::span<cons
 }
 
 void run(const std::span<char* const> arguments) {
-  if (arguments.size() != 5) throw_user_error("usage: squad_driver DATA VOCABULARY LOGITS FOLDER");
-  const SquadData data = read_squad(arguments[1]);
-  const text::Tokenizer tokenizer(text::Vocabulary::load(arguments[2]),
-                                  {.profile = text::Profile::kGoogle});
-  const platform::MappedFile file(arguments[3]);
-  const std::filesystem::path folder = arguments[4];
-  const SquadFeatures features = make_squad_features(data, tokenizer, {.with_labels = true});
+  if (arguments.size() != 6) {
+    throw_user_error("usage: squad_driver STYLE DATA VOCABULARY LOGITS FOLDER");
+  }
+  const SquadStyle style = squad_style_from(arguments[1]);
+  const SquadData data = read_squad(arguments[2]);
+  const text::Tokenizer tokenizer(text::Vocabulary::load(arguments[3]),
+                                  {.profile = text::profile_from_name(arguments[1])});
+  const platform::MappedFile file(arguments[4]);
+  const std::filesystem::path folder = arguments[5];
+  const SquadFeatures features =
+      make_squad_features(data, tokenizer, {.style = style, .with_labels = true});
   platform::make_writable_directory(folder);
   platform::AtomicFile lines(folder / "features.jsonl");
   for (const SquadWindow& window : features.windows) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "base/error.h"
 #include "formats/json.h"
 
@@ -59,6 +61,10 @@ class SquadReader {
     SquadQuestion question{.id = text(json, "id", prefix),
                            .question = text(json, "question", prefix),
                            .context = data_.contexts.size() - 1};
+    if (!ids_.insert(question.id).second) {
+      throw_data_error("{}: {}id \"{}\" has come before; predictions are kept by id",
+                       path_.string(), prefix, question.id);
+    }
     if (json.contains("is_impossible")) {
       const Json& value = json["is_impossible"];
       if (!value.is_boolean()) refuse(prefix + "is_impossible", "is neither true nor false");
@@ -76,6 +82,7 @@ class SquadReader {
 
   const std::filesystem::path& path_;
   SquadData data_;
+  std::unordered_set<std::string> ids_;
 };
 
 }  // namespace

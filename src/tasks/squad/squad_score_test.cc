@@ -73,6 +73,10 @@ TEST(SquadScoreTest, FilesOfAnotherFormAreRefused) {
   EXPECT_EQ(
       refused("{\"data\": [{\"paragraphs\": [{\"context\": \"c\", \"qas\": [{\"id\": 1}]}]}]}"),
       ": data[0].paragraphs[0].qas[0].id is no text; is this a SQuAD file?");
+  const std::string question = "{\"id\": \"q\", \"question\": \"\", \"answers\": []}";
+  EXPECT_EQ(refused("{\"data\": [{\"paragraphs\": [{\"context\": \"c\", \"qas\": [" + question +
+                    ", " + question + "]}]}]}"),
+            ": data[0].paragraphs[0].qas[1].id \"q\" has come before; predictions are kept by id");
   EXPECT_EQ(refused("{\"data\": []}"), ": data holds no question; is this a SQuAD file?");
   platform::write_file_atomically(path, "{\"q1\": 3}");
   EXPECT_THROW(read_squad_predictions(path), DataError);
