@@ -81,7 +81,7 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
 }
 
 void run(const Options& options) {
-  tasks::MaskFiller filler(model_folder(options.checkpoint),
+  tasks::MaskFiller filler(model_path(options.checkpoint),
                            {.compile = {.num_threads = options.threads}});
   if (!options.score_file.empty()) {
     print_score(filler, read_questions(options.score_file));
@@ -100,8 +100,10 @@ void add_fill(Subcommand parent) {
   Subcommand command = parent.add_subcommand("fill", "Fill in the [MASK]s of texts");
   const auto options = std::make_shared<Options>();
   command
-      .add_option("--init-checkpoint", options->checkpoint,
-                  "Checkpoint, Hugging Face folder, or folder of checkpoints (the newest is taken)")
+      .add_option(
+          "--init-checkpoint", options->checkpoint,
+          "Checkpoint, Hugging Face folder, prefix of a TensorFlow checkpoint, or folder of "
+          "checkpoints (the newest is taken)")
       .required();
   command.add_option("--text", options->texts,
                      "Text with [MASK]; default: lines of standard input");

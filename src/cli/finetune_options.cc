@@ -13,6 +13,7 @@
 #include "cli/training_run.h"
 #include "formats/json.h"
 #include "models/hugging_face_config.h"
+#include "models/stored_model.h"
 
 namespace cloze::cli {
 namespace {
@@ -94,13 +95,13 @@ bool is_set(const OptionTable& table, const char* name) {
   return table.origin(name) != kDefaultOrigin;
 }
 
-models::BertConfig merged_config(const fs::path& folder, const models::BertConfig& wanted,
+models::BertConfig merged_config(const fs::path& path, const models::BertConfig& wanted,
                                  const OptionTable& table) {
-  models::BertConfig config = models::read_hugging_face_config(folder / "config.json");
+  models::BertConfig config = models::read_hugging_face_config(models::configuration_of(path));
   for (const Size& size : kSizes) {
     if (is_set(table, size.name) && wanted.*size.field != config.*size.field) {
       throw_user_error("{} is {} ({}), but {} has {}; leave it out or take another checkpoint",
-                       size.name, wanted.*size.field, table.origin(size.name), folder.string(),
+                       size.name, wanted.*size.field, table.origin(size.name), path.string(),
                        config.*size.field);
     }
   }
@@ -111,14 +112,14 @@ models::BertConfig merged_config(const fs::path& folder, const models::BertConfi
   return config;
 }
 
-// The folder the run starts from; empty: none, or a file of weights alone.
-fs::path start_folder(FinetuneOptions& options) {
+// The model the run starts from; empty: none.
+fs::path start_path(FinetuneOptions& options) {
   const std::string& named =
       options.init_checkpoint.empty() ? options.restore_dir : options.init_checkpoint;
-  if (named.empty() || !fs::is_directory(named)) return {};
-  const fs::path folder = model_folder(named);
-  if (!options.init_checkpoint.empty()) options.init_checkpoint = folder.string();
-  return folder;
+  if (named.empty()) return {};
+  const fs::path path = model_path(named);
+  if (!options.init_checkpoint.empty()) options.init_checkpoint = path.string();
+  return path;
 }
 
 bool lower_case_of(const FinetuneOptions& options, const OptionTable& table, const fs::path& folder,
@@ -165,8 +166,9 @@ std::vector<std::string> StartModel::tokens() const {
 }
 
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
-  const fs::path folder = start_folder(options);
-  if (!folder.empty()) options.model = merged_config(folder, options.model, table);
+  const fs::path path = start_path(options);
+  const fs::path folder = path.empty() ? fs::path() : models::folder_of(path);
+  if (!path.empty()) options.model = merged_config(path, options.model, table);
   const std::string vocabulary_path = options.vocab_file.empty() && !folder.empty()
                                           ? (folder / "vocab.txt").string()
                                           : options.vocab_file;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/convert.h"
 #include "cli/data/convert.h"
 #include "cli/data/packing.h"
 #include "cli/data/records.h"
@@ -45,6 +46,7 @@ void add_commands(Subcommand program) {
   add_data_verify(data);
   add_data_vocabulary(data);
   add_data_wikipedia(data);
+  add_convert(program);
   add_fill(program);
   add_glue(program);
   add_inspect(program);

@@ -50,6 +50,7 @@ void Subcommand::set_action(std::function<void()> action) { app_->callback(std::
 using Text = const std::string&;
 template OptionHandle Subcommand::add_option(Text, std::string&, Text);
 template OptionHandle Subcommand::add_option(Text, std::filesystem::path&, Text);
+template OptionHandle Subcommand::add_option(Text, bool&, Text);
 template OptionHandle Subcommand::add_option(Text, int&, Text);
 template OptionHandle Subcommand::add_option(Text, int64_t&, Text);
 template OptionHandle Subcommand::add_option(Text, uint64_t&, Text);

@@ -34,8 +34,9 @@ class Subcommand {
   Subcommand add_subcommand(const std::string& name, const std::string& help);
   void require_subcommand();
 
-  // T: std::string, std::filesystem::path, int, int64_t, uint64_t, double, std::optional of the two
-  // before, std::vector<std::string>. The target holds the default, and must outlive the parsing.
+  // T: std::string, std::filesystem::path, bool (true or false is to follow), int, int64_t,
+  // uint64_t, double, std::optional of int64_t and double, std::vector<std::string>. The target
+  // holds the default, and must outlive the parsing.
   template <typename T>
   OptionHandle add_option(const std::string& flag, T& target, const std::string& help);
   OptionHandle add_flag(const std::string& flag, bool& target, const std::string& help);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/exit_code.h"
+#include "formats/tf_checkpoint.h"
 #include "platform/memory.h"
 #include "platform/signals.h"
 #include "platform/terminal.h"
@@ -86,8 +87,10 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   return training.state();
 }
 
-fs::path model_folder(const fs::path& path) {
-  return fs::exists(path / "config.json") ? path : train::find_checkpoint(path).path;
+fs::path model_path(const fs::path& path) {
+  if (fs::exists(path / "config.json")) return path;
+  if (const auto tensorflow = formats::find_tf_checkpoint(path)) return *tensorflow;
+  return train::find_checkpoint(path).path;
 }
 
 }  // namespace cloze::cli

@@ -3,54 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstring>
 #include <map>
-#include <optional>
 
 #include "base/bfloat16.h"
 #include "base/error.h"
-#include "formats/model_tensors.h"
+#include "base/float16.h"
+#include "models/checkpoint_names.h"
+#include "models/stored_model.h"
 
 namespace cloze::inference {
 namespace {
 
 using formats::TensorView;
-
-void replace_suffix(std::string& name, std::string_view from, std::string_view to) {
-  if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
-}
-
-// The name as we write it.
-std::string canonical_name(std::string_view stored) {
-  std::string name(stored);
-  if (name.starts_with("embeddings.") || name.starts_with("encoder.") ||
-      name.starts_with("pooler.")) {
-    name.insert(0, "bert.");
-  }
-  replace_suffix(name, "LayerNorm.gamma", "LayerNorm.weight");
-  replace_suffix(name, "LayerNorm.beta", "LayerNorm.bias");
-  return name;
-}
-
-// Copies of other tensors, and constants, that some writers store.
-bool is_redundant(std::string_view name) {
-  return name == "bert.embeddings.position_ids" || name == "cls.predictions.decoder.weight" ||
-         name == "cls.predictions.decoder.bias";
-}
-
-float half_to_float(uint16_t bits) {
-  const uint32_t sign = uint32_t{bits & 0x8000u} << 16;
-  const uint32_t exponent = (bits >> 10) & 0x1fu;
-  const uint32_t fraction = bits & 0x3ffu;
-  if (exponent == 0) {  // zero or subnormal: fraction * 2^-24
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const uint32_t wide_exponent = exponent == 0x1f ? 0xffu : exponent + (127 - 15);
-  return std::bit_cast<float>(sign | wide_exponent << 23 | fraction << 13);
-}
 
 // The bytes need not be aligned for T.
 template <typename T, typename Convert>
@@ -67,7 +32,7 @@ void convert_each(std::span<const std::byte> bytes, std::span<float> values, Con
 MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted) {
   std::map<std::string, const TensorView*> stored;
-  for (const TensorView& tensor : tensors) stored[canonical_name(tensor.name)] = &tensor;
+  for (const TensorView& tensor : tensors) stored[models::full_name(tensor.name)] = &tensor;
 
   MatchedTensors matched;
   std::vector<std::string> misfits;
@@ -92,7 +57,7 @@ MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::fil
         path.string(), list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {
-    if (!is_redundant(name)) matched.unused.push_back(view->name);
+    if (!models::is_redundant(name)) matched.unused.push_back(view->name);
   }
   return matched;
 }
@@ -112,7 +77,7 @@ void copy_as_float(const TensorView& tensor, std::span<float> values) {
                              [](bfloat16 x) { return static_cast<float>(x); });
       return;
     case DType::kF16:
-      convert_each<uint16_t>(tensor.bytes, values, half_to_float);
+      convert_each<float16>(tensor.bytes, values, [](float16 x) { return static_cast<float>(x); });
       return;
     default:
       throw_data_error("tensor {} holds {}, where numbers with a fraction are needed", tensor.name,
@@ -143,7 +108,7 @@ void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted
 }
 
 void load_parameters(engine::Session& session, const std::filesystem::path& path) {
-  const formats::ModelTensors file(path);
+  const models::StoredModel file(path);
   const auto wanted = wanted_tensors(session.graph(), graph::VariableRole::kParameter);
   const MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
   require_all(matched, file.path());

@@ -45,7 +45,7 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched);
 
-// Every parameter of a session from the model in `path` (formats/model_tensors.h), and the compute
+// Every parameter of a session from the model in `path` (models/stored_model.h), and the compute
 // copies. Errors as above.
 void load_parameters(engine::Session& session, const std::filesystem::path& path);
 

@@ -3,17 +3,19 @@
 #include "base/error.h"
 #include "formats/json.h"
 #include "models/hugging_face_config.h"
+#include "models/stored_model.h"
 
 namespace cloze::inference {
 namespace {
 
 text::Tokenizer tokenizer_of(const std::filesystem::path& folder) {
-  text::TokenizerOptions options;
+  auto vocabulary = text::Vocabulary::load(folder / "vocab.txt");
+  text::TokenizerOptions options{.lower_case = vocabulary.likely_lower_cased()};
   const std::filesystem::path settings = folder / "tokenizer_config.json";
   if (std::filesystem::exists(settings)) {
     options.lower_case = formats::read_json_file(settings).value("do_lower_case", true);
   }
-  return text::Tokenizer(text::Vocabulary::load(folder / "vocab.txt"), options);
+  return text::Tokenizer(std::move(vocabulary), options);
 }
 
 }  // namespace
@@ -26,10 +28,12 @@ const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) con
   return head;
 }
 
-PretrainedModel open_pretrained_model(const std::filesystem::path& folder) {
-  PretrainedModel model{.path = folder,
-                        .config = models::read_hugging_face_config(folder / "config.json"),
-                        .head = models::read_hugging_face_head(folder / "config.json"),
+PretrainedModel open_pretrained_model(const std::filesystem::path& path) {
+  const std::filesystem::path configuration = models::configuration_of(path);
+  const std::filesystem::path folder = models::folder_of(path);
+  PretrainedModel model{.path = path,
+                        .config = models::read_hugging_face_config(configuration),
+                        .head = models::read_hugging_face_head(configuration),
                         .tokenizer = tokenizer_of(folder)};
   const auto tokens = static_cast<int64_t>(model.tokenizer.vocabulary().size());
   if (tokens > model.config.vocab_size) {

@@ -161,6 +161,22 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
   return formats::json_text(text);
 }
 
+std::string google_config_text(const BertConfig& config) {
+  return formats::json_text({
+      {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
+      {"hidden_act", "gelu"},
+      {"hidden_dropout_prob", config.hidden_dropout_prob},
+      {"hidden_size", config.hidden_size},
+      {"initializer_range", config.initializer_range},
+      {"intermediate_size", config.intermediate_size},
+      {"max_position_embeddings", config.max_position_embeddings},
+      {"num_attention_heads", config.num_attention_heads},
+      {"num_hidden_layers", config.num_hidden_layers},
+      {"type_vocab_size", config.type_vocab_size},
+      {"vocab_size", config.vocab_size},
+  });
+}
+
 BertConfig bert_config_from_json(const json& object, const std::string& source) {
   if (!object.is_object()) throw_user_error("{}: not a JSON object", source);
   const KeyReader reader(object, source);

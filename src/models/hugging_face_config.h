@@ -19,6 +19,10 @@ namespace cloze::models {
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head = {},
                                      std::string_view dtype = "float32");
 
+// The text of bert_config.json, the form of Google's checkpoints: no epsilon (it is 1e-12 there),
+// no switches.
+std::string google_config_text(const BertConfig& config);
+
 // UserError that names `source` (a file), the key and the value when the model is not one we build.
 BertConfig bert_config_from_json(const nlohmann::json& json, const std::string& source);
 BertConfig read_hugging_face_config(const std::filesystem::path& path);

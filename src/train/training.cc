@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "data/loader.h"
 #include "formats/crc32c.h"
-#include "formats/model_tensors.h"
 #include "inference/parameter_loading.h"
 #include "models/bert_heads.h"
 #include "models/hugging_face_config.h"
+#include "models/stored_model.h"
 #include "platform/signals.h"
 
 namespace cloze::train {
@@ -55,7 +55,7 @@ void append_zeros(const std::vector<models::AbsentBias>& biases, std::span<const
 }
 
 // Zeros stored for a bias that the configuration turns off are not unused: they say the same.
-void drop_absent_biases(const formats::ModelTensors& file, const TrainingStepOptions& step,
+void drop_absent_biases(const models::StoredModel& file, const TrainingStepOptions& step,
                         std::vector<std::string>& unused) {
   for (const models::AbsentBias& bias : models::absent_biases(step.model, step.head.kind)) {
     const formats::TensorView* tensor = file.find(bias.name);
@@ -93,7 +93,7 @@ void Training::start_fresh() {
 }
 
 void Training::load_initial_parameters() {
-  const formats::ModelTensors file(options_.init_checkpoint);
+  const models::StoredModel file(options_.init_checkpoint);
   const auto wanted = inference::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
   MatchedTensors matched = inference::match_tensors(file.tensors(), file.path(), wanted);
   drop_absent_biases(file, options_.step, matched.unused);
@@ -104,6 +104,11 @@ void Training::load_initial_parameters() {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
                         inference::list_names(matched.missing)));
   }
+  if (!file.training_state().empty()) {
+    notice_(fmt::format("  {} tensors of its optimiser's state are not carried over",
+                        file.training_state().size()));
+  }
+  matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
   if (!matched.unused.empty()) {
     notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
                         inference::list_names(matched.unused)));

@@ -1,0 +1,11 @@
+// `cloze convert`: a model from one form of checkpoint into another
+// (models/checkpoint_conversion.h).
+#pragma once
+
+#include "cli/subcommand.h"
+
+namespace cloze::cli {
+
+void add_convert(Subcommand parent);
+
+}  // namespace cloze::cli

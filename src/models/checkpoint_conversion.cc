@@ -1,0 +1,425 @@
+#include "models/checkpoint_conversion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "formats/safetensors_shards.h"
+#include "formats/tf_checkpoint.h"
+#include "graph/graph.h"
+#include "models/bert.h"
+#include "models/converted_folder.h"
+#include "models/hugging_face_config.h"
+#include "models/stored_model.h"
+#include "models/tensor_editing.h"
+#include "platform/file.h"
+#include "text/vocabulary.h"
+
+namespace cloze::models {
+namespace {
+
+namespace fs = std::filesystem;
+using formats::TensorView;
+
+constexpr int64_t kGraphcoreVocabulary = 30400;
+constexpr double kGraphcoreEpsilon = 1e-3;
+
+struct FormName {
+  std::string_view name;
+  CheckpointForm form;
+};
+constexpr FormName kForms[] = {{"hf", CheckpointForm::kHuggingFace},
+                               {"google", CheckpointForm::kGoogle},
+                               {"graphcore", CheckpointForm::kGraphcore}};
+
+std::string_view name_of_form(CheckpointForm form) {
+  return std::ranges::find(kForms, form, &FormName::form)->name;
+}
+
+std::string names_of(const std::vector<std::string>& names, size_t limit = 8) {
+  const size_t shown = std::min(limit, names.size());
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+std::string_view torch_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return "float16";
+    case DType::kBF16:
+      return "bfloat16";
+    case DType::kF64:
+      return "float64";
+    default:
+      return "float32";
+  }
+}
+
+class Conversion {
+ public:
+  explicit Conversion(const ConversionOptions& options)
+      : options_(options), model_(options.checkpoint) {}
+
+  ConversionReport run() {
+    check_options();
+    take_tensors();
+    read_configuration();
+    leave_out_parts();
+    fit_vocabulary();
+    compare_with_configuration();
+    if (to_hugging_face()) add_absent_biases();
+    set_precision();
+    if (!to_hugging_face()) lay_out_for_tensorflow();
+    platform::make_writable_directory(options_.output_dir);
+    to_hugging_face() ? write_hugging_face() : write_tensorflow();
+    return std::move(report_);
+  }
+
+ private:
+  bool to_hugging_face() const { return options_.to == CheckpointForm::kHuggingFace; }
+  bool to_graphcore() const { return options_.to == CheckpointForm::kGraphcore; }
+  bool from_graphcore() const { return options_.from == CheckpointForm::kGraphcore; }
+
+  template <typename... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    report_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  [[noreturn]] void refuse_as_no_bert() const {
+    throw_data_error("{} holds no tensor of a BERT", model_.path().string());
+  }
+
+  void check_options() const {
+    if (model_.is_tensorflow() != (options_.from != CheckpointForm::kHuggingFace)) {
+      throw_user_error("{} holds tensors under {} names; choose an action that begins with {}",
+                       model_.path().string(),
+                       model_.is_tensorflow() ? "TensorFlow's" : "Hugging Face's",
+                       model_.is_tensorflow() ? "google2 or graphcore2" : "hf2");
+    }
+    if (fs::exists(options_.output_dir) &&
+        !(fs::is_directory(options_.output_dir) && fs::is_empty(options_.output_dir))) {
+      throw_user_error("{} is not empty; choose another --output-dir or remove it",
+                       options_.output_dir.string());
+    }
+    if (options_.precision && *options_.precision != 16 && *options_.precision != 32) {
+      throw_user_error("precision is {}; choose 16 or 32", *options_.precision);
+    }
+    const bool asks_for_graphcores = !options_.use_qkv_bias || !options_.use_attention_bias ||
+                                     !options_.use_cls_layer || !options_.use_qkv_split ||
+                                     options_.num_embeddings_splits != 1;
+    if (asks_for_graphcores && !to_graphcore()) {
+      throw_user_error(
+          "use_qkv_bias, use_attention_bias, use_cls_layer, use_qkv_split and "
+          "num_embeddings_splits are of Graphcore's checkpoints; leave them out, or choose {}"
+          "2graphcore",
+          name_of_form(options_.from));
+    }
+  }
+
+  // The tensors under their names of today, without what is no parameter.
+  void take_tensors() {
+    std::vector<std::string> renamed;
+    for (TensorView tensor : model_.tensors()) {
+      const std::string name =
+          to_hugging_face() ? current_name(tensor.name) : full_name(tensor.name);
+      if (is_redundant(full_name(name)) && leave_out_redundant(tensor)) continue;
+      if (name != tensor.name) renamed.push_back(tensor.name);
+      tensor.name = name;
+      tensors_.push_back(std::move(tensor));
+    }
+    if (tensors_.empty()) refuse_as_no_bert();
+    if (!renamed.empty()) {
+      note("{} tensors have their names of today: {}", renamed.size(), names_of(renamed, 3));
+    }
+    if (!model_.training_state().empty()) {
+      note("left out, {} tensors of the optimiser's state: {}", model_.training_state().size(),
+           names_of(model_.training_state(), 3));
+    }
+    if (!model_.unknown().empty()) {
+      note("left out, {} tensors that are no part of a BERT: {}", model_.unknown().size(),
+           names_of(model_.unknown(), model_.unknown().size()));
+    }
+    if (!model_.other_entries().empty()) {
+      note("left out, no tensors: {}", names_of(model_.other_entries()));
+    }
+  }
+
+  // A copy that says something else than its original stays.
+  bool leave_out_redundant(const TensorView& tensor) {
+    const bool is_table = tensor.name == "cls.predictions.decoder.weight";
+    const bool is_bias = tensor.name == "cls.predictions.decoder.bias";
+    if (!is_table && !is_bias) {
+      note("left out, a constant: {}", tensor.name);
+      return true;
+    }
+    const TensorView* original =
+        model_.find(is_bias ? "cls.predictions.bias" : "bert.embeddings.word_embeddings.weight");
+    const bool is_copy = original != nullptr && original->dtype == tensor.dtype &&
+                         std::ranges::equal(original->bytes, tensor.bytes);
+    if (is_copy) note("left out, a copy of {}: {}", original->name, tensor.name);
+    return is_copy;
+  }
+
+  void read_configuration() {
+    fs::path file = options_.config_file;
+    if (file.empty() && (to_hugging_face() || has_configuration())) {
+      file = configuration_of(model_.path());
+    }
+    if (!file.empty()) {
+      const nlohmann::json json = formats::read_json_file(file);
+      config_ = bert_config_from_json(json, file.string());
+      if (!model_.is_tensorflow()) converted_.source_config = json;
+      if (from_graphcore()) set_graphcore_numbers(json);
+      set_switches();
+    }
+    converted_.vocabulary_file = options_.vocabulary_file;
+    const fs::path beside = model_.folder() / "vocab.txt";
+    if (converted_.vocabulary_file.empty() && fs::exists(beside)) {
+      converted_.vocabulary_file = beside;
+    }
+  }
+
+  bool has_configuration() const {
+    return fs::exists(model_.folder() / "config.json") ||
+           fs::exists(model_.folder() / "bert_config.json");
+  }
+
+  // What Graphcore's programs compute whatever the configuration says.
+  void set_graphcore_numbers(const nlohmann::json& json) {
+    if (!json.contains("layer_norm_eps")) config_->layer_norm_eps = kGraphcoreEpsilon;
+    config_->hidden_act = Activation::kGeluTanh;
+    if (!to_graphcore()) {
+      note("Graphcore's programs compute GELU by tanh and LayerNorm with epsilon {}{}",
+           kGraphcoreEpsilon,
+           to_hugging_face() ? ": config.json says so"
+                             : "; Google's with 1e-12, which no configuration changes");
+    }
+  }
+
+  bool has(std::string_view part) const {
+    return std::ranges::any_of(tensors_, [&](const TensorView& tensor) {
+      return full_name(tensor.name).find(part) != std::string::npos;
+    });
+  }
+
+  // The switches say what there is; heads that are not there at all say nothing.
+  void set_switches() {
+    if (!model_.is_tensorflow()) return;
+    config_->use_qkv_bias = has(".attention.self.query.bias");
+    config_->use_attention_projection_bias = has(".attention.output.dense.bias");
+    if (!has("cls.")) return;
+    config_->use_cls_layer = has("cls.predictions.transform.");
+    config_->use_prediction_bias = has("cls.predictions.bias");
+  }
+
+  void leave_out_parts() {
+    const auto leave_out = [&](bool is_wanted, std::initializer_list<std::string_view> parts) {
+      if (is_wanted) return;
+      std::vector<std::string> names;
+      std::erase_if(tensors_, [&](const TensorView& tensor) {
+        const bool is_part = std::ranges::any_of(parts, [&](std::string_view part) {
+          return tensor.name.find(part) != std::string::npos;
+        });
+        if (is_part) names.push_back(tensor.name);
+        return is_part;
+      });
+      if (!names.empty()) note("left out, as asked: {}", names_of(names));
+    };
+    leave_out(options_.use_qkv_bias, {".self.query.bias", ".self.key.bias", ".self.value.bias"});
+    leave_out(options_.use_attention_bias, {".attention.output.dense.bias"});
+    leave_out(options_.use_cls_layer, {"cls.predictions.transform."});
+    if (!config_) return;
+    config_->use_qkv_bias &= options_.use_qkv_bias;
+    config_->use_attention_projection_bias &= options_.use_attention_bias;
+    config_->use_cls_layer &= options_.use_cls_layer;
+  }
+
+  int64_t wanted_rows(int64_t rows) const {
+    if (options_.vocab_size) return *options_.vocab_size;
+    if (to_graphcore() && !from_graphcore()) return std::min(rows, kGraphcoreVocabulary);
+    if (from_graphcore() && !to_graphcore() && !converted_.vocabulary_file.empty()) {
+      const int64_t tokens = text::Vocabulary::load(converted_.vocabulary_file).size();
+      return std::max(rows, tokens);
+    }
+    return rows;
+  }
+
+  void fit_vocabulary() {
+    const int64_t rows = vocabulary_rows(tensors_);
+    const int64_t wanted = wanted_rows(rows);
+    if (rows > 0 && wanted != rows) {
+      resize_vocabulary(tensors_, wanted, storage_);
+      wanted < rows ? note("the vocabulary was cut from {} rows to {}", rows, wanted)
+                    : note("{} rows, the mean of the others, were appended to the vocabulary's {}",
+                           wanted - rows, rows);
+    }
+    if (config_ && rows > 0) config_->vocab_size = wanted;
+  }
+
+  std::map<std::string, Shape> expected_shapes() const {
+    graph::Graph graph;
+    bert_for_pretraining(graph, *config_, {.tokens = 8, .sequences = 1, .predictions = 1});
+    std::map<std::string, Shape> shapes;
+    for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+      shapes[graph.info(value).name] = graph.type(value).shape;
+    }
+    return shapes;
+  }
+
+  void compare_with_configuration() {
+    if (!config_) {
+      note("there is no configuration, so shapes were not compared; give --config");
+      return;
+    }
+    std::map<std::string, Shape> missing = expected_shapes();
+    std::vector<std::string> others;
+    for (const TensorView& tensor : tensors_) {
+      const auto expected = missing.find(full_name(tensor.name));
+      if (expected == missing.end()) {
+        others.push_back(tensor.name);
+        continue;
+      }
+      if (expected->second != tensor.shape) {
+        throw_data_error("{}: {} is {}, {} by its configuration; give the right one with --config",
+                         model_.path().string(), tensor.name, tensor.shape.to_string(),
+                         expected->second.to_string());
+      }
+      missing.erase(expected);
+    }
+    if (!others.empty()) note("beside BERT's pre-training model: {}", names_of(others));
+    if (missing.empty()) return;
+    std::vector<std::string> names;
+    for (const auto& [name, shape] : missing) names.push_back(name);
+    note("not in the checkpoint, so not in the output: {}", names_of(names));
+  }
+
+  // Biases that the model does without are zeros for those who expect them.
+  void add_absent_biases() {
+    std::vector<std::string> names;
+    for (const AbsentBias& bias : absent_biases(*config_)) {
+      if (model_.find(bias.name) != nullptr) continue;
+      const auto& bytes = storage_.emplace_back(static_cast<size_t>(bias.size) * sizeof(float));
+      tensors_.push_back({bias.name, DType::kF32, Shape{bias.size}, bytes});
+      convert_precision(tensors_.back(), tensors_.front().dtype, storage_);
+      names.push_back(bias.name);
+    }
+    if (!names.empty()) note("new, zeros for biases the model does without: {}", names_of(names));
+    if (!config_->use_cls_layer) {
+      note("the model has no cls.predictions.transform; transformers would start one afresh");
+    }
+  }
+
+  void set_precision() {
+    const int64_t bits = options_.precision.value_or(to_graphcore() ? 16 : 0);
+    if (bits == 0) return;
+    std::set<std::string_view> before;
+    for (TensorView& tensor : tensors_) {
+      before.insert(name_of(tensor.dtype));
+      // Graphcore's SQuAD head computes in single precision.
+      const bool stays_single = to_graphcore() && tensor.name.starts_with("qa_outputs.");
+      convert_precision(tensor, bits == 16 && !stays_single ? DType::kF16 : DType::kF32, storage_);
+    }
+    note("weights were {}, are now of {} bits", fmt::join(before, " and "), bits);
+  }
+
+  void describe() {
+    converted_.config = *config_;
+    if (!model_.is_tensorflow()) converted_.source_folder = model_.folder();
+    converted_.source_name = model_.path().filename().string();
+    converted_.dtype = torch_dtype(tensors_.front().dtype);
+    const bool has_mlm = has("cls.predictions.");
+    const bool has_nsp = has("cls.seq_relationship.");
+    converted_.architecture = has_mlm && has_nsp   ? "BertForPreTraining"
+                              : has_mlm            ? "BertForMaskedLM"
+                              : has("qa_outputs.") ? "BertForQuestionAnswering"
+                              : has("classifier.") ? "BertForSequenceClassification"
+                              : has_nsp            ? "BertForNextSentencePrediction"
+                                                   : "BertModel";
+    for (const TensorView& tensor : tensors_) {
+      if (tensor.name == "classifier.weight") converted_.num_labels = tensor.shape[0];
+    }
+  }
+
+  void write_files(const std::vector<NamedText>& files) {
+    for (const NamedText& file : files) {
+      platform::write_file_atomically(options_.output_dir / file.name, file.text);
+      report_.files.push_back(file.name);
+    }
+  }
+
+  void count(std::span<const TensorView> tensors) {
+    report_.tensors = std::ssize(tensors);
+    for (const TensorView& tensor : tensors) report_.elements += tensor.shape.elements();
+  }
+
+  void write_hugging_face() {
+    describe();
+    count(tensors_);
+    report_.files =
+        formats::write_model_folder(options_.output_dir, tensors_, options_.max_shard_bytes);
+    write_files(hugging_face_files(converted_, report_.notes));
+  }
+
+  // Made before anything is written: it may fail.
+  void lay_out_for_tensorflow() {
+    tensorflow_ = to_tensorflow(
+        tensors_, {.names = to_graphcore() ? TensorflowNames::kGraphcore : TensorflowNames::kGoogle,
+                   .fuses_qkv = !options_.use_qkv_split,
+                   .num_word_tables = options_.num_embeddings_splits});
+    if (tensorflow_.tensors.empty()) refuse_as_no_bert();
+    if (!tensorflow_.unknown.empty()) {
+      note("left out, no name for them in such checkpoints: {}",
+           names_of(tensorflow_.unknown, tensorflow_.unknown.size()));
+    }
+  }
+
+  void write_tensorflow() {
+    count(tensorflow_.tensors);
+    const std::string name =
+        model_.is_tensorflow() ? model_.path().filename().string() : "bert_model.ckpt";
+    formats::write_tf_checkpoint(options_.output_dir / name, tensorflow_.tensors);
+    report_.files = {name + ".data-00000-of-00001", name + ".index", "checkpoint"};
+    if (!config_) return;
+    describe();
+    write_files(
+        tensorflow_files(converted_, to_graphcore(), options_.use_qkv_split, report_.notes));
+  }
+
+  const ConversionOptions& options_;
+  StoredModel model_;
+  std::vector<TensorView> tensors_;
+  TensorStorage storage_;
+  ConvertedTensors tensorflow_;
+  std::optional<BertConfig> config_;
+  ConvertedModel converted_;
+  ConversionReport report_;
+};
+
+}  // namespace
+
+ConversionAction conversion_action(std::string_view name) {
+  if (name == "research2apps" || name == "apps2research") {
+    throw_user_error(
+        "{} is for GroupBERT's research checkpoints, and GroupBERT is not part of "
+        "cloze",
+        name);
+  }
+  for (const FormName& from : kForms) {
+    for (const FormName& to : kForms) {
+      if (name == fmt::format("{}2{}", from.name, to.name)) return {from.form, to.form};
+    }
+  }
+  throw_user_error("{} is no conversion; name it FROM2TO, where each is hf, google or graphcore",
+                   name);
+}
+
+ConversionReport convert_checkpoint(const ConversionOptions& options) {
+  return Conversion(options).run();
+}
+
+}  // namespace cloze::models

@@ -1,0 +1,161 @@
+#include "models/converted_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/json.h"
+#include "models/hugging_face_config.h"
+#include "models/hugging_face_tokenizer.h"
+#include "platform/file.h"
+#include "text/vocabulary.h"
+
+namespace cloze::models {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTokenizerFiles[] = {"vocab.txt", "tokenizer.json", "tokenizer_config.json",
+                                           "special_tokens_map.json", "added_tokens.json"};
+
+// Label names are how transformers knows the number of labels.
+void add_labels(int64_t count, nlohmann::json& config) {
+  nlohmann::json names;
+  nlohmann::json ids;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string name = fmt::format("LABEL_{}", i);
+    names[std::to_string(i)] = name;
+    ids[name] = i;
+  }
+  config["id2label"] = names;
+  config["label2id"] = ids;
+}
+
+std::string config_text(const ConvertedModel& model) {
+  nlohmann::json config = model.source_config;
+  if (config.is_null()) {
+    config = nlohmann::json::parse(hugging_face_config_text(model.config, model.dtype));
+    config["architectures"] = {model.architecture};
+    if (model.num_labels > 0) add_labels(model.num_labels, config);
+  }
+  config["vocab_size"] = model.config.vocab_size;
+  config[config.contains("dtype") ? "dtype" : "torch_dtype"] = model.dtype;
+  return formats::json_text(config);
+}
+
+std::string model_card(const ConvertedModel& model) {
+  const BertConfig& c = model.config;
+  return fmt::format(
+      "---\n"
+      "library_name: transformers\n"
+      "tags:\n- bert\n- cloze\n"
+      "---\n\n"
+      "# {}\n\n"
+      "{} layers, hidden size {}, {} heads, vocabulary {}, up to {} positions.\n\n"
+      "Converted with cloze from the checkpoint {}; it was not trained further.\n\n"
+      "## To be filled in\n\n"
+      "Language, licence, training data, intended use and limits.\n",
+      model.architecture, c.num_hidden_layers, c.hidden_size, c.num_attention_heads, c.vocab_size,
+      c.max_position_embeddings, model.source_name);
+}
+
+bool is_lower_cased(const fs::path& settings, const text::Vocabulary& vocabulary) {
+  if (!fs::exists(settings)) return vocabulary.likely_lower_cased();
+  return formats::read_json_file(settings).value("do_lower_case", vocabulary.likely_lower_cased());
+}
+
+text::Vocabulary first_tokens(const text::Vocabulary& vocabulary, int64_t count) {
+  std::vector<std::string> tokens;
+  for (int32_t id = 0; id < std::min<int64_t>(count, vocabulary.size()); ++id) {
+    tokens.push_back(vocabulary.token(id));
+  }
+  return text::Vocabulary::from_tokens(std::move(tokens));
+}
+
+std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary, bool lower_case,
+                                          int64_t max_length) {
+  std::vector<std::string> tokens;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) tokens.push_back(vocabulary.token(id));
+  const TokenizerDescription tokenizer{
+      .tokens = tokens, .lower_case = lower_case, .max_length = max_length};
+  return {{"vocab.txt", vocabulary_text(tokenizer)},
+          {"tokenizer.json", tokenizer_json_text(tokenizer)},
+          {"tokenizer_config.json", tokenizer_config_text(tokenizer)},
+          {"special_tokens_map.json", special_tokens_map_text()}};
+}
+
+void note_size(int64_t tokens, int64_t rows, std::vector<std::string>& notes) {
+  if (rows > tokens) {
+    notes.push_back(fmt::format("the last {} of {} word embeddings belong to no token (padding)",
+                                rows - tokens, rows));
+  }
+}
+
+// The source's own files where they fit; what is missing is made from the vocabulary.
+void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& files,
+                         std::vector<std::string>& notes) {
+  if (model.vocabulary_file.empty()) {
+    notes.push_back("there is no vocab.txt, so no tokenizer's files; give --vocab-file");
+    return;
+  }
+  const auto whole = text::Vocabulary::load(model.vocabulary_file);
+  const int64_t rows = model.config.vocab_size;
+  const bool is_cut = whole.size() > rows;
+  const fs::path settings = model.vocabulary_file.parent_path() / "tokenizer_config.json";
+  const bool lower_case = is_lower_cased(settings, whole);
+  note_size(whole.size(), rows, notes);
+  if (is_cut) {
+    notes.push_back(
+        fmt::format("the vocabulary's {} tokens were cut to the {} that have an "
+                    "embedding, the last is now {}",
+                    whole.size(), rows, whole.token(static_cast<int32_t>(rows - 1))));
+  }
+  std::vector<NamedText> made = tokenizer_files_of(
+      is_cut ? first_tokens(whole, rows) : whole, lower_case, model.config.max_position_embeddings);
+  const bool is_beside =
+      !model.source_folder.empty() && model.vocabulary_file.parent_path() == model.source_folder;
+  for (const char* name : kTokenizerFiles) {
+    const fs::path original = model.source_folder / name;
+    const auto own = std::ranges::find(made, name, &NamedText::name);
+    if (is_beside && !is_cut && fs::exists(original)) {
+      files.push_back({name, platform::read_file(original)});
+    } else if (own != made.end()) {
+      files.push_back(*own);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
+                                          std::vector<std::string>& notes) {
+  std::vector<NamedText> files;
+  add_tokenizer_files(model, files, notes);
+  const fs::path card = model.source_folder / "README.md";
+  const bool has_card = !model.source_folder.empty() && fs::exists(card);
+  files.push_back({"README.md", has_card ? platform::read_file(card) : model_card(model)});
+  files.push_back({"config.json", config_text(model)});
+  return files;
+}
+
+std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
+                                        bool use_qkv_split, std::vector<std::string>& notes) {
+  nlohmann::json config = nlohmann::json::parse(google_config_text(model.config));
+  if (for_graphcore) {
+    config["use_qkv_split"] = use_qkv_split;
+    config["use_qkv_bias"] = model.config.use_qkv_bias;
+    config["use_attention_projection_bias"] = model.config.use_attention_projection_bias;
+    config["use_cls_layer"] = model.config.use_cls_layer;
+    config["use_prediction_bias"] = model.config.use_prediction_bias;
+  }
+  std::vector<NamedText> files = {{"bert_config.json", formats::json_text(config)}};
+  if (model.vocabulary_file.empty()) {
+    notes.push_back("there is no vocab.txt; give --vocab-file to have one beside the checkpoint");
+  } else {
+    files.push_back({"vocab.txt", platform::read_file(model.vocabulary_file)});
+    note_size(text::Vocabulary::load(model.vocabulary_file).size(), model.config.vocab_size, notes);
+  }
+  return files;
+}
+
+}  // namespace cloze::models

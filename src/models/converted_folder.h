@@ -1,0 +1,39 @@
+// The files beside the weights of a converted model (checkpoint_conversion.h).
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "models/bert_config.h"
+
+namespace cloze::models {
+
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+
+// Where a converted model comes from, and what is known of it.
+struct ConvertedModel {
+  BertConfig config;
+  nlohmann::json source_config;           // config.json of a Hugging Face folder; null otherwise
+  std::filesystem::path source_folder;    // of a Hugging Face folder; empty otherwise
+  std::string source_name;                // for the model card
+  std::filesystem::path vocabulary_file;  // may be empty
+  std::string architecture;               // "BertForPreTraining"
+  std::string dtype;                      // "float32"
+  int64_t num_labels = 0;                 // of a classifier; 0: there is none
+};
+
+// config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are taken over
+// as they are while they fit; a vocabulary with more tokens than rows is cut, and `notes` says so.
+std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
+                                          std::vector<std::string>& notes);
+
+// bert_config.json and vocab.txt. For Graphcore's programs the configuration has their switches.
+std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
+                                        bool use_qkv_split, std::vector<std::string>& notes);
+
+}  // namespace cloze::models

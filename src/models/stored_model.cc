@@ -1,0 +1,41 @@
+#include "models/stored_model.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace cloze::models {
+
+namespace fs = std::filesystem;
+
+StoredModel::StoredModel(const fs::path& path)
+    : file_(path), is_tensorflow_(has_tensorflow_names(file_.tensors())) {
+  if (is_tensorflow_) {
+    converted_ = from_tensorflow(file_.tensors());
+  } else {
+    converted_.tensors = file_.tensors();
+  }
+}
+
+fs::path StoredModel::folder() const { return folder_of(path()); }
+
+const formats::TensorView* StoredModel::find(std::string_view name) const {
+  const auto found = std::ranges::find(tensors(), name, &formats::TensorView::name);
+  return found == tensors().end() ? nullptr : &*found;
+}
+
+fs::path folder_of(const fs::path& model) {
+  if (fs::is_directory(model)) return model;
+  return model.has_parent_path() ? model.parent_path() : fs::path(".");
+}
+
+fs::path configuration_of(const fs::path& model) {
+  const fs::path folder = folder_of(model);
+  for (const char* name : {"config.json", "bert_config.json"}) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  throw_user_error("{} holds neither config.json nor bert_config.json; put one beside the weights",
+                   folder.string());
+}
+
+}  // namespace cloze::models
