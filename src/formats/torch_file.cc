@@ -70,8 +70,8 @@ StorageKey storage_key_of(const PickleNode& reference) {
                    [&](const StorageType& known) { return known.name == id->items[1]->text; });
   const PickleNode& key = *id->items[2];
   const PickleNode& elements = *id->items[4];
-  if (type == std::end(kStorageTypes) || !key.is(Kind::kText) || !elements.is(Kind::kInteger) ||
-      elements.integer < 0 ||
+  if (!id->items[1]->is(Kind::kGlobal) || type == std::end(kStorageTypes) || !key.is(Kind::kText) ||
+      !elements.is(Kind::kInteger) || elements.integer < 0 ||
       static_cast<uint64_t>(elements.integer) > kMaxStorageBytes / bytes_of(type->dtype)) {
     refuse("a storage of unknown kind, name or size");
   }
@@ -204,7 +204,7 @@ struct ZipFileCloser {
 
 class ZipArchive {
  public:
-  explicit ZipArchive(std::span<const std::byte> bytes) : bytes_(bytes.size()) {
+  explicit ZipArchive(std::span<const std::byte> bytes) : bytes_left_(bytes.size()) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -230,31 +230,34 @@ class ZipArchive {
     refuse("holds no data.pkl: it is a zip file, but none of torch");
   }
 
-  std::optional<std::vector<std::byte>> find(const std::string& name, uint64_t most) const {
+  std::optional<std::vector<std::byte>> find(const std::string& name, uint64_t most) {
     zip_stat_t status;
     if (zip_stat(archive_.get(), name.c_str(), 0, &status) != 0) return std::nullopt;
-    // torch does not compress: what is larger than the file is made to fill the memory.
-    if (status.size > std::min(most, bytes_)) {
+    // torch does not compress: what is larger than the file, alone or with the other entries, is
+    // made to fill the memory.
+    if (status.size > std::min(most, bytes_left_)) {
       refuse("{} has {} bytes, more than are due", name, status.size);
     }
+    bytes_left_ -= status.size;
     const std::unique_ptr<zip_file_t, ZipFileCloser> file(
         zip_fopen(archive_.get(), name.c_str(), 0));
     std::vector<std::byte> bytes(status.size);
-    if (file == nullptr || zip_fread(file.get(), bytes.data(), bytes.size()) !=
-                               static_cast<zip_int64_t>(bytes.size())) {
-      refuse("{} cannot be read", name);
+    std::byte behind;  // only who reads to the end is told that the CRC is wrong
+    if (file == nullptr || zip_fread(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes) ||
+        zip_fread(file.get(), &behind, 1) != 0) {
+      refuse("{} cannot be read, or not as its CRC says; copy the file again", name);
     }
     return bytes;
   }
 
-  std::vector<std::byte> read(const std::string& name, uint64_t most) const {
+  std::vector<std::byte> read(const std::string& name, uint64_t most) {
     auto bytes = find(name, most);
     if (!bytes) refuse("{} is missing", name);
     return std::move(*bytes);
   }
 
  private:
-  uint64_t bytes_;
+  uint64_t bytes_left_;  // of the file, when what was read is taken off
   std::unique_ptr<zip_t, ZipCloser> archive_;
 };
 
@@ -262,7 +265,7 @@ using Storages = std::map<std::string, std::span<const std::byte>>;
 
 StateDictionary read_zip(std::span<const std::byte> file, Storages& storages,
                          std::deque<std::vector<std::byte>>& owned) {
-  const ZipArchive archive(file);
+  ZipArchive archive(file);
   const std::string folder = archive.folder();
   if (const auto order = archive.find(folder + "/byteorder", 16)) {
     const std::string_view text(reinterpret_cast<const char*>(order->data()), order->size());
@@ -333,8 +336,10 @@ std::vector<std::byte> gathered(const TorchTensor& tensor, std::span<const std::
   return bytes;
 }
 
+// `copy_bytes` may be used up by tensors that have to be copied: a storage may be looked at any
+// number of times.
 TensorView view_of(const TorchTensor& tensor, const Storages& storages,
-                   std::deque<std::vector<std::byte>>& owned) {
+                   std::deque<std::vector<std::byte>>& owned, uint64_t& copy_bytes) {
   const auto found = storages.find(tensor.storage.key);
   const int64_t width = bytes_of(tensor.storage.dtype);
   if (found == storages.end() || std::ssize(found->second) != tensor.storage.elements * width) {
@@ -347,6 +352,9 @@ TensorView view_of(const TorchTensor& tensor, const Storages& storages,
     view.bytes = found->second.subspan(static_cast<size_t>(tensor.offset * width),
                                        static_cast<size_t>(tensor.elements() * width));
   } else {
+    const auto bytes = static_cast<uint64_t>(tensor.elements() * width);
+    if (bytes > copy_bytes) refuse("{}: its tensors are far larger than the file", tensor.name);
+    copy_bytes -= bytes;
     view.bytes = owned.emplace_back(gathered(tensor, found->second));
   }
   return view;
@@ -370,8 +378,9 @@ TorchFile::TorchFile(const std::filesystem::path& path) : file_(path) {
     StateDictionary dictionary = start_of(bytes).starts_with(kZipStart)
                                      ? read_zip(bytes, storages, storage_)
                                      : read_legacy(bytes, storages);
+    uint64_t copy_bytes = 4 * bytes.size();
     for (const TorchTensor& tensor : dictionary.tensors) {
-      tensors_.push_back(view_of(tensor, storages, storage_));
+      tensors_.push_back(view_of(tensor, storages, storage_, copy_bytes));
     }
     other_entries_ = std::move(dictionary.others);
   } catch (const BadFile& bad) {

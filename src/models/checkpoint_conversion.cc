@@ -134,7 +134,7 @@ class Conversion {
     }
     if (tensors_.empty()) refuse_as_no_bert();
     if (!renamed.empty()) {
-      note("{} tensors have their names of today: {}", renamed.size(), names_of(renamed, 3));
+      note("renamed, {} tensors with early names: {}", renamed.size(), names_of(renamed, 3));
     }
     if (!model_.training_state().empty()) {
       note("left out, {} tensors of the optimiser's state: {}", model_.training_state().size(),
@@ -340,8 +340,10 @@ class Conversion {
                               : has("classifier.") ? "BertForSequenceClassification"
                               : has_nsp            ? "BertForNextSentencePrediction"
                                                    : "BertModel";
-    for (const TensorView& tensor : tensors_) {
-      if (tensor.name == "classifier.weight") converted_.num_labels = tensor.shape[0];
+    // A span head has two outputs whatever a classifier beside it has.
+    const auto classifier = std::ranges::find(tensors_, "classifier.weight", &TensorView::name);
+    if (classifier != tensors_.end() && !has("qa_outputs.")) {
+      converted_.num_labels = classifier->shape[0];
     }
   }
 

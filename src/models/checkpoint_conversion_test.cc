@@ -151,7 +151,7 @@ TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
   formats::write_safetensors(folder_ / "old.safetensors",
                              std::vector{tensor("bert.embeddings.word_embeddings.weight", {22, 4}),
                                          tensor("cls.predictions.decoder.weight", {22, 4}),
-                                         tensor("bert.embeddings.position_ids", {1, 6}),
+                                         tensor("bert.embeddings.position_ids", {1, 16}),
                                          tensor("bert.embeddings.LayerNorm.gamma", {4})});
   ConversionOptions asked = options("hf2hf", folder_ / "old.safetensors", "hf");
   asked.config_file = kFixtures / "google/bert_config.json";
@@ -161,7 +161,7 @@ TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
   EXPECT_NE(tensors.find("bert.embeddings.LayerNorm.weight"), nullptr);
   EXPECT_TRUE(has_note(report, "left out, a constant: bert.embeddings.position_ids"));
   EXPECT_TRUE(has_note(report, "left out, a copy of bert.embeddings.word_embeddings.weight"));
-  EXPECT_TRUE(has_note(report, "1 tensors have their names of today: bert.embeddings.LayerNorm."));
+  EXPECT_TRUE(has_note(report, "renamed, 1 tensors with early names: bert.embeddings.LayerNorm."));
   EXPECT_TRUE(has_note(report, "there is no vocab.txt"));
 }
 
@@ -180,7 +180,7 @@ TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
             (folder_ / "other.safetensors").string() + " holds no tensor of a BERT");
   platform::write_file_atomically(folder_ / "bert_config.json", R"({"hidden_size": 8,
       "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 8,
-      "max_position_embeddings": 6})");
+      "max_position_embeddings": 16})");
   ConversionOptions asked = options("google2hf", kFixtures / "google", "o");
   asked.config_file = folder_ / "bert_config.json";
   EXPECT_NE(refusal(asked).find(" is [4], [8] by its configuration; give the right one with "
