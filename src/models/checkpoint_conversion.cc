@@ -11,7 +11,7 @@
 #include "formats/safetensors_shards.h"
 #include "formats/tf_checkpoint.h"
 #include "graph/graph.h"
-#include "models/bert.h"
+#include "models/bert_heads.h"
 #include "models/converted_folder.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
@@ -263,7 +263,7 @@ class Conversion {
 
   std::map<std::string, Shape> expected_shapes() const {
     graph::Graph graph;
-    bert_for_pretraining(graph, *config_, {.tokens = 8, .sequences = 1, .predictions = 1});
+    bert_for_training(graph, *config_, {}, {.tokens = 8, .sequences = 1, .predictions = 1});
     std::map<std::string, Shape> shapes;
     for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
       shapes[graph.info(value).name] = graph.type(value).shape;
@@ -301,7 +301,7 @@ class Conversion {
   // Biases that the model does without are zeros for those who expect them.
   void add_absent_biases() {
     std::vector<std::string> names;
-    for (const AbsentBias& bias : absent_biases(*config_)) {
+    for (const AbsentBias& bias : absent_biases(*config_, HeadKind::kPretraining)) {
       if (model_.find(bias.name) != nullptr) continue;
       const auto& bytes = storage_.emplace_back(static_cast<size_t>(bias.size) * sizeof(float));
       tensors_.push_back({bias.name, DType::kF32, Shape{bias.size}, bytes});

@@ -34,7 +34,7 @@ void add_labels(int64_t count, nlohmann::json& config) {
 std::string config_text(const ConvertedModel& model) {
   nlohmann::json config = model.source_config;
   if (config.is_null()) {
-    config = nlohmann::json::parse(hugging_face_config_text(model.config, model.dtype));
+    config = nlohmann::json::parse(hugging_face_config_text(model.config, {}, model.dtype));
     config["architectures"] = {model.architecture};
     if (model.num_labels > 0) add_labels(model.num_labels, config);
   }
