@@ -152,9 +152,10 @@ PlacedAnswer placed_by_offsets(std::string_view text, const SquadContext& contex
                        [](const text::Offset& token, uint32_t value) { return token.end < value; });
   PlacedAnswer placed{.is_misplaced =
                           text.substr(bytes->begin, bytes->end - bytes->begin) != answer.text};
-  if (behind != offsets.begin() && last != offsets.end() && last >= behind - 1) {
-    placed.tokens = {static_cast<uint32_t>(behind - offsets.begin() - 1),
-                     static_cast<uint32_t>(last - offsets.begin())};
+  if (behind != offsets.begin() && last != offsets.end()) {
+    const auto first = behind - 1;
+    placed.tokens = {static_cast<uint32_t>(std::min(first, last) - offsets.begin()),
+                     static_cast<uint32_t>(std::max(first, last) - offsets.begin())};
   }
   return placed;
 }

@@ -46,7 +46,8 @@ struct PlacedAnswer {
 PlacedAnswer placed_by_words(std::string_view text, const SquadContext& context,
                              const SquadAnswer& answer, const text::Tokenizer& tokenizer);
 // hugging face: from the last token that begins at the answer's begin or before it to the first
-// that ends at its end or behind it, whatever the answer's text is.
+// that ends at its end or behind it, whatever the answer's text is. An answer inside a character of
+// several tokens (a Korean syllable) has all of them.
 PlacedAnswer placed_by_offsets(std::string_view text, const SquadContext& context,
                                const SquadAnswer& answer);
 

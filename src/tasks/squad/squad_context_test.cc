@@ -85,5 +85,16 @@ TEST(SquadContextTest, OffsetsTakeTheTokensAroundTheCharacters) {
   EXPECT_EQ(by_offsets("a b", {.text = "x", .start = 2}).tokens, (TokenSpan{1, 1}));
 }
 
+TEST(SquadContextTest, CharactersOfSeveralTokens) {
+  const text::Tokenizer korean(text::Vocabulary::from_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]",
+                                                              "[MASK]", "a", "\u1100", "##\u1161"}),
+                               {});
+  const std::string text = "a 가 a";
+  const SquadContext context = tokenized_context(text, korean, SquadStyle::kHuggingFace);
+  ASSERT_EQ(context.ids, (std::vector<int32_t>{5, 6, 7, 5}));
+  const PlacedAnswer placed = placed_by_offsets(text, context, {.text = "가", .start = 2});
+  EXPECT_EQ(placed.tokens, (TokenSpan{1, 2}));
+}
+
 }  // namespace
 }  // namespace cloze::tasks

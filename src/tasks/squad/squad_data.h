@@ -4,9 +4,9 @@
 //     {"id": ..., "question": ..., "answers": [{"text": ..., "answer_start": ...}],
 //      "is_impossible": true}]}]}]}
 //
-// Errors: DataError that names the file and the place, as in "data[3].paragraphs[0].qas[1].id", also
-// when an id comes twice.
-// Source: Rajpurkar et al. 2016 and 2018; rajpurkar.github.io/SQuAD-explorer.
+// Errors: DataError that names the file and the place, as in "data[3].paragraphs[0].qas[1].id",
+// also when an id comes twice. Source: Rajpurkar et al. 2016 and 2018;
+// rajpurkar.github.io/SQuAD-explorer.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,9 @@
 //   not at its place
 //   empty context    no window                           one window
 //
-// One label differs from run_qa.py's: an answer that begins in a window's last token begins there,
-// not in the padding.
+// Labels differ from run_qa.py's where those make no sense: an answer that begins in a window's
+// last token begins there, not in the padding, and a character of several tokens does not end
+// before it begins.
 //
 // A context is tokenised once for all its questions and a window is 28 bytes; sequences are made
 // when asked for (squad_sample). Time and memory grow with the text, not with its square.
