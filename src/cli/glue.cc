@@ -3,12 +3,11 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <optional>
 
 #include "base/error.h"
 #include "cli/finetune_options.h"
+#include "cli/finetune_runs.h"
 #include "cli/training_run.h"
 #include "formats/json.h"
 #include "inference/inference_session.h"
@@ -105,40 +104,15 @@ class GlueRun {
     const Phases phases = phases_of(options_, {.training = has(GlueSplit::kTrain),
                                                .evaluation = has(GlueSplit::kDev),
                                                .prediction = has(GlueSplit::kTest)});
-    if (!phases.training) {
-      finish(phases, options_.init_checkpoint, output_folder(options_.save_path));
-      return;
-    }
-    std::map<std::string, std::vector<double>> scores;
-    const GlueOptions as_given = options_;
-    for (int64_t i = 0; i < as_given.num_seeds; ++i) {
-      options_.seed = as_given.seed + i;
-      options_.save_path = run_folder(as_given, i);
-      const train::TrainingState state = train(phases);
-      const fs::path best =
-          fs::path(options_.save_path) /
-          fmt::format("checkpoint-{}", state.best_metric ? state.best_step : state.step);
-      for (const auto& [name, value] : finish(phases, best, output_folder(options_.save_path))) {
-        scores[name].push_back(value);
-      }
-    }
-    for (const auto& [name, values] : scores) {
-      fmt::print("{} {}\n", name, describe_runs(values));
-    }
+    finetune(
+        options_, phases,
+        {.train = [&] { return train(phases); },
+         .finish = [&](const fs::path& checkpoint,
+                       const fs::path& folder) { return finish(phases, checkpoint, folder); }});
   }
 
  private:
-  using Scores = std::map<std::string, double>;
-
   bool has(GlueSplit split) const { return has_file(options_.data_dir, task_, split); }
-
-  static std::string run_folder(const GlueOptions& options, int64_t run) {
-    if (options.num_seeds == 1) return options.save_path;
-    return (fs::path(options.save_path) / fmt::format("seed-{}", options.seed + run)).string();
-  }
-  fs::path output_folder(const std::string& run_folder) const {
-    return options_.output_dir.empty() ? fs::path(run_folder) : fs::path(options_.output_dir);
-  }
 
   Split load(const GlueTask& task, GlueSplit split) const {
     const fs::path path = tasks::glue_file(options_.data_dir, task, split);
@@ -196,9 +170,6 @@ class GlueRun {
   Scores finish(const Phases& phases, const fs::path& checkpoint, const fs::path& folder) {
     Scores scores;
     if (!phases.evaluation && !phases.prediction) return scores;
-    if (checkpoint.empty()) {
-      throw_user_error("there are no weights to score; give init_checkpoint or do_training");
-    }
     inference::InferenceSession session = inference_session();
     session.load(checkpoint);
     fs::create_directories(folder);

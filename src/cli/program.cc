@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/answer.h"
+#include "cli/classify.h"
 #include "cli/convert.h"
 #include "cli/data/convert.h"
 #include "cli/data/packing.h"
@@ -26,6 +28,7 @@
 #include "cli/inspect.h"
 #include "cli/pretrain.h"
 #include "cli/score.h"
+#include "cli/squad.h"
 #include "cli/subcommand.h"
 #include "cli/tokenize.h"
 #include "cli/version.h"
@@ -46,6 +49,8 @@ void add_commands(Subcommand program) {
   add_data_verify(data);
   add_data_vocabulary(data);
   add_data_wikipedia(data);
+  add_answer(program);
+  add_classify(program);
   add_convert(program);
   add_fill(program);
   add_glue(program);
@@ -53,6 +58,7 @@ void add_commands(Subcommand program) {
   add_plan(program);
   add_pretrain(program);
   add_score(program);
+  add_squad(program);
   add_tokenize(program);
 }
 

@@ -1,0 +1,108 @@
+#include "cli/answer.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/training_run.h"
+#include "formats/json.h"
+#include "platform/file.h"
+#include "tasks/question_answerer.h"
+#include "text/ascii.h"
+
+namespace cloze::cli {
+namespace {
+
+struct Options {
+  std::string checkpoint;
+  std::string question;
+  std::string context;
+  std::string context_file;
+  std::string input_file;
+  tasks::AnswerOptions answer;
+  int threads = 0;
+};
+
+// A line of an input file: {"question": "...", "context": "..."}.
+std::vector<tasks::QuestionAndContext> read_questions(const std::string& path) {
+  std::vector<tasks::QuestionAndContext> questions;
+  const std::string content = platform::read_file(path);
+  std::string_view rest = content;
+  for (int line = 1; !rest.empty(); ++line) {
+    const auto item = formats::parse_json(text::take_line(rest));
+    if (!item || !item->is_object() || !item->contains("question") || !item->contains("context") ||
+        !item->at("question").is_string() || !item->at("context").is_string()) {
+      throw_data_error("{}:{} is not a JSON object with question and context", path, line);
+    }
+    questions.push_back(
+        {item->at("question").get<std::string>(), item->at("context").get<std::string>()});
+  }
+  if (questions.empty()) throw_user_error("{} holds no questions", path);
+  return questions;
+}
+
+std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
+  if (!options.input_file.empty()) return read_questions(options.input_file);
+  if (options.context.empty() == options.context_file.empty()) {
+    throw_user_error("give one of --context and --context-file, or --input-file");
+  }
+  return {{options.question,
+           options.context.empty() ? platform::read_file(options.context_file) : options.context}};
+}
+
+// A JSON line for each question of a file: {"answers": [{"text", "probability", "start", "end"}]}.
+void print_lines(const std::vector<std::vector<tasks::Answer>>& all) {
+  for (const std::vector<tasks::Answer>& answers : all) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const tasks::Answer& answer : answers) {
+      list.push_back({{"text", answer.text},
+                      {"probability", answer.probability},
+                      {"start", answer.start},
+                      {"end", answer.end}});
+    }
+    fmt::print("{}\n", formats::json_line({{"answers", std::move(list)}}));
+  }
+}
+
+void run(const Options& options) {
+  const std::vector<tasks::QuestionAndContext> questions = questions_of(options);
+  tasks::QuestionAnswerer answerer(model_path(options.checkpoint),
+                                   {.compile = {.num_threads = options.threads}});
+  const auto answers = answerer.answer(questions, options.answer);
+  if (!options.input_file.empty()) {
+    print_lines(answers);
+    return;
+  }
+  for (const tasks::Answer& answer : answers.front()) {
+    fmt::print("{:6.2f} %  {}  [{}, {})\n", 100 * answer.probability,
+               answer.text.empty() ? "(no answer)" : answer.text, answer.start, answer.end);
+  }
+}
+
+}  // namespace
+
+void add_answer(Subcommand parent) {
+  Subcommand command = parent.add_subcommand("answer", "Answer questions on texts of any length");
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("--init-checkpoint", options->checkpoint,
+                  "Model that cloze squad made, or folder of checkpoints (the newest is taken)")
+      .required();
+  command.add_option("--question", options->question, "The question");
+  command.add_option("--context", options->context, "The text that answers it");
+  command.add_option("--context-file", options->context_file, "File with that text");
+  command.add_option("--input-file", options->input_file,
+                     "JSONL of question and context; prints a JSON line for each");
+  command.add_option("--top-k", options->answer.top_k, "Answers at most").at_least(1);
+  command.add_option("--max-answer-length", options->answer.max_answer_length, "Tokens at most")
+      .at_least(1);
+  command.add_flag("--version-2-with-negative", options->answer.may_have_no_answer,
+                   "There may be no answer, for models trained on SQuAD 2.0");
+  command.add_option("--threads", options->threads, "0: all processors");
+  command.set_action([options] { run(*options); });
+}
+
+}  // namespace cloze::cli

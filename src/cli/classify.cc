@@ -1,0 +1,82 @@
+#include "cli/classify.h"
+
+#include <fmt/core.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/training_run.h"
+#include "formats/json.h"
+#include "platform/file.h"
+#include "tasks/text_classifier.h"
+#include "text/ascii.h"
+
+namespace cloze::cli {
+namespace {
+
+struct Options {
+  std::string checkpoint;
+  std::vector<std::string> texts;
+  std::string input_file;
+  bool json = false;
+  int threads = 0;
+};
+
+// A line is a text, or two parted by a tab.
+tasks::TextAndPair text_of(std::string_view line) {
+  const size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return {.text = std::string(line), .pair = ""};
+  return {.text = std::string(line.substr(0, tab)), .pair = std::string(line.substr(tab + 1))};
+}
+
+std::vector<tasks::TextAndPair> texts_of(const Options& options) {
+  std::vector<tasks::TextAndPair> texts;
+  for (const std::string& text : options.texts) texts.push_back(text_of(text));
+  if (!texts.empty()) return texts;
+  if (!options.input_file.empty()) {
+    const std::string content = platform::read_file(options.input_file);
+    for (std::string_view rest = content; !rest.empty();) {
+      texts.push_back(text_of(text::take_line(rest)));
+    }
+  } else {
+    for (std::string line; std::getline(std::cin, line);) texts.push_back(text_of(line));
+  }
+  return texts;
+}
+
+void run(const Options& options) {
+  tasks::TextClassifier classifier(model_path(options.checkpoint),
+                                   {.compile = {.num_threads = options.threads}});
+  for (const auto& classes : classifier.classify(texts_of(options))) {
+    if (options.json) {
+      nlohmann::ordered_json values = nlohmann::ordered_json::object();
+      for (const tasks::ClassProbability& one : classes) values[one.label] = one.value;
+      fmt::print("{}\n", formats::json_line(values));
+    } else if (classifier.head().is_regression()) {
+      fmt::print("{:.4f}\n", classes.front().value);
+    } else {
+      fmt::print("{}\t{:.4f}\n", classes.front().label, classes.front().value);
+    }
+  }
+}
+
+}  // namespace
+
+void add_classify(Subcommand parent) {
+  Subcommand command = parent.add_subcommand("classify", "Say which class texts are of");
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("--init-checkpoint", options->checkpoint,
+                  "Model that cloze glue made, or folder of checkpoints (the newest is taken)")
+      .required();
+  command.add_option("--text", options->texts, "A text; or two of a pair, parted by a tab");
+  command.add_option("--input-file", options->input_file,
+                     "A text, or a pair parted by a tab, on each line; default: standard input");
+  command.add_flag("--json", options->json, "Print all classes, as a JSON object a line");
+  command.add_option("--threads", options->threads, "0: all processors");
+  command.set_action([options] { run(*options); });
+}
+
+}  // namespace cloze::cli

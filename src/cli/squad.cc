@@ -1,0 +1,242 @@
+#include "cli/squad.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/finetune_options.h"
+#include "cli/finetune_runs.h"
+#include "cli/training_run.h"
+#include "formats/json.h"
+#include "inference/inference_session.h"
+#include "platform/file.h"
+#include "tasks/squad/squad_answering.h"
+#include "tasks/squad/squad_dataset.h"
+#include "tasks/squad/squad_score.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SquadOptions : FinetuneOptions {
+  std::string train_file;
+  std::string predict_file;
+  bool version_2_with_negative = false;
+  int64_t doc_stride = 128;
+  int64_t max_query_length = 64;
+  std::string feature_style = "google";
+  tasks::SquadPredictionOptions prediction;
+
+  SquadOptions() {
+    seq_length = 384;
+    epochs = 2.0;
+    base_learning_rate = 3e-5;
+  }
+};
+
+void add_squad_options(OptionTable& table, SquadOptions& o) {
+  const std::string group = "Task";
+  table.add({.name = "train_file",
+             .target = &o.train_file,
+             .help = "train-v1.1.json, train-v2.0.json",
+             .group = group});
+  table.add({.name = "predict_file",
+             .target = &o.predict_file,
+             .help = "dev-v1.1.json, dev-v2.0.json: answered, and scored where it has answers",
+             .group = group});
+  table.add({.name = "version_2_with_negative",
+             .target = &o.version_2_with_negative,
+             .help = "SQuAD 2.0: there may be no answer",
+             .group = group});
+  table.add({.name = "doc_stride",
+             .target = &o.doc_stride,
+             .help = "Tokens from a window to the next",
+             .group = group,
+             .minimum = 1});
+  table.add({.name = "max_query_length",
+             .target = &o.max_query_length,
+             .help = "Tokens of the question, the rest is cut",
+             .group = group,
+             .minimum = 1});
+  table.add({.name = "feature_style",
+             .target = &o.feature_style,
+             .help = "Windows and labels as in run_squad.py or in transformers' run_qa.py",
+             .group = group,
+             .choices = {"google", "hf"}});
+  table.add({.name = "n_best_size",
+             .target = &o.prediction.n_best_size,
+             .help = "Answers kept for a question",
+             .group = group,
+             .minimum = 1});
+  table.add({.name = "max_answer_length",
+             .target = &o.prediction.max_answer_length,
+             .help = "Tokens of an answer",
+             .group = group,
+             .minimum = 1});
+  table.add({.name = "null_score_diff_threshold",
+             .target = &o.prediction.null_score_diff_threshold,
+             .help = "2.0: no answer where its score is better by more than this",
+             .group = group});
+}
+
+struct Command {
+  SquadOptions options;
+  OptionTable table;
+
+  Command() {
+    add_squad_options(table, options);
+    add_finetune_options(table, options, {"SQuAD"});
+  }
+  void resolve() {
+    table.resolve();
+    settle_rivals(options, table);
+    validate(options);
+    for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
+  }
+};
+
+// Questions that are answered, and their windows.
+struct Questions {
+  tasks::SquadData data;
+  tasks::SquadFeatures features;
+};
+
+bool has_answers(const tasks::SquadData& data) {
+  for (const tasks::SquadQuestion& question : data.questions) {
+    if (!question.answers.empty()) return true;
+  }
+  return false;
+}
+
+class SquadRun {
+ public:
+  SquadRun(SquadOptions& options, const OptionTable& table)
+      : options_(options), table_(table), model_(start_model(options, table)) {}
+
+  void run() {
+    const bool can_predict = !options_.predict_file.empty();
+    const Phases phases = phases_of(options_, {.training = !options_.train_file.empty(),
+                                               .evaluation = can_predict,
+                                               .prediction = can_predict});
+    if (phases.evaluation || phases.prediction) dev_ = load(options_.predict_file, false);
+    finetune(
+        options_, phases,
+        {.train = [&] { return train(phases); },
+         .finish = [&](const fs::path& checkpoint,
+                       const fs::path& folder) { return finish(phases, checkpoint, folder); }});
+  }
+
+ private:
+  int threads() const { return engine::resolved_threads(static_cast<int>(options_.threads)); }
+
+  Questions load(const std::string& path, bool with_labels) const {
+    Questions questions{.data = tasks::read_squad(path)};
+    if (questions.data.is_version_2 && !options_.version_2_with_negative) {
+      throw_user_error("{} has questions without answer (SQuAD 2.0); add version_2_with_negative",
+                       path);
+    }
+    questions.data.is_version_2 = options_.version_2_with_negative;
+    questions.features =
+        tasks::make_squad_features(questions.data, model_.tokenizer,
+                                   {.max_sequence_length = options_.seq_length,
+                                    .document_stride = options_.doc_stride,
+                                    .max_query_length = options_.max_query_length,
+                                    .style = tasks::squad_style_from(options_.feature_style),
+                                    .with_labels = with_labels,
+                                    .threads = threads()});
+    fmt::print(stderr, "{}: {} questions, {} features, {} answers not at their place\n", path,
+               questions.data.questions.size(), questions.features.windows.size(),
+               questions.features.misplaced.size());
+    return questions;
+  }
+
+  inference::InferenceSession inference_session() const {
+    return {model_.config,
+            {.kind = models::HeadKind::kQuestionAnswering},
+            {.compile = {.num_threads = static_cast<int>(options_.threads)}}};
+  }
+
+  std::vector<tasks::SquadPrediction> answers(inference::InferenceSession& session) const {
+    return tasks::answer_squad(session, dev_.data, dev_.features, model_.tokenizer,
+                               {.prediction = options_.prediction, .threads = threads()});
+  }
+
+  tasks::SquadScores score(const std::vector<tasks::SquadPrediction>& answers) const {
+    tasks::SquadPredictions texts;
+    tasks::NoAnswerProbabilities odds;
+    for (size_t q = 0; q < answers.size(); ++q) {
+      const std::string& id = dev_.data.questions[q].id;
+      texts[id] = answers[q].text();
+      if (answers[q].null_odds) odds[id] = *answers[q].null_odds;
+    }
+    if (!dev_.data.is_version_2) return tasks::score_squad_1(dev_.data, texts);
+    // The threshold has been applied to the answers; the odds are for the search of the best.
+    return tasks::score_squad_2(dev_.data, texts, &odds, std::numeric_limits<double>::infinity());
+  }
+
+  train::TrainingState train(const Phases& phases) {
+    Questions train = load(options_.train_file, true);
+    const auto size = std::ssize(train.features.windows);
+    const int64_t steps = training_steps(options_, size, 1);
+    train::TrainingOptions run = training_options(options_, steps);
+    run.step.model = model_.config;
+    run.step.head = {.kind = models::HeadKind::kQuestionAnswering};
+    run.dataset =
+        std::make_shared<tasks::SquadDataset>(std::move(train.data), std::move(train.features));
+    run.tokens = model_.tokens();
+    run.lower_case = model_.lower_case;
+    run.extra_files.push_back({"training_config.json", formats::json_text(table_.values())});
+    if (phases.evaluation && has_answers(dev_.data)) {
+      auto session = std::make_shared<inference::InferenceSession>(inference_session());
+      run.steps_per_evaluation = steps_per_evaluation(options_, size, steps);
+      run.evaluate = [this, session](engine::Session& trained, int64_t step) {
+        session->copy_parameters(trained);
+        const tasks::SquadScores scores = score(answers(*session));
+        fmt::print(stderr, "step {}: exact {:.2f} f1 {:.2f}\n", step, scores.all.exact,
+                   scores.all.f1);
+        return scores.all.f1;
+      };
+    }
+    return run_training(std::move(run), options_);
+  }
+
+  Scores finish(const Phases& phases, const fs::path& checkpoint, const fs::path& folder) const {
+    if (!phases.evaluation && !phases.prediction) return {};
+    inference::InferenceSession session = inference_session();
+    session.load(checkpoint);
+    const auto predictions = answers(session);
+    fs::create_directories(folder);
+    if (phases.prediction) {
+      tasks::write_squad_predictions(folder, dev_.data, predictions);
+      fmt::print(stderr, "wrote {}\n", (folder / "predictions.json").string());
+    }
+    if (!phases.evaluation || !has_answers(dev_.data)) return {};
+    const tasks::SquadScores scores = score(predictions);
+    const std::string text = tasks::squad_scores_json(scores, dev_.data.is_version_2);
+    fmt::print("{}\n", text);
+    platform::write_file_atomically(folder / "eval_results.json", text + "\n");
+    return {{"exact", scores.all.exact}, {"f1", scores.all.f1}};
+  }
+
+  SquadOptions& options_;
+  const OptionTable& table_;
+  StartModel model_;
+  Questions dev_;
+};
+
+}  // namespace
+
+void add_squad(Subcommand parent) {
+  Subcommand app = parent.add_subcommand("squad", "Fine-tune on SQuAD, answer and score");
+  const auto command = std::make_shared<Command>();
+  command->table.add_flags(app.app());
+  app.set_action([command] {
+    command->resolve();
+    SquadRun(command->options, command->table).run();
+  });
+}
+
+}  // namespace cloze::cli
