@@ -1,11 +1,12 @@
-// Runs a pre-trained model folder on random sentence pairs and stores what it was given and what it
+// Runs a model folder on random sentence pairs and stores what it was given and what it
 // computed, for scripts/check_transformers to compare:
 //
 //   model_logits FOLDER OUTPUT.safetensors
 //   scripts/check_transformers FOLDER --logits OUTPUT.safetensors
 //
-// Tensors: input_ids, token_type_ids i32 [B, S]; prediction_logits f32 [B, S, V];
-// seq_relationship_logits f32 [B, 2].
+// Tensors: input_ids, token_type_ids i32 [B, S]; and what the head of the model computes:
+// prediction_logits f32 [B, S, V] and seq_relationship_logits f32 [B, 2], or span_logits
+// f32 [B, S, 2], or class_logits f32 [B, C].
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,24 +51,41 @@ std::vector<data::Sample> random_samples(const models::BertConfig& config, int64
   return samples;
 }
 
-graph::Graph inference_graph(const models::BertConfig& config, int64_t tokens) {
-  graph::Graph graph;
-  models::bert_for_inference(graph, config, {},
-                             {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
-  return graph;
-}
+using Tensors = std::vector<formats::TensorView>;
 
 template <typename T>
-formats::TensorView tensor_of(const char* name, DType dtype, Shape shape,
-                              std::span<const T> values) {
-  return {name, dtype, std::move(shape), std::as_bytes(values)};
+void add(const char* name, DType dtype, Shape shape, std::span<const T> values, Tensors& tensors) {
+  tensors.push_back({name, dtype, std::move(shape), std::as_bytes(values)});
+}
+
+void add_outputs(engine::Session& session, const models::BertHead& head, int64_t length,
+                 Tensors& tensors) {
+  const auto output = [&](const char* name, Shape shape) {
+    add<float>(name, DType::kF32, std::move(shape), session.values<float>(name), tensors);
+  };
+  switch (head.kind) {
+    case models::HeadKind::kPretraining:
+      output("prediction_logits",
+             {kSequences, length,
+              session.graph().type(*session.graph().find("prediction_logits")).shape[1]});
+      output("seq_relationship_logits", {kSequences, 2});
+      return;
+    case models::HeadKind::kQuestionAnswering:
+      return output("span_logits", {kSequences, length, 2});
+    case models::HeadKind::kSequenceClassification:
+      return output("class_logits", {kSequences, std::ssize(head.labels)});
+  }
 }
 
 void store_logits(const fs::path& folder, const fs::path& output) {
   const models::BertConfig config = models::read_hugging_face_config(folder / "config.json");
+  const models::BertHead head = models::read_hugging_face_head(folder / "config.json");
   const int64_t length = std::min(kMostPositions, config.max_position_embeddings);
   const int64_t tokens = kSequences * length;
-  engine::Session session(inference_graph(config, tokens), {});
+  graph::Graph graph;
+  models::bert_for_inference(graph, config, head,
+                             {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
+  engine::Session session(std::move(graph), {});
   inference::load_parameters(session, folder);
 
   const auto samples = random_samples(config, length);
@@ -77,16 +95,11 @@ void store_logits(const fs::path& folder, const fs::path& output) {
   inference::write_micro_batch(session, batch);
   session.run(graph::Phase::kMicroStep);
 
-  formats::write_safetensors(
-      output, std::vector{tensor_of<int32_t>("input_ids", DType::kI32, {kSequences, length},
-                                             batch.input_ids),
-                          tensor_of<int32_t>("token_type_ids", DType::kI32, {kSequences, length},
-                                             batch.token_type_ids),
-                          tensor_of<float>("prediction_logits", DType::kF32,
-                                           {kSequences, length, config.vocab_size},
-                                           session.values<float>("prediction_logits")),
-                          tensor_of<float>("seq_relationship_logits", DType::kF32, {kSequences, 2},
-                                           session.values<float>("seq_relationship_logits"))});
+  Tensors tensors;
+  add<int32_t>("input_ids", DType::kI32, {kSequences, length}, batch.input_ids, tensors);
+  add<int32_t>("token_type_ids", DType::kI32, {kSequences, length}, batch.token_type_ids, tensors);
+  add_outputs(session, head, length, tensors);
+  formats::write_safetensors(output, tensors);
 }
 
 }  // namespace
