@@ -28,18 +28,6 @@ using formats::TensorView;
 constexpr int64_t kGraphcoreVocabulary = 30400;
 constexpr double kGraphcoreEpsilon = 1e-3;
 
-struct FormName {
-  std::string_view name;
-  CheckpointForm form;
-};
-constexpr FormName kForms[] = {{"hf", CheckpointForm::kHuggingFace},
-                               {"google", CheckpointForm::kGoogle},
-                               {"graphcore", CheckpointForm::kGraphcore}};
-
-std::string_view name_of_form(CheckpointForm form) {
-  return std::ranges::find(kForms, form, &FormName::form)->name;
-}
-
 std::string names_of(const std::vector<std::string>& names, size_t limit = 8) {
   const size_t shown = std::min(limit, names.size());
   std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
@@ -117,7 +105,7 @@ class Conversion {
           "use_qkv_bias, use_attention_bias, use_cls_layer, use_qkv_split and "
           "num_embeddings_splits are of Graphcore's checkpoints; leave them out, or choose {}"
           "2graphcore",
-          name_of_form(options_.from));
+          short_name(options_.from));
     }
   }
 
@@ -403,22 +391,6 @@ class Conversion {
 };
 
 }  // namespace
-
-ConversionAction conversion_action(std::string_view name) {
-  if (name == "research2apps" || name == "apps2research") {
-    throw_user_error(
-        "{} is for GroupBERT's research checkpoints, and GroupBERT is not part of "
-        "cloze",
-        name);
-  }
-  for (const FormName& from : kForms) {
-    for (const FormName& to : kForms) {
-      if (name == fmt::format("{}2{}", from.name, to.name)) return {from.form, to.form};
-    }
-  }
-  throw_user_error("{} is no conversion; name it FROM2TO, where each is hf, google or graphcore",
-                   name);
-}
 
 ConversionReport convert_checkpoint(const ConversionOptions& options) {
   return Conversion(options).run();

@@ -15,12 +15,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace cloze::models {
+#include "models/conversion_action.h"
 
-enum class CheckpointForm { kHuggingFace, kGoogle, kGraphcore };
+namespace cloze::models {
 
 struct ConversionOptions {
   CheckpointForm from = CheckpointForm::kHuggingFace;
@@ -48,14 +47,6 @@ struct ConversionReport {
   int64_t elements = 0;
   std::vector<std::string> notes;  // a sentence each
 };
-
-// "google2graphcore", "hf2hf" ...: from and to. UserError that lists the actions for others, and
-// says so of those for GroupBERT's research checkpoints.
-struct ConversionAction {
-  CheckpointForm from;
-  CheckpointForm to;
-};
-ConversionAction conversion_action(std::string_view name);
 
 // UserError or DataError when the checkpoint is of another form, does not fit its configuration, or
 // the folder is not empty.
