@@ -43,6 +43,25 @@ TEST(Convert, TakesTheOptionsOfTheOriginal) {
   fs::remove_all(output);
 }
 
+// The same model in three forms fills blanks alike: straight from each, no conversion asked for.
+TEST(Convert, EveryFormIsAModel) {
+  const std::string fixtures = std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/tf_checkpoint";
+  const fs::path folder = fs::temp_directory_path() / "cloze_convert_test";
+  fs::remove_all(folder);
+  EXPECT_EQ(
+      run({"convert", "google2hf", fixtures + "/google", "--output-dir", folder.string()}).code,
+      ExitCode::kSuccess);
+  const auto fill = [](const std::string& model) {
+    return run({"fill", "--init-checkpoint", model, "--text", "ab [MASK] c", "--threads", "1"});
+  };
+  const Outcome google = fill(fixtures + "/google/bert_model.ckpt");
+  EXPECT_EQ(google.code, ExitCode::kSuccess) << google.text;
+  EXPECT_NE(google.text.find(" %  "), std::string::npos);
+  EXPECT_EQ(fill(folder.string()).text, google.text);
+  EXPECT_EQ(fill(fixtures + "/graphcore").text, google.text);
+  fs::remove_all(folder);
+}
+
 TEST(Convert, SaysWhatItCannotDo) {
   EXPECT_NE(run({"convert", "research2apps", "x"}).text.find("GroupBERT"), std::string::npos);
   EXPECT_EQ(run({"convert", "hf2hf", "/no/such/model"}).code, ExitCode::kUsage);

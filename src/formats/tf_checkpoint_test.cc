@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "formats/crc32c.h"
 #include "formats/sorted_table.h"
 #include "tf_checkpoint.pb.h"
 
@@ -104,6 +106,26 @@ TEST_F(TfCheckpointTest, ReadsAndRewritesTensorFlowsOwn) {
     EXPECT_NE(std::string(error.what()).find(google.string() + kDataSuffix + " is missing"),
               std::string::npos);
   }
+}
+
+TEST_F(TfCheckpointTest, ShardsAreReadTogether) {
+  wire::BundleHeader header;
+  header.set_num_shards(2);
+  std::vector<TableEntry> table = {{"", header.SerializeAsString()}};
+  for (int i = 0; i < 2; ++i) {
+    const std::string value = i == 0 ? "abcd" : "efgh";
+    wire::BundleEntry entry;
+    entry.set_dtype(1);
+    entry.mutable_shape();
+    entry.set_shard_id(i);
+    entry.set_size(4);
+    entry.set_crc32c(masked_crc32c(std::as_bytes(std::span(value))));
+    table.push_back({i == 0 ? "first" : "second", entry.SerializeAsString()});
+    platform::write_file_atomically(folder_ / fmt::format("m.data-0000{}-of-00002", i), value);
+  }
+  platform::write_file_atomically(folder_ / "m.index", sorted_table_text(table));
+  const TfCheckpoint checkpoint(folder_ / "m");
+  EXPECT_EQ(std::memcmp(find(checkpoint, "second").bytes.data(), "efgh", 4), 0);
 }
 
 TEST_F(TfCheckpointTest, IsFoundByPrefixFileOrFolder) {

@@ -60,7 +60,7 @@ class Conversion {
     leave_out_parts();
     fit_vocabulary();
     compare_with_configuration();
-    if (to_hugging_face()) add_absent_biases();
+    if (config_ && !to_graphcore()) add_absent_biases();
     set_precision();
     if (!to_hugging_face()) lay_out_for_tensorflow();
     platform::make_writable_directory(options_.output_dir);
@@ -246,7 +246,12 @@ class Conversion {
                     : note("{} rows, the mean of the others, were appended to the vocabulary's {}",
                            wanted - rows, rows);
     }
-    if (config_ && rows > 0) config_->vocab_size = wanted;
+    if (!config_ || rows == 0) return;
+    if (config_->vocab_size != rows && config_->vocab_size != wanted) {
+      note("the configuration's vocab_size {} is now the {} of the word table", config_->vocab_size,
+           wanted);
+    }
+    config_->vocab_size = wanted;
   }
 
   std::map<std::string, Shape> expected_shapes() const {
@@ -298,7 +303,7 @@ class Conversion {
     }
     if (!names.empty()) note("new, zeros for biases the model does without: {}", names_of(names));
     if (!config_->use_cls_layer) {
-      note("the model has no cls.predictions.transform; transformers would start one afresh");
+      note("the model has no cls.predictions.transform; others would start one afresh");
     }
   }
 

@@ -139,6 +139,21 @@ TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
   EXPECT_EQ(config["layer_norm_eps"], 1e-3);
   EXPECT_EQ(config["hidden_act"], "gelu_new");
   EXPECT_EQ(config["vocab_size"], 22);
+  convert_checkpoint(options("graphcore2google", folder_ / "g", "google"));
+  EXPECT_NE(formats::ModelTensors(folder_ / "google")
+                .find("bert/encoder/layer_0/attention/self/key/bias"),
+            nullptr);
+}
+
+TEST_F(CheckpointConversionTest, ConfigurationFollowsTheWordTable) {
+  fs::copy(kFixtures / "google", folder_ / "source");
+  nlohmann::json config = formats::read_json_file(folder_ / "source/bert_config.json");
+  config["vocab_size"] = 30522;
+  platform::write_file_atomically(folder_ / "source/bert_config.json", config.dump());
+  const auto report = convert_checkpoint(options("google2hf", folder_ / "source", "hf"));
+  EXPECT_TRUE(
+      has_note(report, "the configuration's vocab_size 30522 is now the 22 of the word table"));
+  EXPECT_EQ(formats::read_json_file(folder_ / "hf/config.json")["vocab_size"], 22);
 }
 
 TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
