@@ -26,26 +26,14 @@ namespace fs = std::filesystem;
 using formats::TensorView;
 
 constexpr int64_t kGraphcoreVocabulary = 30400;
+constexpr int64_t kMaxVocabulary = 10'000'000;
 constexpr double kGraphcoreEpsilon = 1e-3;
 
-std::string names_of(const std::vector<std::string>& names, size_t limit = 8) {
+std::string names_of(const std::vector<std::string>& names, size_t limit = 50) {
   const size_t shown = std::min(limit, names.size());
   std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
   return text;
-}
-
-std::string_view torch_dtype(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return "float16";
-    case DType::kBF16:
-      return "bfloat16";
-    case DType::kF64:
-      return "float64";
-    default:
-      return "float32";
-  }
 }
 
 class Conversion {
@@ -97,6 +85,10 @@ class Conversion {
     if (options_.precision && *options_.precision != 16 && *options_.precision != 32) {
       throw_user_error("precision is {}; choose 16 or 32", *options_.precision);
     }
+    if (options_.vocab_size &&
+        (*options_.vocab_size < 1 || *options_.vocab_size > kMaxVocabulary)) {
+      throw_user_error("vocab_size is {}; choose 1 to {}", *options_.vocab_size, kMaxVocabulary);
+    }
     const bool asks_for_graphcores = !options_.use_qkv_bias || !options_.use_attention_bias ||
                                      !options_.use_cls_layer || !options_.use_qkv_split ||
                                      options_.num_embeddings_splits != 1;
@@ -112,17 +104,22 @@ class Conversion {
   // The tensors under their names of today, without what is no parameter.
   void take_tensors() {
     std::vector<std::string> renamed;
+    std::set<std::string> names;
     for (TensorView tensor : model_.tensors()) {
       const std::string name =
           to_hugging_face() ? current_name(tensor.name) : full_name(tensor.name);
       if (is_redundant(full_name(name)) && leave_out_redundant(tensor)) continue;
       if (name != tensor.name) renamed.push_back(tensor.name);
       tensor.name = name;
+      if (!names.insert(name).second) {
+        throw_data_error("{}: tensor {} is there under two names; remove one",
+                         model_.path().string(), name);
+      }
       tensors_.push_back(std::move(tensor));
     }
     if (tensors_.empty()) refuse_as_no_bert();
     if (!renamed.empty()) {
-      note("renamed, {} tensors with early names: {}", renamed.size(), names_of(renamed, 3));
+      note("renamed, {} tensors: {}", renamed.size(), names_of(renamed, 3));
     }
     if (!model_.training_state().empty()) {
       note("left out, {} tensors of the optimiser's state: {}", model_.training_state().size(),
@@ -130,7 +127,7 @@ class Conversion {
     }
     if (!model_.unknown().empty()) {
       note("left out, {} tensors that are no part of a BERT: {}", model_.unknown().size(),
-           names_of(model_.unknown(), model_.unknown().size()));
+           names_of(model_.unknown()));
     }
     if (!model_.other_entries().empty()) {
       note("left out, no tensors: {}", names_of(model_.other_entries()));
@@ -270,6 +267,7 @@ class Conversion {
       return;
     }
     std::map<std::string, Shape> missing = expected_shapes();
+    const size_t num_expected = missing.size();
     std::vector<std::string> others;
     for (const TensorView& tensor : tensors_) {
       const auto expected = missing.find(full_name(tensor.name));
@@ -284,6 +282,7 @@ class Conversion {
       }
       missing.erase(expected);
     }
+    if (missing.size() == num_expected) refuse_as_no_bert();
     if (!others.empty()) note("beside BERT's pre-training model: {}", names_of(others));
     if (missing.empty()) return;
     std::vector<std::string> names;
@@ -324,20 +323,7 @@ class Conversion {
     converted_.config = *config_;
     if (!model_.is_tensorflow()) converted_.source_folder = model_.folder();
     converted_.source_name = model_.path().filename().string();
-    converted_.dtype = torch_dtype(tensors_.front().dtype);
-    const bool has_mlm = has("cls.predictions.");
-    const bool has_nsp = has("cls.seq_relationship.");
-    converted_.architecture = has_mlm && has_nsp   ? "BertForPreTraining"
-                              : has_mlm            ? "BertForMaskedLM"
-                              : has("qa_outputs.") ? "BertForQuestionAnswering"
-                              : has("classifier.") ? "BertForSequenceClassification"
-                              : has_nsp            ? "BertForNextSentencePrediction"
-                                                   : "BertModel";
-    // A span head has two outputs whatever a classifier beside it has.
-    const auto classifier = std::ranges::find(tensors_, "classifier.weight", &TensorView::name);
-    if (classifier != tensors_.end() && !has("qa_outputs.")) {
-      converted_.num_labels = classifier->shape[0];
-    }
+    describe_tensors(tensors_, converted_);
   }
 
   void write_files(const std::vector<NamedText>& files) {
@@ -368,8 +354,7 @@ class Conversion {
                    .num_word_tables = options_.num_embeddings_splits});
     if (tensorflow_.tensors.empty()) refuse_as_no_bert();
     if (!tensorflow_.unknown.empty()) {
-      note("left out, no name for them in such checkpoints: {}",
-           names_of(tensorflow_.unknown, tensorflow_.unknown.size()));
+      note("left out, no name for them in such checkpoints: {}", names_of(tensorflow_.unknown));
     }
   }
 

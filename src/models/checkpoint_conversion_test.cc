@@ -176,7 +176,7 @@ TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
   EXPECT_NE(tensors.find("bert.embeddings.LayerNorm.weight"), nullptr);
   EXPECT_TRUE(has_note(report, "left out, a constant: bert.embeddings.position_ids"));
   EXPECT_TRUE(has_note(report, "left out, a copy of bert.embeddings.word_embeddings.weight"));
-  EXPECT_TRUE(has_note(report, "renamed, 1 tensors with early names: bert.embeddings.LayerNorm."));
+  EXPECT_TRUE(has_note(report, "renamed, 1 tensors: bert.embeddings.LayerNorm.gamma"));
   EXPECT_TRUE(has_note(report, "there is no vocab.txt"));
 }
 
@@ -193,6 +193,18 @@ TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
                                                       std::as_bytes(std::span(value))}});
   EXPECT_EQ(refusal(options("hf2google", folder_ / "other.safetensors", "o")),
             (folder_ / "other.safetensors").string() + " holds no tensor of a BERT");
+  ConversionOptions with_config = options("hf2hf", folder_ / "other.safetensors", "o");
+  with_config.config_file = kFixtures / "google/bert_config.json";
+  EXPECT_EQ(refusal(with_config),
+            (folder_ / "other.safetensors").string() + " holds no tensor of a BERT");
+  formats::write_safetensors(
+      folder_ / "twice.safetensors",
+      std::vector<TensorView>{
+          {"a.LayerNorm.beta", DType::kF32, Shape{1}, std::as_bytes(std::span(value))},
+          {"a.LayerNorm.bias", DType::kF32, Shape{1}, std::as_bytes(std::span(value))}});
+  EXPECT_EQ(refusal(options("hf2google", folder_ / "twice.safetensors", "o")),
+            (folder_ / "twice.safetensors").string() +
+                ": tensor a.LayerNorm.bias is there under two names; remove one");
   platform::write_file_atomically(folder_ / "bert_config.json", R"({"hidden_size": 8,
       "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 8,
       "max_position_embeddings": 16})");
@@ -213,6 +225,9 @@ TEST_F(CheckpointConversionTest, WrongOptionsAreRefused) {
   asked = options("google2hf", kFixtures / "google", "o");
   asked.precision = 8;
   EXPECT_EQ(refusal(asked), "precision is 8; choose 16 or 32");
+  asked = options("google2hf", kFixtures / "google", "o");
+  asked.vocab_size = 0;
+  EXPECT_EQ(refusal(asked), "vocab_size is 0; choose 1 to 10000000");
   asked = options("google2hf", kFixtures / "google", "o");
   asked.use_qkv_split = false;
   EXPECT_NE(refusal(asked).find("are of Graphcore's checkpoints"), std::string::npos);

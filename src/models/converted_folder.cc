@@ -125,7 +125,41 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
   }
 }
 
+std::string_view torch_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return "float16";
+    case DType::kBF16:
+      return "bfloat16";
+    case DType::kF64:
+      return "float64";
+    default:
+      return "float32";
+  }
+}
+
 }  // namespace
+
+void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model) {
+  const auto has = [&](std::string_view start) {
+    return std::ranges::any_of(
+        tensors, [&](const formats::TensorView& tensor) { return tensor.name.starts_with(start); });
+  };
+  const bool has_mlm = has("cls.predictions.");
+  const bool has_nsp = has("cls.seq_relationship.");
+  model.architecture = has_mlm && has_nsp   ? "BertForPreTraining"
+                       : has_mlm            ? "BertForMaskedLM"
+                       : has("qa_outputs.") ? "BertForQuestionAnswering"
+                       : has("classifier.") ? "BertForSequenceClassification"
+                       : has_nsp            ? "BertForNextSentencePrediction"
+                                            : "BertModel";
+  model.dtype = torch_dtype(tensors.front().dtype);
+  // A span head has two outputs whatever a classifier beside it has.
+  const auto classifier =
+      std::ranges::find(tensors, "classifier.weight", &formats::TensorView::name);
+  const bool has_labels = classifier != tensors.end() && !has("qa_outputs.");
+  model.num_labels = has_labels ? classifier->shape[0] : 0;
+}
 
 std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
                                           std::vector<std::string>& notes) {

@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "formats/safetensors.h"
 #include "models/bert_config.h"
 
 namespace cloze::models {
@@ -22,10 +24,14 @@ struct ConvertedModel {
   std::filesystem::path source_folder;    // of a Hugging Face folder; empty otherwise
   std::string source_name;                // for the model card
   std::filesystem::path vocabulary_file;  // may be empty
-  std::string architecture;               // "BertForPreTraining"
-  std::string dtype;                      // "float32"
-  int64_t num_labels = 0;                 // of a classifier; 0: there is none
+  // Of the weights, by describe_tensors.
+  std::string architecture;  // "BertForPreTraining"
+  std::string dtype;         // "float32"
+  int64_t num_labels = 0;    // of a classifier; 0: there is none
 };
+
+// What the tensors, under Hugging Face's names, make of the model; there is at least one.
+void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model);
 
 // config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are taken over
 // as they are while they fit; a vocabulary with more tokens than rows is cut, and `notes` says so.

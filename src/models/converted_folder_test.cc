@@ -41,6 +41,24 @@ TEST(ConvertedFolder, ConfigurationSaysWhatTheWeightsAre) {
   EXPECT_NE(text_of(files, "README.md").find("bert_model.ckpt"), std::string::npos);
 }
 
+TEST(ConvertedFolder, HeadsTellTheArchitecture) {
+  const auto described = [](std::vector<const char*> names) {
+    std::vector<formats::TensorView> tensors;
+    for (const char* name : names) tensors.push_back({name, DType::kBF16, Shape{3, 4}, {}});
+    ConvertedModel model;
+    describe_tensors(tensors, model);
+    return model;
+  };
+  EXPECT_EQ(described({"bert.pooler.dense.weight"}).architecture, "BertModel");
+  EXPECT_EQ(described({"bert.pooler.dense.weight"}).dtype, "bfloat16");
+  EXPECT_EQ(described({"cls.predictions.bias"}).architecture, "BertForMaskedLM");
+  EXPECT_EQ(described({"cls.predictions.bias", "cls.seq_relationship.bias"}).architecture,
+            "BertForPreTraining");
+  EXPECT_EQ(described({"classifier.weight"}).architecture, "BertForSequenceClassification");
+  EXPECT_EQ(described({"classifier.weight"}).num_labels, 3);
+  EXPECT_EQ(described({"classifier.weight", "qa_outputs.bias"}).num_labels, 0);
+}
+
 TEST(ConvertedFolder, KeysOfTheSourceStay) {
   ConvertedModel model = model_of(24);
   model.source_config = {{"model_type", "bert"}, {"mine", 1}, {"dtype", "float32"}};
