@@ -53,6 +53,7 @@ class Conversion {
     if (!to_hugging_face()) lay_out_for_tensorflow();
     platform::make_writable_directory(options_.output_dir);
     to_hugging_face() ? write_hugging_face() : write_tensorflow();
+    name_other_files();
     return std::move(report_);
   }
 
@@ -156,6 +157,7 @@ class Conversion {
       file = configuration_of(model_.path());
     }
     if (!file.empty()) {
+      configuration_name_ = file.filename().string();
       const nlohmann::json json = formats::read_json_file(file);
       config_ = bert_config_from_json(json, file.string());
       if (!model_.is_tensorflow()) converted_.source_config = json;
@@ -370,8 +372,20 @@ class Conversion {
         tensorflow_files(converted_, to_graphcore(), options_.use_qkv_split, report_.notes));
   }
 
+  // A file given by itself says nothing about those beside it.
+  void name_other_files() {
+    if (!fs::is_directory(options_.checkpoint)) return;
+    std::vector<std::string> names = model_.other_files();
+    std::erase_if(names, [&](const std::string& name) {
+      return name == configuration_name_ || name == "vocab.txt" ||
+             std::ranges::find(report_.files, name) != report_.files.end();
+    });
+    if (!names.empty()) note("files of the folder that are not carried over: {}", names_of(names));
+  }
+
   const ConversionOptions& options_;
   StoredModel model_;
+  std::string configuration_name_;
   std::vector<TensorView> tensors_;
   TensorStorage storage_;
   ConvertedTensors tensorflow_;

@@ -87,6 +87,10 @@ TEST_F(CheckpointConversionTest, NothingGoesMissingUnsaid) {
   EXPECT_TRUE(has_note(report, "left out, 93 tensors of the optimiser's state: bert/embeddings"));
   EXPECT_TRUE(has_note(report, "beside BERT's pre-training model: qa_outputs.bias"));
   EXPECT_EQ(report.files.back(), "config.json");
+  EXPECT_FALSE(has_note(report, "files of the folder")) << "all were of use";
+  platform::write_file_atomically(folder_ / "hf/optimizer.pt", "x");
+  EXPECT_TRUE(has_note(convert_checkpoint(options("hf2hf", folder_ / "hf", "again")),
+                       "files of the folder that are not carried over: optimizer.pt"));
 }
 
 TEST_F(CheckpointConversionTest, HuggingFaceKeepsNamesAndTypes) {

@@ -61,7 +61,10 @@ std::string model_card(const ConvertedModel& model) {
 
 bool is_lower_cased(const fs::path& settings, const text::Vocabulary& vocabulary) {
   if (!fs::exists(settings)) return vocabulary.likely_lower_cased();
-  return formats::read_json_file(settings).value("do_lower_case", vocabulary.likely_lower_cased());
+  const nlohmann::json json = formats::read_json_file(settings);
+  const auto said = json.find("do_lower_case");
+  const bool is_said = said != json.end() && said->is_boolean();
+  return is_said ? said->get<bool>() : vocabulary.likely_lower_cased();
 }
 
 text::Vocabulary first_tokens(const text::Vocabulary& vocabulary, int64_t count) {
@@ -157,7 +160,8 @@ void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedMod
   // A span head has two outputs whatever a classifier beside it has.
   const auto classifier =
       std::ranges::find(tensors, "classifier.weight", &formats::TensorView::name);
-  const bool has_labels = classifier != tensors.end() && !has("qa_outputs.");
+  const bool has_labels =
+      classifier != tensors.end() && classifier->shape.rank() == 2 && !has("qa_outputs.");
   model.num_labels = has_labels ? classifier->shape[0] : 0;
 }
 

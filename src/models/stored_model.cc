@@ -19,6 +19,22 @@ StoredModel::StoredModel(const fs::path& path)
 
 fs::path StoredModel::folder() const { return folder_of(path()); }
 
+std::vector<std::string> StoredModel::other_files() const {
+  const std::string own = path().filename().string();
+  const std::string stem = own.substr(0, own.find('.'));
+  const bool is_sharded = own.ends_with(".index.json");
+  std::vector<std::string> others;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    std::string name = entry.path().filename().string();
+    const bool is_part = (is_sharded && name.starts_with(stem + "-")) ||
+                         (is_tensorflow_ && (name == own + ".index" || name == "checkpoint" ||
+                                             name.starts_with(own + ".data-")));
+    if (name != own && !is_part) others.push_back(std::move(name));
+  }
+  std::ranges::sort(others);
+  return others;
+}
+
 const formats::TensorView* StoredModel::find(std::string_view name) const {
   const auto found = std::ranges::find(tensors(), name, &formats::TensorView::name);
   return found == tensors().end() ? nullptr : &*found;

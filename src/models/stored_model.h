@@ -20,6 +20,8 @@ class StoredModel {
   const std::filesystem::path& path() const { return file_.path(); }
   // The folder of the file: where a configuration and a vocabulary are looked for.
   std::filesystem::path folder() const;
+  // Names of what lies in the folder and holds none of these weights, sorted.
+  std::vector<std::string> other_files() const;
   bool is_tensorflow() const { return is_tensorflow_; }
 
   const std::vector<formats::TensorView>& tensors() const { return converted_.tensors; }

@@ -29,6 +29,15 @@ TEST(StoredModel, HasOurNamesWhateverTheForm) {
   EXPECT_EQ(StoredModel(kFixtures / "google").training_state().size(), 93u);
 }
 
+TEST(StoredModel, KnowsWhichFilesAreItsOwn) {
+  EXPECT_EQ(StoredModel(kFixtures / "google").other_files(),
+            (std::vector<std::string>{"bert_config.json", "vocab.txt"}));
+  EXPECT_EQ(StoredModel(kFixtures / "model.safetensors").other_files(),
+            (std::vector<std::string>{"google", "graphcore"}));
+  const fs::path torch = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/torch";
+  EXPECT_TRUE(StoredModel(torch / "sharded").other_files().empty());
+}
+
 TEST(StoredModel, FindsItsConfiguration) {
   const fs::path google = kFixtures / "google";
   EXPECT_EQ(configuration_of(google), google / "bert_config.json");
