@@ -28,6 +28,7 @@
 #include "cli/inspect.h"
 #include "cli/pretrain.h"
 #include "cli/score.h"
+#include "cli/serve.h"
 #include "cli/squad.h"
 #include "cli/subcommand.h"
 #include "cli/tokenize.h"
@@ -58,6 +59,7 @@ void add_commands(Subcommand program) {
   add_plan(program);
   add_pretrain(program);
   add_score(program);
+  add_serve(program);
   add_squad(program);
   add_tokenize(program);
 }

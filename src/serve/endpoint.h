@@ -1,0 +1,35 @@
+// What a model offers under one path: the fields of its requests, and the function that answers
+// them a batch at a time. The handler is called by one thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cloze::serve {
+
+// One thing asked. What the texts are is for the endpoint to say.
+struct Input {
+  std::string first;
+  std::string second;  // "" when not given
+  int64_t top_k = 5;
+
+  int64_t bytes() const { return static_cast<int64_t>(first.size() + second.size()); }
+};
+
+// One output per input, in order. UserError when any input is a bad one, before it computes.
+using Handler = std::function<std::vector<nlohmann::ordered_json>(std::span<const Input> inputs)>;
+
+struct Endpoint {
+  std::string path;          // "/answer"
+  std::string first_field;   // "question"
+  std::string second_field;  // "context"; "" for none
+  bool requires_second = false;
+  bool has_top_k = false;
+  Handler handler;
+};
+
+}  // namespace cloze::serve

@@ -1,0 +1,44 @@
+// A request and a reply as the service sees them, whatever carried them.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cloze::serve {
+
+// What is known before the body has come.
+struct RequestHead {
+  std::string method;
+  std::string path;  // without the query
+  std::string version = "HTTP/1.1";
+  std::vector<std::pair<std::string, std::string>> fields;
+  int64_t bytes = 0;  // of the request line and the fields
+
+  // Value of the first field of that name, in any case of letters.
+  std::optional<std::string_view> field(std::string_view name) const;
+  int64_t count(std::string_view name) const;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> fields = {};
+  bool closes_connection = false;
+};
+
+Response json_response(const nlohmann::ordered_json& value);
+// {"error": message}
+Response error_response(int status, std::string_view message);
+
+// The phrase of a status code that the service uses: "Bad Request".
+std::string_view reason_phrase(int status);
+// The whole message as it goes over the wire, closing the connection.
+std::string closing_message(const Response& response);
+
+}  // namespace cloze::serve

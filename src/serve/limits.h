@@ -1,0 +1,29 @@
+// What one server takes on at most. Every limit answers with an error that names it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace cloze::serve {
+
+struct QueueLimits {
+  int64_t waiting_inputs = 256;  // in the queue
+  int64_t batch_inputs = 64;     // run together; one request is never split
+  int64_t batch_bytes = 64 << 10;
+  std::chrono::milliseconds batch_wait{0};         // for company of the first of a batch
+  std::chrono::milliseconds waiting_time{30'000};  // of a request, until its batch is run
+};
+
+struct Limits {
+  int64_t header_bytes = 8 << 10;  // request line and header fields
+  int64_t body_bytes = 256 << 10;
+  int64_t text_bytes = 32 << 10;  // of each text
+  int64_t inputs_per_request = 64;
+  int64_t top_k = 100;
+  int64_t connections = 512;
+  int64_t connections_per_address = 256;
+  std::chrono::milliseconds transfer_time{10'000};  // of a request to arrive, of a reply to leave
+  QueueLimits queue;
+};
+
+}  // namespace cloze::serve

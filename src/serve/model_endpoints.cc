@@ -1,0 +1,145 @@
+#include "serve/model_endpoints.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "inference/pretrained_model.h"
+#include "tasks/mask_filler.h"
+#include "tasks/question_answerer.h"
+#include "tasks/text_classifier.h"
+
+namespace cloze::serve {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Everything is computed for the most that anybody asked for, and cut for each.
+int64_t largest_top_k(std::span<const Input> inputs) {
+  int64_t largest = 1;
+  for (const Input& input : inputs) largest = std::max(largest, input.top_k);
+  return largest;
+}
+
+template <typename T>
+std::span<const T> at_most(const std::vector<T>& list, int64_t count) {
+  return std::span(list).first(std::min<size_t>(list.size(), static_cast<size_t>(count)));
+}
+
+std::vector<ordered_json> fill(tasks::MaskFiller& filler, std::span<const Input> inputs) {
+  std::vector<std::string> texts;
+  for (const Input& input : inputs) texts.push_back(input.first);
+  std::vector<ordered_json> outputs(inputs.size(), {{"blanks", ordered_json::array()}});
+  for (const tasks::Blank& blank : filler.fill(texts, largest_top_k(inputs))) {
+    ordered_json candidates = ordered_json::array();
+    for (const auto& candidate : at_most(blank.candidates, inputs[blank.text].top_k)) {
+      candidates.push_back({{"token", candidate.token}, {"probability", candidate.probability}});
+    }
+    outputs[blank.text]["blanks"].push_back({{"candidates", std::move(candidates)}});
+  }
+  return outputs;
+}
+
+std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<const Input> inputs) {
+  std::vector<tasks::QuestionAndContext> questions;
+  for (const Input& input : inputs) questions.push_back({input.first, input.second});
+  const auto answers = answerer.answer(questions, {.top_k = largest_top_k(inputs)});
+  std::vector<ordered_json> outputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ordered_json list = ordered_json::array();
+    for (const tasks::Answer& one : at_most(answers[i], inputs[i].top_k)) {
+      list.push_back({{"text", one.text},
+                      {"probability", one.probability},
+                      {"start", one.start},
+                      {"end", one.end}});
+    }
+    outputs.push_back({{"answers", std::move(list)}});
+  }
+  return outputs;
+}
+
+std::vector<ordered_json> classify(tasks::TextClassifier& classifier,
+                                   std::span<const Input> inputs) {
+  std::vector<tasks::TextAndPair> texts;
+  for (const Input& input : inputs) texts.push_back({input.first, input.second});
+  std::vector<ordered_json> outputs;
+  for (const std::vector<tasks::ClassProbability>& classes : classifier.classify(texts)) {
+    if (classifier.head().is_regression()) {
+      outputs.push_back({{"value", classes[0].value}});
+      continue;
+    }
+    ordered_json list = ordered_json::array();
+    for (const auto& one : classes) {
+      list.push_back({{"label", one.label}, {"probability", one.value}});
+    }
+    outputs.push_back({{"classes", std::move(list)}});
+  }
+  return outputs;
+}
+
+Endpoint endpoint_of(models::HeadKind head, const std::filesystem::path& folder,
+                     const inference::InferenceOptions& options) {
+  switch (head) {
+    case models::HeadKind::kQuestionAnswering:
+      return {.path = "/answer",
+              .first_field = "question",
+              .second_field = "context",
+              .requires_second = true,
+              .has_top_k = true,
+              .handler = [model = std::make_shared<tasks::QuestionAnswerer>(folder, options)](
+                             auto inputs) { return answer(*model, inputs); }};
+    case models::HeadKind::kSequenceClassification:
+      return {.path = "/classify",
+              .first_field = "text",
+              .second_field = "text_pair",
+              .handler = [model = std::make_shared<tasks::TextClassifier>(folder, options)](
+                             auto inputs) { return classify(*model, inputs); }};
+    case models::HeadKind::kPretraining:
+      break;
+  }
+  return {.path = "/fill",
+          .first_field = "text",
+          .has_top_k = true,
+          .handler = [model = std::make_shared<tasks::MaskFiller>(folder, options)](auto inputs) {
+            return fill(*model, inputs);
+          }};
+}
+
+std::string_view head_name(models::HeadKind head) {
+  switch (head) {
+    case models::HeadKind::kQuestionAnswering:
+      return "question answering";
+    case models::HeadKind::kSequenceClassification:
+      return "sequence classification";
+    case models::HeadKind::kPretraining:
+      break;
+  }
+  return "pre-training";
+}
+
+ordered_json describe(const inference::PretrainedModel& model) {
+  const models::BertConfig& config = model.config;
+  // "run/checkpoint-10/" has no last name; the folder's own is wanted, not where it lies.
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(model.path);
+  ordered_json description = {{"name", folder.filename().string()},
+                              {"head", head_name(model.head.kind)},
+                              {"layers", config.num_hidden_layers},
+                              {"hidden_size", config.hidden_size},
+                              {"attention_heads", config.num_attention_heads},
+                              {"positions", config.max_position_embeddings},
+                              {"vocabulary", model.tokenizer.vocabulary().size()}};
+  if (model.head.kind == models::HeadKind::kSequenceClassification) {
+    description["labels"] = model.head.labels;
+  }
+  return description;
+}
+
+}  // namespace
+
+ServedModel serve_model(const std::filesystem::path& folder,
+                        const inference::InferenceOptions& options) {
+  const inference::PretrainedModel model = inference::open_pretrained_model(folder);
+  return {.description = describe(model),
+          .endpoints = {endpoint_of(model.head.kind, folder, options)}};
+}
+
+}  // namespace cloze::serve

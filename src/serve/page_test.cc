@@ -1,0 +1,22 @@
+#include "serve/page.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "platform/file.h"
+
+namespace cloze::serve {
+namespace {
+
+TEST(Page, IsTheFileAndFetchesNothingFromElsewhere) {
+  const Response response = page_response();
+  EXPECT_EQ(response.body, platform::read_file(CLOZE_SOURCE_DIR "/src/serve/page.html"));
+  EXPECT_FALSE(std::regex_search(response.body, std::regex("https?:|src=|<link|@import|url\\(")));
+  // Text of a model or a client must never be read as markup.
+  EXPECT_FALSE(
+      std::regex_search(response.body, std::regex("innerHTML|insertAdjacent|document.write")));
+}
+
+}  // namespace
+}  // namespace cloze::serve

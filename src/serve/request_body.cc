@@ -1,0 +1,129 @@
+#include "serve/request_body.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "formats/json.h"
+
+namespace cloze::serve {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kQuotedBytes = 40;  // of what a client sent, in an error
+
+struct BadBody {
+  int status = 400;
+  std::string message;
+};
+
+template <typename... Args>
+[[noreturn]] void refuse(int status, fmt::format_string<Args...> format, Args&&... args) {
+  throw BadBody{status, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+std::string fields_of(const Endpoint& endpoint) {
+  std::string names = "\"" + endpoint.first_field + "\"";
+  if (!endpoint.second_field.empty()) names += ", \"" + endpoint.second_field + "\"";
+  if (endpoint.has_top_k) names += ", \"top_k\"";
+  return names;
+}
+
+void check_names(const json& object, const Endpoint& endpoint) {
+  for (const auto& [name, value] : object.items()) {
+    const bool is_known = name == endpoint.first_field ||
+                          (name == endpoint.second_field && !name.empty()) ||
+                          (name == "top_k" && endpoint.has_top_k);
+    if (!is_known) {
+      refuse(400, "unknown field \"{}\"; {} takes {}", name.substr(0, kQuotedBytes), endpoint.path,
+             fields_of(endpoint));
+    }
+  }
+}
+
+std::string text_field(const json& object, const std::string& name, const Limits& limits) {
+  const auto found = object.find(name);
+  if (found == object.end()) refuse(400, "\"{}\" is missing; give it a text", name);
+  if (!found->is_string()) {
+    refuse(400, "\"{}\" is {}; give it a text in quotes", name, found->type_name());
+  }
+  const auto& text = found->get_ref<const std::string&>();
+  if (std::ssize(text) > limits.text_bytes) {
+    refuse(413, "\"{}\" has {} bytes, more than {}; shorten it", name, text.size(),
+           limits.text_bytes);
+  }
+  return text;
+}
+
+int64_t top_k_of(const json& object, const Limits& limits) {
+  const auto found = object.find("top_k");
+  if (found == object.end()) return Input{}.top_k;
+  const bool is_in_range = found->is_number_integer() && *found >= 1 && *found <= limits.top_k;
+  if (!is_in_range) refuse(400, "\"top_k\" is no whole number from 1 to {}", limits.top_k);
+  return found->get<int64_t>();
+}
+
+Input input_of(const json& object, const Endpoint& endpoint, const Limits& limits) {
+  if (!object.is_object()) {
+    refuse(400, "an input is {}; give an object with {}", object.type_name(), fields_of(endpoint));
+  }
+  check_names(object, endpoint);
+  Input input{.first = text_field(object, endpoint.first_field, limits)};
+  if (endpoint.requires_second ||
+      (!endpoint.second_field.empty() && object.contains(endpoint.second_field))) {
+    input.second = text_field(object, endpoint.second_field, limits);
+  }
+  input.top_k = top_k_of(object, limits);
+  return input;
+}
+
+std::vector<Input> inputs_of(const json& body, const Endpoint& endpoint, const Limits& limits) {
+  const json& list = body.at("inputs");
+  if (body.size() != 1) refuse(400, "beside \"inputs\" nothing else may stand; put it into each");
+  if (!list.is_array() || list.empty()) {
+    refuse(400, "\"inputs\" is no list with something in it; give objects with {}",
+           fields_of(endpoint));
+  }
+  if (std::ssize(list) > limits.inputs_per_request) {
+    refuse(413, "\"inputs\" has {} entries, more than {}; send several requests", list.size(),
+           limits.inputs_per_request);
+  }
+  std::vector<Input> inputs;
+  for (const json& object : list) {
+    try {
+      inputs.push_back(input_of(object, endpoint, limits));
+    } catch (const BadBody& bad) {
+      refuse(bad.status, "input {}: {}", inputs.size(), bad.message);
+    }
+  }
+  return inputs;
+}
+
+RequestBody body_of(std::string_view text, const Endpoint& endpoint, const Limits& limits) {
+  const Result<json> parsed = formats::parse_json(text);
+  if (!parsed) {
+    const formats::TextPosition at = formats::position_at(text, parsed.error().offset);
+    refuse(400, "the body is no JSON: line {}, column {}: {}", at.line, at.column,
+           parsed.error().message);
+  }
+  if (parsed->is_object() && parsed->contains("inputs")) {
+    return {.inputs = inputs_of(*parsed, endpoint, limits), .is_list = true};
+  }
+  return {.inputs = {input_of(*parsed, endpoint, limits)}};
+}
+
+}  // namespace
+
+std::variant<RequestBody, Response> parse_request_body(std::string_view text,
+                                                       const Endpoint& endpoint,
+                                                       const Limits& limits) {
+  try {
+    return body_of(text, endpoint, limits);
+  } catch (const BadBody& bad) {
+    return error_response(bad.status, bad.message);
+  }
+}
+
+}  // namespace cloze::serve

@@ -1,0 +1,121 @@
+#include "serve/request_body.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace cloze::serve {
+namespace {
+
+const Endpoint kAnswer = {.path = "/answer",
+                          .first_field = "question",
+                          .second_field = "context",
+                          .requires_second = true,
+                          .has_top_k = true};
+const Endpoint kClassify = {
+    .path = "/classify", .first_field = "text", .second_field = "text_pair"};
+
+constexpr Limits kLimits = {.text_bytes = 20, .inputs_per_request = 3, .top_k = 9};
+
+RequestBody parsed(const std::string& text, const Endpoint& endpoint) {
+  auto result = parse_request_body(text, endpoint, kLimits);
+  if (const auto* error = std::get_if<Response>(&result)) {
+    ADD_FAILURE() << error->body;
+    return {};
+  }
+  return std::get<RequestBody>(std::move(result));
+}
+
+// "400 message"
+std::string refused(const std::string& text, const Endpoint& endpoint = kAnswer) {
+  const auto result = parse_request_body(text, endpoint, kLimits);
+  const auto* error = std::get_if<Response>(&result);
+  if (error == nullptr) return "taken";
+  const auto body = nlohmann::json::parse(error->body);
+  return fmt::format("{} {}", error->status, body.at("error").get<std::string>());
+}
+
+TEST(RequestBody, ReadsOneInput) {
+  const RequestBody body = parsed(R"({"question": "q", "context": "c", "top_k": 3})", kAnswer);
+  EXPECT_FALSE(body.is_list);
+  ASSERT_EQ(body.inputs.size(), 1u);
+  EXPECT_EQ(body.inputs[0].first, "q");
+  EXPECT_EQ(body.inputs[0].second, "c");
+  EXPECT_EQ(body.inputs[0].top_k, 3);
+}
+
+TEST(RequestBody, ReadsAList) {
+  const RequestBody body =
+      parsed(R"({"inputs": [{"text": "a"}, {"text": "b", "text_pair": "c"}]})", kClassify);
+  EXPECT_TRUE(body.is_list);
+  ASSERT_EQ(body.inputs.size(), 2u);
+  EXPECT_EQ(body.inputs[0].second, "");
+  EXPECT_EQ(body.inputs[1].second, "c");
+  EXPECT_EQ(body.inputs[0].top_k, 5);
+}
+
+TEST(RequestBody, ErrorsNameTheFieldAndTheNextStep) {
+  const std::string fields = R"("question", "context", "top_k")";
+  EXPECT_EQ(refused("[]"), "400 an input is array; give an object with " + fields);
+  EXPECT_EQ(refused("{}"), "400 \"question\" is missing; give it a text");
+  EXPECT_EQ(refused(R"({"question": "q"})"), "400 \"context\" is missing; give it a text");
+  EXPECT_EQ(refused(R"({"question": 7, "context": ""})"),
+            "400 \"question\" is number; give it a text in quotes");
+  EXPECT_EQ(refused(R"({"question": "q", "context": "c", "topk": 1})"),
+            "400 unknown field \"topk\"; /answer takes " + fields);
+  EXPECT_EQ(refused(R"({"text": "q", "top_k": 1})", kClassify),
+            "400 unknown field \"top_k\"; /classify takes \"text\", \"text_pair\"");
+  for (const std::string top_k :
+       {"0", "10", "-1", "1.5", "\"1\"", "null", "1e99", "9223372036854775808"}) {
+    EXPECT_EQ(refused(R"({"question": "q", "context": "c", "top_k": )" + top_k + "}"),
+              "400 \"top_k\" is no whole number from 1 to 9")
+        << top_k;
+  }
+}
+
+TEST(RequestBody, LimitsAreNamed) {
+  EXPECT_EQ(refused(R"({"question": "123456789012345678901", "context": "c"})"),
+            "413 \"question\" has 21 bytes, more than 20; shorten it");
+  const std::string input = R"({"question": "q", "context": "c"})";
+  EXPECT_EQ(refused(fmt::format(R"({{"inputs": [{0}, {0}, {0}, {0}]}})", input)),
+            "413 \"inputs\" has 4 entries, more than 3; send several requests");
+}
+
+TEST(RequestBody, ErrorsOfListsNameTheEntry) {
+  EXPECT_EQ(refused(R"({"inputs": [{"question": "q", "context": "c"}, 7]})").substr(0, 27),
+            "400 input 1: an input is nu");
+  EXPECT_EQ(refused(R"({"inputs": []})").substr(0, 43),
+            "400 \"inputs\" is no list with something in i");
+  EXPECT_EQ(refused(R"({"inputs": {}})").substr(0, 43),
+            "400 \"inputs\" is no list with something in i");
+  EXPECT_EQ(refused(R"({"inputs": [1], "top_k": 3})"),
+            "400 beside \"inputs\" nothing else may stand; put it into each");
+}
+
+TEST(RequestBody, WhatIsNoJsonIsRefusedWithItsPlace) {
+  EXPECT_EQ(refused("{\n  \"question\" 1}").substr(0, 39),
+            "400 the body is no JSON: line 2, column");
+  EXPECT_EQ(refused(std::string(65, '[')),
+            "400 the body is no JSON: line 1, column 65: nested deeper than 64 levels");
+  for (const std::string text :
+       {"", "\xff", "{\"question\": \"\xc3\"}", "{\"a\":1,\"a\":1}", "1 2", "NaN"}) {
+    EXPECT_EQ(refused(text).substr(0, 24), "400 the body is no JSON:") << text;
+  }
+  EXPECT_EQ(refused(std::string("\0", 1)).substr(0, 24), "400 the body is no JSON:");
+}
+
+// Cut at each byte and with each bit flipped, a body is taken or refused, and nothing else happens.
+TEST(RequestBody, SurvivesDamage) {
+  const std::string text = R"({"inputs": [{"question": "q", "context": "c", "top_k": 2}]})";
+  for (size_t i = 0; i < text.size(); ++i) {
+    EXPECT_EQ(refused(text.substr(0, i)).substr(0, 3), "400");
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = text;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+      const std::string result = refused(damaged);
+      EXPECT_TRUE(result == "taken" || result.starts_with("400 ")) << damaged << result;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cloze::serve

@@ -1,0 +1,136 @@
+#include "serve/request_queue.h"
+
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace cloze::serve {
+
+RequestQueue::RequestQueue(Handler handler, const QueueLimits& limits, Observer observer)
+    : handler_(std::move(handler)),
+      limits_(limits),
+      observer_(std::move(observer)),
+      watch_([this] { watch_time(); }),
+      worker_([this] { work(); }) {}
+
+RequestQueue::~RequestQueue() { stop(); }
+
+void RequestQueue::submit(std::vector<Input> inputs, Done done) {
+  const auto count = static_cast<int64_t>(inputs.size());
+  int64_t bytes = 0;
+  for (const Input& input : inputs) bytes += input.bytes();
+  std::unique_lock lock(mutex_);
+  if (is_stopping_ || waiting_inputs_ + count > limits_.waiting_inputs) {
+    const QueueResult reason = is_stopping_ ? QueueResult::kStopping : QueueResult::kFull;
+    lock.unlock();
+    done({.result = reason});
+    return;
+  }
+  waiting_.push_back({std::move(inputs), std::move(done), Clock::now(), bytes});
+  waiting_inputs_ += count;
+  waiting_bytes_ += bytes;
+  lock.unlock();
+  arrived_.notify_one();
+}
+
+void RequestQueue::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  arrived_.notify_all();
+  stopped_.notify_all();
+  if (worker_.joinable()) worker_.join();
+  if (watch_.joinable()) watch_.join();
+}
+
+int64_t RequestQueue::waiting_inputs() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_inputs_;
+}
+
+bool RequestQueue::holds_full_batch() const {
+  return waiting_inputs_ >= limits_.batch_inputs || waiting_bytes_ >= limits_.batch_bytes;
+}
+
+RequestQueue::Entry RequestQueue::take_first() {
+  Entry entry = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_inputs_ -= std::ssize(entry.inputs);
+  waiting_bytes_ -= entry.bytes;
+  return entry;
+}
+
+std::vector<RequestQueue::Entry> RequestQueue::wait_for_batch() {
+  std::unique_lock lock(mutex_);
+  arrived_.wait(lock, [&] { return is_stopping_ || !waiting_.empty(); });
+  if (!waiting_.empty()) {
+    arrived_.wait_until(lock, waiting_.front().arrival + limits_.batch_wait,
+                        [&] { return is_stopping_ || holds_full_batch(); });
+  }
+  std::vector<Entry> batch;
+  int64_t inputs = 0, bytes = 0;
+  while (!waiting_.empty()) {
+    inputs += std::ssize(waiting_.front().inputs);
+    bytes += waiting_.front().bytes;
+    const bool fits = inputs <= limits_.batch_inputs && bytes <= limits_.batch_bytes;
+    if (!fits && !batch.empty()) break;
+    batch.push_back(take_first());
+  }
+  return batch;
+}
+
+void RequestQueue::work() {
+  while (true) {
+    std::vector<Entry> batch = wait_for_batch();
+    if (!batch.empty()) {
+      run(std::move(batch));
+      continue;
+    }
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_ && waiting_.empty()) return;
+  }
+}
+
+void RequestQueue::run(std::vector<Entry> batch) {
+  std::vector<Input> inputs;
+  for (Entry& entry : batch) {
+    std::move(entry.inputs.begin(), entry.inputs.end(), std::back_inserter(inputs));
+  }
+  if (observer_) observer_({.requests = std::ssize(batch), .inputs = std::ssize(inputs)});
+  std::vector<Output> outputs;
+  try {
+    outputs = answer_each(handler_, inputs);
+  } catch (const std::exception& error) {
+    for (Entry& entry : batch) entry.done({.result = QueueResult::kFailed, .error = error.what()});
+    return;
+  }
+  auto next = outputs.begin();
+  for (Entry& entry : batch) {
+    const auto end = next + std::ssize(entry.inputs);
+    entry.done({.outputs = {std::move_iterator(next), std::move_iterator(end)}});
+    next = end;
+  }
+}
+
+// Whatever arrives while this thread sleeps expires no sooner than it wakes.
+void RequestQueue::watch_time() {
+  std::unique_lock lock(mutex_);
+  while (!is_stopping_) {
+    const Clock::time_point now = Clock::now();
+    std::vector<Entry> expired;
+    while (!waiting_.empty() && waiting_.front().arrival + limits_.waiting_time <= now) {
+      expired.push_back(take_first());
+    }
+    if (!expired.empty()) {
+      lock.unlock();
+      for (Entry& entry : expired) entry.done({.result = QueueResult::kExpired});
+      lock.lock();
+      continue;
+    }
+    const Clock::time_point first = waiting_.empty() ? now : waiting_.front().arrival;
+    stopped_.wait_until(lock, first + limits_.waiting_time, [&] { return is_stopping_; });
+  }
+}
+
+}  // namespace cloze::serve

@@ -1,0 +1,87 @@
+// A bounded queue of requests in front of a model, with dynamic batching: its one worker takes what
+// waits, in order of arrival, as much as a batch may hold, and runs it at once.
+//
+// Each request is finished exactly once: answered, refused, expired or failed. `done` is called
+// from submit() (refused), from the worker or from the thread that watches the time.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "serve/answer_each.h"
+#include "serve/endpoint.h"
+#include "serve/limits.h"
+
+namespace cloze::serve {
+
+enum class QueueResult {
+  kAnswered,
+  kFull,      // refused: too much waits
+  kStopping,  // refused: the server ends
+  kExpired,   // waited longer than QueueLimits::waiting_time
+  kFailed     // the handler failed, and not because of an input
+};
+
+struct QueueReply {
+  QueueResult result = QueueResult::kAnswered;
+  std::vector<Output> outputs;  // one per input when answered
+  std::string error;            // when failed
+};
+
+class RequestQueue {
+ public:
+  using Done = std::function<void(QueueReply)>;  // must not throw
+  struct BatchSize {
+    int64_t requests = 0;
+    int64_t inputs = 0;
+  };
+  using Observer = std::function<void(BatchSize)>;  // called before each batch, by the worker
+
+  RequestQueue(Handler handler, const QueueLimits& limits, Observer observer = {});
+  ~RequestQueue();
+  RequestQueue(const RequestQueue&) = delete;
+  RequestQueue& operator=(const RequestQueue&) = delete;
+
+  void submit(std::vector<Input> inputs, Done done);
+  // Refuses what comes from now on, finishes what waits, and returns when that is done.
+  void stop();
+  int64_t waiting_inputs() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    std::vector<Input> inputs;
+    Done done;
+    Clock::time_point arrival;
+    int64_t bytes = 0;
+  };
+
+  void work();
+  void watch_time();
+  std::vector<Entry> wait_for_batch();  // empty: there will be no more
+  bool holds_full_batch() const;
+  Entry take_first();
+  void run(std::vector<Entry> batch);
+
+  const Handler handler_;
+  const QueueLimits limits_;
+  const Observer observer_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable arrived_;
+  std::condition_variable stopped_;
+  std::deque<Entry> waiting_;
+  int64_t waiting_inputs_ = 0;
+  int64_t waiting_bytes_ = 0;
+  bool is_stopping_ = false;
+  std::jthread watch_;  // the threads last: they must be gone before what they use
+  std::jthread worker_;
+};
+
+}  // namespace cloze::serve

@@ -1,0 +1,184 @@
+#include "serve/request_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <semaphore>
+
+#include "base/error.h"
+
+namespace cloze::serve {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::vector<Input> texts(size_t count, const std::string& text = "x") {
+  return std::vector<Input>(count, Input{.first = text});
+}
+
+std::vector<nlohmann::ordered_json> echo(std::span<const Input> inputs) {
+  std::vector<nlohmann::ordered_json> outputs;
+  for (const Input& input : inputs) outputs.push_back(input.first);
+  return outputs;
+}
+
+// A model that says when it has begun, and goes on when told; what it was given, by batch.
+class GatedModel {
+ public:
+  Handler handler() {
+    return [this](std::span<const Input> inputs) {
+      batches.push_back(inputs.size());
+      begun_.release();
+      gate_.acquire();
+      return echo(inputs);
+    };
+  }
+  void wait_until_begun() { begun_.acquire(); }
+  void let_go(int batches = 1) { gate_.release(batches); }
+
+  std::vector<size_t> batches;
+
+ private:
+  std::counting_semaphore<> begun_{0};
+  std::counting_semaphore<> gate_{0};
+};
+
+std::future<QueueReply> submit(RequestQueue& queue, std::vector<Input> inputs) {
+  const auto promise = std::make_shared<std::promise<QueueReply>>();
+  queue.submit(std::move(inputs), [promise](QueueReply reply) { promise->set_value(reply); });
+  return promise->get_future();
+}
+
+TEST(RequestQueue, AnswersInOrderOfInputs) {
+  RequestQueue queue(echo, {});
+  const QueueReply reply = submit(queue, {{.first = "a"}, {.first = "b"}, {.first = "c"}}).get();
+  ASSERT_EQ(reply.result, QueueResult::kAnswered);
+  ASSERT_EQ(reply.outputs.size(), 3u);
+  EXPECT_EQ(reply.outputs[0].value, "a");
+  EXPECT_EQ(reply.outputs[2].value, "c");
+}
+
+TEST(RequestQueue, WhatWaitsIsRunTogetherUpToTheLimits) {
+  GatedModel model;
+  std::vector<int64_t> observed;
+  RequestQueue queue(model.handler(), {.batch_inputs = 4, .batch_bytes = 100},
+                     [&](RequestQueue::BatchSize batch) { observed.push_back(batch.requests); });
+  std::vector<std::future<QueueReply>> replies;
+  replies.push_back(submit(queue, texts(1)));
+  model.wait_until_begun();
+  for (const size_t count : {2, 2, 1, 5, 1}) replies.push_back(submit(queue, texts(count)));
+  replies.push_back(submit(queue, texts(1, std::string(99, 'x'))));
+  replies.push_back(
+      submit(queue, texts(1)));  // 101 bytes with the one before and the one before it
+  EXPECT_EQ(queue.waiting_inputs(), 13);
+  model.let_go(20);
+  for (auto& reply : replies) EXPECT_EQ(reply.get().result, QueueResult::kAnswered);
+  queue.stop();
+  EXPECT_EQ(model.batches, (std::vector<size_t>{1, 4, 1, 5, 2, 1}));
+  EXPECT_EQ(observed, (std::vector<int64_t>{1, 2, 1, 1, 2, 1}));
+  EXPECT_EQ(queue.waiting_inputs(), 0);
+}
+
+TEST(RequestQueue, WaitsForCompanyAsLongAsAsked) {
+  std::vector<size_t> batches;
+  const Handler handler = [&](std::span<const Input> inputs) {
+    batches.push_back(inputs.size());
+    return echo(inputs);
+  };
+  RequestQueue queue(handler, {.batch_inputs = 3, .batch_wait = std::chrono::hours(1)});
+  auto first = submit(queue, texts(1));
+  auto second = submit(queue, texts(1));
+  EXPECT_EQ(first.wait_for(milliseconds(5)), std::future_status::timeout);
+  auto third = submit(queue, texts(1));  // the batch is full
+  first.get();
+  third.get();
+  EXPECT_EQ(batches, std::vector<size_t>{3});
+  auto fourth = submit(queue, texts(1));
+  queue.stop();  // nothing more will come
+  EXPECT_EQ(fourth.get().result, QueueResult::kAnswered);
+}
+
+TEST(RequestQueue, RefusesWhatDoesNotFitAndLosesNothing) {
+  GatedModel model;
+  RequestQueue queue(model.handler(), {.waiting_inputs = 10});
+  auto running = submit(queue, texts(1));
+  model.wait_until_begun();
+  auto waiting = submit(queue, texts(8));
+  EXPECT_EQ(submit(queue, texts(3)).get().result, QueueResult::kFull);
+  auto last = submit(queue, texts(2));
+  EXPECT_EQ(submit(queue, texts(1)).get().result, QueueResult::kFull);
+  model.let_go(5);
+  for (auto* reply : {&running, &waiting, &last}) {
+    EXPECT_EQ(reply->get().result, QueueResult::kAnswered);
+  }
+}
+
+TEST(RequestQueue, WhatWaitsTooLongExpiresWhileTheModelWorks) {
+  GatedModel model;
+  RequestQueue queue(model.handler(), {.waiting_time = milliseconds(20)});
+  auto running = submit(queue, texts(1));
+  model.wait_until_begun();
+  auto late = submit(queue, texts(3));
+  EXPECT_EQ(late.get().result, QueueResult::kExpired);  // the model has not moved
+  EXPECT_EQ(queue.waiting_inputs(), 0);
+  model.let_go();
+  EXPECT_EQ(running.get().result, QueueResult::kAnswered);  // what has begun is finished
+}
+
+TEST(RequestQueue, StoppingFinishesWhatWaitsAndRefusesTheRest) {
+  GatedModel model;
+  RequestQueue queue(model.handler(), {.batch_inputs = 1});
+  std::vector<std::future<QueueReply>> replies;
+  for (int i = 0; i < 5; ++i) replies.push_back(submit(queue, texts(1)));
+  model.wait_until_begun();
+  std::jthread stopper([&] { queue.stop(); });
+  while (submit(queue, texts(1)).get().result != QueueResult::kStopping) {
+    model.let_go();  // what came before the stop takes a turn of its own
+  }
+  model.let_go(10);
+  for (auto& reply : replies) EXPECT_EQ(reply.get().result, QueueResult::kAnswered);
+}
+
+TEST(RequestQueue, AFailureIsToldToItsBatchAndTheQueueLives) {
+  bool fails = true;
+  RequestQueue queue(
+      [&](std::span<const Input> inputs) {
+        if (fails) throw_environment_error("no memory");
+        return echo(inputs);
+      },
+      {});
+  const QueueReply reply = submit(queue, texts(2)).get();
+  EXPECT_EQ(reply.result, QueueResult::kFailed);
+  EXPECT_EQ(reply.error, "no memory");
+  fails = false;
+  EXPECT_EQ(submit(queue, texts(2)).get().result, QueueResult::kAnswered);
+}
+
+TEST(RequestQueue, EachRequestIsFinishedOnceWhateverHappens) {
+  constexpr int kThreads = 4, kEach = 500;
+  std::atomic<int> finished = 0, answered = 0;
+  {
+    RequestQueue queue(echo,
+                       {.waiting_inputs = 8, .batch_inputs = 3, .waiting_time = milliseconds(1)});
+    std::vector<std::jthread> clients;
+    for (int t = 0; t < kThreads; ++t) {
+      clients.emplace_back([&] {
+        for (int i = 0; i < kEach; ++i) {
+          queue.submit(texts(1 + i % 3), [&, i](QueueReply reply) {
+            ++finished;
+            if (reply.result != QueueResult::kAnswered) return;
+            ++answered;
+            EXPECT_EQ(std::ssize(reply.outputs), 1 + i % 3);
+          });
+        }
+      });
+    }
+  }
+  EXPECT_EQ(finished, kThreads * kEach);
+  EXPECT_GT(answered, 0);
+}
+
+}  // namespace
+}  // namespace cloze::serve

@@ -1,0 +1,248 @@
+#include "serve/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "serve/page.h"
+#include "serve/request_body.h"
+#include "text/ascii.h"
+
+namespace cloze::serve {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> kPages = {"/", "/health", "/metrics", "/model"};
+constexpr std::array<std::string_view, 3> kModelPaths = {"/answer", "/classify", "/fill"};
+constexpr size_t kQuotedBytes = 60;  // of what a client sent, in an error
+
+bool contains(const auto& list, std::string_view value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+Response closing(Response response) {
+  response.closes_connection = true;
+  return response;
+}
+
+// A name of this machine, with or without a port. A page of elsewhere whose name was made to point
+// here sends its own name, and gets nothing.
+bool is_loopback_name(std::string_view host) {
+  const size_t colon = host.rfind(':');
+  const bool has_port = colon != std::string_view::npos && host.find(']', colon) == host.npos;
+  const std::string name = text::lower_ascii(has_port ? host.substr(0, colon) : host);
+  const bool is_number = name.find_first_not_of("0123456789.") == std::string::npos;
+  return name == "localhost" || name == "[::1]" || (is_number && name.starts_with("127."));
+}
+
+// "application/json; charset=utf-8" → "application/json"
+std::string media_type(std::string_view content_type) {
+  return text::lower_ascii(text::trim_ascii(content_type.substr(0, content_type.find(';'))));
+}
+
+std::optional<int64_t> parse_length(std::string_view text) {
+  int64_t length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  if (!is_whole || length < 0 || !(text[0] >= '0' && text[0] <= '9')) return std::nullopt;
+  return length;
+}
+
+ordered_json json_of(Output output) {
+  if (!output.error.empty()) return {{"error", std::move(output.error)}};
+  return std::move(output.value);
+}
+
+Response retry_later(std::string_view message) {
+  Response response = error_response(503, message);
+  response.fields.push_back({"Retry-After", "1"});
+  return response;
+}
+
+Response answer_response(std::vector<Output> outputs, bool is_list) {
+  if (is_list) {
+    ordered_json list = ordered_json::array();
+    for (Output& output : outputs) list.push_back(json_of(std::move(output)));
+    return json_response({{"outputs", std::move(list)}});
+  }
+  if (!outputs[0].error.empty()) return error_response(400, outputs[0].error);
+  return json_response(outputs[0].value);
+}
+
+Response response_of(QueueReply reply, bool is_list, const QueueLimits& limits) {
+  switch (reply.result) {
+    case QueueResult::kAnswered:
+      return answer_response(std::move(reply.outputs), is_list);
+    case QueueResult::kFull:
+      return retry_later(
+          fmt::format("the queue is full ({} inputs); try again later", limits.waiting_inputs));
+    case QueueResult::kStopping:
+      return closing(retry_later("the server is stopping; try again later"));
+    case QueueResult::kExpired:
+      return error_response(504, fmt::format("waited {} ms and was not begun; try again later",
+                                             limits.waiting_time.count()));
+    case QueueResult::kFailed:
+      break;
+  }
+  return error_response(500, "the model failed: " + reply.error);
+}
+
+ordered_json json_of(const Limits& limits) {
+  return {{"header_bytes", limits.header_bytes},
+          {"body_bytes", limits.body_bytes},
+          {"text_bytes", limits.text_bytes},
+          {"inputs_per_request", limits.inputs_per_request},
+          {"top_k", limits.top_k},
+          {"connections", limits.connections},
+          {"connections_per_address", limits.connections_per_address},
+          {"transfer_milliseconds", limits.transfer_time.count()},
+          {"waiting_inputs", limits.queue.waiting_inputs},
+          {"waiting_milliseconds", limits.queue.waiting_time.count()},
+          {"batch_inputs", limits.queue.batch_inputs},
+          {"batch_bytes", limits.queue.batch_bytes},
+          {"batch_wait_milliseconds", limits.queue.batch_wait.count()}};
+}
+
+}  // namespace
+
+Service::Service(Options options) : options_(std::move(options)) {
+  for (const Endpoint& endpoint : options_.endpoints) {
+    queues_.push_back(std::make_unique<RequestQueue>(
+        endpoint.handler, options_.limits.queue,
+        [this](RequestQueue::BatchSize batch) { metrics_.count(batch); }));
+  }
+}
+
+const Endpoint* Service::find_endpoint(std::string_view path) const {
+  for (const Endpoint& endpoint : options_.endpoints) {
+    if (endpoint.path == path) return &endpoint;
+  }
+  return nullptr;
+}
+
+std::string Service::known_path(std::string_view path) const {
+  const bool is_known = contains(kPages, path) || find_endpoint(path) != nullptr;
+  return is_known ? std::string(path) : "other";
+}
+
+std::optional<Response> Service::refusal(const RequestHead& head) const {
+  if (head.bytes > options_.limits.header_bytes) {
+    return closing(error_response(
+        431, fmt::format("the request line and header have {} bytes, more than {}; shorten them",
+                         head.bytes, options_.limits.header_bytes)));
+  }
+  if (head.version == "HTTP/1.1" && head.count("Host") != 1) {
+    return closing(error_response(400, "there must be one Host in the header; give it"));
+  }
+  const std::string_view host = head.field("Host").value_or("localhost");
+  if (options_.is_loopback && !is_loopback_name(host)) {
+    return closing(error_response(
+        421, fmt::format("Host \"{}\" is not this machine; use localhost or 127.0.0.1",
+                         host.substr(0, kQuotedBytes))));
+  }
+  if (std::optional<Response> refused = refuse_path(head)) return closing(*std::move(refused));
+  if (std::optional<Response> refused = refuse_body(head)) return closing(*std::move(refused));
+  return std::nullopt;
+}
+
+std::optional<Response> Service::refuse_path(const RequestHead& head) const {
+  const bool is_page = contains(kPages, head.path);
+  if (!is_page && find_endpoint(head.path) == nullptr) {
+    std::string offered;
+    for (const Endpoint& endpoint : options_.endpoints) offered += " " + endpoint.path;
+    return error_response(
+        404,
+        contains(kModelPaths, head.path)
+            ? fmt::format("the model has no head for {}; this one offers{}", head.path, offered)
+            : fmt::format("there is nothing under {}; there is{} and / /health /metrics /model",
+                          std::string_view(head.path).substr(0, kQuotedBytes), offered));
+  }
+  const bool is_allowed =
+      is_page ? head.method == "GET" || head.method == "HEAD" : head.method == "POST";
+  if (is_allowed) return std::nullopt;
+  const std::string_view allowed = is_page ? "GET, HEAD" : "POST";
+  Response response = error_response(
+      405, fmt::format("{} does not take {}; use {}", head.path,
+                       std::string_view(head.method).substr(0, kQuotedBytes), allowed));
+  response.fields.push_back({"Allow", std::string(allowed)});
+  return response;
+}
+
+std::optional<Response> Service::refuse_body(const RequestHead& head) const {
+  const std::optional<std::string_view> length_text = head.field("Content-Length");
+  const bool is_chunked = head.field("Transfer-Encoding").has_value();
+  if (head.method != "POST") {
+    const bool has_body = is_chunked || length_text.value_or("0") != "0";
+    if (has_body) return error_response(413, fmt::format("{} takes no body", head.method));
+    return std::nullopt;
+  }
+  if (is_chunked || !length_text) {
+    return error_response(411, "the body's length is not given; send Content-Length");
+  }
+  const std::optional<int64_t> length = parse_length(*length_text);
+  if (!length || head.count("Content-Length") != 1) {
+    return error_response(400, "Content-Length is not one whole number");
+  }
+  if (*length > options_.limits.body_bytes) {
+    return error_response(413, fmt::format("the body has {} bytes, more than {}; send less",
+                                           *length, options_.limits.body_bytes));
+  }
+  if (media_type(head.field("Content-Type").value_or("")) != "application/json") {
+    return error_response(415, "the body must be JSON; send Content-Type: application/json");
+  }
+  return std::nullopt;
+}
+
+void Service::handle(const RequestHead& head, std::string_view body, Done done) {
+  const Endpoint* endpoint = find_endpoint(head.path);
+  if (endpoint == nullptr) {
+    done(get(head.path));
+    return;
+  }
+  auto parsed = parse_request_body(body, *endpoint, options_.limits);
+  if (auto* error = std::get_if<Response>(&parsed)) {
+    done(std::move(*error));
+    return;
+  }
+  auto& request = std::get<RequestBody>(parsed);
+  RequestQueue& queue = *queues_[endpoint - options_.endpoints.data()];
+  queue.submit(std::move(request.inputs),
+               [this, done = std::move(done), is_list = request.is_list](QueueReply reply) {
+                 done(response_of(std::move(reply), is_list, options_.limits.queue));
+               });
+}
+
+void Service::stop() {
+  for (const auto& queue : queues_) queue->stop();
+}
+
+int64_t Service::waiting_inputs() const {
+  int64_t sum = 0;
+  for (const auto& queue : queues_) sum += queue->waiting_inputs();
+  return sum;
+}
+
+Response Service::get(std::string_view path) const {
+  if (path == "/health") return json_response({{"status", "ok"}});
+  if (path == "/model") return model_description();
+  if (path == "/metrics") {
+    return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+            .body = metrics_.prometheus(
+                {.waiting_inputs = waiting_inputs(), .connections = count_connections_()})};
+  }
+  return page_response();
+}
+
+Response Service::model_description() const {
+  ordered_json endpoints = ordered_json::array();
+  for (const Endpoint& endpoint : options_.endpoints) endpoints.push_back(endpoint.path);
+  return json_response({{"model", options_.model},
+                        {"endpoints", std::move(endpoints)},
+                        {"limits", json_of(options_.limits)}});
+}
+
+}  // namespace cloze::serve

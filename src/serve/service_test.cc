@@ -1,0 +1,166 @@
+#include "serve/service.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "base/error.h"
+
+namespace cloze::serve {
+namespace {
+
+Service::Options echo_options() {
+  const Handler echo = [](std::span<const Input> inputs) {
+    std::vector<nlohmann::ordered_json> outputs;
+    for (const Input& input : inputs) {
+      if (input.first == "bad") throw_user_error("\"bad\" is bad");
+      if (input.first == "broken") throw_environment_error("no memory");
+      outputs.push_back({{"echo", input.first}});
+    }
+    return outputs;
+  };
+  return {
+      .model = {{"name", "echo"}},
+      .endpoints = {{.path = "/fill", .first_field = "text", .has_top_k = true, .handler = echo}},
+      .limits = {.header_bytes = 1000, .body_bytes = 100}};
+}
+
+RequestHead post(const std::string& path) {
+  return {.method = "POST",
+          .path = path,
+          .fields = {{"Host", "127.0.0.1:8080"},
+                     {"Content-Type", "application/json; charset=utf-8"},
+                     {"Content-Length", "10"}},
+          .bytes = 100};
+}
+
+RequestHead get(const std::string& path) {
+  return {.method = "GET", .path = path, .fields = {{"Host", "localhost"}}, .bytes = 100};
+}
+
+RequestHead with_field(RequestHead head, const std::string& name, const std::string& value) {
+  std::erase_if(head.fields, [&](const auto& field) { return field.first == name; });
+  head.fields.push_back({name, value});
+  return head;
+}
+
+// "404 message", or "" when the request may go on.
+std::string refused(const Service& service, const RequestHead& head) {
+  const std::optional<Response> response = service.refusal(head);
+  if (!response) return "";
+  EXPECT_TRUE(response->closes_connection);
+  return fmt::format("{} {}", response->status,
+                     nlohmann::json::parse(response->body).at("error").get<std::string>());
+}
+
+Response answered(Service& service, const RequestHead& head, const std::string& body = "") {
+  std::promise<Response> promise;
+  service.handle(head, body, [&](Response response) { promise.set_value(std::move(response)); });
+  return promise.get_future().get();
+}
+
+TEST(Service, PathsAndMethods) {
+  const Service service(echo_options());
+  for (const std::string path : {"/", "/health", "/metrics", "/model"}) {
+    EXPECT_EQ(refused(service, get(path)), "");
+    EXPECT_EQ(service.known_path(path), path);
+  }
+  EXPECT_EQ(refused(service, post("/fill")), "");
+  EXPECT_EQ(refused(service, get("/fill")), "405 /fill does not take GET; use POST");
+  EXPECT_EQ(refused(service, post("/health")), "405 /health does not take POST; use GET, HEAD");
+  EXPECT_EQ(service.refusal(get("/fill"))->fields[0],
+            (std::pair<std::string, std::string>{"Allow", "POST"}));
+  EXPECT_EQ(refused(service, post("/answer")),
+            "404 the model has no head for /answer; this one offers /fill");
+  EXPECT_EQ(
+      refused(service, get("/../etc/passwd")),
+      "404 there is nothing under /../etc/passwd; there is /fill and / /health /metrics /model");
+  EXPECT_EQ(service.known_path("/answer"), "other");
+}
+
+TEST(Service, HeadersAndBodies) {
+  const Service service(echo_options());
+  const RequestHead good = post("/fill");
+  EXPECT_EQ(refused(service, with_field(good, "Content-Length", "101")),
+            "413 the body has 101 bytes, more than 100; send less");
+  for (const std::string length : {"", "-1", "+1", "1 ", "1,1", "0x1", "99999999999999999999"}) {
+    EXPECT_EQ(refused(service, with_field(good, "Content-Length", length)),
+              "400 Content-Length is not one whole number")
+        << length;
+  }
+  EXPECT_EQ(refused(service, with_field(good, "Transfer-Encoding", "chunked")),
+            "411 the body's length is not given; send Content-Length");
+  EXPECT_EQ(refused(service, with_field(good, "Content-Type", "text/plain")),
+            "415 the body must be JSON; send Content-Type: application/json");
+  EXPECT_EQ(refused(service, with_field(get("/"), "Content-Length", "5")), "413 GET takes no body");
+  RequestHead long_head = good;
+  long_head.bytes = 1001;
+  EXPECT_EQ(refused(service, long_head),
+            "431 the request line and header have 1001 bytes, more than 1000; shorten them");
+  RequestHead twice = good;
+  twice.fields.push_back({"content-length", "10"});
+  EXPECT_EQ(refused(service, twice), "400 Content-Length is not one whole number");
+}
+
+TEST(Service, OnLoopbackOnlyItsNamesAreAnsweredTo) {
+  const Service here(echo_options());
+  for (const std::string host :
+       {"localhost", "LOCALHOST:1", "127.0.0.1", "127.1.2.3:80", "[::1]", "[::1]:80"}) {
+    EXPECT_EQ(refused(here, with_field(get("/"), "Host", host)), "") << host;
+  }
+  for (const std::string host :
+       {"example.org", "127.example.org:80", "localhost.example.org", "", "::1"}) {
+    EXPECT_EQ(refused(here, with_field(get("/"), "Host", host)),
+              fmt::format("421 Host \"{}\" is not this machine; use localhost or 127.0.0.1", host));
+  }
+  RequestHead without = get("/");
+  without.fields.clear();
+  EXPECT_EQ(refused(here, without), "400 there must be one Host in the header; give it");
+  without.version = "HTTP/1.0";
+  EXPECT_EQ(refused(here, without), "");
+  Service::Options options = echo_options();
+  options.is_loopback = false;
+  EXPECT_EQ(refused(Service(options), with_field(get("/"), "Host", "example.org")), "");
+}
+
+TEST(Service, AnswersOneAndMany) {
+  Service service(echo_options());
+  EXPECT_EQ(answered(service, post("/fill"), R"({"text": "a"})").body, "{\"echo\":\"a\"}\n");
+  EXPECT_EQ(
+      answered(service, post("/fill"), R"({"inputs": [{"text": "a"}, {"text": "bad"}]})").body,
+      "{\"outputs\":[{\"echo\":\"a\"},{\"error\":\"\\\"bad\\\" is bad\"}]}\n");
+  const Response bad = answered(service, post("/fill"), R"({"text": "bad"})");
+  EXPECT_EQ(bad.status, 400);
+  EXPECT_EQ(bad.body, "{\"error\":\"\\\"bad\\\" is bad\"}\n");
+  const Response broken = answered(service, post("/fill"), R"({"text": "broken"})");
+  EXPECT_EQ(broken.status, 500);
+  EXPECT_EQ(broken.body, "{\"error\":\"the model failed: no memory\"}\n");
+  EXPECT_EQ(answered(service, post("/fill"), "{").status, 400);
+}
+
+TEST(Service, SaysHowItIs) {
+  Service service(echo_options());
+  EXPECT_EQ(answered(service, get("/health")).body, "{\"status\":\"ok\"}\n");
+  const auto model = nlohmann::json::parse(answered(service, get("/model")).body);
+  EXPECT_EQ(model.at("model").at("name"), "echo");
+  EXPECT_EQ(model.at("endpoints"), nlohmann::json({"/fill"}));
+  EXPECT_EQ(model.at("limits").at("body_bytes"), 100);
+  service.set_connection_count([] { return 4; });
+  EXPECT_NE(answered(service, get("/metrics")).body.find("\ncloze_connections 4\n"),
+            std::string::npos);
+  EXPECT_TRUE(answered(service, get("/")).body.starts_with("<!DOCTYPE html>"));
+}
+
+TEST(Service, AfterTheStopItRefusesWithRetryAfter) {
+  Service service(echo_options());
+  service.stop();
+  const Response response = answered(service, post("/fill"), R"({"text": "a"})");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.body, "{\"error\":\"the server is stopping; try again later\"}\n");
+  EXPECT_EQ(response.fields[0].first, "Retry-After");
+  EXPECT_TRUE(response.closes_connection);
+}
+
+}  // namespace
+}  // namespace cloze::serve
