@@ -25,6 +25,7 @@ struct Options {
   std::string host = "127.0.0.1";
   int port = 8080;
   int threads = 0;
+  int64_t micro_batch_tokens = 256;
   serve::Limits limits;
   // Of limits, in the units of their options.
   int64_t transfer_milliseconds = limits.transfer_time.count();
@@ -92,7 +93,8 @@ void run(const Options& options) {
   platform::install_stop_signals();
   const std::filesystem::path folder = model_folder(options.checkpoint);
   serve::ServedModel model =
-      serve::serve_model(folder, {.compile = {.num_threads = options.threads}});
+      serve::serve_model(folder, {.compile = {.num_threads = options.threads},
+                                  .tokens_per_micro_batch = options.micro_batch_tokens});
   const platform::ListeningSocket socket(options.host, options.port);
   serve::Service service({.model = std::move(model.description),
                           .endpoints = std::move(model.endpoints),
@@ -151,6 +153,12 @@ void add_serve(Subcommand parent) {
       .shows_default();
   command.add_option("--port", options->port, "0: any that is free").shows_default().at_least(0);
   command.add_option("--threads", options->threads, "0: all processors");
+  command
+      .add_option("--micro-batch-tokens", options->micro_batch_tokens,
+                  "Tokens that the model runs at once, at least its positions; a short text costs "
+                  "as much as these")
+      .shows_default()
+      .at_least(1);
   add_limit_options(command, *options);
   command.add_option("--log-seconds", options->log_seconds, "Between two lines of counts")
       .shows_default()

@@ -88,7 +88,7 @@ HttpServer::Implementation::Implementation(const platform::ListeningSocket& sock
   const Limits& limits = service.limits();
   const auto idle_seconds = std::chrono::ceil<std::chrono::seconds>(limits.transfer_time);
   daemon_ = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &on_request,
+      MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &on_request,
       this, MHD_OPTION_LISTEN_SOCKET, socket.descriptor(), MHD_OPTION_URI_LOG_CALLBACK,
       &on_request_line, this, MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,
       MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this, MHD_OPTION_CONNECTION_LIMIT,

@@ -134,10 +134,18 @@ TEST(RequestQueue, StoppingFinishesWhatWaitsAndRefusesTheRest) {
   for (int i = 0; i < 5; ++i) replies.push_back(submit(queue, texts(1)));
   model.wait_until_begun();
   std::jthread stopper([&] { queue.stop(); });
-  while (submit(queue, texts(1)).get().result != QueueResult::kStopping) {
-    model.let_go();  // what came before the stop takes a turn of its own
+  const auto is_refused = [](std::future<QueueReply>& reply) {
+    return reply.wait_for(milliseconds(1)) == std::future_status::ready;
+  };
+  while (true) {  // until the stop has begun, more comes to wait
+    std::future<QueueReply> reply = submit(queue, texts(1));
+    if (is_refused(reply)) {
+      EXPECT_EQ(reply.get().result, QueueResult::kStopping);
+      break;
+    }
+    replies.push_back(std::move(reply));
   }
-  model.let_go(10);
+  model.let_go(1000);
   for (auto& reply : replies) EXPECT_EQ(reply.get().result, QueueResult::kAnswered);
 }
 
