@@ -1,0 +1,207 @@
+// The server over a real socket, with a made-up model: what goes wrong on the wire stays there.
+#include "serve/http_server.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <semaphore>
+#include <thread>
+
+#include "base/error.h"
+#include "http_client.h"
+
+namespace cloze::serve {
+namespace {
+
+using cloze::testing::HttpClient;
+using cloze::testing::HttpReply;
+using std::chrono::milliseconds;
+
+std::vector<nlohmann::ordered_json> echo(std::span<const Input> inputs) {
+  std::vector<nlohmann::ordered_json> outputs;
+  for (const Input& input : inputs) {
+    if (input.first.empty()) throw_user_error("the text is empty");
+    outputs.push_back({{"echo", input.first}});
+  }
+  return outputs;
+}
+
+struct EchoServer {
+  explicit EchoServer(const Limits& limits = {}, Handler handler = echo)
+      : service(
+            {.model = {{"name", "echo"}},
+             .endpoints = {{.path = "/fill", .first_field = "text", .handler = std::move(handler)}},
+             .limits = limits}),
+        server(socket, service) {}
+
+  int port() const { return socket.port(); }
+
+  platform::ListeningSocket socket{"127.0.0.1", 0};
+  Service service;
+  HttpServer server;
+};
+
+std::string post(const std::string& body, const std::string& more_fields = "") {
+  return fmt::format(
+      "POST /fill HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: {}\r\n{}\r\n{}",
+      body.size(), more_fields, body);
+}
+
+constexpr std::string_view kGetHealth = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+HttpReply reply_to(int port, const std::string& message) {
+  HttpClient client(port);
+  client.send(message);
+  return client.receive();
+}
+
+TEST(HttpServer, AnswersSeveralRequestsOnOneConnection) {
+  EchoServer server;
+  HttpClient client(server.port());
+  for (const std::string text : {"a", "b", "c"}) {
+    client.send(post("{\"text\": \"" + text + "\"}"));
+    const HttpReply reply = client.receive();
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.body, "{\"echo\":\"" + text + "\"}\n");
+  }
+  client.send(std::string(kGetHealth) + post("{\"text\": \"\"}") + std::string(kGetHealth));
+  EXPECT_EQ(client.receive().body, "{\"status\":\"ok\"}\n");
+  EXPECT_EQ(client.receive().body, "{\"error\":\"the text is empty\"}\n");
+  EXPECT_EQ(client.receive().status, 200);
+}
+
+TEST(HttpServer, ALargeBodyArrivesWhole) {
+  EchoServer server;
+  const std::string text(30'000, 'x');
+  const HttpReply reply = reply_to(server.port(), post("{\"text\": \"" + text + "\"}"));
+  EXPECT_EQ(reply.body, "{\"echo\":\"" + text + "\"}\n");
+}
+
+TEST(HttpServer, RefusesBeforeTheBodyAndCloses) {
+  EchoServer server;
+  const auto status = [&](const std::string& message) {
+    HttpClient client(server.port());
+    client.send(message);
+    const HttpReply reply = client.receive();
+    EXPECT_NE(reply.head.find("Connection: close"), std::string::npos) << message;
+    EXPECT_EQ(client.receive().status, 0);
+    EXPECT_TRUE(nlohmann::json::parse(reply.body).contains("error"));
+    return reply.status;
+  };
+  const std::string host = "Host: localhost\r\n";
+  EXPECT_EQ(status("GET /nothing HTTP/1.1\r\n" + host + "\r\n"), 404);
+  EXPECT_EQ(status("GET /fill HTTP/1.1\r\n" + host + "\r\n"), 405);
+  EXPECT_EQ(status("POST /fill HTTP/1.1\r\n" + host + "\r\n"), 411);
+  EXPECT_EQ(status("POST /fill HTTP/1.1\r\n" + host + "Content-Length: 999999999999\r\n\r\n"), 413);
+  EXPECT_EQ(status("POST /fill HTTP/1.1\r\n" + host + "Content-Length: 1\r\n\r\n1"), 415);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"), 421);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n" + host + "X: " + std::string(9000, 'x') + "\r\n\r\n"), 431);
+}
+
+TEST(HttpServer, LivesOnRubbish) {
+  EchoServer server({.transfer_time = milliseconds(200)});
+  std::mt19937 draw(1);
+  const std::string good = post("{\"text\": \"a\"}");
+  for (int i = 0; i < 300; ++i) {
+    std::string message = good;
+    for (int change = 0; change < 4; ++change)
+      message[draw() % message.size()] = static_cast<char>(draw());
+    HttpClient client(server.port());
+    client.send(i % 3 == 0 ? good.substr(0, draw() % good.size()) : message);
+    if (i % 50 != 0) continue;  // most leave without waiting
+    const HttpReply reply = client.receive();
+    const bool is_clear = reply.status >= 200 && reply.status <= 505;
+    EXPECT_TRUE(is_clear || reply.status == 0) << reply.head;
+  }
+  EXPECT_EQ(reply_to(server.port(), good).status, 200);
+}
+
+TEST(HttpServer, SlowClientsAreToldAndEnded) {
+  EchoServer server({.transfer_time = milliseconds(100)});
+  HttpClient nothing(server.port());
+  HttpClient dripping(server.port());
+  std::jthread drips([&](const std::stop_token& stop) {
+    dripping.send("GET /");
+    while (!stop.stop_requested()) {
+      dripping.send("a");
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+  });
+  HttpClient half(server.port());
+  half.send(post("{\"text\": \"a\"}").substr(0, 100));
+  for (HttpClient* client : {&nothing, &dripping, &half}) {
+    const HttpReply reply = client->receive();
+    EXPECT_EQ(reply.status, 408);
+    EXPECT_EQ(reply.body,
+              "{\"error\":\"the request did not come whole within 100 ms; send it faster\"}\n");
+    EXPECT_EQ(client->receive().status, 0);
+  }
+}
+
+TEST(HttpServer, ATooLongIdleConnectionEndsInSilence) {
+  EchoServer server({.transfer_time = milliseconds(150)});
+  HttpClient client(server.port());
+  client.send(kGetHealth);
+  EXPECT_EQ(client.receive().status, 200);
+  EXPECT_EQ(client.receive().status, 0);
+}
+
+TEST(HttpServer, AModelThatTakesLongIsWaitedFor) {
+  EchoServer server({.transfer_time = milliseconds(150)}, [](std::span<const Input> inputs) {
+    std::this_thread::sleep_for(milliseconds(300));
+    return echo(inputs);
+  });
+  EXPECT_EQ(reply_to(server.port(), post("{\"text\": \"a\"}")).status, 200);
+}
+
+TEST(HttpServer, MoreConnectionsThanAllowedAreTold) {
+  EchoServer server({.connections = 3});
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(server.port()));
+    clients.back()->send(kGetHealth);
+    EXPECT_EQ(clients.back()->receive().status, 200);
+  }
+  const HttpReply reply = reply_to(server.port(), std::string(kGetHealth));
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_NE(reply.head.find("Retry-After: 1"), std::string::npos);
+  EXPECT_EQ(reply.body, "{\"error\":\"there are 3 connections already; try again later\"}\n");
+}
+
+TEST(HttpServer, StoppingAnswersWhatWaits) {
+  std::counting_semaphore<> begun(0), gate(0);
+  EchoServer server({.queue = {.batch_inputs = 1}}, [&](std::span<const Input> inputs) {
+    begun.release();
+    gate.acquire();
+    return echo(inputs);
+  });
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(server.port()));
+    clients.back()->send(post("{\"text\": \"a\"}"));
+  }
+  begun.acquire();
+  const std::string three_wait = "\ncloze_waiting_inputs 2\n";
+  while (reply_to(server.port(), "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+             .body.find(three_wait) == std::string::npos) {
+  }
+  std::jthread stopper([&] { server.server.stop(); });
+  gate.release(10);
+  for (const auto& client : clients) EXPECT_EQ(client->receive().status, 200);
+}
+
+TEST(HttpServer, ClientsThatLeaveWhileTheModelWorksHarmNobody) {
+  EchoServer server({}, [](std::span<const Input> inputs) {
+    std::this_thread::sleep_for(milliseconds(2));
+    return echo(inputs);
+  });
+  for (int i = 0; i < 50; ++i) HttpClient(server.port()).send(post("{\"text\": \"a\"}"));
+  EXPECT_EQ(reply_to(server.port(), post("{\"text\": \"a\"}")).status, 200);
+}
+
+}  // namespace
+}  // namespace cloze::serve
