@@ -10,12 +10,12 @@
 #include <thread>
 
 #include "base/error.h"
+#include "cli/training_run.h"
 #include "platform/signals.h"
 #include "platform/socket.h"
 #include "serve/http_server.h"
 #include "serve/model_endpoints.h"
 #include "serve/service.h"
-#include "train/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
@@ -45,11 +45,6 @@ serve::Limits limits_of(const Options& options) {
                      limits.queue.waiting_inputs, limits.inputs_per_request);
   }
   return limits;
-}
-
-// The folder itself when it is a model, else the newest checkpoint in it.
-std::filesystem::path model_folder(const std::filesystem::path& path) {
-  return std::filesystem::exists(path / "config.json") ? path : train::find_checkpoint(path).path;
 }
 
 void print_line(const std::string& line) {
@@ -91,7 +86,7 @@ void log_until_stopped(serve::Metrics& metrics, int log_seconds) {
 void run(const Options& options) {
   const serve::Limits limits = limits_of(options);
   platform::install_stop_signals();
-  const std::filesystem::path folder = model_folder(options.checkpoint);
+  const std::filesystem::path folder = model_path(options.checkpoint);
   serve::ServedModel model =
       serve::serve_model(folder, {.compile = {.num_threads = options.threads},
                                   .tokens_per_micro_batch = options.micro_batch_tokens});
