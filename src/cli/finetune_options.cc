@@ -91,6 +91,15 @@ constexpr Size kSizes[] = {
     {"max_position_embeddings", &models::BertConfig::max_position_embeddings},
     {"type_vocab_size", &models::BertConfig::type_vocab_size}};
 
+// Biases that a configuration may turn off; those of the checkpoint are then listed as unused.
+struct Switch {
+  const char* name;
+  bool models::BertConfig::*field;
+};
+constexpr Switch kSwitches[] = {
+    {"use_qkv_bias", &models::BertConfig::use_qkv_bias},
+    {"use_attention_projection_bias", &models::BertConfig::use_attention_projection_bias}};
+
 bool is_set(const OptionTable& table, const char* name) {
   return table.origin(name) != kDefaultOrigin;
 }
@@ -104,6 +113,9 @@ models::BertConfig merged_config(const fs::path& path, const models::BertConfig&
                        size.name, wanted.*size.field, table.origin(size.name), path.string(),
                        config.*size.field);
     }
+  }
+  for (const Switch& one : kSwitches) {
+    if (is_set(table, one.name)) config.*one.field = wanted.*one.field;
   }
   if (is_set(table, "hidden_dropout_prob")) config.hidden_dropout_prob = wanted.hidden_dropout_prob;
   if (is_set(table, "attention_probs_dropout_prob")) {

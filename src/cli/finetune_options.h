@@ -32,7 +32,7 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options,
 
 // The model a run starts from: the shape of init_checkpoint's (or restore_dir's) folder, or without
 // one that of the options, with random weights. Options that set a size must agree with the folder;
-// rates of dropout go before the folder's.
+// rates of dropout and switches of biases go before the folder's.
 struct StartModel {
   models::BertConfig config;
   text::Tokenizer tokenizer;

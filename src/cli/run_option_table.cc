@@ -96,9 +96,9 @@ void add_optimizer_options(OptionTable& table, RunOptions& o) {
   const std::string group = "Optimiser";
   table.add({.name = "optimizer",
              .target = &o.optimizer,
-             .help = "Update rule",
+             .help = "Update rule; mpadamw is adamw: weights are f32 always",
              .group = group,
-             .choices = {"lamb", "adamw"}});
+             .choices = {"lamb", "adamw", "mpadamw"}});
   table.add({.name = "beta1",
              .target = &o.beta1,
              .help = "Decay of the first moment",

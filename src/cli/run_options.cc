@@ -133,13 +133,13 @@ DType compute_dtype(const RunOptions& options) {
 
 double clipping_norm(const RunOptions& options) {
   if (options.max_grad_norm) return *options.max_grad_norm;
-  const bool clips = options.use_mpclip || options.use_nvlamb || options.optimizer == "adamw";
+  const bool clips = options.use_mpclip || options.use_nvlamb || options.optimizer != "lamb";
   return clips ? 1.0 : 0.0;
 }
 
 optim::OptimizerOptions optimizer_options(const RunOptions& options) {
-  return {.kind = options.optimizer == "adamw" ? optim::OptimizerKind::kAdamW
-                                               : optim::OptimizerKind::kLamb,
+  return {.kind = options.optimizer == "lamb" ? optim::OptimizerKind::kLamb
+                                              : optim::OptimizerKind::kAdamW,
           .beta1 = options.beta1,
           .beta2 = options.beta2,
           .epsilon = options.epsilon,

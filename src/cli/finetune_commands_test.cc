@@ -1,0 +1,234 @@
+// `cloze glue`, `squad`, `classify` and `answer` from end to end, on data and models of a moment.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/program.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Result {
+  ExitCode status;
+  std::string out, error;
+};
+
+Result run(const std::vector<std::string>& arguments) {
+  std::vector<const char*> pointers{"cloze"};
+  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int status = run_program(static_cast<int>(pointers.size()), pointers.data());
+  return {static_cast<ExitCode>(status), testing::internal::GetCapturedStdout(),
+          testing::internal::GetCapturedStderr()};
+}
+
+std::vector<std::string> operator+(std::vector<std::string> first,
+                                   const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+const std::vector<std::string> kTinyModel = {"--vocab-size",
+                                             "32",
+                                             "--hidden-size",
+                                             "16",
+                                             "--num-hidden-layers",
+                                             "1",
+                                             "--num-attention-heads",
+                                             "2",
+                                             "--intermediate-size",
+                                             "16",
+                                             "--max-position-embeddings",
+                                             "64",
+                                             "--seq-length",
+                                             "32",
+                                             "--hidden-dropout-prob",
+                                             "0",
+                                             "--attention-probs-dropout-prob",
+                                             "0",
+                                             "--progress-bar",
+                                             "false",
+                                             "--threads",
+                                             "1"};
+
+class FinetuneCommands : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "RTE");
+    write("vocab.txt",
+          "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nthe\ncat\ndog\nsat\nran\nwho\nwhere\non\nmat\n"
+          "hill\n.\n?\n");
+    std::string rows;
+    for (int i = 0; i < 8; ++i) {
+      rows += std::to_string(2 * i) + "\tthe cat sat\ta cat sat\tentailment\n";
+      rows += std::to_string(2 * i + 1) + "\tthe cat sat\tthe dog ran\tnot_entailment\n";
+    }
+    write("RTE/train.tsv", "index\tsentence1\tsentence2\tlabel\n" + rows);
+    write("RTE/dev.tsv", "index\tsentence1\tsentence2\tlabel\n" + rows);
+    write("RTE/test.tsv", "index\tsentence1\tsentence2\n0\tthe cat sat\ta cat sat\n");
+    write("squad.json", R"({"version": "1.1", "data": [{"title": "t", "paragraphs": [{
+      "context": "the cat sat on the mat . the dog ran on the hill .", "qas": [
+      {"id": "1", "question": "who sat ?", "answers": [{"text": "cat", "answer_start": 4}]},
+      {"id": "2", "question": "who ran ?", "answers": [{"text": "dog", "answer_start": 29}]}]}]}]})");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    platform::write_file_atomically(folder_ / name, text);
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::vector<std::string> glue() const {
+    return std::vector<std::string>{"glue",
+                                    "--task-name",
+                                    "rte",
+                                    "--data-dir",
+                                    folder_,
+                                    "--vocab-file",
+                                    path("vocab.txt"),
+                                    "--epochs",
+                                    "30",
+                                    "--micro-batch-size",
+                                    "4",
+                                    "--initializer-range",
+                                    "0.2",
+                                    "--base-learning-rate",
+                                    "5e-3",
+                                    "--save-path",
+                                    path("rte"),
+                                    "--evaluations-per-epoch",
+                                    "0.2"} +
+           kTinyModel;
+  }
+  std::vector<std::string> squad() const {
+    return std::vector<std::string>{"squad"} + kTinyModel +
+           std::vector<std::string>{"--train-file",
+                                    path("squad.json"),
+                                    "--predict-file",
+                                    path("squad.json"),
+                                    "--vocab-file",
+                                    path("vocab.txt"),
+                                    "--hidden-size",
+                                    "32",
+                                    "--num-hidden-layers",
+                                    "2",
+                                    "--epochs",
+                                    "300",
+                                    "--micro-batch-size",
+                                    "2",
+                                    "--initializer-range",
+                                    "0.2",
+                                    "--base-learning-rate",
+                                    "3e-3",
+                                    "--save-path",
+                                    path("qa"),
+                                    "--evaluations-per-epoch",
+                                    "0.02"};
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "finetune_commands_test";
+};
+
+TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
+  const Result glue = run(this->glue());
+  ASSERT_EQ(glue.status, ExitCode::kSuccess) << glue.error;
+  EXPECT_NE(glue.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << glue.out;
+  EXPECT_EQ(platform::read_file(path("rte/RTE.tsv")), "index\tprediction\n0\tentailment\n");
+  EXPECT_TRUE(fs::exists(path("rte/eval_results_RTE.json")));
+
+  const Result classified = run({"classify", "--init-checkpoint", path("rte"), "--text",
+                                 "the cat sat\ta cat sat", "--text", "the cat sat\tthe dog ran"});
+  ASSERT_EQ(classified.status, ExitCode::kSuccess) << classified.error;
+  EXPECT_EQ(classified.out.find("entailment\t"), 0u) << classified.out;
+  EXPECT_NE(classified.out.find("\nnot_entailment\t"), std::string::npos) << classified.out;
+
+  // The folder scores again what it scored while training.
+  const Result again =
+      run({"glue", "--task-name", "RTE", "--data-dir", folder_, "--init-checkpoint", path("rte"),
+           "--do-evaluation", "true", "--save-path", path("again")});
+  EXPECT_EQ(again.status, ExitCode::kSuccess) << again.error;
+  EXPECT_NE(again.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << again.out;
+}
+
+TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
+  const Result result = run(glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"});
+  ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_NE(result.out.find("(2 runs: "), std::string::npos) << result.out;
+  EXPECT_TRUE(fs::exists(path("rte/seed-1234/RTE.tsv")));
+  EXPECT_TRUE(fs::exists(path("rte/seed-1235/RTE.tsv")));
+}
+
+TEST_F(FinetuneCommands, SquadLearnsAnswersAndScores) {
+  const Result squad = run(this->squad());
+  ASSERT_EQ(squad.status, ExitCode::kSuccess) << squad.error;
+  EXPECT_NE(squad.out.find("\"exact_match\":100.0"), std::string::npos) << squad.out;
+  const auto predictions = formats::read_json_file(path("qa/predictions.json"));
+  EXPECT_EQ(predictions, (nlohmann::json{{"1", "cat"}, {"2", "dog"}}));
+  const Result scored = run({"score", "squad", "--data", path("squad.json"), "--predictions",
+                             path("qa/predictions.json")});
+  EXPECT_EQ(scored.out, R"({"exact_match":100.0,"f1":100.0})"
+                        "\n")
+      << scored.error;
+
+  const Result answered =
+      run({"answer", "--init-checkpoint", path("qa"), "--question", "who sat ?", "--context",
+           "the cat sat on the mat . the dog ran on the hill .", "--top-k", "1"});
+  EXPECT_EQ(answered.status, ExitCode::kSuccess) << answered.error;
+  EXPECT_NE(answered.out.find("cat  [4, 7)"), std::string::npos) << answered.out;
+}
+
+TEST_F(FinetuneCommands, WrongInputIsNamed) {
+  const auto error_of = [](const std::vector<std::string>& arguments) {
+    const Result result = run(arguments);
+    EXPECT_NE(result.status, ExitCode::kSuccess);
+    return result.error;
+  };
+  const auto expect_in = [](const char* part, const std::string& text) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  expect_in("no weights to score",
+            error_of({"glue", "--task-name", "RTE", "--data-dir", folder_, "--vocab-file",
+                      path("vocab.txt"), "--vocab-size", "32", "--do-evaluation", "true"}));
+  write("cased.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nThe\n");
+  expect_in("capital letters",
+            error_of(glue() + std::vector<std::string>{"--vocab-file", path("cased.txt"),
+                                                       "--do-lower-case", "true"}));
+  expect_in("they do not belong together",
+            error_of(glue() + std::vector<std::string>{"--vocab-size", "10"}));
+  write("RTE/train.tsv", "index\tsentence1\tsentence2\tlabel\n0\ta\tb\tperhaps\n");
+  expect_in("perhaps", error_of(glue()));
+  write("RTE/train.tsv", "index\tsentence1\tlabel\n0\ta\tentailment\n");
+  expect_in("sentence2", error_of(glue()));
+}
+
+// Their data is absent: the error must be about that.
+TEST_F(FinetuneCommands, TheShippedConfigurationsAreAccepted) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(CLOZE_SOURCE_DIR "/configs")) {
+    const std::string name = entry.path().filename().string();
+    const bool is_squad = name.starts_with("squad_");
+    if (!is_squad && !name.starts_with("glue_")) continue;
+    ++count;
+    std::vector<std::string> arguments = {is_squad ? "squad" : "glue", "--config", entry.path(),
+                                          "--vocab-file", path("no_vocab.txt")};
+    if (!is_squad) arguments = arguments + std::vector<std::string>{"--data-dir", folder_};
+    if (name.starts_with("glue_") && name.find("regr") == std::string::npos) {
+      arguments = arguments + std::vector<std::string>{"--task-name", "RTE"};
+    }
+    const Result result = run(arguments);
+    EXPECT_NE(result.error.find("no_vocab.txt"), std::string::npos) << name << ": " << result.error;
+    EXPECT_EQ(result.error.find("note:"), std::string::npos) << name << ": " << result.error;
+  }
+  EXPECT_GE(count, 8);
+}
+
+}  // namespace
+}  // namespace cloze::cli
