@@ -139,8 +139,10 @@ void add_serve(Subcommand parent) {
       parent.add_subcommand("serve", "Answer requests over HTTP, with a page to ask");
   const auto options = std::make_shared<Options>();
   command
-      .add_option("--init-checkpoint", options->checkpoint,
-                  "Checkpoint, Hugging Face folder, or folder of checkpoints (the newest is taken)")
+      .add_option(
+          "--init-checkpoint", options->checkpoint,
+          "Checkpoint, Hugging Face folder, prefix of a TensorFlow checkpoint, or folder of "
+          "checkpoints (the newest is taken)")
       .required();
   command
       .add_option("--host", options->host,

@@ -1,0 +1,135 @@
+#include "serve/model_endpoints.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "formats/safetensors.h"
+#include "inference/parameter_loading.h"
+#include "models/bert_heads.h"
+#include "models/hugging_face_config.h"
+#include "platform/file.h"
+
+namespace cloze::serve {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr const char* kVocabulary =
+    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ntown\nriver\nlies\non\na\n.\n";
+
+// A model folder with made-up weights, there as long as this object.
+class MadeUpModel {
+ public:
+  explicit MadeUpModel(const models::BertHead& head) {
+    const models::BertConfig config = {.vocab_size = 12,
+                                       .hidden_size = 16,
+                                       .num_hidden_layers = 1,
+                                       .num_attention_heads = 2,
+                                       .intermediate_size = 32,
+                                       .max_position_embeddings = 32};
+    fs::create_directories(folder_);
+    platform::write_file_atomically(folder_ / "config.json",
+                                    models::hugging_face_config_text(config, head));
+    platform::write_file_atomically(folder_ / "vocab.txt", kVocabulary);
+    graph::Graph graph;
+    models::bert_for_inference(graph, config, head, {32, 4, 4});
+    write_weights(inference::wanted_tensors(graph, graph::VariableRole::kParameter));
+  }
+  ~MadeUpModel() { fs::remove_all(folder_); }
+
+  ServedModel serve() const { return serve_model(folder_, {.compile = {.num_threads = 1}}); }
+
+ private:
+  void write_weights(const std::vector<inference::WantedTensor>& wanted) {
+    std::vector<std::vector<float>> values;
+    std::vector<formats::TensorView> views;
+    for (const inference::WantedTensor& tensor : wanted) {
+      values.emplace_back(static_cast<size_t>(tensor.shape.elements()));
+      for (size_t i = 0; i < values.back().size(); ++i) {
+        values.back()[i] = 0.5f * std::sin(static_cast<float>(7 * values.size() + 3 * i));
+      }
+      views.push_back({tensor.name, DType::kF32, tensor.shape,
+                       std::as_bytes(std::span<const float>(values.back()))});
+    }
+    formats::write_safetensors(folder_ / "model.safetensors", views);
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "model_endpoints_test";
+};
+
+double sum_of_probabilities(const ordered_json& list) {
+  double sum = 0.0;
+  double last = 1.0;
+  for (const ordered_json& one : list) {
+    const auto probability = one.at("probability").get<double>();
+    EXPECT_LE(probability, last);  // the most probable first
+    last = probability;
+    sum += probability;
+  }
+  return sum;
+}
+
+TEST(ModelEndpoints, APretrainedModelFillsBlanks) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kPretraining});
+  const ServedModel model = made_up.serve();
+  EXPECT_EQ(model.description.at("head"), "pre-training");
+  EXPECT_EQ(model.description.at("name"), "model_endpoints_test");
+  ASSERT_EQ(model.endpoints.size(), 1u);
+  EXPECT_EQ(model.endpoints[0].path, "/fill");
+  const std::vector<Input> inputs = {{.first = "the [MASK] lies on a [MASK] .", .top_k = 12},
+                                     {.first = "a [MASK] .", .top_k = 2}};
+  const auto outputs = model.endpoints[0].handler(inputs);
+  ASSERT_EQ(outputs.size(), 2u);
+  ASSERT_EQ(outputs[0].at("blanks").size(), 2u);
+  const ordered_json& candidates = outputs[0]["blanks"][1]["candidates"];
+  EXPECT_EQ(candidates.size(), 12u);
+  EXPECT_NEAR(sum_of_probabilities(candidates), 1.0, 1e-9);
+  EXPECT_EQ(outputs[1]["blanks"][0]["candidates"].size(), 2u);
+  EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.first = "a town"}}), UserError);
+}
+
+TEST(ModelEndpoints, AModelForQuestionsAnswersThem) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kQuestionAnswering});
+  const ServedModel model = made_up.serve();
+  ASSERT_EQ(model.endpoints.size(), 1u);
+  EXPECT_EQ(model.endpoints[0].path, "/answer");
+  const std::string context = "the town lies on the river .";
+  const std::vector<Input> inputs = {{.first = "the town ?", .second = context, .top_k = 3}};
+  const ordered_json answers = model.endpoints[0].handler(inputs)[0].at("answers");
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_LE(sum_of_probabilities(answers), 1.0);
+  for (const ordered_json& one : answers) {
+    const auto start = one.at("start").get<size_t>(), end = one.at("end").get<size_t>();
+    EXPECT_EQ(one.at("text"), context.substr(start, end - start));
+  }
+  EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.second = "a"}}), UserError);
+}
+
+TEST(ModelEndpoints, AClassifierNamesItsClasses) {
+  const MadeUpModel made_up(
+      {.kind = models::HeadKind::kSequenceClassification, .labels = {"no", "maybe", "yes"}});
+  const ServedModel model = made_up.serve();
+  EXPECT_EQ(model.description.at("labels"), ordered_json({"no", "maybe", "yes"}));
+  ASSERT_EQ(model.endpoints.size(), 1u);
+  EXPECT_EQ(model.endpoints[0].path, "/classify");
+  const std::vector<Input> inputs = {{.first = "the town"}, {.first = "the town", .second = "a"}};
+  const auto outputs = model.endpoints[0].handler(inputs);
+  ASSERT_EQ(outputs[0].at("classes").size(), 3u);
+  EXPECT_NEAR(sum_of_probabilities(outputs[0]["classes"]), 1.0, 1e-9);
+  EXPECT_NE(outputs[0], outputs[1]);  // the second text counts
+}
+
+TEST(ModelEndpoints, ARegressionGivesItsNumber) {
+  const MadeUpModel made_up(
+      {.kind = models::HeadKind::kSequenceClassification, .labels = {"score"}});
+  const auto outputs =
+      made_up.serve().endpoints[0].handler(std::vector<Input>{{.first = "the town"}});
+  EXPECT_TRUE(outputs[0].at("value").is_number_float());
+  EXPECT_EQ(outputs[0].size(), 1u);
+}
+
+}  // namespace
+}  // namespace cloze::serve
