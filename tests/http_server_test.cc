@@ -158,6 +158,16 @@ TEST(HttpServer, AModelThatTakesLongIsWaitedFor) {
   EXPECT_EQ(reply_to(server.port(), post("{\"text\": \"a\"}")).status, 200);
 }
 
+TEST(HttpServer, AFailureInsideIsToldAndTheServerLives) {
+  EchoServer server;
+  server.service.set_connection_count([]() -> int64_t { throw_environment_error("cannot count"); });
+  const HttpReply reply =
+      reply_to(server.port(), "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(reply.status, 500);
+  EXPECT_EQ(reply.body, "{\"error\":\"cannot count\"}\n");
+  EXPECT_EQ(reply_to(server.port(), std::string(kGetHealth)).status, 200);
+}
+
 TEST(HttpServer, MoreConnectionsThanAllowedAreTold) {
   EchoServer server({.connections = 3});
   std::vector<std::unique_ptr<HttpClient>> clients;

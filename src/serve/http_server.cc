@@ -4,6 +4,7 @@
 #include <microhttpd.h>
 
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -188,10 +189,15 @@ MHD_Result HttpServer::Implementation::take_body(Exchange& exchange, std::string
 MHD_Result HttpServer::Implementation::hand_over(MHD_Connection* connection, Exchange& exchange) {
   watch_.enter(watched(connection), Stage::kWorking);
   MHD_suspend_connection(connection);
-  service_.handle(exchange.head, exchange.body, [connection, &exchange](Response response) {
+  const auto done = [connection, &exchange](Response response) {
     exchange.response = std::move(response);
     MHD_resume_connection(connection);
-  });
+  };
+  try {
+    service_.handle(exchange.head, exchange.body, done);
+  } catch (const std::exception& error) {  // a connection set aside must come back
+    done(error_response(500, error.what()));
+  }
   return MHD_YES;
 }
 
