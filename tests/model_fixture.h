@@ -10,14 +10,16 @@
 #include "engine/session.h"
 #include "formats/safetensors.h"
 #include "models/bert_config.h"
+#include "models/bert_heads.h"
 
 namespace cloze::tests {
 
-class PretrainingFixture {
+class ModelFixture {
  public:
-  explicit PretrainingFixture(const std::string& name);  // "bert_pretraining_a"
+  explicit ModelFixture(const std::string& name);  // "bert_pretraining_a"
 
   const models::BertConfig& config() const { return config_; }
+  const models::BertHead& head() const { return head_; }
   const std::vector<data::Sample>& samples() const { return samples_; }
   // Capacity that holds the whole batch in one micro-batch, with unused slots left over.
   data::MicroBatchCapacity capacity() const;
@@ -27,6 +29,7 @@ class PretrainingFixture {
  private:
   std::string folder_;
   models::BertConfig config_;
+  models::BertHead head_;
   std::vector<data::Sample> samples_;
   formats::SafetensorsFile model_;
   formats::SafetensorsFile expected_;
