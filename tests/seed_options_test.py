@@ -36,6 +36,12 @@ class SeedOptionsTest(unittest.TestCase):
     def test_pretrain(self):
         self.check("Graphcore TensorFlow 1: the pre-training program", "pretrain")
 
+    def test_squad(self):
+        self.check("Graphcore TensorFlow 1: run_squad.py", "squad")
+
+    def test_glue(self):
+        self.check("Graphcore TensorFlow 1: run_classifier.py", "glue")
+
     def test_data_records(self):
         self.check("Graphcore TensorFlow 1: data programs", "data", "records")
 
