@@ -69,6 +69,28 @@ TEST_P(Resume, SameBytesAsAnUninterruptedRun) {
   EXPECT_NE(weights("whole", 12), weights("whole", 6));
 }
 
+// Of scores that rise and fall, the checkpoint of the best is kept beside the newest.
+TEST_P(Resume, TheBestCheckpointIsKept) {
+  const std::vector<double> scores = {0.2, 0.7, 0.5, 0.7};
+  train::TrainingOptions run = options("run", 12);
+  run.max_to_keep = 1;
+  run.steps_per_evaluation = 3;
+  std::vector<int64_t> evaluated;
+  run.evaluate = [&](engine::Session&, int64_t step) {
+    evaluated.push_back(step);
+    return scores[static_cast<size_t>(step / 3 - 1)];
+  };
+  train::Training training(run, ignore);
+  training.run({});
+  EXPECT_EQ(evaluated, (std::vector<int64_t>{3, 6, 9, 12}));
+  EXPECT_EQ(training.state().best_metric, 0.7);
+  EXPECT_EQ(training.state().best_step, 6) << "the first of equal ones";
+  EXPECT_EQ(train::CheckpointStore(run.save_path, 0).steps(), (std::vector<int64_t>{12, 6}));
+  const auto saved =
+      train::read_training_state(run.save_path / "checkpoint-12" / train::kStateName);
+  EXPECT_EQ(saved, training.state());
+}
+
 TEST_P(Resume, AnotherBatchIsRefused) {
   train::Training(options("run", 6), ignore).run({});
   train::TrainingOptions other = options("run", 12);
