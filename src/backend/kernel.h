@@ -68,6 +68,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  // How wide the panels of packed weights are to be (ops/packed_linear.h); 0: do not pack them.
+  virtual int64_t panel_columns() const { return 0; }
   // Best first; empty when the operator is unknown here.
   virtual std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const = 0;
 };

@@ -1,15 +1,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "nn/linear_layer.h"
 #include "ops/elementwise.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
+#include "ops/packed_linear.h"
 #include "ops/vocabulary_loss.h"
 #include "passes/accumulate.h"
 #include "passes/differentiate.h"
+#include "passes/freeze.h"
 #include "passes/fuse.h"
+#include "passes/pack_weights.h"
 #include "passes/precision.h"
 
 namespace cloze::passes {
@@ -84,6 +89,47 @@ TEST(Precision, WeightsAreReadThroughCopiesAndGradientsStayF32) {
   for (const Value gradient : model.graph.variables(VariableRole::kGradient)) {
     EXPECT_EQ(model.graph.type(gradient).dtype, DType::kF32);
   }
+}
+
+// x -> dense -> gelu -> two products with one weight.
+Graph inferring_model() {
+  Graph graph;
+  const Value x = graph.add_input("x", {DType::kF32, {6, 4}});
+  Value h = nn::linear_layer(graph, "a", x, {.out_features = 8});
+  h = ops::gelu(graph, h, ops::GeluForm::kErf);
+  const Value weight = graph.add_parameter("b", {8, 8}, graph::Init::zeros());
+  h = ops::linear(graph, {.x = h, .weight = weight});
+  h = ops::linear(graph, {.x = h, .weight = weight});
+  graph.mark_output(h, "y");
+  fuse_activations(graph);
+  pack_weights(graph, {.panel_columns = 16, .dtype = DType::kBF16});
+  return graph;
+}
+
+TEST(PackWeights, PacksEachWeightOnceAndKeepsActivations) {
+  const Graph graph = inferring_model();
+  graph.verify();
+  EXPECT_EQ(count(graph, ops::kLinear), 0);
+  EXPECT_EQ(count(graph, ops::kGelu), 0);
+  EXPECT_EQ(count(graph, ops::kPackedLinear), 3);
+  EXPECT_EQ(count(graph, ops::kPackWeight), 2);
+  EXPECT_EQ(graph.type(*graph.find("packed.b")), (graph::TensorType{DType::kBF16, {1, 8, 16}}));
+  const auto& first =
+      std::any_cast<const ops::PackedLinearAttributes&>(graph.nodes()[0].attributes);
+  EXPECT_EQ(first.activation, ops::GeluForm::kErf);
+}
+
+TEST(Freeze, LeavesWhatTheMicroStepReads) {
+  const Graph graph = frozen(inferring_model());
+  EXPECT_EQ(count(graph, ops::kPackedLinear), 3);
+  EXPECT_EQ(graph.nodes().size(), 3u);
+  std::vector<std::string> names;
+  for (const Value value : graph.variables(VariableRole::kParameter)) {
+    names.push_back(graph.info(value).name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"packed.a.weight", "a.bias", "packed.b"}));
+  EXPECT_TRUE(graph.find("x").has_value());
+  EXPECT_TRUE(graph.find("y").has_value());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "backend/cpu/backend.h"
 
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/packed_linear.h"
 #include "backend/reference/backend.h"
 #include "ops/attention.h"
 #include "ops/cross_entropy.h"
@@ -13,6 +14,7 @@
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
+#include "ops/packed_linear.h"
 #include "ops/tanh.h"
 #include "ops/vocabulary_loss.h"
 
@@ -54,6 +56,8 @@ std::vector<TableRow> own_kernels() {
       {&ops::kLinear, {kNativeLinearEntry, kLinearEntry}},
       {&ops::kLinearInputGradient, {kNativeLinearInputGradientEntry, kLinearInputGradientEntry}},
       {&ops::kLinearWeightGradient, {kNativeLinearWeightGradientEntry, kLinearWeightGradientEntry}},
+      {&ops::kPackWeight, {kPackWeightEntry}},
+      {&ops::kPackedLinear, {kPackedLinearEntry}},
       {&ops::kVocabularyLoss, {kVocabularyLossEntry}},
       {&ops::kVocabularyLossGradient, {kVocabularyLossGradientEntry}},
       {&ops::kVocabularyLossWithGradient, {kVocabularyLossWithGradientEntry}},
@@ -70,6 +74,7 @@ class CpuBackend final : public Backend {
   }
 
   std::string_view name() const override { return "cpu"; }
+  int64_t panel_columns() const override { return weight_panel_columns(); }
 
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     for (const TableRow& row : table_) {

@@ -38,6 +38,8 @@ extern const KernelEntry kLinearWeightGradientEntry;
 extern const KernelEntry kNativeLinearEntry;  // bf16 units only, as the next two
 extern const KernelEntry kNativeLinearInputGradientEntry;
 extern const KernelEntry kNativeLinearWeightGradientEntry;
+extern const KernelEntry kPackWeightEntry;
+extern const KernelEntry kPackedLinearEntry;
 extern const KernelEntry kAttentionEntry;
 extern const KernelEntry kAttentionGradientEntry;
 extern const KernelEntry kVocabularyLossEntry;

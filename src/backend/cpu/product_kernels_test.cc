@@ -9,6 +9,7 @@
 #include "backend/testing/check_kernel.h"
 #include "ops/attention.h"
 #include "ops/linear.h"
+#include "ops/packed_linear.h"
 #include "ops/vocabulary_loss.h"
 
 namespace cloze::backend::cpu {
@@ -84,7 +85,8 @@ TEST(VocabularyLoss, AgreesAcrossBlocks) {
 INSTANTIATE_TEST_SUITE_P(Operators, ProductKernels,
                          ::testing::Values(&ops::kAttention, &ops::kAttentionGradient,
                                            &ops::kLinear, &ops::kLinearInputGradient,
-                                           &ops::kLinearWeightGradient, &ops::kVocabularyLoss,
+                                           &ops::kLinearWeightGradient, &ops::kPackWeight,
+                                           &ops::kPackedLinear, &ops::kVocabularyLoss,
                                            &ops::kVocabularyLossGradient,
                                            &ops::kVocabularyLossWithGradient),
                          [](const auto& info) { return std::string(info.param->name); });

@@ -16,6 +16,7 @@
 #include "backend/reference/layer_norm.h"
 #include "backend/reference/linear.h"
 #include "backend/reference/optimizer_update.h"
+#include "backend/reference/packed_linear.h"
 #include "backend/reference/span_loss.h"
 #include "backend/reference/squared_error.h"
 #include "backend/reference/vocabulary_loss.h"
@@ -31,6 +32,7 @@
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
+#include "ops/packed_linear.h"
 #include "ops/span_loss.h"
 #include "ops/squared_error.h"
 #include "ops/tanh.h"
@@ -122,6 +124,8 @@ const std::vector<Row>& table() {
       row<DropoutAddLayerNormGradient>(ops::kDropoutAddLayerNormGradient,
                                        "reference/dropout_add_layer_norm_gradient"),
       row<Linear>(ops::kLinear, "reference/linear"),
+      row<PackWeight>(ops::kPackWeight, "reference/pack_weight"),
+      row<PackedLinear>(ops::kPackedLinear, "reference/packed_linear"),
       row<LinearInputGradient>(ops::kLinearInputGradient, "reference/linear_input_gradient"),
       row<LinearWeightGradient>(ops::kLinearWeightGradient, "reference/linear_weight_gradient"),
       row<Gelu>(ops::kGelu, "reference/gelu"),

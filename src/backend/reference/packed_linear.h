@@ -1,0 +1,19 @@
+// Reference kernels of pack_weight and packed_linear: ops/packed_linear.h. X is the dtype of the
+// packed weight.
+#pragma once
+
+#include "backend/reference/call.h"
+
+namespace cloze::backend::reference {
+
+struct PackWeight {
+  template <typename X>
+  static void run(const Call& call);
+};
+
+struct PackedLinear {
+  template <typename X>
+  static void run(const Call& call);
+};
+
+}  // namespace cloze::backend::reference

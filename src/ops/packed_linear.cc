@@ -1,0 +1,39 @@
+#include "ops/packed_linear.h"
+
+#include "ops/type_check.h"
+
+namespace cloze::ops {
+namespace {
+
+int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
+
+std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::any& attributes) {
+  expect_inputs("pack_weight", in, 1, 1);
+  const auto& pack = std::any_cast<const PackWeightAttributes&>(attributes);
+  CLOZE_CHECK(pack.panel_columns > 0, "panels of {} columns", pack.panel_columns);
+  const Shape& weight = in[0].shape;
+  return {{pack.dtype, {divide_up(weight[0], pack.panel_columns), weight[1], pack.panel_columns}}};
+}
+
+std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
+  expect_inputs("packed_linear", in, 2, 3);
+  const int64_t outputs = std::any_cast<const PackedLinearAttributes&>(attributes).outputs;
+  const Shape& packed = in[1].shape;
+  const int64_t columns = packed[2];
+  expect_type("packed_linear", "packed", in[1],
+              {in[1].dtype, {divide_up(outputs, columns), in[0].shape[1], columns}});
+  if (in.size() == 3) expect_type("packed_linear", "bias", in[2], {in[0].dtype, {outputs}});
+  return {{in[0].dtype, {in[0].shape[0], outputs}}};
+}
+
+double flops(std::span<const TensorType> in, const std::any& attributes) {
+  const int64_t outputs = std::any_cast<const PackedLinearAttributes&>(attributes).outputs;
+  return 2.0 * static_cast<double>(in[0].shape.elements()) * static_cast<double>(outputs);
+}
+
+}  // namespace
+
+const graph::OpDefinition kPackWeight{.name = "pack_weight", .infer = infer_pack};
+const graph::OpDefinition kPackedLinear{.name = "packed_linear", .infer = infer, .flops = flops};
+
+}  // namespace cloze::ops
