@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "data/packing/length_histogram.h"
@@ -10,7 +9,6 @@
 namespace cloze::bench {
 namespace {
 
-constexpr double kGoldenRatio = 0.6180339887498949;
 constexpr double kMaskedShare = 0.15;
 
 // The first `length` tokens; predictions at equal distances in them.
@@ -33,27 +31,17 @@ data::Sample natural_sample(data::Sample sample, int64_t length, int64_t max_pre
 
 NaturalLengths::NaturalLengths(const std::filesystem::path& histogram,
                                const data::GeneratedOptions& contents)
-    : contents_(contents), dataset_(contents) {
-  const data::LengthHistogram lengths = data::read_length_histogram(histogram);
-  if (lengths.longest() > contents.sequence_length) {
+    : contents_(contents), dataset_(contents), lengths_(data::read_length_histogram(histogram)) {
+  if (lengths_.longest() > contents.sequence_length) {
     throw_user_error("{} has sequences of {} tokens; seq_length is {}", histogram.string(),
-                     lengths.longest(), contents.sequence_length);
+                     lengths_.longest(), contents.sequence_length);
   }
-  ends_.resize(lengths.counts.size());
-  std::partial_sum(lengths.counts.begin(), lengths.counts.end(), ends_.begin());
-}
-
-int64_t NaturalLengths::length(int64_t index) const {
-  double whole = 0.0;
-  const double share = std::modf(static_cast<double>(index + 1) * kGoldenRatio, &whole);
-  const auto place = static_cast<int64_t>(share * static_cast<double>(ends_.back()));
-  return std::upper_bound(ends_.begin(), ends_.end(), place) - ends_.begin();
 }
 
 NaturalStep NaturalLengths::step(int64_t first, int64_t count, bool is_padded) const {
   NaturalStep step;
   for (int64_t index = first; index < first + count; ++index) {
-    const int64_t tokens = length(index);
+    const int64_t tokens = lengths_.length(index);
     const data::Sample full = dataset_.sample(index, 0);
     data::Sample sample = natural_sample(full, tokens, contents_.max_predictions);
     if (is_padded) {

@@ -1,8 +1,5 @@
-// Random samples whose lengths are as frequent as those of a data set (data/packing's length
-// histogram), laid out as they are or padded to S.
-//
-// Lengths are not drawn at random but spread evenly over the histogram (the golden ratio's low
-// discrepancy sequence), so that any step of N samples has nearly the same tokens.
+// Random samples whose lengths are as frequent as those of a data set (data/packing/
+// spread_lengths.h), laid out as they are or padded to S.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +7,7 @@
 #include <vector>
 
 #include "data/generated_dataset.h"
+#include "data/packing/spread_lengths.h"
 
 namespace cloze::bench {
 
@@ -24,7 +22,6 @@ class NaturalLengths {
   // `contents.sequence_length` is S; UserError where the histogram has longer sequences.
   NaturalLengths(const std::filesystem::path& histogram, const data::GeneratedOptions& contents);
 
-  int64_t length(int64_t index) const;
   // Samples [first, first + count). Padded ones have S tokens, all of which are computed; their
   // predictions, 15 % of the length, are the same either way.
   NaturalStep step(int64_t first, int64_t count, bool is_padded) const;
@@ -32,7 +29,7 @@ class NaturalLengths {
  private:
   data::GeneratedOptions contents_;
   data::GeneratedDataset dataset_;
-  std::vector<int64_t> ends_;  // ends_[l]: sequences of at most l tokens
+  data::SpreadLengths lengths_;
 };
 
 }  // namespace cloze::bench
