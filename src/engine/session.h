@@ -34,7 +34,8 @@ plan::Program compile(graph::Graph graph, const CompileOptions& options);
 class Session {
  public:
   Session(graph::Graph graph, const CompileOptions& options);
-  explicit Session(plan::Program program);
+  // `parameters`: as for the executor, somebody else's.
+  explicit Session(plan::Program program, std::span<const std::byte> parameters = {});
 
   const graph::Graph& graph() const { return executor_.graph(); }
   const plan::Program& program() const { return executor_.program(); }

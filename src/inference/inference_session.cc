@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/packer.h"
+#include "inference/inference_graph.h"
 #include "inference/micro_batch_inputs.h"
 #include "inference/parameter_loading.h"
 
@@ -21,20 +22,15 @@ data::MicroBatchCapacity capacity_of(const models::BertConfig& config, const mod
           .predictions = predicts_tokens ? options.predictions_per_micro_batch : 0};
 }
 
-graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,
-                             const data::MicroBatchCapacity& capacity) {
-  graph::Graph graph;
-  models::bert_for_inference(graph, config, head,
-                             {capacity.tokens, capacity.sequences, capacity.predictions});
-  return graph;
-}
-
 }  // namespace
 
 InferenceSession::InferenceSession(const models::BertConfig& config, const models::BertHead& head,
                                    const InferenceOptions& options)
     : capacity_(capacity_of(config, head, options)),
-      session_(inference_graph(config, head, capacity_), options.compile) {}
+      session_(inference_graph(config, head,
+                               {capacity_.tokens, capacity_.sequences, capacity_.predictions},
+                               {.backend = options.compile.backend}),
+               options.compile) {}
 
 void InferenceSession::load(const std::filesystem::path& path) { load_parameters(session_, path); }
 

@@ -3,11 +3,22 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/error.h"
+
 namespace cloze::runtime {
 
-Executor::Executor(plan::Program program) : program_(std::move(program)) {
+Executor::Executor(plan::Program program, std::span<const std::byte> parameters)
+    : program_(std::move(program)) {
   for (int i = 0; i < plan::kNumArenas; ++i) {
-    arenas_[i] = platform::MemoryBlock(static_cast<size_t>(program_.arena_bytes[i]));
+    const auto bytes = static_cast<size_t>(program_.arena_bytes[i]);
+    if (static_cast<plan::Arena>(i) == plan::Arena::kParameters && !parameters.empty()) {
+      CLOZE_CHECK(parameters.size() == bytes, "{} bytes of parameters, not {}", parameters.size(),
+                  bytes);
+      bases_[i] = const_cast<std::byte*>(parameters.data());  // kernels only read inputs
+      continue;
+    }
+    arenas_[i] = platform::MemoryBlock(bytes);
+    bases_[i] = arenas_[i].data();
   }
   for (int phase = 0; phase < graph::kNumPhases; ++phase) {
     for (const plan::Launch& launch : program_.phases[phase]) {
@@ -20,7 +31,7 @@ Executor::Executor(plan::Program program) : program_(std::move(program)) {
 }
 
 std::byte* Executor::address(const plan::Location& location) const {
-  return arenas_[static_cast<size_t>(location.arena)].data() + location.offset;
+  return bases_[static_cast<size_t>(location.arena)] + location.offset;
 }
 
 void Executor::run(graph::Phase phase) {

@@ -1,7 +1,8 @@
 // Executor: the memory of a program, and the loop that runs its launches.
 //
-// Owns one block per arena, zeroed at the start. Nothing is allocated after construction. One
-// thread calls it; kernels use threads inside.
+// Owns one block per arena, zeroed at the start; the parameters may be somebody else's, so that
+// several executors infer with one copy of the weights. Nothing is allocated after construction.
+// One thread calls it; kernels use threads inside.
 #pragma once
 
 #include <array>
@@ -27,7 +28,9 @@ struct LaunchProfile {
 
 class Executor {
  public:
-  explicit Executor(plan::Program program);
+  // `parameters`: the parameter arena, which must outlive this and is then only read; empty: owns
+  // it.
+  explicit Executor(plan::Program program, std::span<const std::byte> parameters = {});
 
   void run(graph::Phase phase);
 
@@ -57,6 +60,7 @@ class Executor {
 
   plan::Program program_;
   std::array<platform::MemoryBlock, plan::kNumArenas> arenas_;
+  std::array<std::byte*, plan::kNumArenas> bases_{};
   std::array<std::vector<Bound>, graph::kNumPhases> bound_;
   bool profiling_ = false;
 };

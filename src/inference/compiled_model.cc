@@ -1,0 +1,247 @@
+#include "inference/compiled_model.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+#include "engine/backends.h"
+#include "formats/json.h"
+#include "formats/xxh3.h"
+#include "inference/inference_graph.h"
+#include "inference/parameter_loading.h"
+#include "models/hugging_face_config.h"
+#include "passes/freeze.h"
+#include "text/ascii.h"
+
+namespace cloze::inference {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "compiled models are mapped as they are");
+
+constexpr std::string_view kMagic = "clozemdl";
+constexpr uint32_t kVersion = 1;
+constexpr uint64_t kPageBytes = 4096;
+constexpr const char* kBackend = "cpu";
+
+struct RawHeader {
+  std::array<char, 8> magic{};
+  uint32_t version = kVersion;
+  uint32_t header_bytes = 0;  // with the checksum of the header
+  uint64_t description_bytes = 0;
+  uint64_t vocabulary_bytes = 0;
+  uint64_t weights_offset = 0;
+  uint64_t weights_bytes = 0;
+  uint64_t text_hash = 0;  // of everything between the header and the weights
+  uint64_t weights_hash = 0;
+};
+static_assert(sizeof(RawHeader) == 64 && std::is_trivially_copyable_v<RawHeader>);
+constexpr uint64_t kHeaderBytes = sizeof(RawHeader) + sizeof(uint64_t);
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+// Shapes that suit any head: weights do not depend on them.
+constexpr models::BatchShape kSomeShape{.tokens = 16, .sequences = 1, .predictions = 1};
+
+plan::Program program_of(graph::Graph graph) {
+  return plan::make_program(std::move(graph), engine::backend_named(kBackend), 1);
+}
+
+nlohmann::ordered_json table_of(const plan::Program& program) {
+  auto table = nlohmann::ordered_json::array();
+  for (const graph::Value weight : program.graph.variables(graph::VariableRole::kParameter)) {
+    const graph::ValueInfo& info = program.graph.info(weight);
+    table.push_back({{"name", info.name},
+                     {"dtype", name_of(info.type.dtype)},
+                     {"shape", info.type.shape.dims()},
+                     {"offset", program.locations[weight.index].offset}});
+  }
+  return table;
+}
+
+[[noreturn]] void throw_damaged(const std::filesystem::path& file, std::string_view what) {
+  throw_data_error("{}: {}; the file is damaged: make it anew with cloze compile", file.string(),
+                   what);
+}
+
+// The header, once it is certain that it describes this file.
+RawHeader read_header(const platform::MappedFile& mapped, const std::filesystem::path& file) {
+  const std::string_view bytes = mapped.text();
+  RawHeader header;
+  if (!bytes.starts_with(kMagic)) {
+    throw_data_error("{} is not a compiled model; make one with cloze compile", file.string());
+  }
+  if (bytes.size() < kHeaderBytes) throw_damaged(file, "cut off in the header");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.version != kVersion) {
+    throw_user_error(
+        "{}: version {} of compiled models; this program reads version {}: make it anew with cloze "
+        "compile",
+        file.string(), header.version, kVersion);
+  }
+  uint64_t hash = 0;
+  std::memcpy(&hash, bytes.data() + sizeof header, sizeof hash);
+  if (header.header_bytes != kHeaderBytes ||
+      formats::xxh3(bytes_of(bytes.substr(0, sizeof header))) != hash) {
+    throw_damaged(file, "checksum of the header does not match");
+  }
+  // A checksum is no proof: these keep what follows inside the file.
+  const uint64_t size = bytes.size();
+  if (header.weights_offset > size || header.weights_bytes != size - header.weights_offset ||
+      header.weights_offset % kPageBytes != 0 || header.description_bytes > size ||
+      header.vocabulary_bytes > size ||
+      kHeaderBytes + header.description_bytes + header.vocabulary_bytes > header.weights_offset) {
+    throw_damaged(file, fmt::format("has {} bytes, not those its header says", size));
+  }
+  const std::string_view text = bytes.substr(kHeaderBytes, header.weights_offset - kHeaderBytes);
+  if (formats::xxh3(bytes_of(text)) != header.text_hash) {
+    throw_damaged(file, "checksum of the description does not match");
+  }
+  if (formats::xxh3(mapped.bytes().subspan(header.weights_offset)) != header.weights_hash) {
+    throw_damaged(file, "checksum of the weights does not match");
+  }
+  return header;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) lines.emplace_back(text::take_line(text));
+  return lines;
+}
+
+nlohmann::json parse_description(std::string_view text, const std::filesystem::path& file) {
+  auto parsed = formats::parse_json(text);
+  if (!parsed) throw_damaged(file, "the description is not JSON");
+  for (const char* key :
+       {"config", "lower_case", "profile", "precision", "panel_columns", "weights"}) {
+    if (!parsed->contains(key)) throw_damaged(file, fmt::format("the description lacks {}", key));
+  }
+  return *parsed;
+}
+
+PretrainedModel model_of(const nlohmann::json& description, std::string_view vocabulary,
+                         const std::filesystem::path& file) {
+  const std::string source = file.string();
+  const text::TokenizerOptions options{
+      .profile = text::profile_from_name(description["profile"].get<std::string>()),
+      .lower_case = description["lower_case"].get<bool>()};
+  return {.path = file,
+          .config = models::bert_config_from_json(description["config"], source),
+          .head = models::bert_head_from_json(description["config"], source),
+          .tokenizer = {text::Vocabulary::from_tokens(lines_of(vocabulary)), options}};
+}
+
+void check_processor(const nlohmann::json& description, const std::filesystem::path& file) {
+  const int64_t here = engine::backend_named(kBackend).panel_columns();
+  const auto there = description["panel_columns"].get<int64_t>();
+  if (here == there) return;
+  throw_user_error(
+      "{} was compiled for vectors of {} numbers; this processor's have {}: make it anew here with "
+      "cloze compile",
+      file.string(), there / 2, here / 2);
+}
+
+}  // namespace
+
+CompiledModel::CompiledModel(PretrainedModel model, DType precision)
+    : model_(std::move(model)), precision_(precision) {}
+
+std::span<const std::byte> CompiledModel::weights() const {
+  return file_ ? mapped_ : std::span<const std::byte>(packed_.data(), packed_.size());
+}
+
+graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
+  return passes::frozen(
+      inference_graph(config(), head(), shape, {.backend = kBackend, .precision = precision_}));
+}
+
+CompiledModel CompiledModel::compile(const std::filesystem::path& folder, DType precision) {
+  CompiledModel compiled(open_pretrained_model(folder), precision);
+  engine::Session session(inference_graph(compiled.config(), compiled.head(), kSomeShape,
+                                          {.backend = kBackend, .precision = precision}),
+                          {.backend = kBackend});
+  load_parameters(session, folder);
+  const plan::Program program = program_of(compiled.graph(kSomeShape));
+  const auto arena = static_cast<size_t>(plan::Arena::kParameters);
+  compiled.packed_ = platform::MemoryBlock(static_cast<size_t>(program.arena_bytes[arena]));
+  for (const graph::Value weight : program.graph.variables(graph::VariableRole::kParameter)) {
+    const std::span<const std::byte> bytes = session.bytes(program.graph.info(weight).name);
+    std::copy(bytes.begin(), bytes.end(),
+              compiled.packed_.data() + program.locations[weight.index].offset);
+  }
+  return compiled;
+}
+
+std::string CompiledModel::description() const {
+  const std::string config_text = models::hugging_face_config_text(config(), head());
+  return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},
+                             {"profile", text::profile_name(tokenizer().options().profile)},
+                             {"lower_case", tokenizer().options().lower_case},
+                             {"precision", name_of(precision_)},
+                             {"panel_columns", engine::backend_named(kBackend).panel_columns()},
+                             {"weights", table_of(program_of(graph(kSomeShape)))}});
+}
+
+void CompiledModel::write(const std::filesystem::path& file) const {
+  const std::string text = description();
+  const std::string vocabulary = tokenizer().vocabulary().to_text();
+  RawHeader header{.header_bytes = kHeaderBytes,
+                   .description_bytes = text.size(),
+                   .vocabulary_bytes = vocabulary.size(),
+                   .weights_bytes = weights().size(),
+                   .weights_hash = formats::xxh3(weights())};
+  kMagic.copy(header.magic.data(), kMagic.size());
+  std::string between = text + vocabulary;
+  const uint64_t end = kHeaderBytes + between.size();
+  header.weights_offset = (end + kPageBytes - 1) / kPageBytes * kPageBytes;
+  between.resize(header.weights_offset - kHeaderBytes);
+  header.text_hash = formats::xxh3(bytes_of(between));
+  const std::string_view raw(reinterpret_cast<const char*>(&header), sizeof header);
+  const uint64_t header_hash = formats::xxh3(bytes_of(raw));
+
+  platform::AtomicFile out(file);
+  out.write(raw);
+  out.write(&header_hash, sizeof header_hash);
+  out.write(between);
+  out.write(weights().data(), weights().size());
+  out.commit();
+}
+
+void CompiledModel::check_weights(const std::string& table) const {
+  const plan::Program program = program_of(graph(kSomeShape));
+  const auto arena = static_cast<size_t>(plan::Arena::kParameters);
+  const auto bytes = static_cast<uint64_t>(program.arena_bytes[arena]);
+  if (bytes != mapped_.size() || table != nlohmann::json(table_of(program)).dump()) {
+    throw_user_error(
+        "{}: its weights are laid out for another version: make it anew with cloze "
+        "compile",
+        model_.path.string());
+  }
+}
+
+CompiledModel CompiledModel::open(const std::filesystem::path& file) {
+  platform::MappedFile mapped(file);
+  const RawHeader header = read_header(mapped, file);
+  const std::string_view text = mapped.text().substr(kHeaderBytes);
+  try {
+    const nlohmann::json description =
+        parse_description(text.substr(0, header.description_bytes), file);
+    check_processor(description, file);
+    const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
+    CompiledModel compiled(
+        model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
+        is_bf16 ? DType::kBF16 : DType::kF32);
+    compiled.file_.emplace(std::move(mapped));
+    compiled.mapped_ = compiled.file_->bytes().subspan(header.weights_offset);
+    compiled.check_weights(description["weights"].dump());
+    return compiled;
+  } catch (const nlohmann::json::exception&) {
+    throw_damaged(file, "the description has values of the wrong kind");
+  }
+}
+
+}  // namespace cloze::inference

@@ -1,0 +1,64 @@
+// CompiledModel: a model ready to infer: its configuration, head, tokenizer, and its weights as the
+// kernels of this machine read them. `cloze compile` stores one; opening it maps the file and
+// checks it, and computes nothing.
+//
+// The file (little endian), written whole or not at all:
+//   header       magic "clozemdl", version, sizes, checksums (XXH3) of the parts below and of
+//   itself description  JSON: config.json's text, tokenizer options, precision, width of packed
+//   panels, and
+//                every weight with its dtype, shape and offset
+//   vocabulary   as vocab.txt
+//   weights      from a whole page on: the parameter arena of the program, byte for byte
+//
+// The program itself is not stored: it is made of the configuration for the size of a batch when
+// the first such batch comes, in a millisecond, and all sizes share the weights. That keeps machine
+// code and addresses out of the file; what ties it to a machine is the width of the panels alone.
+//
+// Errors: DataError for a damaged file; UserError for one of another version or another kind of
+// processor, which says how to make it anew. Thread-safe: immutable.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/dtype.h"
+#include "graph/graph.h"
+#include "inference/pretrained_model.h"
+#include "models/bert.h"
+#include "platform/file.h"
+#include "platform/memory.h"
+
+namespace cloze::inference {
+
+class CompiledModel {
+ public:
+  // Packs the weights of a model folder in memory. `precision`: f32 or bf16, of packed weights.
+  static CompiledModel compile(const std::filesystem::path& folder, DType precision);
+  static CompiledModel open(const std::filesystem::path& file);
+  void write(const std::filesystem::path& file) const;
+
+  const models::BertConfig& config() const { return model_.config; }
+  const models::BertHead& head() const { return model_.head; }
+  const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
+  DType precision() const { return precision_; }
+  std::span<const std::byte> weights() const;
+
+  // The graph for batches of this shape; its parameters are weights(), in that order.
+  graph::Graph graph(const models::BatchShape& shape) const;
+
+ private:
+  CompiledModel(PretrainedModel model, DType precision);
+  std::string description() const;
+  void check_weights(const std::string& table) const;
+
+  PretrainedModel model_;
+  DType precision_;
+  platform::MemoryBlock packed_;              // of compile()
+  std::optional<platform::MappedFile> file_;  // of open()
+  std::span<const std::byte> mapped_;
+};
+
+}  // namespace cloze::inference

@@ -1,0 +1,106 @@
+#include "inference/compiled_model.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "formats/xxh3.h"
+#include "inference/small_model_test.h"
+
+namespace cloze::inference {
+namespace {
+
+using models::HeadKind;
+
+class CompiledModelTest : public testing::Test {
+ protected:
+  void SetUp() override { CompiledModel::compile(folder_.path(), DType::kBF16).write(file_); }
+
+  std::string refusal(const std::string& bytes) const {
+    platform::write_file_atomically(file_, bytes);
+    try {
+      CompiledModel::open(file_);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  const SmallModelFolder folder_{HeadKind::kSequenceClassification, "compiled_model_test"};
+  const std::filesystem::path file_ = folder_.path() / "model.cloze";
+};
+
+TEST_F(CompiledModelTest, HoldsWhatTheFolderHolds) {
+  const CompiledModel model = CompiledModel::open(file_);
+  EXPECT_EQ(model.config(), SmallModelFolder::config());
+  EXPECT_EQ(model.head().labels, folder_.head().labels);
+  EXPECT_EQ(model.precision(), DType::kBF16);
+  EXPECT_EQ(model.tokenizer().vocabulary().token(5), "word5");
+  const CompiledModel packed = CompiledModel::compile(folder_.path(), DType::kBF16);
+  EXPECT_TRUE(std::ranges::equal(model.weights(), packed.weights()));
+}
+
+TEST_F(CompiledModelTest, IsTheSameBytesEachTime) {
+  const std::string first = platform::read_file(file_);
+  CompiledModel::open(file_).write(file_);
+  EXPECT_EQ(platform::read_file(file_), first);
+}
+
+TEST_F(CompiledModelTest, RefusesEveryFlippedByteOfTheHeaderAndSomeOfTheRest) {
+  const std::string good = platform::read_file(file_);
+  EXPECT_EQ(refusal(good), "");
+  size_t step = 1;
+  for (size_t at = 0; at < good.size(); at += step) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x10);
+    EXPECT_NE(refusal(bad), "") << "byte " << at;
+    if (at >= 80) step = 997;
+  }
+}
+
+TEST_F(CompiledModelTest, RefusesACutFile) {
+  const std::string good = platform::read_file(file_);
+  for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{79}, size_t{80}, size_t{4096},
+                            good.size() / 2, good.size() - 1}) {
+    EXPECT_NE(refusal(good.substr(0, size)), "") << size;
+  }
+  EXPECT_NE(refusal(good + "x"), "");
+}
+
+TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
+  const std::string good = platform::read_file(file_);
+  EXPECT_EQ(refusal("something else"),
+            file_.string() + " is not a compiled model; make one with cloze compile");
+  std::string other = good;
+  other[8] = 2;
+  EXPECT_EQ(refusal(other), file_.string() +
+                                ": version 2 of compiled models; this program reads version 1: "
+                                "make it anew with cloze compile");
+  other = good;
+  other.back() = static_cast<char>(other.back() ^ 1);
+  EXPECT_EQ(refusal(other), file_.string() +
+                                ": checksum of the weights does not match; the file is damaged: "
+                                "make it anew with cloze compile");
+}
+
+// A whole file whose checksums are right, from a machine with other vectors.
+TEST_F(CompiledModelTest, RefusesAnotherProcessor) {
+  std::string bytes = platform::read_file(file_);
+  const size_t key = bytes.find("\"panel_columns\":16");
+  if (key == std::string::npos) GTEST_SKIP() << "this machine does not have panels of 16";
+  bytes.replace(key, 18, "\"panel_columns\":48");
+  const auto hash_into = [&bytes](size_t begin, size_t end, size_t at) {
+    const uint64_t hash =
+        formats::xxh3(std::as_bytes(std::span(bytes.data() + begin, end - begin)));
+    std::memcpy(bytes.data() + at, &hash, sizeof hash);
+  };
+  uint64_t weights_offset = 0;
+  std::memcpy(&weights_offset, bytes.data() + 32, sizeof weights_offset);
+  hash_into(72, weights_offset, 48);
+  hash_into(0, 64, 64);
+  EXPECT_EQ(refusal(bytes), file_.string() +
+                                " was compiled for vectors of 24 numbers; this processor's have 8: "
+                                "make it anew here with cloze compile");
+}
+
+}  // namespace
+}  // namespace cloze::inference

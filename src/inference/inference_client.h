@@ -1,0 +1,61 @@
+// InferenceClient: one thread's way to run a compiled model. Clients share the weights, each has
+// programs and buffers of its own.
+//
+//   auto model = std::make_shared<const CompiledModel>(CompiledModel::open("model.cloze"));
+//   InferenceClient client(model, 1);
+//   client.run(samples, [&](const data::MicroBatch& batch) { client.output("span_logits") ... });
+//
+// A program has as many slots as its batch needs, rounded up a little: short texts cost what they
+// weigh. A shape's program is made when it is first met, a millisecond or two; the most recently
+// used ones are kept.
+// Errors: UserError for a sample longer than the model's positions. One thread calls a client.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "data/micro_batch.h"
+#include "data/sample.h"
+#include "engine/session.h"
+#include "inference/compiled_model.h"
+
+namespace cloze::inference {
+
+class InferenceClient {
+ public:
+  // `num_threads` run one batch together.
+  InferenceClient(std::shared_ptr<const CompiledModel> model, int num_threads);
+
+  // Calls `visit` after each micro-batch, when output() holds its results. A batch's sample_ids and
+  // sequence_ids are indexes of `samples`. Up to kMostTokens tokens go into one micro-batch.
+  void run(std::span<const data::Sample> samples,
+           const std::function<void(const data::MicroBatch&)>& visit);
+  // Of the micro-batch just run; models::bert_for_inference names the outputs and their shapes.
+  std::span<const float> output(std::string_view name) { return current_->values<float>(name); }
+
+  const CompiledModel& model() const { return *model_; }
+
+  static constexpr int64_t kMostTokens = 4096;
+
+ private:
+  struct CompiledShape {
+    data::MicroBatchCapacity capacity;
+    std::unique_ptr<engine::Session> session;
+  };
+
+  engine::Session& session_for(const data::MicroBatchCapacity& capacity);
+
+  std::shared_ptr<const CompiledModel> model_;
+  int num_threads_;
+  std::list<CompiledShape> shapes_;  // most recently used first
+  engine::Session* current_ = nullptr;
+};
+
+// Slots of the program that runs so many tokens: 16 or more, and at most an eighth or 7 too many.
+int64_t slots_for(int64_t tokens);
+
+}  // namespace cloze::inference

@@ -1,0 +1,102 @@
+#include "inference/latency.h"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <numeric>
+#include <thread>
+
+#include "base/error.h"
+#include "inference/inference_client.h"
+
+namespace cloze::inference {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// The calls of one client.
+struct ClientRun {
+  std::vector<double> seconds;
+  Clock::time_point begin;
+  Clock::time_point end;
+  int64_t sequences = 0;
+  int64_t tokens = 0;
+  std::exception_ptr error;
+};
+
+void call_once(InferenceClient& client, const std::vector<data::Sample>& samples, ClientRun& run) {
+  const Clock::time_point begin = Clock::now();
+  client.run(samples, [](const data::MicroBatch&) {});
+  run.end = Clock::now();
+  run.seconds.push_back(seconds_between(begin, run.end));
+  run.sequences += std::ssize(samples);
+  for (const data::Sample& sample : samples) run.tokens += std::ssize(sample.input_ids);
+}
+
+double percentile(const std::vector<double>& sorted, double share) {
+  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::max<size_t>(rank, 1) - 1];
+}
+
+}  // namespace
+
+LatencyRun measure_latency(const std::shared_ptr<const CompiledModel>& model,
+                           const LatencyOptions& options,
+                           const std::function<std::vector<data::Sample>(int64_t)>& batch) {
+  std::vector<ClientRun> runs(static_cast<size_t>(options.num_clients));
+  std::barrier all_warm(options.num_clients);
+  const auto serve = [&](size_t index) {
+    ClientRun& run = runs[index];
+    const int64_t first = static_cast<int64_t>(index) * options.calls_per_client;
+    try {
+      InferenceClient client(model, options.threads_per_client);
+      for (int64_t i = 0; i < options.warm_up_calls; ++i) {
+        client.run(batch(first + i), [](const data::MicroBatch&) {});
+      }
+      all_warm.arrive_and_wait();
+      run.begin = Clock::now();
+      for (int64_t i = 0; i < options.calls_per_client; ++i) {
+        call_once(client, batch(first + i), run);
+      }
+    } catch (...) {
+      run.error = std::current_exception();
+      all_warm.arrive_and_drop();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < runs.size(); ++i) threads.emplace_back(serve, i);
+  for (std::thread& thread : threads) thread.join();
+
+  LatencyRun result;
+  Clock::time_point begin = Clock::time_point::max();
+  Clock::time_point end = Clock::time_point::min();
+  for (const ClientRun& run : runs) {
+    if (run.error) std::rethrow_exception(run.error);
+    result.seconds.insert(result.seconds.end(), run.seconds.begin(), run.seconds.end());
+    result.sequences += run.sequences;
+    result.tokens += run.tokens;
+    begin = std::min(begin, run.begin);
+    end = std::max(end, run.end);
+  }
+  result.elapsed = seconds_between(begin, end);
+  return result;
+}
+
+LatencySummary summarize(std::vector<double> seconds) {
+  CLOZE_CHECK(!seconds.empty(), "no call was measured");
+  std::ranges::sort(seconds);
+  return {.mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) /
+                  static_cast<double>(seconds.size()),
+          .p50 = percentile(seconds, 0.5),
+          .p90 = percentile(seconds, 0.9),
+          .p99 = percentile(seconds, 0.99),
+          .p999 = percentile(seconds, 0.999)};
+}
+
+}  // namespace cloze::inference
