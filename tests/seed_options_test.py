@@ -42,6 +42,9 @@ class SeedOptionsTest(unittest.TestCase):
     def test_glue(self):
         self.check("Graphcore TensorFlow 1: run_classifier.py", "glue")
 
+    def test_latency(self):
+        self.check("Graphcore TensorFlow 1: the embedded runtime", "latency")
+
     def test_data_records(self):
         self.check("Graphcore TensorFlow 1: data programs", "data", "records")
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/training_run.h"
+#include "cli/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/question_answerer.h"
@@ -87,10 +87,7 @@ void run(const Options& options) {
 void add_answer(Subcommand parent) {
   Subcommand command = parent.add_subcommand("answer", "Answer questions on texts of any length");
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("--init-checkpoint", options->checkpoint,
-                  "Model that cloze squad made, or folder of checkpoints (the newest is taken)")
-      .required();
+  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
   command.add_option("--question", options->question, "The question");
   command.add_option("--context", options->context, "The text that answers it");
   command.add_option("--context-file", options->context_file, "File with that text");

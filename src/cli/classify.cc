@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/training_run.h"
+#include "cli/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/text_classifier.h"
@@ -67,10 +67,7 @@ void run(const Options& options) {
 void add_classify(Subcommand parent) {
   Subcommand command = parent.add_subcommand("classify", "Say which class texts are of");
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("--init-checkpoint", options->checkpoint,
-                  "Model that cloze glue made, or folder of checkpoints (the newest is taken)")
-      .required();
+  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
   command.add_option("--text", options->texts, "A text; or two of a pair, parted by a tab");
   command.add_option("--input-file", options->input_file,
                      "A text, or a pair parted by a tab, on each line; default: standard input");

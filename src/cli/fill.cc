@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/training_run.h"
+#include "cli/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/mask_filler.h"
@@ -99,12 +99,7 @@ void run(const Options& options) {
 void add_fill(Subcommand parent) {
   Subcommand command = parent.add_subcommand("fill", "Fill in the [MASK]s of texts");
   const auto options = std::make_shared<Options>();
-  command
-      .add_option(
-          "--init-checkpoint", options->checkpoint,
-          "Checkpoint, Hugging Face folder, prefix of a TensorFlow checkpoint, or folder of "
-          "checkpoints (the newest is taken)")
-      .required();
+  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
   command.add_option("--text", options->texts,
                      "Text with [MASK]; default: lines of standard input");
   command.add_option("--score", options->score_file,

@@ -11,6 +11,7 @@
 
 #include "cli/answer.h"
 #include "cli/classify.h"
+#include "cli/compile.h"
 #include "cli/convert.h"
 #include "cli/data/convert.h"
 #include "cli/data/packing.h"
@@ -26,6 +27,7 @@
 #include "cli/fill.h"
 #include "cli/glue.h"
 #include "cli/inspect.h"
+#include "cli/latency.h"
 #include "cli/pretrain.h"
 #include "cli/score.h"
 #include "cli/serve.h"
@@ -38,6 +40,7 @@ namespace cloze::cli {
 namespace {
 
 void add_commands(Subcommand program) {
+  add_compile(program);
   Subcommand data = program.add_subcommand("data", "Make training data");
   data.require_subcommand();
   add_data_convert(data);
@@ -56,6 +59,7 @@ void add_commands(Subcommand program) {
   add_fill(program);
   add_glue(program);
   add_inspect(program);
+  add_latency(program);
   add_plan(program);
   add_pretrain(program);
   add_score(program);

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/training_run.h"
+#include "cli/inference_options.h"
 #include "platform/signals.h"
 #include "platform/socket.h"
 #include "serve/http_server.h"

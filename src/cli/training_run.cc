@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "cli/exit_code.h"
-#include "formats/tf_checkpoint.h"
 #include "platform/memory.h"
 #include "platform/signals.h"
 #include "platform/terminal.h"
@@ -85,15 +84,6 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
     throw EarlyExit{ExitCode::kSavedOnSignal};
   }
   return training.state();
-}
-
-fs::path model_path(const fs::path& path) {
-  if (fs::exists(path / "config.json")) return path;
-  if (const auto tensorflow = formats::find_tf_checkpoint(path)) return *tensorflow;
-  const fs::path newest = train::find_checkpoint(path).path;
-  const train::TrainingState state = train::read_training_state(newest / train::kStateName);
-  const fs::path best = newest.parent_path() / fmt::format("checkpoint-{}", state.best_step);
-  return state.best_metric && fs::exists(best) ? best : newest;
 }
 
 }  // namespace cloze::cli

@@ -13,9 +13,4 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 // Returns where training stands at its end. Exits with 75 when a signal stopped it.
 train::TrainingState run_training(train::TrainingOptions training, const RunOptions& options);
 
-// The path itself when it is a model (a Hugging Face folder, the prefix of a TensorFlow
-// checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the best, where the
-// run was evaluated, else the newest.
-std::filesystem::path model_path(const std::filesystem::path& path);
-
 }  // namespace cloze::cli
