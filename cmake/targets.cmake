@@ -34,6 +34,8 @@ function(cloze_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   if(ROOM_SOURCES)
     add_library(cloze_${name} STATIC ${ROOM_SOURCES})
+    # libcloze_runtime is made of the same rooms as the program.
+    set_target_properties(cloze_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(cloze_${name} PUBLIC cloze_flags ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
     cloze_compile_as_room(cloze_${name})
   else()

@@ -1,0 +1,159 @@
+#include <cloze_runtime.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "inference/inference_client.h"
+
+struct cloze_model {
+  std::shared_ptr<const cloze::inference::CompiledModel> compiled;
+};
+
+struct cloze_client {
+  cloze::inference::InferenceClient client;
+};
+
+namespace {
+
+using namespace cloze;
+
+thread_local std::string last_error;
+
+// What `body` returns; `failed` when it throws.
+template <typename Result, class Body>
+Result guarded(Result failed, const Body& body) noexcept {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    last_error = error.what();
+  } catch (...) {
+    last_error = "an error without a name";
+  }
+  return failed;
+}
+
+int64_t outputs_of(const models::BertHead& head) {
+  if (head.kind == models::HeadKind::kQuestionAnswering) return 2;
+  if (head.kind == models::HeadKind::kSequenceClassification) return std::ssize(head.labels);
+  throw_user_error("cloze_run is for question answering and classification; this model is {}",
+                   models::architecture_of(head.kind));
+}
+
+std::vector<data::Sample> samples_of(const cloze_batch& batch) {
+  if (batch.sequences < 1 || batch.token_ids == nullptr || batch.lengths == nullptr) {
+    throw_user_error("a batch of {} sequences; give one or more, with ids and lengths",
+                     batch.sequences);
+  }
+  std::vector<data::Sample> samples(static_cast<size_t>(batch.sequences));
+  int64_t begin = 0;
+  for (int64_t i = 0; i < batch.sequences; ++i) {
+    const int64_t length = batch.lengths[i];
+    if (length < 1) throw_user_error("sequence {} has {} tokens; give one or more", i, length);
+    data::Sample& sample = samples[static_cast<size_t>(i)];
+    sample.input_ids.assign(batch.token_ids + begin, batch.token_ids + begin + length);
+    sample.token_type_ids.assign(static_cast<size_t>(length), 0);
+    if (batch.token_type_ids != nullptr) {
+      std::copy_n(batch.token_type_ids + begin, length, sample.token_type_ids.begin());
+    }
+    begin += length;
+  }
+  return samples;
+}
+
+int64_t logits_count(const inference::CompiledModel& model, const cloze_batch& batch) {
+  const int64_t outputs = outputs_of(model.head());
+  if (model.head().kind == models::HeadKind::kSequenceClassification) {
+    return outputs * batch.sequences;
+  }
+  int64_t tokens = 0;
+  for (const data::Sample& sample : samples_of(batch)) tokens += std::ssize(sample.input_ids);
+  return outputs * tokens;
+}
+
+// Where the logits of each sequence begin in the result: by sequence, or by token.
+std::vector<int64_t> places(const std::vector<data::Sample>& samples,
+                            const models::BertHead& head) {
+  std::vector<int64_t> begins;
+  int64_t begin = 0;
+  for (const data::Sample& sample : samples) {
+    begins.push_back(begin);
+    const bool by_token = head.kind == models::HeadKind::kQuestionAnswering;
+    begin += outputs_of(head) * (by_token ? std::ssize(sample.input_ids) : 1);
+  }
+  return begins;
+}
+
+void run(inference::InferenceClient& client, const cloze_batch& batch, float* logits) {
+  const models::BertHead& head = client.model().head();
+  const bool by_token = head.kind == models::HeadKind::kQuestionAnswering;
+  const int64_t outputs = outputs_of(head);
+  const std::vector<data::Sample> samples = samples_of(batch);
+  const std::vector<int64_t> begins = places(samples, head);
+  client.run(samples, [&](const data::MicroBatch& micro) {
+    const float* all = client.output(by_token ? "span_logits" : "class_logits").data();
+    for (int64_t b = 0; b < micro.num_sequences; ++b) {
+      const int64_t first = by_token ? micro.sequence_starts[b] : b;
+      const int64_t rows = by_token ? micro.sequence_starts[b + 1] - first : 1;
+      std::copy_n(all + outputs * first, outputs * rows, logits + begins[micro.sequence_ids[b]]);
+    }
+  });
+}
+
+}  // namespace
+
+const char* cloze_version(void) { return CLOZE_VERSION; }
+
+const char* cloze_last_error(void) { return last_error.c_str(); }
+
+cloze_model* cloze_model_open(const char* path) {
+  return guarded<cloze_model*>(nullptr, [&] {
+    if (path == nullptr) throw_user_error("cloze_model_open got no path");
+    return new cloze_model{
+        std::make_shared<const inference::CompiledModel>(inference::CompiledModel::open(path))};
+  });
+}
+
+void cloze_model_close(cloze_model* model) { delete model; }
+
+const char* cloze_model_architecture(const cloze_model* model) {
+  return guarded<const char*>(
+      nullptr, [&] { return models::architecture_of(model->compiled->head().kind).data(); });
+}
+
+int64_t cloze_model_positions(const cloze_model* model) {
+  return model->compiled->config().max_position_embeddings;
+}
+
+int64_t cloze_model_vocabulary(const cloze_model* model) {
+  return model->compiled->config().vocab_size;
+}
+
+cloze_client* cloze_client_open(const cloze_model* model, int num_threads) {
+  return guarded<cloze_client*>(nullptr, [&] {
+    if (model == nullptr) throw_user_error("cloze_client_open got no model");
+    return new cloze_client{inference::InferenceClient(model->compiled, num_threads)};
+  });
+}
+
+void cloze_client_close(cloze_client* client) { delete client; }
+
+int64_t cloze_logits_count(const cloze_model* model, const cloze_batch* batch) {
+  return guarded<int64_t>(-1, [&] {
+    if (model == nullptr || batch == nullptr) throw_user_error("cloze_logits_count got NULL");
+    return logits_count(*model->compiled, *batch);
+  });
+}
+
+int cloze_run(cloze_client* client, const cloze_batch* batch, float* logits) {
+  return guarded<int>(-1, [&] {
+    if (client == nullptr || batch == nullptr || logits == nullptr) {
+      throw_user_error("cloze_run got NULL");
+    }
+    run(client->client, *batch, logits);
+    return 0;
+  });
+}

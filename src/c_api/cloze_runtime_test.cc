@@ -1,0 +1,106 @@
+#include <cloze_runtime.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "inference/compiled_model.h"
+#include "inference/inference_client.h"
+#include "inference/small_model_test.h"
+
+namespace cloze {
+namespace {
+
+using inference::CompiledModel;
+using inference::SmallModelFolder;
+using models::HeadKind;
+
+class RuntimeTest : public testing::TestWithParam<HeadKind> {
+ protected:
+  void SetUp() override {
+    CompiledModel::compile(folder_.path(), DType::kF32).write(file_);
+    model_ = cloze_model_open(file_.c_str());
+    ASSERT_NE(model_, nullptr) << cloze_last_error();
+    client_ = cloze_client_open(model_, 1);
+    ASSERT_NE(client_, nullptr) << cloze_last_error();
+  }
+  void TearDown() override {
+    cloze_client_close(client_);
+    cloze_model_close(model_);
+  }
+
+  const SmallModelFolder folder_{GetParam(), "runtime_test"};
+  const std::string file_ = (folder_.path() / "model.cloze").string();
+  cloze_model* model_ = nullptr;
+  cloze_client* client_ = nullptr;
+};
+
+TEST_P(RuntimeTest, GivesTheLogitsOfAClientInTheOrderOfTheSequences) {
+  const std::vector<data::Sample> samples = {inference::random_sample(3, 1),
+                                             inference::random_sample(9, 2)};
+  const bool by_token = GetParam() == HeadKind::kQuestionAnswering;
+  inference::InferenceClient client(
+      std::make_shared<const CompiledModel>(CompiledModel::open(file_)), 1);
+  std::vector<float> expected;
+  for (const data::Sample& sample : samples) {
+    client.run({&sample, 1}, [&](const data::MicroBatch&) {
+      const float* logits = client.output(by_token ? "span_logits" : "class_logits").data();
+      const auto count = static_cast<int64_t>(by_token ? 2 * sample.input_ids.size() : 3);
+      expected.insert(expected.end(), logits, logits + count);
+    });
+  }
+
+  std::vector<int32_t> ids, types;
+  std::vector<int64_t> lengths;
+  for (const data::Sample& sample : samples) {
+    ids.insert(ids.end(), sample.input_ids.begin(), sample.input_ids.end());
+    types.insert(types.end(), sample.token_type_ids.begin(), sample.token_type_ids.end());
+    lengths.push_back(std::ssize(sample.input_ids));
+  }
+  const cloze_batch batch{ids.data(), types.data(), lengths.data(), 2};
+  std::vector<float> logits(expected.size());
+  ASSERT_EQ(cloze_logits_count(model_, &batch), std::ssize(logits));
+  ASSERT_EQ(cloze_run(client_, &batch, logits.data()), 0) << cloze_last_error();
+  EXPECT_EQ(logits, expected);
+}
+
+TEST_P(RuntimeTest, SaysWhatTheModelIs) {
+  EXPECT_EQ(cloze_model_architecture(model_), models::architecture_of(GetParam()));
+  EXPECT_EQ(cloze_model_positions(model_), 64);
+  EXPECT_EQ(cloze_model_vocabulary(model_), 97);
+  EXPECT_STRNE(cloze_version(), "");
+}
+
+TEST_P(RuntimeTest, FailsWithWords) {
+  EXPECT_EQ(cloze_model_open("no/such/model.cloze"), nullptr);
+  EXPECT_NE(std::string(cloze_last_error()).find("no/such/model.cloze"), std::string::npos);
+  const int32_t ids[] = {2, 100};
+  const int64_t lengths[] = {2};
+  const cloze_batch batch{ids, nullptr, lengths, 1};
+  float logits[4] = {};
+  EXPECT_EQ(cloze_run(client_, &batch, logits), -1);
+  EXPECT_STREQ(cloze_last_error(), "token id 100; the model has 0 to 96");
+  const cloze_batch nothing{ids, nullptr, lengths, 0};
+  EXPECT_EQ(cloze_run(client_, &nothing, logits), -1);
+  EXPECT_STREQ(cloze_last_error(),
+               "a batch of 0 sequences; give one or more, with ids and lengths");
+  EXPECT_EQ(cloze_run(nullptr, &batch, logits), -1);
+  EXPECT_STREQ(cloze_last_error(), "cloze_run got NULL");
+}
+
+TEST_P(RuntimeTest, TheExampleRuns) {
+  const std::string output = (folder_.path() / "example.txt").string();
+  const std::string command = std::string(CLOZE_EXAMPLE) + " " + file_ + " 2 7 9 3 > " + output;
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string text = platform::read_file(output);
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  EXPECT_EQ(lines, GetParam() == HeadKind::kQuestionAnswering ? 8 : 3) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Heads, RuntimeTest,
+                         testing::Values(HeadKind::kQuestionAnswering,
+                                         HeadKind::kSequenceClassification));
+
+}  // namespace
+}  // namespace cloze
