@@ -1,0 +1,119 @@
+// Runs a compiled model call after call, for scripts/bench_latency to compare with others.
+//
+//   bench_latency --program model.cloze --seq-length 128 --threads 1 --num-iter 5
+//
+// Prints one JSON line per run: {"seconds": [of each call], "sequences": N, "tokens": real ones}.
+// With --serve it prints "ready" when warm and answers each line "run" on standard input with one
+// such line.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/philox.h"
+#include "data/packing/spread_lengths.h"
+#include "inference/inference_client.h"
+
+namespace {
+
+using namespace cloze;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string program;
+  std::string lengths;
+  int64_t sequence_length = 128;
+  int64_t batch_size = 1;
+  int64_t calls = 1;
+  int threads = 1;
+  bool serve = false;
+};
+
+class LatencyBench {
+ public:
+  explicit LatencyBench(const Options& options)
+      : options_(options),
+        client_(std::make_shared<const inference::CompiledModel>(
+                    inference::CompiledModel::open(options.program)),
+                options.threads) {
+    if (!options.lengths.empty()) lengths_.emplace(data::read_length_histogram(options.lengths));
+    constexpr int kWarmUpCalls = 3;
+    for (int i = 0; i < kWarmUpCalls; ++i) call(batch());
+  }
+
+  nlohmann::json run() {
+    std::vector<double> seconds;
+    int64_t tokens = 0;
+    for (int64_t i = 0; i < options_.calls; ++i) {
+      const std::vector<data::Sample> samples = batch();
+      for (const data::Sample& sample : samples) tokens += std::ssize(sample.input_ids);
+      const Clock::time_point start = Clock::now();
+      call(samples);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return {{"seconds", seconds},
+            {"sequences", options_.calls * options_.batch_size},
+            {"tokens", tokens}};
+  }
+
+ private:
+  void call(const std::vector<data::Sample>& samples) {
+    client_.run(samples, [](const data::MicroBatch&) {});
+  }
+
+  std::vector<data::Sample> batch() {
+    std::vector<data::Sample> samples(static_cast<size_t>(options_.batch_size));
+    const auto ids = static_cast<uint32_t>(client_.model().config().vocab_size);
+    for (data::Sample& sample : samples) {
+      PhiloxStream random(1, static_cast<uint64_t>(next_));
+      const int64_t length = lengths_ ? lengths_->length(next_) : options_.sequence_length;
+      ++next_;
+      for (int64_t i = 0; i < length; ++i) {
+        sample.input_ids.push_back(static_cast<int32_t>(random.below(ids)));
+        sample.token_type_ids.push_back(2 * i < length ? 0 : 1);
+      }
+    }
+    return samples;
+  }
+
+  Options options_;
+  inference::InferenceClient client_;
+  std::optional<data::SpreadLengths> lengths_;
+  int64_t next_ = 0;  // sample
+};
+
+void serve(LatencyBench& bench) {
+  fmt::print("ready\n");
+  std::fflush(stdout);
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line != "run") continue;
+    fmt::print("{}\n", bench.run().dump());
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Times a compiled model, call after call");
+  Options options;
+  app.add_option("--program", options.program, "Compiled model")->required();
+  app.add_option("--seq-length", options.sequence_length, "Tokens of a sequence");
+  app.add_option("--lengths", options.lengths, "Histogram of lengths, instead");
+  app.add_option("--batch-size", options.batch_size, "Sequences of a call");
+  app.add_option("--threads", options.threads, "Threads");
+  app.add_option("--num-iter", options.calls, "Calls of a run");
+  app.add_flag("--serve", options.serve, "Run when a line says so");
+  CLI11_PARSE(app, argc, argv);
+  LatencyBench bench(options);
+  if (options.serve) {
+    serve(bench);
+  } else {
+    fmt::print("{}\n", bench.run().dump());
+  }
+  return 0;
+}
