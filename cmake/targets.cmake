@@ -21,6 +21,7 @@ function(cloze_compile_as_room target)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/room_headers.cc CONTENT "")
     add_library(cloze_room_headers STATIC ${PROJECT_BINARY_DIR}/room_headers.cc)
     target_link_libraries(cloze_room_headers PRIVATE cloze_flags fmt::fmt OpenMP::OpenMP_CXX)
+    set_target_properties(cloze_room_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_precompile_headers(cloze_room_headers PRIVATE <fmt/format.h> <algorithm> <filesystem>
       <functional> <map> <memory> <optional> <span> <string> <string_view> <vector>)
   endif()
