@@ -13,19 +13,6 @@ namespace {
 constexpr double kBytesPerMegabyte = 1e6;
 constexpr double kMaxMegabytes = 1e6;
 
-void check(const SampleCorpusOptions& options) {
-  if (!options.num_documents && !options.megabytes) {
-    throw_user_error("the sample corpus needs a size: give --documents or --megabytes");
-  }
-  if (options.num_documents && *options.num_documents < 1) {
-    throw_user_error("--documents is {}; give at least 1", *options.num_documents);
-  }
-  if (options.megabytes && !(*options.megabytes > 0 && *options.megabytes <= kMaxMegabytes)) {
-    throw_user_error("--megabytes is {}; give more than 0 and at most {}", *options.megabytes,
-                     kMaxMegabytes);
-  }
-}
-
 bool is_full(const SampleCorpusSize& size, const SampleCorpusOptions& options) {
   if (options.num_documents && size.num_documents >= *options.num_documents) return true;
   return options.megabytes &&
@@ -66,8 +53,21 @@ void write_cloze_items(const SampleWorld& world, const SampleCorpusOptions& opti
 
 }  // namespace
 
+void validate(const SampleCorpusOptions& options) {
+  if (!options.num_documents && !options.megabytes) {
+    throw_user_error("the sample corpus needs a size: give --documents or --megabytes");
+  }
+  if (options.num_documents && *options.num_documents < 1) {
+    throw_user_error("--documents is {}; give at least 1", *options.num_documents);
+  }
+  if (options.megabytes && !(*options.megabytes > 0 && *options.megabytes <= kMaxMegabytes)) {
+    throw_user_error("--megabytes is {}; give more than 0 and at most {}", *options.megabytes,
+                     kMaxMegabytes);
+  }
+}
+
 SampleCorpusSize write_sample_corpus(const SampleCorpusOptions& options) {
-  check(options);
+  validate(options);
   platform::make_writable_directory(options.directory);
   const SampleWorld world(options.seed);
   write_cloze_items(world, options);

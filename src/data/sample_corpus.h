@@ -27,6 +27,8 @@ struct SampleCorpusSize {
   int64_t num_cloze_items = 0;
 };
 
+// Throws what write_sample_corpus would say of the size of corpus.txt; writes nothing.
+void validate(const SampleCorpusOptions& options);
 SampleCorpusSize write_sample_corpus(const SampleCorpusOptions& options);
 
 }  // namespace cloze::data
