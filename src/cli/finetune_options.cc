@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "cli/foreign_pretrain_options.h"
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 #include "formats/json.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 
 namespace cloze::cli {
 namespace {

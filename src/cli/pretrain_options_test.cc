@@ -76,7 +76,7 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
   EXPECT_EQ(refusal({"--task", "squad"}),
             "command line: task is \"squad\"; choose one of pretraining");
   EXPECT_EQ(refusal({"--optimizer", "momentum"}),
-            "command line: optimizer is \"momentum\"; choose one of lamb, adamw");
+            "command line: optimizer is \"momentum\"; choose one of lamb, adamw, mpadamw");
   EXPECT_EQ(refusal({"--lr-schedule", "cosine_decay"}),
             "command line: lr_schedule is \"cosine_decay\"; choose one of polynomial_decay, "
             "polynomial, constant");

@@ -1,4 +1,4 @@
-#include "cli/latency.h"
+#include "cli/inference/latency.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 #include "data/packing/spread_lengths.h"
 #include "inference/latency.h"
 #include "platform/file.h"

@@ -1,4 +1,4 @@
-#include "cli/compile.h"
+#include "cli/inference/compile.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 #include "inference/compiled_model.h"
 
 namespace cloze::cli {

@@ -1,4 +1,4 @@
-#include "cli/fill.h"
+#include "cli/inference/fill.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/mask_filler.h"

@@ -1,4 +1,4 @@
-#include "cli/classify.h"
+#include "cli/inference/classify.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/text_classifier.h"

@@ -1,4 +1,4 @@
-#include "cli/serve.h"
+#include "cli/inference/serve.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 #include "platform/signals.h"
 #include "platform/socket.h"
 #include "serve/http_server.h"

@@ -1,4 +1,4 @@
-#include "cli/answer.h"
+#include "cli/inference/answer.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/inference_options.h"
+#include "cli/inference/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/question_answerer.h"
