@@ -84,7 +84,7 @@ std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
-  CLI::App program("cloze: trains BERT from plain text", "cloze");
+  CLI::App program("cloze: trains BERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
   program.set_version_flag("--version", version_text);
   add_commands(Subcommand(program));
