@@ -1,48 +1,20 @@
 #include "passes/pack_weights.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "ops/linear.h"
 #include "ops/packed_linear.h"
+#include "passes/compute_copies.h"
 
 namespace cloze::passes {
 namespace {
 
 using graph::Graph;
 using graph::Node;
-using graph::Phase;
 using graph::Value;
 
 constexpr int kWeightInput = 1;
-
-class PackedWeights {
- public:
-  PackedWeights(Graph& graph, const WeightPacking& packing) : graph_(graph), packing_(packing) {}
-
-  Value of(Value weight) {
-    const auto found = packed_.find(weight.index);
-    if (found != packed_.end()) return found->second;
-    const ops::PackWeightAttributes attributes{packing_.panel_columns, packing_.dtype};
-    const auto types = ops::kPackWeight.infer(graph_.types({weight}), attributes);
-    const Value packed = graph_.add_variable({.name = "packed." + graph_.info(weight).name,
-                                              .type = types[0],
-                                              .role = graph::VariableRole::kComputeCopy,
-                                              .master = weight});
-    const Phase phase = graph_.phase();
-    graph_.set_phase(Phase::kRefresh);
-    graph_.add_into(ops::kPackWeight, {weight}, attributes, {{packed, false}});
-    graph_.set_phase(phase);
-    packed_.emplace(weight.index, packed);
-    return packed;
-  }
-
- private:
-  Graph& graph_;
-  WeightPacking packing_;
-  std::unordered_map<int32_t, Value> packed_;
-};
 
 bool is_read(const Graph& graph, Value value) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
@@ -68,7 +40,8 @@ void replace_linear(Graph& graph, Node& node, Value packed) {
 
 void pack_weights(Graph& graph, const WeightPacking& packing) {
   if (packing.panel_columns == 0) return;
-  PackedWeights weights(graph, packing);
+  ComputeCopies weights(graph, ops::kPackWeight,
+                        ops::PackWeightAttributes{packing.panel_columns, packing.dtype}, "packed.");
   const size_t num_nodes = graph.nodes().size();
   for (size_t i = 0; i < num_nodes; ++i) {
     const Node& node = graph.nodes()[i];

@@ -1,20 +1,17 @@
 #include "passes/precision.h"
 
-#include <unordered_map>
-
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
 #include "ops/linear.h"
 #include "ops/vocabulary_loss.h"
+#include "passes/compute_copies.h"
 
 namespace cloze::passes {
 namespace {
 
 using graph::Graph;
 using graph::Node;
-using graph::Phase;
 using graph::Value;
-using graph::VariableRole;
 
 constexpr int kWeightInput = 1;  // of linear and of vocabulary_loss
 
@@ -22,36 +19,11 @@ bool reads_weight(const Node& node) {
   return node.op == &ops::kLinear || node.op == &ops::kVocabularyLoss;
 }
 
-class ComputeCopies {
- public:
-  ComputeCopies(Graph& graph, DType dtype) : graph_(graph), dtype_(dtype) {}
-
-  Value of(Value parameter) {
-    const auto found = copies_.find(parameter.index);
-    if (found != copies_.end()) return found->second;
-    const Value copy = graph_.add_variable({.name = "compute." + graph_.info(parameter).name,
-                                            .type = {dtype_, graph_.type(parameter).shape},
-                                            .role = VariableRole::kComputeCopy,
-                                            .master = parameter});
-    const Phase phase = graph_.phase();
-    graph_.set_phase(Phase::kRefresh);
-    graph_.add_into(ops::kCast, {parameter}, ops::CastAttributes{dtype_}, {{copy, false}});
-    graph_.set_phase(phase);
-    copies_.emplace(parameter.index, copy);
-    return copy;
-  }
-
- private:
-  Graph& graph_;
-  DType dtype_;
-  std::unordered_map<int32_t, Value> copies_;
-};
-
 }  // namespace
 
 void use_compute_dtype(Graph& graph, DType dtype) {
   if (dtype == DType::kF32) return;
-  ComputeCopies copies(graph, dtype);
+  ComputeCopies copies(graph, ops::kCast, ops::CastAttributes{dtype}, "compute.");
   const size_t num_nodes = graph.nodes().size();
   for (size_t i = 0; i < num_nodes; ++i) {
     if (reads_weight(graph.nodes()[i])) {

@@ -1,0 +1,24 @@
+#include "passes/compute_copies.h"
+
+namespace cloze::passes {
+
+using graph::Phase;
+using graph::Value;
+
+Value ComputeCopies::of(Value parameter) {
+  const auto found = copies_.find(parameter.index);
+  if (found != copies_.end()) return found->second;
+  const Value copy =
+      graph_.add_variable({.name = prefix_ + graph_.info(parameter).name,
+                           .type = op_.infer(graph_.types({parameter}), attributes_)[0],
+                           .role = graph::VariableRole::kComputeCopy,
+                           .master = parameter});
+  const Phase phase = graph_.phase();
+  graph_.set_phase(Phase::kRefresh);
+  graph_.add_into(op_, {parameter}, attributes_, {{copy, false}});
+  graph_.set_phase(phase);
+  copies_.emplace(parameter.index, copy);
+  return copy;
+}
+
+}  // namespace cloze::passes
