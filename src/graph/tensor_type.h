@@ -18,4 +18,7 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
+// One f32 number: losses, normalisers, learning rates.
+inline const TensorType kScalar{DType::kF32, {1}};
+
 }  // namespace cloze::graph

@@ -28,7 +28,7 @@ Value integers(Graph& graph, const char* name, int64_t count) {
   return graph.add_input(name, {DType::kI32, {count}});
 }
 Value normalizer_of(Graph& graph, const std::string& loss) {
-  return graph.add_input(loss + "_normalizer", {DType::kF32, {1}});
+  return graph.add_input(loss + "_normalizer", graph::kScalar);
 }
 
 Value mlm_transform(Graph& graph, const BertConfig& config, Value hidden) {

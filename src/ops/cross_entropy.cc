@@ -9,8 +9,6 @@ using graph::GradientRequest;
 using graph::Graph;
 using graph::Value;
 
-const TensorType kScalar{DType::kF32, {1}};
-
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   expect_inputs("cross_entropy", in, 3, 3);
   expect_type("cross_entropy", "labels", in[1], {DType::kI32, {in[0].shape[0]}});

@@ -5,8 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-const TensorType kScalar{DType::kF32, {1}};
-
 std::vector<TensorType> infer_norm(std::span<const TensorType> in, const std::any&) {
   CLOZE_CHECK(!in.empty(), "global_norm needs a gradient");
   return {kScalar};

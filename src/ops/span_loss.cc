@@ -9,8 +9,6 @@ using graph::GradientRequest;
 using graph::Graph;
 using graph::Value;
 
-const TensorType kScalar{DType::kF32, {1}};
-
 // `in` from the logits on.
 void expect_span_inputs(std::string_view op, std::span<const TensorType> in) {
   CLOZE_CHECK(in[0].shape.rank() == 2 && in[0].shape[1] == 2, "{}: logits are {}, expected [T, 2]",

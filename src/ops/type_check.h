@@ -10,6 +10,7 @@
 
 namespace cloze::ops {
 
+using graph::kScalar;
 using graph::TensorType;
 
 inline void expect_type(std::string_view op, std::string_view what, const TensorType& actual,

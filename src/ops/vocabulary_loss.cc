@@ -9,8 +9,6 @@ using graph::GradientRequest;
 using graph::Graph;
 using graph::Value;
 
-const TensorType kScalar{DType::kF32, {1}};
-
 void expect_loss_inputs(std::string_view op, std::span<const TensorType> in) {
   expect_type(op, "table", in[1], {in[0].dtype, {in[1].shape[0], in[0].shape[1]}});
   expect_type(op, "labels", in[2], {DType::kI32, {in[0].shape[0]}});

@@ -25,7 +25,7 @@ Value add_state(Graph& graph, std::string_view prefix, Value parameter) {
 
 Value add_gradient_scale(Graph& graph, const std::vector<Value>& gradients, double max_norm) {
   const Value metric = graph.add_variable(
-      {.name = "gradient_norm", .type = {DType::kF32, {1}}, .role = VariableRole::kMetric});
+      {.name = "gradient_norm", .type = graph::kScalar, .role = VariableRole::kMetric});
   graph.add_into(ops::kGlobalNorm, gradients, {}, {{metric, false}});
   return graph.add_one(ops::kGradientScale, {metric}, ops::GradientScaleAttributes{max_norm});
 }
@@ -62,7 +62,7 @@ void add_optimizer(Graph& graph, const OptimizerOptions& options) {
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
   const UpdateInputs inputs{
       .gradient_scale = add_gradient_scale(graph, gradients, options.max_gradient_norm),
-      .learning_rate = graph.add_input("learning_rate", {DType::kF32, {1}}),
+      .learning_rate = graph.add_input("learning_rate", graph::kScalar),
       .update_index = graph.add_input("update_index", {DType::kI32, {1}})};
   for (const Value gradient : gradients) add_update(graph, options, gradient, inputs);
   graph.set_phase(phase);

@@ -20,7 +20,7 @@ using graph::VariableRole;
 
 void accumulate_metric(Graph& graph, const std::string& name, Value value) {
   const Value metric =
-      graph.add_variable({.name = name, .type = {DType::kF32, {1}}, .role = VariableRole::kMetric});
+      graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
   graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
 }
 
@@ -51,7 +51,7 @@ TrainingGraph training_graph(const TrainingStepOptions& options) {
       models::bert_for_training(graph, options.model, options.head, shape);
   passes::use_compute_dtype(graph, options.compute_dtype);
 
-  const Value seed = graph.add_input("loss_gradient", {DType::kF32, {1}});
+  const Value seed = graph.add_input("loss_gradient", graph::kScalar);
   std::vector<Value> minimised;
   for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
   passes::differentiate(graph, minimised, seed);

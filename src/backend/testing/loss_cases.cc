@@ -17,7 +17,7 @@
 namespace cloze::backend::testing {
 namespace {
 
-const graph::TensorType kScalar{DType::kF32, {1}};
+using graph::kScalar;
 
 struct HeadSizes {
   int64_t predictions, hidden, vocabulary;

@@ -7,7 +7,7 @@
 namespace cloze::backend::testing {
 namespace {
 
-const graph::TensorType kScalar{DType::kF32, {1}};
+using graph::kScalar;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 enum Input { kParameter, kM, kV, kGradient, kScale, kLearningRate, kUpdateIndex };
