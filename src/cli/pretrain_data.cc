@@ -48,12 +48,6 @@ data::NextSentence next_sentence_named(const std::string& name) {
   return name == "none" ? data::NextSentence::kNone : data::NextSentence::kRandom;
 }
 
-std::vector<std::string> tokens_of(const text::Vocabulary& vocabulary) {
-  std::vector<std::string> tokens;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) tokens.push_back(vocabulary.token(id));
-  return tokens;
-}
-
 void check_size(const text::Vocabulary& vocabulary, const std::string& source,
                 const PretrainOptions& options) {
   if (vocabulary.size() > options.model.vocab_size) {
@@ -77,7 +71,7 @@ PretrainData open_store(const PretrainOptions& options) {
   check_same_vocabulary(*store, options);
   check_size(store->vocabulary(), store->folder().string(), options);
   const data::TokenStoreManifest manifest = store->manifest();
-  PretrainData opened{.tokens = tokens_of(store->vocabulary()),
+  PretrainData opened{.tokens = store->vocabulary().tokens(),
                       .lower_case = manifest.rules.tokenizer.lower_case};
   opened.dataset = std::make_shared<data::TokenStoreDataset>(
       std::move(store),
@@ -128,7 +122,7 @@ std::vector<std::string> vocabulary_tokens(const PretrainOptions& options) {
         "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
         options.vocab_file);
   }
-  return tokens_of(vocabulary);
+  return vocabulary.tokens();
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "inference/pretrained_model.h"
 
 #include "base/error.h"
-#include "formats/json.h"
 #include "models/hugging_face_config.h"
+#include "models/hugging_face_tokenizer.h"
 #include "models/stored_model.h"
 
 namespace cloze::inference {
@@ -10,11 +10,7 @@ namespace {
 
 text::Tokenizer tokenizer_of(const std::filesystem::path& folder) {
   auto vocabulary = text::Vocabulary::load(folder / "vocab.txt");
-  text::TokenizerOptions options{.lower_case = vocabulary.likely_lower_cased()};
-  const std::filesystem::path settings = folder / "tokenizer_config.json";
-  if (std::filesystem::exists(settings)) {
-    options.lower_case = formats::read_json_file(settings).value("do_lower_case", true);
-  }
+  const text::TokenizerOptions options{.lower_case = models::is_lower_cased(folder, vocabulary)};
   return text::Tokenizer(std::move(vocabulary), options);
 }
 

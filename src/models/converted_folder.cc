@@ -59,28 +59,15 @@ std::string model_card(const ConvertedModel& model) {
       c.max_position_embeddings, model.source_name);
 }
 
-bool is_lower_cased(const fs::path& settings, const text::Vocabulary& vocabulary) {
-  if (!fs::exists(settings)) return vocabulary.likely_lower_cased();
-  const nlohmann::json json = formats::read_json_file(settings);
-  const auto said = json.find("do_lower_case");
-  const bool is_said = said != json.end() && said->is_boolean();
-  return is_said ? said->get<bool>() : vocabulary.likely_lower_cased();
-}
-
 text::Vocabulary first_tokens(const text::Vocabulary& vocabulary, int64_t count) {
-  std::vector<std::string> tokens;
-  for (int32_t id = 0; id < std::min<int64_t>(count, vocabulary.size()); ++id) {
-    tokens.push_back(vocabulary.token(id));
-  }
-  return text::Vocabulary::from_tokens(std::move(tokens));
+  const auto& tokens = vocabulary.tokens();
+  return text::Vocabulary::from_tokens({tokens.begin(), tokens.begin() + count});
 }
 
 std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary, bool lower_case,
                                           int64_t max_length) {
-  std::vector<std::string> tokens;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) tokens.push_back(vocabulary.token(id));
   const TokenizerDescription tokenizer{
-      .tokens = tokens, .lower_case = lower_case, .max_length = max_length};
+      .tokens = vocabulary.tokens(), .lower_case = lower_case, .max_length = max_length};
   return {{"vocab.txt", vocabulary_text(tokenizer)},
           {"tokenizer.json", tokenizer_json_text(tokenizer)},
           {"tokenizer_config.json", tokenizer_config_text(tokenizer)},
@@ -104,8 +91,7 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
   const auto whole = text::Vocabulary::load(model.vocabulary_file);
   const int64_t rows = model.config.vocab_size;
   const bool is_cut = whole.size() > rows;
-  const fs::path settings = model.vocabulary_file.parent_path() / "tokenizer_config.json";
-  const bool lower_case = is_lower_cased(settings, whole);
+  const bool lower_case = is_lower_cased(model.vocabulary_file.parent_path(), whole);
   note_size(whole.size(), rows, notes);
   if (is_cut) {
     notes.push_back(

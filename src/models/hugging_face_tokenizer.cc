@@ -147,4 +147,13 @@ std::string vocabulary_text(const TokenizerDescription& tokenizer) {
   return text;
 }
 
+bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary) {
+  const std::filesystem::path settings = folder / "tokenizer_config.json";
+  if (folder.empty() || !std::filesystem::exists(settings)) return vocabulary.likely_lower_cased();
+  const nlohmann::json json = formats::read_json_file(settings);
+  const auto said = json.find("do_lower_case");
+  const bool is_said = said != json.end() && said->is_boolean();
+  return is_said ? said->get<bool>() : vocabulary.likely_lower_cased();
+}
+
 }  // namespace cloze::models

@@ -1,12 +1,15 @@
-// The tokenizer files of a Hugging Face folder, made from a vocabulary: with them
+// The tokenizer files of a Hugging Face folder. Made from a vocabulary: with them
 // AutoTokenizer.from_pretrained(folder) splits text as the vocabulary's BERT was trained to.
 // Source: tokenizers 0.23 serialisation of BertNormalizer, BertPreTokenizer, WordPiece and
 // TemplateProcessing; transformers 5 tokenizer_config.json.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
+
+#include "text/vocabulary.h"
 
 namespace cloze::models {
 
@@ -22,5 +25,9 @@ std::string tokenizer_config_text(const TokenizerDescription& tokenizer);
 std::string special_tokens_map_text();
 // vocab.txt: one token per line.
 std::string vocabulary_text(const TokenizerDescription& tokenizer);
+
+// Whether the tokenizer of a folder lower-cases: what its tokenizer_config.json says, or where that
+// says nothing (or the folder is empty: there is none) what the vocabulary looks like.
+bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary);
 
 }  // namespace cloze::models

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
+#include "platform/file.h"
 
 namespace cloze::models {
 namespace {
@@ -57,6 +58,26 @@ TEST(HuggingFaceTokenizer, RefusalsNameTheToken) {
   std::vector<std::string> broken = kTokens;
   broken.push_back("\xff");
   EXPECT_EQ(refusal_of(broken), "token 8 of the vocabulary is not UTF-8; correct that line");
+}
+
+TEST(HuggingFaceTokenizer, FolderOrVocabularySaysWhetherItLowerCases) {
+  const auto lower = text::Vocabulary::from_tokens(kTokens);
+  std::vector<std::string> with_capital = kTokens;
+  with_capital.push_back("A");
+  const auto cased = text::Vocabulary::from_tokens(with_capital);
+  const std::filesystem::path folder = testing::TempDir() + "is_lower_cased";
+  std::filesystem::create_directories(folder);
+  const auto say = [&](const char* settings) {
+    platform::write_file_atomically(folder / "tokenizer_config.json", settings);
+  };
+  say(R"({"do_lower_case": false})");
+  EXPECT_FALSE(is_lower_cased(folder, lower));
+  say(R"({"do_lower_case": true})");
+  EXPECT_TRUE(is_lower_cased(folder, cased));
+  say("{}");
+  EXPECT_TRUE(is_lower_cased(folder, lower));
+  EXPECT_FALSE(is_lower_cased(folder, cased));
+  EXPECT_TRUE(is_lower_cased({}, lower));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ class Vocabulary {
   int32_t size() const { return static_cast<int32_t>(tokens_.size()); }
   std::optional<int32_t> find(std::string_view token) const;
   const std::string& token(int32_t id) const;  // 0 <= id < size()
+  const std::vector<std::string>& tokens() const { return tokens_; }
 
   int32_t pad_id() const { return pad_id_; }
   int32_t unknown_id() const { return unknown_id_; }
