@@ -1,7 +1,6 @@
 #include "tasks/class_logits.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace cloze::tasks {
 
@@ -28,18 +27,6 @@ std::vector<double> class_predictions(std::span<const std::vector<float>> logits
     predictions.push_back(row.size() == 1 ? row[0] : static_cast<double>(largest));
   }
   return predictions;
-}
-
-std::vector<double> softmax(std::span<const float> logits) {
-  const double largest = *std::max_element(logits.begin(), logits.end());
-  std::vector<double> shares;
-  double sum = 0.0;
-  for (const float logit : logits) {
-    shares.push_back(std::exp(logit - largest));
-    sum += shares.back();
-  }
-  for (double& share : shares) share /= sum;
-  return shares;
 }
 
 }  // namespace cloze::tasks

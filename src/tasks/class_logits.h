@@ -17,7 +17,4 @@ std::vector<std::vector<float>> class_logits(inference::InferenceSession& sessio
 // The number of the (first) largest logit, or of a single logit its value.
 std::vector<double> class_predictions(std::span<const std::vector<float>> logits);
 
-// exp(l - max) / sum, in double.
-std::vector<double> softmax(std::span<const float> logits);
-
 }  // namespace cloze::tasks

@@ -1,10 +1,10 @@
 #include "tasks/mask_filler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/error.h"
+#include "tasks/softmax.h"
 
 namespace cloze::tasks {
 namespace {
@@ -34,9 +34,7 @@ std::vector<int32_t> token_types(const std::vector<int32_t>& ids, int32_t sep_id
 // The k largest logits with their softmax probabilities.
 std::vector<Candidate> best_candidates(std::span<const float> logits,
                                        const text::Vocabulary& vocabulary, int64_t k) {
-  const float largest = *std::max_element(logits.begin(), logits.end());
-  double sum = 0.0;
-  for (const float logit : logits) sum += std::exp(static_cast<double>(logit - largest));
+  const std::vector<double> probabilities = softmax(logits);
   std::vector<int32_t> order(std::min<size_t>(logits.size(), vocabulary.size()));
   std::iota(order.begin(), order.end(), 0);
   const auto end = order.begin() + std::min<int64_t>(k, static_cast<int64_t>(order.size()));
@@ -45,9 +43,7 @@ std::vector<Candidate> best_candidates(std::span<const float> logits,
   std::vector<Candidate> candidates;
   for (auto id = order.begin(); id != end; ++id) {
     candidates.push_back(
-        {.id = *id,
-         .token = vocabulary.token(*id),
-         .probability = std::exp(static_cast<double>(logits[*id] - largest)) / sum});
+        {.id = *id, .token = vocabulary.token(*id), .probability = probabilities[*id]});
   }
   return candidates;
 }

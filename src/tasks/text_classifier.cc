@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "tasks/class_logits.h"
 #include "tasks/sequence_sample.h"
+#include "tasks/softmax.h"
 
 namespace cloze::tasks {
 namespace {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "tasks/glue/glue_task.h"
@@ -18,7 +19,11 @@ namespace cloze::tasks {
 enum class GlueSplit { kTrain, kDev, kTest };
 std::string_view name_of(GlueSplit split);  // "train", "dev", "test"
 
-// UserError that lists the paths it looked for when there is none, or says that AX is for testing.
+std::optional<std::filesystem::path> find_glue_file(const std::filesystem::path& folder,
+                                                    const GlueTask& task, GlueSplit split);
+
+// The same; UserError that lists the paths it looked for when there is none, or says that AX is for
+// testing.
 std::filesystem::path glue_file(const std::filesystem::path& folder, const GlueTask& task,
                                 GlueSplit split);
 

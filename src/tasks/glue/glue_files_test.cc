@@ -45,6 +45,8 @@ TEST_F(GlueFilesTest, WhatIsMissingIsNamed) {
                                 root + "/dev.tsv; name the task's folder or that above it");
   }
   EXPECT_THROW(found("AX", GlueSplit::kTrain), UserError);
+  EXPECT_FALSE(find_glue_file(root_, glue_task("AX"), GlueSplit::kTrain));
+  EXPECT_FALSE(find_glue_file(root_, glue_task("MRPC"), GlueSplit::kDev));
 }
 
 }  // namespace

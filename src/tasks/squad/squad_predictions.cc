@@ -8,6 +8,7 @@
 #include "formats/json.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
+#include "tasks/softmax.h"
 #include "tasks/squad/answer_text.h"
 #include "text/utf8.h"
 
@@ -35,16 +36,10 @@ double score_of(const SquadCandidate& candidate) {
 }
 
 void set_probabilities(std::vector<SquadCandidate>& candidates) {
-  double largest_score = score_of(candidates.front());
-  for (const auto& candidate : candidates) {
-    largest_score = std::max(largest_score, score_of(candidate));
-  }
-  double sum = 0;
-  for (auto& candidate : candidates) {
-    candidate.probability = std::exp(score_of(candidate) - largest_score);
-    sum += candidate.probability;
-  }
-  for (auto& candidate : candidates) candidate.probability /= sum;
+  std::vector<double> scores;
+  for (const auto& candidate : candidates) scores.push_back(score_of(candidate));
+  const std::vector<double> probabilities = softmax(std::span<const double>(scores));
+  for (size_t i = 0; i < candidates.size(); ++i) candidates[i].probability = probabilities[i];
 }
 
 bool holds_text(const std::vector<SquadCandidate>& candidates, std::string_view text) {
