@@ -9,14 +9,12 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "base/philox.h"
-#include "data/packing/spread_lengths.h"
 #include "inference/inference_client.h"
+#include "inference/made_up_samples.h"
+#include "serve.h"
 
 namespace {
 
@@ -39,17 +37,17 @@ class LatencyBench {
       : options_(options),
         client_(std::make_shared<const inference::CompiledModel>(
                     inference::CompiledModel::open(options.program)),
-                options.threads) {
-    if (!options.lengths.empty()) lengths_.emplace(data::read_length_histogram(options.lengths));
+                options.threads),
+        samples_(client_.model(), options.sequence_length, options.lengths) {
     constexpr int kWarmUpCalls = 3;
-    for (int i = 0; i < kWarmUpCalls; ++i) call(batch());
+    for (int i = 0; i < kWarmUpCalls; ++i) call(next_batch());
   }
 
   nlohmann::json run() {
     std::vector<double> seconds;
     int64_t tokens = 0;
     for (int64_t i = 0; i < options_.calls; ++i) {
-      const std::vector<data::Sample> samples = batch();
+      const std::vector<data::Sample> samples = next_batch();
       for (const data::Sample& sample : samples) tokens += std::ssize(sample.input_ids);
       const Clock::time_point start = Clock::now();
       call(samples);
@@ -65,36 +63,16 @@ class LatencyBench {
     client_.run(samples, [](const data::MicroBatch&) {});
   }
 
-  std::vector<data::Sample> batch() {
-    std::vector<data::Sample> samples(static_cast<size_t>(options_.batch_size));
-    const auto ids = static_cast<uint32_t>(client_.model().config().vocab_size);
-    for (data::Sample& sample : samples) {
-      PhiloxStream random(1, static_cast<uint64_t>(next_));
-      const int64_t length = lengths_ ? lengths_->length(next_) : options_.sequence_length;
-      ++next_;
-      for (int64_t i = 0; i < length; ++i) {
-        sample.input_ids.push_back(static_cast<int32_t>(random.below(ids)));
-        sample.token_type_ids.push_back(2 * i < length ? 0 : 1);
-      }
-    }
-    return samples;
+  std::vector<data::Sample> next_batch() {
+    first_ += options_.batch_size;
+    return samples_.batch(first_ - options_.batch_size, options_.batch_size);
   }
 
   Options options_;
   inference::InferenceClient client_;
-  std::optional<data::SpreadLengths> lengths_;
-  int64_t next_ = 0;  // sample
+  inference::MadeUpSamples samples_;
+  int64_t first_ = 0;  // sample of the next batch
 };
-
-void serve(LatencyBench& bench) {
-  fmt::print("ready\n");
-  std::fflush(stdout);
-  for (std::string line; std::getline(std::cin, line);) {
-    if (line != "run") continue;
-    fmt::print("{}\n", bench.run().dump());
-    std::fflush(stdout);
-  }
-}
 
 }  // namespace
 
@@ -109,11 +87,11 @@ int main(int argc, char** argv) {
   app.add_option("--num-iter", options.calls, "Calls of a run");
   app.add_flag("--serve", options.serve, "Run when a line says so");
   CLI11_PARSE(app, argc, argv);
-  LatencyBench bench(options);
+  LatencyBench latency(options);
   if (options.serve) {
-    serve(bench);
+    bench::serve(latency);
   } else {
-    fmt::print("{}\n", bench.run().dump());
+    fmt::print("{}\n", latency.run().dump());
   }
   return 0;
 }

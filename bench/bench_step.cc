@@ -14,7 +14,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +26,7 @@
 #include "models/hugging_face_config.h"
 #include "natural_lengths.h"
 #include "ops/linear.h"
+#include "serve.h"
 #include "train/training_step.h"
 
 namespace {
@@ -219,16 +219,6 @@ void StepBench::print_operators() {
   }
 }
 
-void serve(StepBench& bench) {
-  fmt::print("ready\n");
-  std::fflush(stdout);
-  for (std::string line; std::getline(std::cin, line);) {
-    if (line != "run") continue;
-    fmt::print("{}\n", bench.run().dump());
-    std::fflush(stdout);
-  }
-}
-
 void print_steps(StepBench& bench, int steps) {
   bench.set_profiling();
   for (int i = 0; i < steps; ++i) {
@@ -261,9 +251,9 @@ int main(int argc, char** argv) {
   app.add_flag("--serve", arguments.serve, "one step for each line \"run\" on standard input");
   CLI11_PARSE(app, argc, argv);
   try {
-    StepBench bench(arguments);
-    bench.run();  // warm
-    arguments.serve ? serve(bench) : print_steps(bench, arguments.steps);
+    StepBench step(arguments);
+    step.run();  // warm
+    arguments.serve ? bench::serve(step) : print_steps(step, arguments.steps);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_step: {}\n", error.what());
     return 1;

@@ -5,25 +5,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "inference/small_model_test.h"
 
 namespace cloze::inference {
 namespace {
-
-const models::BertConfig kModel{.vocab_size = 50,
-                                .hidden_size = 16,
-                                .num_hidden_layers = 2,
-                                .num_attention_heads = 2,
-                                .intermediate_size = 24,
-                                .max_position_embeddings = 24};
-const models::BertHead kThreeClasses{.kind = models::HeadKind::kSequenceClassification,
-                                     .labels = {"a", "b", "c"}};
-
-data::Sample sample_of(int32_t length) {
-  data::Sample sample;
-  for (int32_t i = 0; i < length; ++i) sample.input_ids.push_back((7 * length + 3 * i) % 50);
-  sample.token_type_ids.assign(static_cast<size_t>(length), 0);
-  return sample;
-}
 
 // A row of logits for each sample, in order.
 std::vector<std::vector<float>> logits_of(InferenceSession& session,
@@ -39,21 +24,20 @@ std::vector<std::vector<float>> logits_of(InferenceSession& session,
   return rows;
 }
 
-engine::Session initialized_session() {
-  graph::Graph graph;
-  models::bert_for_inference(graph, kModel, kThreeClasses, {.tokens = 24, .sequences = 1});
-  engine::Session session(std::move(graph), {});
-  session.initialize_parameters(5);
+InferenceSession session_of(const SmallModelFolder& folder, const InferenceOptions& options) {
+  InferenceSession session(SmallModelFolder::config(), folder.head(), options);
+  session.load(folder.path());
   return session;
 }
 
 TEST(InferenceSession, ASampleDoesNotSeeItsNeighbours) {
-  engine::Session weights = initialized_session();
-  InferenceSession session(kModel, kThreeClasses,
-                           {.tokens_per_micro_batch = 40, .sequences_per_micro_batch = 3});
-  session.copy_parameters(weights);
+  const SmallModelFolder folder(models::HeadKind::kSequenceClassification, "neighbours");
+  InferenceSession session =
+      session_of(folder, {.tokens_per_micro_batch = 100, .sequences_per_micro_batch = 3});
   std::vector<data::Sample> samples;
-  for (int32_t i = 0; i < 120; ++i) samples.push_back(sample_of(1 + i % 24));
+  for (uint64_t i = 0; i < 120; ++i) {
+    samples.push_back(random_sample(1 + static_cast<int64_t>(i % 64), i));
+  }
   const auto together = logits_of(session, samples);
   for (size_t i = 0; i < samples.size(); i += 17) {
     const auto alone = logits_of(session, {samples[i]});
@@ -63,11 +47,10 @@ TEST(InferenceSession, ASampleDoesNotSeeItsNeighbours) {
 }
 
 TEST(InferenceSession, HasRoomForTheLongestSample) {
-  engine::Session weights = initialized_session();
-  InferenceSession session(kModel, kThreeClasses, {.tokens_per_micro_batch = 4});
-  session.copy_parameters(weights);
-  EXPECT_EQ(logits_of(session, {sample_of(24)})[0].size(), 3u);
-  EXPECT_THROW(logits_of(session, {sample_of(25)}), UserError);
+  const SmallModelFolder folder(models::HeadKind::kSequenceClassification, "longest");
+  InferenceSession session = session_of(folder, {.tokens_per_micro_batch = 4});
+  EXPECT_EQ(logits_of(session, {random_sample(64, 1)})[0].size(), 3u);
+  EXPECT_THROW(logits_of(session, {random_sample(65, 1)}), UserError);
   EXPECT_TRUE(logits_of(session, {}).empty());
 }
 

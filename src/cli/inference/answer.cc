@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "cli/inference/inference_options.h"
+#include "cli/inference/json_lines.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/question_answerer.h"
-#include "text/ascii.h"
 
 namespace cloze::cli {
 namespace {
@@ -29,18 +29,9 @@ struct Options {
 // A line of an input file: {"question": "...", "context": "..."}.
 std::vector<tasks::QuestionAndContext> read_questions(const std::string& path) {
   std::vector<tasks::QuestionAndContext> questions;
-  const std::string content = platform::read_file(path);
-  std::string_view rest = content;
-  for (int line = 1; !rest.empty(); ++line) {
-    const auto item = formats::parse_json(text::take_line(rest));
-    if (!item || !item->is_object() || !item->contains("question") || !item->contains("context") ||
-        !item->at("question").is_string() || !item->at("context").is_string()) {
-      throw_data_error("{}:{} is not a JSON object with question and context", path, line);
-    }
-    questions.push_back(
-        {item->at("question").get<std::string>(), item->at("context").get<std::string>()});
+  for (const nlohmann::json& item : read_json_lines(path, {"question", "context"})) {
+    questions.push_back({item.at("question"), item.at("context")});
   }
-  if (questions.empty()) throw_user_error("{} holds no questions", path);
   return questions;
 }
 

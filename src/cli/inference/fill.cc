@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "cli/inference/inference_options.h"
-#include "formats/json.h"
-#include "platform/file.h"
+#include "cli/inference/json_lines.h"
 #include "tasks/mask_filler.h"
-#include "text/ascii.h"
 
 namespace cloze::cli {
 namespace {
@@ -32,19 +30,11 @@ struct Question {
 
 std::vector<Question> read_questions(const std::string& path) {
   std::vector<Question> questions;
-  const std::string content = platform::read_file(path);
-  std::string_view rest = content;
-  for (int line = 1; !rest.empty(); ++line) {
-    const auto item = formats::parse_json(text::take_line(rest));
-    if (!item || !item->contains("text") || !item->contains("answer")) {
-      throw_data_error("{}:{} is not a JSON object with text and answer", path, line);
-    }
-    const std::string context = item->value("context", "");
-    questions.push_back({context.empty() ? item->at("text").get<std::string>()
-                                         : context + " " + item->at("text").get<std::string>(),
-                         item->at("answer").get<std::string>()});
+  for (const nlohmann::json& item : read_json_lines(path, {"text", "answer"})) {
+    const std::string context = item.value("context", "");
+    const auto text = item.at("text").get<std::string>();
+    questions.push_back({context.empty() ? text : context + " " + text, item.at("answer")});
   }
-  if (questions.empty()) throw_user_error("{} holds no questions", path);
   return questions;
 }
 

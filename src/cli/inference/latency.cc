@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-#include "base/philox.h"
 #include "cli/inference/inference_options.h"
-#include "data/packing/spread_lengths.h"
 #include "inference/latency.h"
+#include "inference/made_up_samples.h"
 #include "platform/file.h"
 
 namespace cloze::cli {
@@ -40,53 +38,6 @@ inference::CompiledModel open_model(const Options& options) {
                                            precision_named(options.precision));
 }
 
-// Made-up batches: random tokens, two segments, one blank where blanks are filled in.
-class Batches {
- public:
-  Batches(const Options& options, const inference::CompiledModel& model)
-      : options_(options), config_(model.config()), head_(model.head()) {
-    if (!options.lengths_file.empty()) {
-      lengths_.emplace(data::read_length_histogram(options.lengths_file));
-    }
-    const int64_t longest = lengths_ ? lengths_->longest() : options.sequence_length;
-    if (longest > config_.max_position_embeddings) {
-      throw_user_error("sequences of {} tokens; the model has {} positions", longest,
-                       config_.max_position_embeddings);
-    }
-  }
-
-  std::vector<data::Sample> batch(int64_t call) const {
-    std::vector<data::Sample> samples;
-    for (int64_t i = 0; i < options_.batch_size; ++i) {
-      samples.push_back(sample(call * options_.batch_size + i));
-    }
-    return samples;
-  }
-
- private:
-  data::Sample sample(int64_t index) const {
-    constexpr uint64_t kSeed = 1;
-    const int64_t length = lengths_ ? lengths_->length(index) : options_.sequence_length;
-    PhiloxStream random(kSeed, static_cast<uint64_t>(index));
-    data::Sample sample;
-    for (int64_t i = 0; i < length; ++i) {
-      sample.input_ids.push_back(
-          static_cast<int32_t>(random.below(static_cast<uint32_t>(config_.vocab_size))));
-      sample.token_type_ids.push_back(2 * i < length || config_.type_vocab_size < 2 ? 0 : 1);
-    }
-    if (head_.kind == models::HeadKind::kPretraining) {
-      sample.masked_positions = {static_cast<int32_t>(length / 2)};
-      sample.masked_labels = {0};
-    }
-    return sample;
-  }
-
-  const Options& options_;
-  const models::BertConfig& config_;
-  const models::BertHead& head_;
-  std::optional<data::SpreadLengths> lengths_;
-};
-
 void print_run(const inference::LatencyRun& run) {
   const inference::LatencySummary summary = inference::summarize(run.seconds);
   fmt::print("latency ms: mean {:.2f}  p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}\n",
@@ -107,19 +58,19 @@ void write_raw_timings(const inference::LatencyRun& run) {
 
 void run(const Options& options) {
   const auto model = std::make_shared<const inference::CompiledModel>(open_model(options));
-  const Batches batches(options, *model);
+  const inference::MadeUpSamples samples(*model, options.sequence_length, options.lengths_file);
   fmt::print("{} weights, {}, batches of {}, {} clients of {} threads, {} calls each\n",
              name_of(model->precision()),
              options.lengths_file.empty() ? fmt::format("{} tokens", options.sequence_length)
                                           : "lengths of " + options.lengths_file,
              options.batch_size, options.clients, options.threads, options.calls);
-  const inference::LatencyRun run =
-      inference::measure_latency(model,
-                                 {.num_clients = options.clients,
-                                  .threads_per_client = options.threads,
-                                  .calls_per_client = options.calls,
-                                  .warm_up_calls = std::min<int64_t>(10, options.calls)},
-                                 [&](int64_t call) { return batches.batch(call); });
+  const inference::LatencyRun run = inference::measure_latency(
+      model,
+      {.num_clients = options.clients,
+       .threads_per_client = options.threads,
+       .calls_per_client = options.calls,
+       .warm_up_calls = std::min<int64_t>(10, options.calls)},
+      [&](int64_t call) { return samples.batch(call * options.batch_size, options.batch_size); });
   print_run(run);
   if (options.dumps_raw_timings) write_raw_timings(run);
 }

@@ -1,0 +1,16 @@
+// Batch files: a JSON object on each line.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace cloze::cli {
+
+// The objects of a file, each of which has these members, as texts. DataError that names file and
+// line when one has not; UserError when the file is empty.
+std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
+                                            const std::vector<std::string>& texts);
+
+}  // namespace cloze::cli

@@ -1,0 +1,38 @@
+#include "cli/inference/json_lines.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+std::string path_of(const std::string& content) {
+  const std::string path = testing::TempDir() + "json_lines_test.jsonl";
+  platform::write_file_atomically(path, content);
+  return path;
+}
+
+TEST(JsonLines, EachLineIsAnObject) {
+  const auto items = read_json_lines(path_of("{\"a\": \"x\", \"more\": 1}\n{\"a\": \"y\"}"), {"a"});
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0].at("more"), 1);
+  EXPECT_EQ(items[1].at("a"), "y");
+}
+
+TEST(JsonLines, WhatDoesNotFitIsNamedWithItsLine) {
+  for (const char* bad : {"{\"a\": 1, \"b\": \"y\"}", "{\"a\": \"x\"}", "[]", "{", ""}) {
+    const std::string path = path_of("{\"a\": \"x\", \"b\": \"y\"}\n" + std::string(bad) + "\n");
+    try {
+      read_json_lines(path, {"a", "b"});
+      ADD_FAILURE() << bad;
+    } catch (const DataError& error) {
+      EXPECT_EQ(error.what(), path + ":2 is not a JSON object with the texts a, b");
+    }
+  }
+  EXPECT_THROW(read_json_lines(path_of(""), {"a"}), UserError);
+}
+
+}  // namespace
+}  // namespace cloze::cli
