@@ -6,11 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <exception>
 #include <span>
 #include <string>
 
 #include "base/error.h"
+#include "driver_main.h"
 #include "tasks/glue/glue_features.h"
 #include "tasks/glue/glue_files.h"
 
@@ -41,12 +41,4 @@ void run(const std::span<char* const> arguments) {
 }  // namespace
 }  // namespace cloze::tasks
 
-int main(int argc, char** argv) {
-  try {
-    cloze::tasks::run({argv, static_cast<size_t>(argc)});
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "glue_driver: {}\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main(int argc, char** argv) { return cloze::driver_main(argc, argv, cloze::tasks::run); }

@@ -3,12 +3,10 @@
 // Usage: squad_driver STYLE DATA VOCABULARY LOGITS FOLDER
 // LOGITS holds float32 values: of each feature the start logits of its tokens, then the end logits.
 // FOLDER gets the prediction files and features.jsonl.
-#include <fmt/core.h>
-
-#include <exception>
 #include <span>
 #include <string>
 
+#include "driver_main.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/squad/squad_predictions.h"
@@ -73,12 +71,4 @@ void run(const std::span<char* const> arguments) {
 }  // namespace
 }  // namespace cloze::tasks
 
-int main(int argc, char** argv) {
-  try {
-    cloze::tasks::run({argv, static_cast<size_t>(argc)});
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "squad_driver: {}\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main(int argc, char** argv) { return cloze::driver_main(argc, argv, cloze::tasks::run); }

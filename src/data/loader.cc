@@ -20,7 +20,7 @@ int64_t first_ordinal(const LoaderOptions& options, int64_t rank) {
 int64_t bytes_of(const StepBatch& batch) {
   int64_t values = 0;
   for (const MicroBatch& b : batch.micro_batches) {
-    values += 4 * std::ssize(b.input_ids) + 3 * std::ssize(b.sequence_starts) +
+    values += 4 * std::ssize(b.input_ids) + 8 * std::ssize(b.sequence_starts) +
               2 * std::ssize(b.masked_positions);
   }
   return values * static_cast<int64_t>(sizeof(int32_t));
