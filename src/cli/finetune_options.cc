@@ -1,6 +1,6 @@
 #include "cli/finetune_options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "cli/foreign_pretrain_options.h"
 #include "cli/inference/inference_options.h"
-#include "formats/json.h"
 #include "models/hugging_face_config.h"
+#include "models/hugging_face_tokenizer.h"
 #include "models/stored_model.h"
 
 namespace cloze::cli {
@@ -136,12 +136,9 @@ fs::path start_path(FinetuneOptions& options) {
 
 bool lower_case_of(const FinetuneOptions& options, const OptionTable& table, const fs::path& folder,
                    const text::Vocabulary& vocabulary, const std::string& vocabulary_path) {
-  bool lower_case = vocabulary.likely_lower_cased();
-  if (const fs::path settings = folder / "tokenizer_config.json";
-      !folder.empty() && fs::exists(settings)) {
-    lower_case = formats::read_json_file(settings).value("do_lower_case", lower_case);
-  }
-  if (is_set(table, "do_lower_case")) lower_case = options.do_lower_case;
+  const bool lower_case = is_set(table, "do_lower_case")
+                              ? options.do_lower_case
+                              : models::is_lower_cased(folder, vocabulary);
   if (lower_case && !vocabulary.likely_lower_cased()) {
     throw_user_error("do_lower_case is true, but {} has capital letters; set it to false",
                      vocabulary_path);
@@ -169,12 +166,11 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options,
   add_foreign(table);
 }
 
-std::vector<std::string> StartModel::tokens() const {
-  std::vector<std::string> tokens;
-  for (int32_t id = 0; id < tokenizer.vocabulary().size(); ++id) {
-    tokens.push_back(tokenizer.vocabulary().token(id));
-  }
-  return tokens;
+void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
+  table.resolve();
+  settle_rivals(options, table);
+  validate(options);
+  for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
 }
 
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
@@ -200,7 +196,6 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
 
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
                              int64_t num_steps) {
-  if (options.evaluations_per_epoch == 0.0) return 0;
   const double steps_per_epoch = static_cast<double>(num_samples) /
                                  static_cast<double>(batch_plan(options).sequences_per_step);
   const auto period = std::llround(steps_per_epoch / options.evaluations_per_epoch);

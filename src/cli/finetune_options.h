@@ -30,6 +30,9 @@ struct FinetuneOptions : RunOptions {
 void add_finetune_options(OptionTable& table, FinetuneOptions& options,
                           std::vector<std::string> task_names);
 
+// Takes what the configuration and flags say into the options, prints notes, and checks them.
+void resolve_finetune_options(OptionTable& table, FinetuneOptions& options);
+
 // The model a run starts from: the shape of init_checkpoint's (or restore_dir's) folder, or without
 // one that of the options, with random weights. Options that set a size must agree with the folder;
 // rates of dropout and switches of biases go before the folder's.
@@ -37,14 +40,13 @@ struct StartModel {
   models::BertConfig config;
   text::Tokenizer tokenizer;
   bool lower_case = true;
-  std::vector<std::string> tokens() const;
 };
 
 // Also sets options.model, and puts init_checkpoint's newest checkpoint in its place when it is a
 // folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 
-// Steps between two evaluations in a run of num_steps.
+// Steps between two evaluations in a run of num_steps; evaluations_per_epoch is not 0.
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
                              int64_t num_steps);
 

@@ -2,8 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "cli/inference/inference_options.h"
+#include "cli/training_run.h"
+#include "formats/json.h"
 
 namespace cloze::cli {
 namespace {
@@ -26,30 +30,87 @@ fs::path output_folder(const FinetuneOptions& options, const fs::path& run_folde
                                 : options.output_dir / run_folder.filename();
 }
 
-}  // namespace
+class FinetuneRuns {
+ public:
+  FinetuneRuns(const Finetuning& finetuning, FinetuneTask& task)
+      : finetuning_(finetuning), options_(finetuning.options), task_(task) {
+    if (finetuning.phases.evaluation || finetuning.phases.prediction) {
+      session_.emplace(finetuning.model.config, task.head(),
+                       inference::InferenceOptions{
+                           .compile = {.num_threads = static_cast<int>(options_.threads)}});
+    }
+  }
 
-void finetune(FinetuneOptions& options, const Phases& phases, const FinetuneRun& run) {
-  if (!phases.training) {
+  void run() {
+    if (finetuning_.phases.training) {
+      train_and_finish();
+    } else {
+      finish_named();
+    }
+  }
+
+ private:
+  void finish_named() {
     const std::string& named =
-        options.init_checkpoint.empty() ? options.restore_dir : options.init_checkpoint;
+        options_.init_checkpoint.empty() ? options_.restore_dir : options_.init_checkpoint;
     if (named.empty()) {
       throw_user_error("there are no weights to score; give init_checkpoint, or train");
     }
-    run.finish(model_path(named), output_folder(options, options.save_path));
-    return;
+    finish(model_path(named), output_folder(options_, options_.save_path));
   }
-  const FinetuneOptions as_given = options;
-  std::map<std::string, std::vector<double>> scores;
-  for (int64_t seed = as_given.seed; seed < as_given.seed + as_given.num_seeds; ++seed) {
-    options.seed = seed;
-    options.save_path = run_folder(as_given, seed).string();
-    const train::TrainingState state = run.train();
-    const fs::path best = best_checkpoint(options.save_path, state);
-    for (const auto& [name, value] : run.finish(best, output_folder(as_given, options.save_path))) {
-      scores[name].push_back(value);
+
+  void train_and_finish() {
+    const FinetuneOptions as_given = options_;
+    const std::shared_ptr<const data::Dataset> dataset = task_.training_data();
+    std::map<std::string, std::vector<double>> scores;
+    for (int64_t seed = as_given.seed; seed < as_given.seed + as_given.num_seeds; ++seed) {
+      options_.seed = seed;
+      options_.save_path = run_folder(as_given, seed).string();
+      const fs::path best = best_checkpoint(options_.save_path, train(dataset));
+      for (const auto& [name, value] : finish(best, output_folder(as_given, options_.save_path))) {
+        scores[name].push_back(value);
+      }
     }
+    for (const auto& [name, values] : scores) fmt::print("{} {}\n", name, describe_runs(values));
   }
-  for (const auto& [name, values] : scores) fmt::print("{} {}\n", name, describe_runs(values));
+
+  train::TrainingState train(const std::shared_ptr<const data::Dataset>& dataset) {
+    const int64_t steps = training_steps(options_, dataset->size(), 1);
+    train::TrainingOptions run = training_options(options_, steps);
+    run.step.model = finetuning_.model.config;
+    run.step.head = task_.head();
+    run.dataset = dataset;
+    run.tokens = finetuning_.model.tokenizer.vocabulary().tokens();
+    run.lower_case = finetuning_.model.lower_case;
+    run.extra_files.push_back(
+        {"training_config.json", formats::json_text(finetuning_.table.values())});
+    if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {
+      run.steps_per_evaluation = steps_per_evaluation(options_, dataset->size(), steps);
+      run.evaluate = [this](engine::Session& trained, int64_t step) {
+        session_->copy_parameters(trained);
+        return task_.evaluate(*session_, step);
+      };
+    }
+    return run_training(std::move(run), options_);
+  }
+
+  Scores finish(const fs::path& checkpoint, const fs::path& folder) {
+    if (!session_) return {};
+    session_->load(checkpoint);
+    fs::create_directories(folder);
+    return task_.finish(*session_, folder);
+  }
+
+  const Finetuning& finetuning_;
+  FinetuneOptions& options_;
+  FinetuneTask& task_;
+  std::optional<inference::InferenceSession> session_;
+};
+
+}  // namespace
+
+void finetune(const Finetuning& finetuning, FinetuneTask& task) {
+  FinetuneRuns(finetuning, task).run();
 }
 
 }  // namespace cloze::cli

@@ -2,28 +2,42 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "cli/finetune_options.h"
-#include "train/training_state.h"
+#include "data/dataset.h"
+#include "inference/inference_session.h"
+#include "models/bert_heads.h"
 
 namespace cloze::cli {
 
 using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
 
-struct FinetuneRun {
-  // Trains into options.save_path.
-  std::function<train::TrainingState()> train;
-  // Scores and predicts with the weights of a checkpoint, into a folder.
-  std::function<Scores(const std::filesystem::path& checkpoint,
-                       const std::filesystem::path& folder)>
-      finish;
+// What a command knows of its task.
+class FinetuneTask {
+ public:
+  virtual ~FinetuneTask() = default;
+  virtual models::BertHead head() const = 0;
+  // Asked for once, however many seeds there are.
+  virtual std::shared_ptr<const data::Dataset> training_data() = 0;
+  // The metric that chooses the weights to keep, more is better. Prints what the dev data score.
+  virtual double evaluate(inference::InferenceSession& session, int64_t step) = 0;
+  // Scores and predicts, as the phases say, into a folder.
+  virtual Scores finish(inference::InferenceSession& session,
+                        const std::filesystem::path& folder) = 0;
+};
+
+struct Finetuning {
+  FinetuneOptions& options;  // seed and save_path become those of the run that goes on
+  const OptionTable& table;
+  const StartModel& model;
+  Phases phases;
 };
 
 // Trains when it is a phase, and finishes with the best checkpoint, else with init_checkpoint. With
 // several seeds each run has a folder seed-N in save_path, and means and deviations are printed.
-void finetune(FinetuneOptions& options, const Phases& phases, const FinetuneRun& run);
+void finetune(const Finetuning& finetuning, FinetuneTask& task);
 
 }  // namespace cloze::cli

@@ -8,9 +8,6 @@
 #include "base/error.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
-#include "cli/training_run.h"
-#include "formats/json.h"
-#include "inference/inference_session.h"
 #include "platform/file.h"
 #include "tasks/class_logits.h"
 #include "tasks/glue/glue_features.h"
@@ -55,18 +52,17 @@ struct Command {
   }
 
   void resolve() {
-    table.resolve();
-    settle_rivals(options, table);
-    validate(options);
-    for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
+    resolve_finetune_options(table, options);
     if (options.task_name.empty()) throw_user_error("task_name is missing; see --help");
     if (options.data_dir.empty())
       throw_user_error("data_dir is missing; name the TSV files' folder");
   }
 };
 
-// A split as samples, with its labels where it has them.
-struct Split {
+// A file as samples, with its labels where it has them.
+struct Part {
+  const GlueTask* task = nullptr;
+  GlueSplit split = GlueSplit::kTrain;
   std::vector<data::Sample> samples;
   std::vector<double> labels;
 };
@@ -77,19 +73,10 @@ std::vector<const GlueTask*> tasks_of(const GlueTask& task) {
   return {&task, &tasks::glue_task("MNLI-mm"), &tasks::glue_task("AX")};
 }
 
-bool has_file(const fs::path& folder, const GlueTask& task, GlueSplit split) {
-  try {
-    tasks::glue_file(folder, task, split);
-    return true;
-  } catch (const UserError&) {
-    return false;
-  }
-}
-
-// One task's run: its data, and the model it starts from.
-class GlueRun {
+// A task: its data, and the model it starts from.
+class GlueFinetuneTask : public FinetuneTask {
  public:
-  GlueRun(GlueOptions& options, const OptionTable& table)
+  GlueFinetuneTask(GlueOptions& options, const OptionTable& table)
       : options_(options),
         table_(table),
         task_(tasks::glue_task(options.task_name)),
@@ -101,20 +88,55 @@ class GlueRun {
   }
 
   void run() {
-    const Phases phases = phases_of(options_, {.training = has(GlueSplit::kTrain),
-                                               .evaluation = has(GlueSplit::kDev),
-                                               .prediction = has(GlueSplit::kTest)});
-    finetune(
-        options_, phases,
-        {.train = [&] { return train(phases); },
-         .finish = [&](const fs::path& checkpoint,
-                       const fs::path& folder) { return finish(phases, checkpoint, folder); }});
+    phases_ = phases_of(options_, {.training = has(task_, GlueSplit::kTrain),
+                                   .evaluation = has(task_, GlueSplit::kDev),
+                                   .prediction = has(task_, GlueSplit::kTest)});
+    // What is wrong with these is said before hours of training.
+    if (phases_.evaluation) load_parts(GlueSplit::kDev);
+    if (phases_.prediction) load_parts(GlueSplit::kTest);
+    finetune({options_, table_, model_, phases_}, *this);
+  }
+
+  models::BertHead head() const override { return head_; }
+
+  std::shared_ptr<const data::Dataset> training_data() override {
+    return std::make_shared<tasks::SampleDataset>(load(task_, GlueSplit::kTrain).samples);
+  }
+
+  double evaluate(inference::InferenceSession& session, int64_t step) override {
+    const Part& dev = parts_.front();
+    const std::vector<double> values = predictions(session, dev.samples);
+    fmt::print(stderr, "step {}: {}\n", step, tasks::glue_scores_json(task_, values, dev.labels));
+    return tasks::glue_metric(task_.metrics.front(), values, dev.labels);
+  }
+
+  Scores finish(inference::InferenceSession& session, const fs::path& folder) override {
+    Scores scores;
+    for (const Part& part : parts_) {
+      const std::vector<double> values = predictions(session, part.samples);
+      if (part.split == GlueSplit::kDev) {
+        report(part, values, folder, scores);
+      } else {
+        const fs::path path = folder / tasks::glue_submission_name(*part.task);
+        tasks::write_glue_submission(path, *part.task, values);
+        fmt::print(stderr, "wrote {}\n", path.string());
+      }
+    }
+    return scores;
   }
 
  private:
-  bool has(GlueSplit split) const { return has_file(options_.data_dir, task_, split); }
+  bool has(const GlueTask& task, GlueSplit split) const {
+    return tasks::find_glue_file(options_.data_dir, task, split).has_value();
+  }
 
-  Split load(const GlueTask& task, GlueSplit split) const {
+  void load_parts(GlueSplit split) {
+    for (const GlueTask* task : tasks_of(task_)) {
+      if (has(*task, split)) parts_.push_back(load(*task, split));
+    }
+  }
+
+  Part load(const GlueTask& task, GlueSplit split) const {
     const fs::path path = tasks::glue_file(options_.data_dir, task, split);
     const auto examples = tasks::read_glue(path, task);
     tasks::GlueFeatures features = tasks::make_glue_features(
@@ -123,15 +145,11 @@ class GlueRun {
          .threads = engine::resolved_threads(static_cast<int>(options_.threads))});
     fmt::print(stderr, "{}: {} examples, {} cut to seq_length {}\n", path.string(), examples.size(),
                features.num_cut, options_.seq_length);
-    Split result{.samples = std::move(features.samples)};
+    Part part{.task = &task, .split = split, .samples = std::move(features.samples)};
     for (const tasks::GlueExample& example : examples) {
-      if (example.label) result.labels.push_back(*example.label);
+      if (example.label) part.labels.push_back(*example.label);
     }
-    return result;
-  }
-
-  inference::InferenceSession inference_session() const {
-    return {model_.config, head_, {.compile = {.num_threads = static_cast<int>(options_.threads)}}};
+    return part;
   }
 
   std::vector<double> predictions(inference::InferenceSession& session,
@@ -140,64 +158,16 @@ class GlueRun {
         tasks::class_logits(session, samples, std::ssize(head_.labels)));
   }
 
-  train::TrainingState train(const Phases& phases) {
-    Split train = load(task_, GlueSplit::kTrain);
-    const auto size = std::ssize(train.samples);
-    const int64_t steps = training_steps(options_, size, 1);
-    train::TrainingOptions run = training_options(options_, steps);
-    run.step.model = model_.config;
-    run.step.head = head_;
-    run.dataset = std::make_shared<tasks::SampleDataset>(std::move(train.samples));
-    run.tokens = model_.tokens();
-    run.lower_case = model_.lower_case;
-    run.extra_files.push_back({"training_config.json", formats::json_text(table_.values())});
-    if (phases.evaluation) {
-      auto dev = std::make_shared<Split>(load(task_, GlueSplit::kDev));
-      auto session = std::make_shared<inference::InferenceSession>(inference_session());
-      run.steps_per_evaluation = steps_per_evaluation(options_, size, steps);
-      run.evaluate = [this, dev, session](engine::Session& trained, int64_t step) {
-        session->copy_parameters(trained);
-        const auto values = predictions(*session, dev->samples);
-        fmt::print(stderr, "step {}: {}\n", step,
-                   tasks::glue_scores_json(task_, values, dev->labels));
-        return tasks::glue_metric(task_.metrics.front(), values, dev->labels);
-      };
-    }
-    return run_training(std::move(run), options_);
-  }
-
-  // Scores and predictions with the weights of a checkpoint.
-  Scores finish(const Phases& phases, const fs::path& checkpoint, const fs::path& folder) {
-    Scores scores;
-    if (!phases.evaluation && !phases.prediction) return scores;
-    inference::InferenceSession session = inference_session();
-    session.load(checkpoint);
-    fs::create_directories(folder);
-    for (const GlueTask* task : tasks_of(task_)) {
-      if (phases.evaluation && has_file(options_.data_dir, *task, GlueSplit::kDev)) {
-        evaluate(session, *task, folder, scores);
-      }
-      if (phases.prediction && has_file(options_.data_dir, *task, GlueSplit::kTest)) {
-        const Split test = load(*task, GlueSplit::kTest);
-        const fs::path path = folder / tasks::glue_submission_name(*task);
-        tasks::write_glue_submission(path, *task, predictions(session, test.samples));
-        fmt::print(stderr, "wrote {}\n", path.string());
-      }
-    }
-    return scores;
-  }
-
-  void evaluate(inference::InferenceSession& session, const GlueTask& task, const fs::path& folder,
-                Scores& scores) {
-    const Split dev = load(task, GlueSplit::kDev);
-    const std::vector<double> values = predictions(session, dev.samples);
-    const std::string text = tasks::glue_scores_json(task, values, dev.labels);
+  static void report(const Part& part, const std::vector<double>& values, const fs::path& folder,
+                     Scores& scores) {
+    const GlueTask& task = *part.task;
+    const std::string text = tasks::glue_scores_json(task, values, part.labels);
     fmt::print("{} {}\n", task.name, text);
     platform::write_file_atomically(folder / fmt::format("eval_results_{}.json", task.name),
                                     text + "\n");
     for (const tasks::GlueMetric metric : task.metrics) {
       scores[fmt::format("{} {}", task.name, tasks::name_of(metric))] =
-          100.0 * tasks::glue_metric(metric, values, dev.labels);
+          100.0 * tasks::glue_metric(metric, values, part.labels);
     }
   }
 
@@ -206,6 +176,8 @@ class GlueRun {
   const GlueTask& task_;
   StartModel model_;
   models::BertHead head_;
+  Phases phases_;
+  std::vector<Part> parts_;  // what is scored, the task's own dev data first; what is predicted
 };
 
 }  // namespace
@@ -216,7 +188,7 @@ void add_glue(Subcommand parent) {
   command->table.add_flags(app.app());
   app.set_action([command] {
     command->resolve();
-    GlueRun(command->options, command->table).run();
+    GlueFinetuneTask(command->options, command->table).run();
   });
 }
 

@@ -8,9 +8,6 @@
 #include "base/error.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
-#include "cli/training_run.h"
-#include "formats/json.h"
-#include "inference/inference_session.h"
 #include "platform/file.h"
 #include "tasks/squad/squad_answering.h"
 #include "tasks/squad/squad_dataset.h"
@@ -90,12 +87,7 @@ struct Command {
     add_squad_options(table, options);
     add_finetune_options(table, options, {"SQuAD"});
   }
-  void resolve() {
-    table.resolve();
-    settle_rivals(options, table);
-    validate(options);
-    for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
-  }
+  void resolve() { resolve_finetune_options(table, options); }
 };
 
 // Questions that are answered, and their windows.
@@ -111,22 +103,51 @@ bool has_answers(const tasks::SquadData& data) {
   return false;
 }
 
-class SquadRun {
+class SquadTask : public FinetuneTask {
  public:
-  SquadRun(SquadOptions& options, const OptionTable& table)
+  SquadTask(SquadOptions& options, const OptionTable& table)
       : options_(options), table_(table), model_(start_model(options, table)) {}
 
   void run() {
     const bool can_predict = !options_.predict_file.empty();
-    const Phases phases = phases_of(options_, {.training = !options_.train_file.empty(),
-                                               .evaluation = can_predict,
-                                               .prediction = can_predict});
-    if (phases.evaluation || phases.prediction) dev_ = load(options_.predict_file, false);
-    finetune(
-        options_, phases,
-        {.train = [&] { return train(phases); },
-         .finish = [&](const fs::path& checkpoint,
-                       const fs::path& folder) { return finish(phases, checkpoint, folder); }});
+    phases_ = phases_of(options_, {.training = !options_.train_file.empty(),
+                                   .evaluation = can_predict,
+                                   .prediction = can_predict});
+    if (phases_.evaluation || phases_.prediction) dev_ = load(options_.predict_file, false);
+    if (phases_.evaluation && !has_answers(dev_.data)) {
+      if (options_.do_evaluation) {
+        throw_user_error("do_evaluation is set, but {} has no answers", options_.predict_file);
+      }
+      phases_.evaluation = false;
+    }
+    finetune({options_, table_, model_, phases_}, *this);
+  }
+
+  models::BertHead head() const override { return {.kind = models::HeadKind::kQuestionAnswering}; }
+
+  std::shared_ptr<const data::Dataset> training_data() override {
+    Questions train = load(options_.train_file, true);
+    return std::make_shared<tasks::SquadDataset>(std::move(train.data), std::move(train.features));
+  }
+
+  double evaluate(inference::InferenceSession& session, int64_t step) override {
+    const tasks::SquadScores scores = score(answers(session));
+    fmt::print(stderr, "step {}: exact {:.2f} f1 {:.2f}\n", step, scores.all.exact, scores.all.f1);
+    return scores.all.f1;
+  }
+
+  Scores finish(inference::InferenceSession& session, const fs::path& folder) override {
+    const auto predictions = answers(session);
+    if (phases_.prediction) {
+      tasks::write_squad_predictions(folder, dev_.data, predictions);
+      fmt::print(stderr, "wrote {}\n", (folder / "predictions.json").string());
+    }
+    if (!phases_.evaluation) return {};
+    const tasks::SquadScores scores = score(predictions);
+    const std::string text = tasks::squad_scores_json(scores, dev_.data.is_version_2);
+    fmt::print("{}\n", text);
+    platform::write_file_atomically(folder / "eval_results.json", text + "\n");
+    return {{"exact", scores.all.exact}, {"f1", scores.all.f1}};
   }
 
  private:
@@ -153,12 +174,6 @@ class SquadRun {
     return questions;
   }
 
-  inference::InferenceSession inference_session() const {
-    return {model_.config,
-            {.kind = models::HeadKind::kQuestionAnswering},
-            {.compile = {.num_threads = static_cast<int>(options_.threads)}}};
-  }
-
   std::vector<tasks::SquadPrediction> answers(inference::InferenceSession& session) const {
     return tasks::answer_squad(session, dev_.data, dev_.features, model_.tokenizer,
                                {.prediction = options_.prediction, .threads = threads()});
@@ -177,53 +192,10 @@ class SquadRun {
     return tasks::score_squad_2(dev_.data, texts, &odds, std::numeric_limits<double>::infinity());
   }
 
-  train::TrainingState train(const Phases& phases) {
-    Questions train = load(options_.train_file, true);
-    const auto size = std::ssize(train.features.windows);
-    const int64_t steps = training_steps(options_, size, 1);
-    train::TrainingOptions run = training_options(options_, steps);
-    run.step.model = model_.config;
-    run.step.head = {.kind = models::HeadKind::kQuestionAnswering};
-    run.dataset =
-        std::make_shared<tasks::SquadDataset>(std::move(train.data), std::move(train.features));
-    run.tokens = model_.tokens();
-    run.lower_case = model_.lower_case;
-    run.extra_files.push_back({"training_config.json", formats::json_text(table_.values())});
-    if (phases.evaluation && has_answers(dev_.data)) {
-      auto session = std::make_shared<inference::InferenceSession>(inference_session());
-      run.steps_per_evaluation = steps_per_evaluation(options_, size, steps);
-      run.evaluate = [this, session](engine::Session& trained, int64_t step) {
-        session->copy_parameters(trained);
-        const tasks::SquadScores scores = score(answers(*session));
-        fmt::print(stderr, "step {}: exact {:.2f} f1 {:.2f}\n", step, scores.all.exact,
-                   scores.all.f1);
-        return scores.all.f1;
-      };
-    }
-    return run_training(std::move(run), options_);
-  }
-
-  Scores finish(const Phases& phases, const fs::path& checkpoint, const fs::path& folder) const {
-    if (!phases.evaluation && !phases.prediction) return {};
-    inference::InferenceSession session = inference_session();
-    session.load(checkpoint);
-    const auto predictions = answers(session);
-    fs::create_directories(folder);
-    if (phases.prediction) {
-      tasks::write_squad_predictions(folder, dev_.data, predictions);
-      fmt::print(stderr, "wrote {}\n", (folder / "predictions.json").string());
-    }
-    if (!phases.evaluation || !has_answers(dev_.data)) return {};
-    const tasks::SquadScores scores = score(predictions);
-    const std::string text = tasks::squad_scores_json(scores, dev_.data.is_version_2);
-    fmt::print("{}\n", text);
-    platform::write_file_atomically(folder / "eval_results.json", text + "\n");
-    return {{"exact", scores.all.exact}, {"f1", scores.all.f1}};
-  }
-
   SquadOptions& options_;
   const OptionTable& table_;
   StartModel model_;
+  Phases phases_;
   Questions dev_;
 };
 
@@ -235,7 +207,7 @@ void add_squad(Subcommand parent) {
   command->table.add_flags(app.app());
   app.set_action([command] {
     command->resolve();
-    SquadRun(command->options, command->table).run();
+    SquadTask(command->options, command->table).run();
   });
 }
 
