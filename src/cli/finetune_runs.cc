@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <optional>
-
 #include "base/error.h"
 #include "cli/inference/inference_options.h"
 #include "cli/training_run.h"
@@ -13,6 +11,7 @@ namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using inference::CompiledModel;
 
 fs::path run_folder(const FinetuneOptions& options, int64_t seed) {
   if (options.num_seeds == 1) return options.save_path;
@@ -33,13 +32,7 @@ fs::path output_folder(const FinetuneOptions& options, const fs::path& run_folde
 class FinetuneRuns {
  public:
   FinetuneRuns(const Finetuning& finetuning, FinetuneTask& task)
-      : finetuning_(finetuning), options_(finetuning.options), task_(task) {
-    if (finetuning.phases.evaluation || finetuning.phases.prediction) {
-      session_.emplace(finetuning.model.config, task.head(),
-                       inference::InferenceOptions{
-                           .compile = {.num_threads = static_cast<int>(options_.threads)}});
-    }
-  }
+      : finetuning_(finetuning), options_(finetuning.options), task_(task) {}
 
   void run() {
     if (finetuning_.phases.training) {
@@ -87,24 +80,33 @@ class FinetuneRuns {
     if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {
       run.steps_per_evaluation = steps_per_evaluation(options_, dataset->size(), steps);
       run.evaluate = [this](engine::Session& trained, int64_t step) {
-        session_->copy_parameters(trained);
-        return task_.evaluate(*session_, step);
+        auto client = client_of(CompiledModel::compile(model_at({}), trained, DType::kF32));
+        return task_.evaluate(client, step);
       };
     }
     return run_training(std::move(run), options_);
   }
 
   Scores finish(const fs::path& checkpoint, const fs::path& folder) {
-    if (!session_) return {};
-    session_->load(checkpoint);
+    if (!finetuning_.phases.evaluation && !finetuning_.phases.prediction) return {};
+    auto client = client_of(CompiledModel::compile(model_at(checkpoint), DType::kF32));
     fs::create_directories(folder);
-    return task_.finish(*session_, folder);
+    return task_.finish(client, folder);
+  }
+
+  inference::PretrainedModel model_at(const fs::path& path) const {
+    const StartModel& model = finetuning_.model;
+    return {
+        .path = path, .config = model.config, .head = task_.head(), .tokenizer = model.tokenizer};
+  }
+  inference::InferenceClient client_of(CompiledModel model) const {
+    return {std::make_shared<const CompiledModel>(std::move(model)),
+            static_cast<int>(options_.threads)};
   }
 
   const Finetuning& finetuning_;
   FinetuneOptions& options_;
   FinetuneTask& task_;
-  std::optional<inference::InferenceSession> session_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "cli/finetune_options.h"
 #include "data/dataset.h"
-#include "inference/inference_session.h"
+#include "inference/inference_client.h"
 #include "models/bert_heads.h"
 
 namespace cloze::cli {
@@ -23,9 +23,9 @@ class FinetuneTask {
   // Asked for once, however many seeds there are.
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
   // The metric that chooses the weights to keep, more is better. Prints what the dev data score.
-  virtual double evaluate(inference::InferenceSession& session, int64_t step) = 0;
+  virtual double evaluate(inference::InferenceClient& client, int64_t step) = 0;
   // Scores and predicts, as the phases say, into a folder.
-  virtual Scores finish(inference::InferenceSession& session,
+  virtual Scores finish(inference::InferenceClient& client,
                         const std::filesystem::path& folder) = 0;
 };
 

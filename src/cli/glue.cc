@@ -103,17 +103,17 @@ class GlueFinetuneTask : public FinetuneTask {
     return std::make_shared<tasks::SampleDataset>(load(task_, GlueSplit::kTrain).samples);
   }
 
-  double evaluate(inference::InferenceSession& session, int64_t step) override {
+  double evaluate(inference::InferenceClient& client, int64_t step) override {
     const Part& dev = parts_.front();
-    const std::vector<double> values = predictions(session, dev.samples);
+    const std::vector<double> values = predictions(client, dev.samples);
     fmt::print(stderr, "step {}: {}\n", step, tasks::glue_scores_json(task_, values, dev.labels));
     return tasks::glue_metric(task_.metrics.front(), values, dev.labels);
   }
 
-  Scores finish(inference::InferenceSession& session, const fs::path& folder) override {
+  Scores finish(inference::InferenceClient& client, const fs::path& folder) override {
     Scores scores;
     for (const Part& part : parts_) {
-      const std::vector<double> values = predictions(session, part.samples);
+      const std::vector<double> values = predictions(client, part.samples);
       if (part.split == GlueSplit::kDev) {
         report(part, values, folder, scores);
       } else {
@@ -152,10 +152,9 @@ class GlueFinetuneTask : public FinetuneTask {
     return part;
   }
 
-  std::vector<double> predictions(inference::InferenceSession& session,
+  std::vector<double> predictions(inference::InferenceClient& client,
                                   const std::vector<data::Sample>& samples) const {
-    return tasks::class_predictions(
-        tasks::class_logits(session, samples, std::ssize(head_.labels)));
+    return tasks::class_predictions(tasks::class_logits(client, samples));
   }
 
   static void report(const Part& part, const std::vector<double>& values, const fs::path& folder,

@@ -130,14 +130,14 @@ class SquadTask : public FinetuneTask {
     return std::make_shared<tasks::SquadDataset>(std::move(train.data), std::move(train.features));
   }
 
-  double evaluate(inference::InferenceSession& session, int64_t step) override {
-    const tasks::SquadScores scores = score(answers(session));
+  double evaluate(inference::InferenceClient& client, int64_t step) override {
+    const tasks::SquadScores scores = score(answers(client));
     fmt::print(stderr, "step {}: exact {:.2f} f1 {:.2f}\n", step, scores.all.exact, scores.all.f1);
     return scores.all.f1;
   }
 
-  Scores finish(inference::InferenceSession& session, const fs::path& folder) override {
-    const auto predictions = answers(session);
+  Scores finish(inference::InferenceClient& client, const fs::path& folder) override {
+    const auto predictions = answers(client);
     if (phases_.prediction) {
       tasks::write_squad_predictions(folder, dev_.data, predictions);
       fmt::print(stderr, "wrote {}\n", (folder / "predictions.json").string());
@@ -174,9 +174,8 @@ class SquadTask : public FinetuneTask {
     return questions;
   }
 
-  std::vector<tasks::SquadPrediction> answers(inference::InferenceSession& session) const {
-    return tasks::answer_squad(session, dev_.data, dev_.features, model_.tokenizer,
-                               {.prediction = options_.prediction, .threads = threads()});
+  std::vector<tasks::SquadPrediction> answers(inference::InferenceClient& client) const {
+    return tasks::answer_squad(client, dev_.data, dev_.features, options_.prediction);
   }
 
   tasks::SquadScores score(const std::vector<tasks::SquadPrediction>& answers) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "base/error.h"
@@ -49,6 +50,13 @@ constexpr models::BatchShape kSomeShape{.tokens = 16, .sequences = 1, .predictio
 
 plan::Program program_of(graph::Graph graph) {
   return plan::make_program(std::move(graph), engine::backend_named(kBackend), 1);
+}
+
+// Has the model's parameters, still to be written, and packs them when it is refreshed.
+engine::Session packing_session(const PretrainedModel& model, DType precision) {
+  return {inference_graph(model.config, model.head, kSomeShape,
+                          {.backend = kBackend, .precision = precision}),
+          {.backend = kBackend}};
 }
 
 nlohmann::ordered_json table_of(const plan::Program& program) {
@@ -159,12 +167,9 @@ graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
       inference_graph(config(), head(), shape, {.backend = kBackend, .precision = precision_}));
 }
 
-CompiledModel CompiledModel::compile(const std::filesystem::path& folder, DType precision) {
-  CompiledModel compiled(open_pretrained_model(folder), precision);
-  engine::Session session(inference_graph(compiled.config(), compiled.head(), kSomeShape,
-                                          {.backend = kBackend, .precision = precision}),
-                          {.backend = kBackend});
-  load_parameters(session, folder);
+CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& session,
+                                    DType precision) {
+  CompiledModel compiled(std::move(model), precision);
   const plan::Program program = program_of(compiled.graph(kSomeShape));
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
   compiled.packed_ = platform::MemoryBlock(static_cast<size_t>(program.arena_bytes[arena]));
@@ -174,6 +179,29 @@ CompiledModel CompiledModel::compile(const std::filesystem::path& folder, DType 
               compiled.packed_.data() + program.locations[weight.index].offset);
   }
   return compiled;
+}
+
+CompiledModel CompiledModel::compile(PretrainedModel model, DType precision) {
+  engine::Session session = packing_session(model, precision);
+  load_parameters(session, model.path);
+  return packed(std::move(model), session, precision);
+}
+
+CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& weights,
+                                     DType precision) {
+  engine::Session session = packing_session(model, precision);
+  for (const WantedTensor& tensor :
+       wanted_tensors(session.graph(), graph::VariableRole::kParameter)) {
+    session.write<float>(tensor.name, weights.values<float>(tensor.name));
+  }
+  session.refresh();
+  return packed(std::move(model), session, precision);
+}
+
+bool CompiledModel::is_compiled(const std::filesystem::path& file) {
+  std::array<char, kMagic.size()> start{};
+  std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+  return std::string_view(start.data(), start.size()) == kMagic;
 }
 
 std::string CompiledModel::description() const {

@@ -25,6 +25,7 @@
 #include <string>
 
 #include "base/dtype.h"
+#include "engine/session.h"
 #include "graph/graph.h"
 #include "inference/pretrained_model.h"
 #include "models/bert.h"
@@ -35,11 +36,16 @@ namespace cloze::inference {
 
 class CompiledModel {
  public:
-  // Packs the weights of a model folder in memory. `precision`: f32 or bf16, of packed weights.
-  static CompiledModel compile(const std::filesystem::path& folder, DType precision);
+  // Packs weights in memory: those of model.path, or of a session that has all of the model's
+  // parameters, as one that trains it does. `precision`: f32 or bf16, of packed weights.
+  static CompiledModel compile(PretrainedModel model, DType precision);
+  static CompiledModel compile(PretrainedModel model, engine::Session& weights, DType precision);
+  // Whether a file is one of cloze compile's; false when it cannot be read.
+  static bool is_compiled(const std::filesystem::path& file);
   static CompiledModel open(const std::filesystem::path& file);
   void write(const std::filesystem::path& file) const;
 
+  const PretrainedModel& pretrained() const { return model_; }
   const models::BertConfig& config() const { return model_.config; }
   const models::BertHead& head() const { return model_.head; }
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
@@ -51,6 +57,8 @@ class CompiledModel {
 
  private:
   CompiledModel(PretrainedModel model, DType precision);
+  // The session's compute copies are the packed weights.
+  static CompiledModel packed(PretrainedModel model, engine::Session& session, DType precision);
   std::string description() const;
   void check_weights(const std::string& table) const;
 

@@ -13,7 +13,9 @@ using models::HeadKind;
 
 class CompiledModelTest : public testing::Test {
  protected:
-  void SetUp() override { CompiledModel::compile(folder_.path(), DType::kBF16).write(file_); }
+  void SetUp() override {
+    CompiledModel::compile(open_pretrained_model(folder_.path()), DType::kBF16).write(file_);
+  }
 
   std::string refusal(const std::string& bytes) const {
     platform::write_file_atomically(file_, bytes);
@@ -35,7 +37,11 @@ TEST_F(CompiledModelTest, HoldsWhatTheFolderHolds) {
   EXPECT_EQ(model.head().labels, folder_.head().labels);
   EXPECT_EQ(model.precision(), DType::kBF16);
   EXPECT_EQ(model.tokenizer().vocabulary().token(5), "word5");
-  const CompiledModel packed = CompiledModel::compile(folder_.path(), DType::kBF16);
+  EXPECT_TRUE(CompiledModel::is_compiled(file_));
+  EXPECT_FALSE(CompiledModel::is_compiled(folder_.path()));
+  EXPECT_FALSE(CompiledModel::is_compiled(folder_.path() / "config.json"));
+  const CompiledModel packed =
+      CompiledModel::compile(open_pretrained_model(folder_.path()), DType::kBF16);
   EXPECT_TRUE(std::ranges::equal(model.weights(), packed.weights()));
 }
 

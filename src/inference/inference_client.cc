@@ -10,8 +10,26 @@
 namespace cloze::inference {
 namespace {
 
+// Programs that are kept, and the memory of all but the weights that they may have together.
 constexpr size_t kMostShapes = 32;
+constexpr int64_t kMostShapeBytes = int64_t{512} << 20;
 constexpr int64_t kFewestSlots = 16;
+// Of a micro-batch. A prediction has a row of logits as long as the vocabulary.
+constexpr int64_t kMostSequences = 512;
+constexpr int64_t kMostPredictions = 64;
+
+// How much room a micro-batch has: for all samples if they need no more than `most`, and for each.
+struct Need {
+  int64_t most = 0;
+  int64_t total = 0;
+  int64_t largest = 0;
+
+  void add(int64_t count) {
+    total += count;
+    largest = std::max(largest, count);
+  }
+  int64_t capacity() const { return std::max({int64_t{1}, largest, std::min(total, most)}); }
+};
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 int64_t power_of_two(int64_t value) {
@@ -20,19 +38,21 @@ int64_t power_of_two(int64_t value) {
 
 data::MicroBatchCapacity capacity_for(std::span<const data::Sample> samples,
                                       const models::BertHead& head) {
-  int64_t tokens = 0;
-  int64_t longest = 0;
-  int64_t predictions = 0;
+  Need tokens{.most = InferenceClient::kMostTokens};
+  Need predictions{.most = kMostPredictions};
   for (const data::Sample& sample : samples) {
-    tokens += std::ssize(sample.input_ids);
-    longest = std::max<int64_t>(longest, std::ssize(sample.input_ids));
-    predictions += std::ssize(sample.masked_positions);
+    tokens.add(std::ssize(sample.input_ids));
+    predictions.add(std::ssize(sample.masked_positions));
   }
-  const int64_t most = std::max(InferenceClient::kMostTokens, longest);
   const bool predicts_tokens = head.kind == models::HeadKind::kPretraining;
-  return {.tokens = slots_for(std::min(tokens, most)),
-          .sequences = power_of_two(std::ssize(samples)),
-          .predictions = predicts_tokens ? power_of_two(std::max<int64_t>(1, predictions)) : 0};
+  return {.tokens = slots_for(tokens.capacity()),
+          .sequences = power_of_two(std::min<int64_t>(std::ssize(samples), kMostSequences)),
+          .predictions = predicts_tokens ? power_of_two(predictions.capacity()) : 0};
+}
+
+int64_t bytes_of(const engine::Session& session) {
+  const plan::Program& program = session.program();
+  return program.total_bytes() - program.arena_bytes[static_cast<size_t>(plan::Arena::kParameters)];
 }
 
 void check(const data::Sample& sample, const models::BertConfig& config) {
@@ -68,12 +88,23 @@ engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& ca
     shapes_.splice(shapes_.begin(), shapes_, found);
     return *shapes_.front().session;
   }
-  if (shapes_.size() == kMostShapes) shapes_.pop_back();
   graph::Graph graph = model_->graph({capacity.tokens, capacity.sequences, capacity.predictions});
   plan::Program program = engine::compile(std::move(graph), {.num_threads = num_threads_});
   shapes_.push_front(
       {capacity, std::make_unique<engine::Session>(std::move(program), model_->weights())});
+  forget_oldest_shapes();
   return *shapes_.front().session;
+}
+
+void InferenceClient::forget_oldest_shapes() {
+  int64_t bytes = 0;
+  size_t kept = 0;
+  for (const CompiledShape& shape : shapes_) {
+    bytes += bytes_of(*shape.session);
+    if (kept > 0 && (kept == kMostShapes || bytes > kMostShapeBytes)) break;
+    ++kept;
+  }
+  shapes_.resize(kept);
 }
 
 void InferenceClient::run(std::span<const data::Sample> samples,

@@ -5,10 +5,11 @@
 //   InferenceClient client(model, 1);
 //   client.run(samples, [&](const data::MicroBatch& batch) { client.output("span_logits") ... });
 //
-// A program has as many slots as its batch needs, rounded up a little: short texts cost what they
-// weigh. A shape's program is made when it is first met, a millisecond or two; the most recently
-// used ones are kept.
-// Errors: UserError for a sample longer than the model's positions. One thread calls a client.
+// Samples are laid end to end in micro-batches, and a program has as many slots as its batch needs,
+// rounded up a little: short texts cost what they weigh. A shape's program is made when it is first
+// met, a millisecond or two; the most recently used ones are kept, as many as half a gigabyte
+// holds. Errors: UserError for a sample longer than the model's positions. One thread calls a
+// client.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +28,20 @@ namespace cloze::inference {
 
 class InferenceClient {
  public:
-  // `num_threads` run one batch together.
+  // `num_threads` run one batch together; 0: all processors.
   InferenceClient(std::shared_ptr<const CompiledModel> model, int num_threads);
 
   // Calls `visit` after each micro-batch, when output() holds its results. A batch's sample_ids and
-  // sequence_ids are indexes of `samples`. Up to kMostTokens tokens go into one micro-batch.
+  // sequence_ids are indexes of `samples`; which samples share a batch is left open. Up to
+  // kMostTokens tokens go into one.
   void run(std::span<const data::Sample> samples,
            const std::function<void(const data::MicroBatch&)>& visit);
   // Of the micro-batch just run; models::bert_for_inference names the outputs and their shapes.
   std::span<const float> output(std::string_view name) { return current_->values<float>(name); }
 
   const CompiledModel& model() const { return *model_; }
+
+  int num_threads() const { return num_threads_; }
 
   static constexpr int64_t kMostTokens = 4096;
 
@@ -48,6 +52,7 @@ class InferenceClient {
   };
 
   engine::Session& session_for(const data::MicroBatchCapacity& capacity);
+  void forget_oldest_shapes();
 
   std::shared_ptr<const CompiledModel> model_;
   int num_threads_;

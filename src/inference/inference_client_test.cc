@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "base/error.h"
-#include "inference/inference_session.h"
+#include "data/packer.h"
+#include "inference/micro_batch_inputs.h"
+#include "inference/parameter_loading.h"
 #include "inference/small_model_test.h"
 
 namespace cloze::inference {
@@ -17,21 +19,49 @@ using models::HeadKind;
 using Logits = std::vector<std::vector<float>>;  // by sample
 
 std::shared_ptr<const CompiledModel> compiled(const SmallModelFolder& folder, DType precision) {
-  return std::make_shared<const CompiledModel>(CompiledModel::compile(folder.path(), precision));
+  return std::make_shared<const CompiledModel>(
+      CompiledModel::compile(open_pretrained_model(folder.path()), precision));
+}
+
+void take_logits(std::span<const float> all, const data::MicroBatch& batch, Logits& logits) {
+  for (int64_t b = 0; b < batch.num_sequences; ++b) {
+    const auto begin = all.begin() + 2 * batch.sequence_starts[b];
+    logits[batch.sequence_ids[b]].assign(begin, all.begin() + 2 * batch.sequence_starts[b + 1]);
+  }
 }
 
 // span_logits of each sample, whatever the batch it came in.
-template <class Runner>
-Logits span_logits(Runner& runner, const std::vector<data::Sample>& samples) {
+Logits span_logits(InferenceClient& client, const std::vector<data::Sample>& samples) {
   Logits logits(samples.size());
-  runner.run(samples, [&](const data::MicroBatch& batch) {
-    const std::span<const float> all = runner.output("span_logits");
-    for (int64_t b = 0; b < batch.num_sequences; ++b) {
-      const auto begin = all.begin() + 2 * batch.sequence_starts[b];
-      logits[batch.sequence_ids[b]].assign(begin, all.begin() + 2 * batch.sequence_starts[b + 1]);
-    }
+  client.run(samples, [&](const data::MicroBatch& batch) {
+    take_logits(client.output("span_logits"), batch, logits);
   });
   return logits;
+}
+
+// The same without anything that makes inference fast: weights as they are, one batch for all.
+Logits plain_span_logits(const SmallModelFolder& folder, const std::vector<data::Sample>& samples) {
+  const data::MicroBatchCapacity capacity{.tokens = 256, .sequences = 16};
+  graph::Graph graph;
+  models::bert_for_inference(graph, SmallModelFolder::config(), folder.head(),
+                             {capacity.tokens, capacity.sequences});
+  engine::Session session(std::move(graph), {.num_threads = 1});
+  load_parameters(session, folder.path());
+  Logits logits(samples.size());
+  for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
+    write_micro_batch(session, batch);
+    session.run(graph::Phase::kMicroStep);
+    take_logits(session.values<float>("span_logits"), batch, logits);
+  }
+  return logits;
+}
+
+void expect_near(const Logits& a, const Logits& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size());
+    for (size_t j = 0; j < a[i].size(); ++j) EXPECT_NEAR(a[i][j], b[i][j], 1e-5) << i << " " << j;
+  }
 }
 
 std::vector<data::Sample> some_samples() {
@@ -47,16 +77,46 @@ class InferenceClientTest : public testing::Test {
   const SmallModelFolder folder_{HeadKind::kQuestionAnswering, "inference_client_test"};
 };
 
-TEST_F(InferenceClientTest, GivesTheBytesOfAnInferenceSession) {
-  InferenceSession session(SmallModelFolder::config(), folder_.head(), {});
-  session.load(folder_.path());
+TEST_F(InferenceClientTest, GivesWhatThePlainGraphGives) {
   InferenceClient client(compiled(folder_, DType::kF32), 1);
   const auto samples = some_samples();
-  const Logits expected = span_logits(session, samples);
-  EXPECT_EQ(span_logits(client, samples), expected);
+  const Logits together = span_logits(client, samples);
+  expect_near(together, plain_span_logits(folder_, samples));
   for (size_t i = 0; i < samples.size(); ++i) {  // alone: a program of another size
-    EXPECT_EQ(span_logits(client, {samples[i]})[0], expected[i]) << i;
+    EXPECT_EQ(span_logits(client, {samples[i]})[0], together[i]) << i;
   }
+}
+
+TEST_F(InferenceClientTest, ManySamplesTakeSeveralBatches) {
+  InferenceClient client(compiled(folder_, DType::kF32), 1);
+  std::vector<data::Sample> samples;
+  for (uint64_t i = 0; i < 700; ++i) {
+    samples.push_back(random_sample(1 + static_cast<int64_t>(i % 64), i));
+  }
+  int batches = 0;
+  client.run(samples, [&](const data::MicroBatch& batch) {
+    ++batches;
+    EXPECT_LE(batch.num_tokens, InferenceClient::kMostTokens);
+  });
+  EXPECT_GT(batches, 5);
+  const Logits together = span_logits(client, samples);
+  for (size_t i = 0; i < samples.size(); i += 97) {
+    EXPECT_EQ(span_logits(client, {samples[i]})[0], together[i]) << i;
+  }
+  EXPECT_TRUE(span_logits(client, {}).empty());
+}
+
+TEST_F(InferenceClientTest, TakesTheWeightsOfASessionThatTrains) {
+  engine::Session session(
+      inference_graph(SmallModelFolder::config(), folder_.head(), {16, 1, 1}, {}),
+      {.num_threads = 1});
+  load_parameters(session, folder_.path());
+  InferenceClient from_session(std::make_shared<const CompiledModel>(CompiledModel::compile(
+                                   open_pretrained_model(folder_.path()), session, DType::kF32)),
+                               1);
+  InferenceClient from_folder(compiled(folder_, DType::kF32), 1);
+  const auto samples = some_samples();
+  EXPECT_EQ(span_logits(from_session, samples), span_logits(from_folder, samples));
 }
 
 TEST_F(InferenceClientTest, RoundedWeightsGiveNearlyTheSame) {

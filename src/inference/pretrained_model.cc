@@ -18,7 +18,7 @@ text::Tokenizer tokenizer_of(const std::filesystem::path& folder) {
 
 const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) const {
   if (head.kind != kind) {
-    throw_user_error("{} is a {}, where a {} is needed; fine-tune it first", path.string(),
+    throw_user_error("{} is a {}, where a {} is needed; give a model of that kind", path.string(),
                      models::architecture_of(head.kind), models::architecture_of(kind));
   }
   return head;

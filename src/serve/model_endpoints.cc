@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "inference/pretrained_model.h"
 #include "tasks/mask_filler.h"
 #include "tasks/question_answerer.h"
 #include "tasks/text_classifier.h"
@@ -39,10 +38,13 @@ std::vector<ordered_json> fill(tasks::MaskFiller& filler, std::span<const Input>
   return outputs;
 }
 
-std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<const Input> inputs) {
+std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<const Input> inputs,
+                                 const ServingOptions& options) {
   std::vector<tasks::QuestionAndContext> questions;
   for (const Input& input : inputs) questions.push_back({input.first, input.second});
-  const auto answers = answerer.answer(questions, {.top_k = largest_top_k(inputs)});
+  const auto answers = answerer.answer(
+      questions,
+      {.top_k = largest_top_k(inputs), .may_have_no_answer = options.may_have_no_answer});
   std::vector<ordered_json> outputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     ordered_json list = ordered_json::array();
@@ -76,31 +78,32 @@ std::vector<ordered_json> classify(tasks::TextClassifier& classifier,
   return outputs;
 }
 
-Endpoint endpoint_of(models::HeadKind head, const std::filesystem::path& folder,
-                     const inference::InferenceOptions& options) {
-  switch (head) {
+Endpoint endpoint_of(const std::shared_ptr<const inference::CompiledModel>& model,
+                     const ServingOptions& options) {
+  const int threads = options.num_threads;
+  switch (model->head().kind) {
     case models::HeadKind::kQuestionAnswering:
       return {.path = "/answer",
               .first_field = "question",
               .second_field = "context",
               .requires_second = true,
               .has_top_k = true,
-              .handler = [model = std::make_shared<tasks::QuestionAnswerer>(folder, options)](
-                             auto inputs) { return answer(*model, inputs); }};
+              .handler = [answerer = std::make_shared<tasks::QuestionAnswerer>(model, threads),
+                          options](auto inputs) { return answer(*answerer, inputs, options); }};
     case models::HeadKind::kSequenceClassification:
       return {.path = "/classify",
               .first_field = "text",
               .second_field = "text_pair",
-              .handler = [model = std::make_shared<tasks::TextClassifier>(folder, options)](
-                             auto inputs) { return classify(*model, inputs); }};
+              .handler = [classifier = std::make_shared<tasks::TextClassifier>(model, threads)](
+                             auto inputs) { return classify(*classifier, inputs); }};
     case models::HeadKind::kPretraining:
       break;
   }
   return {.path = "/fill",
           .first_field = "text",
           .has_top_k = true,
-          .handler = [model = std::make_shared<tasks::MaskFiller>(folder, options)](auto inputs) {
-            return fill(*model, inputs);
+          .handler = [filler = std::make_shared<tasks::MaskFiller>(model, threads)](auto inputs) {
+            return fill(*filler, inputs);
           }};
 }
 
@@ -135,11 +138,9 @@ ordered_json describe(const inference::PretrainedModel& model) {
 
 }  // namespace
 
-ServedModel serve_model(const std::filesystem::path& folder,
-                        const inference::InferenceOptions& options) {
-  const inference::PretrainedModel model = inference::open_pretrained_model(folder);
-  return {.description = describe(model),
-          .endpoints = {endpoint_of(model.head.kind, folder, options)}};
+ServedModel serve_model(const std::shared_ptr<const inference::CompiledModel>& model,
+                        const ServingOptions& options) {
+  return {.description = describe(model->pretrained()), .endpoints = {endpoint_of(model, options)}};
 }
 
 }  // namespace cloze::serve

@@ -1,4 +1,4 @@
-// The endpoints of a model folder, by the head it has:
+// The endpoints of a model, by the head it has:
 //
 //   pre-training             /fill      {"text", "top_k"}
 //                                       -> {"blanks": [{"candidates": [{"token", "probability"}]}]}
@@ -9,24 +9,28 @@
 //                                          that predicts a number {"value"}
 //
 // The most probable stands first; start and end are code points of the context, end exclusive.
-// Errors: UserError and DataError of a folder that is no such model.
 #pragma once
 
-#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "inference/inference_session.h"
+#include "inference/compiled_model.h"
 #include "serve/endpoint.h"
 
 namespace cloze::serve {
+
+struct ServingOptions {
+  int num_threads = 0;              // that run a batch together; 0: all processors
+  bool may_have_no_answer = false;  // "" is among the answers, as in SQuAD 2.0
+};
 
 struct ServedModel {
   nlohmann::ordered_json description;  // for GET /model
   std::vector<Endpoint> endpoints;
 };
 
-ServedModel serve_model(const std::filesystem::path& folder,
-                        const inference::InferenceOptions& options);
+ServedModel serve_model(const std::shared_ptr<const inference::CompiledModel>& model,
+                        const ServingOptions& options);
 
 }  // namespace cloze::serve

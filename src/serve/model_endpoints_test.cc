@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -40,7 +41,12 @@ class MadeUpModel {
   }
   ~MadeUpModel() { fs::remove_all(folder_); }
 
-  ServedModel serve() const { return serve_model(folder_, {.compile = {.num_threads = 1}}); }
+  ServedModel serve(bool may_have_no_answer = false) const {
+    auto model =
+        inference::CompiledModel::compile(inference::open_pretrained_model(folder_), DType::kF32);
+    return serve_model(std::make_shared<const inference::CompiledModel>(std::move(model)),
+                       {.num_threads = 1, .may_have_no_answer = may_have_no_answer});
+  }
 
  private:
   void write_weights(const std::vector<inference::WantedTensor>& wanted) {
@@ -106,6 +112,19 @@ TEST(ModelEndpoints, AModelForQuestionsAnswersThem) {
     EXPECT_EQ(one.at("text"), context.substr(start, end - start));
   }
   EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.second = "a"}}), UserError);
+}
+
+TEST(ModelEndpoints, ThereMayBeNoAnswer) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kQuestionAnswering});
+  const std::vector<Input> inputs = {{.first = "the town ?", .second = "the river .", .top_k = 9}};
+  const auto has_none = [&](bool may_have_no_answer) {
+    const ServedModel model = made_up.serve(may_have_no_answer);
+    const ordered_json answers = model.endpoints[0].handler(inputs)[0].at("answers");
+    return std::any_of(answers.begin(), answers.end(),
+                       [](const ordered_json& one) { return one.at("text") == ""; });
+  };
+  EXPECT_FALSE(has_none(false));
+  EXPECT_TRUE(has_none(true));
 }
 
 TEST(ModelEndpoints, AClassifierNamesItsClasses) {

@@ -4,13 +4,12 @@
 
 namespace cloze::tasks {
 
-std::vector<std::vector<float>> class_logits(inference::InferenceSession& session,
-                                             std::span<const data::Sample> samples,
-                                             int64_t classes) {
+std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
+                                             std::span<const data::Sample> samples) {
   std::vector<std::vector<float>> rows(samples.size());
-  const auto width = static_cast<size_t>(classes);
-  session.run(samples, [&](const data::MicroBatch& batch) {
-    const std::span<const float> logits = session.output("class_logits");
+  const size_t width = client.model().head().labels.size();
+  client.run(samples, [&](const data::MicroBatch& batch) {
+    const std::span<const float> logits = client.output("class_logits");
     for (int64_t b = 0; b < batch.num_sequences; ++b) {
       const auto row = logits.subspan(static_cast<size_t>(b) * width, width);
       rows[static_cast<size_t>(batch.sequence_ids[b])].assign(row.begin(), row.end());

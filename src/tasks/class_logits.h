@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "data/sample.h"
-#include "inference/inference_session.h"
+#include "inference/inference_client.h"
 
 namespace cloze::tasks {
 
-// `session` has the head of sequence classification with `classes` classes (1: a score).
-std::vector<std::vector<float>> class_logits(inference::InferenceSession& session,
-                                             std::span<const data::Sample> samples,
-                                             int64_t classes);
+// Of a model with the head of sequence classification (a single class: a score).
+std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
+                                             std::span<const data::Sample> samples);
 
 // The number of the (first) largest logit, or of a single logit its value.
 std::vector<double> class_predictions(std::span<const std::vector<float>> logits);

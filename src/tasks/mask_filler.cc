@@ -9,6 +9,9 @@
 namespace cloze::tasks {
 namespace {
 
+constexpr int64_t kMostBlanks =
+    64;  // of a text: each has a row of logits as long as the vocabulary
+
 struct SpecialToken {
   size_t position = std::string_view::npos;
   std::string_view token;  // empty: there is none
@@ -50,12 +53,9 @@ std::vector<Candidate> best_candidates(std::span<const float> logits,
 
 }  // namespace
 
-MaskFiller::MaskFiller(const std::filesystem::path& folder,
-                       const inference::InferenceOptions& options)
-    : model_(inference::open_pretrained_model(folder)),
-      blanks_per_text_(options.predictions_per_micro_batch),
-      session_(model_.config, {.kind = models::HeadKind::kPretraining}, options) {
-  session_.load(folder);
+MaskFiller::MaskFiller(std::shared_ptr<const inference::CompiledModel> model, int num_threads)
+    : client_(std::move(model), num_threads) {
+  client_.model().pretrained().require_head(models::HeadKind::kPretraining);
 }
 
 data::Sample MaskFiller::sample_of(const std::string& text) const {
@@ -63,7 +63,7 @@ data::Sample MaskFiller::sample_of(const std::string& text) const {
   std::string_view rest = text;
   while (true) {
     const SpecialToken special = first_special_token(rest);
-    model_.tokenizer.append_ids(rest.substr(0, special.position), sample.input_ids);
+    tokenizer().append_ids(rest.substr(0, special.position), sample.input_ids);
     if (special.token.empty()) break;
     rest.remove_prefix(special.position + special.token.size());
     const bool is_mask = special.token == text::kMaskToken;
@@ -85,20 +85,20 @@ void MaskFiller::check(const data::Sample& sample, const std::string& text) cons
   if (sample.masked_positions.empty()) {
     throw_user_error("there is no [MASK] in \"{}\"; put one where a word is wanted", text);
   }
-  if (std::ssize(sample.masked_positions) > blanks_per_text_) {
+  if (std::ssize(sample.masked_positions) > kMostBlanks) {
     throw_user_error("\"{}...\" has {} blanks, more than {}; split it", text.substr(0, 40),
-                     sample.masked_positions.size(), blanks_per_text_);
+                     sample.masked_positions.size(), kMostBlanks);
   }
-  const auto length = static_cast<int64_t>(sample.input_ids.size());
-  if (length > model_.config.max_position_embeddings) {
+  const int64_t positions = client_.model().config().max_position_embeddings;
+  if (std::ssize(sample.input_ids) > positions) {
     throw_user_error("\"{}...\" has {} tokens, the model has {} positions; shorten it",
-                     text.substr(0, 40), length, model_.config.max_position_embeddings);
+                     text.substr(0, 40), sample.input_ids.size(), positions);
   }
 }
 
 std::vector<int32_t> MaskFiller::ids_of(const std::string& text) const {
   std::vector<int32_t> ids;
-  model_.tokenizer.append_ids(text, ids);
+  tokenizer().append_ids(text, ids);
   return ids;
 }
 
@@ -106,9 +106,9 @@ std::vector<Blank> MaskFiller::fill(std::span<const std::string> texts, int64_t 
   std::vector<data::Sample> samples;
   for (const std::string& text : texts) samples.push_back(sample_of(text));
   std::vector<std::vector<Blank>> blanks(texts.size());
-  session_.run(samples, [&](const data::MicroBatch& batch) {
-    const std::span<const float> logits = session_.output("prediction_logits");
-    const auto width = static_cast<size_t>(model_.config.vocab_size);
+  client_.run(samples, [&](const data::MicroBatch& batch) {
+    const std::span<const float> logits = client_.output("prediction_logits");
+    const auto width = static_cast<size_t>(client_.model().config().vocab_size);
     for (int64_t p = 0; p < batch.num_predictions; ++p) {
       const auto text = static_cast<size_t>(batch.sample_ids[batch.masked_positions[p]]);
       blanks[text].push_back(

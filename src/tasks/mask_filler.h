@@ -1,20 +1,17 @@
 // Filling in blanks: what a pre-trained model expects at each [MASK] of a text.
 //
-// Reads a Hugging Face folder (config.json, model.safetensors, vocab.txt, tokenizer_config.json),
-// as every checkpoint of ours is. Texts are laid end to end in micro-batches like training samples,
-// so short texts cost what they weigh. Errors: UserError for a folder that is no such model, a text
-// without [MASK] or longer than the model's positions.
+// Errors: UserError for a model of another kind, a text without [MASK] or longer than the model's
+// positions.
 #pragma once
 
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "data/sample.h"
-#include "inference/inference_session.h"
-#include "inference/pretrained_model.h"
+#include "inference/inference_client.h"
 
 namespace cloze::tasks {
 
@@ -31,8 +28,8 @@ struct Blank {
 
 class MaskFiller {
  public:
-  explicit MaskFiller(const std::filesystem::path& folder,
-                      const inference::InferenceOptions& options = {});
+  // `num_threads` run a batch together; 0: all processors.
+  MaskFiller(std::shared_ptr<const inference::CompiledModel> model, int num_threads);
 
   // Every [MASK] of every text, in order. A text may have two parts, parted by " [SEP] ".
   std::vector<Blank> fill(std::span<const std::string> texts, int64_t top_k);
@@ -41,13 +38,12 @@ class MaskFiller {
   std::vector<int32_t> ids_of(const std::string& text) const;
 
  private:
-  const text::Vocabulary& vocabulary() const { return model_.tokenizer.vocabulary(); }
+  const text::Tokenizer& tokenizer() const { return client_.model().tokenizer(); }
+  const text::Vocabulary& vocabulary() const { return tokenizer().vocabulary(); }
   data::Sample sample_of(const std::string& text) const;
   void check(const data::Sample& sample, const std::string& text) const;
 
-  inference::PretrainedModel model_;
-  int64_t blanks_per_text_;  // at most
-  inference::InferenceSession session_;
+  inference::InferenceClient client_;
 };
 
 }  // namespace cloze::tasks

@@ -41,12 +41,10 @@ std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k)
 
 }  // namespace
 
-QuestionAnswerer::QuestionAnswerer(const std::filesystem::path& folder,
-                                   const inference::InferenceOptions& options)
-    : model_(inference::open_pretrained_model(folder)),
-      threads_(engine::resolved_threads(options.compile.num_threads)),
-      session_(model_.config, model_.require_head(models::HeadKind::kQuestionAnswering), options) {
-  session_.load(folder);
+QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::CompiledModel> model,
+                                   int num_threads)
+    : client_(std::move(model), num_threads) {
+  client_.model().pretrained().require_head(models::HeadKind::kQuestionAnswering);
 }
 
 std::vector<std::vector<Answer>> QuestionAnswerer::answer(
@@ -60,17 +58,15 @@ std::vector<std::vector<Answer>> QuestionAnswerer::answer(
   }
   const SquadData data = squad_data_of(questions, options.may_have_no_answer);
   const SquadFeatures features =
-      make_squad_features(data, model_.tokenizer,
+      make_squad_features(data, client_.model().tokenizer(),
                           {.max_sequence_length = std::min<int64_t>(
-                               model_.config.max_position_embeddings, kSequenceLength),
+                               client_.model().config().max_position_embeddings, kSequenceLength),
                            .document_stride = options.document_stride,
                            .max_query_length = kMaxQueryLength,
-                           .threads = threads_});
-  const auto predictions =
-      answer_squad(session_, data, features, model_.tokenizer,
-                   {.prediction = {.n_best_size = std::max<int64_t>(options.top_k, 20),
-                                   .max_answer_length = options.max_answer_length},
-                    .threads = threads_});
+                           .threads = client_.num_threads()});
+  const auto predictions = answer_squad(client_, data, features,
+                                        {.n_best_size = std::max<int64_t>(options.top_k, 20),
+                                         .max_answer_length = options.max_answer_length});
   std::vector<std::vector<Answer>> answers;
   for (const SquadPrediction& prediction : predictions) {
     answers.push_back(answers_of(prediction, options.top_k));

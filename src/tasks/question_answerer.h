@@ -1,15 +1,14 @@
-// Answers questions on texts of any length with a fine-tuned model folder. Long texts are cut into
-// windows that overlap (tasks/squad/squad_features.h). Errors: UserError for a folder whose model
-// answers no questions, an empty question or text.
+// Answers questions on texts of any length with a fine-tuned model. Long texts are cut into windows
+// that overlap (tasks/squad/squad_features.h). Errors: UserError for a model that answers no
+// questions, an empty question or text.
 #pragma once
 
-#include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "inference/inference_session.h"
-#include "inference/pretrained_model.h"
+#include "inference/inference_client.h"
 
 namespace cloze::tasks {
 
@@ -33,17 +32,15 @@ struct AnswerOptions {
 
 class QuestionAnswerer {
  public:
-  explicit QuestionAnswerer(const std::filesystem::path& folder,
-                            const inference::InferenceOptions& options = {});
+  // `num_threads` run a batch together; 0: all processors.
+  QuestionAnswerer(std::shared_ptr<const inference::CompiledModel> model, int num_threads);
 
   // For each question at most top_k answers, the most probable first.
   std::vector<std::vector<Answer>> answer(std::span<const QuestionAndContext> questions,
                                           const AnswerOptions& options);
 
  private:
-  inference::PretrainedModel model_;
-  int threads_;
-  inference::InferenceSession session_;
+  inference::InferenceClient client_;
 };
 
 }  // namespace cloze::tasks

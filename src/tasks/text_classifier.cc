@@ -23,27 +23,25 @@ std::vector<ClassProbability> classes_of(std::span<const float> logits,
 
 }  // namespace
 
-TextClassifier::TextClassifier(const std::filesystem::path& folder,
-                               const inference::InferenceOptions& options)
-    : model_(inference::open_pretrained_model(folder)),
-      session_(model_.config, model_.require_head(models::HeadKind::kSequenceClassification),
-               options) {
-  session_.load(folder);
+TextClassifier::TextClassifier(std::shared_ptr<const inference::CompiledModel> model,
+                               int num_threads)
+    : client_(std::move(model), num_threads) {
+  client_.model().pretrained().require_head(models::HeadKind::kSequenceClassification);
 }
 
 std::vector<std::vector<ClassProbability>> TextClassifier::classify(
     std::span<const TextAndPair> texts) {
+  const inference::CompiledModel& model = client_.model();
   std::vector<data::Sample> samples;
   for (const TextAndPair& text : texts) {
     const auto pair = text.pair.empty() ? std::nullopt : std::optional<std::string_view>(text.pair);
     samples.push_back(
-        sequence_sample(text.text, pair, model_.tokenizer, model_.config.max_position_embeddings)
+        sequence_sample(text.text, pair, model.tokenizer(), model.config().max_position_embeddings)
             .sample);
   }
   std::vector<std::vector<ClassProbability>> classes;
-  for (const std::vector<float>& logits :
-       class_logits(session_, samples, std::ssize(model_.head.labels))) {
-    classes.push_back(classes_of(logits, model_.head.labels));
+  for (const std::vector<float>& logits : class_logits(client_, samples)) {
+    classes.push_back(classes_of(logits, head().labels));
   }
   return classes;
 }

@@ -1,15 +1,13 @@
-// Classifies texts, or pairs of texts, with a fine-tuned model folder. Texts are cut to what the
-// model has positions for, as in training. Errors: UserError for a folder whose model is no
-// classifier.
+// Classifies texts, or pairs of texts, with a fine-tuned model. Texts are cut to what the model has
+// positions for, as in training. Errors: UserError for a model that is no classifier.
 #pragma once
 
-#include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "inference/inference_session.h"
-#include "inference/pretrained_model.h"
+#include "inference/inference_client.h"
 
 namespace cloze::tasks {
 
@@ -26,17 +24,16 @@ struct ClassProbability {
 
 class TextClassifier {
  public:
-  explicit TextClassifier(const std::filesystem::path& folder,
-                          const inference::InferenceOptions& options = {});
+  // `num_threads` run a batch together; 0: all processors.
+  TextClassifier(std::shared_ptr<const inference::CompiledModel> model, int num_threads);
 
   // For each text its classes, the most probable first.
   std::vector<std::vector<ClassProbability>> classify(std::span<const TextAndPair> texts);
 
-  const models::BertHead& head() const { return model_.head; }
+  const models::BertHead& head() const { return client_.model().head(); }
 
  private:
-  inference::PretrainedModel model_;
-  inference::InferenceSession session_;
+  inference::InferenceClient client_;
 };
 
 }  // namespace cloze::tasks

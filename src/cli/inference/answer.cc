@@ -60,8 +60,7 @@ void print_lines(const std::vector<std::vector<tasks::Answer>>& all) {
 
 void run(const Options& options) {
   const std::vector<tasks::QuestionAndContext> questions = questions_of(options);
-  tasks::QuestionAnswerer answerer(model_path(options.checkpoint),
-                                   {.compile = {.num_threads = options.threads}});
+  tasks::QuestionAnswerer answerer(open_model(options.checkpoint), options.threads);
   const auto answers = answerer.answer(questions, options.answer);
   if (!options.input_file.empty()) {
     print_lines(answers);

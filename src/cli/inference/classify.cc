@@ -47,8 +47,7 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
 }
 
 void run(const Options& options) {
-  tasks::TextClassifier classifier(model_path(options.checkpoint),
-                                   {.compile = {.num_threads = options.threads}});
+  tasks::TextClassifier classifier(open_model(options.checkpoint), options.threads);
   for (const auto& classes : classifier.classify(texts_of(options))) {
     if (options.json) {
       nlohmann::ordered_json values = nlohmann::ordered_json::object();

@@ -71,8 +71,7 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
 }
 
 void run(const Options& options) {
-  tasks::MaskFiller filler(model_path(options.checkpoint),
-                           {.compile = {.num_threads = options.threads}});
+  tasks::MaskFiller filler(open_model(options.checkpoint), options.threads);
   if (!options.score_file.empty()) {
     print_score(filler, read_questions(options.score_file));
     return;

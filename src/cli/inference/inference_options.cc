@@ -19,6 +19,15 @@ fs::path model_path(const fs::path& path) {
   return state.best_metric && fs::exists(best) ? best : newest;
 }
 
+std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path) {
+  using inference::CompiledModel;
+  return std::make_shared<const CompiledModel>(
+      CompiledModel::is_compiled(path)
+          ? CompiledModel::open(path)
+          : CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
+                                   DType::kF32));
+}
+
 DType precision_named(const std::string& name) {
   for (const DType dtype : {DType::kF32, DType::kBF16}) {
     if (name == name_of(dtype)) return dtype;

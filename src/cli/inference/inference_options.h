@@ -2,21 +2,26 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "base/dtype.h"
+#include "inference/compiled_model.h"
 
 namespace cloze::cli {
 
 inline constexpr const char* kInitCheckpointHelp =
-    "Hugging Face folder, prefix of a TensorFlow checkpoint, or folder of checkpoints (the best, "
-    "or "
-    "the newest)";
+    "Hugging Face folder, compiled model, prefix of a TensorFlow checkpoint, or folder of "
+    "checkpoints "
+    "(the best, or the newest)";
 
 // The path itself when it is a model (a Hugging Face folder, the prefix of a TensorFlow
 // checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the best, where the
 // run was evaluated, else the newest.
 std::filesystem::path model_path(const std::filesystem::path& path);
+
+// The model to infer with: a compiled model as it is; any other is compiled in memory.
+std::shared_ptr<const inference::CompiledModel> open_model(const std::filesystem::path& path);
 
 // --precision, what weights are stored in: "f32" or "bf16"; UserError for others.
 DType precision_named(const std::string& name);

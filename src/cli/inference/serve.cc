@@ -24,8 +24,7 @@ struct Options {
   std::string checkpoint;
   std::string host = "127.0.0.1";
   int port = 8080;
-  int threads = 0;
-  int64_t micro_batch_tokens = 256;
+  serve::ServingOptions serving;
   serve::Limits limits;
   // Of limits, in the units of their options.
   int64_t transfer_milliseconds = limits.transfer_time.count();
@@ -53,12 +52,12 @@ void print_line(const std::string& line) {
 }
 
 void print_start(const Options& options, const platform::ListeningSocket& socket,
-                 const std::filesystem::path& folder) {
+                 const std::filesystem::path& model) {
   const serve::Limits& limits = options.limits;
   print_line(fmt::format(
       "serving {} on http://{}/: at most {} connections, {} inputs waiting, {} a batch, {} bytes "
       "a body, {} ms a transfer, {} ms in the queue",
-      folder.string(), socket.address(), limits.connections, limits.queue.waiting_inputs,
+      model.string(), socket.address(), limits.connections, limits.queue.waiting_inputs,
       limits.queue.batch_inputs, limits.body_bytes, options.transfer_milliseconds,
       options.waiting_milliseconds));
   if (!socket.is_loopback()) {
@@ -86,18 +85,16 @@ void log_until_stopped(serve::Metrics& metrics, int log_seconds) {
 void run(const Options& options) {
   const serve::Limits limits = limits_of(options);
   platform::install_stop_signals();
-  const std::filesystem::path folder = model_path(options.checkpoint);
-  serve::ServedModel model =
-      serve::serve_model(folder, {.compile = {.num_threads = options.threads},
-                                  .tokens_per_micro_batch = options.micro_batch_tokens});
+  const auto model = open_model(options.checkpoint);
+  serve::ServedModel served = serve::serve_model(model, options.serving);
   const platform::ListeningSocket socket(options.host, options.port);
-  serve::Service service({.model = std::move(model.description),
-                          .endpoints = std::move(model.endpoints),
+  serve::Service service({.model = std::move(served.description),
+                          .endpoints = std::move(served.endpoints),
                           .limits = limits,
                           .is_loopback = socket.is_loopback()});
   serve::HttpServer server(socket, service,
                            options.logs_requests ? print_line : serve::HttpServer::RequestLog());
-  print_start(options, socket, folder);
+  print_start(options, socket, model->pretrained().path);
   log_until_stopped(service.metrics(), options.log_seconds);
   server.stop();
   const std::string summary = service.metrics().take_summary();
@@ -138,24 +135,15 @@ void add_serve(Subcommand parent) {
   Subcommand command =
       parent.add_subcommand("serve", "Answer requests over HTTP, with a page to ask");
   const auto options = std::make_shared<Options>();
-  command
-      .add_option(
-          "--init-checkpoint", options->checkpoint,
-          "Checkpoint, Hugging Face folder, prefix of a TensorFlow checkpoint, or folder of "
-          "checkpoints (the newest is taken)")
-      .required();
+  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
   command
       .add_option("--host", options->host,
                   "Address to listen on; other than loopback, other machines reach it")
       .shows_default();
   command.add_option("--port", options->port, "0: any that is free").shows_default().at_least(0);
-  command.add_option("--threads", options->threads, "0: all processors");
-  command
-      .add_option("--micro-batch-tokens", options->micro_batch_tokens,
-                  "Tokens that the model runs at once, at least its positions; a short text costs "
-                  "as much as these")
-      .shows_default()
-      .at_least(1);
+  command.add_option("--threads", options->serving.num_threads, "0: all processors");
+  command.add_flag("--version-2-with-negative", options->serving.may_have_no_answer,
+                   "There may be no answer, for models trained on SQuAD 2.0");
   add_limit_options(command, *options);
   command.add_option("--log-seconds", options->log_seconds, "Between two lines of counts")
       .shows_default()

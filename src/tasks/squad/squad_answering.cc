@@ -24,7 +24,7 @@ struct LogitTable {
 };
 
 // Of the windows from `first_window` on, whose sequences are `samples`.
-void append_logits(inference::InferenceSession& session, std::span<const data::Sample> samples,
+void append_logits(inference::InferenceClient& client, std::span<const data::Sample> samples,
                    LogitTable& table) {
   const size_t first_window = table.first.size() - 1;
   for (const data::Sample& sample : samples) {
@@ -32,8 +32,8 @@ void append_logits(inference::InferenceSession& session, std::span<const data::S
   }
   table.start.resize(table.first.back());
   table.end.resize(table.first.back());
-  session.run(samples, [&](const data::MicroBatch& batch) {
-    const std::span<const float> logits = session.output("span_logits");
+  client.run(samples, [&](const data::MicroBatch& batch) {
+    const std::span<const float> logits = client.output("span_logits");
     for (int64_t b = 0; b < batch.num_sequences; ++b) {
       size_t place = table.first[first_window + static_cast<size_t>(batch.sequence_ids[b])];
       for (int32_t t = batch.sequence_starts[b]; t < batch.sequence_starts[b + 1]; ++t, ++place) {
@@ -44,8 +44,8 @@ void append_logits(inference::InferenceSession& session, std::span<const data::S
   });
 }
 
-LogitTable logits_of(inference::InferenceSession& session, const SquadData& data,
-                     const SquadFeatures& features, const SquadAnswering& options) {
+LogitTable logits_of(inference::InferenceClient& client, const SquadData& data,
+                     const SquadFeatures& features) {
   LogitTable table{.start = {}, .end = {}, .first = {0}};
   for (size_t begin = 0; begin < features.windows.size(); begin += kWindowsAtOnce) {
     const size_t end = std::min(begin + kWindowsAtOnce, features.windows.size());
@@ -53,21 +53,19 @@ LogitTable logits_of(inference::InferenceSession& session, const SquadData& data
     for (size_t w = begin; w < end; ++w) {
       samples.push_back(squad_sample(data, features, features.windows[w]));
     }
-    append_logits(session, samples, table);
-    if (options.progress) options.progress(end);
+    append_logits(client, samples, table);
   }
   return table;
 }
 
 }  // namespace
 
-std::vector<SquadPrediction> answer_squad(inference::InferenceSession& session,
-                                          const SquadData& data, const SquadFeatures& features,
-                                          const text::Tokenizer& tokenizer,
-                                          const SquadAnswering& options) {
-  const LogitTable table = logits_of(session, data, features, options);
-  const SquadPredictor predictor(data, features, tokenizer, options.prediction);
-  return predict_squad(predictor, features, table.views(), options.threads);
+std::vector<SquadPrediction> answer_squad(inference::InferenceClient& client, const SquadData& data,
+                                          const SquadFeatures& features,
+                                          const SquadPredictionOptions& options) {
+  const LogitTable table = logits_of(client, data, features);
+  const SquadPredictor predictor(data, features, client.model().tokenizer(), options);
+  return predict_squad(predictor, features, table.views(), client.num_threads());
 }
 
 }  // namespace cloze::tasks
