@@ -18,7 +18,7 @@ constexpr int64_t kFewestSlots = 16;
 constexpr int64_t kMostSequences = 512;
 constexpr int64_t kMostPredictions = 64;
 
-// How much room a micro-batch has: for all samples if they need no more than `most`, and for each.
+// What samples need of something of which a micro-batch has `most`, or more for a single large one.
 struct Need {
   int64_t most = 0;
   int64_t total = 0;
@@ -28,7 +28,13 @@ struct Need {
     total += count;
     largest = std::max(largest, count);
   }
-  int64_t capacity() const { return std::max({int64_t{1}, largest, std::min(total, most)}); }
+  // Room for all if they fit, else for an even share. With room for one sample beyond its share no
+  // micro-batch is closed before it has that, so there is never one more than needed.
+  int64_t capacity() const {
+    if (total <= most) return std::max<int64_t>(1, total);
+    const int64_t shares = (total + most - 1) / most;
+    return std::max(largest, std::min(most, total / shares + largest));
+  }
 };
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }

@@ -106,6 +106,15 @@ TEST_F(InferenceClientTest, ManySamplesTakeSeveralBatches) {
   EXPECT_TRUE(span_logits(client, {}).empty());
 }
 
+TEST_F(InferenceClientTest, ALittleTooManyTokensAreSharedOutEvenly) {
+  InferenceClient client(compiled(folder_, DType::kF32), 1);
+  const std::vector<data::Sample> samples(100, random_sample(64, 1));  // 6400 tokens
+  std::vector<size_t> slots;
+  client.run(samples,
+             [&](const data::MicroBatch& batch) { slots.push_back(batch.input_ids.size()); });
+  EXPECT_EQ(slots, std::vector<size_t>(2, static_cast<size_t>(slots_for(3200 + 64))));
+}
+
 TEST_F(InferenceClientTest, TakesTheWeightsOfASessionThatTrains) {
   engine::Session session(
       inference_graph(SmallModelFolder::config(), folder_.head(), {16, 1, 1}, {}),
