@@ -2,9 +2,10 @@
 //
 //   bench_latency --program model.cloze --seq-length 128 --threads 1 --num-iter 5
 //
-// Prints one JSON line per run: {"seconds": [of each call], "sequences": N, "tokens": real ones}.
-// With --serve it prints "ready" when warm and answers each line "run" on standard input with one
-// such line.
+// Prints one JSON line per run: {"seconds": [of each call], "floor_seconds": [of each call],
+// "sequences": N, "tokens": real ones}; the floor is what the multiply-adds of the call would take
+// at the peak of the processor as measured right after it. With --serve it answers each line "run"
+// on standard input with one such line (serve.h).
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -12,8 +13,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "fma_peak.h"
 #include "inference/inference_client.h"
 #include "inference/made_up_samples.h"
+#include "models/bert_flops.h"
 #include "serve.h"
 
 namespace {
@@ -44,21 +47,35 @@ class LatencyBench {
   }
 
   nlohmann::json run() {
-    std::vector<double> seconds;
+    std::vector<double> seconds, floor_seconds;
     int64_t tokens = 0;
     for (int64_t i = 0; i < options_.calls; ++i) {
       const std::vector<data::Sample> samples = next_batch();
-      for (const data::Sample& sample : samples) tokens += std::ssize(sample.input_ids);
+      const models::BatchWork work = work_of(samples);
+      tokens += static_cast<int64_t>(work.tokens);
       const Clock::time_point start = Clock::now();
       call(samples);
       seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      const double peak = 1e9 * bench::fma_peak_gflops(options_.threads);
+      floor_seconds.push_back(models::forward_flops(client_.model().config(), work) / peak);
     }
     return {{"seconds", seconds},
+            {"floor_seconds", floor_seconds},
             {"sequences", options_.calls * options_.batch_size},
             {"tokens", tokens}};
   }
 
  private:
+  static models::BatchWork work_of(const std::vector<data::Sample>& samples) {
+    models::BatchWork work;
+    for (const data::Sample& sample : samples) {
+      const auto length = static_cast<double>(sample.input_ids.size());
+      work.tokens += length;
+      work.squared_lengths += length * length;
+    }
+    return work;
+  }
+
   void call(const std::vector<data::Sample>& samples) {
     client_.run(samples, [](const data::MicroBatch&) {});
   }

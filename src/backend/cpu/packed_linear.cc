@@ -30,20 +30,37 @@
 #define CLOZE_BACKEND_CPU_PACKED_LINEAR_ONCE_
 namespace cloze::backend::cpu {
 
+// Rows of x in tiles of nearly the same height: a low one at the end would leave most of the
+// multipliers idle.
+struct RowTiles {
+  int64_t rows = 0, count = 0;
+
+  int64_t begin(int64_t tile) const { return rows * tile / count; }
+  int64_t height(int64_t tile) const { return begin(tile + 1) - begin(tile); }
+};
+
 // A part of a call: rows x columns of y, whole panels.
 struct PackedTask {
   int64_t N = 0, K = 0;
   int64_t depth_block = 0;
   int64_t row = 0, rows = 0;
   int64_t column = 0, columns = 0;
-  const float* x = nullptr;
+  RowTiles tiles;                   // of the rows
+  const float* packed_x = nullptr;  // tile after tile, each [K, height of a full tile]
   const void* packed = nullptr;
   DType packed_dtype = DType::kF32;
   const float* bias = nullptr;  // may be null
   float* y = nullptr;
   std::optional<ops::GeluForm> activation;
-  float* x_copy = nullptr;  // [rows, depth_block]; null: x is read where it lies
-  float* panel = nullptr;   // [depth_block, columns of a panel], for a weight that is not f32
+  float* panel = nullptr;  // [depth_block, columns of a panel], for a weight that is not f32
+};
+
+// A tile of x to lay out.
+struct RowTask {
+  int64_t K = 0;
+  const float* x = nullptr;
+  int64_t rows = 0;
+  float* packed = nullptr;
 };
 
 // Panels [begin, end) of a weight to pack.
@@ -63,7 +80,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-int64_t panel_width() { return kTileColumns; }
+void pack_rows(const RowTask& t) { PackRows(t.x, t.K, t.K, t.rows, t.packed); }
 
 void pack_panels(const PackTask& t) {
   const FloatTag d;
@@ -90,18 +107,16 @@ HWY_INLINE void PrefetchShare(const float* panel, int64_t floats, int64_t index,
   }
 }
 
-// The rows of a task against one panel, in tiles of nearly the same height: a low one at the end
-// would leave most of the multipliers idle. `next` is the panel to come, null for none.
-HWY_INLINE void MultiplyPanel(int64_t rows, int64_t columns, const TileArguments& all,
+// The rows of a task against one panel. `next` is the panel to come, null for none.
+HWY_INLINE void MultiplyPanel(const PackedTask& task, int64_t columns, const TileArguments& all,
                               const float* next) {
-  const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  const RowTiles& tiles = task.tiles;
   TileArguments t = all;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t row = rows * i / tiles;
-    t.a = all.a + row * all.a_stride;
-    t.c = all.c + row * all.c_stride;
-    if (next != nullptr) PrefetchShare(next, t.depth * kTileColumns, i, tiles);
-    MultiplyTile<RowLayout::kByRow>(rows * (i + 1) / tiles - row, columns, t);
+  for (int64_t i = 0; i < tiles.count; ++i) {
+    t.a = all.a + i * kTileRows * task.K;
+    t.c = all.c + tiles.begin(i) * all.c_stride;
+    if (next != nullptr) PrefetchShare(next, t.depth * kTileColumns, i, tiles.count);
+    MultiplyTile<RowLayout::kByDepth>(tiles.height(i), columns, t);
   }
 }
 
@@ -120,22 +135,15 @@ HWY_INLINE void MultiplyTask(const PackedTask& t) {
   for (int64_t k = 0; k < t.K; k += t.depth_block) {
     tile.depth = HWY_MIN(t.depth_block, t.K - k);
     tile.accumulates = k > 0;
-    tile.a = t.x + t.row * t.K + k;
-    tile.a_stride = t.K;
-    if (t.x_copy != nullptr) {
-      for (int64_t i = 0; i < t.rows; ++i) {
-        CopyFloats(tile.a + i * t.K, tile.depth, t.x_copy + i * tile.depth);
-      }
-      tile.a = t.x_copy;
-      tile.a_stride = tile.depth;
-    }
+    tile.a = t.packed_x + k * kTileRows;
+    tile.a_stride = kTileRows;
     for (int64_t j = 0; j < t.columns; j += kTileColumns) {
       const int64_t column = t.column + j;
       tile.b = PanelFloats(t, column, k, tile.depth);
       tile.c = t.y + t.row * t.N + column;
       const bool has_next = t.packed_dtype == DType::kF32 && j + kTileColumns < t.columns;
       const float* next = has_next ? tile.b + t.K * kTileColumns : nullptr;
-      MultiplyPanel(t.rows, HWY_MIN(kTileColumns, t.columns - j), tile, next);
+      MultiplyPanel(t, HWY_MIN(kTileColumns, t.columns - j), tile, next);
     }
   }
 }
@@ -173,11 +181,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cloze::backend::cpu {
 
-HWY_EXPORT(panel_width);
+HWY_EXPORT(pack_rows);
 HWY_EXPORT(pack_panels);
 HWY_EXPORT(run_packed_task);
 
-int64_t weight_panel_columns() { return HWY_DYNAMIC_DISPATCH(panel_width)(); }
+int64_t weight_panel_columns() { return register_tile().columns; }
 
 namespace {
 
@@ -228,18 +236,19 @@ class PackedLinear final : public Kernel {
     const int64_t panels = divide_up(divide_up(N_, divide_up(wanted, row_blocks_)), panel_columns_);
     block_columns_ = std::min(panels * panel_columns_, ProductPlan::kColumns);
     column_blocks_ = divide_up(N_, block_columns_);
-    // Rows that lie a page apart fight for the same lines of the cache.
-    copy_floats_ = float_bytes(K_) > 4096 ? block_rows_ * depth_block_ : 0;
+    tile_rows_ = register_tile().rows;
+    block_tiles_ = divide_up(block_rows_, tile_rows_);
   }
 
   size_t workspace_bytes() const override {
-    return float_bytes(thread_floats()) * request_.num_threads;
+    return float_bytes(x_floats() + panel_floats() * request_.num_threads);
   }
 
   void run(const KernelArguments& arguments) override {
     const auto& attributes = request_.attributes_as<ops::PackedLinearAttributes>();
+    float* packed_x = static_cast<float*>(arguments.workspace);
+    pack_x(arguments.input<float>(0), packed_x);
     PackedTask all{N_, K_, depth_block_};
-    all.x = arguments.input<float>(0);
     all.packed = arguments.input<void>(1);
     all.packed_dtype = request_.inputs[1].dtype;
     all.bias = request_.inputs.size() == 3 ? arguments.input<float>(2) : nullptr;
@@ -248,14 +257,14 @@ class PackedLinear final : public Kernel {
     // Blocks of rows follow each other for the same columns, whose weights are still in the cache.
     for_each_item(column_blocks_ * row_blocks_, request_.num_threads, [&](int64_t item) {
       PackedTask task = all;
-      task.row = item % row_blocks_ * block_rows_;
-      task.rows = std::min(block_rows_, M_ - task.row);
+      const int64_t block = item % row_blocks_;
+      task.row = block * block_rows_;
+      task.rows = rows_of(block);
+      task.tiles = tiles_of(block);
+      task.packed_x = packed_x + block * block_floats();
       task.column = item / row_blocks_ * block_columns_;
       task.columns = std::min(block_columns_, N_ - task.column);
-      float* own =
-          static_cast<float*>(arguments.workspace) + omp_get_thread_num() * thread_floats();
-      task.panel = own;
-      task.x_copy = copy_floats_ > 0 ? own + panel_floats() : nullptr;
+      task.panel = packed_x + x_floats() + omp_get_thread_num() * panel_floats();
       HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
     });
   }
@@ -265,11 +274,32 @@ class PackedLinear final : public Kernel {
   static constexpr int64_t kMostRows = 192;
 
   int64_t panel_floats() const { return depth_block_ * panel_columns_; }
-  int64_t thread_floats() const { return (panel_floats() + copy_floats_ + 15) / 16 * 16; }
+  int64_t block_floats() const { return round_up(block_tiles_ * tile_rows_ * K_, 16); }
+  int64_t x_floats() const { return row_blocks_ * block_floats(); }
+  int64_t rows_of(int64_t block) const { return std::min(block_rows_, M_ - block * block_rows_); }
+  RowTiles tiles_of(int64_t block) const {
+    return {rows_of(block), divide_up(rows_of(block), tile_rows_)};
+  }
+
+  // All of x, laid out once for all the columns.
+  void pack_x(const float* x, float* packed_x) const {
+    for_each_item(row_blocks_ * block_tiles_, request_.num_threads, [&](int64_t item) {
+      const int64_t block = item / block_tiles_;
+      const int64_t tile = item % block_tiles_;
+      const RowTiles tiles = tiles_of(block);
+      if (tile >= tiles.count) return;
+      RowTask task{K_};
+      task.x = x + (block * block_rows_ + tiles.begin(tile)) * K_;
+      task.rows = tiles.height(tile);
+      task.packed = packed_x + block * block_floats() + tile * tile_rows_ * K_;
+      HWY_DYNAMIC_DISPATCH(pack_rows)(task);
+    });
+  }
 
   KernelRequest request_;
   int64_t M_, K_, N_, panel_columns_;
-  int64_t depth_block_, row_blocks_, block_rows_, block_columns_, column_blocks_, copy_floats_;
+  int64_t depth_block_, row_blocks_, block_rows_, block_columns_, column_blocks_;
+  int64_t tile_rows_, block_tiles_;
 };
 
 std::optional<std::string> refuse_other_panels(int64_t columns) {

@@ -101,8 +101,8 @@ HWY_INLINE const float* as_floats(const bfloat16* row, int64_t count, float* buf
   return buffer;
 }
 
-// A of the task as f32: for each block of the depth, tile after tile, each [depth, kTileRows]. The
-// sums over the depth are made on the way.
+// Both copy A of the task as f32: for each block of the depth, tile after tile, each
+// [depth, kTileRows]. This one makes the sums over the depth on the way.
 template <typename T>
 void copy_columns(const ProductTask& t) {
   const FloatTag d;
@@ -132,15 +132,15 @@ void copy_columns(const ProductTask& t) {
   }
 }
 
-// A of the task as f32: for each block of the depth [rows, depth_block].
 template <typename T>
 void copy_rows(const ProductTask& t) {
-  const T* from = static_cast<const T*>(t.call->a) + t.row * t.call->a_stride;
-  float* to = t.copy;
+  const int64_t stride = t.call->a_stride;
+  const T* from = static_cast<const T*>(t.call->a) + t.row * stride;
   for (int64_t k = t.depth; k < t.depth_end; k += t.plan->depth_block) {
     const int64_t depth = HWY_MIN(t.plan->depth_block, t.depth_end - k);
-    for (int64_t i = 0; i < t.rows; ++i, to += depth) {
-      CopyFloats(from + i * t.call->a_stride + k, depth, to);
+    float* to = t.copy + (k - t.depth) * t.plan->block_rows;
+    for (int64_t i = 0; i < t.rows; i += kTileRows, to += depth * kTileRows) {
+      PackRows(from + i * stride + k, stride, depth, HWY_MIN(kTileRows, t.rows - i), to);
     }
   }
 }
@@ -149,22 +149,6 @@ template <typename T>
 void copy_a(const ProductTask& t) {
   if (t.shape->a_is_transposed) return copy_columns<T>(t);
   copy_rows<T>(t);
-}
-
-// Where the rows of A of one block of the depth are read.
-void locate_a(const ProductTask& t, int64_t k, TileArguments& tile) {
-  const int64_t offset = k - t.depth;
-  if (t.copy == nullptr) {
-    tile.a = static_cast<const float*>(t.call->a) + t.row * t.call->a_stride + k;
-    tile.a_stride = tile.a_row_step = t.call->a_stride;
-  } else if (t.shape->a_is_transposed) {
-    tile.a = t.copy + offset * t.plan->block_rows;
-    tile.a_stride = kTileRows;
-    tile.a_row_step = tile.depth;
-  } else {
-    tile.a = t.copy + offset * t.rows;
-    tile.a_stride = tile.a_row_step = tile.depth;
-  }
 }
 
 // All of the task's depth for a few columns, so that their sums stay in the cache.
@@ -177,10 +161,14 @@ void multiply_columns(const ProductTask& t, const ProductBlock& block) {
     tile.accumulates = k > 0 || t.call->accumulates;
     tile.b =
         t.packed + (k - t.depth) * t.packed_width + (block.column - t.packed_column) * tile.depth;
-    locate_a(t, k, tile);
-    if (t.shape->a_is_transposed) {
+    if (t.copy != nullptr) {
+      tile.a = t.copy + (k - t.depth) * t.plan->block_rows;
+      tile.a_stride = kTileRows;
+      tile.a_row_step = tile.depth;
       MultiplyPanels<RowLayout::kByDepth>(block.rows, block.columns, tile);
     } else {
+      tile.a = static_cast<const float*>(t.call->a) + t.row * t.call->a_stride + k;
+      tile.a_stride = tile.a_row_step = t.call->a_stride;
       MultiplyPanels<RowLayout::kByRow>(block.rows, block.columns, tile);
     }
   }
@@ -216,9 +204,9 @@ HWY_EXPORT(tile_size);
 HWY_EXPORT(pack_b_panel);
 HWY_EXPORT(run_task);
 
-namespace {
+TileSize register_tile() { return HWY_DYNAMIC_DISPATCH(tile_size)(); }
 
-TileSize current_tile() { return HWY_DYNAMIC_DISPATCH(tile_size)(); }
+namespace {
 
 // One run of a product: what its threads share.
 class ProductRun {
@@ -333,14 +321,14 @@ Product::Product(const ProductShape& shape) : shape_(shape) {
 }
 
 size_t Product::workspace_bytes() const {
-  const ProductPlan plan = plan_product(shape_, current_tile(), shape_.a_is_transposed);
+  const ProductPlan plan = plan_product(shape_, register_tile(), shape_.a_is_transposed);
   const int64_t floats = plan.packed_floats() + shape_.num_threads * plan.thread_floats();
   return static_cast<size_t>(floats) * sizeof(float);
 }
 
 void Product::run(const ProductCall& call) const {
   if (call.m == 0 || call.n == 0) return;
-  const ProductPlan plan = plan_product(shape_, current_tile(), shape_.a_is_transposed);
+  const ProductPlan plan = plan_product(shape_, register_tile(), shape_.a_is_transposed);
   CLOZE_CHECK(call.c != nullptr || (call.sink != nullptr && call.depth <= plan.group_depth),
               "a product of depth {} needs a place for its sums", call.depth);
   CLOZE_CHECK(call.source == nullptr || call.n <= plan.packed_columns,

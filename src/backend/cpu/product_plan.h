@@ -12,11 +12,12 @@ namespace cloze::backend::cpu {
 
 inline int64_t round_up(int64_t value, int64_t to) { return divide_up(value, to) * to; }
 
-// The register tile of the vector target in use.
 struct TileSize {
   int64_t rows = 0;
   int64_t columns = 0;
 };
+// The register tile of the vector target in use.
+TileSize register_tile();
 
 struct ProductPlan {
   // A panel of B this deep stays in the first cache, a block of A this high in the second.
@@ -40,11 +41,11 @@ struct ProductPlan {
   int64_t thread_floats() const { return copy_floats + sums_floats; }
 };
 
-// A has to be copied when it is not f32 or lies [depth, m], or when its rows are more than a page
-// apart: then they fight for the same lines and for entries of the page table's cache.
+// A is copied into tiles when it is not f32 or lies [depth, m], or when its rows are long: as many
+// streams as a tile has rows are read slower than one, and long rows repay the copy.
 inline bool copies_a(const ProductShape& shape, int64_t a_stride) {
-  const int64_t stride_bytes = a_stride * static_cast<int64_t>(sizeof(float));
-  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || stride_bytes > 4096;
+  constexpr int64_t kLongRow = 512;
+  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || a_stride >= kLongRow;
 }
 
 // Sums that only a sink takes cannot wait for a second group, so their depth is never divided.

@@ -3,12 +3,14 @@
 //
 //   C[i, j] (+)= sum_k A[i, k] B[k, j]      i < rows <= kTileRows, j < columns <= kTileColumns
 //
-// A is read where it lies, in one of two layouts, so most operands are never repacked:
-//   kByRow    A[i, k] = a[i * a_stride + k]
-//   kByDepth  A[i, k] = a[k * a_stride + i]
+// A is read in one of two layouts:
+//   kByRow    A[i, k] = a[i * a_stride + k]   where it lies, for few columns
+//   kByDepth  A[i, k] = a[k * a_stride + i]   as PackRows() lays it out: one stream of numbers
+//   instead of
+//             one a row, which is worth a copy when many panels follow
 // B is a panel: depth x kTileColumns floats, aligned to a vector, columns behind the last one zero.
 // Included once per vector target (hwy/foreach_target.h).
-// Source: Van Zee, van de Geijn, BLIS, ACM TOMS 41(3), 2015; without its packing of A.
+// Source: Van Zee, van de Geijn, BLIS, ACM TOMS 41(3), 2015.
 #include <cstddef>
 #include <cstdint>
 
@@ -66,6 +68,7 @@ HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   const float* HWY_RESTRICT a = t.a;
   const float* HWY_RESTRICT b = t.b;
   const int64_t stride = t.a_stride;
+#pragma GCC unroll 4
   for (int64_t k = 0; k < t.depth; ++k) {
     const FloatVector b0 = hn::Load(d, b);
     const FloatVector b1 = hn::Load(d, b + kLanes);
@@ -151,13 +154,13 @@ HWY_INLINE void PackPanel(const T* from, int64_t stride, int64_t depth, int64_t 
   }
 }
 
-// Four columns of a panel of B[k, j] = from[j * stride + k], transposed in registers.
-template <typename T>
-HWY_INLINE void PackFourColumns(const T* from, int64_t stride, int64_t depth,
-                                float* HWY_RESTRICT panel) {
+// Four columns of to[k * kPitch + j] = from[j * stride + k], transposed in registers.
+template <int64_t kPitch, typename T>
+HWY_INLINE void TransposeFourRows(const T* from, int64_t stride, int64_t depth,
+                                  float* HWY_RESTRICT to) {
   const hn::FixedTag<float, 4> d;
   int64_t k = 0;
-  for (; k + 4 <= depth; k += 4, panel += 4 * kTileColumns) {
+  for (; k + 4 <= depth; k += 4, to += 4 * kPitch) {
     const auto r0 = LoadFloats(d, from + k, Whole{});
     const auto r1 = LoadFloats(d, from + stride + k, Whole{});
     const auto r2 = LoadFloats(d, from + 2 * stride + k, Whole{});
@@ -166,13 +169,33 @@ HWY_INLINE void PackFourColumns(const T* from, int64_t stride, int64_t depth,
     const auto odd_low = hn::InterleaveLower(d, r1, r3);
     const auto even_high = hn::InterleaveUpper(d, r0, r2);
     const auto odd_high = hn::InterleaveUpper(d, r1, r3);
-    hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, panel);
-    hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, panel + kTileColumns);
-    hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, panel + 2 * kTileColumns);
-    hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, panel + 3 * kTileColumns);
+    hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, to);
+    hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, to + kPitch);
+    hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, to + 2 * kPitch);
+    hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, to + 3 * kPitch);
   }
-  for (; k < depth; ++k, panel += kTileColumns) {
-    for (int64_t j = 0; j < 4; ++j) panel[j] = static_cast<float>(from[j * stride + k]);
+  for (; k < depth; ++k, to += kPitch) {
+    for (int64_t j = 0; j < 4; ++j) to[j] = static_cast<float>(from[j * stride + k]);
+  }
+}
+
+// to[k * kPitch + j] = from[j * stride + k], k < depth, j < count <= kPitch; zero for j >= count.
+template <int64_t kPitch, typename T>
+HWY_INLINE void TransposeRows(const T* from, int64_t stride, int64_t depth, int64_t count,
+                              float* HWY_RESTRICT to) {
+  int64_t j = 0;
+  for (; j + 4 <= count; j += 4) {
+    TransposeFourRows<kPitch>(from + j * stride, stride, depth, to + j);
+  }
+  if (j > 0 && j < count) {  // the last four again, for those that are left
+    j = count - 4;
+    TransposeFourRows<kPitch>(from + j * stride, stride, depth, to + j);
+    j = count;
+  }
+  for (; j < kPitch; ++j) {
+    for (int64_t k = 0; k < depth; ++k) {
+      to[k * kPitch + j] = j < count ? static_cast<float>(from[j * stride + k]) : 0.0f;
+    }
   }
 }
 
@@ -180,13 +203,14 @@ HWY_INLINE void PackFourColumns(const T* from, int64_t stride, int64_t depth,
 template <typename T>
 HWY_INLINE void PackTransposedPanel(const T* from, int64_t stride, int64_t depth, int64_t columns,
                                     float* HWY_RESTRICT panel) {
-  int64_t j = 0;
-  for (; j + 4 <= columns; j += 4) PackFourColumns(from + j * stride, stride, depth, panel + j);
-  for (; j < kTileColumns; ++j) {
-    for (int64_t k = 0; k < depth; ++k) {
-      panel[k * kTileColumns + j] = j < columns ? static_cast<float>(from[j * stride + k]) : 0.0f;
-    }
-  }
+  TransposeRows<kTileColumns>(from, stride, depth, columns, panel);
+}
+
+// The rows of a tile of A, kByDepth with a stride of kTileRows.
+template <typename T>
+HWY_INLINE void PackRows(const T* from, int64_t stride, int64_t depth, int64_t rows,
+                         float* HWY_RESTRICT to) {
+  TransposeRows<kTileRows>(from, stride, depth, rows, to);
 }
 
 // The block of a matrix as panels: depth x columns, panel after panel.
