@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <set>
 
 #include "base/philox.h"
@@ -79,13 +78,11 @@ TEST(WordPieceTest, TimeIsLinearInTheLengthOfTheWord) {
   }
   tokens.push_back("##" + std::string(100, 'a') + "b");
   const WordPiece word_piece(make_vocabulary(tokens));
-  const auto start = std::chrono::steady_clock::now();
   std::vector<int32_t> ids;
   EXPECT_TRUE(word_piece.append_pieces(std::string(1'000'000, 'a'), ids));
   EXPECT_EQ(ids.size(), 10'000u);
   EXPECT_FALSE(word_piece.append_pieces(std::string(1'000'000, 'a') + "c", ids));
   EXPECT_EQ(ids.size(), 10'000u);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 }  // namespace
