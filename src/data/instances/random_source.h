@@ -2,12 +2,10 @@
 // for which a stream is named and needs no state, and PythonRandom, which repeats Google's script.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "base/philox.h"
+#include "data/fisher_yates.h"
 
 namespace cloze::data {
 
@@ -32,13 +30,5 @@ class PhiloxSource final : public RandomSource {
  private:
   PhiloxStream stream_;
 };
-
-// Fisher-Yates from the back, the order in which Python's random.shuffle draws.
-template <typename T>
-void shuffle(std::vector<T>& items, RandomSource& random) {
-  for (size_t i = items.size(); i > 1; --i) {
-    std::swap(items[i - 1], items[random.below(static_cast<uint32_t>(i))]);
-  }
-}
 
 }  // namespace cloze::data

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "data/fisher_yates.h"
 
 namespace cloze::data {
 namespace {
@@ -36,18 +37,10 @@ class FactsDrawer {
   int below(size_t bound) { return static_cast<int>(stream_.below(static_cast<uint32_t>(bound))); }
   std::string_view pick(Words words) { return words[below(words.size())]; }
 
-  template <typename T>
-  void shuffle(std::vector<T>& items) {
-    for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
-  }
-
   std::vector<std::string> draw_names(NameParts parts, int count) {
-    std::vector<std::string> names;
-    for (std::string_view start : parts.starts) {
-      for (std::string_view end : parts.ends) names.push_back(fmt::format("{}{}", start, end));
-    }
+    std::vector<std::string> names = all_names(parts);
     CLOZE_CHECK(names.size() >= static_cast<size_t>(count), "only {} names", names.size());
-    shuffle(names);
+    shuffle(names, stream_);
     names.resize(count);
     return names;
   }
@@ -58,7 +51,7 @@ class FactsDrawer {
     while (hand.size() < static_cast<size_t>(count)) {
       std::vector<int> round(bound);
       std::iota(round.begin(), round.end(), 0);
-      shuffle(round);
+      shuffle(round, stream_);
       hand.insert(hand.end(), round.begin(), round.end());
     }
     hand.resize(count);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/fisher_yates.h"
 #include "data/sample_world/facts.h"
 #include "data/sample_world/grammar.h"
 #include "data/sample_world/words.h"
@@ -25,21 +26,6 @@ constexpr std::string_view kVillagePrefixes[] = {"Old",  "New",   "Great", "Litt
                                                  "West", "Low",   "Long",  "Fair"};
 
 using Names = std::vector<std::string>;
-
-template <typename T>
-void shuffle(std::vector<T>& items, PhiloxStream& stream) {
-  for (size_t i = items.size(); i > 1; --i) {
-    std::swap(items[i - 1], items[stream.below(static_cast<uint32_t>(i))]);
-  }
-}
-
-Names joined(NameParts parts) {
-  Names names;
-  for (const std::string_view start : parts.starts) {
-    for (const std::string_view end : parts.ends) names.push_back(fmt::format("{}{}", start, end));
-  }
-  return names;
-}
 
 Names joined(Names first, const Names& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -68,13 +54,13 @@ struct SubjectNames {
 SubjectNames subject_names(SubjectKind kind) {
   switch (kind) {
     case SubjectKind::kVillage:
-      return {to_names(kVillagePrefixes), joined(town_names())};
+      return {to_names(kVillagePrefixes), all_names(town_names())};
     case SubjectKind::kShip:
       return {capitalised(to_names(colours())),
               capitalised(joined(joined(to_names(beasts()), each(animals(), &Animal::name)),
                                  to_names(goods())))};
     case SubjectKind::kPerson:
-      return {joined(to_names(girl_names()), to_names(boy_names())), joined(surnames())};
+      return {joined(to_names(girl_names()), to_names(boy_names())), all_names(surnames())};
   }
   CLOZE_CHECK(false, "subject kind {}", static_cast<int>(kind));
 }

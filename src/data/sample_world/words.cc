@@ -141,4 +141,12 @@ NameParts sea_names() { return {kSeaStarts, kSeaEnds}; }
 NameParts mountain_names() { return {kMountainStarts, kMountainEnds}; }
 NameParts surnames() { return {kSurnameStarts, kSurnameEnds}; }
 
+std::vector<std::string> all_names(NameParts parts) {
+  std::vector<std::string> names;
+  for (const std::string_view start : parts.starts) {
+    for (const std::string_view end : parts.ends) names.push_back(std::string(start) += end);
+  }
+  return names;
+}
+
 }  // namespace cloze::data

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace cloze::data {
 
@@ -59,5 +61,7 @@ NameParts river_names();
 NameParts sea_names();
 NameParts mountain_names();
 NameParts surnames();
+
+std::vector<std::string> all_names(NameParts parts);
 
 }  // namespace cloze::data
