@@ -1,6 +1,6 @@
 // packed_linear: a product whose B was packed when the weights were loaded. What is left of a call
-// is the inner loop: rows of x against panels of the weight, which come from memory once for all
-// rows of a block, the next one on its way while one is multiplied.
+// is to lay out x, and the inner loop: rows of x against panels of the weight, which come from
+// memory once for all rows of a block, the next one on its way while one is multiplied.
 //
 // Sums are made in linear.cc's order, so both give the same bytes for an f32 weight.
 #include "backend/cpu/packed_linear.h"
@@ -43,7 +43,7 @@ struct RowTiles {
 struct PackedTask {
   int64_t N = 0, K = 0;
   int64_t depth_block = 0;
-  int64_t row = 0, rows = 0;
+  int64_t row = 0;
   int64_t column = 0, columns = 0;
   RowTiles tiles;                   // of the rows
   const float* packed_x = nullptr;  // tile after tile, each [K, height of a full tile]
@@ -152,7 +152,7 @@ template <class Activation>
 HWY_INLINE void FinishTask(const PackedTask& t, const Activation& activation) {
   const FloatTag d;
   const float* bias = t.bias == nullptr ? nullptr : t.bias + t.column;
-  for (int64_t i = 0; i < t.rows; ++i) {
+  for (int64_t i = 0; i < t.tiles.rows; ++i) {
     float* y = t.y + (t.row + i) * t.N + t.column;
     ForEachVector(d, t.columns, [&](int64_t j, auto part) HWY_ATTR {
       FloatVector v = LoadFloats(d, y + j, part);
@@ -259,7 +259,6 @@ class PackedLinear final : public Kernel {
       PackedTask task = all;
       const int64_t block = item % row_blocks_;
       task.row = block * block_rows_;
-      task.rows = rows_of(block);
       task.tiles = tiles_of(block);
       task.packed_x = packed_x + block * block_floats();
       task.column = item / row_blocks_ * block_columns_;
