@@ -19,9 +19,7 @@ struct Options {
 };
 
 void run(const Options& options) {
-  const auto model = inference::CompiledModel::compile(
-      inference::open_pretrained_model(model_path(options.checkpoint)),
-      precision_named(options.precision));
+  const auto model = compile_model(options.checkpoint, precision_named(options.precision));
   model.write(options.output_file);
   fmt::print("{}: {}, {:.1f} MiB\n", options.output_file,
              models::architecture_of(model.head().kind),

@@ -19,13 +19,16 @@ fs::path model_path(const fs::path& path) {
   return state.best_metric && fs::exists(best) ? best : newest;
 }
 
+inference::CompiledModel compile_model(const fs::path& path, DType precision) {
+  return inference::CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
+                                           precision);
+}
+
 std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path) {
   using inference::CompiledModel;
-  return std::make_shared<const CompiledModel>(
-      CompiledModel::is_compiled(path)
-          ? CompiledModel::open(path)
-          : CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
-                                   DType::kF32));
+  return std::make_shared<const CompiledModel>(CompiledModel::is_compiled(path)
+                                                   ? CompiledModel::open(path)
+                                                   : compile_model(path, DType::kF32));
 }
 
 DType precision_named(const std::string& name) {

@@ -20,6 +20,9 @@ inline constexpr const char* kInitCheckpointHelp =
 // run was evaluated, else the newest.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
+// A model compiled in memory.
+inference::CompiledModel compile_model(const std::filesystem::path& path, DType precision);
+
 // The model to infer with: a compiled model as it is; any other is compiled in memory.
 std::shared_ptr<const inference::CompiledModel> open_model(const std::filesystem::path& path);
 

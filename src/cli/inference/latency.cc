@@ -34,9 +34,7 @@ inference::CompiledModel open_model(const Options& options) {
     throw_user_error("give --program or --init-checkpoint");
   }
   if (!options.program.empty()) return inference::CompiledModel::open(options.program);
-  return inference::CompiledModel::compile(
-      inference::open_pretrained_model(model_path(options.checkpoint)),
-      precision_named(options.precision));
+  return compile_model(options.checkpoint, precision_named(options.precision));
 }
 
 void print_run(const inference::LatencyRun& run) {
