@@ -158,10 +158,6 @@ void check_processor(const nlohmann::json& description, const std::filesystem::p
 CompiledModel::CompiledModel(PretrainedModel model, DType precision)
     : model_(std::move(model)), precision_(precision) {}
 
-std::span<const std::byte> CompiledModel::weights() const {
-  return file_ ? mapped_ : std::span<const std::byte>(packed_.data(), packed_.size());
-}
-
 graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
   return passes::frozen(
       inference_graph(config(), head(), shape, {.backend = kBackend, .precision = precision_}));
@@ -172,11 +168,11 @@ CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& sess
   CompiledModel compiled(std::move(model), precision);
   const plan::Program program = program_of(compiled.graph(kSomeShape));
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
-  compiled.packed_ = platform::MemoryBlock(static_cast<size_t>(program.arena_bytes[arena]));
+  compiled.weights_ = platform::MemoryBlock(static_cast<size_t>(program.arena_bytes[arena]));
   for (const graph::Value weight : program.graph.variables(graph::VariableRole::kParameter)) {
     const std::span<const std::byte> bytes = session.bytes(program.graph.info(weight).name);
     std::copy(bytes.begin(), bytes.end(),
-              compiled.packed_.data() + program.locations[weight.index].offset);
+              compiled.weights_.data() + program.locations[weight.index].offset);
   }
   return compiled;
 }
@@ -243,7 +239,7 @@ void CompiledModel::check_weights(const std::string& table) const {
   const plan::Program program = program_of(graph(kSomeShape));
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
   const auto bytes = static_cast<uint64_t>(program.arena_bytes[arena]);
-  if (bytes != mapped_.size() || table != nlohmann::json(table_of(program)).dump()) {
+  if (bytes != weights_.size() || table != nlohmann::json(table_of(program)).dump()) {
     throw_user_error(
         "{}: its weights are laid out for another version: make it anew with cloze "
         "compile",
@@ -252,7 +248,7 @@ void CompiledModel::check_weights(const std::string& table) const {
 }
 
 CompiledModel CompiledModel::open(const std::filesystem::path& file) {
-  platform::MappedFile mapped(file);
+  const platform::MappedFile mapped(file);
   const RawHeader header = read_header(mapped, file);
   const std::string_view text = mapped.text().substr(kHeaderBytes);
   try {
@@ -263,8 +259,9 @@ CompiledModel CompiledModel::open(const std::filesystem::path& file) {
     CompiledModel compiled(
         model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
         is_bf16 ? DType::kBF16 : DType::kF32);
-    compiled.file_.emplace(std::move(mapped));
-    compiled.mapped_ = compiled.file_->bytes().subspan(header.weights_offset);
+    const std::span<const std::byte> weights = mapped.bytes().subspan(header.weights_offset);
+    compiled.weights_ = platform::MemoryBlock(weights.size());
+    std::ranges::copy(weights, compiled.weights_.data());
     compiled.check_weights(description["weights"].dump());
     return compiled;
   } catch (const nlohmann::json::exception&) {
