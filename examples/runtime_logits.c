@@ -22,7 +22,7 @@ static int print_logits(const cloze_model* model, cloze_client* client, const cl
   if (logits == NULL) return fail("no memory for the logits");
   int status = 0;
   if (cloze_run(client, batch, logits) == 0) {
-    for (int64_t i = 0; i < count; ++i) printf("%.6f\n", logits[i]);
+    for (int64_t i = 0; i < count; ++i) printf("%.9g\n", logits[i]);
   } else {
     status = fail(cloze_last_error());
   }

@@ -19,8 +19,7 @@ using models::HeadKind;
 class RuntimeTest : public testing::TestWithParam<HeadKind> {
  protected:
   void SetUp() override {
-    CompiledModel::compile(inference::open_pretrained_model(folder_.path()), DType::kF32)
-        .write(file_);
+    CompiledModel::compile(inference::open_pretrained_model(folder_.path()), {}).write(file_);
     model_ = cloze_model_open(file_.c_str());
     ASSERT_NE(model_, nullptr) << cloze_last_error();
     client_ = cloze_client_open(model_, 1);

@@ -80,7 +80,7 @@ class FinetuneRuns {
     if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {
       run.steps_per_evaluation = steps_per_evaluation(options_, dataset->size(), steps);
       run.evaluate = [this](engine::Session& trained, int64_t step) {
-        auto client = client_of(CompiledModel::compile(model_at({}), trained, DType::kF32));
+        auto client = client_of(CompiledModel::compile(model_at({}), trained, {}));
         return task_.evaluate(client, step);
       };
     }
@@ -89,7 +89,7 @@ class FinetuneRuns {
 
   Scores finish(const fs::path& checkpoint, const fs::path& folder) {
     if (!finetuning_.phases.evaluation && !finetuning_.phases.prediction) return {};
-    auto client = client_of(CompiledModel::compile(model_at(checkpoint), DType::kF32));
+    auto client = client_of(CompiledModel::compile(model_at(checkpoint), {}));
     fs::create_directories(folder);
     return task_.finish(client, folder);
   }

@@ -11,7 +11,6 @@
 #include "engine/backends.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
-#include "inference/inference_graph.h"
 #include "inference/parameter_loading.h"
 #include "models/hugging_face_config.h"
 #include "passes/freeze.h"
@@ -23,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "compiled models are mapped as they are");
 
 constexpr std::string_view kMagic = "clozemdl";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kPageBytes = 4096;
 constexpr const char* kBackend = "cpu";
 
@@ -53,9 +52,9 @@ plan::Program program_of(graph::Graph graph) {
 }
 
 // Has the model's parameters, still to be written, and packs them when it is refreshed.
-engine::Session packing_session(const PretrainedModel& model, DType precision) {
+engine::Session packing_session(const PretrainedModel& model, const CompileOptions& options) {
   return {inference_graph(model.config, model.head, kSomeShape,
-                          {.backend = kBackend, .precision = precision}),
+                          {.backend = kBackend, .weights = options}),
           {.backend = kBackend}};
 }
 
@@ -125,7 +124,7 @@ nlohmann::json parse_description(std::string_view text, const std::filesystem::p
   auto parsed = formats::parse_json(text);
   if (!parsed) throw_damaged(file, "the description is not JSON");
   for (const char* key :
-       {"config", "lower_case", "profile", "precision", "panel_columns", "weights"}) {
+       {"config", "lower_case", "profile", "precision", "strassen", "panel_columns", "weights"}) {
     if (!parsed->contains(key)) throw_damaged(file, fmt::format("the description lacks {}", key));
   }
   return *parsed;
@@ -155,17 +154,17 @@ void check_processor(const nlohmann::json& description, const std::filesystem::p
 
 }  // namespace
 
-CompiledModel::CompiledModel(PretrainedModel model, DType precision)
-    : model_(std::move(model)), precision_(precision) {}
+CompiledModel::CompiledModel(PretrainedModel model, const CompileOptions& options)
+    : model_(std::move(model)), options_(options) {}
 
 graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
   return passes::frozen(
-      inference_graph(config(), head(), shape, {.backend = kBackend, .precision = precision_}));
+      inference_graph(config(), head(), shape, {.backend = kBackend, .weights = options_}));
 }
 
 CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& session,
-                                    DType precision) {
-  CompiledModel compiled(std::move(model), precision);
+                                    const CompileOptions& options) {
+  CompiledModel compiled(std::move(model), options);
   const plan::Program program = program_of(compiled.graph(kSomeShape));
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
   compiled.weights_ = platform::MemoryBlock(static_cast<size_t>(program.arena_bytes[arena]));
@@ -177,21 +176,21 @@ CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& sess
   return compiled;
 }
 
-CompiledModel CompiledModel::compile(PretrainedModel model, DType precision) {
-  engine::Session session = packing_session(model, precision);
+CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions& options) {
+  engine::Session session = packing_session(model, options);
   load_parameters(session, model.path);
-  return packed(std::move(model), session, precision);
+  return packed(std::move(model), session, options);
 }
 
 CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& weights,
-                                     DType precision) {
-  engine::Session session = packing_session(model, precision);
+                                     const CompileOptions& options) {
+  engine::Session session = packing_session(model, options);
   for (const WantedTensor& tensor :
        wanted_tensors(session.graph(), graph::VariableRole::kParameter)) {
     session.write<float>(tensor.name, weights.values<float>(tensor.name));
   }
   session.refresh();
-  return packed(std::move(model), session, precision);
+  return packed(std::move(model), session, options);
 }
 
 bool CompiledModel::is_compiled(const std::filesystem::path& file) {
@@ -205,7 +204,8 @@ std::string CompiledModel::description() const {
   return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},
                              {"profile", text::profile_name(tokenizer().options().profile)},
                              {"lower_case", tokenizer().options().lower_case},
-                             {"precision", name_of(precision_)},
+                             {"precision", name_of(options_.precision)},
+                             {"strassen", options_.strassen},
                              {"panel_columns", engine::backend_named(kBackend).panel_columns()},
                              {"weights", table_of(program_of(graph(kSomeShape)))}});
 }
@@ -256,9 +256,11 @@ CompiledModel CompiledModel::open(const std::filesystem::path& file) {
         parse_description(text.substr(0, header.description_bytes), file);
     check_processor(description, file);
     const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
+    const CompileOptions options{.precision = is_bf16 ? DType::kBF16 : DType::kF32,
+                                 .strassen = description["strassen"].get<bool>()};
     CompiledModel compiled(
         model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
-        is_bf16 ? DType::kBF16 : DType::kF32);
+        options);
     const std::span<const std::byte> weights = mapped.bytes().subspan(header.weights_offset);
     compiled.weights_ = platform::MemoryBlock(weights.size());
     std::ranges::copy(weights, compiled.weights_.data());

@@ -26,6 +26,7 @@
 #include "base/dtype.h"
 #include "engine/session.h"
 #include "graph/graph.h"
+#include "inference/inference_graph.h"
 #include "inference/pretrained_model.h"
 #include "models/bert.h"
 #include "platform/memory.h"
@@ -35,9 +36,10 @@ namespace cloze::inference {
 class CompiledModel {
  public:
   // Packs weights in memory: those of model.path, or of a session that has all of the model's
-  // parameters, as one that trains it does. `precision`: f32 or bf16, of packed weights.
-  static CompiledModel compile(PretrainedModel model, DType precision);
-  static CompiledModel compile(PretrainedModel model, engine::Session& weights, DType precision);
+  // parameters, as one that trains it does.
+  static CompiledModel compile(PretrainedModel model, const CompileOptions& options);
+  static CompiledModel compile(PretrainedModel model, engine::Session& weights,
+                               const CompileOptions& options);
   // Whether a file is one of cloze compile's; false when it cannot be read.
   static bool is_compiled(const std::filesystem::path& file);
   static CompiledModel open(const std::filesystem::path& file);
@@ -47,21 +49,22 @@ class CompiledModel {
   const models::BertConfig& config() const { return model_.config; }
   const models::BertHead& head() const { return model_.head; }
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
-  DType precision() const { return precision_; }
+  const CompileOptions& options() const { return options_; }
   std::span<const std::byte> weights() const { return {weights_.data(), weights_.size()}; }
 
   // The graph for batches of this shape; its parameters are weights(), in that order.
   graph::Graph graph(const models::BatchShape& shape) const;
 
  private:
-  CompiledModel(PretrainedModel model, DType precision);
+  CompiledModel(PretrainedModel model, const CompileOptions& options);
   // The session's compute copies are the packed weights.
-  static CompiledModel packed(PretrainedModel model, engine::Session& session, DType precision);
+  static CompiledModel packed(PretrainedModel model, engine::Session& session,
+                              const CompileOptions& options);
   std::string description() const;
   void check_weights(const std::string& table) const;
 
   PretrainedModel model_;
-  DType precision_;
+  CompileOptions options_;
   platform::MemoryBlock weights_;
 };
 

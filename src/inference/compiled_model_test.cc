@@ -14,7 +14,8 @@ using models::HeadKind;
 class CompiledModelTest : public testing::Test {
  protected:
   void SetUp() override {
-    CompiledModel::compile(open_pretrained_model(folder_.path()), DType::kBF16).write(file_);
+    CompiledModel::compile(open_pretrained_model(folder_.path()), {.precision = DType::kBF16})
+        .write(file_);
   }
 
   std::string refusal(const std::string& bytes) const {
@@ -35,13 +36,13 @@ TEST_F(CompiledModelTest, HoldsWhatTheFolderHolds) {
   const CompiledModel model = CompiledModel::open(file_);
   EXPECT_EQ(model.config(), SmallModelFolder::config());
   EXPECT_EQ(model.head().labels, folder_.head().labels);
-  EXPECT_EQ(model.precision(), DType::kBF16);
+  EXPECT_EQ(model.options().precision, DType::kBF16);
   EXPECT_EQ(model.tokenizer().vocabulary().token(5), "word5");
   EXPECT_TRUE(CompiledModel::is_compiled(file_));
   EXPECT_FALSE(CompiledModel::is_compiled(folder_.path()));
   EXPECT_FALSE(CompiledModel::is_compiled(folder_.path() / "config.json"));
   const CompiledModel packed =
-      CompiledModel::compile(open_pretrained_model(folder_.path()), DType::kBF16);
+      CompiledModel::compile(open_pretrained_model(folder_.path()), {.precision = DType::kBF16});
   EXPECT_TRUE(std::ranges::equal(model.weights(), packed.weights()));
 }
 
@@ -49,6 +50,13 @@ TEST_F(CompiledModelTest, IsTheSameBytesEachTime) {
   const std::string first = platform::read_file(file_);
   CompiledModel::open(file_).write(file_);
   EXPECT_EQ(platform::read_file(file_), first);
+}
+
+TEST_F(CompiledModelTest, KnowsHowItsWeightsArePacked) {
+  CompiledModel::compile(open_pretrained_model(folder_.path()), {.strassen = true}).write(file_);
+  const CompileOptions options = CompiledModel::open(file_).options();
+  EXPECT_EQ(options.precision, DType::kF32);
+  EXPECT_TRUE(options.strassen);
 }
 
 TEST_F(CompiledModelTest, RefusesEveryFlippedByteOfTheHeaderAndSomeOfTheRest) {
@@ -77,9 +85,9 @@ TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
   EXPECT_EQ(refusal("something else"),
             file_.string() + " is not a compiled model; make one with cloze compile");
   std::string other = good;
-  other[8] = 2;
+  other[8] = 1;
   EXPECT_EQ(refusal(other), file_.string() +
-                                ": version 2 of compiled models; this program reads version 1: "
+                                ": version 1 of compiled models; this program reads version 2: "
                                 "make it anew with cloze compile");
   other = good;
   other.back() = static_cast<char>(other.back() ^ 1);

@@ -20,7 +20,7 @@ using Logits = std::vector<std::vector<float>>;  // by sample
 
 std::shared_ptr<const CompiledModel> compiled(const SmallModelFolder& folder, DType precision) {
   return std::make_shared<const CompiledModel>(
-      CompiledModel::compile(open_pretrained_model(folder.path()), precision));
+      CompiledModel::compile(open_pretrained_model(folder.path()), {.precision = precision}));
 }
 
 void take_logits(std::span<const float> all, const data::MicroBatch& batch, Logits& logits) {
@@ -121,7 +121,7 @@ TEST_F(InferenceClientTest, TakesTheWeightsOfASessionThatTrains) {
       {.num_threads = 1});
   load_parameters(session, folder_.path());
   InferenceClient from_session(std::make_shared<const CompiledModel>(CompiledModel::compile(
-                                   open_pretrained_model(folder_.path()), session, DType::kF32)),
+                                   open_pretrained_model(folder_.path()), session, {})),
                                1);
   InferenceClient from_folder(compiled(folder_, DType::kF32), 1);
   const auto samples = some_samples();

@@ -13,7 +13,9 @@ graph::Graph inference_graph(const models::BertConfig& config, const models::Ber
   models::bert_for_inference(graph, config, head, shape);
   passes::fuse_activations(graph);
   const int64_t columns = engine::backend_named(options.backend).panel_columns();
-  passes::pack_weights(graph, {.panel_columns = columns, .dtype = options.precision});
+  passes::pack_weights(graph, {.panel_columns = columns,
+                               .dtype = options.weights.precision,
+                               .strassen = options.weights.strassen});
   return graph;
 }
 

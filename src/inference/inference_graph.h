@@ -10,11 +10,17 @@
 
 namespace cloze::inference {
 
+// How weights are packed. Backends that do not pack them keep f32 and one product.
+struct CompileOptions {
+  // f32 or bf16; everything is computed in f32.
+  DType precision = DType::kF32;
+  // Large products by Strassen's algorithm (ops/packed_linear.h).
+  bool strassen = false;
+};
+
 struct InferenceGraphOptions {
   std::string backend = "cpu";
-  // Of packed weights, f32 or bf16; everything is computed in f32. Backends that do not pack keep
-  // f32.
-  DType precision = DType::kF32;
+  CompileOptions weights;
 };
 
 // Parameters are the model's; packed weights are made of them in Phase::kRefresh.

@@ -26,7 +26,7 @@ class LatencyTest : public testing::Test {
  protected:
   const SmallModelFolder folder_{models::HeadKind::kQuestionAnswering, "latency_test"};
   const std::shared_ptr<const CompiledModel> model_ = std::make_shared<const CompiledModel>(
-      CompiledModel::compile(open_pretrained_model(folder_.path()), DType::kF32));
+      CompiledModel::compile(open_pretrained_model(folder_.path()), {}));
   const LatencyOptions options_{.num_clients = 3, .calls_per_client = 4, .warm_up_calls = 1};
 };
 

@@ -11,17 +11,21 @@ std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::an
   expect_inputs("pack_weight", in, 1, 1);
   const auto& pack = std::any_cast<const PackWeightAttributes&>(attributes);
   CLOZE_CHECK(pack.panel_columns > 0, "panels of {} columns", pack.panel_columns);
-  const Shape& weight = in[0].shape;
-  return {{pack.dtype, {divide_up(weight[0], pack.panel_columns), weight[1], pack.panel_columns}}};
+  const int64_t N = in[0].shape[0];
+  const int64_t K = in[0].shape[1];
+  const int64_t C = pack.panel_columns;
+  if (!pack.strassen) return {{pack.dtype, {divide_up(N, C), K, C}}};
+  CLOZE_CHECK(suits_strassen(in[0].shape, C), "halves of [{}, {}] in panels of {}", N, K, C);
+  return {{pack.dtype, {std::ssize(kStrassenBlocks), N / 2 / C, K / 2, C}}};
 }
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
   expect_inputs("packed_linear", in, 2, 3);
   const int64_t outputs = std::any_cast<const PackedLinearAttributes&>(attributes).outputs;
   const Shape& packed = in[1].shape;
-  const int64_t columns = packed[2];
-  expect_type("packed_linear", "packed", in[1],
-              {in[1].dtype, {divide_up(outputs, columns), in[0].shape[1], columns}});
+  const PackWeightAttributes pack{packed[packed.rank() - 1], in[1].dtype, packed.rank() == 4};
+  const TensorType weight{DType::kF32, {outputs, in[0].shape[1]}};
+  expect_type("packed_linear", "packed", in[1], infer_pack(std::vector{weight}, pack)[0]);
   if (in.size() == 3) expect_type("packed_linear", "bias", in[2], {in[0].dtype, {outputs}});
   return {{in[0].dtype, {in[0].shape[0], outputs}}};
 }
@@ -32,6 +36,10 @@ double flops(std::span<const TensorType> in, const std::any& attributes) {
 }
 
 }  // namespace
+
+bool suits_strassen(const Shape& weight, int64_t panel_columns) {
+  return weight[0] % (2 * panel_columns) == 0 && weight[1] % 2 == 0;
+}
 
 const graph::OpDefinition kPackWeight{.name = "pack_weight", .infer = infer_pack};
 const graph::OpDefinition kPackedLinear{.name = "packed_linear", .infer = infer, .flops = flops};

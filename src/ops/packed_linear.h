@@ -7,19 +7,46 @@
 //   Output:  packed [ceil(N / C), K, C] f32 | bf16, rounded to nearest
 //
 // packed_linear   y = activation(x weight^T + bias)
-//   Inputs:  x [M, K] f32;  packed [ceil(N / C), K, C] f32 | bf16;  bias [N] f32 (optional)
+//   Inputs:  x [M, K] f32;  packed, as pack_weight gives it;  bias [N] f32 (optional)
 //   Output:  y [M, N] f32
 // Products and sums are in f32: a bf16 weight halves what is read from memory, nothing else.
+//
+// For Strassen's algorithm the packed weight is [7, N / 2 C, K / 2, C]: the panels of seven sums
+// of the quarters of weight^T, B11 B12 / B21 B22:
+//   B11 + B22, B11, B12 - B22, B21 - B11, B22, B11 + B12, B21 + B22
+// A product of many rows then takes 7/8 of the multiplications. Its error is bounded by norms, not
+// element by element: about twice that of the definition for one level, as here; and a row of y
+// depends, in its last bits, on the row half of x further.
+// Source: Strassen, Numerische Mathematik 13, 1969; Higham, Accuracy and Stability of Numerical
+// Algorithms, 2002, section 23.2.2, for the error.
 #pragma once
+
+#include <array>
+#include <cstdint>
 
 #include "graph/graph.h"
 #include "ops/gelu.h"
 
 namespace cloze::ops {
 
+// What each quadrant of a matrix [2, 2] is multiplied with: 11, 12, 21, 22 (row, column).
+using Quadrants = std::array<int8_t, 4>;
+
+inline constexpr std::array<Quadrants, 7> kStrassenBlocks = {{{1, 0, 0, 1},
+                                                              {1, 0, 0, 0},
+                                                              {0, 1, 0, -1},
+                                                              {-1, 0, 1, 0},
+                                                              {0, 0, 0, 1},
+                                                              {1, 1, 0, 0},
+                                                              {0, 0, 1, 1}}};
+
+// Whether halves of the weight are whole panels.
+bool suits_strassen(const Shape& weight, int64_t panel_columns);
+
 struct PackWeightAttributes {
   int64_t panel_columns = 0;  // C
   DType dtype = DType::kF32;
+  bool strassen = false;  // only of a weight that suits
 };
 
 struct PackedLinearAttributes {

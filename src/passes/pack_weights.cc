@@ -36,17 +36,28 @@ void replace_linear(Graph& graph, Node& node, Value packed) {
   node.inputs[kWeightInput] = packed;
 }
 
+// Halves of smaller products take as long as what is added to lay them out.
+bool repays_strassen(const Shape& weight, const WeightPacking& packing) {
+  constexpr int64_t kLeastSide = 512;
+  return weight[0] >= kLeastSide && weight[1] >= kLeastSide &&
+         ops::suits_strassen(weight, packing.panel_columns);
+}
+
 }  // namespace
 
 void pack_weights(Graph& graph, const WeightPacking& packing) {
   if (packing.panel_columns == 0) return;
-  ComputeCopies weights(graph, ops::kPackWeight,
-                        ops::PackWeightAttributes{packing.panel_columns, packing.dtype}, "packed.");
+  ops::PackWeightAttributes pack{packing.panel_columns, packing.dtype};
+  ComputeCopies weights(graph, ops::kPackWeight, pack, "packed.");
+  pack.strassen = true;
+  ComputeCopies strassen_weights(graph, ops::kPackWeight, pack, "packed.");
   const size_t num_nodes = graph.nodes().size();
   for (size_t i = 0; i < num_nodes; ++i) {
     const Node& node = graph.nodes()[i];
     if (node.op != &ops::kLinear || graph.type(node.inputs[0]).dtype != DType::kF32) continue;
-    const Value packed = weights.of(node.inputs[kWeightInput]);
+    const Value weight = node.inputs[kWeightInput];
+    const bool strassen = packing.strassen && repays_strassen(graph.type(weight).shape, packing);
+    const Value packed = (strassen ? strassen_weights : weights).of(weight);
     replace_linear(graph, graph.nodes()[i], packed);
   }
 }

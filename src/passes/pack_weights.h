@@ -16,6 +16,7 @@ namespace cloze::passes {
 struct WeightPacking {
   int64_t panel_columns = 0;  // of the backend (backend/kernel.h); 0: nothing is packed
   DType dtype = DType::kF32;  // of the packed weights: f32 or bf16
+  bool strassen = false;      // large weights are packed for Strassen's algorithm
 };
 
 void pack_weights(graph::Graph& graph, const WeightPacking& packing);

@@ -1,8 +1,10 @@
 // packed_linear: a product whose B was packed when the weights were loaded. What is left of a call
 // is to lay out x, and the inner loop: rows of x against panels of the weight, which come from
-// memory once for all rows of a block, the next one on its way while one is multiplied.
+// memory once for all rows of a block, the next one on its way while one is multiplied. Which parts
+// of x meet which block of the weight says a scheme (packed_linear_scheme.h).
 //
-// Sums are made in linear.cc's order, so both give the same bytes for an f32 weight.
+// Source: Huang, Smith, Henry, van de Geijn, Strassen's Algorithm Reloaded, SC 2016, for adding a
+// tile to all its places while it is in registers.
 #include "backend/cpu/packed_linear.h"
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/packed_linear_scheme.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product_plan.h"
 #include "base/bfloat16.h"
@@ -23,6 +26,7 @@
 #include <hwy/cache_control.h>
 
 #include "backend/cpu/math-inl.h"
+#include "backend/cpu/part_sum-inl.h"
 #include "backend/cpu/product_tile-inl.h"
 #include "backend/cpu/vector-inl.h"
 
@@ -30,47 +34,55 @@
 #define CLOZE_BACKEND_CPU_PACKED_LINEAR_ONCE_
 namespace cloze::backend::cpu {
 
-// Rows of x in tiles of nearly the same height: a low one at the end would leave most of the
+// Rows in tiles of nearly the same height: a low one at the end would leave most of the
 // multipliers idle.
 struct RowTiles {
-  int64_t rows = 0, count = 0;
+  int64_t rows = 0, count = 1;
+  int64_t least = rows / count, higher = rows % count;  // the first ones are one row higher
 
-  int64_t begin(int64_t tile) const { return rows * tile / count; }
-  int64_t height(int64_t tile) const { return begin(tile + 1) - begin(tile); }
+  int64_t begin(int64_t tile) const { return least * tile + std::min(tile, higher); }
+  int64_t height(int64_t tile) const { return least + (tile < higher ? 1 : 0); }
 };
 
-// A part of a call: rows x columns of y, whole panels.
-struct PackedTask {
-  int64_t N = 0, K = 0;
-  int64_t depth_block = 0;
-  int64_t row = 0;
-  int64_t column = 0, columns = 0;
-  RowTiles tiles;                   // of the rows
-  const float* packed_x = nullptr;  // tile after tile, each [K, height of a full tile]
+// What all tasks of a call share. Parts are what the scheme cuts x, the weight and y into.
+struct PackedCall {
+  const std::vector<SchemeStep>* steps = nullptr;
+  int64_t M = 0, N = 0;
+  int64_t part_rows = 0, part_columns = 0;  // of y
+  int64_t depth = 0, depth_block = 0;       // of a part
+  const float* operands = nullptr;          // block of rows after block of rows, each tile after
+                                            // tile, each [depth, height of a full tile]
+  int64_t operand_floats = 0;               // of one operand
   const void* packed = nullptr;
   DType packed_dtype = DType::kF32;
+  int64_t packed_floats = 0;    // of one block of the weight
   const float* bias = nullptr;  // may be null
-  float* y = nullptr;
   std::optional<ops::GeluForm> activation;
+  float* y = nullptr;
+};
+
+// Rows x columns of every part of y, whole panels.
+struct PackedTask {
+  const PackedCall* call = nullptr;
+  int64_t row = 0;
+  RowTiles tiles;
+  const float* operands = nullptr;  // of these rows
+  int64_t column = 0, columns = 0;
   float* panel = nullptr;  // [depth_block, columns of a panel], for a weight that is not f32
 };
 
-// A tile of x to lay out.
-struct RowTask {
-  int64_t K = 0;
-  const float* x = nullptr;
-  int64_t rows = 0;
-  float* packed = nullptr;
+// A panel's place: which step reads it, from which depth and column on.
+struct PanelPlace {
+  size_t step = 0;
+  int64_t depth = 0, column = 0;
 };
 
-// Panels [begin, end) of a weight to pack.
-struct PackTask {
-  int64_t N = 0, K = 0;
-  const float* weight = nullptr;
-  void* packed = nullptr;
-  DType packed_dtype = DType::kF32;
-  Part panels;
-  float* scratch = nullptr;  // [K, columns of a panel]
+// A tile of every operand.
+struct TileSums {
+  PartSum rows;  // but for the factors
+  std::span<const ops::Quadrants> operands;
+  float* packed = nullptr;  // of the first operand
+  int64_t operand_floats = 0;
 };
 
 }  // namespace cloze::backend::cpu
@@ -80,81 +92,124 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-void pack_rows(const RowTask& t) { PackRows(t.x, t.K, t.K, t.rows, t.packed); }
+// All operands of a tile: what they share of x is read once.
+void pack_tile(const TileSums& t) {
+  constexpr int64_t kPiece = 256;  // of the depth, which stays in the first cache
+  PartSum sum = t.rows;
+  for (int64_t k = 0; k < sum.depth; k += kPiece) {
+    const int64_t depth = HWY_MIN(kPiece, sum.depth - k);
+    float* packed = t.packed + k * kTileRows;
+    for (const ops::Quadrants& operand : t.operands) {
+      sum.factors = operand;
+      const SummedRows rows = SumParts(sum, k, depth);
+      PackRows(rows.rows, rows.stride, depth, sum.rows, packed);
+      packed += t.operand_floats;
+    }
+  }
+}
 
-void pack_panels(const PackTask& t) {
+// Where a tile goes: C (+)= factor * tile, as far as C has rows.
+struct TileTarget {
+  float* c = nullptr;
+  int64_t rows = 0;
+  float factor = 1.0f;
+  bool accumulates = false;
+};
+struct TileTargets {
+  std::array<TileTarget, 2> targets;
+  int64_t count = 0;
+  int64_t stride = 0;
+  const float* next = nullptr;  // as SumRows() takes them
+  int64_t next_lines = 0;
+};
+
+// The sums of a tile, left and right half, which stay in registers. On the way the lines of what
+// comes next are fetched, so many for every kFetchDepth of the depth: evenly, as more at a time
+// would have to wait for each other.
+inline constexpr int64_t kFetchDepth = 16;
+inline constexpr int64_t kLineFloats = 16;
+
+template <int64_t kRows>
+HWY_INLINE void SumRows(const TileArguments& t, const float* next, int64_t next_lines,
+                        FloatVector (&left)[kRows], FloatVector (&right)[kRows]) {
+#pragma GCC unroll 12
+  for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = hn::Zero(FloatTag());
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b;
+  const auto step = [&]() HWY_ATTR {
+    AddProducts<kRows, RowLayout::kByDepth>(a, kTileRows, b, left, right);
+    a += kTileRows;
+    b += kTileColumns;
+  };
+  int64_t k = 0;
+  for (; k + kFetchDepth <= t.depth; k += kFetchDepth) {
+    for (int64_t line = 0; line < next_lines; ++line, next += kLineFloats) hwy::Prefetch(next);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kFetchDepth; ++i) step();
+  }
+  for (; k < t.depth; ++k) step();
+}
+
+template <int64_t kRows>
+HWY_NOINLINE void AddRows(const TileArguments& t, const TileTargets& to) {
   const FloatTag d;
-  for (int64_t p = t.panels.begin; p < t.panels.end; ++p) {
-    const int64_t first = p * kTileColumns;
-    const float* rows = t.weight + first * t.K;
-    const int64_t columns = HWY_MIN(kTileColumns, t.N - first);
-    if (t.packed_dtype == DType::kF32) {
-      PackTransposedPanel(rows, t.K, t.K, columns, static_cast<float*>(t.packed) + first * t.K);
-      continue;
+  for (int64_t n = 0; n < to.count; ++n) {
+    for (int64_t i = 0; i < to.targets[n].rows; ++i) {
+      hwy::Prefetch(to.targets[n].c + i * to.stride);
     }
-    PackTransposedPanel(rows, t.K, t.K, columns, t.scratch);
-    MapFloats(d, kTileColumns * t.K, t.scratch, static_cast<bfloat16*>(t.packed) + first * t.K,
-              [](FloatVector v) HWY_ATTR { return v; });
   }
-}
-
-// Asks for part `index` of `parts` of the floats of a panel.
-HWY_INLINE void PrefetchShare(const float* panel, int64_t floats, int64_t index, int64_t parts) {
-  constexpr int64_t kLineFloats = 16;
-  const int64_t end = floats * (index + 1) / parts;
-  for (int64_t i = floats * index / parts; i < end; i += kLineFloats) {
-    hwy::Prefetch(panel + i);
-  }
-}
-
-// The rows of a task against one panel. `next` is the panel to come, null for none.
-HWY_INLINE void MultiplyPanel(const PackedTask& task, int64_t columns, const TileArguments& all,
-                              const float* next) {
-  const RowTiles& tiles = task.tiles;
-  TileArguments t = all;
-  for (int64_t i = 0; i < tiles.count; ++i) {
-    t.a = all.a + i * kTileRows * task.K;
-    t.c = all.c + tiles.begin(i) * all.c_stride;
-    if (next != nullptr) PrefetchShare(next, t.depth * kTileColumns, i, tiles.count);
-    MultiplyTile<RowLayout::kByDepth>(tiles.height(i), columns, t);
-  }
-}
-
-// Where the depths [k, k + depth) of a panel of the weight are read as f32.
-HWY_INLINE const float* PanelFloats(const PackedTask& t, int64_t column, int64_t k, int64_t depth) {
-  const int64_t offset = column * t.K + k * kTileColumns;
-  if (t.packed_dtype == DType::kF32) return static_cast<const float*>(t.packed) + offset;
-  CopyFloats(static_cast<const bfloat16*>(t.packed) + offset, depth * kTileColumns, t.panel);
-  return t.panel;
-}
-
-// y of a task, before bias and activation.
-HWY_INLINE void MultiplyTask(const PackedTask& t) {
-  TileArguments tile;
-  tile.c_stride = t.N;
-  for (int64_t k = 0; k < t.K; k += t.depth_block) {
-    tile.depth = HWY_MIN(t.depth_block, t.K - k);
-    tile.accumulates = k > 0;
-    tile.a = t.packed_x + k * kTileRows;
-    tile.a_stride = kTileRows;
-    for (int64_t j = 0; j < t.columns; j += kTileColumns) {
-      const int64_t column = t.column + j;
-      tile.b = PanelFloats(t, column, k, tile.depth);
-      tile.c = t.y + t.row * t.N + column;
-      const bool has_next = t.packed_dtype == DType::kF32 && j + kTileColumns < t.columns;
-      const float* next = has_next ? tile.b + t.K * kTileColumns : nullptr;
-      MultiplyPanel(t, HWY_MIN(kTileColumns, t.columns - j), tile, next);
+  FloatVector left[kRows];
+  FloatVector right[kRows];
+  SumRows<kRows>(t, to.next, to.next_lines, left, right);
+  for (int64_t n = 0; n < to.count; ++n) {
+    const TileTarget& target = to.targets[n];
+    const FloatVector factor = hn::Set(d, target.factor);
+    float* c = target.c;
+#pragma GCC unroll 12
+    for (int64_t i = 0; i < kRows; ++i, c += to.stride) {
+      if (i == target.rows) break;
+      const auto before = target.accumulates ? hn::LoadU(d, c) : hn::Zero(d);
+      const auto before_right = target.accumulates ? hn::LoadU(d, c + kLanes) : hn::Zero(d);
+      hn::StoreU(hn::MulAdd(factor, left[i], before), d, c);
+      hn::StoreU(hn::MulAdd(factor, right[i], before_right), d, c + kLanes);
     }
   }
 }
 
+template <int64_t kRows = kTileRows>
+HWY_INLINE void AddRows(int64_t rows, const TileArguments& t, const TileTargets& to) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return AddRows<kRows - 1>(rows, t, to);
+  }
+  AddRows<kRows>(t, to);
+}
+
+// A tile whose columns may end inside the panel: goes through a full tile beside it.
+HWY_INLINE void AddTile(int64_t rows, int64_t columns, const TileArguments& t,
+                        const TileTargets& to) {
+  if (columns == kTileColumns) return AddRows(rows, t, to);
+  HWY_ALIGN float full[kTileRows * kTileColumns];
+  TileTargets beside{.count = 1, .stride = kTileColumns};
+  beside.targets[0] = {full, rows};
+  AddRows(rows, t, beside);
+  for (int64_t n = 0; n < to.count; ++n) {
+    const TileTarget& target = to.targets[n];
+    for (int64_t i = 0; i < target.rows; ++i) {
+      float* c = target.c + i * to.stride;
+      for (int64_t j = 0; j < columns; ++j) {
+        c[j] = target.factor * full[i * kTileColumns + j] + (target.accumulates ? c[j] : 0.0f);
+      }
+    }
+  }
+}
+
+// Bias and activation of a tile whose sums are done and still in the first cache.
 template <class Activation>
-HWY_INLINE void FinishTask(const PackedTask& t, const Activation& activation) {
+HWY_INLINE void FinishTile(int64_t rows, int64_t columns, const float* bias,
+                           const Activation& activation, float* y, int64_t stride) {
   const FloatTag d;
-  const float* bias = t.bias == nullptr ? nullptr : t.bias + t.column;
-  for (int64_t i = 0; i < t.tiles.rows; ++i) {
-    float* y = t.y + (t.row + i) * t.N + t.column;
-    ForEachVector(d, t.columns, [&](int64_t j, auto part) HWY_ATTR {
+  for (int64_t i = 0; i < rows; ++i, y += stride) {
+    ForEachVector(d, columns, [&](int64_t j, auto part) HWY_ATTR {
       FloatVector v = LoadFloats(d, y + j, part);
       if (bias != nullptr) v = hn::Add(v, LoadFloats(d, bias + j, part));
       StoreFloats(d, activation(v), y + j, part);
@@ -162,15 +217,113 @@ HWY_INLINE void FinishTask(const PackedTask& t, const Activation& activation) {
   }
 }
 
+// In elements, from the start of the packed weight.
+HWY_INLINE int64_t PanelOffset(const PackedTask& t, const PanelPlace& at) {
+  const PackedCall& call = *t.call;
+  return (*call.steps)[at.step].block * call.packed_floats + (t.column + at.column) * call.depth +
+         at.depth * kTileColumns;
+}
+
+// Columns first, then the depth, then the steps; false behind the last.
+HWY_INLINE bool MoveOn(const PackedTask& t, PanelPlace& at) {
+  at.column += kTileColumns;
+  if (at.column < t.columns) return true;
+  at.column = 0;
+  at.depth += t.call->depth_block;
+  if (at.depth < t.call->depth) return true;
+  at.depth = 0;
+  return ++at.step < t.call->steps->size();
+}
+
+// Where the panel is read as f32.
+HWY_INLINE const float* PanelFloats(const PackedTask& t, const PanelPlace& at, int64_t depth) {
+  const int64_t offset = PanelOffset(t, at);
+  if (t.call->packed_dtype == DType::kF32) {
+    return static_cast<const float*>(t.call->packed) + offset;
+  }
+  CopyFloats(static_cast<const bfloat16*>(t.call->packed) + offset, depth * kTileColumns, t.panel);
+  return t.panel;
+}
+
+// The panel to come, null for none or where panels are copied first.
+HWY_INLINE const float* NextPanel(const PackedTask& t, PanelPlace at) {
+  if (t.call->packed_dtype != DType::kF32 || !MoveOn(t, at)) return nullptr;
+  return static_cast<const float*>(t.call->packed) + PanelOffset(t, at);
+}
+
+// Where the first tile of a task goes in a step, and the bias of its columns.
+struct PanelTarget {
+  TileTarget tile;
+  const float* bias = nullptr;
+  int64_t rows = 0;  // of the task that the part has
+  bool is_finished = false;
+};
+
+HWY_INLINE PanelTarget TargetOf(const PackedTask& t, const PanelPlace& at, bool is_end,
+                                const SchemeStep::Target& target) {
+  const PackedCall& call = *t.call;
+  const int64_t row = target.quadrant / 2 * call.part_rows + t.row;
+  const int64_t column = target.quadrant % 2 * call.part_columns + t.column + at.column;
+  return {.tile = {.c = call.y + row * call.N + column,
+                   .factor = target.factor,
+                   .accumulates = !target.is_first || at.depth > 0},
+          .bias = call.bias == nullptr ? nullptr : call.bias + column,
+          .rows = call.M - row,
+          .is_finished = target.is_last && is_end};
+}
+
+// The rows of a task against one panel.
+template <class Activation>
+HWY_INLINE void MultiplyPanel(const PackedTask& t, const PanelPlace& at,
+                              const Activation& activation) {
+  const PackedCall& call = *t.call;
+  const SchemeStep& step = (*call.steps)[at.step];
+  TileArguments tile;
+  tile.depth = HWY_MIN(call.depth_block, call.depth - at.depth);
+  tile.a = t.operands + step.operand * call.operand_floats + at.depth * kTileRows;
+  tile.b = PanelFloats(t, at, tile.depth);
+  const bool is_end = at.depth + tile.depth == call.depth;
+  const PanelTarget targets[2] = {TargetOf(t, at, is_end, step.targets[0]),
+                                  TargetOf(t, at, is_end, step.targets[1])};
+  const int64_t columns = HWY_MIN(kTileColumns, call.part_columns - t.column - at.column);
+  TileTargets to{{targets[0].tile, targets[1].tile}, step.num_targets, call.N};
+  to.next = NextPanel(t, at);
+  // Every tile fetches its share of it.
+  to.next_lines =
+      to.next == nullptr ? 0 : divide_up(kTileColumns * kFetchDepth / kLineFloats, t.tiles.count);
+  for (int64_t i = 0; i < t.tiles.count; ++i, tile.a += kTileRows * call.depth) {
+    const int64_t begin = t.tiles.begin(i);
+    const int64_t height = t.tiles.height(i);
+    for (int64_t n = 0; n < to.count; ++n) {
+      to.targets[n].c = targets[n].tile.c + begin * call.N;
+      to.targets[n].rows = HWY_MIN(height, targets[n].rows - begin);
+    }
+    AddTile(height, columns, tile, to);
+    to.next += tile.depth / kFetchDepth * to.next_lines * kLineFloats;
+    for (int64_t n = 0; n < to.count; ++n) {
+      if (!targets[n].is_finished) continue;
+      const TileTarget& target = to.targets[n];
+      FinishTile(target.rows, columns, targets[n].bias, activation, target.c, call.N);
+    }
+  }
+}
+
+template <class Activation>
+HWY_INLINE void RunTask(const PackedTask& t, const Activation& activation) {
+  PanelPlace at;
+  do {
+    MultiplyPanel(t, at, activation);
+  } while (MoveOn(t, at));
+}
+
 void run_packed_task(const PackedTask& t) {
-  MultiplyTask(t);
   const FloatTag d;
-  if (t.activation == ops::GeluForm::kErf) {
-    FinishTask(t, [d](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
-  } else if (t.activation == ops::GeluForm::kTanh) {
-    FinishTask(t, [d](FloatVector v) HWY_ATTR { return GeluTanh(d, v); });
-  } else if (t.bias != nullptr) {
-    FinishTask(t, [](FloatVector v) HWY_ATTR { return v; });
+  if (t.call->activation == ops::GeluForm::kErf) {
+    RunTask(t, [d](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
+  } else if (t.call->activation == ops::GeluForm::kTanh) {
+    RunTask(t, [d](FloatVector v) HWY_ATTR { return GeluTanh(d, v); });
+  } else {
+    RunTask(t, [](FloatVector v) HWY_ATTR { return v; });
   }
 }
 
@@ -181,44 +334,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cloze::backend::cpu {
 
-HWY_EXPORT(pack_rows);
-HWY_EXPORT(pack_panels);
+HWY_EXPORT(pack_tile);
 HWY_EXPORT(run_packed_task);
-
-int64_t weight_panel_columns() { return register_tile().columns; }
 
 namespace {
 
 size_t float_bytes(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
-
-class PackWeight final : public Kernel {
- public:
-  explicit PackWeight(const KernelRequest& request)
-      : request_(request),
-        work_{.items = request.outputs[0].shape[0], .num_threads = request.num_threads},
-        scratch_floats_(request.outputs[0].shape[1] * request.outputs[0].shape[2]) {}
-
-  size_t workspace_bytes() const override {
-    return float_bytes(scratch_floats_) * num_parts(work_);
-  }
-
-  void run(const KernelArguments& arguments) override {
-    for_each_part(work_, [&](const Part& panels) {
-      PackTask task{request_.inputs[0].shape[0], request_.inputs[0].shape[1]};
-      task.weight = arguments.input<float>(0);
-      task.packed = arguments.output<void>(0);
-      task.packed_dtype = request_.outputs[0].dtype;
-      task.panels = panels;
-      task.scratch = static_cast<float*>(arguments.workspace) + scratch_floats_ * panels.index;
-      HWY_DYNAMIC_DISPATCH(pack_panels)(task);
-    });
-  }
-
- private:
-  KernelRequest request_;
-  Work work_;
-  int64_t scratch_floats_;
-};
 
 class PackedLinear final : public Kernel {
  public:
@@ -227,100 +348,121 @@ class PackedLinear final : public Kernel {
         M_(request.inputs[0].shape[0]),
         K_(request.inputs[0].shape[1]),
         N_(request.outputs[0].shape[1]),
-        panel_columns_(request.inputs[1].shape[2]) {
-    depth_block_ = divide_up(K_, divide_up(K_, ProductPlan::kMostDepth));
-    row_blocks_ = divide_up(M_, kMostRows);
-    block_rows_ = divide_up(M_, row_blocks_);
-    // Enough tasks that no thread waits long for the last.
-    const int64_t wanted = request.num_threads == 1 ? 1 : 3 * request.num_threads;
-    const int64_t panels = divide_up(divide_up(N_, divide_up(wanted, row_blocks_)), panel_columns_);
-    block_columns_ = std::min(panels * panel_columns_, ProductPlan::kColumns);
-    column_blocks_ = divide_up(N_, block_columns_);
+        scheme_(scheme_of(request)),
+        steps_(steps_of(scheme_)),
+        part_rows_(divide_up(M_, scheme_.row_parts)),
+        part_columns_(N_ / scheme_.column_parts),
+        depth_(K_ / scheme_.column_parts) {
     tile_rows_ = register_tile().rows;
+    panel_columns_ = register_tile().columns;
+    depth_block_ = divide_up(depth_, divide_up(depth_, kMostDepth));
+    row_blocks_ = divide_up(part_rows_, kMostRows);
+    block_rows_ = divide_up(part_rows_, row_blocks_);
     block_tiles_ = divide_up(block_rows_, tile_rows_);
+    share_columns();
   }
 
   size_t workspace_bytes() const override {
-    return float_bytes(x_floats() + panel_floats() * request_.num_threads);
+    return float_bytes(num_operands() * operand_floats() + thread_floats() * request_.num_threads);
   }
 
   void run(const KernelArguments& arguments) override {
-    const auto& attributes = request_.attributes_as<ops::PackedLinearAttributes>();
-    float* packed_x = static_cast<float*>(arguments.workspace);
-    pack_x(arguments.input<float>(0), packed_x);
-    PackedTask all{N_, K_, depth_block_};
-    all.packed = arguments.input<void>(1);
-    all.packed_dtype = request_.inputs[1].dtype;
-    all.bias = request_.inputs.size() == 3 ? arguments.input<float>(2) : nullptr;
-    all.y = arguments.output<float>(0);
-    all.activation = attributes.activation;
+    float* operands = static_cast<float*>(arguments.workspace);
+    float* scratch = operands + num_operands() * operand_floats();
+    pack_operands(arguments.input<float>(0), operands, scratch);
+    PackedCall call{&steps_, M_, N_, part_rows_, part_columns_, depth_, depth_block_};
+    call.operands = operands;
+    call.operand_floats = operand_floats();
+    call.packed = arguments.input<void>(1);
+    call.packed_dtype = request_.inputs[1].dtype;
+    call.packed_floats = round_up(part_columns_, panel_columns_) * depth_;
+    call.bias = request_.inputs.size() == 3 ? arguments.input<float>(2) : nullptr;
+    call.activation = request_.attributes_as<ops::PackedLinearAttributes>().activation;
+    call.y = arguments.output<float>(0);
     // Blocks of rows follow each other for the same columns, whose weights are still in the cache.
-    for_each_item(column_blocks_ * row_blocks_, request_.num_threads, [&](int64_t item) {
-      PackedTask task = all;
+    for_each_item(std::ssize(columns_) * row_blocks_, request_.num_threads, [&](int64_t item) {
       const int64_t block = item % row_blocks_;
-      task.row = block * block_rows_;
-      task.tiles = tiles_of(block);
-      task.packed_x = packed_x + block * block_floats();
-      task.column = item / row_blocks_ * block_columns_;
-      task.columns = std::min(block_columns_, N_ - task.column);
-      task.panel = packed_x + x_floats() + omp_get_thread_num() * panel_floats();
+      const Part& columns = columns_[item / row_blocks_];
+      PackedTask task{&call, block * block_rows_, tiles_of(block)};
+      task.operands = operands + block * block_floats();
+      task.column = columns.begin;
+      task.columns = columns.size();
+      task.panel = scratch + omp_get_thread_num() * thread_floats();
       HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
     });
   }
 
  private:
-  // A block of x this high, one block of the depth wide, stays in the second cache.
+  // A block of an operand, this high and deep, mostly stays in the second cache. A panel this deep
+  // does not stay in the first, but it is read in order, and less often sums are.
   static constexpr int64_t kMostRows = 192;
+  static constexpr int64_t kMostDepth = 768;
+  // Of x: with fewer, halves are low and the weight, of which there is more, takes the time.
+  static constexpr int64_t kLeastStrassenRows = 96;
 
-  int64_t panel_floats() const { return depth_block_ * panel_columns_; }
-  int64_t block_floats() const { return round_up(block_tiles_ * tile_rows_ * K_, 16); }
-  int64_t x_floats() const { return row_blocks_ * block_floats(); }
-  int64_t rows_of(int64_t block) const { return std::min(block_rows_, M_ - block * block_rows_); }
+  static const Scheme& scheme_of(const KernelRequest& request) {
+    if (request.inputs[1].shape.rank() == 3) return kOneProduct;
+    return request.inputs[0].shape[0] < kLeastStrassenRows ? kFewRows : kStrassen;
+  }
+
+  int64_t num_operands() const { return std::ssize(scheme_.operands); }
+  int64_t block_floats() const { return round_up(block_tiles_ * tile_rows_ * depth_, 16); }
+  int64_t operand_floats() const { return row_blocks_ * block_floats(); }
+  int64_t thread_floats() const { return depth_ * std::max(panel_columns_, tile_rows_); }
   RowTiles tiles_of(int64_t block) const {
-    return {rows_of(block), divide_up(rows_of(block), tile_rows_)};
+    const int64_t rows = std::min(block_rows_, part_rows_ - block * block_rows_);
+    return {rows, divide_up(rows, tile_rows_)};
+  }
+
+  // Wide tasks first, as x is read anew for each; at the end narrow ones, so that no thread waits
+  // long for the last.
+  void share_columns() {
+    const int64_t most = std::max<int64_t>(1, ProductPlan::kColumns / panel_columns_);
+    const int64_t shares = request_.num_threads == 1 ? 1 : 2 * request_.num_threads;
+    const int64_t panels = divide_up(part_columns_, panel_columns_);
+    for (int64_t panel = 0; panel < panels;) {
+      const int64_t count = std::clamp<int64_t>((panels - panel) / shares, 1, most);
+      columns_.push_back({.begin = panel * panel_columns_,
+                          .end = std::min((panel + count) * panel_columns_, part_columns_)});
+      panel += count;
+    }
   }
 
   // All of x, laid out once for all the columns.
-  void pack_x(const float* x, float* packed_x) const {
+  void pack_operands(const float* x, float* operands, float* scratch) const {
     for_each_item(row_blocks_ * block_tiles_, request_.num_threads, [&](int64_t item) {
       const int64_t block = item / block_tiles_;
       const int64_t tile = item % block_tiles_;
       const RowTiles tiles = tiles_of(block);
       if (tile >= tiles.count) return;
-      RowTask task{K_};
-      task.x = x + (block * block_rows_ + tiles.begin(tile)) * K_;
-      task.rows = tiles.height(tile);
-      task.packed = packed_x + block * block_floats() + tile * tile_rows_ * K_;
-      HWY_DYNAMIC_DISPATCH(pack_rows)(task);
+      TileSums sums{{x, M_, K_, part_rows_, depth_}, scheme_.operands};
+      sums.rows.row = block * block_rows_ + tiles.begin(tile);
+      sums.rows.rows = tiles.height(tile);
+      sums.rows.scratch = scratch + omp_get_thread_num() * thread_floats();
+      sums.packed = operands + block * block_floats() + tile * tile_rows_ * depth_;
+      sums.operand_floats = operand_floats();
+      HWY_DYNAMIC_DISPATCH(pack_tile)(sums);
     });
   }
 
   KernelRequest request_;
-  int64_t M_, K_, N_, panel_columns_;
-  int64_t depth_block_, row_blocks_, block_rows_, block_columns_, column_blocks_;
-  int64_t tile_rows_, block_tiles_;
+  int64_t M_, K_, N_;
+  const Scheme& scheme_;
+  std::vector<SchemeStep> steps_;
+  int64_t part_rows_, part_columns_, depth_;
+  int64_t tile_rows_ = 0, panel_columns_ = 0, depth_block_ = 0;
+  int64_t row_blocks_ = 0, block_rows_ = 0, block_tiles_ = 0;
+  std::vector<Part> columns_;  // of the tasks
 };
-
-std::optional<std::string> refuse_other_panels(int64_t columns) {
-  if (columns == weight_panel_columns()) return std::nullopt;
-  return fmt::format("panels of {} columns, not of {}", columns, weight_panel_columns());
-}
-
-template <class K>
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<K>(request);
-}
 
 }  // namespace
 
-constinit const KernelEntry kPackWeightEntry{
-    "cpu/pack_weight/panels",
-    [](const KernelRequest& request) { return refuse_other_panels(request.outputs[0].shape[2]); },
-    create<PackWeight>};
 constinit const KernelEntry kPackedLinearEntry{
     "cpu/packed_linear/panels",
-    [](const KernelRequest& request) { return refuse_other_panels(request.inputs[1].shape[2]); },
-    create<PackedLinear>};
+    [](const KernelRequest& request) { return refuse_other_panels(request.inputs[1].shape); },
+    [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+      return std::make_unique<PackedLinear>(request);
+    }};
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -58,6 +58,23 @@ inline constexpr int64_t kTileRows = 12;
 inline constexpr int64_t kTileRows = 6;
 #endif
 
+// One step of the depth: adds what a column of A and a row of B give to the sums of kRows, left and
+// right half.
+template <int64_t kRows, RowLayout kLayout>
+HWY_INLINE void AddProducts(const float* HWY_RESTRICT a, int64_t stride,
+                            const float* HWY_RESTRICT b, FloatVector (&left)[kRows],
+                            FloatVector (&right)[kRows]) {
+  const FloatTag d;
+  const FloatVector b0 = hn::Load(d, b);
+  const FloatVector b1 = hn::Load(d, b + kLanes);
+#pragma GCC unroll 12
+  for (int64_t i = 0; i < kRows; ++i) {
+    const FloatVector value = hn::Set(d, kLayout == RowLayout::kByRow ? a[i * stride] : a[i]);
+    left[i] = hn::MulAdd(value, b0, left[i]);
+    right[i] = hn::MulAdd(value, b1, right[i]);
+  }
+}
+
 template <int64_t kRows, RowLayout kLayout>
 HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   const FloatTag d;
@@ -70,14 +87,7 @@ HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   const int64_t stride = t.a_stride;
 #pragma GCC unroll 4
   for (int64_t k = 0; k < t.depth; ++k) {
-    const FloatVector b0 = hn::Load(d, b);
-    const FloatVector b1 = hn::Load(d, b + kLanes);
-#pragma GCC unroll 12
-    for (int64_t i = 0; i < kRows; ++i) {
-      const FloatVector value = hn::Set(d, kLayout == RowLayout::kByRow ? a[i * stride] : a[i]);
-      left[i] = hn::MulAdd(value, b0, left[i]);
-      right[i] = hn::MulAdd(value, b1, right[i]);
-    }
+    AddProducts<kRows, kLayout>(a, stride, b, left, right);
     a += kLayout == RowLayout::kByRow ? 1 : stride;
     b += kTileColumns;
   }

@@ -32,6 +32,29 @@ TEST(PackedLinear, IsLinearOfThePackedWeight) {
   }
 }
 
+// Panels of one column: each block is one number.
+TEST(PackWeight, BlocksForStrassenByHand) {
+  const Tensor weight = floats({2, 2}, {1.0, 20.0, 300.0, 4000.0});  // [output, input]
+  const ops::PackWeightAttributes pack{.panel_columns = 1, .strassen = true};
+  const auto packed = apply_in_double(ops::kPackWeight, pack, {weight})[0];
+  EXPECT_EQ(packed.type.shape, (Shape{7, 1, 1, 1}));
+  EXPECT_EQ(packed.values,
+            (std::vector<double>{4001.0, 1.0, -3700.0, 19.0, 4000.0, 301.0, 4020.0}));
+}
+
+TEST(PackedLinear, IsLinearOfTheBlocks) {
+  const Tensor weight = floats(
+      {4, 4}, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0});
+  const Tensor x = floats({1, 4}, {1.0, 10.0, 100.0, 1000.0});
+  for (const int64_t columns : {1, 2}) {
+    const ops::PackWeightAttributes pack{.panel_columns = columns, .strassen = true};
+    const Tensor packed = apply_in_double(ops::kPackWeight, pack, {weight})[0];
+    const auto y =
+        apply_in_double(ops::kPackedLinear, ops::PackedLinearAttributes{4}, {x, packed})[0];
+    EXPECT_EQ(y.values, (std::vector<double>{4321.0, 8765.0, 3219.0, 7654.0})) << columns;
+  }
+}
+
 TEST(PackedLinear, ActivatesTheSum) {
   const ops::GeluForm form = ops::GeluForm::kTanh;
   const Tensor packed = floats({1, 2, 1}, {0.5, -0.75});

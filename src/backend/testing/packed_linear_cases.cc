@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "backend/testing/kernel_case.h"
@@ -16,12 +17,33 @@ struct ProductSizes {
 constexpr ProductSizes kSizes[] = {{1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {13, 1100, 40}};
 constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 
-void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes, int64_t columns,
-               DType dtype) {
-  const ops::PackWeightAttributes pack{columns, dtype};
+// Halves of one panel and of several, rows that are few, odd, and in several blocks.
+constexpr ProductSizes kStrassenSizes[] = {
+    {1, 2, 64}, {37, 90, 128}, {97, 130, 64}, {401, 44, 192}};
+
+// The blocks of a weight whose sums are exact, so that they agree with each other.
+void fill_blocks(Tensor& packed, Random& random, int64_t K) {
+  const int64_t elements = packed.type.shape.elements() / packed.type.shape[0];
+  for (int64_t i = 0; i < elements; ++i) {
+    std::array<double, 4> quadrants{};
+    for (double& value : quadrants) {
+      constexpr double kStep = 0x1p-10;
+      value = std::round(random.normal() / std::sqrt(static_cast<double>(K)) / kStep) * kStep;
+    }
+    for (size_t block = 0; block < ops::kStrassenBlocks.size(); ++block) {
+      double& sum = packed.values[static_cast<int64_t>(block) * elements + i] = 0.0;
+      for (int q = 0; q < 4; ++q) sum += ops::kStrassenBlocks[block][q] * quadrants[q];
+    }
+  }
+}
+
+void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
+               const ops::PackWeightAttributes& pack) {
   const graph::TensorType weight{DType::kF32, {sizes.N, sizes.K}};
   const auto packed = ops::kPackWeight.infer(std::vector{weight}, pack);
-  cases.push_back({.name = fmt::format("panels of {} in {}", columns, name_of(dtype)),
+  const char* strassen = pack.strassen ? " for Strassen's algorithm" : "";
+  cases.push_back({.name = fmt::format("panels of {} in {}{}", pack.panel_columns,
+                                       name_of(pack.dtype), strassen),
                    .op = &ops::kPackWeight,
                    .attributes = pack,
                    .inputs = {weight},
@@ -29,17 +51,19 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes, int64_
   for (const auto& activation : {std::optional<ops::GeluForm>(), std::optional(ops::GeluForm::kErf),
                                  std::optional(ops::GeluForm::kTanh)}) {
     for (const bool has_bias : {false, true}) {
-      KernelCase one{.name = fmt::format(
-                         "{} outputs, {}{}", sizes.N, has_bias ? "bias" : "no bias",
-                         activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : ""),
-                     .op = &ops::kPackedLinear,
-                     .attributes = ops::PackedLinearAttributes{sizes.N, activation},
-                     .inputs = {{DType::kF32, {sizes.M, sizes.K}}, packed[0]},
-                     .prepare =
-                         [K = sizes.K](auto& inputs, Random& random) {
-                           fill_normal(inputs[1], random, 1.0 / std::sqrt(static_cast<double>(K)));
-                         },
-                     .summed_terms = sizes.K + 1};
+      KernelCase one{
+          .name = fmt::format(
+              "{} outputs, {}{}{}", sizes.N, has_bias ? "bias" : "no bias",
+              activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "", strassen),
+          .op = &ops::kPackedLinear,
+          .attributes = ops::PackedLinearAttributes{sizes.N, activation},
+          .inputs = {{DType::kF32, {sizes.M, sizes.K}}, packed[0]},
+          .prepare =
+              [K = sizes.K, pack](auto& inputs, Random& random) {
+                if (pack.strassen) return fill_blocks(inputs[1], random, K);
+                fill_normal(inputs[1], random, 1.0 / std::sqrt(static_cast<double>(K)));
+              },
+          .summed_terms = sizes.K + 1};
       if (has_bias) one.inputs.push_back({DType::kF32, {sizes.N}});
       cases.push_back(std::move(one));
     }
@@ -51,7 +75,11 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes, int64_
 std::vector<KernelCase> packed_linear_cases(DType dtype) {
   std::vector<KernelCase> cases;
   for (const ProductSizes& sizes : kSizes) {
-    for (const int64_t columns : kPanelColumns) add_cases(cases, sizes, columns, dtype);
+    for (const int64_t columns : kPanelColumns) add_cases(cases, sizes, {columns, dtype});
+  }
+  if (dtype != DType::kF32) return cases;
+  for (const ProductSizes& sizes : kStrassenSizes) {
+    for (const int64_t columns : kPanelColumns) add_cases(cases, sizes, {columns, dtype, true});
   }
   return cases;
 }

@@ -15,11 +15,11 @@ namespace {
 struct Options {
   std::string checkpoint;
   std::string output_file;
-  std::string precision = "f32";
+  CompileFlags flags;
 };
 
 void run(const Options& options) {
-  const auto model = compile_model(options.checkpoint, precision_named(options.precision));
+  const auto model = compile_model(options.checkpoint, compile_options(options.flags));
   model.write(options.output_file);
   fmt::print("{}: {}, {:.1f} MiB\n", options.output_file,
              models::architecture_of(model.head().kind),
@@ -35,11 +35,7 @@ void add_compile(Subcommand parent) {
   command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
   command.add_option("--output-file", options->output_file, "The compiled model to write")
       .required();
-  command
-      .add_option("--precision", options->precision,
-                  "What weights are stored in: f32, or bf16 (half the memory traffic; computed in "
-                  "f32)")
-      .shows_default();
+  add_compile_flags(command, options->flags);
   command.set_action([options] { run(*options); });
 }
 

@@ -19,23 +19,43 @@ fs::path model_path(const fs::path& path) {
   return state.best_metric && fs::exists(best) ? best : newest;
 }
 
-inference::CompiledModel compile_model(const fs::path& path, DType precision) {
+inference::CompiledModel compile_model(const fs::path& path,
+                                       const inference::CompileOptions& options) {
   return inference::CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
-                                           precision);
+                                           options);
 }
 
 std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path) {
   using inference::CompiledModel;
-  return std::make_shared<const CompiledModel>(CompiledModel::is_compiled(path)
-                                                   ? CompiledModel::open(path)
-                                                   : compile_model(path, DType::kF32));
+  return std::make_shared<const CompiledModel>(
+      CompiledModel::is_compiled(path) ? CompiledModel::open(path) : compile_model(path, {}));
 }
 
-DType precision_named(const std::string& name) {
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
-    if (name == name_of(dtype)) return dtype;
+void add_compile_flags(Subcommand& command, CompileFlags& flags) {
+  command
+      .add_option("--precision", flags.precision,
+                  "What weights are packed in: f32, or bf16 (half the memory traffic; computed in "
+                  "f32)")
+      .shows_default();
+  command.add_flag("--strassen", flags.strassen,
+                   "Multiply by Strassen's algorithm: an eighth fewer multiplications, 1.75 times "
+                   "the size, other roundings");
+}
+
+inference::CompileOptions compile_options(const CompileFlags& flags) {
+  inference::CompileOptions options{.strassen = flags.strassen};
+  if (flags.precision == name_of(DType::kBF16)) {
+    options.precision = DType::kBF16;
+  } else if (flags.precision != name_of(DType::kF32)) {
+    throw_user_error("--precision is {}; choose f32 or bf16", flags.precision);
   }
-  throw_user_error("--precision is {}; choose f32 or bf16", name);
+  if (options.strassen && options.precision != DType::kF32) {
+    throw_user_error(
+        "--strassen adds weights, which bf16 would round once more: leave out "
+        "--precision {}",
+        flags.precision);
+  }
+  return options;
 }
 
 }  // namespace cloze::cli

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/dtype.h"
+#include "cli/subcommand.h"
 #include "inference/compiled_model.h"
 
 namespace cloze::cli {
@@ -20,13 +20,20 @@ inline constexpr const char* kInitCheckpointHelp =
 // run was evaluated, else the newest.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
+// How weights are packed: --precision and --strassen.
+struct CompileFlags {
+  std::string precision = "f32";
+  bool strassen = false;
+};
+void add_compile_flags(Subcommand& command, CompileFlags& flags);
+// UserError for another precision than f32 and bf16, and for what does not go together.
+inference::CompileOptions compile_options(const CompileFlags& flags);
+
 // A model compiled in memory.
-inference::CompiledModel compile_model(const std::filesystem::path& path, DType precision);
+inference::CompiledModel compile_model(const std::filesystem::path& path,
+                                       const inference::CompileOptions& options);
 
 // The model to infer with: a compiled model as it is; any other is compiled in memory.
 std::shared_ptr<const inference::CompiledModel> open_model(const std::filesystem::path& path);
-
-// --precision, what weights are stored in: "f32" or "bf16"; UserError for others.
-DType precision_named(const std::string& name);
 
 }  // namespace cloze::cli

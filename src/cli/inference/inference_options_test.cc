@@ -2,20 +2,34 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "base/error.h"
 
 namespace cloze::cli {
 namespace {
 
-TEST(InferenceOptions, KnowTwoPrecisions) {
-  EXPECT_EQ(precision_named("f32"), DType::kF32);
-  EXPECT_EQ(precision_named("bf16"), DType::kBF16);
+std::string error_of(const CompileFlags& flags) {
   try {
-    precision_named("fp16");
-    FAIL();
+    compile_options(flags);
   } catch (const UserError& error) {
-    EXPECT_STREQ(error.what(), "--precision is fp16; choose f32 or bf16");
+    return error.what();
   }
+  return "";
+}
+
+TEST(CompileOptions, KnowTwoPrecisions) {
+  EXPECT_EQ(compile_options({.precision = "f32"}).precision, DType::kF32);
+  EXPECT_EQ(compile_options({.precision = "bf16"}).precision, DType::kBF16);
+  EXPECT_EQ(error_of({.precision = "fp16"}), "--precision is fp16; choose f32 or bf16");
+}
+
+TEST(CompileOptions, StrassenIsForF32) {
+  EXPECT_FALSE(compile_options({}).strassen);
+  EXPECT_TRUE(compile_options({.strassen = true}).strassen);
+  EXPECT_EQ(
+      error_of({.precision = "bf16", .strassen = true}),
+      "--strassen adds weights, which bf16 would round once more: leave out --precision bf16");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 struct Options {
   std::string checkpoint;
   std::string program;
-  std::string precision = "f32";
+  CompileFlags flags;
   int64_t sequence_length = 128;
   std::string lengths_file;
   int64_t batch_size = 1;
@@ -34,7 +34,7 @@ inference::CompiledModel open_model(const Options& options) {
     throw_user_error("give --program or --init-checkpoint");
   }
   if (!options.program.empty()) return inference::CompiledModel::open(options.program);
-  return compile_model(options.checkpoint, precision_named(options.precision));
+  return compile_model(options.checkpoint, compile_options(options.flags));
 }
 
 void print_run(const inference::LatencyRun& run) {
@@ -58,8 +58,9 @@ void write_raw_timings(const inference::LatencyRun& run) {
 void run(const Options& options) {
   const auto model = std::make_shared<const inference::CompiledModel>(open_model(options));
   const inference::MadeUpSamples samples(*model, options.sequence_length, options.lengths_file);
-  fmt::print("{} weights, {}, batches of {}, {} clients of {} threads, {} calls each\n",
-             name_of(model->precision()),
+  fmt::print("{} weights{}, {}, batches of {}, {} clients of {} threads, {} calls each\n",
+             name_of(model->options().precision),
+             model->options().strassen ? " by Strassen's algorithm" : "",
              options.lengths_file.empty() ? fmt::format("{} tokens", options.sequence_length)
                                           : "lengths of " + options.lengths_file,
              options.batch_size, options.clients, options.threads, options.calls);
@@ -82,10 +83,7 @@ void add_latency(Subcommand parent) {
   const auto options = std::make_shared<Options>();
   command.add_option("--program", options->program, "Compiled model (cloze compile)");
   command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp);
-  command
-      .add_option("--precision", options->precision,
-                  "f32 or bf16: what weights of --init-checkpoint are packed in")
-      .shows_default();
+  add_compile_flags(command, options->flags);
   command.add_option("--seq-length", options->sequence_length, "Tokens of a sequence")
       .at_least(1)
       .shows_default();
