@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <string>
 
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "platform/file.h"
 
@@ -140,7 +140,7 @@ TEST(Safetensors, FileErrorNamesFileAndOffset) {
 }
 
 TEST(Safetensors, ReadsATransformersCheckpoint) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA names no folder with test data";
   const std::filesystem::path folder =
       std::filesystem::path(data) / "checkpoints" / "hf_tiny_safetensors";

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "base/philox.h"
 #include "formats/crc32c.h"
@@ -93,7 +93,7 @@ TEST_F(TfCheckpointTest, HoldsTensorsSlotsAndSteps) {
 TEST_F(TfCheckpointTest, WritesTheSameBytes) { expect_rewritten_alike(kFixture); }
 
 TEST_F(TfCheckpointTest, ReadsAndRewritesTensorFlowsOwn) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path folder = fs::path(data) / "checkpoints";
   expect_rewritten_alike(folder / "tf1_tiny/bert_model.ckpt");

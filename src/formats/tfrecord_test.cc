@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
+
+#include "base/data_folder_test.h"
 
 namespace cloze::formats {
 namespace {
@@ -107,7 +108,7 @@ TEST(TfRecordTest, HugeLengthIsRefusedEvenWithARightChecksum) {
 }
 
 TEST(TfRecordTest, ReadsFilesThatTensorFlowWrote) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path folder = fs::path(data) / "golden/tfrecord";
   const std::pair<const char*, int> files[] = {{"graphcore_sample_text.tfrecord", 45},

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "formats/json.h"
 #include "models/stored_model.h"
@@ -94,7 +94,7 @@ TEST_F(CheckpointConversionTest, NothingGoesMissingUnsaid) {
 }
 
 TEST_F(CheckpointConversionTest, HuggingFaceKeepsNamesAndTypes) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path source = fs::path(data) / "checkpoints/hf_tiny_safetensors";
   const auto report = convert_checkpoint(options("hf2hf", source, "hf"));

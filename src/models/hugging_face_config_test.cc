@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "formats/json.h"
 
@@ -73,7 +73,7 @@ TEST(HuggingFaceConfig, RefusalsNameFileKeyAndValue) {
 }
 
 TEST(HuggingFaceConfig, ReadsStoredFolders) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA names no folder with test data";
   const std::filesystem::path folder = std::filesystem::path(data) / "checkpoints";
   EXPECT_EQ(read_hugging_face_config(folder / "hf_tiny_safetensors" / "config.json").hidden_size,

@@ -2,11 +2,11 @@
 // contexts, multilingual edge strings. The files are in the folder that CLOZE_DATA names.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/data_folder_test.h"
 #include "platform/file.h"
 #include "text/tokenizer.h"
 
@@ -18,7 +18,7 @@ using nlohmann::json;
 class TokenizerGoldenTest : public testing::Test {
  protected:
   void SetUp() override {
-    const char* folder = std::getenv("CLOZE_DATA");
+    const char* folder = data_folder();
     if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set: no golden files";
     folder_ = folder;
     if (!std::filesystem::exists(golden("tokenizer_tests.json"))) {

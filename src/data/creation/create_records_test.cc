@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <string>
 
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "data/records/record_dataset.h"
 #include "data/records/record_features.h"
@@ -191,7 +191,7 @@ void expect_same_features(std::span<const std::byte> ours, std::span<const std::
 }
 
 TEST(GoogleCompatibleTest, ReproducesTheGoldenRecords) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path golden_folder = fs::path(data) / "golden/tfrecord";
   const fs::path output = fs::path(testing::TempDir()) / "cloze_google_compatible";
@@ -221,7 +221,7 @@ TEST(GoogleCompatibleTest, ReproducesTheGoldenRecords) {
 }
 
 TEST(GoldenRecordsTest, RecordsOfOtherProgramsAreRead) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path folder = fs::path(data) / "golden/tfrecord";
   const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/records/record_dataset.h"
@@ -156,7 +156,7 @@ TEST(PackedRecord, RandomWordsAreRefusedOrFit) {
 
 // Graphcore's own files: 44 packs hold the 45 records that were made of the same text.
 TEST(PackedRecord, GraphcoresPacksHoldTheirRecords) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path folder = fs::path(data) / "golden/tfrecord";
   const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};

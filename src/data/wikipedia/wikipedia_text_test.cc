@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "platform/file.h"
 
@@ -89,7 +88,7 @@ TEST(WikipediaText, OtherFilesAndEmptyDumpsAreRefused) {
 }
 
 TEST(WikipediaText, ARealDumpIsCleanForAnyNumberOfThreads) {
-  const char* data = std::getenv("CLOZE_DATA");
+  const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const auto files = platform::expand_paths(std::string(data) + "/mediawiki_xml/*.bz2");
   const Written written = write(files, 2);

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "platform/file.h"
 
@@ -84,7 +83,7 @@ TEST(GlueDataTest, SubmissionsAreRead) {
 }
 
 TEST(GlueDataTest, TheOfficialFiles) {
-  const char* folder = std::getenv("CLOZE_DATA");
+  const char* folder = data_folder();
   if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   struct Split {
     const char* task;

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "tasks/squad/squad_fixture.h"
 
@@ -171,7 +171,7 @@ TEST(SquadFeaturesTest, AMillionWords) {
 
 // The numbers of features that are published for SQuAD 1.1 at 384, 128 and 64.
 TEST(SquadFeaturesTest, PublishedCounts) {
-  const char* folder = std::getenv("CLOZE_DATA");
+  const char* folder = data_folder();
   if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const std::filesystem::path path(folder);
   const SquadData data = read_squad(path / "squad/dev-v1.1.json");

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "base/data_folder_test.h"
 #include "base/error.h"
 #include "formats/json.h"
 #include "platform/file.h"
@@ -84,7 +83,7 @@ TEST(SquadScoreTest, FilesOfAnotherFormAreRefused) {
 
 // Prediction files of the leaderboard, with the scores that the official programs print.
 TEST(SquadScoreTest, EqualsTheOfficialScores) {
-  const char* folder = std::getenv("CLOZE_DATA");
+  const char* folder = data_folder();
   if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
   const fs::path squad = fs::path(folder) / "squad";
   const auto expected = formats::read_json_file(squad / "predictions/expected_scores.json");
