@@ -47,14 +47,7 @@ std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<co
       {.top_k = largest_top_k(inputs), .may_have_no_answer = options.may_have_no_answer});
   std::vector<ordered_json> outputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    ordered_json list = ordered_json::array();
-    for (const tasks::Answer& one : at_most(answers[i], inputs[i].top_k)) {
-      list.push_back({{"text", one.text},
-                      {"probability", one.probability},
-                      {"start", one.start},
-                      {"end", one.end}});
-    }
-    outputs.push_back({{"answers", std::move(list)}});
+    outputs.push_back(tasks::answers_json(at_most(answers[i], inputs[i].top_k)));
   }
   return outputs;
 }

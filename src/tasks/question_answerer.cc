@@ -41,6 +41,17 @@ std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k)
 
 }  // namespace
 
+nlohmann::ordered_json answers_json(std::span<const Answer> answers) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Answer& answer : answers) {
+    list.push_back({{"text", answer.text},
+                    {"probability", answer.probability},
+                    {"start", answer.start},
+                    {"end", answer.end}});
+  }
+  return {{"answers", std::move(list)}};
+}
+
 QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::CompiledModel> model,
                                    int num_threads)
     : client_(std::move(model), num_threads) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "inference/inference_client.h"
 
 namespace cloze::tasks {
@@ -22,6 +23,9 @@ struct Answer {
   double probability = 0.0;
   int64_t start = 0, end = 0;  // code points of the context, end exclusive; 0, 0 for no answer
 };
+
+// The answers to one question: {"answers": [{"text", "probability", "start", "end"}, ...]}
+nlohmann::ordered_json answers_json(std::span<const Answer> answers);
 
 struct AnswerOptions {
   int64_t top_k = 5;

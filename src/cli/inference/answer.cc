@@ -44,26 +44,14 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
            options.context.empty() ? platform::read_file(options.context_file) : options.context}};
 }
 
-// A JSON line for each question of a file: {"answers": [{"text", "probability", "start", "end"}]}.
-void print_lines(const std::vector<std::vector<tasks::Answer>>& all) {
-  for (const std::vector<tasks::Answer>& answers : all) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const tasks::Answer& answer : answers) {
-      list.push_back({{"text", answer.text},
-                      {"probability", answer.probability},
-                      {"start", answer.start},
-                      {"end", answer.end}});
-    }
-    fmt::print("{}\n", formats::json_line({{"answers", std::move(list)}}));
-  }
-}
-
 void run(const Options& options) {
   const std::vector<tasks::QuestionAndContext> questions = questions_of(options);
   tasks::QuestionAnswerer answerer(open_model(options.checkpoint), options.threads);
   const auto answers = answerer.answer(questions, options.answer);
   if (!options.input_file.empty()) {
-    print_lines(answers);
+    for (const std::vector<tasks::Answer>& one : answers) {
+      fmt::print("{}\n", formats::json_line(tasks::answers_json(one)));
+    }
     return;
   }
   for (const tasks::Answer& answer : answers.front()) {
