@@ -19,7 +19,7 @@
 namespace cloze::inference {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "compiled models are mapped as they are");
+static_assert(std::endian::native == std::endian::little, "compiled models are read as they are");
 
 constexpr std::string_view kMagic = "clozemdl";
 constexpr uint32_t kVersion = 2;
