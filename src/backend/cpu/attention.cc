@@ -195,14 +195,10 @@ class Attention final : public Kernel {
   AttentionSizes sizes_;
 };
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<Attention>(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kAttentionEntry{"cpu/attention/vector", refuse_unless_f32_or_bf16,
-                                            create};
+                                            create_kernel<Attention>};
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -255,14 +255,10 @@ class AttentionGradient final : public Kernel {
   AttentionSizes sizes_;
 };
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<AttentionGradient>(request);
-}
-
 }  // namespace
 
-constinit const KernelEntry kAttentionGradientEntry{"cpu/attention_gradient/vector",
-                                                    refuse_unless_f32_or_bf16, create};
+constinit const KernelEntry kAttentionGradientEntry{
+    "cpu/attention_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<AttentionGradient>};
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -180,16 +180,13 @@ class GradientKernel final : public Kernel {
   RowSums sums_;
 };
 
-std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  return std::make_unique<GradientKernel>(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kDropoutAddLayerNormEntry{"cpu/dropout_add_layer_norm/vector",
                                                       refuse_unless_f32_or_bf16, create};
 constinit const KernelEntry kDropoutAddLayerNormGradientEntry{
-    "cpu/dropout_add_layer_norm_gradient/vector", refuse_unless_f32_or_bf16, create_gradient};
+    "cpu/dropout_add_layer_norm_gradient/vector", refuse_unless_f32_or_bf16,
+    create_kernel<GradientKernel>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

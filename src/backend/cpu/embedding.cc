@@ -122,10 +122,6 @@ class GradientKernel final : public Kernel {
   KernelRequest request_;
 };
 
-std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  return std::make_unique<GradientKernel>(request);
-}
-
 std::optional<std::string> refuse(const KernelRequest& request) {
   KernelRequest output = request;
   output.inputs = request.outputs;
@@ -135,8 +131,8 @@ std::optional<std::string> refuse(const KernelRequest& request) {
 }  // namespace
 
 constinit const KernelEntry kEmbeddingEntry{"cpu/embedding/vector", refuse, create};
-constinit const KernelEntry kEmbeddingGradientEntry{"cpu/embedding_gradient/vector",
-                                                    refuse_unless_f32_or_bf16, create_gradient};
+constinit const KernelEntry kEmbeddingGradientEntry{
+    "cpu/embedding_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<GradientKernel>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -146,15 +146,11 @@ class ScatterKernel final : public Kernel {
   Work work_;
 };
 
-std::unique_ptr<Kernel> create_scatter(const KernelRequest& request) {
-  return std::make_unique<ScatterKernel>(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kGatherRowsEntry{"cpu/gather_rows/copy", serve_all, create_gather};
 constinit const KernelEntry kScatterRowsEntry{"cpu/scatter_rows/vector", refuse_unless_f32_or_bf16,
-                                              create_scatter};
+                                              create_kernel<ScatterKernel>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -92,20 +92,12 @@ class GradientScaleKernel final : public Kernel {
   double max_norm_;
 };
 
-std::unique_ptr<Kernel> create_norm(const KernelRequest& request) {
-  return std::make_unique<GlobalNormKernel>(request);
-}
-
-std::unique_ptr<Kernel> create_scale(const KernelRequest& request) {
-  return std::make_unique<GradientScaleKernel>(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kGlobalNormEntry{"cpu/global_norm/vector", refuse_unless_f32,
-                                             create_norm};
+                                             create_kernel<GlobalNormKernel>};
 constinit const KernelEntry kGradientScaleEntry{"cpu/gradient_scale/scalar", refuse_unless_f32,
-                                                create_scale};
+                                                create_kernel<GradientScaleKernel>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -119,16 +119,12 @@ class GradientKernel final : public Kernel {
   RowSums sums_;
 };
 
-std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  return std::make_unique<GradientKernel>(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kLayerNormEntry{"cpu/layer_norm/vector", refuse_unless_f32_or_bf16,
                                             create};
-constinit const KernelEntry kLayerNormGradientEntry{"cpu/layer_norm_gradient/vector",
-                                                    refuse_unless_f32_or_bf16, create_gradient};
+constinit const KernelEntry kLayerNormGradientEntry{
+    "cpu/layer_norm_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<GradientKernel>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

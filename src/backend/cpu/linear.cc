@@ -214,19 +214,16 @@ class LinearWeightGradient final : public Kernel {
   Product product_;
 };
 
-template <class K>
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<K>(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kLinearEntry{"cpu/linear/blocked", refuse_unless_f32_or_bf16,
-                                         create<Linear>};
-constinit const KernelEntry kLinearInputGradientEntry{
-    "cpu/linear_input_gradient/blocked", refuse_unless_f32_or_bf16, create<LinearInputGradient>};
-constinit const KernelEntry kLinearWeightGradientEntry{
-    "cpu/linear_weight_gradient/blocked", refuse_unless_f32_or_bf16, create<LinearWeightGradient>};
+                                         create_kernel<Linear>};
+constinit const KernelEntry kLinearInputGradientEntry{"cpu/linear_input_gradient/blocked",
+                                                      refuse_unless_f32_or_bf16,
+                                                      create_kernel<LinearInputGradient>};
+constinit const KernelEntry kLinearWeightGradientEntry{"cpu/linear_weight_gradient/blocked",
+                                                       refuse_unless_f32_or_bf16,
+                                                       create_kernel<LinearWeightGradient>};
 
 }  // namespace cloze::backend::cpu
 #endif

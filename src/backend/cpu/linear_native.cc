@@ -255,19 +255,14 @@ std::optional<std::string> refuse(const KernelRequest& request) {
   return refuse_native_bf16();
 }
 
-template <class K>
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<K>(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kNativeLinearEntry{"cpu/linear/native_bf16", refuse,
-                                               create<NativeLinear>};
+                                               create_kernel<NativeLinear>};
 constinit const KernelEntry kNativeLinearInputGradientEntry{
-    "cpu/linear_input_gradient/native_bf16", refuse, create<NativeLinearInputGradient>};
+    "cpu/linear_input_gradient/native_bf16", refuse, create_kernel<NativeLinearInputGradient>};
 constinit const KernelEntry kNativeLinearWeightGradientEntry{
-    "cpu/linear_weight_gradient/native_bf16", refuse, create<NativeLinearWeightGradient>};
+    "cpu/linear_weight_gradient/native_bf16", refuse, create_kernel<NativeLinearWeightGradient>};
 
 }  // namespace cloze::backend::cpu
 #endif

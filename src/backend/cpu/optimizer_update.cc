@@ -190,19 +190,16 @@ class LambKernel final : public Kernel {
   Work work_;
 };
 
-std::unique_ptr<Kernel> create_adamw(const KernelRequest& request) {
-  return std::make_unique<AdamWKernel>(request);
-}
-
 std::unique_ptr<Kernel> create_lamb(const KernelRequest& request) {
   // Without the trust ratio, lamb is the update of adamw.
-  if (!request.attributes_as<ops::MomentAttributes>().adapts) return create_adamw(request);
-  return std::make_unique<LambKernel>(request);
+  const bool adapts = request.attributes_as<ops::MomentAttributes>().adapts;
+  return adapts ? create_kernel<LambKernel>(request) : create_kernel<AdamWKernel>(request);
 }
 
 }  // namespace
 
-constinit const KernelEntry kAdamWEntry{"cpu/adamw/vector", refuse_unless_f32, create_adamw};
+constinit const KernelEntry kAdamWEntry{"cpu/adamw/vector", refuse_unless_f32,
+                                        create_kernel<AdamWKernel>};
 constinit const KernelEntry kLambEntry{"cpu/lamb/vector", refuse_unless_f32, create_lamb};
 
 }  // namespace cloze::backend::cpu

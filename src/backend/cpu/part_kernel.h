@@ -1,5 +1,5 @@
-// PartKernel: a kernel whose work falls into parts that need nothing of each other, and the
-// refusals that vector kernels share.
+// PartKernel: a kernel whose work falls into parts that need nothing of each other; and what tables
+// of kernels share: how one is made, and refusals.
 #pragma once
 
 #include <memory>
@@ -54,6 +54,12 @@ inline Work row_work(const KernelRequest& request, int64_t rows, int64_t row_ele
   return {.items = rows,
           .least_items = std::max<int64_t>(1, kLeastElements / std::max<int64_t>(1, row_elements)),
           .num_threads = request.num_threads};
+}
+
+// KernelEntry::create of a kernel that needs nothing but the request.
+template <class K>
+std::unique_ptr<Kernel> create_kernel(const KernelRequest& request) {
+  return std::make_unique<K>(request);
 }
 
 std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request);  // input 0
