@@ -23,7 +23,7 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
   expect_inputs("packed_linear", in, 2, 3);
   const int64_t outputs = std::any_cast<const PackedLinearAttributes&>(attributes).outputs;
   const Shape& packed = in[1].shape;
-  const PackWeightAttributes pack{packed[packed.rank() - 1], in[1].dtype, packed.rank() == 4};
+  const PackWeightAttributes pack{packed[-1], in[1].dtype, is_for_strassen(packed)};
   const TensorType weight{DType::kF32, {outputs, in[0].shape[1]}};
   expect_type("packed_linear", "packed", in[1], infer_pack(std::vector{weight}, pack)[0]);
   if (in.size() == 3) expect_type("packed_linear", "bias", in[2], {in[0].dtype, {outputs}});
@@ -40,6 +40,8 @@ double flops(std::span<const TensorType> in, const std::any& attributes) {
 bool suits_strassen(const Shape& weight, int64_t panel_columns) {
   return weight[0] % (2 * panel_columns) == 0 && weight[1] % 2 == 0;
 }
+
+bool is_for_strassen(const Shape& packed) { return packed.rank() == 4; }
 
 const graph::OpDefinition kPackWeight{.name = "pack_weight", .infer = infer_pack};
 const graph::OpDefinition kPackedLinear{.name = "packed_linear", .infer = infer, .flops = flops};

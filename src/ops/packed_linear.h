@@ -42,6 +42,8 @@ inline constexpr std::array<Quadrants, 7> kStrassenBlocks = {{{1, 0, 0, 1},
 
 // Whether halves of the weight are whole panels.
 bool suits_strassen(const Shape& weight, int64_t panel_columns);
+// Whether a packed weight is one of blocks.
+bool is_for_strassen(const Shape& packed);
 
 struct PackWeightAttributes {
   int64_t panel_columns = 0;  // C

@@ -62,7 +62,7 @@ HWY_EXPORT(pack_panel);
 int64_t weight_panel_columns() { return register_tile().columns; }
 
 std::optional<std::string> refuse_other_panels(const Shape& packed) {
-  const int64_t columns = packed[packed.rank() - 1];
+  const int64_t columns = packed[-1];
   if (columns == weight_panel_columns()) return std::nullopt;
   return fmt::format("panels of {} columns, not of {}", columns, weight_panel_columns());
 }
@@ -72,16 +72,13 @@ namespace {
 class PackWeight final : public Kernel {
  public:
   explicit PackWeight(const KernelRequest& request)
-      : request_(request), is_strassen_(request.outputs[0].shape.rank() == 4) {
-    const Shape& weight = request.inputs[0].shape;
+      : request_(request), is_strassen_(ops::is_for_strassen(request.outputs[0].shape)) {
     const Shape& packed = request.outputs[0].shape;
-    const int rank = packed.rank();
-    parts_ = is_strassen_ ? 2 : 1;
-    panels_ = packed[rank - 3];
-    depth_ = packed[rank - 2];
-    columns_ = packed[rank - 1];
+    panels_ = packed[-3];
+    depth_ = packed[-2];
+    columns_ = packed[-1];
+    part_columns_ = request.inputs[0].shape[0] / (is_strassen_ ? 2 : 1);
     work_ = {.items = packed.elements() / (depth_ * columns_), .num_threads = request.num_threads};
-    part_columns_ = weight[0] / parts_;
   }
 
   size_t workspace_bytes() const override {
@@ -114,7 +111,7 @@ class PackWeight final : public Kernel {
 
   KernelRequest request_;
   bool is_strassen_;
-  int64_t parts_ = 1, panels_ = 0, depth_ = 0, columns_ = 0, part_columns_ = 0;
+  int64_t panels_ = 0, depth_ = 0, columns_ = 0, part_columns_ = 0;
   Work work_;
 };
 
@@ -123,9 +120,7 @@ class PackWeight final : public Kernel {
 constinit const KernelEntry kPackWeightEntry{
     "cpu/pack_weight/panels",
     [](const KernelRequest& request) { return refuse_other_panels(request.outputs[0].shape); },
-    [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-      return std::make_unique<PackWeight>(request);
-    }};
+    create_kernel<PackWeight>};
 
 }  // namespace cloze::backend::cpu
 #endif

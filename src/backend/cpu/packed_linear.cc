@@ -7,7 +7,6 @@
 // tile to all its places while it is in registers.
 #include "backend/cpu/packed_linear.h"
 
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -401,7 +400,7 @@ class PackedLinear final : public Kernel {
   static constexpr int64_t kLeastStrassenRows = 96;
 
   static const Scheme& scheme_of(const KernelRequest& request) {
-    if (request.inputs[1].shape.rank() == 3) return kOneProduct;
+    if (!ops::is_for_strassen(request.inputs[1].shape)) return kOneProduct;
     return request.inputs[0].shape[0] < kLeastStrassenRows ? kFewRows : kStrassen;
   }
 
@@ -460,9 +459,7 @@ class PackedLinear final : public Kernel {
 constinit const KernelEntry kPackedLinearEntry{
     "cpu/packed_linear/panels",
     [](const KernelRequest& request) { return refuse_other_panels(request.inputs[1].shape); },
-    [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-      return std::make_unique<PackedLinear>(request);
-    }};
+    create_kernel<PackedLinear>};
 
 }  // namespace cloze::backend::cpu
 #endif

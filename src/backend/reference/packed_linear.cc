@@ -36,18 +36,20 @@ void PackWeight::run(const Call& call) {
   const int64_t N = call.input_shape(0)[0];
   const auto weight = call.read<Parameter<X>>(0);
   const Writer<X> packed = call.write<X>(0);
-  const int64_t half = panels.panels * panels.columns;
-  const int64_t blocks = shape.rank() == 4 ? shape[0] : 1;
-  for (int64_t block = 0; block < blocks; ++block) {
-    for (int64_t n = 0; n < half; ++n) {
+  const int64_t columns = panels.panels * panels.columns;  // of a block
+  const bool is_strassen = ops::is_for_strassen(shape);
+  const auto element = [&](int64_t block, int64_t n, int64_t k) {
+    if (!is_strassen) return n < N ? weight(n, k) : 0.0;
+    double sum = 0.0;
+    for (int64_t q = 0; q < 4; ++q) {
+      sum += ops::kStrassenBlocks[block][q] * weight(n + q % 2 * columns, k + q / 2 * panels.K);
+    }
+    return sum;
+  };
+  for (int64_t block = 0; block < shape.elements() / panels.elements(); ++block) {
+    for (int64_t n = 0; n < columns; ++n) {
       for (int64_t k = 0; k < panels.K; ++k) {
-        double value = 0.0;
-        for (int64_t q = 0; blocks > 1 && q < 4; ++q) {
-          const int factor = ops::kStrassenBlocks[block][q];
-          value += factor * weight(n + q % 2 * half, k + q / 2 * panels.K);
-        }
-        if (blocks == 1 && n < N) value = weight(n, k);
-        packed.put(block * panels.elements() + panels.at(n, k), value);
+        packed.put(block * panels.elements() + panels.at(n, k), element(block, n, k));
       }
     }
   }
@@ -57,7 +59,7 @@ template <typename X>
 void PackedLinear::run(const Call& call) {
   const auto& attributes = call.attributes<ops::PackedLinearAttributes>();
   const int64_t K = call.input_shape(0)[1];
-  const bool is_strassen = call.input_shape(1).rank() == 4;
+  const bool is_strassen = ops::is_for_strassen(call.input_shape(1));
   const Panels panels(call.input_shape(1));
   const auto x = call.read<Parameter<X>>(0);
   const Reader<X> packed = call.read<X>(1);
