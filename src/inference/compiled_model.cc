@@ -22,9 +22,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "compiled models are read as they are");
 
 constexpr std::string_view kMagic = "clozemdl";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr uint64_t kPageBytes = 4096;
-constexpr const char* kBackend = "cpu";
 
 struct RawHeader {
   std::array<char, 8> magic{};
@@ -47,14 +46,17 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 // Shapes that suit any head: weights do not depend on them.
 constexpr models::BatchShape kSomeShape{.tokens = 16, .sequences = 1, .predictions = 1};
 
+bool is_in_pairs(const passes::WeightPacking& packing) {
+  return packing.layout == ops::WeightLayout::kPairs;
+}
+
 plan::Program program_of(graph::Graph graph) {
   return plan::make_program(std::move(graph), engine::backend_named(kBackend), 1);
 }
 
 // Has the model's parameters, still to be written, and packs them when it is refreshed.
 engine::Session packing_session(const PretrainedModel& model, const CompileOptions& options) {
-  return {inference_graph(model.config, model.head, kSomeShape,
-                          {.backend = kBackend, .weights = options}),
+  return {inference_graph(model.config, model.head, kSomeShape, weight_packing(options)),
           {.backend = kBackend}};
 }
 
@@ -123,8 +125,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 nlohmann::json parse_description(std::string_view text, const std::filesystem::path& file) {
   auto parsed = formats::parse_json(text);
   if (!parsed) throw_damaged(file, "the description is not JSON");
-  for (const char* key :
-       {"config", "lower_case", "profile", "precision", "strassen", "panel_columns", "weights"}) {
+  for (const char* key : {"config", "lower_case", "profile", "precision", "strassen",
+                          "panel_columns", "pairs", "weights"}) {
     if (!parsed->contains(key)) throw_damaged(file, fmt::format("the description lacks {}", key));
   }
   return *parsed;
@@ -142,14 +144,28 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
           .tokenizer = {text::Vocabulary::from_tokens(lines_of(vocabulary)), options}};
 }
 
+CompileOptions options_of(const nlohmann::json& description) {
+  const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
+  return {.precision = is_bf16 ? DType::kBF16 : DType::kF32,
+          .strassen = description["strassen"].get<bool>()};
+}
+
 void check_processor(const nlohmann::json& description, const std::filesystem::path& file) {
-  const int64_t here = engine::backend_named(kBackend).panel_columns();
-  const auto there = description["panel_columns"].get<int64_t>();
-  if (here == there) return;
+  const passes::WeightPacking here = weight_packing(options_of(description));
+  const auto columns = description["panel_columns"].get<int64_t>();
+  if (here.panel_columns != columns) {
+    throw_user_error(
+        "{} was compiled for vectors of {} numbers; this processor's have {}: make it anew here "
+        "with cloze compile",
+        file.string(), columns / 2, here.panel_columns / 2);
+  }
+  const bool pairs = description["pairs"].get<bool>();
+  if (pairs == is_in_pairs(here)) return;
   throw_user_error(
-      "{} was compiled for vectors of {} numbers; this processor's have {}: make it anew here with "
+      "{} was compiled for a processor that {} bf16 itself, unlike this one: make it anew here "
+      "with "
       "cloze compile",
-      file.string(), there / 2, here / 2);
+      file.string(), pairs ? "multiplies" : "does not multiply");
 }
 
 }  // namespace
@@ -158,8 +174,7 @@ CompiledModel::CompiledModel(PretrainedModel model, const CompileOptions& option
     : model_(std::move(model)), options_(options) {}
 
 graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
-  return passes::frozen(
-      inference_graph(config(), head(), shape, {.backend = kBackend, .weights = options_}));
+  return passes::frozen(inference_graph(config(), head(), shape, weight_packing(options_)));
 }
 
 CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& session,
@@ -201,12 +216,14 @@ bool CompiledModel::is_compiled(const std::filesystem::path& file) {
 
 std::string CompiledModel::description() const {
   const std::string config_text = models::hugging_face_config_text(config(), head());
+  const passes::WeightPacking packing = weight_packing(options_);
   return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},
                              {"profile", text::profile_name(tokenizer().options().profile)},
                              {"lower_case", tokenizer().options().lower_case},
                              {"precision", name_of(options_.precision)},
                              {"strassen", options_.strassen},
-                             {"panel_columns", engine::backend_named(kBackend).panel_columns()},
+                             {"panel_columns", packing.panel_columns},
+                             {"pairs", is_in_pairs(packing)},
                              {"weights", table_of(program_of(graph(kSomeShape)))}});
 }
 
@@ -255,12 +272,9 @@ CompiledModel CompiledModel::open(const std::filesystem::path& file) {
     const nlohmann::json description =
         parse_description(text.substr(0, header.description_bytes), file);
     check_processor(description, file);
-    const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
-    const CompileOptions options{.precision = is_bf16 ? DType::kBF16 : DType::kF32,
-                                 .strassen = description["strassen"].get<bool>()};
     CompiledModel compiled(
         model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
-        options);
+        options_of(description));
     const std::span<const std::byte> weights = mapped.bytes().subspan(header.weights_offset);
     compiled.weights_ = platform::MemoryBlock(weights.size());
     std::ranges::copy(weights, compiled.weights_.data());

@@ -12,7 +12,8 @@
 //
 // The program itself is not stored: it is made of the configuration for the size of a batch when
 // the first such batch comes, in a millisecond, and all sizes share the weights. That keeps machine
-// code and addresses out of the file; what ties it to a machine is the width of the panels alone.
+// code and addresses out of the file; what ties it to a machine is how its kernels
+// read weights: the width of panels, and whether bf16 lies in pairs.
 //
 // Errors: DataError for a damaged file; UserError for one of another version or another kind of
 // processor, which says how to make it anew. Thread-safe: immutable.

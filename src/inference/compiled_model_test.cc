@@ -87,7 +87,7 @@ TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
   std::string other = good;
   other[8] = 1;
   EXPECT_EQ(refusal(other), file_.string() +
-                                ": version 1 of compiled models; this program reads version 2: "
+                                ": version 1 of compiled models; this program reads version 3: "
                                 "make it anew with cloze compile");
   other = good;
   other.back() = static_cast<char>(other.back() ^ 1);
@@ -96,24 +96,34 @@ TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
                                 "make it anew with cloze compile");
 }
 
-// A whole file whose checksums are right, from a machine with other vectors.
+// Whole files whose checksums are right, from other machines.
 TEST_F(CompiledModelTest, RefusesAnotherProcessor) {
-  std::string bytes = platform::read_file(file_);
-  const size_t key = bytes.find("\"panel_columns\":16");
-  if (key == std::string::npos) GTEST_SKIP() << "this machine does not have panels of 16";
-  bytes.replace(key, 18, "\"panel_columns\":48");
-  const auto hash_into = [&bytes](size_t begin, size_t end, size_t at) {
-    const uint64_t hash =
-        formats::xxh3(std::as_bytes(std::span(bytes.data() + begin, end - begin)));
-    std::memcpy(bytes.data() + at, &hash, sizeof hash);
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string bytes = platform::read_file(file_);
+    const size_t at = bytes.find(from);
+    if (at == std::string::npos) return std::string();
+    bytes.replace(at, from.size(), to);
+    const auto hash_into = [&bytes](size_t begin, size_t end, size_t place) {
+      const uint64_t hash =
+          formats::xxh3(std::as_bytes(std::span(bytes.data() + begin, end - begin)));
+      std::memcpy(bytes.data() + place, &hash, sizeof hash);
+    };
+    uint64_t weights_offset = 0;
+    std::memcpy(&weights_offset, bytes.data() + 32, sizeof weights_offset);
+    hash_into(72, weights_offset, 48);
+    hash_into(0, 64, 64);
+    return bytes;
   };
-  uint64_t weights_offset = 0;
-  std::memcpy(&weights_offset, bytes.data() + 32, sizeof weights_offset);
-  hash_into(72, weights_offset, 48);
-  hash_into(0, 64, 64);
-  EXPECT_EQ(refusal(bytes), file_.string() +
-                                " was compiled for vectors of 24 numbers; this processor's have 8: "
-                                "make it anew here with cloze compile");
+  const std::string pairs = changed("\"pairs\":false", "\"pairs\":true ");
+  if (pairs.empty()) GTEST_SKIP() << "this machine multiplies bf16 itself";
+  EXPECT_EQ(refusal(pairs), file_.string() +
+                                " was compiled for a processor that multiplies bf16 itself, unlike "
+                                "this one: make it anew here with cloze compile");
+  const std::string wide = changed("\"panel_columns\":16", "\"panel_columns\":48");
+  if (wide.empty()) GTEST_SKIP() << "this machine does not have panels of 16";
+  EXPECT_EQ(refusal(wide), file_.string() +
+                               " was compiled for vectors of 24 numbers; this processor's have 8: "
+                               "make it anew here with cloze compile");
 }
 
 }  // namespace

@@ -2,20 +2,32 @@
 
 #include "engine/backends.h"
 #include "passes/fuse.h"
-#include "passes/pack_weights.h"
+#include "passes/precision.h"
 
 namespace cloze::inference {
 
+using ops::WeightLayout;
+
+passes::WeightPacking weight_packing(const CompileOptions& options) {
+  const backend::Backend& backend = engine::backend_named(kBackend);
+  passes::WeightPacking packing{.panel_columns = backend.panel_columns(),
+                                .dtype = options.precision};
+  if (options.precision == DType::kBF16 && backend.multiplies_bf16()) {
+    packing.layout = WeightLayout::kPairs;
+  } else if (options.strassen) {
+    packing.layout = WeightLayout::kStrassen;
+  }
+  return packing;
+}
+
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,
                              const models::BatchShape& shape,
-                             const InferenceGraphOptions& options) {
+                             const passes::WeightPacking& packing) {
   graph::Graph graph;
   models::bert_for_inference(graph, config, head, shape);
   passes::fuse_activations(graph);
-  const int64_t columns = engine::backend_named(options.backend).panel_columns();
-  passes::pack_weights(graph, {.panel_columns = columns,
-                               .dtype = options.weights.precision,
-                               .strassen = options.weights.strassen});
+  passes::pack_weights(graph, packing);
+  if (packing.layout == WeightLayout::kPairs) passes::use_compute_dtype(graph, packing.dtype);
   return graph;
 }
 

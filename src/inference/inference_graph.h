@@ -2,29 +2,29 @@
 // products and the weights of products packed for the backend.
 #pragma once
 
-#include <string>
-
 #include "base/dtype.h"
 #include "graph/graph.h"
 #include "models/bert_heads.h"
+#include "passes/pack_weights.h"
 
 namespace cloze::inference {
 
-// How weights are packed. Backends that do not pack them keep f32 and one product.
+// What compiled models run on.
+inline constexpr const char* kBackend = "cpu";
+
 struct CompileOptions {
-  // f32 or bf16; everything is computed in f32.
+  // Of the weights: f32 or bf16. Where the processor multiplies bf16 itself (backend/kernel.h) bf16
+  // is what activations are in, too; elsewhere everything is computed in f32.
   DType precision = DType::kF32;
   // Large products by Strassen's algorithm (ops/packed_linear.h).
   bool strassen = false;
 };
 
-struct InferenceGraphOptions {
-  std::string backend = "cpu";
-  CompileOptions weights;
-};
+// How this machine's kernels want the weights.
+passes::WeightPacking weight_packing(const CompileOptions& options);
 
 // Parameters are the model's; packed weights are made of them in Phase::kRefresh.
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,
-                             const models::BatchShape& shape, const InferenceGraphOptions& options);
+                             const models::BatchShape& shape, const passes::WeightPacking& packing);
 
 }  // namespace cloze::inference

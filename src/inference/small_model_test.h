@@ -51,7 +51,8 @@ class SmallModelFolder {
     platform::write_file_atomically(path_ / "vocab.txt", text);
   }
   void write_weights() const {
-    engine::Session session(inference_graph(config(), head_, {16, 1, 1}, {}), {.num_threads = 1});
+    engine::Session session(inference_graph(config(), head_, {16, 1, 1}, weight_packing({})),
+                            {.num_threads = 1});
     session.initialize_parameters(7);
     std::vector<formats::TensorView> tensors;
     for (const graph::Value value : session.graph().variables(graph::VariableRole::kParameter)) {

@@ -10,24 +10,33 @@ int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::any& attributes) {
   expect_inputs("pack_weight", in, 1, 1);
   const auto& pack = std::any_cast<const PackWeightAttributes&>(attributes);
-  CLOZE_CHECK(pack.panel_columns > 0, "panels of {} columns", pack.panel_columns);
   const int64_t N = in[0].shape[0];
   const int64_t K = in[0].shape[1];
+  if (pack.layout == WeightLayout::kPairs) {
+    return {
+        {pack.dtype,
+         {divide_up(N, kPairColumns), divide_up(K, kPairDepth), kPairDepth / 2, kPairColumns, 2}}};
+  }
+  CLOZE_CHECK(pack.panel_columns > 0, "panels of {} columns", pack.panel_columns);
   const int64_t C = pack.panel_columns;
-  if (!pack.strassen) return {{pack.dtype, {divide_up(N, C), K, C}}};
+  if (pack.layout == WeightLayout::kPanels) return {{pack.dtype, {divide_up(N, C), K, C}}};
   CLOZE_CHECK(suits_strassen(in[0].shape, C), "halves of [{}, {}] in panels of {}", N, K, C);
   return {{pack.dtype, {std::ssize(kStrassenBlocks), N / 2 / C, K / 2, C}}};
 }
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
   expect_inputs("packed_linear", in, 2, 3);
-  const int64_t outputs = std::any_cast<const PackedLinearAttributes&>(attributes).outputs;
-  const Shape& packed = in[1].shape;
-  const PackWeightAttributes pack{packed[-1], in[1].dtype, is_for_strassen(packed)};
-  const TensorType weight{DType::kF32, {outputs, in[0].shape[1]}};
-  expect_type("packed_linear", "packed", in[1], infer_pack(std::vector{weight}, pack)[0]);
-  if (in.size() == 3) expect_type("packed_linear", "bias", in[2], {in[0].dtype, {outputs}});
-  return {{in[0].dtype, {in[0].shape[0], outputs}}};
+  const auto& [outputs, activation, dtype] =
+      std::any_cast<const PackedLinearAttributes&>(attributes);
+  const TensorType& packed = in[1];
+  const PackWeightAttributes pack{packed.shape[-1], packed.dtype, layout_of(packed.shape)};
+  const bool is_in_pairs = pack.layout == WeightLayout::kPairs;
+  const TensorType x{is_in_pairs ? packed.dtype : DType::kF32, in[0].shape};
+  expect_type("packed_linear", "x", in[0], x);
+  const TensorType weight{DType::kF32, {outputs, x.shape[1]}};
+  expect_type("packed_linear", "packed", packed, infer_pack(std::vector{weight}, pack)[0]);
+  if (in.size() == 3) expect_type("packed_linear", "bias", in[2], {DType::kF32, {outputs}});
+  return {{is_in_pairs ? dtype : DType::kF32, {x.shape[0], outputs}}};
 }
 
 double flops(std::span<const TensorType> in, const std::any& attributes) {
@@ -41,7 +50,10 @@ bool suits_strassen(const Shape& weight, int64_t panel_columns) {
   return weight[0] % (2 * panel_columns) == 0 && weight[1] % 2 == 0;
 }
 
-bool is_for_strassen(const Shape& packed) { return packed.rank() == 4; }
+WeightLayout layout_of(const Shape& packed) {
+  if (packed.rank() == 5) return WeightLayout::kPairs;
+  return packed.rank() == 4 ? WeightLayout::kStrassen : WeightLayout::kPanels;
+}
 
 const graph::OpDefinition kPackWeight{.name = "pack_weight", .infer = infer_pack};
 const graph::OpDefinition kPackedLinear{.name = "packed_linear", .infer = infer, .flops = flops};

@@ -11,6 +11,12 @@
 //   Output:  y [M, N] f32
 // Products and sums are in f32: a bf16 weight halves what is read from memory, nothing else.
 //
+// In pairs, for processors that multiply bf16 themselves, two neighbours of the depth at a time:
+//   packed[p, q, i, j, h] = weight[64 p + j, 32 q + 2 i + h], 0 outside of it
+//   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16
+// There x has the dtype of the packed weight, y that of the attributes; sums are in f32.
+// Source: oneDNN's layout BA16a64b2a, which its products read as it lies.
+//
 // For Strassen's algorithm the packed weight is [7, N / 2 C, K / 2, C]: the panels of seven sums
 // of the quarters of weight^T, B11 B12 / B21 B22:
 //   B11 + B22, B11, B12 - B22, B21 - B11, B22, B11 + B12, B21 + B22
@@ -42,18 +48,26 @@ inline constexpr std::array<Quadrants, 7> kStrassenBlocks = {{{1, 0, 0, 1},
 
 // Whether halves of the weight are whole panels.
 bool suits_strassen(const Shape& weight, int64_t panel_columns);
-// Whether a packed weight is one of blocks.
-bool is_for_strassen(const Shape& packed);
+
+enum class WeightLayout { kPanels, kStrassen, kPairs };
+
+// How a packed weight of this shape is laid out.
+WeightLayout layout_of(const Shape& packed);
+
+// The extents of a block of pairs.
+inline constexpr int64_t kPairColumns = 64;
+inline constexpr int64_t kPairDepth = 32;
 
 struct PackWeightAttributes {
-  int64_t panel_columns = 0;  // C
+  int64_t panel_columns = 0;  // C; of no meaning for pairs
   DType dtype = DType::kF32;
-  bool strassen = false;  // only of a weight that suits
+  WeightLayout layout = WeightLayout::kPanels;  // kStrassen only of a weight that suits
 };
 
 struct PackedLinearAttributes {
   int64_t outputs = 0;  // N
   std::optional<GeluForm> activation;
+  DType dtype = DType::kF32;  // of y
 };
 
 extern const graph::OpDefinition kPackWeight;

@@ -22,7 +22,11 @@ bool is_read(const Graph& graph, Value value) {
   });
 }
 
-void replace_linear(Graph& graph, Node& node, Value packed) {
+bool is_output(const Graph& graph, Value value) {
+  return std::ranges::count(graph.outputs(), value) > 0;
+}
+
+void replace_linear(Graph& graph, Node& node, Value packed, const WeightPacking& packing) {
   const auto& linear = std::any_cast<const ops::LinearAttributes&>(node.attributes);
   if (linear.activation) {
     CLOZE_CHECK(!is_read(graph, node.outputs[1]), "{}: a backward pass reads what it keeps",
@@ -31,7 +35,10 @@ void replace_linear(Graph& graph, Node& node, Value packed) {
     node.accumulates.pop_back();
   }
   const int64_t outputs = graph.type(node.inputs[kWeightInput]).shape[0];
-  node.attributes = ops::PackedLinearAttributes{outputs, linear.activation};
+  const bool is_bf16 =
+      packing.layout == ops::WeightLayout::kPairs && !is_output(graph, node.outputs[0]);
+  node.attributes = ops::PackedLinearAttributes{outputs, linear.activation,
+                                                is_bf16 ? packing.dtype : DType::kF32};
   node.op = &ops::kPackedLinear;
   node.inputs[kWeightInput] = packed;
 }
@@ -39,26 +46,27 @@ void replace_linear(Graph& graph, Node& node, Value packed) {
 // Halves of smaller products take as long as what is added to lay them out.
 bool repays_strassen(const Shape& weight, const WeightPacking& packing) {
   constexpr int64_t kLeastSide = 512;
-  return weight[0] >= kLeastSide && weight[1] >= kLeastSide &&
-         ops::suits_strassen(weight, packing.panel_columns);
+  return packing.layout == ops::WeightLayout::kStrassen && weight[0] >= kLeastSide &&
+         weight[1] >= kLeastSide && ops::suits_strassen(weight, packing.panel_columns);
 }
 
 }  // namespace
 
 void pack_weights(Graph& graph, const WeightPacking& packing) {
   if (packing.panel_columns == 0) return;
-  ops::PackWeightAttributes pack{packing.panel_columns, packing.dtype};
+  ops::PackWeightAttributes pack{packing.panel_columns, packing.dtype, packing.layout};
+  if (pack.layout == ops::WeightLayout::kStrassen) pack.layout = ops::WeightLayout::kPanels;
   ComputeCopies weights(graph, ops::kPackWeight, pack, "packed.");
-  pack.strassen = true;
+  pack.layout = ops::WeightLayout::kStrassen;
   ComputeCopies strassen_weights(graph, ops::kPackWeight, pack, "packed.");
   const size_t num_nodes = graph.nodes().size();
   for (size_t i = 0; i < num_nodes; ++i) {
     const Node& node = graph.nodes()[i];
     if (node.op != &ops::kLinear || graph.type(node.inputs[0]).dtype != DType::kF32) continue;
     const Value weight = node.inputs[kWeightInput];
-    const bool strassen = packing.strassen && repays_strassen(graph.type(weight).shape, packing);
+    const bool strassen = repays_strassen(graph.type(weight).shape, packing);
     const Value packed = (strassen ? strassen_weights : weights).of(weight);
-    replace_linear(graph, graph.nodes()[i], packed);
+    replace_linear(graph, graph.nodes()[i], packed, packing);
   }
 }
 

@@ -5,18 +5,21 @@
 //                                  (kRefresh)  packed.w = pack_weight(w)
 //
 // An activation that fuse_activations() gave a linear stays with it; what that kept for the
-// backward pass goes away, so this is for graphs without one. Products of bf16 activations are left
-// as they are: they belong to kernels with a layout of their own.
+// backward pass goes away, so this is for graphs without one. Weights in pairs belong to products
+// of bf16 activations: use_compute_dtype() (precision.h) comes next. There products that are
+// outputs of the graph give f32, so that scores are as exact as the sums.
 #pragma once
 
 #include "graph/graph.h"
+#include "ops/packed_linear.h"
 
 namespace cloze::passes {
 
 struct WeightPacking {
   int64_t panel_columns = 0;  // of the backend (backend/kernel.h); 0: nothing is packed
   DType dtype = DType::kF32;  // of the packed weights: f32 or bf16
-  bool strassen = false;      // large weights are packed for Strassen's algorithm
+  // kStrassen: of large weights that suit; others are packed in panels.
+  ops::WeightLayout layout = ops::WeightLayout::kPanels;
 };
 
 void pack_weights(graph::Graph& graph, const WeightPacking& packing);

@@ -6,6 +6,7 @@
 
 #include "nn/linear_layer.h"
 #include "ops/elementwise.h"
+#include "ops/embedding.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
 #include "ops/packed_linear.h"
@@ -127,13 +128,44 @@ TEST(PackWeights, PacksOnlyLargeWeightsForStrassen) {
   h = nn::linear_layer(graph, "odd", h, {.out_features = 512});     // no half of its inputs
   h = nn::linear_layer(graph, "narrow", h, {.out_features = 32});
   graph.mark_output(h, "y");
-  pack_weights(graph, {.panel_columns = 16, .strassen = true});
+  pack_weights(graph, {.panel_columns = 16, .layout = ops::WeightLayout::kStrassen});
   graph.verify();
   const auto packed = [&](const char* name) { return graph.type(*graph.find(name)).shape; };
   EXPECT_EQ(packed("packed.large.weight"), (Shape{7, 32, 256, 16}));
   EXPECT_EQ(packed("packed.ragged.weight"), (Shape{33, 1024, 16}));
   EXPECT_EQ(packed("packed.odd.weight"), (Shape{32, 513, 16}));
   EXPECT_EQ(packed("packed.narrow.weight"), (Shape{2, 512, 16}));
+}
+
+// In pairs activations are bf16, from the embedding on, and what leaves the graph is f32.
+TEST(PackWeights, PairsGoWithActivationsInBf16) {
+  Graph graph;
+  const Value table = graph.add_parameter("table", {10, 4}, graph::Init::zeros());
+  const auto ids = [&](const char* name) { return graph.add_input(name, {DType::kI32, {6}}); };
+  Value h =
+      ops::embedding(graph, {.input_ids = ids("ids"),
+                             .token_type_ids = ids("types"),
+                             .position_ids = ids("positions"),
+                             .word = table,
+                             .token_type = table,
+                             .position = table,
+                             .sequence_starts = graph.add_input("starts", {DType::kI32, {2}})});
+  h = nn::linear_layer(graph, "a", h, {.out_features = 8});
+  h = ops::gelu(graph, h, ops::GeluForm::kErf);
+  const Value inner = h;
+  h = nn::linear_layer(graph, "b", h, {.out_features = 2});
+  graph.mark_output(h, "y");
+  fuse_activations(graph);
+  pack_weights(graph,
+               {.panel_columns = 16, .dtype = DType::kBF16, .layout = ops::WeightLayout::kPairs});
+  use_compute_dtype(graph, DType::kBF16);
+  graph.verify();
+  EXPECT_EQ(count(graph, ops::kPackedLinear), 2);
+  EXPECT_EQ(count(graph, ops::kCast), 0);
+  EXPECT_EQ(graph.type(*graph.find("packed.a.weight")),
+            (graph::TensorType{DType::kBF16, {1, 1, 16, 64, 2}}));
+  EXPECT_EQ(graph.type(inner).dtype, DType::kBF16);
+  EXPECT_EQ(graph.type(*graph.find("y")), (graph::TensorType{DType::kF32, {6, 2}}));
 }
 
 TEST(Freeze, LeavesWhatTheMicroStepReads) {

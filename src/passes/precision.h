@@ -6,9 +6,9 @@
 //                                        (kRefresh)  copy of w = cast(w)
 //
 // Activations take the compute dtype from the embedding onwards. Weights of products are read
-// through a bf16 copy; all other parameters, statistics and losses stay f32. Run before
-// differentiate(). Alternative refused: casting inside each product kernel would convert every
-// weight once per micro-batch instead of once per step.
+// through a bf16 copy, unless they were packed as one (pack_weights.h); all other parameters,
+// statistics and losses stay f32. Run before differentiate(). Alternative refused: casting inside
+// each product kernel would convert every weight once per micro-batch instead of once per step.
 #pragma once
 
 #include "graph/graph.h"

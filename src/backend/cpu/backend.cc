@@ -1,6 +1,7 @@
 #include "backend/cpu/backend.h"
 
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/matmul.h"
 #include "backend/cpu/packed_linear.h"
 #include "backend/reference/backend.h"
 #include "ops/attention.h"
@@ -56,8 +57,8 @@ std::vector<TableRow> own_kernels() {
       {&ops::kLinear, {kNativeLinearEntry, kLinearEntry}},
       {&ops::kLinearInputGradient, {kNativeLinearInputGradientEntry, kLinearInputGradientEntry}},
       {&ops::kLinearWeightGradient, {kNativeLinearWeightGradientEntry, kLinearWeightGradientEntry}},
-      {&ops::kPackWeight, {kPackWeightEntry}},
-      {&ops::kPackedLinear, {kPackedLinearEntry}},
+      {&ops::kPackWeight, {kPackPairsEntry, kPackWeightEntry}},
+      {&ops::kPackedLinear, {kNativePackedLinearEntry, kPackedLinearEntry}},
       {&ops::kVocabularyLoss, {kVocabularyLossEntry}},
       {&ops::kVocabularyLossGradient, {kVocabularyLossGradientEntry}},
       {&ops::kVocabularyLossWithGradient, {kVocabularyLossWithGradientEntry}},
@@ -75,6 +76,7 @@ class CpuBackend final : public Backend {
 
   std::string_view name() const override { return "cpu"; }
   int64_t panel_columns() const override { return weight_panel_columns(); }
+  bool multiplies_bf16() const override { return !refuse_native_bf16(); }
 
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     for (const TableRow& row : table_) {

@@ -40,6 +40,8 @@ extern const KernelEntry kNativeLinearInputGradientEntry;
 extern const KernelEntry kNativeLinearWeightGradientEntry;
 extern const KernelEntry kPackWeightEntry;
 extern const KernelEntry kPackedLinearEntry;
+extern const KernelEntry kPackPairsEntry;           // for the next one
+extern const KernelEntry kNativePackedLinearEntry;  // bf16 units only
 extern const KernelEntry kAttentionEntry;
 extern const KernelEntry kAttentionGradientEntry;
 extern const KernelEntry kVocabularyLossEntry;

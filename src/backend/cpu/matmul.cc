@@ -7,6 +7,7 @@
 #include <dnnl.hpp>
 
 #include "base/error.h"
+#include "ops/packed_linear.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -29,20 +30,40 @@ memory::desc matrix(int64_t rows, int64_t columns, bool is_transposed, DType dty
   return {{rows, columns}, type_of(dtype), tag};
 }
 
+void append_gelu(dnnl::post_ops& to, ops::GeluForm form) {
+  const dnnl::algorithm gelu = form == ops::GeluForm::kErf ? dnnl::algorithm::eltwise_gelu_erf
+                                                           : dnnl::algorithm::eltwise_gelu_tanh;
+#if DNNL_VERSION_MAJOR >= 3
+  to.append_eltwise(gelu, 0.0f, 0.0f);
+#else
+  to.append_eltwise(1.0f, gelu, 0.0f, 0.0f);
+#endif
+}
+
 dnnl::primitive_attr attributes(const MatmulShape& shape) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (!shape.accumulates) return attr;
-  dnnl::post_ops add;
-  add.append_sum(1.0f);
-  attr.set_post_ops(add);
+  dnnl::post_ops after;
+  if (shape.activation) append_gelu(after, *shape.activation);
+  if (shape.accumulates) after.append_sum(1.0f);
+  attr.set_post_ops(after);
   return attr;
+}
+
+// B as the caller has it.
+memory::desc plain_b_of(const MatmulShape& shape) {
+  if (!shape.b_is_in_pairs) {
+    return matrix(shape.depth, shape.n, shape.b_is_transposed, shape.operand_dtype);
+  }
+  static_assert(ops::kPairColumns == 64 && ops::kPairDepth == 32);
+  return {{shape.depth, shape.n}, type_of(shape.operand_dtype), memory::format_tag::BA16a64b2a};
 }
 
 dnnl::matmul::primitive_desc describe(const MatmulShape& shape) {
   const memory::desc a = matrix(shape.m, shape.depth, shape.a_is_transposed, shape.operand_dtype);
-  const memory::desc b({shape.depth, shape.n}, type_of(shape.operand_dtype),
-                       memory::format_tag::any);
+  const memory::desc any_b({shape.depth, shape.n}, type_of(shape.operand_dtype),
+                           memory::format_tag::any);
+  const memory::desc b = shape.b_is_in_pairs ? plain_b_of(shape) : any_b;
   const memory::desc c = matrix(shape.m, shape.n, false, shape.result_dtype);
   const memory::desc bias =
       shape.has_bias ? matrix(1, shape.n, false, DType::kF32) : memory::desc();
@@ -83,7 +104,7 @@ struct Matmul::Parts {
       : shape(s),
         desc(describe(s)),
         product(desc),
-        plain_b_desc(matrix(s.depth, s.n, s.b_is_transposed, s.operand_dtype)),
+        plain_b_desc(plain_b_of(s)),
         packs_b(desc.weights_desc() != plain_b_desc),
         a(without_address(desc.src_desc())),
         plain_b(without_address(plain_b_desc)),

@@ -62,6 +62,7 @@ HWY_EXPORT(pack_panel);
 int64_t weight_panel_columns() { return register_tile().columns; }
 
 std::optional<std::string> refuse_other_panels(const Shape& packed) {
+  if (ops::layout_of(packed) == ops::WeightLayout::kPairs) return "the weight is packed in pairs";
   const int64_t columns = packed[-1];
   if (columns == weight_panel_columns()) return std::nullopt;
   return fmt::format("panels of {} columns, not of {}", columns, weight_panel_columns());
@@ -72,7 +73,8 @@ namespace {
 class PackWeight final : public Kernel {
  public:
   explicit PackWeight(const KernelRequest& request)
-      : request_(request), is_strassen_(ops::is_for_strassen(request.outputs[0].shape)) {
+      : request_(request),
+        is_strassen_(ops::layout_of(request.outputs[0].shape) == ops::WeightLayout::kStrassen) {
     const Shape& packed = request.outputs[0].shape;
     panels_ = packed[-3];
     depth_ = packed[-2];

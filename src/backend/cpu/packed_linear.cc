@@ -400,7 +400,7 @@ class PackedLinear final : public Kernel {
   static constexpr int64_t kLeastStrassenRows = 96;
 
   static const Scheme& scheme_of(const KernelRequest& request) {
-    if (!ops::is_for_strassen(request.inputs[1].shape)) return kOneProduct;
+    if (ops::layout_of(request.inputs[1].shape) == ops::WeightLayout::kPanels) return kOneProduct;
     return request.inputs[0].shape[0] < kLeastStrassenRows ? kFewRows : kStrassen;
   }
 

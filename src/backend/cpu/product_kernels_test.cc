@@ -42,6 +42,20 @@ TEST(NativeLinear, AgreesWithTheReferenceInF32) {
   }
 }
 
+TEST(NativePackedLinear, AgreesWithTheReferenceInF32) {
+  KernelEntry entry = kNativePackedLinearEntry;
+  entry.refuse = serve_all;
+  int cases = 0;
+  for (const testing::KernelCase& one : testing::packed_linear_cases(DType::kF32)) {
+    if (one.op != &ops::kPackedLinear) continue;
+    if (ops::layout_of(one.inputs[1].shape) != ops::WeightLayout::kPairs) continue;
+    const testing::CaseReport report = testing::run_case(entry, one);
+    EXPECT_EQ(fmt::format("{}", fmt::join(report.failures, "\n")), "");
+    ++cases;
+  }
+  EXPECT_GT(cases, 0);
+}
+
 // Predictions across several blocks and their last ones unused, or none used at all.
 testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dtype) {
   constexpr int64_t kVocabulary = 200;

@@ -1,6 +1,7 @@
 #include "backend/reference/packed_linear.h"
 
 #include "backend/reference/activation.h"
+#include "base/error.h"
 #include "ops/packed_linear.h"
 
 namespace cloze::backend::reference {
@@ -27,19 +28,80 @@ double weight_of_blocks(const Reader<X>& packed, const Panels& panels, int64_t n
   return n < half ? block(3) + block(1) : block(4);
 }
 
+// Where element (n, k) of a weight in pairs is.
+int64_t place_in_pairs(const Shape& packed, int64_t n, int64_t k) {
+  using ops::kPairColumns;
+  using ops::kPairDepth;
+  const int64_t block = n / kPairColumns * packed[1] + k / kPairDepth;
+  const int64_t pair = (block * kPairDepth + k % kPairDepth) / 2;
+  return (pair * kPairColumns + n % kPairColumns) * 2 + k % 2;
+}
+
+template <typename X>
+void pack_pairs(const Call& call) {
+  const Shape& shape = call.output_shape(0);
+  const Shape& weight_shape = call.input_shape(0);
+  const auto weight = call.read<Parameter<X>>(0);
+  const Writer<X> packed = call.write<X>(0);
+  for (int64_t n = 0; n < shape[0] * ops::kPairColumns; ++n) {
+    for (int64_t k = 0; k < shape[1] * ops::kPairDepth; ++k) {
+      const bool is_inside = n < weight_shape[0] && k < weight_shape[1];
+      packed.put(place_in_pairs(shape, n, k), is_inside ? weight(n, k) : 0.0);
+    }
+  }
+}
+
+// Element (n, k) of the weight.
+template <typename X>
+double weight_of(const Reader<X>& packed, const Shape& shape, int64_t n, int64_t k) {
+  switch (ops::layout_of(shape)) {
+    case ops::WeightLayout::kPanels:
+      return packed[Panels(shape).at(n, k)];
+    case ops::WeightLayout::kStrassen:
+      return weight_of_blocks(packed, Panels(shape), n, k);
+    case ops::WeightLayout::kPairs:
+      return packed[place_in_pairs(shape, n, k)];
+  }
+  CLOZE_CHECK(false, "no such layout");
+}
+
+// x of dtype In by a packed weight of dtype X to y of dtype Out.
+template <typename X, typename In, typename Out>
+void multiply(const Call& call) {
+  const auto& attributes = call.attributes<ops::PackedLinearAttributes>();
+  const Shape& shape = call.input_shape(1);
+  const int64_t K = call.input_shape(0)[1];
+  const int64_t N = attributes.outputs;
+  const Reader<X> packed = call.read<X>(1);
+  double* weight = call.workspace();
+  for (int64_t n = 0; n < N; ++n) {
+    for (int64_t k = 0; k < K; ++k) weight[n * K + k] = weight_of(packed, shape, n, k);
+  }
+  const Reader<In> x = call.read<In>(0);
+  const Writer<Out> y = call.write<Out>(0);
+  for (int64_t m = 0; m < call.input_shape(0)[0]; ++m) {
+    for (int64_t n = 0; n < N; ++n) {
+      double u = call.has_input(2) ? call.read<Parameter<X>>(2)[n] : 0.0;
+      for (int64_t k = 0; k < K; ++k) u += x(m, k) * weight[n * K + k];
+      y.put(m, n, attributes.activation ? gelu_value(*attributes.activation, u) : u);
+    }
+  }
+}
+
 }  // namespace
 
 template <typename X>
 void PackWeight::run(const Call& call) {
   const Shape& shape = call.request.outputs[0].shape;
+  const ops::WeightLayout layout = ops::layout_of(shape);
+  if (layout == ops::WeightLayout::kPairs) return pack_pairs<X>(call);
   const Panels panels(shape);
   const int64_t N = call.input_shape(0)[0];
   const auto weight = call.read<Parameter<X>>(0);
   const Writer<X> packed = call.write<X>(0);
   const int64_t columns = panels.panels * panels.columns;  // of a block
-  const bool is_strassen = ops::is_for_strassen(shape);
   const auto element = [&](int64_t block, int64_t n, int64_t k) {
-    if (!is_strassen) return n < N ? weight(n, k) : 0.0;
+    if (layout == ops::WeightLayout::kPanels) return n < N ? weight(n, k) : 0.0;
     double sum = 0.0;
     for (int64_t q = 0; q < 4; ++q) {
       sum += ops::kStrassenBlocks[block][q] * weight(n + q % 2 * columns, k + q / 2 * panels.K);
@@ -55,25 +117,17 @@ void PackWeight::run(const Call& call) {
   }
 }
 
+size_t PackedLinear::workspace_bytes(const KernelRequest& request) {
+  const int64_t weight = request.inputs[0].shape[1] * request.outputs[0].shape[1];
+  return static_cast<size_t>(weight) * sizeof(double);
+}
+
 template <typename X>
 void PackedLinear::run(const Call& call) {
-  const auto& attributes = call.attributes<ops::PackedLinearAttributes>();
-  const int64_t K = call.input_shape(0)[1];
-  const bool is_strassen = ops::is_for_strassen(call.input_shape(1));
-  const Panels panels(call.input_shape(1));
-  const auto x = call.read<Parameter<X>>(0);
-  const Reader<X> packed = call.read<X>(1);
-  const auto y = call.write<Parameter<X>>(0);
-  for (int64_t m = 0; m < call.input_shape(0)[0]; ++m) {
-    for (int64_t n = 0; n < attributes.outputs; ++n) {
-      double u = call.has_input(2) ? call.read<Parameter<X>>(2)[n] : 0.0;
-      for (int64_t k = 0; k < K; ++k) {
-        u += x(m, k) *
-             (is_strassen ? weight_of_blocks(packed, panels, n, k) : packed[panels.at(n, k)]);
-      }
-      y.put(m, n, attributes.activation ? gelu_value(*attributes.activation, u) : u);
-    }
-  }
+  if (call.request.inputs[0].dtype == DType::kF32)
+    return multiply<X, Parameter<X>, Parameter<X>>(call);
+  if (call.request.outputs[0].dtype == DType::kF32) return multiply<X, X, Parameter<X>>(call);
+  multiply<X, X, X>(call);
 }
 
 CLOZE_REFERENCE_INSTANTIATE(PackWeight);

@@ -1,5 +1,5 @@
 // Reference kernels of pack_weight and packed_linear: ops/packed_linear.h. X is the dtype of the
-// packed weight.
+// packed weight; with pairs, of x too.
 #pragma once
 
 #include "backend/reference/call.h"
@@ -12,6 +12,7 @@ struct PackWeight {
 };
 
 struct PackedLinear {
+  static size_t workspace_bytes(const KernelRequest& request);
   template <typename X>
   static void run(const Call& call);
 };

@@ -12,6 +12,9 @@ using testing::apply_in_double;
 using testing::floats;
 using testing::Tensor;
 
+constexpr auto kStrassen = ops::WeightLayout::kStrassen;
+constexpr auto kPairs = ops::WeightLayout::kPairs;
+
 const Tensor kX = floats({1, 2}, {1.0, 2.0});
 const Tensor kWeight = floats({3, 2}, {3.0, 4.0, 5.0, 6.0, 7.0, 8.0});
 const Tensor kBias = floats({3}, {0.5, 0.0, -1.0});
@@ -35,7 +38,7 @@ TEST(PackedLinear, IsLinearOfThePackedWeight) {
 // Panels of one column: each block is one number.
 TEST(PackWeight, BlocksForStrassenByHand) {
   const Tensor weight = floats({2, 2}, {1.0, 20.0, 300.0, 4000.0});  // [output, input]
-  const ops::PackWeightAttributes pack{.panel_columns = 1, .strassen = true};
+  const ops::PackWeightAttributes pack{.panel_columns = 1, .layout = kStrassen};
   const auto packed = apply_in_double(ops::kPackWeight, pack, {weight})[0];
   EXPECT_EQ(packed.type.shape, (Shape{7, 1, 1, 1}));
   EXPECT_EQ(packed.values,
@@ -47,12 +50,48 @@ TEST(PackedLinear, IsLinearOfTheBlocks) {
       {4, 4}, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0});
   const Tensor x = floats({1, 4}, {1.0, 10.0, 100.0, 1000.0});
   for (const int64_t columns : {1, 2}) {
-    const ops::PackWeightAttributes pack{.panel_columns = columns, .strassen = true};
+    const ops::PackWeightAttributes pack{.panel_columns = columns, .layout = kStrassen};
     const Tensor packed = apply_in_double(ops::kPackWeight, pack, {weight})[0];
     const auto y =
         apply_in_double(ops::kPackedLinear, ops::PackedLinearAttributes{4}, {x, packed})[0];
     EXPECT_EQ(y.values, (std::vector<double>{4321.0, 8765.0, 3219.0, 7654.0})) << columns;
   }
+}
+
+// The first pair of the depth of the first two outputs, then where the second pair begins.
+TEST(PackWeight, PairsByHand) {
+  const Tensor weight = floats({2, 3}, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0});
+  const auto packed =
+      apply_in_double(ops::kPackWeight, ops::PackWeightAttributes{.layout = kPairs}, {weight})[0];
+  EXPECT_EQ(packed.type.shape, (Shape{1, 1, 16, 64, 2}));
+  std::vector<double> expected(16 * 64 * 2);
+  expected[0] = 1.0;
+  expected[1] = 2.0;
+  expected[2] = 4.0;
+  expected[3] = 5.0;
+  expected[128] = 3.0;
+  expected[130] = 6.0;
+  EXPECT_EQ(packed.values, expected);
+}
+
+TEST(PackedLinear, IsLinearOfThePairs) {
+  // Across the borders of a block: 65 outputs, 33 inputs.
+  Tensor weight = testing::zeros({DType::kF32, {65, 33}});
+  weight.values[64 * 33 + 31] = 2.0;
+  weight.values[64 * 33 + 32] = 3.0;
+  weight.values[63 * 33 + 32] = 5.0;
+  Tensor x = testing::zeros({DType::kF32, {1, 33}});
+  x.values[31] = 10.0;
+  x.values[32] = 100.0;
+  const Tensor packed =
+      apply_in_double(ops::kPackWeight, ops::PackWeightAttributes{.layout = kPairs}, {weight})[0];
+  EXPECT_EQ(packed.type.shape, (Shape{2, 2, 16, 64, 2}));
+  const auto y =
+      apply_in_double(ops::kPackedLinear, ops::PackedLinearAttributes{65}, {x, packed})[0];
+  std::vector<double> expected(65);
+  expected[63] = 500.0;
+  expected[64] = 320.0;
+  EXPECT_EQ(y.values, expected);
 }
 
 TEST(PackedLinear, ActivatesTheSum) {

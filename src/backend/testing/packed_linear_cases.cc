@@ -9,12 +9,16 @@
 namespace cloze::backend::testing {
 namespace {
 
+using ops::WeightLayout;
+
 struct ProductSizes {
   int64_t M, K, N;
 };
 
 // One tile and less, several panels and blocks of the depth, rows that lie a page apart.
 constexpr ProductSizes kSizes[] = {{1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {13, 1100, 40}};
+// Whole blocks of pairs, and the borders of them.
+constexpr ProductSizes kPairSizes[] = {{1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
 constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 
 // Halves of one panel and of several, rows that are few, odd, and in several blocks.
@@ -38,29 +42,32 @@ void fill_blocks(Tensor& packed, Random& random, int64_t K) {
 }
 
 void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
-               const ops::PackWeightAttributes& pack) {
+               const ops::PackWeightAttributes& pack, DType result = DType::kF32) {
   const graph::TensorType weight{DType::kF32, {sizes.N, sizes.K}};
+  const bool strassen = pack.layout == WeightLayout::kStrassen;
+  const bool pairs = pack.layout == WeightLayout::kPairs;
   const auto packed = ops::kPackWeight.infer(std::vector{weight}, pack);
-  const char* strassen = pack.strassen ? " for Strassen's algorithm" : "";
-  cases.push_back({.name = fmt::format("panels of {} in {}{}", pack.panel_columns,
-                                       name_of(pack.dtype), strassen),
-                   .op = &ops::kPackWeight,
-                   .attributes = pack,
-                   .inputs = {weight},
-                   .why_zeros = "a panel may be mostly padding"});
+  const char* layout = strassen ? " for Strassen's algorithm" : pairs ? " in pairs" : "";
+  cases.push_back(
+      {.name = fmt::format("panels of {} in {}{}", pack.panel_columns, name_of(pack.dtype), layout),
+       .op = &ops::kPackWeight,
+       .attributes = pack,
+       .inputs = {weight},
+       .why_zeros = "a panel may be mostly padding"});
   for (const auto& activation : {std::optional<ops::GeluForm>(), std::optional(ops::GeluForm::kErf),
                                  std::optional(ops::GeluForm::kTanh)}) {
     for (const bool has_bias : {false, true}) {
+      const DType x = pairs ? pack.dtype : DType::kF32;
       KernelCase one{
           .name = fmt::format(
               "{} outputs, {}{}{}", sizes.N, has_bias ? "bias" : "no bias",
-              activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "", strassen),
+              activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "", layout),
           .op = &ops::kPackedLinear,
-          .attributes = ops::PackedLinearAttributes{sizes.N, activation},
-          .inputs = {{DType::kF32, {sizes.M, sizes.K}}, packed[0]},
+          .attributes = ops::PackedLinearAttributes{sizes.N, activation, result},
+          .inputs = {{x, {sizes.M, sizes.K}}, packed[0]},
           .prepare =
-              [K = sizes.K, pack](auto& inputs, Random& random) {
-                if (pack.strassen) return fill_blocks(inputs[1], random, K);
+              [K = sizes.K, strassen](auto& inputs, Random& random) {
+                if (strassen) return fill_blocks(inputs[1], random, K);
                 fill_normal(inputs[1], random, 1.0 / std::sqrt(static_cast<double>(K)));
               },
           .summed_terms = sizes.K + 1};
@@ -77,9 +84,16 @@ std::vector<KernelCase> packed_linear_cases(DType dtype) {
   for (const ProductSizes& sizes : kSizes) {
     for (const int64_t columns : kPanelColumns) add_cases(cases, sizes, {columns, dtype});
   }
+  for (const ProductSizes& sizes : kPairSizes) {
+    const ops::PackWeightAttributes pack{.dtype = dtype, .layout = WeightLayout::kPairs};
+    add_cases(cases, sizes, pack, dtype);
+    if (dtype != DType::kF32) add_cases(cases, sizes, pack, DType::kF32);
+  }
   if (dtype != DType::kF32) return cases;
   for (const ProductSizes& sizes : kStrassenSizes) {
-    for (const int64_t columns : kPanelColumns) add_cases(cases, sizes, {columns, dtype, true});
+    for (const int64_t columns : kPanelColumns) {
+      add_cases(cases, sizes, {columns, dtype, WeightLayout::kStrassen});
+    }
   }
   return cases;
 }

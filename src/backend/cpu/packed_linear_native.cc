@@ -1,0 +1,118 @@
+// packed_linear by oneDNN, where the processor multiplies bf16 itself, and pack_weight for it: the
+// weight lies in pairs as oneDNN reads it (ops/packed_linear.h), so that one copy, made when the
+// model is loaded, serves calls of every size, and a call lays out nothing.
+#include <algorithm>
+
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/matmul.h"
+#include "backend/cpu/parallel.h"
+#include "backend/cpu/part_kernel.h"
+#include "base/bfloat16.h"
+#include "ops/packed_linear.h"
+
+namespace cloze::backend::cpu {
+namespace {
+
+using ops::kPairColumns;
+using ops::kPairDepth;
+
+template <typename T>
+void pack_block(const float* weight, const Shape& shape, int64_t column, int64_t depth, T* packed) {
+  const int64_t N = shape[0];
+  const int64_t K = shape[1];
+  std::fill(packed, packed + kPairColumns * kPairDepth, T(0.0f));
+  for (int64_t j = 0; j < std::min(kPairColumns, N - column); ++j) {
+    const float* row = weight + (column + j) * K + depth;
+    for (int64_t k = 0; k < std::min(kPairDepth, K - depth); ++k) {
+      packed[(k / 2 * kPairColumns + j) * 2 + k % 2] = T(row[k]);
+    }
+  }
+}
+
+class PackPairs final : public Kernel {
+ public:
+  explicit PackPairs(const KernelRequest& request)
+      : weight_(request.inputs[0].shape),
+        depth_blocks_(request.outputs[0].shape[1]),
+        dtype_(request.outputs[0].dtype),
+        work_{.items = request.outputs[0].shape[0] * depth_blocks_,
+              .num_threads = request.num_threads} {}
+
+  void run(const KernelArguments& arguments) override {
+    if (dtype_ == DType::kF32) return pack<float>(arguments);
+    pack<bfloat16>(arguments);
+  }
+
+ private:
+  template <typename T>
+  void pack(const KernelArguments& arguments) const {
+    for_each_part(work_, [&](const Part& part) {
+      for (int64_t block = part.begin; block < part.end; ++block) {
+        pack_block(arguments.input<float>(0), weight_, block / depth_blocks_ * kPairColumns,
+                   block % depth_blocks_ * kPairDepth,
+                   arguments.output<T>(0) + block * kPairColumns * kPairDepth);
+      }
+    });
+  }
+
+  Shape weight_;
+  int64_t depth_blocks_;
+  DType dtype_;
+  Work work_;
+};
+
+class NativePackedLinear final : public Kernel {
+ public:
+  explicit NativePackedLinear(const KernelRequest& request)
+      : has_bias_(request.inputs.size() == 3), product_(shape_of(request)) {}
+
+  size_t workspace_bytes() const override { return product_.scratch_bytes(); }
+
+  void run(const KernelArguments& arguments) override {
+    product_.run({.a = arguments.input<void>(0),
+                  .packed_b = arguments.input<void>(1),
+                  .bias = has_bias_ ? arguments.input<float>(2) : nullptr,
+                  .c = arguments.output<void>(0),
+                  .scratch = arguments.workspace});
+  }
+
+ private:
+  static MatmulShape shape_of(const KernelRequest& request) {
+    const Shape& x = request.inputs[0].shape;
+    MatmulShape shape{x[0], request.outputs[0].shape[1], x[1]};
+    shape.b_is_in_pairs = true;
+    shape.operand_dtype = request.inputs[0].dtype;
+    shape.result_dtype = request.outputs[0].dtype;
+    shape.has_bias = request.inputs.size() == 3;
+    shape.activation = request.attributes_as<ops::PackedLinearAttributes>().activation;
+    shape.num_threads = request.num_threads;
+    return shape;
+  }
+
+  bool has_bias_;
+  Matmul product_;
+};
+
+std::optional<std::string> refuse_panels(const Shape& packed) {
+  if (ops::layout_of(packed) == ops::WeightLayout::kPairs) return std::nullopt;
+  return "the weight is packed in panels";
+}
+
+std::optional<std::string> refuse_packed_linear(const KernelRequest& request) {
+  if (auto refusal = refuse_panels(request.inputs[1].shape)) return refusal;
+  if (request.inputs[0].dtype != DType::kBF16) {
+    return std::string(name_of(request.inputs[0].dtype)) + " is not bf16";
+  }
+  return refuse_native_bf16();
+}
+
+}  // namespace
+
+constinit const KernelEntry kPackPairsEntry{
+    "cpu/pack_weight/pairs",
+    [](const KernelRequest& request) { return refuse_panels(request.outputs[0].shape); },
+    create_kernel<PackPairs>};
+constinit const KernelEntry kNativePackedLinearEntry{
+    "cpu/packed_linear/native_bf16", refuse_packed_linear, create_kernel<NativePackedLinear>};
+
+}  // namespace cloze::backend::cpu
