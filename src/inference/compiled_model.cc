@@ -46,7 +46,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 // Shapes that suit any head: weights do not depend on them.
 constexpr models::BatchShape kSomeShape{.tokens = 16, .sequences = 1, .predictions = 1};
 
-bool is_in_pairs(const passes::WeightPacking& packing) {
+bool is_in_pairs(const ops::PackWeightAttributes& packing) {
   return packing.layout == ops::WeightLayout::kPairs;
 }
 
@@ -151,7 +151,7 @@ CompileOptions options_of(const nlohmann::json& description) {
 }
 
 void check_processor(const nlohmann::json& description, const std::filesystem::path& file) {
-  const passes::WeightPacking here = weight_packing(options_of(description));
+  const ops::PackWeightAttributes here = weight_packing(options_of(description));
   const auto columns = description["panel_columns"].get<int64_t>();
   if (here.panel_columns != columns) {
     throw_user_error(
@@ -216,7 +216,7 @@ bool CompiledModel::is_compiled(const std::filesystem::path& file) {
 
 std::string CompiledModel::description() const {
   const std::string config_text = models::hugging_face_config_text(config(), head());
-  const passes::WeightPacking packing = weight_packing(options_);
+  const ops::PackWeightAttributes packing = weight_packing(options_);
   return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},
                              {"profile", text::profile_name(tokenizer().options().profile)},
                              {"lower_case", tokenizer().options().lower_case},

@@ -160,7 +160,7 @@ TEST_F(InferenceClientTest, RoundedWeightsGiveNearlyTheSame) {
 // What processors that multiply bf16 themselves run, on any processor.
 TEST_F(InferenceClientTest, ActivationsInBfloat16GiveNearlyTheSame) {
   const auto samples = some_samples();
-  const passes::WeightPacking pairs{
+  const ops::PackWeightAttributes pairs{
       .panel_columns = 16, .dtype = DType::kBF16, .layout = ops::WeightLayout::kPairs};
   graph::Graph graph =
       inference_graph(SmallModelFolder::config(), folder_.head(), kOneBatchShape, pairs);

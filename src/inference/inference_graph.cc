@@ -2,16 +2,17 @@
 
 #include "engine/backends.h"
 #include "passes/fuse.h"
+#include "passes/pack_weights.h"
 #include "passes/precision.h"
 
 namespace cloze::inference {
 
 using ops::WeightLayout;
 
-passes::WeightPacking weight_packing(const CompileOptions& options) {
+ops::PackWeightAttributes weight_packing(const CompileOptions& options) {
   const backend::Backend& backend = engine::backend_named(kBackend);
-  passes::WeightPacking packing{.panel_columns = backend.panel_columns(),
-                                .dtype = options.precision};
+  ops::PackWeightAttributes packing{.panel_columns = backend.panel_columns(),
+                                    .dtype = options.precision};
   if (options.precision == DType::kBF16 && backend.multiplies_bf16()) {
     packing.layout = WeightLayout::kPairs;
   } else if (options.strassen) {
@@ -22,7 +23,7 @@ passes::WeightPacking weight_packing(const CompileOptions& options) {
 
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,
                              const models::BatchShape& shape,
-                             const passes::WeightPacking& packing) {
+                             const ops::PackWeightAttributes& packing) {
   graph::Graph graph;
   models::bert_for_inference(graph, config, head, shape);
   passes::fuse_activations(graph);

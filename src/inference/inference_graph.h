@@ -5,7 +5,7 @@
 #include "base/dtype.h"
 #include "graph/graph.h"
 #include "models/bert_heads.h"
-#include "passes/pack_weights.h"
+#include "ops/packed_linear.h"
 
 namespace cloze::inference {
 
@@ -21,10 +21,11 @@ struct CompileOptions {
 };
 
 // How this machine's kernels want the weights.
-passes::WeightPacking weight_packing(const CompileOptions& options);
+ops::PackWeightAttributes weight_packing(const CompileOptions& options);
 
 // Parameters are the model's; packed weights are made of them in Phase::kRefresh.
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,
-                             const models::BatchShape& shape, const passes::WeightPacking& packing);
+                             const models::BatchShape& shape,
+                             const ops::PackWeightAttributes& packing);
 
 }  // namespace cloze::inference

@@ -23,8 +23,8 @@ struct PretrainedModel {
   const models::BertHead& require_head(models::HeadKind kind) const;
 };
 
-// A Hugging Face folder, or the prefix of a TensorFlow checkpoint with bert_config.json and vocab.txt
-// beside it.
+// A Hugging Face folder, or the prefix of a TensorFlow checkpoint with bert_config.json and
+// vocab.txt beside it.
 PretrainedModel open_pretrained_model(const std::filesystem::path& path);
 
 }  // namespace cloze::inference

@@ -13,6 +13,7 @@ namespace {
 using graph::Graph;
 using graph::Node;
 using graph::Value;
+using ops::PackWeightAttributes;
 
 constexpr int kWeightInput = 1;
 
@@ -26,7 +27,7 @@ bool is_output(const Graph& graph, Value value) {
   return std::ranges::count(graph.outputs(), value) > 0;
 }
 
-void replace_linear(Graph& graph, Node& node, Value packed, const WeightPacking& packing) {
+void replace_linear(Graph& graph, Node& node, Value packed, const PackWeightAttributes& packing) {
   const auto& linear = std::any_cast<const ops::LinearAttributes&>(node.attributes);
   if (linear.activation) {
     CLOZE_CHECK(!is_read(graph, node.outputs[1]), "{}: a backward pass reads what it keeps",
@@ -44,7 +45,7 @@ void replace_linear(Graph& graph, Node& node, Value packed, const WeightPacking&
 }
 
 // Halves of smaller products take as long as what is added to lay them out.
-bool repays_strassen(const Shape& weight, const WeightPacking& packing) {
+bool repays_strassen(const Shape& weight, const PackWeightAttributes& packing) {
   constexpr int64_t kLeastSide = 512;
   return packing.layout == ops::WeightLayout::kStrassen && weight[0] >= kLeastSide &&
          weight[1] >= kLeastSide && ops::suits_strassen(weight, packing.panel_columns);
@@ -52,9 +53,9 @@ bool repays_strassen(const Shape& weight, const WeightPacking& packing) {
 
 }  // namespace
 
-void pack_weights(Graph& graph, const WeightPacking& packing) {
+void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
   if (packing.panel_columns == 0) return;
-  ops::PackWeightAttributes pack{packing.panel_columns, packing.dtype, packing.layout};
+  PackWeightAttributes pack = packing;
   if (pack.layout == ops::WeightLayout::kStrassen) pack.layout = ops::WeightLayout::kPanels;
   ComputeCopies weights(graph, ops::kPackWeight, pack, "packed.");
   pack.layout = ops::WeightLayout::kStrassen;

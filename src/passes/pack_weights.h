@@ -15,13 +15,8 @@
 
 namespace cloze::passes {
 
-struct WeightPacking {
-  int64_t panel_columns = 0;  // of the backend (backend/kernel.h); 0: nothing is packed
-  DType dtype = DType::kF32;  // of the packed weights: f32 or bf16
-  // kStrassen: of large weights that suit; others are packed in panels.
-  ops::WeightLayout layout = ops::WeightLayout::kPanels;
-};
-
-void pack_weights(graph::Graph& graph, const WeightPacking& packing);
+// Without panel_columns (backend/kernel.h) nothing is packed. kStrassen is for large weights that
+// suit; others are packed in panels.
+void pack_weights(graph::Graph& graph, const ops::PackWeightAttributes& packing);
 
 }  // namespace cloze::passes
