@@ -1,0 +1,97 @@
+// The graph that infers against the one it is made of: every head, every layout of weights. Weights
+// in pairs and activations in bf16 are run by the reference kernels where the processor does not
+// multiply bf16 itself.
+#include "inference/inference_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "data/packer.h"
+#include "inference/micro_batch_inputs.h"
+#include "inference/parameter_loading.h"
+#include "inference/small_model_test.h"
+
+namespace cloze::inference {
+namespace {
+
+using models::HeadKind;
+using ops::WeightLayout;
+
+constexpr data::MicroBatchCapacity kCapacity{.tokens = 80, .sequences = 2, .predictions = 4};
+constexpr models::BatchShape kShape{.tokens = kCapacity.tokens,
+                                    .sequences = kCapacity.sequences,
+                                    .predictions = kCapacity.predictions};
+
+data::MicroBatch some_micro_batch() {
+  std::vector<data::Sample> samples = {random_sample(47, 1), random_sample(30, 2)};
+  for (data::Sample& sample : samples) {
+    sample.masked_positions = {1, 20};
+    sample.masked_labels = {5, 6};
+  }
+  return data::pack(samples, kCapacity).micro_batches.at(0);
+}
+
+class InferenceGraphTest : public testing::TestWithParam<HeadKind> {
+ protected:
+  // Everything the graph gives.
+  std::vector<float> outputs(graph::Graph graph) const {
+    engine::Session session(std::move(graph), {.num_threads = 1});
+    load_parameters(session, folder_.path());
+    write_micro_batch(session, some_micro_batch());
+    session.run(graph::Phase::kMicroStep);
+    std::vector<float> all;
+    for (const graph::Value output : session.graph().outputs()) {
+      const auto values = session.values<float>(session.graph().info(output).name);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  }
+
+  // How far the outputs are from those of the plain graph, in parts of their norm.
+  double distance(const ops::PackWeightAttributes& packing) const {
+    graph::Graph plain;
+    models::bert_for_inference(plain, SmallModelFolder::config(), folder_.head(), kShape);
+    const std::vector<float> exact = outputs(std::move(plain));
+    const std::vector<float> packed =
+        outputs(inference_graph(SmallModelFolder::config(), folder_.head(), kShape, packing));
+    CLOZE_CHECK(exact.size() == packed.size(), "{} outputs of {}", packed.size(), exact.size());
+    double difference = 0.0, size = 0.0;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      difference += std::pow(exact[i] - packed[i], 2);
+      size += std::pow(exact[i], 2);
+    }
+    return std::sqrt(difference / size);
+  }
+
+  const SmallModelFolder folder_{GetParam(), "inference_graph_test"};
+};
+
+TEST_P(InferenceGraphTest, PackedWeightsChangeNothingButRoundings) {
+  EXPECT_LT(distance(weight_packing({})), 64 * unit_roundoff(DType::kF32));
+}
+
+TEST_P(InferenceGraphTest, WeightsInBfloat16GiveNearlyTheSame) {
+  ops::PackWeightAttributes packing = weight_packing({.precision = DType::kBF16});
+  packing.layout = WeightLayout::kPanels;
+  EXPECT_GT(distance(packing), unit_roundoff(DType::kF32));
+  EXPECT_LT(distance(packing), 16 * unit_roundoff(DType::kBF16));
+}
+
+TEST_P(InferenceGraphTest, ActivationsInBfloat16GiveNearlyTheSame) {
+  ops::PackWeightAttributes packing = weight_packing({.precision = DType::kBF16});
+  packing.layout = WeightLayout::kPairs;
+  EXPECT_GT(distance(packing), unit_roundoff(DType::kF32));
+  EXPECT_LT(distance(packing), 16 * unit_roundoff(DType::kBF16));
+}
+
+INSTANTIATE_TEST_SUITE_P(Heads, InferenceGraphTest,
+                         testing::Values(HeadKind::kPretraining, HeadKind::kQuestionAnswering,
+                                         HeadKind::kSequenceClassification),
+                         [](const auto& info) {
+                           return std::string(models::architecture_of(info.param));
+                         });
+
+}  // namespace
+}  // namespace cloze::inference
