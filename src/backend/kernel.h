@@ -70,7 +70,7 @@ class Backend {
   virtual std::string_view name() const = 0;
   // How wide the panels of packed weights are to be (ops/packed_linear.h); 0: do not pack them.
   virtual int64_t panel_columns() const { return 0; }
-  // Whether products of bf16 are several times as fast as those of f32.
+  // Whether the processor multiplies bf16 itself, faster than f32.
   virtual bool multiplies_bf16() const { return false; }
   // Best first; empty when the operator is unknown here.
   virtual std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const = 0;

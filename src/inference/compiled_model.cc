@@ -162,9 +162,8 @@ void check_processor(const nlohmann::json& description, const std::filesystem::p
   const bool pairs = description["pairs"].get<bool>();
   if (pairs == is_in_pairs(here)) return;
   throw_user_error(
-      "{} was compiled for a processor that {} bf16 itself, unlike this one: make it anew here "
-      "with "
-      "cloze compile",
+      "{} was compiled for a processor that {} bf16 itself, unlike this one: make it anew "
+      "here with cloze compile",
       file.string(), pairs ? "multiplies" : "does not multiply");
 }
 

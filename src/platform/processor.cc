@@ -1,5 +1,8 @@
 #include "platform/processor.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace cloze::platform {
 
 std::vector<std::string> processor_features() {
@@ -14,6 +17,17 @@ std::vector<std::string> processor_features() {
   if (__builtin_cpu_supports("amx-bf16")) features.emplace_back("amx-bf16");
 #endif
   return features;
+}
+
+bool request_tiles() {
+#if defined(__x86_64__)
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;
+  return __builtin_cpu_supports("amx-bf16") &&
+         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace cloze::platform

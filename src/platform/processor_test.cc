@@ -16,5 +16,11 @@ TEST(Processor, HasTheFloorThisProgramWasBuiltFor) {
 #endif
 }
 
+TEST(Processor, GivesNoTilesThatItLacks) {
+  const auto features = processor_features();
+  const bool has_amx = std::find(features.begin(), features.end(), "amx-bf16") != features.end();
+  EXPECT_TRUE(has_amx || !request_tiles());
+}
+
 }  // namespace
 }  // namespace cloze::platform

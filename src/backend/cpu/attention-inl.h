@@ -10,6 +10,8 @@
 
 #include <hwy/highway.h>
 
+#include <cmath>
+
 #include "backend/cpu/dropout_mask-inl.h"
 #include "backend/cpu/math-inl.h"
 #include "backend/cpu/product_tile-inl.h"
@@ -49,6 +51,33 @@ HWY_INLINE void MultiplyTransposedHead(const HeadProduct& p) {
 template <typename T>
 HWY_INLINE void CopyHead(const AttentionSizes& sizes, const T* from, int64_t rows, float* to) {
   for (int64_t i = 0; i < rows; ++i) CopyFloats(from + i * sizes.H, sizes.D, to + i * sizes.D);
+}
+
+struct SoftmaxRow {
+  float sum = 0.0f;
+  float log_sum_exp = 0.0f;
+};
+
+// Scores of one query become exp(factor * (score - largest)).
+HWY_INLINE SoftmaxRow ExponentiateRow(float factor, int64_t length, float* row) {
+  const FloatTag d;
+  FloatVector largest0 = hn::Set(d, row[0]);
+  FloatVector largest1 = largest0;
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= length; i += 2 * kLanes) {
+    largest0 = hn::Max(largest0, hn::LoadU(d, row + i));
+    largest1 = hn::Max(largest1, hn::LoadU(d, row + i + kLanes));
+  }
+  float largest = hn::GetLane(hn::MaxOfLanes(d, hn::Max(largest0, largest1)));
+  for (; i < length; ++i) largest = HWY_MAX(largest, row[i]);
+  const FloatVector scale = hn::Set(d, factor);
+  const FloatVector shift = hn::Set(d, -factor * largest);
+  const float sum = SumOfTerms(d, length, [&](int64_t j, auto part) HWY_ATTR {
+    const FloatVector e = Exp(d, hn::MulAdd(LoadFloats(d, row + j, part), scale, shift));
+    StoreFloats(d, e, row + j, part);
+    return Keep(d, e, part);
+  });
+  return {sum, factor * largest + std::log(sum)};
 }
 
 // to[i] = from[i] * factor, for one row of a head.

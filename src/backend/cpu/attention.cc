@@ -57,33 +57,6 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-struct SoftmaxRow {
-  float sum = 0.0f;
-  float log_sum_exp = 0.0f;
-};
-
-// Scores of one query become exp(factor * (score - largest)).
-HWY_INLINE SoftmaxRow ExponentiateRow(float factor, int64_t length, float* row) {
-  const FloatTag d;
-  FloatVector largest0 = hn::Set(d, row[0]);
-  FloatVector largest1 = largest0;
-  int64_t i = 0;
-  for (; i + 2 * kLanes <= length; i += 2 * kLanes) {
-    largest0 = hn::Max(largest0, hn::LoadU(d, row + i));
-    largest1 = hn::Max(largest1, hn::LoadU(d, row + i + kLanes));
-  }
-  float largest = hn::GetLane(hn::MaxOfLanes(d, hn::Max(largest0, largest1)));
-  for (; i < length; ++i) largest = HWY_MAX(largest, row[i]);
-  const FloatVector scale = hn::Set(d, factor);
-  const FloatVector shift = hn::Set(d, -factor * largest);
-  const float sum = SumOfTerms(d, length, [&](int64_t j, auto part) HWY_ATTR {
-    const FloatVector e = Exp(d, hn::MulAdd(LoadFloats(d, row + j, part), scale, shift));
-    StoreFloats(d, e, row + j, part);
-    return Keep(d, e, part);
-  });
-  return {sum, factor * largest + std::log(sum)};
-}
-
 template <typename T>
 void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const AttentionHead& head,
                 int64_t first, int64_t rows) {
@@ -161,6 +134,13 @@ void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor) {
   std::fill(bytes + used * row_bytes, bytes + sizes.T * row_bytes, 0);
 }
 
+void clear_unused(const AttentionSizes& sizes, const AttentionRun& run, void* context,
+                  float* log_sum_exp) {
+  const int64_t used = used_slots(sizes, run.sequence_starts);
+  clear_unused(sizes, used, context);
+  std::fill(log_sum_exp + used * sizes.N, log_sum_exp + sizes.T * sizes.N, 0.0f);
+}
+
 namespace {
 
 class Attention final : public Kernel {
@@ -184,10 +164,7 @@ class Attention final : public Kernel {
     for_each_head(sizes_, run, [&](const AttentionHead& head) {
       HWY_DYNAMIC_DISPATCH(attend_head)(sizes_, tensors, head);
     });
-    const int64_t used = used_slots(sizes_, run.sequence_starts);
-    clear_unused(sizes_, used, tensors.context);
-    std::fill(tensors.log_sum_exp + used * sizes_.N, tensors.log_sum_exp + sizes_.T * sizes_.N,
-              0.0f);
+    clear_unused(sizes_, run, tensors.context, tensors.log_sum_exp);
   }
 
  private:

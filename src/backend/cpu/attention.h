@@ -53,6 +53,9 @@ int64_t used_slots(const AttentionSizes& sizes, const int32_t* sequence_starts);
 
 // Zeroes rows [used, T) of a tensor [T, H].
 void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor);
+// What attention gives for unused slots: zeros.
+void clear_unused(const AttentionSizes& sizes, const AttentionRun& run, void* context,
+                  float* log_sum_exp);
 
 // attend(head) for each head of each sequence that is not empty, from several threads. Which thread
 // takes which head depends on timing; what a head gives does not.

@@ -52,7 +52,7 @@ std::vector<TableRow> own_kernels() {
       {&ops::kTanh, {kTanhEntry}},
       {&ops::kTanhGradient, {kTanhGradientEntry}},
       // Products.
-      {&ops::kAttention, {kAttentionEntry}},
+      {&ops::kAttention, {kNativeAttentionEntry, kAttentionEntry}},
       {&ops::kAttentionGradient, {kAttentionGradientEntry}},
       {&ops::kLinear, {kNativeLinearEntry, kLinearEntry}},
       {&ops::kLinearInputGradient, {kNativeLinearInputGradientEntry, kLinearInputGradientEntry}},

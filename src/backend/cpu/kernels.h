@@ -43,6 +43,7 @@ extern const KernelEntry kPackedLinearEntry;
 extern const KernelEntry kPackPairsEntry;           // for the next one
 extern const KernelEntry kNativePackedLinearEntry;  // bf16 units only
 extern const KernelEntry kAttentionEntry;
+extern const KernelEntry kNativeAttentionEntry;  // bf16 units only
 extern const KernelEntry kAttentionGradientEntry;
 extern const KernelEntry kVocabularyLossEntry;
 extern const KernelEntry kVocabularyLossGradientEntry;

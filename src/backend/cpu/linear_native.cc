@@ -248,21 +248,16 @@ class NativeLinearWeightGradient final : public Kernel {
   RowSums row_sums_;
 };
 
-std::optional<std::string> refuse(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kBF16) {
-    return std::string(name_of(request.inputs[0].dtype)) + " is not bf16";
-  }
-  return refuse_native_bf16();
-}
-
 }  // namespace
 
-constinit const KernelEntry kNativeLinearEntry{"cpu/linear/native_bf16", refuse,
+constinit const KernelEntry kNativeLinearEntry{"cpu/linear/native_bf16", refuse_unless_native_bf16,
                                                create_kernel<NativeLinear>};
 constinit const KernelEntry kNativeLinearInputGradientEntry{
-    "cpu/linear_input_gradient/native_bf16", refuse, create_kernel<NativeLinearInputGradient>};
+    "cpu/linear_input_gradient/native_bf16", refuse_unless_native_bf16,
+    create_kernel<NativeLinearInputGradient>};
 constinit const KernelEntry kNativeLinearWeightGradientEntry{
-    "cpu/linear_weight_gradient/native_bf16", refuse, create_kernel<NativeLinearWeightGradient>};
+    "cpu/linear_weight_gradient/native_bf16", refuse_unless_native_bf16,
+    create_kernel<NativeLinearWeightGradient>};
 
 }  // namespace cloze::backend::cpu
 #endif

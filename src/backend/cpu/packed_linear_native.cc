@@ -100,10 +100,7 @@ std::optional<std::string> refuse_panels(const Shape& packed) {
 
 std::optional<std::string> refuse_packed_linear(const KernelRequest& request) {
   if (auto refusal = refuse_panels(request.inputs[1].shape)) return refusal;
-  if (request.inputs[0].dtype != DType::kBF16) {
-    return std::string(name_of(request.inputs[0].dtype)) + " is not bf16";
-  }
-  return refuse_native_bf16();
+  return refuse_unless_native_bf16(request);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/cpu/matmul.h"
+
 namespace cloze::backend::cpu {
 
 std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request) {
@@ -17,6 +19,12 @@ std::optional<std::string> refuse_unless_f32(const KernelRequest& request) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request) {
+  const DType dtype = request.inputs[0].dtype;
+  if (dtype != DType::kBF16) return std::string(name_of(dtype)) + " is not bf16";
+  return refuse_native_bf16();
 }
 
 std::optional<std::string> serve_all(const KernelRequest&) { return std::nullopt; }

@@ -64,6 +64,8 @@ std::unique_ptr<Kernel> create_kernel(const KernelRequest& request) {
 
 std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request);  // input 0
 std::optional<std::string> refuse_unless_f32(const KernelRequest& request);          // every input
+// Input 0 is bf16, and the processor has units for it (matmul.h).
+std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request);
 std::optional<std::string> serve_all(const KernelRequest& request);
 
 }  // namespace cloze::backend::cpu

@@ -56,6 +56,19 @@ TEST(NativePackedLinear, AgreesWithTheReferenceInF32) {
   EXPECT_GT(cases, 0);
 }
 
+// By loops where the processor has no units for it.
+TEST(NativeAttention, AgreesWithTheReference) {
+  KernelEntry entry = kNativeAttentionEntry;
+  entry.refuse = serve_all;
+  for (const testing::KernelCase& one : testing::attention_cases(DType::kBF16)) {
+    if (one.op != &ops::kAttention) continue;
+    for_each_target([&] {
+      const testing::CaseReport report = testing::run_case(entry, one);
+      EXPECT_EQ(fmt::format("{}", fmt::join(report.failures, "\n")), "");
+    });
+  }
+}
+
 // Predictions across several blocks and their last ones unused, or none used at all.
 testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dtype) {
   constexpr int64_t kVocabulary = 200;

@@ -1,0 +1,62 @@
+// PairProduct: a product of bf16 with sums in f32 by the processor's own units: AMX's tiles, or
+// AVX512-BF16's dot products. For the products of attention, whose sizes change from sequence to
+// sequence, where oneDNN (matmul.h) makes a product for one size.
+//
+//   C[i, j] = sum_k A[i, k] B[k, j]
+//
+// B lies in panels of 16 columns and pairs of the depth, as both units read it:
+//   panel[k / 2, j, k % 2] = B[k, j]
+// Where the processor has neither, loops do the same, so that tests run everywhere.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bfloat16.h"
+
+namespace cloze::backend::cpu {
+
+inline constexpr int64_t kPairProductRows = 32;  // of A and C
+inline constexpr int64_t kPairPanelColumns = 16;
+inline constexpr int64_t kPairStep = 32;  // what columns and depth are multiples of
+
+struct PairProduct {
+  int64_t columns = 0;
+  int64_t depth = 0;
+  const bfloat16* a = nullptr;  // [32, depth]
+  const bfloat16* b = nullptr;  // panels, one behind the other
+  float* c = nullptr;           // [32, columns]
+};
+
+enum class PairUnits { kNone, kDotProducts, kTiles };
+
+// What this processor has, and the system lets us use.
+PairUnits pair_units();
+
+// Holds the tiles of a thread while it multiplies. Cheap, but not free: one for many products.
+class PairMultiplier {
+ public:
+  explicit PairMultiplier(PairUnits units);
+  ~PairMultiplier();
+  PairMultiplier(const PairMultiplier&) = delete;
+  PairMultiplier& operator=(const PairMultiplier&) = delete;
+
+  void multiply(const PairProduct& product) const;
+
+ private:
+  PairUnits units_;
+};
+
+// A matrix of bf16 whose rows lie `stride` apart.
+struct PairRows {
+  const bfloat16* rows = nullptr;
+  int64_t stride = 0;
+  int64_t count = 0;
+  int64_t width = 0;
+};
+
+// B = rows^T: [depth, columns] from [count, width]; zero outside of it.
+void pack_transposed_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels);
+// B = rows: [depth, columns] from [count, width]; zero outside of it.
+void pack_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels);
+
+}  // namespace cloze::backend::cpu
