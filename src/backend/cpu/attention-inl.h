@@ -80,6 +80,31 @@ HWY_INLINE SoftmaxRow ExponentiateRow(float factor, int64_t length, float* row) 
   return {sum, factor * largest + std::log(sum)};
 }
 
+// Scores of queries [first, first + rows) of a head, which lie `stride` apart.
+struct ScoreRows {
+  int64_t first = 0;
+  int64_t rows = 0;
+  int64_t stride = 0;
+  float* scores = nullptr;
+};
+
+// Scores become exponentials with dropout; what they are still to be multiplied with goes to
+// inverse_sums.
+HWY_INLINE void ExponentiateRows(const AttentionSizes& sizes, const AttentionHead& head,
+                                 const ScoreRows& r, float* log_sum_exp, float* inverse_sums) {
+  const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
+  for (int64_t i = 0; i < r.rows; ++i) {
+    float* row = r.scores + i * r.stride;
+    const SoftmaxRow softmax = ExponentiateRow(factor, head.length, row);
+    inverse_sums[i] = 1.0f / softmax.sum;
+    log_sum_exp[(head.start + r.first + i) * sizes.N + head.head] = softmax.log_sum_exp;
+    if (head.dropout.threshold == 0) continue;
+    DropoutRow dropout = head.dropout;
+    dropout.row += static_cast<uint32_t>(r.first + i);
+    ApplyDropout(FloatTag(), dropout, head.length, row);
+  }
+}
+
 // to[i] = from[i] * factor, for one row of a head.
 template <typename T>
 HWY_INLINE void StoreHeadRow(const float* from, float factor, int64_t columns, T* to) {

@@ -3,12 +3,10 @@
 #include "backend/cpu/attention.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "base/bfloat16.h"
-#include "ops/attention.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
@@ -21,14 +19,6 @@
 namespace cloze::backend::cpu {
 
 inline constexpr int64_t kQueryRows = 48;
-
-struct AttentionTensors {
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
-  void* context = nullptr;
-  float* log_sum_exp = nullptr;
-};
 
 // Work buffers of one head, in f32.
 struct AttentionBuffers {
@@ -63,21 +53,11 @@ void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const At
   const AttentionBuffers buffers(sizes, head.scratch);
   const int64_t padded = (head.length + kTileColumns - 1) / kTileColumns * kTileColumns;
   const int64_t offset = sizes.offset(head.start + first, head.head);
-  const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
   CopyHead(sizes, static_cast<const T*>(t.q) + offset, rows, buffers.queries);
   MultiplyHead(
       {rows, padded, sizes.D, buffers.queries, sizes.D, buffers.keys, buffers.scores, padded});
   float inverse_sums[kQueryRows];
-  for (int64_t i = 0; i < rows; ++i) {
-    float* row = buffers.scores + i * padded;
-    const SoftmaxRow softmax = ExponentiateRow(factor, head.length, row);
-    inverse_sums[i] = 1.0f / softmax.sum;
-    t.log_sum_exp[(head.start + first + i) * sizes.N + head.head] = softmax.log_sum_exp;
-    if (head.dropout.threshold == 0) continue;
-    DropoutRow dropout = head.dropout;
-    dropout.row += static_cast<uint32_t>(first + i);
-    ApplyDropout(FloatTag(), dropout, head.length, row);
-  }
+  ExponentiateRows(sizes, head, {first, rows, padded, buffers.scores}, t.log_sum_exp, inverse_sums);
   const int64_t context_stride = (sizes.D + kTileColumns - 1) / kTileColumns * kTileColumns;
   MultiplyHead({rows, context_stride, head.length, buffers.scores, padded, buffers.values,
                 buffers.context, context_stride});
@@ -134,48 +114,46 @@ void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor) {
   std::fill(bytes + used * row_bytes, bytes + sizes.T * row_bytes, 0);
 }
 
-void clear_unused(const AttentionSizes& sizes, const AttentionRun& run, void* context,
-                  float* log_sum_exp) {
-  const int64_t used = used_slots(sizes, run.sequence_starts);
-  clear_unused(sizes, used, context);
-  std::fill(log_sum_exp + used * sizes.N, log_sum_exp + sizes.T * sizes.N, 0.0f);
+Attention::Attention(const KernelRequest& request, int64_t (*scratch_floats)(const AttentionSizes&))
+    : sizes_(request, 0, 3),
+      attributes_(request.attributes_as<ops::AttentionAttributes>()),
+      scratch_floats_(scratch_floats(sizes_)) {}
+
+size_t Attention::workspace_bytes() const {
+  return static_cast<size_t>(scratch_floats_ * sizes_.num_threads) * sizeof(float);
+}
+
+void Attention::run(const KernelArguments& arguments) {
+  const AttentionTensors tensors{arguments.input<void>(0), arguments.input<void>(1),
+                                 arguments.input<void>(2), arguments.output<void>(0),
+                                 arguments.output<float>(1)};
+  AttentionRun run{arguments.input<int32_t>(3), arguments.input<int32_t>(4)};
+  run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(5));
+  run.workspace = static_cast<float*>(arguments.workspace);
+  run.scratch_floats = scratch_floats_;
+  for_each_head(sizes_, run, [&](const AttentionHead& head) { attend(tensors, head); });
+  const int64_t used = used_slots(sizes_, run.sequence_starts);
+  clear_unused(sizes_, used, tensors.context);
+  std::fill(tensors.log_sum_exp + used * sizes_.N, tensors.log_sum_exp + sizes_.T * sizes_.N, 0.0f);
 }
 
 namespace {
 
-class Attention final : public Kernel {
+class VectorAttention final : public Attention {
  public:
-  explicit Attention(const KernelRequest& request)
-      : attributes_(request.attributes_as<ops::AttentionAttributes>()), sizes_(request, 0, 3) {}
-
-  size_t workspace_bytes() const override {
-    return static_cast<size_t>(AttentionBuffers::floats(sizes_) * sizes_.num_threads) *
-           sizeof(float);
-  }
-
-  void run(const KernelArguments& arguments) override {
-    AttentionTensors tensors{arguments.input<void>(0), arguments.input<void>(1),
-                             arguments.input<void>(2), arguments.output<void>(0),
-                             arguments.output<float>(1)};
-    AttentionRun run{arguments.input<int32_t>(3), arguments.input<int32_t>(4)};
-    run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(5));
-    run.workspace = static_cast<float*>(arguments.workspace);
-    run.scratch_floats = AttentionBuffers::floats(sizes_);
-    for_each_head(sizes_, run, [&](const AttentionHead& head) {
-      HWY_DYNAMIC_DISPATCH(attend_head)(sizes_, tensors, head);
-    });
-    clear_unused(sizes_, run, tensors.context, tensors.log_sum_exp);
-  }
+  explicit VectorAttention(const KernelRequest& request)
+      : Attention(request, AttentionBuffers::floats) {}
 
  private:
-  ops::AttentionAttributes attributes_;
-  AttentionSizes sizes_;
+  void attend(const AttentionTensors& tensors, const AttentionHead& head) const override {
+    HWY_DYNAMIC_DISPATCH(attend_head)(sizes_, tensors, head);
+  }
 };
 
 }  // namespace
 
 constinit const KernelEntry kAttentionEntry{"cpu/attention/vector", refuse_unless_f32_or_bf16,
-                                            create_kernel<Attention>};
+                                            create_kernel<VectorAttention>};
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -9,6 +9,7 @@
 
 #include "backend/cpu/dropout_row.h"
 #include "backend/kernel.h"
+#include "ops/attention.h"
 
 namespace cloze::backend::cpu {
 
@@ -53,9 +54,6 @@ int64_t used_slots(const AttentionSizes& sizes, const int32_t* sequence_starts);
 
 // Zeroes rows [used, T) of a tensor [T, H].
 void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor);
-// What attention gives for unused slots: zeros.
-void clear_unused(const AttentionSizes& sizes, const AttentionRun& run, void* context,
-                  float* log_sum_exp);
 
 // attend(head) for each head of each sequence that is not empty, from several threads. Which thread
 // takes which head depends on timing; what a head gives does not.
@@ -76,5 +74,32 @@ void for_each_head(const AttentionSizes& sizes, const AttentionRun& run, const A
     attend(head);
   }
 }
+
+struct AttentionTensors {
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  void* context = nullptr;
+  float* log_sum_exp = nullptr;
+};
+
+// What the kernels of attention have in common: all but how a head is computed.
+class Attention : public Kernel {
+ public:
+  size_t workspace_bytes() const override;
+  void run(const KernelArguments& arguments) override;
+
+ protected:
+  // scratch_floats: of a head, given its sizes.
+  Attention(const KernelRequest& request, int64_t (*scratch_floats)(const AttentionSizes&));
+  // From several threads.
+  virtual void attend(const AttentionTensors& tensors, const AttentionHead& head) const = 0;
+
+  const AttentionSizes sizes_;
+
+ private:
+  ops::AttentionAttributes attributes_;
+  int64_t scratch_floats_;
+};
 
 }  // namespace cloze::backend::cpu

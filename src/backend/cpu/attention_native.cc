@@ -9,7 +9,6 @@
 #include "backend/cpu/pair_product.h"
 #include "backend/cpu/part_kernel.h"
 #include "base/bfloat16.h"
-#include "ops/attention.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention_native.cc"
@@ -23,13 +22,10 @@ namespace cloze::backend::cpu {
 
 static_assert(kPairStep == 32, "padded_T() and padded_D() are multiples of it");
 
-struct NativeAttentionTensors {
-  const bfloat16* q = nullptr;
-  const bfloat16* k = nullptr;
-  const bfloat16* v = nullptr;
-  bfloat16* context = nullptr;
-  float* log_sum_exp = nullptr;
-};
+// Of keys and values, in whole steps of a product.
+inline int64_t padded_length(const AttentionHead& head) {
+  return divide_up(head.length, kPairStep) * kPairStep;
+}
 
 // Work buffers of one head.
 struct NativeAttentionBuffers {
@@ -69,29 +65,21 @@ HWY_INLINE void CopyPadded(const PairRows& from, int64_t padded, bfloat16* to) {
   }
 }
 
-void attend_rows_natively(const AttentionSizes& sizes, const NativeAttentionTensors& t,
+void attend_rows_natively(const AttentionSizes& sizes, const AttentionTensors& t,
                           const AttentionHead& head, const PairMultiplier& multiplier,
                           int64_t first) {
   const NativeAttentionBuffers buffers(sizes, head.scratch);
   const int64_t rows = HWY_MIN(kPairProductRows, head.length - first);
-  const int64_t padded = (head.length + kPairStep - 1) / kPairStep * kPairStep;
+  const int64_t padded = padded_length(head);
   const int64_t offset = sizes.offset(head.start + first, head.head);
-  const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
-  CopyPadded({t.q + offset, sizes.H, rows, sizes.D}, sizes.padded_D(), buffers.queries);
+  CopyPadded({static_cast<const bfloat16*>(t.q) + offset, sizes.H, rows, sizes.D}, sizes.padded_D(),
+             buffers.queries);
   multiplier.multiply({padded, sizes.padded_D(), buffers.queries, buffers.keys, buffers.scores});
   float inverse_sums[kPairProductRows];
+  ExponentiateRows(sizes, head, {first, rows, padded, buffers.scores}, t.log_sum_exp, inverse_sums);
   for (int64_t i = 0; i < rows; ++i) {
-    float* row = buffers.scores + i * padded;
-    const SoftmaxRow softmax = ExponentiateRow(factor, head.length, row);
-    inverse_sums[i] = 1.0f / softmax.sum;
-    t.log_sum_exp[(head.start + first + i) * sizes.N + head.head] = softmax.log_sum_exp;
-    if (head.dropout.threshold != 0) {
-      DropoutRow dropout = head.dropout;
-      dropout.row += static_cast<uint32_t>(first + i);
-      ApplyDropout(FloatTag(), dropout, head.length, row);
-    }
     bfloat16* probabilities = buffers.probabilities + i * padded;
-    MapFloats(FloatTag(), head.length, row, probabilities,
+    MapFloats(FloatTag(), head.length, buffers.scores + i * padded, probabilities,
               [](FloatVector v) HWY_ATTR { return v; });
     std::fill(probabilities + head.length, probabilities + padded, bfloat16());
   }
@@ -99,7 +87,7 @@ void attend_rows_natively(const AttentionSizes& sizes, const NativeAttentionTens
       {sizes.padded_D(), padded, buffers.probabilities, buffers.values, buffers.context});
   for (int64_t i = 0; i < rows; ++i) {
     StoreHeadRow(buffers.context + i * sizes.padded_D(), inverse_sums[i], sizes.D,
-                 t.context + offset + i * sizes.H);
+                 static_cast<bfloat16*>(t.context) + offset + i * sizes.H);
   }
 }
 
@@ -114,47 +102,26 @@ HWY_EXPORT(attend_rows_natively);
 
 namespace {
 
-void attend_head_natively(const AttentionSizes& sizes, const NativeAttentionTensors& t,
-                          const AttentionHead& head) {
-  const NativeAttentionBuffers buffers(sizes, head.scratch);
-  const int64_t padded = divide_up(head.length, kPairStep) * kPairStep;
-  const int64_t offset = sizes.offset(head.start, head.head);
-  pack_transposed_pairs({t.k + offset, sizes.H, head.length, sizes.D}, padded, sizes.padded_D(),
-                        buffers.keys);
-  pack_pairs({t.v + offset, sizes.H, head.length, sizes.D}, sizes.padded_D(), padded,
-             buffers.values);
-  const PairMultiplier multiplier(pair_units());
-  for (int64_t first = 0; first < head.length; first += kPairProductRows) {
-    HWY_DYNAMIC_DISPATCH(attend_rows_natively)(sizes, t, head, multiplier, first);
-  }
-}
-
-class NativeAttention final : public Kernel {
+class NativeAttention final : public Attention {
  public:
   explicit NativeAttention(const KernelRequest& request)
-      : attributes_(request.attributes_as<ops::AttentionAttributes>()), sizes_(request, 0, 3) {}
-
-  size_t workspace_bytes() const override {
-    return static_cast<size_t>(NativeAttentionBuffers::floats(sizes_) * sizes_.num_threads) *
-           sizeof(float);
-  }
-
-  void run(const KernelArguments& arguments) override {
-    const NativeAttentionTensors tensors{arguments.input<bfloat16>(0), arguments.input<bfloat16>(1),
-                                         arguments.input<bfloat16>(2),
-                                         arguments.output<bfloat16>(0), arguments.output<float>(1)};
-    AttentionRun run{arguments.input<int32_t>(3), arguments.input<int32_t>(4)};
-    run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(5));
-    run.workspace = static_cast<float*>(arguments.workspace);
-    run.scratch_floats = NativeAttentionBuffers::floats(sizes_);
-    for_each_head(sizes_, run,
-                  [&](const AttentionHead& head) { attend_head_natively(sizes_, tensors, head); });
-    clear_unused(sizes_, run, tensors.context, tensors.log_sum_exp);
-  }
+      : Attention(request, NativeAttentionBuffers::floats) {}
 
  private:
-  ops::AttentionAttributes attributes_;
-  AttentionSizes sizes_;
+  void attend(const AttentionTensors& tensors, const AttentionHead& head) const override {
+    const NativeAttentionBuffers buffers(sizes_, head.scratch);
+    const int64_t offset = sizes_.offset(head.start, head.head);
+    const auto rows = [&](const void* tensor) {
+      return PairRows{static_cast<const bfloat16*>(tensor) + offset, sizes_.H, head.length,
+                      sizes_.D};
+    };
+    pack_transposed_pairs(rows(tensors.k), padded_length(head), sizes_.padded_D(), buffers.keys);
+    pack_pairs(rows(tensors.v), sizes_.padded_D(), padded_length(head), buffers.values);
+    const PairMultiplier multiplier(pair_units());
+    for (int64_t first = 0; first < head.length; first += kPairProductRows) {
+      HWY_DYNAMIC_DISPATCH(attend_rows_natively)(sizes_, tensors, head, multiplier, first);
+    }
+  }
 };
 
 }  // namespace
