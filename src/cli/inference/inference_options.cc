@@ -35,7 +35,7 @@ void add_compile_flags(Subcommand& command, CompileFlags& flags) {
   command
       .add_option("--precision", flags.precision,
                   "What weights are packed in: f32, or bf16 (half the memory traffic; computed in "
-                  "f32)")
+                  "f32 unless the processor multiplies bf16 itself)")
       .shows_default();
   command.add_flag("--strassen", flags.strassen,
                    "Multiply by Strassen's algorithm: an eighth fewer multiplications, 1.75 times "
