@@ -131,13 +131,13 @@ inline constexpr int64_t kLineFloats = 16;
 template <int64_t kRows>
 HWY_INLINE void SumRows(const TileArguments& t, const float* next, int64_t next_lines,
                         FloatVector (&left)[kRows], FloatVector (&right)[kRows]) {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
   for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = hn::Zero(FloatTag());
-  const float* HWY_RESTRICT a = t.a;
+  StepValues<RowLayout::kByDepth> a(t.a, kTileRows);
   const float* HWY_RESTRICT b = t.b;
   const auto step = [&]() HWY_ATTR {
-    AddProducts<kRows, RowLayout::kByDepth>(a, kTileRows, b, left, right);
-    a += kTileRows;
+    AddProducts<kRows>(a, b, left, right);
+    a.advance();
     b += kTileColumns;
   };
   int64_t k = 0;
@@ -164,7 +164,7 @@ HWY_NOINLINE void AddRows(const TileArguments& t, const TileTargets& to) {
     const TileTarget& target = to.targets[n];
     const FloatVector factor = hn::Set(d, target.factor);
     float* c = target.c;
-#pragma GCC unroll 12
+#pragma GCC unroll 14
     for (int64_t i = 0; i < kRows; ++i, c += to.stride) {
       if (i == target.rows) break;
       const auto before = target.accumulates ? hn::LoadU(d, c) : hn::Zero(d);
