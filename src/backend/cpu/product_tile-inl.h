@@ -201,28 +201,49 @@ HWY_INLINE void PackPanel(const T* from, int64_t stride, int64_t depth, int64_t 
   }
 }
 
-// Four columns of to[k * kPitch + j] = from[j * stride + k], transposed in registers.
+// A vector of blocks of four floats: block i from rows[4 i] + k.
+template <class D, typename T>
+HWY_INLINE hn::Vec<D> LoadBlocks(D d, const T* const* rows, int64_t k) {
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return LoadFloats(d, rows[0] + k, Whole{});
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, LoadBlocks(half, rows + hn::MaxLanes(half), k),
+                       LoadBlocks(half, rows, k));
+  }
+}
+
+// to[k * kPitch + j] = rows[j][k] for k < depth, j < count; zero for count <= j < columns. Each
+// store is of a whole vector, the next one overwrites what is too much.
 template <int64_t kPitch, typename T>
-HWY_INLINE void TransposeFourRows(const T* from, int64_t stride, int64_t depth,
-                                  float* HWY_RESTRICT to) {
-  const hn::FixedTag<float, 4> d;
+HWY_INLINE void TransposeGroup(const T* const (&rows)[kLanes], int64_t depth, size_t count,
+                               size_t columns, float* HWY_RESTRICT to) {
+  const FloatTag d;
+  const auto is_row = hn::FirstN(d, count);
+  const auto store = [&](int64_t k, FloatVector v) HWY_ATTR {
+    v = hn::IfThenElseZero(is_row, v);
+    if (k + 1 < depth) return hn::StoreU(v, d, to + k * kPitch);
+    StoreFloats(d, v, to + k * kPitch, Tail{columns});
+  };
   int64_t k = 0;
-  for (; k + 4 <= depth; k += 4, to += 4 * kPitch) {
-    const auto r0 = LoadFloats(d, from + k, Whole{});
-    const auto r1 = LoadFloats(d, from + stride + k, Whole{});
-    const auto r2 = LoadFloats(d, from + 2 * stride + k, Whole{});
-    const auto r3 = LoadFloats(d, from + 3 * stride + k, Whole{});
+  for (; k + 4 <= depth; k += 4) {
+    const auto r0 = LoadBlocks(d, rows, k);
+    const auto r1 = LoadBlocks(d, rows + 1, k);
+    const auto r2 = LoadBlocks(d, rows + 2, k);
+    const auto r3 = LoadBlocks(d, rows + 3, k);
     const auto even_low = hn::InterleaveLower(d, r0, r2);
     const auto odd_low = hn::InterleaveLower(d, r1, r3);
     const auto even_high = hn::InterleaveUpper(d, r0, r2);
     const auto odd_high = hn::InterleaveUpper(d, r1, r3);
-    hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, to);
-    hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, to + kPitch);
-    hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, to + 2 * kPitch);
-    hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, to + 3 * kPitch);
+    store(k, hn::InterleaveLower(d, even_low, odd_low));
+    store(k + 1, hn::InterleaveUpper(d, even_low, odd_low));
+    store(k + 2, hn::InterleaveLower(d, even_high, odd_high));
+    store(k + 3, hn::InterleaveUpper(d, even_high, odd_high));
   }
-  for (; k < depth; ++k, to += kPitch) {
-    for (int64_t j = 0; j < 4; ++j) to[j] = static_cast<float>(from[j * stride + k]);
+  for (; k < depth; ++k) {
+    for (size_t j = 0; j < columns; ++j) {
+      to[k * kPitch + j] = j < count ? static_cast<float>(rows[j][k]) : 0.0f;
+    }
   }
 }
 
@@ -230,19 +251,11 @@ HWY_INLINE void TransposeFourRows(const T* from, int64_t stride, int64_t depth,
 template <int64_t kPitch, typename T>
 HWY_INLINE void TransposeRows(const T* from, int64_t stride, int64_t depth, int64_t count,
                               float* HWY_RESTRICT to) {
-  int64_t j = 0;
-  for (; j + 4 <= count; j += 4) {
-    TransposeFourRows<kPitch>(from + j * stride, stride, depth, to + j);
-  }
-  if (j > 0 && j < count) {  // the last four again, for those that are left
-    j = count - 4;
-    TransposeFourRows<kPitch>(from + j * stride, stride, depth, to + j);
-    j = count;
-  }
-  for (; j < kPitch; ++j) {
-    for (int64_t k = 0; k < depth; ++k) {
-      to[k * kPitch + j] = j < count ? static_cast<float>(from[j * stride + k]) : 0.0f;
-    }
+  for (int64_t j = 0; j < kPitch; j += kLanes) {
+    const T* rows[kLanes];
+    for (int64_t i = 0; i < kLanes; ++i) rows[i] = from + HWY_MIN(j + i, count - 1) * stride;
+    TransposeGroup<kPitch>(rows, depth, static_cast<size_t>(HWY_MAX(count - j, 0)),
+                           static_cast<size_t>(HWY_MIN(kLanes, kPitch - j)), to + j);
   }
 }
 
