@@ -118,19 +118,19 @@ struct TileTargets {
   std::array<TileTarget, 2> targets;
   int64_t count = 0;
   int64_t stride = 0;
-  const float* next = nullptr;  // as SumRows() takes them
+  const char* next = nullptr;  // as SumRows() takes them
   int64_t next_lines = 0;
 };
 
-// The sums of a tile, left and right half, which stay in registers. On the way the lines of what
-// comes next are fetched, so many for every kFetchDepth of the depth: evenly, as more at a time
-// would have to wait for each other.
+// The sums of a tile, left and right half, which stay in registers. On the way, for every
+// kFetchDepth of the depth, lines of what comes next are fetched and a row of each target: evenly,
+// as more at a time would have to wait for each other.
 inline constexpr int64_t kFetchDepth = 16;
-inline constexpr int64_t kLineFloats = 16;
+inline constexpr int64_t kLineBytes = 64;
 
 template <int64_t kRows>
-HWY_INLINE void SumRows(const TileArguments& t, const float* next, int64_t next_lines,
-                        FloatVector (&left)[kRows], FloatVector (&right)[kRows]) {
+HWY_INLINE void SumRows(const TileArguments& t, const TileTargets& to, FloatVector (&left)[kRows],
+                        FloatVector (&right)[kRows]) {
 #pragma GCC unroll 14
   for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = hn::Zero(FloatTag());
   StepValues<RowLayout::kByDepth> a(t.a, kTileRows);
@@ -140,9 +140,19 @@ HWY_INLINE void SumRows(const TileArguments& t, const float* next, int64_t next_
     a.advance();
     b += kTileColumns;
   };
+  const char* next = to.next;
+  int64_t row_offset = 0;
   int64_t k = 0;
   for (; k + kFetchDepth <= t.depth; k += kFetchDepth) {
-    for (int64_t line = 0; line < next_lines; ++line, next += kLineFloats) hwy::Prefetch(next);
+    for (int64_t line = 0; line < to.next_lines; ++line, next += kLineBytes) hwy::Prefetch(next);
+    if (k < kRows * kFetchDepth) {
+      for (int64_t n = 0; n < to.count; ++n) {
+        const float* row = to.targets[n].c + row_offset;
+        hwy::Prefetch(row);
+        hwy::Prefetch(row + kTileColumns - 1);
+      }
+      row_offset += to.stride;
+    }
 #pragma GCC unroll 4
     for (int64_t i = 0; i < kFetchDepth; ++i) step();
   }
@@ -152,14 +162,9 @@ HWY_INLINE void SumRows(const TileArguments& t, const float* next, int64_t next_
 template <int64_t kRows>
 HWY_NOINLINE void AddRows(const TileArguments& t, const TileTargets& to) {
   const FloatTag d;
-  for (int64_t n = 0; n < to.count; ++n) {
-    for (int64_t i = 0; i < to.targets[n].rows; ++i) {
-      hwy::Prefetch(to.targets[n].c + i * to.stride);
-    }
-  }
   FloatVector left[kRows];
   FloatVector right[kRows];
-  SumRows<kRows>(t, to.next, to.next_lines, left, right);
+  SumRows<kRows>(t, to, left, right);
   for (int64_t n = 0; n < to.count; ++n) {
     const TileTarget& target = to.targets[n];
     const FloatVector factor = hn::Set(d, target.factor);
@@ -234,20 +239,22 @@ HWY_INLINE bool MoveOn(const PackedTask& t, PanelPlace& at) {
   return ++at.step < t.call->steps->size();
 }
 
+HWY_INLINE const char* PanelBytes(const PackedTask& t, const PanelPlace& at) {
+  const char* packed = static_cast<const char*>(t.call->packed);
+  return packed + PanelOffset(t, at) * bytes_of(t.call->packed_dtype);
+}
+
 // Where the panel is read as f32.
 HWY_INLINE const float* PanelFloats(const PackedTask& t, const PanelPlace& at, int64_t depth) {
-  const int64_t offset = PanelOffset(t, at);
-  if (t.call->packed_dtype == DType::kF32) {
-    return static_cast<const float*>(t.call->packed) + offset;
-  }
-  CopyFloats(static_cast<const bfloat16*>(t.call->packed) + offset, depth * kTileColumns, t.panel);
+  const char* panel = PanelBytes(t, at);
+  if (t.call->packed_dtype == DType::kF32) return reinterpret_cast<const float*>(panel);
+  CopyFloats(reinterpret_cast<const bfloat16*>(panel), depth * kTileColumns, t.panel);
   return t.panel;
 }
 
-// The panel to come, null for none or where panels are copied first.
-HWY_INLINE const float* NextPanel(const PackedTask& t, PanelPlace at) {
-  if (t.call->packed_dtype != DType::kF32 || !MoveOn(t, at)) return nullptr;
-  return static_cast<const float*>(t.call->packed) + PanelOffset(t, at);
+// The panel to come, null for none.
+HWY_INLINE const char* NextPanel(const PackedTask& t, PanelPlace at) {
+  return MoveOn(t, at) ? PanelBytes(t, at) : nullptr;
 }
 
 // Where the first tile of a task goes in a step, and the bias of its columns.
@@ -288,8 +295,8 @@ HWY_INLINE void MultiplyPanel(const PackedTask& t, const PanelPlace& at,
   TileTargets to{{targets[0].tile, targets[1].tile}, step.num_targets, call.N};
   to.next = NextPanel(t, at);
   // Every tile fetches its share of it.
-  to.next_lines =
-      to.next == nullptr ? 0 : divide_up(kTileColumns * kFetchDepth / kLineFloats, t.tiles.count);
+  const int64_t lines = kTileColumns * kFetchDepth * bytes_of(call.packed_dtype) / kLineBytes;
+  to.next_lines = to.next == nullptr ? 0 : divide_up(lines, t.tiles.count);
   for (int64_t i = 0; i < t.tiles.count; ++i, tile.a += kTileRows * call.depth) {
     const int64_t begin = t.tiles.begin(i);
     const int64_t height = t.tiles.height(i);
@@ -298,7 +305,7 @@ HWY_INLINE void MultiplyPanel(const PackedTask& t, const PanelPlace& at,
       to.targets[n].rows = HWY_MIN(height, targets[n].rows - begin);
     }
     AddTile(height, columns, tile, to);
-    to.next += tile.depth / kFetchDepth * to.next_lines * kLineFloats;
+    to.next += tile.depth / kFetchDepth * to.next_lines * kLineBytes;
     for (int64_t n = 0; n < to.count; ++n) {
       if (!targets[n].is_finished) continue;
       const TileTarget& target = to.targets[n];
