@@ -30,4 +30,12 @@ bool request_tiles() {
 #endif
 }
 
+bool has_slow_dot_products() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512fp16");
+#else
+  return false;
+#endif
+}
+
 }  // namespace cloze::platform

@@ -13,4 +13,9 @@ std::vector<std::string> processor_features();
 // which this does (Documentation/arch/x86/xstate.rst).
 bool request_tiles();
 
+// Whether dot products of bf16 (AVX512-BF16) take longer than the multiply-adds of f32 that do the
+// same work. They do on Intel's cores from Sapphire Rapids on (known by AVX512-FP16), which have
+// tiles for bf16 that not every virtual machine shows: two cycles for what f32 does in one.
+bool has_slow_dot_products();
+
 }  // namespace cloze::platform

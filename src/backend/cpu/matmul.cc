@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ops/packed_linear.h"
+#include "platform/processor.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -177,8 +178,11 @@ void Matmul::run(const MatmulCall& call) {
 std::optional<std::string> refuse_native_bf16() {
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
-  if ((isa & wanted) == wanted) return std::nullopt;
-  return "the processor has neither AVX512-BF16 nor AMX-BF16";
+  if ((isa & wanted) != wanted) return "the processor has neither AVX512-BF16 nor AMX-BF16";
+  if (platform::has_slow_dot_products() && !platform::request_tiles()) {
+    return "the processor has no AMX-BF16, and its AVX512-BF16 is slower than f32";
+  }
+  return std::nullopt;
 }
 
 }  // namespace cloze::backend::cpu
