@@ -362,7 +362,7 @@ class PackedLinear final : public Kernel {
     tile_rows_ = register_tile().rows;
     panel_columns_ = register_tile().columns;
     depth_block_ = divide_up(depth_, divide_up(depth_, kMostDepth));
-    row_blocks_ = divide_up(part_rows_, kMostRows);
+    row_blocks_ = divide_up(part_rows_, num_operands() == 1 ? kMostRows : kMostRows / 2);
     block_rows_ = divide_up(part_rows_, row_blocks_);
     block_tiles_ = divide_up(block_rows_, tile_rows_);
     share_columns();
@@ -399,8 +399,9 @@ class PackedLinear final : public Kernel {
   }
 
  private:
-  // A block of an operand, this high and deep, mostly stays in the second cache. A panel this deep
-  // does not stay in the first, but it is read in order, and less often sums are.
+  // A block of x, this high and deep, mostly stays in the second cache; so does one of all seven
+  // operands at half the height, which a task reads one after the other. A panel this deep does not
+  // stay in the first, but it is read in order, and less often sums are.
   static constexpr int64_t kMostRows = 192;
   static constexpr int64_t kMostDepth = 768;
   // Of x: with fewer, halves are low and the weight, of which there is more, takes the time.
@@ -424,10 +425,10 @@ class PackedLinear final : public Kernel {
   // long for the last.
   void share_columns() {
     const int64_t most = std::max<int64_t>(1, ProductPlan::kColumns / panel_columns_);
-    const int64_t shares = request_.num_threads == 1 ? 1 : 2 * request_.num_threads;
     const int64_t panels = divide_up(part_columns_, panel_columns_);
     for (int64_t panel = 0; panel < panels;) {
-      const int64_t count = std::clamp<int64_t>((panels - panel) / shares, 1, most);
+      const int64_t share = (panels - panel) / request_.num_threads;
+      const int64_t count = std::clamp<int64_t>(share, 1, most);
       columns_.push_back({.begin = panel * panel_columns_,
                           .end = std::min((panel + count) * panel_columns_, part_columns_)});
       panel += count;
