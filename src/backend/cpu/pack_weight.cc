@@ -5,6 +5,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/packed_linear.h"
+#include "backend/cpu/packed_linear_scheme.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product_plan.h"
 #include "base/bfloat16.h"
@@ -14,7 +15,6 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/pack_weight.cc"
 #include <hwy/foreach_target.h>
 
-#include "backend/cpu/part_sum-inl.h"
 #include "backend/cpu/product_tile-inl.h"
 #include "backend/cpu/vector-inl.h"
 
@@ -22,9 +22,15 @@
 #define CLOZE_BACKEND_CPU_PACK_WEIGHT_ONCE_
 namespace cloze::backend::cpu {
 
-// A panel of a weight.
+// A panel of a weight, or of a sum of its quadrants: some of their rows, which are the columns of
+// the product.
 struct PanelSum {
-  PartSum rows;
+  const float* weight = nullptr;
+  int64_t K = 0;
+  int64_t part_rows = 0, depth = 0;  // of a quadrant
+  ops::Quadrants factors{};          // [half of the rows, half of the depth]
+  int64_t row = 0, rows = 0;
+  float* scratch = nullptr;  // [2, columns of a panel, depth]
   void* packed = nullptr;
   DType packed_dtype = DType::kF32;
 };
@@ -36,17 +42,43 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
+// Rows of a sum, and how far they lie apart: in the weight, if there is nothing to add.
+struct SummedRows {
+  const float* rows = nullptr;
+  int64_t stride = 0;
+};
+
+SummedRows SumQuadrants(const PanelSum& t) {
+  const FloatTag d;
+  const QuadrantTerms terms = terms_of(t.factors);
+  const auto start = [&](int quadrant) {
+    return t.weight + (quadrant / 2 * t.part_rows + t.row) * t.K + quadrant % 2 * t.depth;
+  };
+  const float* first = start(terms.quadrant[0]);
+  if (terms.count == 1) return {first, t.K};  // the factor is 1
+  const float* second = start(terms.quadrant[1]);
+  const FloatVector first_factor = hn::Set(d, terms.factor[0]);
+  const FloatVector second_factor = hn::Set(d, terms.factor[1]);
+  for (int64_t i = 0; i < t.rows; ++i, first += t.K, second += t.K) {
+    ForEachVector(d, t.depth, [&](int64_t k, auto part) HWY_ATTR {
+      const FloatVector sum = hn::Mul(first_factor, LoadFloats(d, first + k, part));
+      StoreFloats(d, hn::MulAdd(second_factor, LoadFloats(d, second + k, part), sum),
+                  t.scratch + i * t.depth + k, part);
+    });
+  }
+  return {t.scratch, t.depth};
+}
+
 void pack_panel(const PanelSum& t) {
   const FloatTag d;
-  const int64_t depth = t.rows.depth;
-  const SummedRows sum = SumParts(t.rows, 0, depth);
+  const SummedRows sum = SumQuadrants(t);
   if (t.packed_dtype == DType::kF32) {
     float* panel = static_cast<float*>(t.packed);
-    return PackTransposedPanel(sum.rows, sum.stride, depth, t.rows.rows, panel);
+    return PackTransposedPanel(sum.rows, sum.stride, t.depth, t.rows, panel);
   }
-  float* panel = t.rows.scratch + t.rows.rows * depth;
-  PackTransposedPanel(sum.rows, sum.stride, depth, t.rows.rows, panel);
-  MapFloats(d, kTileColumns * depth, panel, static_cast<bfloat16*>(t.packed),
+  float* panel = t.scratch + t.rows * t.depth;
+  PackTransposedPanel(sum.rows, sum.stride, t.depth, t.rows, panel);
+  MapFloats(d, kTileColumns * t.depth, panel, static_cast<bfloat16*>(t.packed),
             [](FloatVector v) HWY_ATTR { return v; });
 }
 
@@ -89,18 +121,18 @@ class PackWeight final : public Kernel {
 
   void run(const KernelArguments& arguments) override {
     const Shape& weight = request_.inputs[0].shape;
-    PanelSum all{{arguments.input<float>(0), weight[0], weight[1], part_columns_, depth_}};
+    PanelSum all{arguments.input<float>(0), weight[1], part_columns_, depth_};
     all.packed_dtype = request_.outputs[0].dtype;
     for_each_part(work_, [&](const Part& part) {
       PanelSum sum = all;
-      sum.rows.scratch = static_cast<float*>(arguments.workspace) + scratch_floats() * part.index;
+      sum.scratch = static_cast<float*>(arguments.workspace) + scratch_floats() * part.index;
       for (int64_t item = part.begin; item < part.end; ++item) {
         const ops::Quadrants& block = ops::kStrassenBlocks[item / panels_];
         // Columns of the product are rows of the weight.
-        sum.rows.factors = is_strassen_ ? ops::Quadrants{block[0], block[2], block[1], block[3]}
-                                        : ops::Quadrants{1, 0, 0, 0};
-        sum.rows.row = item % panels_ * columns_;
-        sum.rows.rows = std::min(columns_, part_columns_ - sum.rows.row);
+        sum.factors = is_strassen_ ? ops::Quadrants{block[0], block[2], block[1], block[3]}
+                                   : ops::Quadrants{1, 0, 0, 0};
+        sum.row = item % panels_ * columns_;
+        sum.rows = std::min(columns_, part_columns_ - sum.row);
         sum.packed =
             arguments.output<char>(0) + item * depth_ * columns_ * bytes_of(all.packed_dtype);
         HWY_DYNAMIC_DISPATCH(pack_panel)(sum);

@@ -1,7 +1,9 @@
 // packed_linear: a product whose B was packed when the weights were loaded. What is left of a call
 // is to lay out x, and the inner loop: rows of x against panels of the weight, which come from
 // memory once for all rows of a block, the next one on its way while one is multiplied. Which parts
-// of x meet which block of the weight says a scheme (packed_linear_scheme.h).
+// of x meet which block of the weight says a scheme (packed_linear_scheme.h). A call goes in
+// passes, a block of x each, so that what is laid out of x is still in the cache when it is
+// multiplied.
 //
 // Source: Huang, Smith, Henry, van de Geijn, Strassen's Algorithm Reloaded, SC 2016, for adding a
 // tile to all its places while it is in registers.
@@ -25,7 +27,6 @@
 #include <hwy/cache_control.h>
 
 #include "backend/cpu/math-inl.h"
-#include "backend/cpu/part_sum-inl.h"
 #include "backend/cpu/product_tile-inl.h"
 #include "backend/cpu/vector-inl.h"
 
@@ -48,9 +49,8 @@ struct PackedCall {
   const std::vector<SchemeStep>* steps = nullptr;
   int64_t M = 0, N = 0;
   int64_t part_rows = 0, part_columns = 0;  // of y
-  int64_t depth = 0, depth_block = 0;       // of a part
-  const float* operands = nullptr;          // block of rows after block of rows, each tile after
-                                            // tile, each [depth, height of a full tile]
+  int64_t depth = 0;                        // of a part
+  Part depths;                              // of the pass
   int64_t operand_floats = 0;               // of one operand
   const void* packed = nullptr;
   DType packed_dtype = DType::kF32;
@@ -65,24 +65,33 @@ struct PackedTask {
   const PackedCall* call = nullptr;
   int64_t row = 0;
   RowTiles tiles;
-  const float* operands = nullptr;  // of these rows
+  const float* operands = nullptr;  // of these rows: tile after tile, each
+                                    // [depths of the pass, height of a full tile]
   int64_t column = 0, columns = 0;
-  float* panel = nullptr;  // [depth_block, columns of a panel], for a weight that is not f32
+  float* panel = nullptr;  // [depths of the pass, columns of a panel], for a weight that is not f32
 };
 
-// A panel's place: which step reads it, from which depth and column on.
+// A panel's place: which step reads it, from which column on.
 struct PanelPlace {
   size_t step = 0;
-  int64_t depth = 0, column = 0;
+  int64_t column = 0;
 };
 
-// A tile of every operand.
+// A tile of every operand, from the same rows of every part of x.
 struct TileSums {
-  PartSum rows;  // but for the factors
-  std::span<const ops::Quadrants> operands;
-  float* packed = nullptr;  // of the first operand
+  const float* x = nullptr;
+  int64_t M = 0, K = 0;
+  int64_t part_rows = 0, part_depth = 0;
+  int64_t row = 0, rows = 0;  // of a part
+  Part depths;
+  const Scheme* scheme = nullptr;
+  float* scratch = nullptr;  // [4, kPackedDepth, kTileRows]
+  float* packed = nullptr;   // of the first operand
   int64_t operand_floats = 0;
 };
+
+// What is laid out at a time: the parts of x stay in the first cache until their sums are made.
+inline constexpr int64_t kPackedDepth = 128;
 
 }  // namespace cloze::backend::cpu
 #endif
@@ -91,17 +100,49 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// All operands of a tile: what they share of x is read once.
+// A part of x, for some of the depth, as a tile. Parts may end behind the last row: zeros there.
+HWY_INLINE void PackPart(const TileSums& t, int part, int64_t begin, int64_t depth, float* to) {
+  const int64_t row = part / 2 * t.part_rows + t.row;
+  const int64_t rows = HWY_MIN(t.rows, t.M - row);
+  if (rows <= 0) {
+    std::fill_n(to, depth * kTileRows, 0.0f);
+    return;
+  }
+  PackRows(t.x + row * t.K + part % 2 * t.part_depth + begin, t.K, depth, rows, to);
+}
+
+// to[i] = the sum of what lies i behind the start of each part, times the part's factor.
+HWY_INLINE void SumPackedParts(const ops::Quadrants& factors, const float* parts, int64_t stride,
+                               int64_t count, float* to) {
+  const FloatTag d;
+  const QuadrantTerms terms = terms_of(factors);
+  const float* first = parts + terms.quadrant[0] * stride;
+  const float* second = parts + terms.quadrant[1] * stride;
+  const FloatVector first_factor = hn::Set(d, terms.factor[0]);
+  const FloatVector second_factor = hn::Set(d, terms.factor[1]);
+  ForEachVector(d, count, [&](int64_t i, auto part) HWY_ATTR {
+    FloatVector sum = hn::Mul(first_factor, LoadFloats(d, first + i, part));
+    if (terms.count == 2) sum = hn::MulAdd(second_factor, LoadFloats(d, second + i, part), sum);
+    StoreFloats(d, sum, to + i, part);
+  });
+}
+
+// All operands of a tile: x is laid out once, then added up.
 void pack_tile(const TileSums& t) {
-  constexpr int64_t kPiece = 256;  // of the depth, which stays in the first cache
-  PartSum sum = t.rows;
-  for (int64_t k = 0; k < sum.depth; k += kPiece) {
-    const int64_t depth = HWY_MIN(kPiece, sum.depth - k);
-    float* packed = t.packed + k * kTileRows;
-    for (const ops::Quadrants& operand : t.operands) {
-      sum.factors = operand;
-      const SummedRows rows = SumParts(sum, k, depth);
-      PackRows(rows.rows, rows.stride, depth, sum.rows, packed);
+  const Scheme& scheme = *t.scheme;
+  for (int64_t k = t.depths.begin; k < t.depths.end; k += kPackedDepth) {
+    const int64_t depth = HWY_MIN(kPackedDepth, t.depths.end - k);
+    const int64_t count = depth * kTileRows;
+    float* packed = t.packed + (k - t.depths.begin) * kTileRows;
+    if (scheme.operands.size() == 1) {
+      PackPart(t, 0, k, depth, packed);
+      continue;
+    }
+    for (int part = 0; part < scheme.row_parts * scheme.column_parts; ++part) {
+      PackPart(t, part, k, depth, t.scratch + part * count);
+    }
+    for (const ops::Quadrants& operand : scheme.operands) {
+      SumPackedParts(operand, t.scratch, count, count, packed);
       packed += t.operand_floats;
     }
   }
@@ -225,17 +266,14 @@ HWY_INLINE void FinishTile(int64_t rows, int64_t columns, const float* bias,
 HWY_INLINE int64_t PanelOffset(const PackedTask& t, const PanelPlace& at) {
   const PackedCall& call = *t.call;
   return (*call.steps)[at.step].block * call.packed_floats + (t.column + at.column) * call.depth +
-         at.depth * kTileColumns;
+         call.depths.begin * kTileColumns;
 }
 
-// Columns first, then the depth, then the steps; false behind the last.
+// Columns first, then the steps; false behind the last.
 HWY_INLINE bool MoveOn(const PackedTask& t, PanelPlace& at) {
   at.column += kTileColumns;
   if (at.column < t.columns) return true;
   at.column = 0;
-  at.depth += t.call->depth_block;
-  if (at.depth < t.call->depth) return true;
-  at.depth = 0;
   return ++at.step < t.call->steps->size();
 }
 
@@ -265,17 +303,17 @@ struct PanelTarget {
   bool is_finished = false;
 };
 
-HWY_INLINE PanelTarget TargetOf(const PackedTask& t, const PanelPlace& at, bool is_end,
+HWY_INLINE PanelTarget TargetOf(const PackedTask& t, const PanelPlace& at,
                                 const SchemeStep::Target& target) {
   const PackedCall& call = *t.call;
   const int64_t row = target.quadrant / 2 * call.part_rows + t.row;
   const int64_t column = target.quadrant % 2 * call.part_columns + t.column + at.column;
   return {.tile = {.c = call.y + row * call.N + column,
                    .factor = target.factor,
-                   .accumulates = !target.is_first || at.depth > 0},
+                   .accumulates = !target.is_first || call.depths.begin > 0},
           .bias = call.bias == nullptr ? nullptr : call.bias + column,
           .rows = call.M - row,
-          .is_finished = target.is_last && is_end};
+          .is_finished = target.is_last && call.depths.end == call.depth};
 }
 
 // The rows of a task against one panel.
@@ -285,19 +323,18 @@ HWY_INLINE void MultiplyPanel(const PackedTask& t, const PanelPlace& at,
   const PackedCall& call = *t.call;
   const SchemeStep& step = (*call.steps)[at.step];
   TileArguments tile;
-  tile.depth = HWY_MIN(call.depth_block, call.depth - at.depth);
-  tile.a = t.operands + step.operand * call.operand_floats + at.depth * kTileRows;
+  tile.depth = call.depths.size();
+  tile.a = t.operands + step.operand * call.operand_floats;
   tile.b = PanelFloats(t, at, tile.depth);
-  const bool is_end = at.depth + tile.depth == call.depth;
-  const PanelTarget targets[2] = {TargetOf(t, at, is_end, step.targets[0]),
-                                  TargetOf(t, at, is_end, step.targets[1])};
+  const PanelTarget targets[2] = {TargetOf(t, at, step.targets[0]),
+                                  TargetOf(t, at, step.targets[1])};
   const int64_t columns = HWY_MIN(kTileColumns, call.part_columns - t.column - at.column);
   TileTargets to{{targets[0].tile, targets[1].tile}, step.num_targets, call.N};
   to.next = NextPanel(t, at);
   // Every tile fetches its share of it.
   const int64_t lines = kTileColumns * kFetchDepth * bytes_of(call.packed_dtype) / kLineBytes;
   to.next_lines = to.next == nullptr ? 0 : divide_up(lines, t.tiles.count);
-  for (int64_t i = 0; i < t.tiles.count; ++i, tile.a += kTileRows * call.depth) {
+  for (int64_t i = 0; i < t.tiles.count; ++i, tile.a += kTileRows * tile.depth) {
     const int64_t begin = t.tiles.begin(i);
     const int64_t height = t.tiles.height(i);
     for (int64_t n = 0; n < to.count; ++n) {
@@ -361,23 +398,20 @@ class PackedLinear final : public Kernel {
         depth_(K_ / scheme_.column_parts) {
     tile_rows_ = register_tile().rows;
     panel_columns_ = register_tile().columns;
-    depth_block_ = divide_up(depth_, divide_up(depth_, kMostDepth));
-    row_blocks_ = divide_up(part_rows_, num_operands() == 1 ? kMostRows : kMostRows / 2);
+    depth_block_ = divide_up(depth_, divide_up(K_, kMostDepth));
+    row_blocks_ = divide_up(M_, kMostRows);
+    pass_blocks_ = std::min<int64_t>(row_blocks_, request.num_threads);
     block_rows_ = divide_up(part_rows_, row_blocks_);
     block_tiles_ = divide_up(block_rows_, tile_rows_);
     share_columns();
   }
 
   size_t workspace_bytes() const override {
-    return float_bytes(num_operands() * operand_floats() + thread_floats() * request_.num_threads);
+    return float_bytes(num_buffers() * buffer_floats() + thread_floats() * request_.num_threads);
   }
 
   void run(const KernelArguments& arguments) override {
-    float* operands = static_cast<float*>(arguments.workspace);
-    float* scratch = operands + num_operands() * operand_floats();
-    pack_operands(arguments.input<float>(0), operands, scratch);
-    PackedCall call{&steps_, M_, N_, part_rows_, part_columns_, depth_, depth_block_};
-    call.operands = operands;
+    PackedCall call{&steps_, M_, N_, part_rows_, part_columns_, depth_};
     call.operand_floats = operand_floats();
     call.packed = arguments.input<void>(1);
     call.packed_dtype = request_.inputs[1].dtype;
@@ -385,23 +419,14 @@ class PackedLinear final : public Kernel {
     call.bias = request_.inputs.size() == 3 ? arguments.input<float>(2) : nullptr;
     call.activation = request_.attributes_as<ops::PackedLinearAttributes>().activation;
     call.y = arguments.output<float>(0);
-    // Blocks of rows follow each other for the same columns, whose weights are still in the cache.
-    for_each_item(std::ssize(columns_) * row_blocks_, request_.num_threads, [&](int64_t item) {
-      const int64_t block = item % row_blocks_;
-      const Part& columns = columns_[item / row_blocks_];
-      PackedTask task{&call, block * block_rows_, tiles_of(block)};
-      task.operands = operands + block * block_floats();
-      task.column = columns.begin;
-      task.columns = columns.size();
-      task.panel = scratch + omp_get_thread_num() * thread_floats();
-      HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
-    });
+#pragma omp parallel num_threads(request_.num_threads) firstprivate(call)
+    run_passes(arguments.input<float>(0), static_cast<float*>(arguments.workspace), call);
   }
 
  private:
-  // A block of x, this high and deep, mostly stays in the second cache; so does one of all seven
-  // operands at half the height, which a task reads one after the other. A panel this deep does not
-  // stay in the first, but it is read in order, and less often sums are.
+  // Of x: a block this high and deep, or all operands made of it, and the sums it is added to
+  // mostly stay in the second cache. A panel this deep does not stay in the first, but it is read
+  // in order, and less often sums are.
   static constexpr int64_t kMostRows = 192;
   static constexpr int64_t kMostDepth = 768;
   // Of x: with fewer, halves are low and the weight, of which there is more, takes the time.
@@ -413,9 +438,13 @@ class PackedLinear final : public Kernel {
   }
 
   int64_t num_operands() const { return std::ssize(scheme_.operands); }
-  int64_t block_floats() const { return round_up(block_tiles_ * tile_rows_ * depth_, 16); }
-  int64_t operand_floats() const { return row_blocks_ * block_floats(); }
-  int64_t thread_floats() const { return depth_ * std::max(panel_columns_, tile_rows_); }
+  int64_t block_floats() const { return round_up(block_tiles_ * tile_rows_ * depth_block_, 16); }
+  int64_t operand_floats() const { return pass_blocks_ * block_floats(); }
+  int64_t buffer_floats() const { return num_operands() * operand_floats(); }
+  int64_t num_buffers() const { return request_.num_threads == 1 ? 1 : 2; }
+  int64_t thread_floats() const {
+    return std::max(depth_block_ * panel_columns_, 4 * kPackedDepth * tile_rows_);
+  }
   RowTiles tiles_of(int64_t block) const {
     const int64_t rows = std::min(block_rows_, part_rows_ - block * block_rows_);
     return {rows, divide_up(rows, tile_rows_)};
@@ -435,21 +464,60 @@ class PackedLinear final : public Kernel {
     }
   }
 
-  // All of x, laid out once for all the columns.
-  void pack_operands(const float* x, float* operands, float* scratch) const {
-    for_each_item(row_blocks_ * block_tiles_, request_.num_threads, [&](int64_t item) {
+  // Called by every thread of the team. A pass is as many blocks of rows as there are threads, for
+  // some of the depth. Its operands are laid out, then multiplied with all of the weight that has
+  // this depth. A thread that finds no more columns lays out the next pass, in the other buffer.
+  void run_passes(const float* x, float* workspace, PackedCall& call) const {
+    float* scratch =
+        workspace + num_buffers() * buffer_floats() + omp_get_thread_num() * thread_floats();
+    int64_t pass = 0;
+    for (int64_t block = 0; block < row_blocks_; block += pass_blocks_) {
+      const Part blocks{block, std::min(block + pass_blocks_, row_blocks_)};
+      for (int64_t depth = 0; depth < depth_; depth += depth_block_, ++pass) {
+        float* operands = workspace + pass % num_buffers() * buffer_floats();
+        call.depths = {depth, std::min(depth + depth_block_, depth_)};
+        pack_operands(x, blocks, call.depths, operands, scratch);
+        multiply(call, blocks, operands, scratch);
+      }
+    }
+  }
+
+  // Returns when all threads are done, with this and with the pass before.
+  void pack_operands(const float* x, const Part& blocks, const Part& depths, float* operands,
+                     float* scratch) const {
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t item = 0; item < blocks.size() * block_tiles_; ++item) {
       const int64_t block = item / block_tiles_;
       const int64_t tile = item % block_tiles_;
-      const RowTiles tiles = tiles_of(block);
-      if (tile >= tiles.count) return;
-      TileSums sums{{x, M_, K_, part_rows_, depth_}, scheme_.operands};
-      sums.rows.row = block * block_rows_ + tiles.begin(tile);
-      sums.rows.rows = tiles.height(tile);
-      sums.rows.scratch = scratch + omp_get_thread_num() * thread_floats();
-      sums.packed = operands + block * block_floats() + tile * tile_rows_ * depth_;
+      const RowTiles tiles = tiles_of(blocks.begin + block);
+      if (tile >= tiles.count) continue;
+      TileSums sums{x, M_, K_, part_rows_, depth_};
+      sums.row = (blocks.begin + block) * block_rows_ + tiles.begin(tile);
+      sums.rows = tiles.height(tile);
+      sums.depths = depths;
+      sums.scheme = &scheme_;
+      sums.scratch = scratch;
+      sums.packed = operands + block * block_floats() + tile * tile_rows_ * depths.size();
       sums.operand_floats = operand_floats();
       HWY_DYNAMIC_DISPATCH(pack_tile)(sums);
-    });
+    }
+  }
+
+  // Blocks of rows follow each other for the same columns, whose weights are still in the cache.
+  void multiply(const PackedCall& call, const Part& blocks, const float* operands,
+                float* scratch) const {
+    const int64_t count = blocks.size();
+#pragma omp for schedule(dynamic, 1) nowait
+    for (int64_t item = 0; item < std::ssize(columns_) * count; ++item) {
+      const int64_t block = item % count;
+      const Part& columns = columns_[item / count];
+      PackedTask task{&call, (blocks.begin + block) * block_rows_, tiles_of(blocks.begin + block)};
+      task.operands = operands + block * block_floats();
+      task.column = columns.begin;
+      task.columns = columns.size();
+      task.panel = scratch;
+      HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
+    }
   }
 
   KernelRequest request_;
@@ -458,7 +526,7 @@ class PackedLinear final : public Kernel {
   std::vector<SchemeStep> steps_;
   int64_t part_rows_, part_columns_, depth_;
   int64_t tile_rows_ = 0, panel_columns_ = 0, depth_block_ = 0;
-  int64_t row_blocks_ = 0, block_rows_ = 0, block_tiles_ = 0;
+  int64_t row_blocks_ = 0, block_rows_ = 0, block_tiles_ = 0, pass_blocks_ = 0;
   std::vector<Part> columns_;  // of the tasks
 };
 

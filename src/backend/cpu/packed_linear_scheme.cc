@@ -9,21 +9,31 @@ namespace {
 
 SchemeStep step_of(std::span<const SchemeProduct> products, size_t index) {
   const SchemeProduct& product = products[index];
-  SchemeStep step{product.operand, product.block};
-  for (int q = 0; q < 4; ++q) {
-    if (product.y[q] == 0) continue;
+  const QuadrantTerms y = terms_of(product.y);
+  SchemeStep step{product.operand, product.block, y.count};
+  for (int n = 0; n < y.count; ++n) {
+    const int q = y.quadrant[n];
     const auto adds = [q](const SchemeProduct& other) { return other.y[q] != 0; };
-    CLOZE_CHECK(step.num_targets < 2, "a product is added to at most two parts");
-    step.targets[step.num_targets++] = {
-        .quadrant = q,
-        .factor = static_cast<float>(product.y[q]),
-        .is_first = std::ranges::none_of(products.first(index), adds),
-        .is_last = std::ranges::none_of(products.subspan(index + 1), adds)};
+    step.targets[n] = {.quadrant = q,
+                       .factor = y.factor[n],
+                       .is_first = std::ranges::none_of(products.first(index), adds),
+                       .is_last = std::ranges::none_of(products.subspan(index + 1), adds)};
   }
   return step;
 }
 
 }  // namespace
+
+QuadrantTerms terms_of(const Quadrants& factors) {
+  QuadrantTerms terms;
+  for (int q = 0; q < 4; ++q) {
+    if (factors[q] == 0) continue;
+    CLOZE_CHECK(terms.count < 2, "a sum of more than two quadrants");
+    terms.quadrant[terms.count] = q;
+    terms.factor[terms.count++] = static_cast<float>(factors[q]);
+  }
+  return terms;
+}
 
 std::vector<SchemeStep> steps_of(const Scheme& scheme) {
   std::vector<SchemeStep> steps;

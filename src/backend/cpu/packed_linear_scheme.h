@@ -19,6 +19,14 @@ namespace cloze::backend::cpu {
 
 using ops::Quadrants;
 
+// The quadrants that are not left out; no sum here has more than two. Others have the factor 0.
+struct QuadrantTerms {
+  int count = 0;
+  std::array<int, 2> quadrant{};
+  std::array<float, 2> factor{};
+};
+QuadrantTerms terms_of(const Quadrants& factors);
+
 struct SchemeProduct {
   int operand = 0;
   int block = 0;  // of the weight

@@ -15,15 +15,18 @@ struct ProductSizes {
   int64_t M, K, N;
 };
 
-// One tile and less, several panels and blocks of the depth, rows that lie a page apart.
-constexpr ProductSizes kSizes[] = {{1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {13, 1100, 40}};
+// One tile and less, several panels and blocks of the depth, rows that lie a page apart, several
+// blocks of rows with several of the depth.
+constexpr ProductSizes kSizes[] = {
+    {1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {13, 1100, 40}, {200, 780, 20}};
 // Whole blocks of pairs, and the borders of them.
 constexpr ProductSizes kPairSizes[] = {{1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
 constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 
-// Halves of one panel and of several, rows that are few, odd, and in several blocks.
+// Halves of one panel and of several, rows that are few, odd, and in several blocks, with one of
+// the depth and with several.
 constexpr ProductSizes kStrassenSizes[] = {
-    {1, 2, 64}, {37, 90, 128}, {97, 130, 64}, {401, 44, 192}};
+    {1, 2, 64}, {37, 90, 128}, {97, 130, 64}, {401, 44, 192}, {200, 782, 64}};
 
 // The blocks of a weight whose sums are exact, so that they agree with each other.
 void fill_blocks(Tensor& packed, Random& random, int64_t K) {
