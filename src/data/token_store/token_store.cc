@@ -1,5 +1,7 @@
 #include "data/token_store/token_store.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/error.h"
@@ -16,14 +18,15 @@ namespace fs = std::filesystem;
 constexpr int kVersion = 1;
 constexpr const char* kFormat = "cloze token store";
 
+[[noreturn]] void throw_unusable(const fs::path& path, std::string_view why) {
+  throw_data_error("{}: {}; make the store anew with cloze data tokens", path.string(), why);
+}
+
 text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules) {
   const fs::path path = folder / kStoreVocabularyName;
   text::Vocabulary vocabulary = text::Vocabulary::load(path);
   if (vocabulary_hash(vocabulary) != rules.vocabulary) {
-    throw_data_error(
-        "{} is not the vocabulary that the store's tokens were made with; make the store anew with "
-        "cloze data tokens",
-        path.string());
+    throw_unusable(path, "is not the vocabulary that the store's tokens were made with");
   }
   return vocabulary;
 }
@@ -67,7 +70,7 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
   const nlohmann::json json = formats::read_json_file(path);
   try {
     if (json.at("format") != kFormat || json.at("version") != kVersion) {
-      throw_data_error("{}: is no \"{}\" of version {}", path.string(), kFormat, kVersion);
+      throw_user_error("is no \"{}\" of version {}", kFormat, kVersion);
     }
     return {.rules = {.vocabulary = json.at("vocabulary"),
                       .tokenizer = {.profile = text::profile_from_name(
@@ -81,11 +84,9 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
             .invalid_utf8 = json.at("invalid_utf8"),
             .shards = json.at("shards")};
   } catch (const nlohmann::json::exception& error) {
-    throw_data_error("{}: {}; make the store anew with cloze data tokens", path.string(),
-                     error.what());
+    throw_unusable(path, error.what());
   } catch (const UserError& error) {
-    throw_data_error("{}: {}; make the store anew with cloze data tokens", path.string(),
-                     error.what());
+    throw_unusable(path, error.what());
   }
 }
 
@@ -98,8 +99,7 @@ TokenStore::TokenStore(fs::path folder)
   for (const std::string& key : manifest_.shards) {
     const TokenShard& shard = shards_.emplace_back(shard_path(folder_, key));
     if (shard.header().key != key) {
-      throw_data_error("{} holds the tokens of {}; make the store anew with cloze data tokens",
-                       shard.path().string(), shard.header().key);
+      throw_unusable(shard.path(), fmt::format("holds the tokens of {}", shard.header().key));
     }
     document_ends_.push_back(documents += shard.header().documents);
   }
@@ -117,11 +117,11 @@ void TokenStore::check_counts() const {
       counted.tokens == manifest_.tokens && counted.documents > 0) {
     return;
   }
-  throw_data_error(
-      "{} speaks of {} documents, {} sentences and {} tokens, its shards hold {}, {} and {}; make "
-      "the store anew with cloze data tokens",
-      (folder_ / kStoreName).string(), manifest_.documents, manifest_.sentences, manifest_.tokens,
-      counted.documents, counted.sentences, counted.tokens);
+  throw_unusable(folder_ / kStoreName,
+                 fmt::format("speaks of {} documents, {} sentences and {} tokens, its shards hold "
+                             "{}, {} and {}",
+                             manifest_.documents, manifest_.sentences, manifest_.tokens,
+                             counted.documents, counted.sentences, counted.tokens));
 }
 
 std::string TokenStore::fingerprint() const {
