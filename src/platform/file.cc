@@ -34,13 +34,16 @@ constexpr char kTemporarySuffix[] = ".tmp-";
   throw_environment_error("cannot {} {}: {}", action, path.string(), reason);
 }
 
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
 // What processes that were killed left of a file. The kernel releases a lock with its process, so a
 // temporary that can be locked has no writer.
 void remove_abandoned_temporaries(const fs::path& path) {
   const std::string prefix = path.filename().string() + kTemporarySuffix;
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry : fs::directory_iterator(folder_of(path), ignored)) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
     const int descriptor = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) continue;
@@ -70,10 +73,6 @@ void write_all(int descriptor, const char* data, size_t bytes, const fs::path& p
     data += written;
     bytes -= static_cast<size_t>(written);
   }
-}
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace
@@ -125,6 +124,11 @@ MappedFile::~MappedFile() {
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  if (path_.empty()) throw_user_error("the path of an output file is empty; name one");
+  // A device or a folder cannot be replaced by a file that is renamed to it, or must not be.
+  if (fs::exists(path_) && !fs::is_regular_file(path_)) {
+    throw_user_error("{} is no regular file; choose another path to write to", path_.string());
+  }
   temporary_ = path_;
   temporary_ += kTemporarySuffix + std::to_string(::getpid());
   remove_abandoned_temporaries(path_);

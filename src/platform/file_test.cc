@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -37,6 +38,14 @@ TEST_F(FileTest, AtomicFileAppearsOnlyOnCommit) {
   write_file_atomically(path, std::string(3 << 20, 'x') + "end");
   EXPECT_EQ(read_file(path).size(), (3u << 20) + 3);
   EXPECT_EQ(MappedFile(path).text().substr(3 << 20), "end");
+}
+
+TEST_F(FileTest, AtomicFileReplacesFilesOnly) {
+  EXPECT_THROW(AtomicFile{fs::path()}, UserError);
+  EXPECT_THROW(AtomicFile{folder_}, UserError);
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(AtomicFile{folder_ / "pipe"}, UserError);
+  EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
 }
 
 TEST_F(FileTest, WhatAKilledWriterLeftIsRemovedAndALivingOnesIsNot) {
