@@ -256,13 +256,16 @@ void add_lying_tensors(Files& files) {
   files["an id that is text"] =
       torch_zip(dictionary(rebuild(text("0") + "Q", integer(0), integers({2}), integers({1}))));
   files["a rebuild without arguments"] = torch_zip(dictionary(call(kRebuild, ")")));
-  std::string views = "\x80\x02}";
-  for (int i = 0; i < 200; ++i) {
-    views += text("w" + std::to_string(i)) +
-             pickled({.storage_elements = 4096, .sizes = {64, 64}, .strides = {1, 64}}) + "s";
-  }
-  files["a storage copied without end"] =
-      zip({{"m/data.pkl", views + "."}, {"m/data/0", std::string(4 * 4096, '\1')}});
+  const auto looked_at_often = [](const std::vector<int64_t>& strides) {
+    std::string views = "\x80\x02}";
+    for (int i = 0; i < 1000; ++i) {
+      views += text("w" + std::to_string(i)) +
+               pickled({.storage_elements = 4096, .sizes = {64, 64}, .strides = strides}) + "s";
+    }
+    return zip({{"m/data.pkl", views + "."}, {"m/data/0", std::string(4 * 4096, '\1')}});
+  };
+  files["a storage copied without end"] = looked_at_often({1, 64});
+  files["a storage written without end"] = looked_at_often({64, 1});
 }
 
 void add_broken_pickles(Files& files) {

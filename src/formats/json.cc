@@ -75,7 +75,7 @@ class Builder {
       error_ = {fmt::format("number {} is out of range", token), position_};
       return false;
     }
-    const std::string what = error.what();
+    const std::string what = error.what();  // begins with a place; ours is given apart from it
     const size_t detail = what.find(": ");
     error_ = {detail == std::string::npos ? what : what.substr(detail + 2), offset};
     return false;
@@ -123,13 +123,6 @@ class Builder {
   std::optional<ParseError> error_;
 };
 
-// The library's sentence starts with a place of its own; ours is given apart from the message.
-std::string without_place(std::string message) {
-  const size_t colon = message.find(": ");
-  const bool starts_with_place = message.starts_with("parse error at ");
-  return starts_with_place && colon != std::string::npos ? message.substr(colon + 2) : message;
-}
-
 }  // namespace
 
 TextPosition position_at(std::string_view text, uint64_t offset) {
@@ -147,9 +140,7 @@ Result<json> parse_json(std::string_view text) {
                                       CountingIterator(text.data() + text.size(), &position),
                                       &builder, json::input_format_t::json, /*strict=*/true,
                                       /*ignore_comments=*/true);
-  if (builder.error()) {
-    return ParseError{without_place(builder.error()->message), builder.error()->offset};
-  }
+  if (builder.error()) return *builder.error();
   CLOZE_CHECK(parsed, "the JSON parser failed without an error");
   return builder.take();
 }

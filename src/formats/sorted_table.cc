@@ -96,9 +96,14 @@ class Reader {
     std::vector<TableEntry> index;
     append_entries(take_handle(footer), footer, index);
     std::vector<TableEntry> entries;
+    uint64_t end = 0;
     for (const TableEntry& pointer : index) {
       Cursor cursor(pointer.value, footer.offset());
-      append_entries(take_handle(cursor), cursor, entries);
+      const Handle handle = take_handle(cursor);
+      // Blocks that lie in each other would be read again and again, and fill the memory.
+      if (handle.offset < end) cursor.refuse("points into the block before");
+      append_entries(handle, cursor, entries);
+      end = handle.offset + handle.bytes;
     }
     return entries;
   }
@@ -134,7 +139,6 @@ class Reader {
       if (entries.size() == kMaxEntries) cursor.refuse("more than a million entries");
       key.resize(shared);
       key += cursor.take(rest);
-      // At once, and not in the end: blocks that are named again and again would fill the memory.
       if (!entries.empty() && entries.back().key >= key) cursor.refuse("the keys do not rise");
       entries.push_back({key, std::string(cursor.take(value_bytes))});
     }

@@ -69,8 +69,8 @@ std::string with_crc(std::string block) {
   return block.append(reinterpret_cast<const char*>(&crc), sizeof crc);
 }
 
-// A table whose only data block is `entries`, with right CRCs.
-std::string forged(const std::string& entries, uint32_t restarts = 0) {
+// A table whose only data block is `entries`, with right CRCs, and is named so many times.
+std::string forged(const std::string& entries, uint32_t restarts = 0, int names = 1) {
   const auto block = [&](std::string content, uint32_t number) {
     content.append(reinterpret_cast<const char*>(&number), sizeof number);
     return with_crc(content);
@@ -80,7 +80,10 @@ std::string forged(const std::string& entries, uint32_t restarts = 0) {
   };
   const std::string data = block(entries, restarts);
   const std::string meta = block("", 0);
-  const std::string index = block(std::string("\0\1\2z", 4) + handle(0, data.size()), 0);
+  std::string pointers;
+  for (int i = 0; i < names; ++i) pointers += std::string("\0\1\2z", 4) + handle(0, data.size());
+  for (int i = 0; i < names; ++i) pointers[3 + i * 6] = static_cast<char>('a' + i);
+  const std::string index = block(pointers, 0);
   std::string footer =
       handle(data.size(), meta.size()) + handle(data.size() + meta.size(), index.size());
   footer.resize(40);
@@ -102,6 +105,7 @@ TEST(SortedTable, LengthsAreNotBelieved) {
   EXPECT_EQ(refusal(forged(std::string("\0\1", 2))), "a length leads outside its block");
   EXPECT_EQ(refusal(forged(std::string("\0\1\1av", 5), 2)), "more restarts than fit");
   EXPECT_EQ(refusal(forged("", 0xffffffff)), "more restarts than fit");
+  EXPECT_EQ(refusal(forged("", 0, 2)), "points into the block before");
 }
 
 TEST(SortedTable, SaysWhatIsWrong) {

@@ -336,10 +336,10 @@ std::vector<std::byte> gathered(const TorchTensor& tensor, std::span<const std::
   return bytes;
 }
 
-// `copy_bytes` may be used up by tensors that have to be copied: a storage may be looked at any
-// number of times.
+// `bytes_left` may be used up by all tensors: a storage may be looked at any number of times, and
+// what a small file says must not take memory, or a disk when it is converted.
 TensorView view_of(const TorchTensor& tensor, const Storages& storages,
-                   std::deque<std::vector<std::byte>>& owned, uint64_t& copy_bytes) {
+                   std::deque<std::vector<std::byte>>& owned, uint64_t& bytes_left) {
   const auto found = storages.find(tensor.storage.key);
   const int64_t width = bytes_of(tensor.storage.dtype);
   if (found == storages.end() || std::ssize(found->second) != tensor.storage.elements * width) {
@@ -348,13 +348,13 @@ TensorView view_of(const TorchTensor& tensor, const Storages& storages,
   }
   TensorView view{.name = tensor.name, .dtype = tensor.storage.dtype, .shape = Shape(tensor.sizes)};
   if (tensor.elements() == 0) return view;
+  const auto bytes = static_cast<uint64_t>(tensor.elements() * width);
+  if (bytes > bytes_left) refuse("{}: its tensors are far larger than the file", tensor.name);
+  bytes_left -= bytes;
   if (tensor.is_in_order()) {
     view.bytes = found->second.subspan(static_cast<size_t>(tensor.offset * width),
                                        static_cast<size_t>(tensor.elements() * width));
   } else {
-    const auto bytes = static_cast<uint64_t>(tensor.elements() * width);
-    if (bytes > copy_bytes) refuse("{}: its tensors are far larger than the file", tensor.name);
-    copy_bytes -= bytes;
     view.bytes = owned.emplace_back(gathered(tensor, found->second));
   }
   return view;
@@ -378,9 +378,9 @@ TorchFile::TorchFile(const std::filesystem::path& path) : file_(path) {
     StateDictionary dictionary = start_of(bytes).starts_with(kZipStart)
                                      ? read_zip(bytes, storages, storage_)
                                      : read_legacy(bytes, storages);
-    uint64_t copy_bytes = 4 * bytes.size();
+    uint64_t bytes_left = 4 * bytes.size();
     for (const TorchTensor& tensor : dictionary.tensors) {
-      tensors_.push_back(view_of(tensor, storages, storage_, copy_bytes));
+      tensors_.push_back(view_of(tensor, storages, storage_, bytes_left));
     }
     other_entries_ = std::move(dictionary.others);
   } catch (const BadFile& bad) {
