@@ -120,6 +120,27 @@ TEST(HttpServer, LivesOnRubbish) {
   EXPECT_EQ(reply_to(server.port(), good).status, 200);
 }
 
+TEST(HttpServer, APathIsNotCutAtAZero) {
+  EchoServer echo_server;
+  for (const char* path : {"/health%00", "/%00", "/health%00x"}) {
+    const HttpReply reply = reply_to(
+        echo_server.port(), fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", path));
+    EXPECT_EQ(reply.status, 404) << path;
+  }
+}
+
+TEST(HttpServer, TheLogHasALineARequestWhateverItsPath) {
+  std::vector<std::string> lines;
+  platform::ListeningSocket socket{"127.0.0.1", 0};
+  Service service({.model = {}, .endpoints = {}, .limits = {}});
+  {
+    HttpServer server(socket, service, [&](const std::string& line) { lines.push_back(line); });
+    reply_to(socket.port(), "GET /x%0aforged%1b%5b31m%ff HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].find("GET /x%0Aforged%1B[31m%FF 404"), 0u) << lines[0];
+}
+
 TEST(HttpServer, SlowClientsAreToldAndEnded) {
   EchoServer server({.transfer_time = milliseconds(100)});
   HttpClient nothing(server.port());

@@ -24,6 +24,7 @@ constexpr int64_t kConnectionsToRefuse = 64;
 struct Exchange {
   RequestHead head;
   bool has_head = false;
+  bool has_cut_path = false;  // the library decodes %00, and C's texts end there
   std::string body;
   std::optional<Response> response;
   Clock::time_point begin;
@@ -37,6 +38,17 @@ ConnectionWatch::Connection* watched(MHD_Connection* connection) {
 MHD_Result add_field(void* fields, MHD_ValueKind, const char* name, const char* value) {
   static_cast<RequestHead*>(fields)->fields.emplace_back(name, value == nullptr ? "" : value);
   return MHD_YES;
+}
+
+// A path as it may stand in a log: one line, and nothing that a terminal acts on.
+std::string printable(std::string_view path) {
+  std::string text;
+  for (const char byte : path) {
+    const bool is_plain = byte > ' ' && byte < '\x7f';
+    text +=
+        is_plain ? std::string(1, byte) : fmt::format("%{:02X}", static_cast<unsigned char>(byte));
+  }
+  return text;
 }
 
 ConnectionWatch::Options watch_options(Service& service) {
@@ -86,6 +98,8 @@ class HttpServer::Implementation {
 HttpServer::Implementation::Implementation(const platform::ListeningSocket& socket,
                                            Service& service, RequestLog log)
     : service_(service), log_(std::move(log)), watch_(watch_options(service)) {
+  // Before the library's thread runs, which may read it at once.
+  service_.set_connection_count([this] { return watch_.count(); });
   const Limits& limits = service.limits();
   const auto idle_seconds = std::chrono::ceil<std::chrono::seconds>(limits.transfer_time);
   daemon_ = MHD_start_daemon(
@@ -100,10 +114,10 @@ HttpServer::Implementation::Implementation(const platform::ListeningSocket& sock
       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(2 * idle_seconds.count()),
       MHD_OPTION_END);
   if (daemon_ == nullptr) {
+    service_.set_connection_count([] { return int64_t{0}; });
     throw_environment_error("cannot start the HTTP server on {}; see ulimit -n and ulimit -u",
                             socket.address());
   }
-  service_.set_connection_count([this] { return watch_.count(); });
 }
 
 // The library must have no request set aside when it is stopped.
@@ -114,6 +128,7 @@ void HttpServer::Implementation::stop() {
   watch_.wait_until_answered();
   MHD_stop_daemon(daemon_);
   daemon_ = nullptr;
+  service_.set_connection_count([] { return int64_t{0}; });
 }
 
 void HttpServer::Implementation::on_connection(void* self, MHD_Connection* connection,
@@ -132,7 +147,9 @@ void* HttpServer::Implementation::on_request_line(void* self, const char* target
                                                   MHD_Connection* connection) {
   static_cast<Implementation*>(self)->watch_.enter(watched(connection), Stage::kReceiving);
   auto* exchange = new Exchange;
-  exchange->head.bytes = static_cast<int64_t>(std::string_view(target).size());
+  const std::string_view line(target);
+  exchange->head.bytes = static_cast<int64_t>(line.size());
+  exchange->has_cut_path = line.substr(0, line.find('?')).find("%00") != std::string_view::npos;
   return exchange;
 }
 
@@ -144,7 +161,7 @@ MHD_Result HttpServer::Implementation::on_request(void* self, MHD_Connection* co
   auto& exchange = *static_cast<Exchange*>(*exchange_place);
   if (exchange.response) return server.reply(connection, exchange);
   if (!exchange.has_head) {
-    exchange.head.path = path;
+    exchange.head.path = exchange.has_cut_path ? "%00" : path;  // which is nowhere
     exchange.head.method = method;
     exchange.head.version = version;
     return server.take_head(connection, exchange);
@@ -228,8 +245,8 @@ void HttpServer::Implementation::record(const Exchange& exchange) {
                             .status = status,
                             .seconds = seconds.count()});
   if (log_) {
-    log_(fmt::format("{:.16} {:.100} {} {:.1f} ms", exchange.head.method, exchange.head.path,
-                     status, 1000 * seconds.count()));
+    log_(fmt::format("{:.16} {:.100} {} {:.1f} ms", exchange.head.method,
+                     printable(exchange.head.path), status, 1000 * seconds.count()));
   }
 }
 
