@@ -39,13 +39,15 @@ typedef struct cloze_batch {
 
 /* "0.1.0" */
 CLOZE_EXPORT const char* cloze_version(void);
-/* Why the last call of this thread failed; "" when none has. Valid until the next call. */
+/* Why the latest call that failed in this thread did; "" when none has. Valid until the next fails.
+ */
 CLOZE_EXPORT const char* cloze_last_error(void);
 
-/* Maps a compiled model and checks it; NULL when it cannot be used here. */
+/* Reads a compiled model and checks it; NULL when it cannot be used here. */
 CLOZE_EXPORT cloze_model* cloze_model_open(const char* path);
 CLOZE_EXPORT void cloze_model_close(cloze_model* model);
-/* "BertForQuestionAnswering" or "BertForSequenceClassification": transformers' name of the head. */
+/* transformers' name of the head: "BertForQuestionAnswering", "BertForSequenceClassification", or
+ * "BertForPreTraining", which cloze_run does not run. */
 CLOZE_EXPORT const char* cloze_model_architecture(const cloze_model* model);
 /* The most tokens of a sequence, and how many token ids there are. */
 CLOZE_EXPORT int64_t cloze_model_positions(const cloze_model* model);

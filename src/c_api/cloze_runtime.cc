@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ Result guarded(Result failed, const Body& body) noexcept {
   return failed;
 }
 
+const inference::CompiledModel& compiled(const cloze_model* model) {
+  if (model == nullptr) throw_user_error("there is no model; open one with cloze_model_open");
+  return *model->compiled;
+}
+
 int64_t outputs_of(const models::BertHead& head) {
   if (head.kind == models::HeadKind::kQuestionAnswering) return 2;
   if (head.kind == models::HeadKind::kSequenceClassification) return std::ssize(head.labels);
@@ -43,16 +49,27 @@ int64_t outputs_of(const models::BertHead& head) {
                    models::architecture_of(head.kind));
 }
 
-std::vector<data::Sample> samples_of(const cloze_batch& batch) {
-  if (batch.sequences < 1 || batch.token_ids == nullptr || batch.lengths == nullptr) {
-    throw_user_error("a batch of {} sequences; give one or more, with ids and lengths",
-                     batch.sequences);
+// What is wrong with a batch, before anything of it is read or copied.
+void check(const cloze_batch& batch, const inference::CompiledModel& model) {
+  constexpr int64_t kMostSequences = 1'000'000;
+  if (batch.token_ids == nullptr || batch.lengths == nullptr || batch.sequences < 1 ||
+      batch.sequences > kMostSequences) {
+    throw_user_error("a batch of {} sequences; give 1 to {}, with ids and lengths", batch.sequences,
+                     kMostSequences);
   }
+  const int64_t positions = model.config().max_position_embeddings;
+  for (int64_t i = 0; i < batch.sequences; ++i) {
+    if (batch.lengths[i] >= 1 && batch.lengths[i] <= positions) continue;
+    throw_user_error("sequence {} has {} tokens; give 1 to {}, the model's positions", i,
+                     batch.lengths[i], positions);
+  }
+}
+
+std::vector<data::Sample> samples_of(const cloze_batch& batch) {
   std::vector<data::Sample> samples(static_cast<size_t>(batch.sequences));
   int64_t begin = 0;
   for (int64_t i = 0; i < batch.sequences; ++i) {
     const int64_t length = batch.lengths[i];
-    if (length < 1) throw_user_error("sequence {} has {} tokens; give one or more", i, length);
     data::Sample& sample = samples[static_cast<size_t>(i)];
     sample.input_ids.assign(batch.token_ids + begin, batch.token_ids + begin + length);
     sample.token_type_ids.assign(static_cast<size_t>(length), 0);
@@ -66,12 +83,10 @@ std::vector<data::Sample> samples_of(const cloze_batch& batch) {
 
 int64_t logits_count(const inference::CompiledModel& model, const cloze_batch& batch) {
   const int64_t outputs = outputs_of(model.head());
-  if (model.head().kind == models::HeadKind::kSequenceClassification) {
-    return outputs * batch.sequences;
-  }
-  int64_t tokens = 0;
-  for (const data::Sample& sample : samples_of(batch)) tokens += std::ssize(sample.input_ids);
-  return outputs * tokens;
+  check(batch, model);
+  const bool by_token = model.head().kind == models::HeadKind::kQuestionAnswering;
+  const int64_t* end = batch.lengths + batch.sequences;
+  return outputs * (by_token ? std::accumulate(batch.lengths, end, int64_t{0}) : batch.sequences);
 }
 
 // Where the logits of each sequence begin in the result: by sequence, or by token.
@@ -91,6 +106,7 @@ void run(inference::InferenceClient& client, const cloze_batch& batch, float* lo
   const models::BertHead& head = client.model().head();
   const bool by_token = head.kind == models::HeadKind::kQuestionAnswering;
   const int64_t outputs = outputs_of(head);
+  check(batch, client.model());
   const std::vector<data::Sample> samples = samples_of(batch);
   const std::vector<int64_t> begins = places(samples, head);
   client.run(samples, [&](const data::MicroBatch& micro) {
@@ -121,20 +137,20 @@ void cloze_model_close(cloze_model* model) { delete model; }
 
 const char* cloze_model_architecture(const cloze_model* model) {
   return guarded<const char*>(
-      nullptr, [&] { return models::architecture_of(model->compiled->head().kind).data(); });
+      nullptr, [&] { return models::architecture_of(compiled(model).head().kind).data(); });
 }
 
 int64_t cloze_model_positions(const cloze_model* model) {
-  return model->compiled->config().max_position_embeddings;
+  return guarded<int64_t>(-1, [&] { return compiled(model).config().max_position_embeddings; });
 }
 
 int64_t cloze_model_vocabulary(const cloze_model* model) {
-  return model->compiled->config().vocab_size;
+  return guarded<int64_t>(-1, [&] { return compiled(model).config().vocab_size; });
 }
 
 cloze_client* cloze_client_open(const cloze_model* model, int num_threads) {
   return guarded<cloze_client*>(nullptr, [&] {
-    if (model == nullptr) throw_user_error("cloze_client_open got no model");
+    compiled(model);
     return new cloze_client{inference::InferenceClient(model->compiled, num_threads)};
   });
 }
@@ -143,8 +159,8 @@ void cloze_client_close(cloze_client* client) { delete client; }
 
 int64_t cloze_logits_count(const cloze_model* model, const cloze_batch* batch) {
   return guarded<int64_t>(-1, [&] {
-    if (model == nullptr || batch == nullptr) throw_user_error("cloze_logits_count got NULL");
-    return logits_count(*model->compiled, *batch);
+    if (batch == nullptr) throw_user_error("cloze_logits_count got no batch");
+    return logits_count(compiled(model), *batch);
   });
 }
 

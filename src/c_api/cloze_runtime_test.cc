@@ -84,9 +84,28 @@ TEST_P(RuntimeTest, FailsWithWords) {
   const cloze_batch nothing{ids, nullptr, lengths, 0};
   EXPECT_EQ(cloze_run(client_, &nothing, logits), -1);
   EXPECT_STREQ(cloze_last_error(),
-               "a batch of 0 sequences; give one or more, with ids and lengths");
+               "a batch of 0 sequences; give 1 to 1000000, with ids and lengths");
   EXPECT_EQ(cloze_run(nullptr, &batch, logits), -1);
   EXPECT_STREQ(cloze_last_error(), "cloze_run got NULL");
+}
+
+TEST_P(RuntimeTest, SurvivesNumbersThatCannotBe) {
+  EXPECT_EQ(cloze_model_architecture(nullptr), nullptr);
+  EXPECT_EQ(cloze_model_positions(nullptr), -1);
+  EXPECT_EQ(cloze_model_vocabulary(nullptr), -1);
+  const int32_t ids[] = {2};
+  float logits[4] = {};
+  for (const int64_t number : {int64_t{-1}, int64_t{65}, int64_t{1} << 40, INT64_MAX}) {
+    const int64_t one = 1;
+    const cloze_batch long_one{ids, nullptr, &number, 1};
+    const cloze_batch many{ids, nullptr, &one, number == 65 ? 0 : number};
+    for (const cloze_batch* batch : {&long_one, &many}) {
+      EXPECT_EQ(cloze_logits_count(model_, batch), -1) << number;
+      EXPECT_EQ(cloze_run(client_, batch, logits), -1) << number;
+    }
+  }
+  EXPECT_EQ(cloze_client_open(model_, 100000), nullptr);
+  EXPECT_STREQ(cloze_last_error(), "threads is 100000; choose 1 to 1024, or 0 for all processors");
 }
 
 TEST_P(RuntimeTest, TheExampleRuns) {

@@ -11,10 +11,14 @@ namespace cloze::engine {
 
 using graph::VariableRole;
 
-int resolved_threads(int num_threads) {
-  if (num_threads < 0) throw_user_error("threads is {}; it must be 0 or more", num_threads);
-  if (num_threads > 0) return num_threads;
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+int resolved_threads(int64_t num_threads) {
+  constexpr int kMostThreads = 1024;  // far more, and OpenMP's stacks no longer fit
+  if (num_threads < 0 || num_threads > kMostThreads) {
+    throw_user_error("threads is {}; choose 1 to {}, or 0 for all processors", num_threads,
+                     kMostThreads);
+  }
+  if (num_threads > 0) return static_cast<int>(num_threads);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
 }
 
 plan::Program compile(graph::Graph graph, const CompileOptions& options) {

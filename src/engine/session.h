@@ -26,7 +26,7 @@ struct CompileOptions {
   int num_threads = 0;  // 0: as many as the machine has processors
 };
 
-int resolved_threads(int num_threads);
+int resolved_threads(int64_t num_threads);
 
 // Everything but the memory: what `cloze plan` and --compile-only look at.
 plan::Program compile(graph::Graph graph, const CompileOptions& options);
