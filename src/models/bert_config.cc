@@ -5,8 +5,13 @@
 namespace cloze::models {
 namespace {
 
-void require_positive(const char* name, int64_t value) {
+// The bounds keep products of sizes in 64 bits, and a made-up file from taking all memory.
+constexpr int64_t kMostLayers = 10'000;
+constexpr int64_t kMostOfASize = int64_t{1} << 24;
+
+void require_positive(const char* name, int64_t value, int64_t most = kMostOfASize) {
   if (value <= 0) throw_user_error("{} is {}; it must be at least 1", name, value);
+  if (value > most) throw_user_error("{} is {}; it must be at most {}", name, value, most);
 }
 
 void require_probability(const char* name, double value) {
@@ -20,7 +25,7 @@ void require_probability(const char* name, double value) {
 void BertConfig::validate() const {
   require_positive("vocab_size", vocab_size);
   require_positive("hidden_size", hidden_size);
-  require_positive("num_hidden_layers", num_hidden_layers);
+  require_positive("num_hidden_layers", num_hidden_layers, kMostLayers);
   require_positive("num_attention_heads", num_attention_heads);
   require_positive("intermediate_size", intermediate_size);
   require_positive("max_position_embeddings", max_position_embeddings);

@@ -51,8 +51,10 @@ class Conversion {
     if (config_ && !to_graphcore()) add_absent_biases();
     set_precision();
     if (!to_hugging_face()) lay_out_for_tensorflow();
+    const std::vector<NamedText> texts = texts_beside();
     platform::make_writable_directory(options_.output_dir);
     to_hugging_face() ? write_hugging_face() : write_tensorflow();
+    write_files(texts);
     name_other_files();
     return std::move(report_);
   }
@@ -163,6 +165,7 @@ class Conversion {
       if (!model_.is_tensorflow()) converted_.source_config = json;
       if (from_graphcore()) set_graphcore_numbers(json);
       set_switches();
+      if (!to_hugging_face() && !from_graphcore()) compare_with_programs();
     }
     converted_.vocabulary_file = options_.vocabulary_file;
     const fs::path beside = model_.folder() / "vocab.txt";
@@ -185,6 +188,22 @@ class Conversion {
            kGraphcoreEpsilon,
            to_hugging_face() ? ": config.json says so"
                              : "; Google's with 1e-12, which no configuration changes");
+    }
+  }
+
+  // TensorFlow's programs have one GELU and one epsilon, whatever their configuration says.
+  void compare_with_programs() {
+    const double epsilon = to_graphcore() ? kGraphcoreEpsilon : kGoogleEpsilon;
+    const std::string_view whose = to_graphcore() ? "Graphcore" : "Google";
+    if (config_->layer_norm_eps != epsilon) {
+      note("LayerNorm's epsilon is {}; {}'s programs compute with {}", config_->layer_norm_eps,
+           whose, epsilon);
+    }
+    if (config_->hidden_act == Activation::kGeluTanh) {
+      note(
+          "hidden_act {} is \"gelu\" in bert_config.json: {}'s programs compute that by tanh; who "
+          "reads it as the exact form must be told",
+          activation_name(config_->hidden_act), whose);
     }
   }
 
@@ -321,6 +340,14 @@ class Conversion {
     note("weights were {}, are now of {} bits", fmt::join(before, " and "), bits);
   }
 
+  // Made before anything is written: it may fail.
+  std::vector<NamedText> texts_beside() {
+    if (!config_) return {};
+    describe();
+    if (to_hugging_face()) return hugging_face_files(converted_, report_.notes);
+    return tensorflow_files(converted_, to_graphcore(), options_.use_qkv_split, report_.notes);
+  }
+
   void describe() {
     converted_.config = *config_;
     if (!model_.is_tensorflow()) converted_.source_folder = model_.folder();
@@ -341,11 +368,9 @@ class Conversion {
   }
 
   void write_hugging_face() {
-    describe();
     count(tensors_);
     report_.files =
         formats::write_model_folder(options_.output_dir, tensors_, options_.max_shard_bytes);
-    write_files(hugging_face_files(converted_, report_.notes));
   }
 
   // Made before anything is written: it may fail.
@@ -366,10 +391,6 @@ class Conversion {
         model_.is_tensorflow() ? model_.path().filename().string() : "bert_model.ckpt";
     formats::write_tf_checkpoint(options_.output_dir / name, tensorflow_.tensors);
     report_.files = {name + ".data-00000-of-00001", name + ".index", "checkpoint"};
-    if (!config_) return;
-    describe();
-    write_files(
-        tensorflow_files(converted_, to_graphcore(), options_.use_qkv_split, report_.notes));
   }
 
   // A file given by itself says nothing about those beside it.

@@ -1,5 +1,9 @@
 #include "models/hugging_face_config.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/error.h"
 #include "formats/json.h"
 
@@ -7,6 +11,10 @@ namespace cloze::models {
 namespace {
 
 using nlohmann::json;
+
+constexpr int64_t kMostLabels = 1'000'000;
+constexpr std::string_view kRegression = "regression";
+constexpr std::string_view kSingleLabel = "single_label_classification";
 
 // Reads keys of one object into fields that keep their value when the key is absent.
 class KeyReader {
@@ -74,7 +82,7 @@ void read_shape(const KeyReader& reader, BertConfig& config) {
 
 void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
   text["classifier_dropout"] = head.classifier_dropout;
-  text["problem_type"] = head.is_regression() ? "regression" : "single_label_classification";
+  text["problem_type"] = head.is_regression() ? kRegression : kSingleLabel;
   text["id2label"] = nlohmann::ordered_json::object();
   text["label2id"] = nlohmann::ordered_json::object();
   for (size_t i = 0; i < head.labels.size(); ++i) {
@@ -99,18 +107,40 @@ HeadKind head_kind_of(const json& object, const std::string& source) {
 }
 
 std::vector<std::string> labels_of(const json& object, const std::string& source) {
-  const auto names = object.find("id2label");
-  if (names == object.end() || !names->is_object() || names->empty()) return {"LABEL_0", "LABEL_1"};
   std::vector<std::string> labels;
+  const auto names = object.find("id2label");
+  if (names == object.end() || !names->is_object() || names->empty()) {
+    int64_t count = 2;
+    KeyReader(object, source).read("num_labels", count);
+    if (count < 1 || count > kMostLabels) {
+      throw_user_error("{}: num_labels is {}; it must be 1 to {}", source, count, kMostLabels);
+    }
+    for (int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("LABEL_{}", i));
+    return labels;
+  }
   for (size_t i = 0; i < names->size(); ++i) {
     const auto name = names->find(std::to_string(i));
     if (name == names->end() || !name->is_string()) {
       throw_user_error("{}: id2label has {} classes but no text for class {}", source,
                        names->size(), i);
     }
+    if (std::ranges::count(labels, name->get<std::string>()) > 0) {
+      throw_user_error("{}: id2label has {} twice; give each class a name of its own", source,
+                       name->dump());
+    }
     labels.push_back(name->get<std::string>());
   }
   return labels;
+}
+
+// What the logits of a classifier mean is known for one class out of several, and for one number.
+void check_problem_type(const KeyReader& reader, const BertHead& head, const std::string& source) {
+  const std::string_view known = head.is_regression() ? kRegression : kSingleLabel;
+  std::string said(known);
+  reader.read("problem_type", said);
+  if (said == known) return;
+  throw_user_error("{}: problem_type is {} with {} labels; only {} is supported for that many",
+                   source, said, head.labels.size(), known);
 }
 
 }  // namespace
@@ -162,7 +192,7 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
 }
 
 std::string google_config_text(const BertConfig& config) {
-  return formats::json_text({
+  nlohmann::ordered_json text{
       {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
       {"hidden_act", "gelu"},
       {"hidden_dropout_prob", config.hidden_dropout_prob},
@@ -174,7 +204,9 @@ std::string google_config_text(const BertConfig& config) {
       {"num_hidden_layers", config.num_hidden_layers},
       {"type_vocab_size", config.type_vocab_size},
       {"vocab_size", config.vocab_size},
-  });
+  };
+  if (config.layer_norm_eps != kGoogleEpsilon) text["layer_norm_eps"] = config.layer_norm_eps;
+  return formats::json_text(text);
 }
 
 BertConfig bert_config_from_json(const json& object, const std::string& source) {
@@ -215,6 +247,7 @@ BertHead bert_head_from_json(const json& object, const std::string& source) {
   if (head.kind != HeadKind::kSequenceClassification) return head;
   const KeyReader reader(object, source);
   head.labels = labels_of(object, source);
+  check_problem_type(reader, head, source);
   reader.read("hidden_dropout_prob", head.classifier_dropout);
   reader.read("classifier_dropout", head.classifier_dropout);
   return head;

@@ -19,8 +19,10 @@ namespace cloze::models {
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head = {},
                                      std::string_view dtype = "float32");
 
-// The text of bert_config.json, the form of Google's checkpoints: no epsilon (it is 1e-12 there),
-// no switches.
+// The text of bert_config.json, the form of Google's checkpoints: no switches, hidden_act "gelu"
+// whatever the form (theirs computes it by tanh and knows no other name), and the epsilon only
+// where it is not the one that Google's programs compute with.
+inline constexpr double kGoogleEpsilon = 1e-12;
 std::string google_config_text(const BertConfig& config);
 
 // UserError that names `source` (a file), the key and the value when the model is not one we build.
@@ -28,7 +30,8 @@ BertConfig bert_config_from_json(const nlohmann::json& json, const std::string& 
 BertConfig read_hugging_face_config(const std::filesystem::path& path);
 
 // The head of a config.json, by its "architectures" (none: pre-training), and its classes by
-// "id2label" (none: LABEL_0 and LABEL_1). UserError for an architecture that is not ours.
+// "id2label", or else LABEL_0 and on, "num_labels" of them (2). UserError for an architecture or a
+// problem_type that is not ours.
 BertHead bert_head_from_json(const nlohmann::json& json, const std::string& source);
 BertHead read_hugging_face_head(const std::filesystem::path& path);
 

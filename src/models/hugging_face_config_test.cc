@@ -72,6 +72,48 @@ TEST(HuggingFaceConfig, RefusalsNameFileKeyAndValue) {
   EXPECT_EQ(refusal_of("[]"), "config.json: not a JSON object");
 }
 
+TEST(HuggingFaceConfig, SizesHaveBounds) {
+  EXPECT_EQ(refusal_of(R"({"hidden_size": 1000000000000})"),
+            "config.json: hidden_size is 1000000000000; it must be at most 16777216");
+  EXPECT_EQ(refusal_of(R"({"num_hidden_layers": 2000000000})"),
+            "config.json: num_hidden_layers is 2000000000; it must be at most 10000");
+}
+
+TEST(HuggingFaceConfig, GooglesFileSaysTheEpsilonWhereItIsAnother) {
+  BertConfig config;
+  EXPECT_EQ(google_config_text(config).find("layer_norm_eps"), std::string::npos);
+  config.layer_norm_eps = 0.5;
+  EXPECT_EQ(config_of(google_config_text(config)), config);
+}
+
+BertHead head_of(const std::string& keys) {
+  const std::string text = R"({"architectures": ["BertForSequenceClassification"], )" + keys + "}";
+  return bert_head_from_json(*formats::parse_json(text), "config.json");
+}
+
+std::string head_refusal_of(const std::string& keys) {
+  try {
+    head_of(keys);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(HuggingFaceConfig, ClassesByNameOrByNumber) {
+  EXPECT_EQ(head_of(R"("id2label": {"0": "no", "1": "yes"})").labels,
+            (std::vector<std::string>{"no", "yes"}));
+  EXPECT_EQ(head_of(R"("num_labels": 3)").labels.size(), 3u);
+  EXPECT_EQ(head_of(R"("problem_type": null)").labels.size(), 2u);
+  EXPECT_TRUE(head_of(R"("num_labels": 1, "problem_type": "regression")").is_regression());
+  EXPECT_EQ(head_refusal_of(R"("id2label": {"0": "same", "1": "same"})"),
+            "config.json: id2label has \"same\" twice; give each class a name of its own");
+  EXPECT_EQ(head_refusal_of(R"("num_labels": 3, "problem_type": "multi_label_classification")"),
+            "config.json: problem_type is multi_label_classification with 3 labels; only "
+            "single_label_classification is supported for that many");
+  EXPECT_NE(head_refusal_of(R"("num_labels": 0)"), "accepted");
+}
+
 TEST(HuggingFaceConfig, ReadsStoredFolders) {
   const char* data = data_folder();
   if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA names no folder with test data";

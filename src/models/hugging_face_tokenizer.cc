@@ -151,9 +151,22 @@ bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary&
   const std::filesystem::path settings = folder / "tokenizer_config.json";
   if (folder.empty() || !std::filesystem::exists(settings)) return vocabulary.likely_lower_cased();
   const nlohmann::json json = formats::read_json_file(settings);
-  const auto said = json.find("do_lower_case");
-  const bool is_said = said != json.end() && said->is_boolean();
-  return is_said ? said->get<bool>() : vocabulary.likely_lower_cased();
+  if (!json.is_object()) throw_user_error("{}: not a JSON object", settings.string());
+  const auto said = [&](const char* key, bool otherwise) {
+    const auto found = json.find(key);
+    if (found == json.end() || found->is_null()) return otherwise;
+    if (found->is_boolean()) return found->get<bool>();
+    throw_user_error("{}: {} is {}; it must be true or false", settings.string(), key,
+                     found->dump());
+  };
+  const bool lower_case = said("do_lower_case", vocabulary.likely_lower_cased());
+  if (said("strip_accents", lower_case) != lower_case || !said("tokenize_chinese_chars", true)) {
+    throw_user_error(
+        "{}: only tokenizers that strip accents where they lower-case, and cut Chinese into "
+        "characters, are supported: strip_accents must be null or {}, tokenize_chinese_chars true",
+        settings.string(), lower_case);
+  }
+  return lower_case;
 }
 
 }  // namespace cloze::models

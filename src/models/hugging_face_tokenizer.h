@@ -27,7 +27,8 @@ std::string special_tokens_map_text();
 std::string vocabulary_text(const TokenizerDescription& tokenizer);
 
 // Whether the tokenizer of a folder lower-cases: what its tokenizer_config.json says, or where that
-// says nothing (or the folder is empty: there is none) what the vocabulary looks like.
+// says nothing (or the folder is empty: there is none) what the vocabulary looks like. UserError
+// when it asks for something that our tokenizer does not do.
 bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary);
 
 }  // namespace cloze::models

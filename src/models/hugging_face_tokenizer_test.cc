@@ -78,6 +78,15 @@ TEST(HuggingFaceTokenizer, FolderOrVocabularySaysWhetherItLowerCases) {
   EXPECT_TRUE(is_lower_cased(folder, lower));
   EXPECT_FALSE(is_lower_cased(folder, cased));
   EXPECT_TRUE(is_lower_cased({}, lower));
+  say(R"({"do_lower_case": true, "strip_accents": true, "tokenize_chinese_chars": true})");
+  EXPECT_TRUE(is_lower_cased(folder, lower));
+  for (const char* other :
+       {R"({"do_lower_case": true, "strip_accents": false})",
+        R"({"do_lower_case": false, "strip_accents": true})",
+        R"({"tokenize_chinese_chars": false})", R"({"do_lower_case": "no"})", "[]"}) {
+    say(other);
+    EXPECT_THROW(is_lower_cased(folder, lower), UserError) << other;
+  }
 }
 
 }  // namespace
