@@ -126,8 +126,17 @@ fs::path CheckpointStore::save(const CheckpointContent& content) {
     throw_environment_error("cannot save {} ({:.0f} MiB): {}; older checkpoints are untouched",
                             target.string(), static_cast<double>(bytes) / kMiB, error.what());
   }
-  rotate(target, content.state.best_step);
+  rotate(target, content.state);
   return target;
+}
+
+void CheckpointStore::adopt(const fs::path& checkpoint) {
+  const fs::path target = folder_ / checkpoint.filename();
+  if (fs::exists(target)) return;
+  const int64_t step = step_of(checkpoint.filename().string()).value_or(0);
+  const fs::path temporary = folder_ / fmt::format("{}{}", kTemporaryPrefix, unique_suffix(step));
+  fs::copy(checkpoint, temporary);
+  publish(temporary, target);
 }
 
 void CheckpointStore::write_content(const fs::path& temporary, const CheckpointContent& content) {
@@ -137,7 +146,7 @@ void CheckpointStore::write_content(const fs::path& temporary, const CheckpointC
     platform::write_file_atomically(temporary / file.name, file.text);
   }
   platform::write_file_atomically(temporary / kStateName, training_state_text(content.state));
-  platform::write_file_atomically(temporary / "trainer_state.json",
+  platform::write_file_atomically(temporary / kTrainerStateName,
                                   trainer_state_text(content.state, content.history));
   write_manifest(temporary, content.state.step);
 }
@@ -168,11 +177,12 @@ std::vector<int64_t> CheckpointStore::steps() const {
 }
 
 // The one just saved stays even where an earlier run left checkpoints of later steps.
-void CheckpointStore::rotate(const fs::path& just_saved, int64_t best_step) {
+void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& state) {
   if (max_to_keep_ <= 0) return;
   int64_t kept = 1;
   for (const StepFolder& checkpoint : checkpoints_in(folder_)) {
-    if (checkpoint.path == just_saved || checkpoint.step == best_step) continue;
+    const bool is_best = state.best_metric && checkpoint.step == state.best_step;
+    if (checkpoint.path == just_saved || is_best) continue;
     if (kept++ < max_to_keep_) continue;
     const fs::path trash =
         folder_ / fmt::format("{}{}", kTrashPrefix, unique_suffix(checkpoint.step));
@@ -184,6 +194,10 @@ void CheckpointStore::rotate(const fs::path& just_saved, int64_t best_step) {
                               checkpoint.path.string(), error.message());
     }
   }
+}
+
+bool has_checkpoint(const fs::path& folder) {
+  return fs::is_directory(folder) && !checkpoints_in(folder).empty();
 }
 
 FoundCheckpoint find_checkpoint(const fs::path& folder) {

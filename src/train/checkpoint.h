@@ -45,9 +45,12 @@ class CheckpointStore {
   CheckpointStore(std::filesystem::path folder, int64_t max_to_keep);
 
   // Returns the new checkpoint's path when it is safely on the disk; then removes the oldest over
-  // max_to_keep, but not the best so far (TrainingState::best_step). EnvironmentError that names the path and the bytes needed when it cannot be
-  // written; older checkpoints are then untouched.
+  // max_to_keep, but not the best so far (TrainingState::best_step). EnvironmentError that names
+  // the path and the bytes needed when it cannot be written; older checkpoints are then untouched.
   std::filesystem::path save(const CheckpointContent& content);
+
+  // Copies a checkpoint of another folder into this one, if there is none of that step.
+  void adopt(const std::filesystem::path& checkpoint);
 
   // Steps of the checkpoints there are, newest first. A new run should not begin in a folder that
   // has some: on resuming, they would be taken for its own.
@@ -57,11 +60,14 @@ class CheckpointStore {
  private:
   void write_content(const std::filesystem::path& temporary, const CheckpointContent& content);
   void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);
-  void rotate(const std::filesystem::path& just_saved, int64_t best_step);
+  void rotate(const std::filesystem::path& just_saved, const TrainingState& state);
 
   std::filesystem::path folder_;
   int64_t max_to_keep_;
 };
+
+// Whether a folder holds checkpoints, damaged or not.
+bool has_checkpoint(const std::filesystem::path& folder);
 
 struct FoundCheckpoint {
   std::filesystem::path path;

@@ -77,6 +77,29 @@ TEST_F(CheckpointTest, KeepsTheNewest) {
   EXPECT_EQ(store.steps(), (std::vector<int64_t>{100, 10}));
 }
 
+TEST_F(CheckpointTest, KeepsTheBestOnlyWhereThereIsOne) {
+  CheckpointStore store(folder_, 1);
+  store.save(content(0));
+  store.save(content(5));
+  EXPECT_EQ(names(), std::vector<std::string>{"checkpoint-5"});
+  CheckpointContent later = content(7);
+  later.state.best_metric = 0.5;
+  later.state.best_step = 5;
+  store.save(later);
+  EXPECT_EQ(names(), (std::vector<std::string>{"checkpoint-5", "checkpoint-7"}));
+}
+
+TEST_F(CheckpointTest, AdoptsOneOfAnotherFolder) {
+  EXPECT_FALSE(has_checkpoint(folder_));
+  const fs::path from = CheckpointStore(folder_ / "from", 0).save(content(3));
+  CheckpointStore store(folder_ / "to", 0);
+  store.adopt(from);
+  store.adopt(from);
+  EXPECT_EQ(store.steps(), std::vector<int64_t>{3});
+  EXPECT_EQ(find_checkpoint(folder_ / "to").step, 3);
+  EXPECT_TRUE(has_checkpoint(folder_ / "to"));
+}
+
 TEST_F(CheckpointTest, KeepsAllWhenToldSo) {
   CheckpointStore store(folder_, 0);
   for (const int64_t step : {1, 2, 3}) store.save(content(step));

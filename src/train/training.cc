@@ -136,10 +136,26 @@ void Training::restore() {
     inference::require_all(matched, file->path());
     inference::copy_tensors(session, wanted, matched);
   }
+  adopt_best(found.path.parent_path());
+  history_ = read_trainer_history(found.path / kTrainerStateName);
   state_.total_steps = options_.num_steps;
   last_saved_step_ = state_.step;
   notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
                       options_.num_steps));
+}
+
+// The best so far goes with the run into another folder: at the end it may still be the best.
+void Training::adopt_best(const fs::path& folder) {
+  if (!state_.best_metric) return;
+  const fs::path best = folder / fmt::format("checkpoint-{}", state_.best_step);
+  if (fs::exists(store_.folder() / best.filename())) return;
+  if (!fs::exists(best)) {
+    notice_(fmt::format("{}, the best so far, is gone; the best of what follows will be kept",
+                        best.string()));
+    state_.best_metric.reset();
+    return;
+  }
+  store_.adopt(best);
 }
 
 StepMetrics Training::train_one_step(data::StepBatch batch, double waited_seconds) {
@@ -209,7 +225,11 @@ bool Training::is_evaluation_due() const {
 
 void Training::evaluate() {
   const double metric = options_.evaluate(step_.session(), state_.step);
-  if (state_.best_metric && !(metric > *state_.best_metric)) return;
+  if (!std::isfinite(metric)) {
+    notice_(fmt::format("the score at step {} is {}, no number to choose by", state_.step, metric));
+    return;
+  }
+  if (state_.best_metric && metric <= *state_.best_metric) return;
   state_.best_metric = metric;
   state_.best_step = state_.step;
   save();

@@ -77,6 +77,7 @@ class Training {
   void start_fresh();
   void load_initial_parameters();
   void restore();
+  void adopt_best(const std::filesystem::path& folder);
   StepMetrics train_one_step(data::StepBatch batch, double waited_seconds);
   bool is_evaluation_due() const;
   void evaluate();

@@ -1,5 +1,7 @@
 #include "train/training_state.h"
 
+#include <limits>
+
 #include "base/error.h"
 #include "formats/json.h"
 
@@ -16,6 +18,11 @@ nlohmann::json or_null(const std::optional<double>& value) {
 nlohmann::json best_checkpoint_of(const TrainingState& state) {
   if (!state.best_metric) return nullptr;
   return "checkpoint-" + std::to_string(state.best_step);
+}
+
+// What is not finite is written as null.
+double number_of(const nlohmann::json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
 std::optional<double> best_metric_of(const nlohmann::json& json) {
@@ -84,6 +91,23 @@ std::string trainer_state_text(const TrainingState& state, std::span<const StepM
                              {"stateful_callbacks", nlohmann::ordered_json::object()},
                              {"trial_name", nullptr},
                              {"trial_params", nullptr}});
+}
+
+std::vector<StepMetrics> read_trainer_history(const std::filesystem::path& path) {
+  const nlohmann::json json = formats::read_json_file(path);
+  std::vector<StepMetrics> history;
+  try {
+    for (const nlohmann::json& line : json.at("log_history")) {
+      history.push_back({.step = line.at("step").get<int64_t>(),
+                         .epoch = number_of(line.at("epoch")),
+                         .loss = number_of(line.at("loss")),
+                         .learning_rate = number_of(line.at("learning_rate")),
+                         .gradient_norm = number_of(line.at("grad_norm"))});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw_data_error("{}: {}", path.string(), error.what());
+  }
+  return history;
 }
 
 }  // namespace cloze::train

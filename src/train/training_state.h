@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "train/metrics.h"
 
@@ -31,6 +32,11 @@ std::string training_state_text(const TrainingState& state);
 // DataError that names the file and the key that is missing or of another kind.
 TrainingState read_training_state(const std::filesystem::path& path);
 
+inline constexpr const char* kTrainerStateName = "trainer_state.json";
+
+// Of each step its number, epoch, loss, learning rate and gradient norm.
 std::string trainer_state_text(const TrainingState& state, std::span<const StepMetrics> history);
+// These again, so that a resumed run's curve begins where the run began. DataError as above.
+std::vector<StepMetrics> read_trainer_history(const std::filesystem::path& path);
 
 }  // namespace cloze::train

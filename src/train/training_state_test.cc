@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "base/error.h"
@@ -54,6 +55,17 @@ TEST_F(TrainingStateTest, TrainerStateHasTheKeysToolsRead) {
   EXPECT_EQ(json->at("max_steps"), 9);
   EXPECT_EQ(json->at("num_input_tokens_seen"), 3);
   EXPECT_EQ(json->at("log_history").at(0).at("loss"), 2.5);
+}
+
+TEST_F(TrainingStateTest, TheHistoryIsReadAsItWas) {
+  const std::vector<StepMetrics> history = {
+      {.step = 1, .epoch = 0.1, .loss = 2.5, .learning_rate = 1e-4, .gradient_norm = 1.0 / 3},
+      {.step = 2, .loss = std::numeric_limits<double>::quiet_NaN()}};
+  const std::string text = trainer_state_text({.step = 2}, history);
+  platform::write_file_atomically(path_, text);
+  EXPECT_EQ(trainer_state_text({.step = 2}, read_trainer_history(path_)), text);
+  platform::write_file_atomically(path_, "{}");
+  EXPECT_THROW(read_trainer_history(path_), DataError);
 }
 
 }  // namespace
