@@ -192,8 +192,10 @@ CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& sess
 
 CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions& options) {
   engine::Session session = packing_session(model, options);
-  load_parameters(session, model.path);
-  return packed(std::move(model), session, options);
+  std::vector<std::string> notes = load_parameters(session, model.path);
+  CompiledModel compiled = packed(std::move(model), session, options);
+  compiled.notes_ = std::move(notes);
+  return compiled;
 }
 
 CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& weights,

@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/dtype.h"
 #include "engine/session.h"
@@ -52,6 +53,8 @@ class CompiledModel {
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
   const CompileOptions& options() const { return options_; }
   std::span<const std::byte> weights() const { return {weights_.data(), weights_.size()}; }
+  // What load_parameters() has to say, of a model that was compiled from a file.
+  const std::vector<std::string>& notes() const { return notes_; }
 
   // The graph for batches of this shape; its parameters are weights(), in that order.
   graph::Graph graph(const models::BatchShape& shape) const;
@@ -67,6 +70,7 @@ class CompiledModel {
   PretrainedModel model_;
   CompileOptions options_;
   platform::MemoryBlock weights_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace cloze::inference

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "base/bfloat16.h"
@@ -25,6 +26,19 @@ void convert_each(std::span<const std::byte> bytes, std::span<float> values, Con
     std::memcpy(&stored, bytes.data() + i * sizeof(T), sizeof(T));
     values[i] = convert(stored);
   }
+}
+
+// Takes the pooler and the classifier of next sentences out of the names of a pre-training model's
+// missing tensors. Without that classifier nothing reads the pooler.
+std::vector<std::string> take_next_sentence_part(std::vector<std::string>& missing) {
+  const auto is_part = [](const std::string& name) {
+    return name.starts_with("cls.seq_relationship.") || name.starts_with("bert.pooler.");
+  };
+  std::vector<std::string> part;
+  if (std::ranges::count(missing, "cls.seq_relationship.weight") == 0) return part;
+  std::ranges::copy_if(missing, std::back_inserter(part), is_part);
+  std::erase_if(missing, is_part);
+  return part;
 }
 
 }  // namespace
@@ -107,13 +121,26 @@ void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted
   }
 }
 
-void load_parameters(engine::Session& session, const std::filesystem::path& path) {
+std::vector<std::string> load_parameters(engine::Session& session,
+                                         const std::filesystem::path& path) {
   const models::StoredModel file(path);
   const auto wanted = wanted_tensors(session.graph(), graph::VariableRole::kParameter);
-  const MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
+  MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
+  std::vector<std::string> notes;
+  const std::vector<std::string> absent = take_next_sentence_part(matched.missing);
   require_all(matched, file.path());
   copy_tensors(session, wanted, matched);
   session.refresh();
+  if (!absent.empty()) {
+    notes.push_back(fmt::format("{} predicts no next sentences: it lacks {}", file.path().string(),
+                                list_names(absent)));
+  }
+  if (!matched.unused.empty()) {
+    notes.push_back(
+        fmt::format("{} tensors of {} have no place in the model of its configuration: {}",
+                    matched.unused.size(), file.path().string(), list_names(matched.unused)));
+  }
+  return notes;
 }
 
 std::string list_names(std::span<const std::string> names, size_t limit) {

@@ -45,9 +45,12 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched);
 
-// Every parameter of a session from the model in `path` (models/stored_model.h), and the compute
-// copies. Errors as above.
-void load_parameters(engine::Session& session, const std::filesystem::path& path);
+// Every parameter of a session that infers from the model in `path` (models/stored_model.h), and
+// the compute copies. Returns sentences on what the file holds and the model has no use for, and on
+// the pooler and next-sentence classifier when a masked language model comes without: they are
+// zeros then, and no task reads what they give. Errors as above.
+std::vector<std::string> load_parameters(engine::Session& session,
+                                         const std::filesystem::path& path);
 
 // "a, b, c and 4 more"
 std::string list_names(std::span<const std::string> names, size_t limit = 3);

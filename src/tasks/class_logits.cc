@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tasks/finite.h"
+
 namespace cloze::tasks {
 
 std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
@@ -12,6 +14,7 @@ std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
     const std::span<const float> logits = client.output("class_logits");
     for (int64_t b = 0; b < batch.num_sequences; ++b) {
       const auto row = logits.subspan(static_cast<size_t>(b) * width, width);
+      require_finite(row, "a text");
       rows[static_cast<size_t>(batch.sequence_ids[b])].assign(row.begin(), row.end());
     }
   });

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "tasks/finite.h"
 #include "tasks/softmax.h"
 
 namespace cloze::tasks {
@@ -111,8 +112,9 @@ std::vector<Blank> MaskFiller::fill(std::span<const std::string> texts, int64_t 
     const auto width = static_cast<size_t>(client_.model().config().vocab_size);
     for (int64_t p = 0; p < batch.num_predictions; ++p) {
       const auto text = static_cast<size_t>(batch.sample_ids[batch.masked_positions[p]]);
-      blanks[text].push_back(
-          {text, best_candidates(logits.subspan(p * width, width), vocabulary(), top_k)});
+      const std::span<const float> row = logits.subspan(p * width, width);
+      require_finite(row, "a blank");
+      blanks[text].push_back({text, best_candidates(row, vocabulary(), top_k)});
     }
   });
   std::vector<Blank> in_order;

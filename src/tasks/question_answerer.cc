@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "tasks/squad/squad_answering.h"
-#include "text/python_string.h"
 
 namespace cloze::tasks {
 namespace {
@@ -31,6 +30,8 @@ std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k)
   std::vector<Answer> answers;
   for (const SquadCandidate& candidate : prediction.n_best) {
     if (std::ssize(answers) == top_k) break;
+    // The official stand-in where no span may be chosen is no text of the context.
+    if (!candidate.text.empty() && candidate.bytes.begin == candidate.bytes.end) continue;
     answers.push_back({.text = candidate.text,
                        .probability = candidate.probability,
                        .start = static_cast<int64_t>(candidate.code_points.begin),
@@ -60,13 +61,6 @@ QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::CompiledMode
 
 std::vector<std::vector<Answer>> QuestionAnswerer::answer(
     std::span<const QuestionAndContext> questions, const AnswerOptions& options) {
-  for (const QuestionAndContext& one : questions) {
-    const bool no_question = text::python_split(one.question).empty();
-    if (no_question || text::python_split(one.context).empty()) {
-      throw_user_error("the {} is empty; give a question and a text that answers it",
-                       no_question ? "question" : "context");
-    }
-  }
   const SquadData data = squad_data_of(questions, options.may_have_no_answer);
   const SquadFeatures features =
       make_squad_features(data, client_.model().tokenizer(),
@@ -75,6 +69,13 @@ std::vector<std::vector<Answer>> QuestionAnswerer::answer(
                            .document_stride = options.document_stride,
                            .max_query_length = kMaxQueryLength,
                            .threads = client_.num_threads()});
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const bool no_question = features.questions[i].empty();
+    if (no_question || features.contexts[data.questions[i].context].ids.empty()) {
+      throw_user_error("the {} is empty; give a question and a text that answers it",
+                       no_question ? "question" : "context");
+    }
+  }
   const auto predictions = answer_squad(client_, data, features,
                                         {.n_best_size = std::max<int64_t>(options.top_k, 20),
                                          .max_answer_length = options.max_answer_length});

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -40,8 +41,11 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
   if (options.context.empty() == options.context_file.empty()) {
     throw_user_error("give one of --context and --context-file, or --input-file");
   }
-  return {{options.question,
-           options.context.empty() ? platform::read_file(options.context_file) : options.context}};
+  const bool is_file = options.context.empty();
+  std::string context = is_file ? platform::read_file(options.context_file) : options.context;
+  note_invalid_utf8(options.question, "the question");
+  note_invalid_utf8(context, is_file ? options.context_file : "the context");
+  return {{options.question, std::move(context)}};
 }
 
 void run(const Options& options) {
@@ -54,6 +58,7 @@ void run(const Options& options) {
     }
     return;
   }
+  if (answers.front().empty()) fmt::print("no part of the text can be an answer\n");
   for (const tasks::Answer& answer : answers.front()) {
     fmt::print("{:6.2f} %  {}  [{}, {})\n", 100 * answer.probability,
                answer.text.empty() ? "(no answer)" : answer.text, answer.start, answer.end);
@@ -66,11 +71,17 @@ void add_answer(Subcommand parent) {
   Subcommand command = parent.add_subcommand("answer", "Answer questions on texts of any length");
   const auto options = std::make_shared<Options>();
   command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  command.add_option("--question", options->question, "The question");
-  command.add_option("--context", options->context, "The text that answers it");
-  command.add_option("--context-file", options->context_file, "File with that text");
-  command.add_option("--input-file", options->input_file,
-                     "JSONL of question and context; prints a JSON line for each");
+  const OptionHandle question = command.add_option("--question", options->question, "The question");
+  const OptionHandle context =
+      command.add_option("--context", options->context, "The text that answers it");
+  const OptionHandle context_file =
+      command.add_option("--context-file", options->context_file, "File with that text");
+  command
+      .add_option("--input-file", options->input_file,
+                  "JSONL of question and context; prints a JSON line for each")
+      .excludes(question)
+      .excludes(context)
+      .excludes(context_file);
   command.add_option("--top-k", options->answer.top_k, "Answers at most").at_least(1);
   command.add_option("--max-answer-length", options->answer.max_answer_length, "Tokens at most")
       .at_least(1);

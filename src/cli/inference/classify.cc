@@ -37,11 +37,15 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
   if (!texts.empty()) return texts;
   if (!options.input_file.empty()) {
     const std::string content = platform::read_file(options.input_file);
+    note_invalid_utf8(content, options.input_file);
     for (std::string_view rest = content; !rest.empty();) {
       texts.push_back(text_of(text::take_line(rest)));
     }
   } else {
-    for (std::string line; std::getline(std::cin, line);) texts.push_back(text_of(line));
+    for (std::string line; std::getline(std::cin, line);) {
+      note_invalid_utf8(line, fmt::format("line {}", texts.size() + 1));
+      texts.push_back(text_of(line));
+    }
   }
   return texts;
 }
@@ -67,9 +71,13 @@ void add_classify(Subcommand parent) {
   Subcommand command = parent.add_subcommand("classify", "Say which class texts are of");
   const auto options = std::make_shared<Options>();
   command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  command.add_option("--text", options->texts, "A text; or two of a pair, parted by a tab");
-  command.add_option("--input-file", options->input_file,
-                     "A text, or a pair parted by a tab, on each line; default: standard input");
+  const OptionHandle text =
+      command.add_option("--text", options->texts,
+                         "A text; or two of a pair, parted by a tab. May be given several times");
+  command
+      .add_option("--input-file", options->input_file,
+                  "A text, or a pair parted by a tab, on each line; default: standard input")
+      .excludes(text);
   command.add_flag("--json", options->json, "Print all classes, as a JSON object a line");
   command.add_option("--threads", options->threads, "0: all processors");
   command.set_action([options] { run(*options); });

@@ -32,7 +32,8 @@ void add_compile(Subcommand parent) {
   Subcommand command = parent.add_subcommand(
       "compile", "Store a model with its weights packed for this machine, to infer with");
   const auto options = std::make_shared<Options>();
-  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
+  command.add_option("--init-checkpoint", options->checkpoint, std::string("The ") + kModelHelp)
+      .required();
   command.add_option("--output-file", options->output_file, "The compiled model to write")
       .required();
   add_compile_flags(command, options->flags);

@@ -30,9 +30,9 @@ struct Question {
 
 std::vector<Question> read_questions(const std::string& path) {
   std::vector<Question> questions;
-  for (const nlohmann::json& item : read_json_lines(path, {"text", "answer"})) {
-    const std::string context = item.value("context", "");
+  for (const nlohmann::json& item : read_json_lines(path, {"text", "answer"}, {"context"})) {
     const auto text = item.at("text").get<std::string>();
+    const std::string context = item.contains("context") ? item.at("context") : "";
     questions.push_back({context.empty() ? text : context + " " + text, item.at("answer")});
   }
   return questions;
@@ -44,7 +44,8 @@ void print_score(tasks::MaskFiller& filler, const std::vector<Question>& questio
   std::vector<std::string> texts;
   for (const Question& question : questions) texts.push_back(question.text);
   size_t correct = 0;
-  for (const tasks::Blank& blank : filler.fill(texts, 1)) {
+  const std::vector<tasks::Blank> blanks = filler.fill(texts, 1);
+  for (const tasks::Blank& blank : blanks) {
     const Question& question = questions[blank.text];
     const std::string& guess = blank.candidates[0].token;
     const std::vector<int32_t> answer = filler.ids_of(question.answer);
@@ -55,8 +56,8 @@ void print_score(tasks::MaskFiller& filler, const std::vector<Question>& questio
     }
   }
   fmt::print("top-1 {:.1f} % ({} of {})\n",
-             100.0 * static_cast<double>(correct) / static_cast<double>(questions.size()), correct,
-             questions.size());
+             100.0 * static_cast<double>(correct) / static_cast<double>(blanks.size()), correct,
+             blanks.size());
 }
 
 void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& texts, int64_t top_k) {
@@ -78,7 +79,10 @@ void run(const Options& options) {
   }
   std::vector<std::string> texts = options.texts;
   if (texts.empty()) {
-    for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
+    for (std::string line; std::getline(std::cin, line);) {
+      note_invalid_utf8(line, fmt::format("line {}", texts.size() + 1));
+      texts.push_back(line);
+    }
   }
   print_blanks(filler, texts, options.top_k);
 }
@@ -89,11 +93,16 @@ void add_fill(Subcommand parent) {
   Subcommand command = parent.add_subcommand("fill", "Fill in the [MASK]s of texts");
   const auto options = std::make_shared<Options>();
   command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  command.add_option("--text", options->texts,
-                     "Text with [MASK]; default: lines of standard input");
-  command.add_option("--score", options->score_file,
-                     "JSONL of text, answer and context: print how many answers come first");
-  command.add_option("--top-k", options->top_k, "Candidates per blank").at_least(1);
+  const OptionHandle text = command.add_option(
+      "--text", options->texts,
+      "Text with [MASK], may be given several times; default: lines of standard input");
+  const OptionHandle top_k =
+      command.add_option("--top-k", options->top_k, "Candidates per blank").at_least(1);
+  command
+      .add_option("--score", options->score_file,
+                  "JSONL of text, answer and context: print how many answers come first")
+      .excludes(text)
+      .excludes(top_k);
   command.add_option("--threads", options->threads, "0: all processors");
   command.set_action([options] { run(*options); });
 }

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "base/error.h"
 #include "formats/tf_checkpoint.h"
+#include "text/utf8.h"
 #include "train/checkpoint.h"
 
 namespace cloze::cli {
@@ -13,16 +16,31 @@ namespace fs = std::filesystem;
 fs::path model_path(const fs::path& path) {
   if (fs::exists(path / "config.json")) return path;
   if (const auto tensorflow = formats::find_tf_checkpoint(path)) return *tensorflow;
+  if (!fs::exists(path)) {
+    throw_user_error("{} does not exist; give a {}", path.string(), kModelHelp);
+  }
+  if (!fs::is_directory(path) || fs::exists(path / "bert_config.json")) return path;
   const fs::path newest = train::find_checkpoint(path).path;
   const train::TrainingState state = train::read_training_state(newest / train::kStateName);
   const fs::path best = newest.parent_path() / fmt::format("checkpoint-{}", state.best_step);
-  return state.best_metric && fs::exists(best) ? best : newest;
+  if (!state.best_metric || !fs::exists(best)) return newest;
+  return train::find_checkpoint(best).path;  // which refuses a damaged one
+}
+
+void note_invalid_utf8(std::string_view text, std::string_view source) {
+  if (text::is_valid_utf8(text)) return;
+  fmt::print(stderr, "note: {} is not all UTF-8; what is not was left out\n", source);
 }
 
 inference::CompiledModel compile_model(const fs::path& path,
                                        const inference::CompileOptions& options) {
-  return inference::CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
-                                           options);
+  if (inference::CompiledModel::is_compiled(path)) {
+    throw_user_error("{} is compiled already; give the model that it was made of", path.string());
+  }
+  auto model = inference::CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
+                                                 options);
+  for (const std::string& note : model.notes()) fmt::print(stderr, "note: {}\n", note);
+  return model;
 }
 
 std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path) {
@@ -31,15 +49,16 @@ std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path)
       CompiledModel::is_compiled(path) ? CompiledModel::open(path) : compile_model(path, {}));
 }
 
-void add_compile_flags(Subcommand& command, CompileFlags& flags) {
-  command
-      .add_option("--precision", flags.precision,
-                  "What weights are packed in: f32, or bf16 (half the memory traffic; computed in "
-                  "f32 unless the processor multiplies bf16 itself)")
-      .shows_default();
-  command.add_flag("--strassen", flags.strassen,
-                   "Multiply by Strassen's algorithm: an eighth fewer multiplications, 1.75 times "
-                   "the size, other roundings");
+std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& flags) {
+  return {
+      command
+          .add_option("--precision", flags.precision,
+                      "What weights are packed in: f32, or bf16 (half the memory traffic; computed "
+                      "in f32 unless the processor multiplies bf16 itself)")
+          .shows_default(),
+      command.add_flag("--strassen", flags.strassen,
+                       "Multiply by Strassen's algorithm: an eighth fewer multiplications, 1.75 "
+                       "times the size, other roundings")};
 }
 
 inference::CompileOptions compile_options(const CompileFlags& flags) {

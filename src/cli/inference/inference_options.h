@@ -4,28 +4,37 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/subcommand.h"
 #include "inference/compiled_model.h"
 
 namespace cloze::cli {
 
+inline constexpr const char* kModelHelp =
+    "model's folder or file, prefix of a TensorFlow checkpoint, or folder of checkpoints (the "
+    "best, "
+    "or the newest)";
 inline constexpr const char* kInitCheckpointHelp =
-    "Hugging Face folder, compiled model, prefix of a TensorFlow checkpoint, or folder of "
-    "checkpoints "
-    "(the best, or the newest)";
+    "Compiled model, model's folder or file, prefix of a TensorFlow checkpoint, or folder of "
+    "checkpoints (the best, or the newest)";
 
-// The path itself when it is a model (a Hugging Face folder, the prefix of a TensorFlow
-// checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the best, where the
-// run was evaluated, else the newest.
+// The path itself when it is a model (a folder with a configuration, a file of weights, the prefix
+// of a TensorFlow checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the
+// best, where the run was evaluated, else the newest. UserError when there is none, DataError when
+// the best is damaged.
 std::filesystem::path model_path(const std::filesystem::path& path);
+
+// Says on standard error when a text is not all UTF-8: the tokenizer leaves such bytes out.
+void note_invalid_utf8(std::string_view text, std::string_view source);
 
 // How weights are packed: --precision and --strassen.
 struct CompileFlags {
   std::string precision = "f32";
   bool strassen = false;
 };
-void add_compile_flags(Subcommand& command, CompileFlags& flags);
+std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& flags);
 // UserError for another precision than f32 and bf16, and for what does not go together.
 inference::CompileOptions compile_options(const CompileFlags& flags);
 

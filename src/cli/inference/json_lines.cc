@@ -12,7 +12,8 @@
 namespace cloze::cli {
 
 std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
-                                            const std::vector<std::string>& texts) {
+                                            const std::vector<std::string>& texts,
+                                            const std::vector<std::string>& optional_texts) {
   std::vector<nlohmann::json> items;
   const std::string content = platform::read_file(path);
   std::string_view rest = content;
@@ -21,9 +22,17 @@ std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
     const auto is_there = [&](const std::string& name) {
       return item->contains(name) && item->at(name).is_string();
     };
-    if (!item || !item->is_object() || !std::all_of(texts.begin(), texts.end(), is_there)) {
+    const auto is_right = [&](const std::string& name) {
+      return !item->contains(name) || is_there(name);
+    };
+    if (!item) throw_data_error("{}:{}: {}", path.string(), line, item.error().message);
+    if (!item->is_object() || !std::ranges::all_of(texts, is_there)) {
       throw_data_error("{}:{} is not a JSON object with the texts {}", path.string(), line,
                        fmt::join(texts, ", "));
+    }
+    if (!std::ranges::all_of(optional_texts, is_right)) {
+      throw_data_error("{}:{}: {} must be a text", path.string(), line,
+                       fmt::join(optional_texts, ", "));
     }
     items.push_back(*std::move(item));
   }

@@ -30,7 +30,7 @@ struct Options {
 };
 
 inference::CompiledModel open_model(const Options& options) {
-  if (options.program.empty() == options.checkpoint.empty()) {
+  if (options.program.empty() && options.checkpoint.empty()) {
     throw_user_error("give --program or --init-checkpoint");
   }
   if (!options.program.empty()) return inference::CompiledModel::open(options.program);
@@ -81,14 +81,19 @@ void add_latency(Subcommand parent) {
   Subcommand command = parent.add_subcommand(
       "latency", "Measure how long a model takes to answer, with several clients at a time");
   const auto options = std::make_shared<Options>();
-  command.add_option("--program", options->program, "Compiled model (cloze compile)");
-  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp);
-  add_compile_flags(command, options->flags);
-  command.add_option("--seq-length", options->sequence_length, "Tokens of a sequence")
-      .at_least(1)
-      .shows_default();
-  command.add_option("--lengths", options->lengths_file,
-                     "Histogram of lengths (length and count a line): sequences as long as those");
+  OptionHandle program =
+      command.add_option("--program", options->program, "Compiled model (cloze compile)");
+  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp)
+      .excludes(program);
+  for (OptionHandle flag : add_compile_flags(command, options->flags)) flag.excludes(program);
+  const OptionHandle sequence_length =
+      command.add_option("--seq-length", options->sequence_length, "Tokens of a sequence")
+          .at_least(1)
+          .shows_default();
+  command
+      .add_option("--lengths", options->lengths_file,
+                  "Histogram of lengths (length and count a line): sequences as long as those")
+      .excludes(sequence_length);
   command.add_option("--batch-size", options->batch_size, "Sequences of a call")
       .at_least(1)
       .shows_default();

@@ -86,6 +86,9 @@ void run(const Options& options) {
   const serve::Limits limits = limits_of(options);
   platform::install_stop_signals();
   const auto model = open_model(options.checkpoint);
+  if (options.serving.may_have_no_answer) {
+    model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
+  }
   serve::ServedModel served = serve::serve_model(model, options.serving);
   const platform::ListeningSocket socket(options.host, options.port);
   serve::Service service({.model = std::move(served.description),

@@ -1,13 +1,13 @@
 #include "tasks/squad/squad_predictions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/error.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
+#include "tasks/finite.h"
 #include "tasks/softmax.h"
 #include "tasks/squad/answer_text.h"
 #include "text/utf8.h"
@@ -54,6 +54,15 @@ uint32_t byte_in_context(const SquadContext& context, uint32_t first, uint32_t a
     if (at < end - begin) return begin + at;
     at -= end - begin + 1;
   }
+}
+
+// Words are looked through once for every pair of tokens in them: of a text that is one word, as
+// written Chinese is, that would take its length times the number of pairs. Where tokens stand is
+// known anyway.
+bool are_usual_words(const SquadContext& context, const TokenSpan& tokens) {
+  constexpr uint32_t kMostBytes = 1000;
+  const uint32_t begin = context.words[context.token_words[tokens.first]].begin;
+  return context.words[context.token_words[tokens.last]].end - begin <= kMostBytes;
 }
 
 text::Offset code_points_of(std::string_view text, const text::Offset& bytes) {
@@ -122,6 +131,7 @@ void SquadPredictor::decide(double null_score, SquadPrediction& prediction) cons
 void SquadPredictor::check(size_t question, std::span<const SquadLogits> logits) const {
   const auto windows = features_.windows_of(question);
   const std::string& id = data_.questions[question].id;
+  const std::string question_name = "question " + id;
   if (logits.size() != windows.size()) {
     throw_user_error("question {} has {} windows, and logits for {}", id, windows.size(),
                      logits.size());
@@ -134,11 +144,7 @@ void SquadPredictor::check(size_t question, std::span<const SquadLogits> logits)
         throw_user_error("window {} of question {} has {} tokens, and {} logits", i, id, length,
                          values.size());
       }
-      if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) {
-        throw_user_error(
-            "the model's logits for question {} are not finite numbers; has its training diverged?",
-            id);
-      }
+      require_finite(values, question_name);
     }
   }
 }
@@ -177,7 +183,10 @@ std::vector<SquadCandidate> SquadPredictor::candidates_of(size_t question,
   for (const Pair& pair : pairs) {
     if (std::ssize(candidates) >= options_.n_best_size) break;
     SquadCandidate candidate = candidate_of(question, pair);
-    if (!holds_text(candidates, candidate.text)) candidates.push_back(std::move(candidate));
+    if (holds_text(candidates, candidate.text)) continue;
+    candidate.code_points =
+        code_points_of(data_.contexts[data_.questions[question].context], candidate.bytes);
+    candidates.push_back(std::move(candidate));
   }
   return candidates;
 }
@@ -191,14 +200,13 @@ SquadCandidate SquadPredictor::candidate_of(size_t question, const Pair& pair) c
   const SquadWindow& window = features_.windows_of(question)[pair.window];
   const uint32_t shift = features_.context_position(question) - window.begin;
   const TokenSpan tokens{pair.start - shift, pair.end - shift};
-  if (features_.style == SquadStyle::kGoogle) {
+  if (features_.style == SquadStyle::kGoogle && are_usual_words(context, tokens)) {
     place_words(text, context, tokens, candidate);
   } else {
     candidate.bytes = {context.offsets[tokens.first].begin, context.offsets[tokens.last].end};
     candidate.text =
         text.substr(candidate.bytes.begin, candidate.bytes.end - candidate.bytes.begin);
   }
-  candidate.code_points = code_points_of(text, candidate.bytes);
   return candidate;
 }
 

@@ -15,9 +15,10 @@
 // Where nothing is left: 1.1 answers "empty" with logits 0 as the original does. 2.0 answers "",
 // and the null odds are the null score itself; the original crashes there.
 //
-// google: the text is cut out of the original words by characters (answer_text.h). hugging face: it
-// is the context's bytes from the first token to the last, and texts are not repeated in the n-best
-// list, which run_qa.py does.
+// google: the text is cut out of the original words by characters (answer_text.h), unless these are
+// longer than 1,000 bytes. Then, and in hugging face's form, it
+// is the context's bytes from the first token to the last. There texts are not repeated in the
+// n-best list, which run_qa.py does.
 //
 // Logits stand for tokens that exist: there is no padding that could be among the largest.
 #pragma once

@@ -108,6 +108,18 @@ TEST_F(SquadPredictionsTest, PlacesInTheContext) {
   EXPECT_EQ(data_.contexts[0].substr(4, 9), "x\n(中国");
 }
 
+// Else each pair would look through the whole text.
+TEST_F(SquadPredictionsTest, ATextThatIsOneWordIsCutByTokens) {
+  std::string context = "a";
+  for (int i = 0; i < 60; ++i) context += "-a-x-中国-a";
+  ask(context);
+  start(0, 6) = end(0, 7) = 3;
+  const SquadCandidate answer = predict().n_best[0];
+  EXPECT_EQ(answer.text, context.substr(answer.bytes.begin, answer.bytes.end - answer.bytes.begin));
+  EXPECT_EQ(answer.text, "中国");
+  EXPECT_EQ(answer.code_points, (text::Offset{6, 8}));
+}
+
 TEST_F(SquadPredictionsTest, HuggingFaceTakesTheBytesThemselves) {
   ask("é  x\n(中国)", {.style = SquadStyle::kHuggingFace});
   start(0, 1) = end(0, 4) = 3;
