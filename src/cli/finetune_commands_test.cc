@@ -1,6 +1,7 @@
 // `cloze glue`, `squad`, `classify` and `answer` from end to end, on data and models of a moment.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -150,12 +151,27 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_EQ(classified.out.find("entailment\t"), 0u) << classified.out;
   EXPECT_NE(classified.out.find("\nnot_entailment\t"), std::string::npos) << classified.out;
 
+  // A text in brackets, with a comma, is one text.
+  const Result brackets = run({"classify", "--init-checkpoint", path("rte"), "--text", "[a, cat]"});
+  EXPECT_EQ(std::ranges::count(brackets.out, '\n'), 1) << brackets.out << brackets.error;
+
   // The folder scores again what it scored while training.
   const Result again =
       run({"glue", "--task-name", "RTE", "--data-dir", folder_, "--init-checkpoint", path("rte"),
            "--do-evaluation", "true", "--save-path", path("again")});
   EXPECT_EQ(again.status, ExitCode::kSuccess) << again.error;
   EXPECT_NE(again.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << again.out;
+
+  // What the model cannot take is refused before it trains.
+  const auto longer = std::vector<std::string>{
+      "glue", "--task-name",       "RTE",       "--data-dir",  folder_,       "--epochs",
+      "1",    "--init-checkpoint", path("rte"), "--save-path", path("longer")};
+  const Result refused = run(longer + std::vector<std::string>{"--seq-length", "65"});
+  EXPECT_NE(refused.error.find("seq_length 65 is over max_position_embeddings 64"),
+            std::string::npos)
+      << refused.error;
+  const Result other = run(longer + std::vector<std::string>{"--layer-norm-eps", "0.1"});
+  EXPECT_NE(other.error.find("layer_norm_eps is 0.1"), std::string::npos) << other.error;
 }
 
 TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
@@ -164,6 +180,37 @@ TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
   EXPECT_NE(result.out.find("(2 runs: "), std::string::npos) << result.out;
   EXPECT_TRUE(fs::exists(path("rte/seed-1234/RTE.tsv")));
   EXPECT_TRUE(fs::exists(path("rte/seed-1235/RTE.tsv")));
+}
+
+// A seed that has begun goes on, one that has not starts as the first time: both end as they did.
+TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
+  const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
+  const Result whole = run(seeds);
+  ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
+  fs::remove_all(path("rte/seed-1235"));
+  const Result resumed = run(seeds + std::vector<std::string>{"--restore-dir", path("rte")});
+  ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_EQ(resumed.out, whole.out);
+  EXPECT_NE(resumed.error.find("seed 1235 starts from random weights"), std::string::npos);
+}
+
+TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
+  ASSERT_EQ(run(glue() + std::vector<std::string>{"--epochs", "20"}).status, ExitCode::kSuccess);
+  const Result moved =
+      run(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir", path("rte"),
+                                            "--save-path", path("moved")});
+  ASSERT_EQ(moved.status, ExitCode::kSuccess) << moved.error;
+  const auto state = formats::read_json_file(path("moved/checkpoint-84/trainer_state.json"));
+  EXPECT_EQ(state.at("log_history").size(), 84u);
+  const std::string best = state.at("best_model_checkpoint");
+  EXPECT_TRUE(fs::exists(path("moved/" + best))) << best;
+}
+
+TEST_F(FinetuneCommands, CompileOnlyTrainsNothing) {
+  const Result plan = run(glue() + std::vector<std::string>{"--compile-only", "true"});
+  EXPECT_EQ(plan.status, ExitCode::kSuccess) << plan.error;
+  EXPECT_NE(plan.out.find("micro-batches"), std::string::npos) << plan.out;
+  EXPECT_FALSE(fs::exists(path("rte")));
 }
 
 TEST_F(FinetuneCommands, SquadLearnsAnswersAndScores) {
@@ -203,6 +250,14 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
                                                        "--do-lower-case", "true"}));
   expect_in("they do not belong together",
             error_of(glue() + std::vector<std::string>{"--vocab-size", "10"}));
+  expect_in("excludes",
+            error_of({"fill", "--init-checkpoint", "x", "--score", "y", "--text", "z"}));
+  expect_in("nothing to do", error_of(glue() + std::vector<std::string>{"--data-dir", "/nowhere"}));
+  write("file", "");
+  expect_in("choose another output folder",
+            error_of(glue() + std::vector<std::string>{"--output-dir", path("file")}));
+  write("RTE/train.tsv", "index\tsentence1\tsentence2\n0\ta\tb\n");
+  expect_in("no column \"label\"", error_of(glue()));
   write("RTE/train.tsv", "index\tsentence1\tsentence2\tlabel\n0\ta\tb\tperhaps\n");
   expect_in("perhaps", error_of(glue()));
   write("RTE/train.tsv", "index\tsentence1\tlabel\n0\ta\tentailment\n");

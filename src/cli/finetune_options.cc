@@ -114,9 +114,20 @@ models::BertConfig merged_config(const fs::path& path, const models::BertConfig&
                        config.*size.field);
     }
   }
+  if (is_set(table, "layer_norm_eps") && wanted.layer_norm_eps != config.layer_norm_eps) {
+    throw_user_error("layer_norm_eps is {} ({}), but {} has {}; leave it out",
+                     wanted.layer_norm_eps, table.origin("layer_norm_eps"), path.string(),
+                     config.layer_norm_eps);
+  }
+  if (is_set(table, "hidden_act") && wanted.hidden_act != config.hidden_act) {
+    throw_user_error("hidden_act is {} ({}), but {} has {}; leave it out",
+                     models::activation_name(wanted.hidden_act), table.origin("hidden_act"),
+                     path.string(), models::activation_name(config.hidden_act));
+  }
   for (const Switch& one : kSwitches) {
     if (is_set(table, one.name)) config.*one.field = wanted.*one.field;
   }
+  if (is_set(table, "initializer_range")) config.initializer_range = wanted.initializer_range;
   if (is_set(table, "hidden_dropout_prob")) config.hidden_dropout_prob = wanted.hidden_dropout_prob;
   if (is_set(table, "attention_probs_dropout_prob")) {
     config.attention_probs_dropout_prob = wanted.attention_probs_dropout_prob;
@@ -124,10 +135,22 @@ models::BertConfig merged_config(const fs::path& path, const models::BertConfig&
   return config;
 }
 
+// A default is no wish: the model's positions go before it.
+void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
+  const int64_t positions = options.model.max_position_embeddings;
+  if (!is_set(table, "seq_length") && options.seq_length > positions) {
+    fmt::print(stderr, "note: seq_length is {}, the positions of the model\n", positions);
+    options.seq_length = positions;
+  }
+  validate_positions(options, "the checkpoint has no more; lower the former");
+}
+
 // The model the run starts from; empty: none.
 fs::path start_path(FinetuneOptions& options) {
-  const std::string& named =
-      options.init_checkpoint.empty() ? options.restore_dir : options.init_checkpoint;
+  fs::path named = options.init_checkpoint;
+  if (named.empty() && !options.restore_dir.empty()) {
+    named = run_folder(options, options.restore_dir, options.seed);
+  }
   if (named.empty()) return {};
   const fs::path path = model_path(named);
   if (!options.init_checkpoint.empty()) options.init_checkpoint = path.string();
@@ -168,15 +191,27 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options,
 
 void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
   table.resolve();
+  const std::string start = options.init_checkpoint;
   settle_rivals(options, table);
   validate(options);
+  if (options.num_seeds == 1) {
+    validate_start(options);
+  } else {
+    options.init_checkpoint = start;  // when resuming, for the seeds that have not begun
+  }
   for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
 }
 
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   const fs::path path = start_path(options);
   const fs::path folder = path.empty() ? fs::path() : models::folder_of(path);
-  if (!path.empty()) options.model = merged_config(path, options.model, table);
+  if (path.empty()) {
+    validate_model(options);
+  } else {
+    options.model.hidden_act = models::activation_named(options.hidden_act);
+    options.model = merged_config(path, options.model, table);
+    fit_seq_length(options, table);
+  }
   const std::string vocabulary_path = options.vocab_file.empty() && !folder.empty()
                                           ? (folder / "vocab.txt").string()
                                           : options.vocab_file;
@@ -200,6 +235,10 @@ int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples
                                  static_cast<double>(batch_plan(options).sequences_per_step);
   const auto period = std::llround(steps_per_epoch / options.evaluations_per_epoch);
   return std::clamp<int64_t>(period, 1, std::max<int64_t>(num_steps, 1));
+}
+
+fs::path run_folder(const FinetuneOptions& options, const fs::path& folder, int64_t seed) {
+  return options.num_seeds == 1 ? folder : folder / fmt::format("seed-{}", seed);
 }
 
 Phases phases_of(const FinetuneOptions& options, const Phases& possible) {

@@ -50,6 +50,10 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
                              int64_t num_steps);
 
+// Of one of several seeds' runs in a folder; the folder itself when there is one.
+std::filesystem::path run_folder(const FinetuneOptions& options,
+                                 const std::filesystem::path& folder, int64_t seed);
+
 // What is to be done, after `none said: all there is data for` has been settled.
 struct Phases {
   bool training = false;

@@ -5,7 +5,10 @@
 #include "base/error.h"
 #include "cli/inference/inference_options.h"
 #include "cli/training_run.h"
+#include "cli/training_setup.h"
 #include "formats/json.h"
+#include "platform/file.h"
+#include "train/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
@@ -13,20 +16,21 @@ namespace {
 namespace fs = std::filesystem;
 using inference::CompiledModel;
 
-fs::path run_folder(const FinetuneOptions& options, int64_t seed) {
-  if (options.num_seeds == 1) return options.save_path;
-  return fs::path(options.save_path) / fmt::format("seed-{}", seed);
-}
-
-fs::path best_checkpoint(const std::string& save_path, const train::TrainingState& state) {
+fs::path best_checkpoint(const fs::path& folder, const train::TrainingState& state) {
   const int64_t step = state.best_metric ? state.best_step : state.step;
-  return fs::path(save_path) / fmt::format("checkpoint-{}", step);
+  return folder / fmt::format("checkpoint-{}", step);
 }
 
-fs::path output_folder(const FinetuneOptions& options, const fs::path& run_folder) {
-  if (options.output_dir.empty()) return run_folder;
-  return options.num_seeds == 1 ? fs::path(options.output_dir)
-                                : options.output_dir / run_folder.filename();
+fs::path output_folder(const FinetuneOptions& options) {
+  return options.output_dir.empty() ? options.save_path : options.output_dir;
+}
+
+train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartModel& model,
+                                   const models::BertHead& head) {
+  train::TrainingStepOptions step = training_options(options, 0).step;
+  step.model = model.config;
+  step.head = head;
+  return step;
 }
 
 class FinetuneRuns {
@@ -35,6 +39,8 @@ class FinetuneRuns {
       : finetuning_(finetuning), options_(finetuning.options), task_(task) {}
 
   void run() {
+    // Said now, and not when hours of training are done.
+    if (has_output()) platform::make_writable_directory(output_folder(options_));
     if (finetuning_.phases.training) {
       train_and_finish();
     } else {
@@ -43,35 +49,54 @@ class FinetuneRuns {
   }
 
  private:
+  bool has_output() const { return finetuning_.phases.evaluation || finetuning_.phases.prediction; }
+
   void finish_named() {
     const std::string& named =
         options_.init_checkpoint.empty() ? options_.restore_dir : options_.init_checkpoint;
     if (named.empty()) {
       throw_user_error("there are no weights to score; give init_checkpoint, or train");
     }
-    finish(model_path(named), output_folder(options_, options_.save_path));
+    if (options_.num_seeds > 1) {
+      throw_user_error("num_seeds is {}, but nothing is trained; leave it out", options_.num_seeds);
+    }
+    finish(model_path(named), output_folder(options_));
   }
 
   void train_and_finish() {
-    const FinetuneOptions as_given = options_;
     const std::shared_ptr<const data::Dataset> dataset = task_.training_data();
     std::map<std::string, std::vector<double>> scores;
-    for (int64_t seed = as_given.seed; seed < as_given.seed + as_given.num_seeds; ++seed) {
+    const int64_t first = options_.seed;
+    for (int64_t seed = first; seed < first + options_.num_seeds; ++seed) {
       options_.seed = seed;
-      options_.save_path = run_folder(as_given, seed).string();
-      const fs::path best = best_checkpoint(options_.save_path, train(dataset));
-      for (const auto& [name, value] : finish(best, output_folder(as_given, options_.save_path))) {
+      const fs::path folder = run_folder(options_, options_.save_path, seed);
+      const fs::path best = best_checkpoint(folder, train(dataset, folder));
+      for (const auto& [name, value] :
+           finish(best, run_folder(options_, output_folder(options_), seed))) {
         scores[name].push_back(value);
       }
     }
     for (const auto& [name, values] : scores) fmt::print("{} {}\n", name, describe_runs(values));
   }
 
-  train::TrainingState train(const std::shared_ptr<const data::Dataset>& dataset) {
+  // Of several seeds, those that have begun go on.
+  fs::path folder_to_resume() const {
+    if (options_.restore_dir.empty()) return {};
+    const fs::path folder = run_folder(options_, options_.restore_dir, options_.seed);
+    if (options_.num_seeds == 1 || train::has_checkpoint(folder)) return folder;
+    fmt::print(stderr, "{} has no checkpoint: seed {} starts from {}\n", folder.string(),
+               options_.seed,
+               options_.init_checkpoint.empty() ? "random weights" : options_.init_checkpoint);
+    return {};
+  }
+
+  train::TrainingState train(const std::shared_ptr<const data::Dataset>& dataset,
+                             const fs::path& folder) {
     const int64_t steps = training_steps(options_, dataset->size(), 1);
     train::TrainingOptions run = training_options(options_, steps);
-    run.step.model = finetuning_.model.config;
-    run.step.head = task_.head();
+    run.step = step_of(options_, finetuning_.model, task_.head());
+    run.save_path = folder;
+    run.restore_dir = folder_to_resume();
     run.dataset = dataset;
     run.tokens = finetuning_.model.tokenizer.vocabulary().tokens();
     run.lower_case = finetuning_.model.lower_case;
@@ -88,9 +113,9 @@ class FinetuneRuns {
   }
 
   Scores finish(const fs::path& checkpoint, const fs::path& folder) {
-    if (!finetuning_.phases.evaluation && !finetuning_.phases.prediction) return {};
+    if (!has_output()) return {};
     auto client = client_of(CompiledModel::compile(model_at(checkpoint), {}));
-    fs::create_directories(folder);
+    platform::make_writable_directory(folder);
     return task_.finish(client, folder);
   }
 
@@ -110,6 +135,16 @@ class FinetuneRuns {
 };
 
 }  // namespace
+
+void print_plan(const FinetuneOptions& options, const StartModel& model,
+                const models::BertHead& head) {
+  const train::TrainingStepOptions step = step_of(options, model, head);
+  const BatchPlan batch = batch_plan(options);
+  fmt::print(
+      "step {} sequences, in micro-batches of {} tokens, {} sequences\n{}",
+      batch.sequences_per_step, batch.tokens, batch.sequences,
+      describe_program(engine::compile(train::training_graph(step).graph, step.compile), false));
+}
 
 void finetune(const Finetuning& finetuning, FinetuneTask& task) {
   FinetuneRuns(finetuning, task).run();

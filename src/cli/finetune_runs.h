@@ -30,14 +30,19 @@ class FinetuneTask {
 };
 
 struct Finetuning {
-  FinetuneOptions& options;  // seed and save_path become those of the run that goes on
+  FinetuneOptions& options;  // the seed becomes that of the run that goes on
   const OptionTable& table;
   const StartModel& model;
   Phases phases;
 };
 
+// What a step takes, for compile_only.
+void print_plan(const FinetuneOptions& options, const StartModel& model,
+                const models::BertHead& head);
+
 // Trains when it is a phase, and finishes with the best checkpoint, else with init_checkpoint. With
-// several seeds each run has a folder seed-N in save_path, and means and deviations are printed.
+// several seeds each run has a folder seed-N in save_path, and means and deviations are printed;
+// restore_dir then goes on with the seeds that have begun.
 void finetune(const Finetuning& finetuning, FinetuneTask& task);
 
 }  // namespace cloze::cli

@@ -88,9 +88,18 @@ class GlueFinetuneTask : public FinetuneTask {
   }
 
   void run() {
-    phases_ = phases_of(options_, {.training = has(task_, GlueSplit::kTrain),
-                                   .evaluation = has(task_, GlueSplit::kDev),
-                                   .prediction = has(task_, GlueSplit::kTest)});
+    if (options_.compile_only) return print_plan(options_, model_, head());
+    const Phases possible{.training = has(task_, GlueSplit::kTrain),
+                          .evaluation = has(task_, GlueSplit::kDev),
+                          .prediction = has(task_, GlueSplit::kTest)};
+    if (!possible.training && !possible.evaluation && !possible.prediction) {
+      throw_user_error(
+          "there is nothing to do: {} holds no TSV file of {}; name the folder that has them, or "
+          "the "
+          "one above it",
+          options_.data_dir, task_.name);
+    }
+    phases_ = phases_of(options_, possible);
     // What is wrong with these is said before hours of training.
     if (phases_.evaluation) load_parts(GlueSplit::kDev);
     if (phases_.prediction) load_parts(GlueSplit::kTest);
@@ -138,11 +147,11 @@ class GlueFinetuneTask : public FinetuneTask {
 
   Part load(const GlueTask& task, GlueSplit split) const {
     const fs::path path = tasks::glue_file(options_.data_dir, task, split);
-    const auto examples = tasks::read_glue(path, task);
-    tasks::GlueFeatures features = tasks::make_glue_features(
-        examples, task, model_.tokenizer,
-        {.max_sequence_length = options_.seq_length,
-         .threads = engine::resolved_threads(static_cast<int>(options_.threads))});
+    const auto examples = tasks::read_glue(path, task, split != GlueSplit::kTest);
+    tasks::GlueFeatures features =
+        tasks::make_glue_features(examples, task, model_.tokenizer,
+                                  {.max_sequence_length = options_.seq_length,
+                                   .threads = engine::resolved_threads(options_.threads)});
     fmt::print(stderr, "{}: {} examples, {} cut to seq_length {}\n", path.string(), examples.size(),
                features.num_cut, options_.seq_length);
     Part part{.task = &task, .split = split, .samples = std::move(features.samples)};

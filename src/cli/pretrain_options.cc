@@ -41,6 +41,8 @@ void settle_rivals(PretrainOptions& options, const OptionTable& table) {
 
 void validate(PretrainOptions& options) {
   validate(static_cast<RunOptions&>(options));
+  validate_start(options);
+  validate_model(options);
   validate_data(options);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/convert.h"
@@ -32,6 +33,7 @@
 #include "cli/pretrain.h"
 #include "cli/score.h"
 #include "cli/squad.h"
+#include "cli/standard_output.h"
 #include "cli/subcommand.h"
 #include "cli/tokenize.h"
 #include "cli/version.h"
@@ -81,6 +83,16 @@ std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
   return arguments;
 }
 
+// Runs what the arguments ask for.
+void parse(CLI::App& program, std::vector<std::string> arguments) {
+  try {
+    program.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    const bool was_asked_for = program.exit(error) == 0;  // --help, --version
+    if (!was_asked_for) throw EarlyExit{ExitCode::kUsage};
+  }
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
@@ -89,12 +101,10 @@ int run_program(int argc, const char* const* argv) {
   program.set_version_flag("--version", version_text);
   add_commands(Subcommand(program));
   try {
-    program.parse(reversed_arguments(argc, argv));
+    parse(program, reversed_arguments(argc, argv));
+    flush_standard_output();
   } catch (const EarlyExit& early) {
     return static_cast<int>(early.code);
-  } catch (const CLI::ParseError& error) {
-    const bool was_asked_for = program.exit(error) == 0;  // --help, --version
-    return static_cast<int>(was_asked_for ? ExitCode::kSuccess : ExitCode::kUsage);
   } catch (const std::exception& error) {
     fmt::print(stderr, "cloze: {}\n", error.what());
     return static_cast<int>(exit_code_of(error));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "cli/exit_code.h"
@@ -36,6 +38,16 @@ TEST(Program, OptionsMayHaveUnderscores) {
   status_of({"data", "sample", "--output_dir=/no/such_place/x", "--megabytes", "-1"});
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_EQ(text.find("output_dir"), std::string::npos) << text;
+}
+
+// What nobody got is no result.
+TEST(Program, OutputThatCannotBeWrittenIsAFailure) {
+  const auto fill_the_disk = [] {
+    if (std::freopen("/dev/full", "w", stdout) == nullptr) std::exit(1);
+    std::exit(static_cast<int>(status_of({"--version"})));
+  };
+  EXPECT_EXIT(fill_the_disk(), testing::ExitedWithCode(static_cast<int>(ExitCode::kEnvironment)),
+              "standard output cannot be written to; is it full or closed");
 }
 
 }  // namespace

@@ -26,10 +26,6 @@ void validate_steps(const RunOptions& o) {
 }
 
 void validate_lengths(const RunOptions& o) {
-  if (o.seq_length > o.model.max_position_embeddings) {
-    throw_user_error("seq_length {} is over max_position_embeddings {}; raise the latter",
-                     o.seq_length, o.model.max_position_embeddings);
-  }
   if (o.tokens_per_micro_batch && *o.tokens_per_micro_batch < o.seq_length) {
     throw_user_error("tokens_per_micro_batch {} holds no sequence of seq_length {}; raise it",
                      *o.tokens_per_micro_batch, o.seq_length);
@@ -71,18 +67,30 @@ void settle_rivals(RunOptions& options, const OptionTable& table) {
 void validate(RunOptions& options) {
   validate_steps(options);
   validate_lengths(options);
-  if (!options.init_checkpoint.empty() && !options.restore_dir.empty()) {
-    throw_user_error("init_checkpoint {} and restore_dir {} both give the weights; give one",
-                     options.init_checkpoint, options.restore_dir);
-  }
   if (options.use_nvlamb && options.optimizer != "lamb") {
     throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",
                      options.optimizer);
   }
-  options.model.hidden_act = models::activation_named(options.hidden_act);
-  options.model.validate();
   // Errors of the schedule need not wait until the data has been counted.
   learning_rate_schedule(options, options.num_train_steps.value_or(INT32_MAX));
+}
+
+void validate_start(const RunOptions& options) {
+  if (options.init_checkpoint.empty() || options.restore_dir.empty()) return;
+  throw_user_error("init_checkpoint {} and restore_dir {} both give the weights; give one",
+                   options.init_checkpoint, options.restore_dir);
+}
+
+void validate_model(RunOptions& options) {
+  options.model.hidden_act = models::activation_named(options.hidden_act);
+  options.model.validate();
+  validate_positions(options, "raise the latter");
+}
+
+void validate_positions(const RunOptions& options, const char* advice) {
+  if (options.seq_length <= options.model.max_position_embeddings) return;
+  throw_user_error("seq_length {} is over max_position_embeddings {}; {}", options.seq_length,
+                   options.model.max_position_embeddings, advice);
 }
 
 BatchPlan batch_plan(const RunOptions& options) {

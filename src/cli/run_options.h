@@ -60,7 +60,7 @@ struct RunOptions {
   int64_t steps_per_logs = 1;
   std::string progress_bar = "auto";
 
-  // Shape of BERT; hidden_act is the name, model.hidden_act follows it in validate().
+  // Shape of BERT; hidden_act is the name, model.hidden_act follows it in validate_model().
   models::BertConfig model;
   std::string hidden_act = "gelu";
 };
@@ -85,8 +85,12 @@ void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const 
   if (rank_of_b > rank_of_a) a = A();
 }
 
-// Checks what one option cannot say alone. UserError that names the options and their values.
+// Check what one option cannot say alone. UserError that names the options and their values.
 void validate(RunOptions& options);
+void validate_start(const RunOptions& options);
+// The model that the options describe, for who takes none from a checkpoint.
+void validate_model(RunOptions& options);
+void validate_positions(const RunOptions& options, const char* advice);
 
 // Tokens and sequences of a micro-batch; and sequences of a step.
 struct BatchPlan {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ struct SquadOptions {
   std::string data;
   std::string predictions;
   std::string no_answer;
-  double threshold = 1.0;
+  std::optional<double> threshold;
 };
 
 void score_squad(const SquadOptions& options) {
@@ -29,9 +30,17 @@ void score_squad(const SquadOptions& options) {
   if (!options.no_answer.empty()) {
     no_answer = tasks::read_no_answer_probabilities(options.no_answer);
   }
+  if (no_answer && !data.is_version_2) {
+    throw_user_error("--na-prob-file is for SQuAD 2.0; {} has no question without answer",
+                     options.data);
+  }
+  if (options.threshold && (!no_answer || std::isnan(*options.threshold))) {
+    throw_user_error("--na-prob-thresh {} is compared with the numbers of --na-prob-file; give {}",
+                     *options.threshold, no_answer ? "a number" : "that too");
+  }
   const tasks::SquadScores scores =
       data.is_version_2 ? tasks::score_squad_2(data, predictions, no_answer ? &*no_answer : nullptr,
-                                               options.threshold)
+                                               options.threshold.value_or(1.0))
                         : tasks::score_squad_1(data, predictions);
   if (!scores.missing.empty()) {
     fmt::print(stderr, "{} questions have no prediction, the first is {}\n", scores.missing.size(),
@@ -49,10 +58,7 @@ struct GlueOptions {
 void score_glue(const GlueOptions& options) {
   const tasks::GlueTask& task = tasks::glue_task(options.task);
   std::vector<double> labels;
-  for (const tasks::GlueExample& example : tasks::read_glue(options.data, task)) {
-    if (!example.label) {
-      throw_user_error("{} has no labels to score against; take the dev file", options.data);
-    }
+  for (const tasks::GlueExample& example : tasks::read_glue(options.data, task, true)) {
     labels.push_back(*example.label);
   }
   const std::vector<double> predictions = tasks::read_glue_predictions(options.predictions, task);
@@ -88,10 +94,8 @@ void add_score(Subcommand parent) {
       .required();
   squad.add_option("--na-prob-file", options->no_answer,
                    "2.0: null_odds.json or the like, id to probability of no answer");
-  squad
-      .add_option("--na-prob-thresh", options->threshold,
-                  "2.0: above this probability the answer counts as empty")
-      .shows_default();
+  squad.add_option("--na-prob-thresh", options->threshold,
+                   "2.0: above this probability the answer counts as empty (1)");
   squad.set_action([options] { score_squad(*options); });
   add_score_glue(score);
 }

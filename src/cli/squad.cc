@@ -109,7 +109,11 @@ class SquadTask : public FinetuneTask {
       : options_(options), table_(table), model_(start_model(options, table)) {}
 
   void run() {
+    if (options_.compile_only) return print_plan(options_, model_, head());
     const bool can_predict = !options_.predict_file.empty();
+    if (!can_predict && options_.train_file.empty()) {
+      throw_user_error("there is nothing to do; give train_file, predict_file or both");
+    }
     phases_ = phases_of(options_, {.training = !options_.train_file.empty(),
                                    .evaluation = can_predict,
                                    .prediction = can_predict});
@@ -151,7 +155,7 @@ class SquadTask : public FinetuneTask {
   }
 
  private:
-  int threads() const { return engine::resolved_threads(static_cast<int>(options_.threads)); }
+  int threads() const { return engine::resolved_threads(options_.threads); }
 
   Questions load(const std::string& path, bool with_labels) const {
     Questions questions{.data = tasks::read_squad(path)};

@@ -41,6 +41,20 @@ OptionHandle Subcommand::add_option(const std::string& flag, T& target, const st
   return OptionHandle(app_->add_option(flag, target, help));
 }
 
+// One text each time the flag is given: as a list of CLI11's, "[MASK], the [MASK]" would be two
+// texts without their brackets.
+template <>
+OptionHandle Subcommand::add_option(const std::string& flag, std::vector<std::string>& target,
+                                    const std::string& help) {
+  const auto take = [&target](const CLI::results_t& texts) {
+    target = texts;
+    return true;
+  };
+  CLI::Option* option = app_->add_option(flag, take, help);
+  option->type_name("TEXT")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return OptionHandle(option->expected(1)->allow_extra_args(false));
+}
+
 OptionHandle Subcommand::add_flag(const std::string& flag, bool& target, const std::string& help) {
   return OptionHandle(app_->add_flag(flag, target, help));
 }
@@ -57,6 +71,5 @@ template OptionHandle Subcommand::add_option(Text, uint64_t&, Text);
 template OptionHandle Subcommand::add_option(Text, double&, Text);
 template OptionHandle Subcommand::add_option(Text, std::optional<int64_t>&, Text);
 template OptionHandle Subcommand::add_option(Text, std::optional<double>&, Text);
-template OptionHandle Subcommand::add_option(Text, std::vector<std::string>&, Text);
 
 }  // namespace cloze::cli

@@ -35,8 +35,8 @@ class Subcommand {
   void require_subcommand();
 
   // T: std::string, std::filesystem::path, bool (true or false is to follow), int, int64_t,
-  // uint64_t, double, std::optional of int64_t and double, std::vector<std::string>. The target
-  // holds the default, and must outlive the parsing.
+  // uint64_t, double, std::optional of int64_t and double, std::vector<std::string> (the flag is
+  // given once for each). The target holds the default, and must outlive the parsing.
   template <typename T>
   OptionHandle add_option(const std::string& flag, T& target, const std::string& help);
   OptionHandle add_flag(const std::string& flag, bool& target, const std::string& help);

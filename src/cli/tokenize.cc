@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "cli/standard_output.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -22,10 +22,8 @@ struct TokenizeOptions {
 };
 
 void write_out(fmt::memory_buffer& out) {
-  const bool is_written = std::fwrite(out.data(), 1, out.size(), stdout) == out.size();
-  if (!is_written || std::fflush(stdout) != 0) {
-    throw_environment_error("standard output cannot be written to; is it full or closed?");
-  }
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  flush_standard_output();
   out.clear();
 }
 

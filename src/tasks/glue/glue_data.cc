@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "platform/file.h"
 #include "text/ascii.h"
+#include "text/utf8.h"
 
 namespace cloze::tasks {
 namespace {
@@ -29,6 +30,7 @@ std::optional<double> number_of(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(value)) return std::nullopt;
   return value;
 }
 
@@ -42,7 +44,7 @@ std::optional<double> label_of(std::string_view text, const GlueTask& task) {
 }
 
 std::string labels_text(const GlueTask& task) {
-  if (task.is_regression()) return "a number";
+  if (task.is_regression()) return "a number from 0 to 5";
   std::string text;
   for (const std::string_view label : task.labels) {
     text += text.empty() ? "" : ", ";
@@ -66,6 +68,12 @@ class TsvFile {
     return true;
   }
   const std::vector<std::string_view>& columns() const { return columns_; }
+
+  void require_utf8() const {
+    for (const std::string_view column : columns_) {
+      if (!text::is_valid_utf8(column)) refuse("is not UTF-8; convert the file");
+    }
+  }
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw_data_error("{}:{}: {}", path_.string(), line_, what);
@@ -97,7 +105,7 @@ std::optional<size_t> find_column(const TsvFile& file, std::string_view name) {
   return static_cast<size_t>(found - header.begin());
 }
 
-Columns columns_in_header(const TsvFile& file, const GlueTask& task) {
+Columns columns_in_header(const TsvFile& file, const GlueTask& task, bool needs_labels) {
   const auto needed = [&](std::string_view name) {
     if (const auto column = find_column(file, name)) return *column;
     file.refuse(fmt::format("the header has no column \"{}\", which {} needs", name, task.name));
@@ -105,20 +113,25 @@ Columns columns_in_header(const TsvFile& file, const GlueTask& task) {
   Columns columns{.first = needed(task.first_column),
                   .label = find_column(file, task.label_column),
                   .count = file.columns().size()};
+  if (needs_labels && task.label_column.empty())
+    file.refuse("the task has no labels to learn or score");
+  if (needs_labels) needed(task.label_column);
   if (!task.second_column.empty()) columns.second = needed(task.second_column);
   return columns;
 }
 
 GlueExample example_of(const TsvFile& file, const Columns& columns, const GlueTask& task) {
   const auto& values = file.columns();
-  if (values.size() < columns.count) {
+  if (values.size() != columns.count) {
     file.refuse(fmt::format("{} columns instead of {}", values.size(), columns.count));
   }
+  file.require_utf8();
   GlueExample example{.first = std::string(values[columns.first])};
   if (columns.second) example.second = values[*columns.second];
   if (columns.label) {
     example.label = label_of(values[*columns.label], task);
-    if (!example.label) {
+    const bool is_score = !task.is_regression() || (example.label >= 0.0 && example.label <= 5.0);
+    if (!example.label || !is_score) {
       file.refuse(fmt::format("label '{}' of {}; it must be {}", values[*columns.label], task.name,
                               labels_text(task)));
     }
@@ -128,12 +141,14 @@ GlueExample example_of(const TsvFile& file, const Columns& columns, const GlueTa
 
 }  // namespace
 
-std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task) {
+std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task,
+                                   bool needs_labels) {
   TsvFile file(path);
   std::vector<GlueExample> examples;
   if (!file.next()) file.refuse("the file is empty");
   const bool has_header = task.name != "CoLA" || find_column(file, task.first_column).has_value();
-  const Columns columns = has_header ? columns_in_header(file, task) : kHeaderlessCola;
+  const Columns columns =
+      has_header ? columns_in_header(file, task, needs_labels) : kHeaderlessCola;
   if (!has_header) examples.push_back(example_of(file, columns, task));
   while (file.next()) examples.push_back(example_of(file, columns, task));
   if (examples.empty()) file.refuse("the file holds no example");

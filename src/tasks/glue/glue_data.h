@@ -24,7 +24,9 @@ struct GlueExample {
   std::optional<double> label;  // number of the class, or the score; nothing in test files
 };
 
-std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task);
+// needs_labels: as training and scoring do; else a column of labels may be there.
+std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task,
+                                   bool needs_labels = false);
 
 // A submission file: "index<TAB>prediction" and a line for each example, in order; the prediction a
 // label's text, or its number. The numbers are those of GlueExample::label.

@@ -59,12 +59,26 @@ TEST(GlueDataTest, ScoresAreNumbers) {
   const std::string header = "index\tsentence1\tsentence2\tscore\n";
   EXPECT_EQ(read_glue(stored(header + "0\ta\tb\t3.800\n"), glue_task("STS_B"))[0].label, 3.8);
   EXPECT_EQ(refusal(header + "0\ta\tb\thigh\n", "STS-B"),
-            ":2: label 'high' of STS-B; it must be a number");
+            ":2: label 'high' of STS-B; it must be a number from 0 to 5");
+  for (const char* score : {"nan", "inf", "5.1", "-1"}) {
+    EXPECT_NE(refusal(header + "0\ta\tb\t" + score + "\n", "STS-B").find(score), std::string::npos);
+  }
+  EXPECT_THROW(read_glue_predictions(stored("index\tprediction\n0\tnan\n"), glue_task("STS-B")),
+               DataError);
+}
+
+TEST(GlueDataTest, LabelsMayBeNeeded) {
+  const std::string path = stored("index\tsentence1\tsentence2\n0\ta\tb\n");
+  EXPECT_EQ(read_glue(path, glue_task("RTE")).size(), 1u);
+  EXPECT_THROW(read_glue(path, glue_task("RTE"), true), DataError);
 }
 
 TEST(GlueDataTest, BadFilesAreNamedByLine) {
   const std::string header = "index\tsentence1\tsentence2\tlabel\n";
   EXPECT_EQ(refusal(header + "0\ta\tb\tentailment\n1\ta\n", "RTE"), ":3: 2 columns instead of 4");
+  EXPECT_EQ(refusal(header + "0\ta\tb\tentailment\tmore\n", "RTE"), ":2: 5 columns instead of 4");
+  EXPECT_EQ(refusal(header + "0\ta\xff\tb\tentailment\n", "RTE"),
+            ":2: is not UTF-8; convert the file");
   EXPECT_EQ(refusal(header + "0\ta\tb\tmaybe\n", "RTE"),
             ":2: label 'maybe' of RTE; it must be entailment, not_entailment");
   EXPECT_EQ(refusal(header, "RTE"), ":1: the file holds no example");

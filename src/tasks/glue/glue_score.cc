@@ -70,6 +70,7 @@ std::vector<double> ranks(Values values) {
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
   std::vector<double> result(values.size());
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    end = begin + 1;
     while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
     for (size_t i = begin; i < end; ++i) {
       result[order[i]] = static_cast<double>(begin + end - 1) / 2;
