@@ -91,6 +91,25 @@ TEST_P(Resume, TheBestCheckpointIsKept) {
   EXPECT_EQ(saved, training.state());
 }
 
+// What a signal cut off is made up for: the resumed run begins with it.
+TEST_P(Resume, AnEvaluationThatWasStoppedIsRepeated) {
+  train::TrainingOptions run = options("run", 6);
+  run.evaluate = [](engine::Session&, int64_t) { return std::nullopt; };
+  train::Training(run, ignore).run({});
+  run.restore_dir = run.save_path;
+  std::vector<int64_t> evaluated;
+  run.evaluate = [&](engine::Session&, int64_t step) {
+    evaluated.push_back(step);
+    return 0.5;
+  };
+  for (int i = 0; i < 2; ++i) {
+    train::Training resumed(run, ignore);
+    resumed.run({});
+    EXPECT_EQ(evaluated, std::vector<int64_t>{6});
+    EXPECT_EQ(resumed.state().best_step, 6);
+  }
+}
+
 TEST_P(Resume, AnotherBatchIsRefused) {
   train::Training(options("run", 6), ignore).run({});
   train::TrainingOptions other = options("run", 12);

@@ -3,11 +3,14 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
+#include "cli/exit_code.h"
 #include "cli/inference/inference_options.h"
+#include "cli/inference_display.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "formats/json.h"
 #include "platform/file.h"
+#include "platform/signals.h"
 #include "train/checkpoint.h"
 
 namespace cloze::cli {
@@ -105,8 +108,7 @@ class FinetuneRuns {
     if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {
       run.steps_per_evaluation = steps_per_evaluation(options_, dataset->size(), steps);
       run.evaluate = [this](engine::Session& trained, int64_t step) {
-        auto client = client_of(CompiledModel::compile(model_at({}), trained, {}));
-        return task_.evaluate(client, step);
+        return evaluate(trained, step);
       };
     }
     return run_training(std::move(run), options_);
@@ -116,7 +118,24 @@ class FinetuneRuns {
     if (!has_output()) return {};
     auto client = client_of(CompiledModel::compile(model_at(checkpoint), {}));
     platform::make_writable_directory(folder);
-    return task_.finish(client, folder);
+    const InferenceDisplay display(client, task_.sequences_to_finish());
+    try {
+      return task_.finish(client, folder);
+    } catch (const InferenceStopped&) {
+      fmt::print(stderr, "stopped on signal {} while scoring; go on with --restore-dir {}\n",
+                 platform::stop_signal(), options_.save_path);
+      throw EarlyExit{ExitCode::kSavedOnSignal};
+    }
+  }
+
+  std::optional<double> evaluate(engine::Session& trained, int64_t step) {
+    auto client = client_of(CompiledModel::compile(model_at({}), trained, {}));
+    const InferenceDisplay display(client, task_.sequences_to_evaluate());
+    try {
+      return task_.evaluate(client, step);
+    } catch (const InferenceStopped&) {
+      return std::nullopt;
+    }
   }
 
   inference::PretrainedModel model_at(const fs::path& path) const {

@@ -27,6 +27,9 @@ class FinetuneTask {
   // Scores and predicts, as the phases say, into a folder.
   virtual Scores finish(inference::InferenceClient& client,
                         const std::filesystem::path& folder) = 0;
+  // Sequences that go through the model in each of these two.
+  virtual int64_t sequences_to_evaluate() const = 0;
+  virtual int64_t sequences_to_finish() const = 0;
 };
 
 struct Finetuning {

@@ -112,6 +112,13 @@ class GlueFinetuneTask : public FinetuneTask {
     return std::make_shared<tasks::SampleDataset>(load(task_, GlueSplit::kTrain).samples);
   }
 
+  int64_t sequences_to_evaluate() const override { return std::ssize(parts_.front().samples); }
+  int64_t sequences_to_finish() const override {
+    int64_t sequences = 0;
+    for (const Part& part : parts_) sequences += std::ssize(part.samples);
+    return sequences;
+  }
+
   double evaluate(inference::InferenceClient& client, int64_t step) override {
     const Part& dev = parts_.front();
     const std::vector<double> values = predictions(client, dev.samples);

@@ -134,6 +134,9 @@ class SquadTask : public FinetuneTask {
     return std::make_shared<tasks::SquadDataset>(std::move(train.data), std::move(train.features));
   }
 
+  int64_t sequences_to_evaluate() const override { return std::ssize(dev_.features.windows); }
+  int64_t sequences_to_finish() const override { return sequences_to_evaluate(); }
+
   double evaluate(inference::InferenceClient& client, int64_t step) override {
     const tasks::SquadScores scores = score(answers(client));
     fmt::print(stderr, "step {}: exact {:.2f} f1 {:.2f}\n", step, scores.all.exact, scores.all.f1);
@@ -172,9 +175,11 @@ class SquadTask : public FinetuneTask {
                                     .style = tasks::squad_style_from(options_.feature_style),
                                     .with_labels = with_labels,
                                     .threads = threads()});
-    fmt::print(stderr, "{}: {} questions, {} features, {} answers not at their place\n", path,
-               questions.data.questions.size(), questions.features.windows.size(),
-               questions.features.misplaced.size());
+    fmt::print(stderr, "{}: {} questions, {} features{}\n", path, questions.data.questions.size(),
+               questions.features.windows.size(),
+               with_labels ? fmt::format(", {} answers not at their place",
+                                         questions.features.misplaced.size())
+                           : "");
     return questions;
   }
 

@@ -123,6 +123,7 @@ void InferenceClient::run(std::span<const data::Sample> samples,
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
     write_micro_batch(session, batch);
     session.run(graph::Phase::kMicroStep);
+    if (observer_) observer_(batch);
     visit(batch);
   }
 }

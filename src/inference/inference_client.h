@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "data/micro_batch.h"
 #include "data/sample.h"
@@ -36,6 +37,11 @@ class InferenceClient {
   // kMostTokens tokens go into one.
   void run(std::span<const data::Sample> samples,
            const std::function<void(const data::MicroBatch&)>& visit);
+  // Called after each micro-batch, before `visit`: for who shows how far the work has come. What it
+  // throws ends run().
+  void set_observer(std::function<void(const data::MicroBatch&)> observer) {
+    observer_ = std::move(observer);
+  }
   // Of the micro-batch just run; models::bert_for_inference names the outputs and their shapes.
   std::span<const float> output(std::string_view name) { return current_->values<float>(name); }
 
@@ -58,6 +64,7 @@ class InferenceClient {
   int num_threads_;
   std::list<CompiledShape> shapes_;  // most recently used first
   engine::Session* current_ = nullptr;
+  std::function<void(const data::MicroBatch&)> observer_;  // may be empty
 };
 
 // Slots of the program that runs so many tokens: 16 or more, and at most an eighth or 7 too many.

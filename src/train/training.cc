@@ -199,6 +199,7 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
                        .first_step = state_.step,
                        .threads = options_.loader_threads,
                        .memory_bytes = options_.loader_memory_bytes});
+  if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();
     data::StepBatch batch = loader.next();
@@ -224,14 +225,18 @@ bool Training::is_evaluation_due() const {
 }
 
 void Training::evaluate() {
-  const double metric = options_.evaluate(step_.session(), state_.step);
-  if (!std::isfinite(metric)) {
-    notice_(fmt::format("the score at step {} is {}, no number to choose by", state_.step, metric));
+  const std::optional<double> metric = options_.evaluate(step_.session(), state_.step);
+  if (!metric) return;
+  state_.evaluated_step = state_.step;
+  if (!std::isfinite(*metric)) {
+    notice_(
+        fmt::format("the score at step {} is {}, no number to choose by", state_.step, *metric));
     return;
   }
-  if (state_.best_metric && metric <= *state_.best_metric) return;
+  if (state_.best_metric && *metric <= *state_.best_metric) return;
   state_.best_metric = metric;
   state_.best_step = state_.step;
+  last_saved_step_ = -1;  // a checkpoint of this step, of a run that was stopped, lacks the score
   save();
 }
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -42,8 +43,9 @@ struct TrainingOptions {
   int64_t steps_per_log = 1;
 
   // The task's metric with the weights as they are; more is better. Called every
-  // steps_per_evaluation steps and after the last one. The checkpoint of the best is kept.
-  std::function<double(engine::Session& session, int64_t step)> evaluate;
+  // steps_per_evaluation steps and after the last one. The checkpoint of the best is kept. Nothing
+  // when a signal to stop ended it: the resumed run begins with it.
+  std::function<std::optional<double>(engine::Session& session, int64_t step)> evaluate;
   int64_t steps_per_evaluation = 0;  // 0: after the last step only
 
   std::vector<std::string> tokens;  // the vocabulary, written into checkpoints; may be empty
@@ -89,7 +91,7 @@ class Training {
   TrainingStep step_;
   CheckpointStore store_;
   TrainingState state_;
-  std::vector<StepMetrics> history_;  // logged steps of this process, for trainer_state.json
+  std::vector<StepMetrics> history_;  // logged steps, for trainer_state.json
   int64_t last_saved_step_ = -1;
 };
 

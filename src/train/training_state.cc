@@ -44,6 +44,7 @@ std::string training_state_text(const TrainingState& state) {
                              {"seed", state.seed},
                              {"best_metric", or_null(state.best_metric)},
                              {"best_step", state.best_step},
+                             {"evaluated_step", state.evaluated_step},
                              {"config_hash", state.config_hash}});
 }
 
@@ -63,6 +64,7 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .seed = json.at("seed").get<uint64_t>(),
             .best_metric = best_metric_of(json),
             .best_step = json.value("best_step", int64_t{0}),
+            .evaluated_step = json.value("evaluated_step", int64_t{0}),
             .config_hash = json.at("config_hash").get<std::string>()};
   } catch (const nlohmann::json::exception& error) {
     throw_data_error("{}: {}", path.string(), error.what());

@@ -22,6 +22,7 @@ struct TrainingState {
   uint64_t seed = 0;
   std::optional<double> best_metric;  // of the evaluations so far
   int64_t best_step = 0;              // after which it was reached; its checkpoint is kept
+  int64_t evaluated_step = 0;         // of the last evaluation that came to its end
   std::string config_hash;  // of whatever must not change on resuming; compared by the caller
   bool operator==(const TrainingState&) const = default;
 };
