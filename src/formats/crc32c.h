@@ -17,10 +17,6 @@ namespace cloze::formats {
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t crc = 0);
 
 inline uint32_t mask_crc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xA282EAD8u; }
-inline uint32_t unmask_crc32c(uint32_t masked) {
-  const uint32_t rotated = masked - 0xA282EAD8u;
-  return (rotated >> 17) | (rotated << 15);
-}
 inline uint32_t masked_crc32c(std::span<const std::byte> bytes) {
   return mask_crc32c(crc32c(bytes));
 }

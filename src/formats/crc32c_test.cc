@@ -30,12 +30,10 @@ TEST(Crc32cTest, ContinuesAcrossAnySplit) {
   }
 }
 
-TEST(Crc32cTest, MaskIsUndone) {
+TEST(Crc32cTest, MaskRotatesAndAdds) {
   EXPECT_EQ(mask_crc32c(0), 0xA282EAD8u);
-  for (uint32_t crc : {0u, 1u, 0xE3069283u, 0xFFFFFFFFu}) {
-    EXPECT_EQ(unmask_crc32c(mask_crc32c(crc)), crc);
-    EXPECT_NE(mask_crc32c(crc), crc);
-  }
+  EXPECT_EQ(mask_crc32c(1), 0xA284EAD8u);
+  EXPECT_EQ(mask_crc32c(0x8000), 0xA282EAD9u);
 }
 
 }  // namespace

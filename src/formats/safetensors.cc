@@ -103,11 +103,10 @@ Fault parse_entry(const json& value, uint64_t data_bytes, Entry& entry) {
   return std::nullopt;
 }
 
-Fault parse_metadata(const json& value, SafetensorsMetadata& metadata) {
+Fault check_metadata(const json& value) {
   if (!value.is_object()) return "__metadata__ is no object";
   for (const auto& [key, text] : value.items()) {
     if (!text.is_string()) return fmt::format("__metadata__ \"{}\" is no text", key);
-    metadata[key] = text.get<std::string>();
   }
   return std::nullopt;
 }
@@ -131,13 +130,12 @@ Fault check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
   return std::nullopt;
 }
 
-Fault parse_header(const json& header, uint64_t data_bytes, std::vector<Entry>& entries,
-                   SafetensorsMetadata& metadata) {
+Fault parse_header(const json& header, uint64_t data_bytes, std::vector<Entry>& entries) {
   if (!header.is_object()) return "the header is no object";
   if (header.size() > kMaxTensors) return fmt::format("more than {} tensors", kMaxTensors);
   for (const auto& [name, value] : header.items()) {
     if (name == kMetadataKey) {
-      if (Fault fault = parse_metadata(value, metadata)) return fault;
+      if (Fault fault = check_metadata(value)) return fault;
       continue;
     }
     if (name.size() > kMaxNameBytes) {
@@ -162,10 +160,9 @@ std::vector<TensorView> layout_order(std::span<const TensorView> tensors) {
   return ordered;
 }
 
-std::string header_text(std::span<const TensorView> tensors, const SafetensorsMetadata& metadata) {
+std::string header_text(std::span<const TensorView> tensors) {
   nlohmann::ordered_json header;
   header[kMetadataKey]["format"] = "pt";
-  for (const auto& [key, text] : metadata) header[kMetadataKey][key] = text;
   uint64_t offset = 0;
   for (const TensorView& tensor : tensors) {
     const uint64_t end = offset + tensor.bytes.size();
@@ -192,7 +189,7 @@ void check_writable(std::span<const TensorView> tensors) {
 
 }  // namespace
 
-Result<SafetensorsContent> parse_safetensors(std::span<const std::byte> file) {
+Result<std::vector<TensorView>> parse_safetensors(std::span<const std::byte> file) {
   if (file.size() < kLengthBytes) {
     return ParseError{fmt::format("{} bytes are too few for a safetensors file", file.size()), 0};
   }
@@ -214,39 +211,38 @@ Result<SafetensorsContent> parse_safetensors(std::span<const std::byte> file) {
   }
   const std::span<const std::byte> data = file.subspan(kLengthBytes + header_bytes);
   std::vector<Entry> entries;
-  SafetensorsContent content;
-  if (Fault fault = parse_header(*header, data.size(), entries, content.metadata)) {
+  std::vector<TensorView> tensors;
+  if (Fault fault = parse_header(*header, data.size(), entries)) {
     return ParseError{*fault, kLengthBytes};
   }
   for (Entry& entry : entries) {
-    content.tensors.push_back({.name = std::move(entry.name),
-                               .dtype = entry.dtype,
-                               .shape = std::move(entry.shape),
-                               .bytes = data.subspan(entry.begin, entry.end - entry.begin)});
+    tensors.push_back({.name = std::move(entry.name),
+                       .dtype = entry.dtype,
+                       .shape = std::move(entry.shape),
+                       .bytes = data.subspan(entry.begin, entry.end - entry.begin)});
   }
-  return content;
+  return tensors;
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
-  Result<SafetensorsContent> result = parse_safetensors(file_.bytes());
+  Result<std::vector<TensorView>> result = parse_safetensors(file_.bytes());
   if (!result) {
     throw_data_error("{} at byte {}: {}", path.string(), result.error().offset,
                      result.error().message);
   }
-  content_ = std::move(result).value();
-  for (size_t i = 0; i < content_.tensors.size(); ++i) index_[content_.tensors[i].name] = i;
+  tensors_ = std::move(result).value();
+  for (size_t i = 0; i < tensors_.size(); ++i) index_[tensors_[i].name] = i;
 }
 
 const TensorView* SafetensorsFile::find(std::string_view name) const {
   const auto found = index_.find(name);
-  return found == index_.end() ? nullptr : &content_.tensors[found->second];
+  return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
-                       const SafetensorsMetadata& metadata) {
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors) {
   check_writable(tensors);
   const std::vector<TensorView> ordered = layout_order(tensors);
-  const std::string header = header_text(ordered, metadata);
+  const std::string header = header_text(ordered);
   const uint64_t header_bytes = header.size();
   platform::AtomicFile file(path);
   file.write(&header_bytes, sizeof header_bytes);

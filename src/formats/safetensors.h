@@ -36,15 +36,9 @@ struct TensorView {
   std::span<const std::byte> bytes;
 };
 
-using SafetensorsMetadata = std::map<std::string, std::string>;
-
-struct SafetensorsContent {
-  std::vector<TensorView> tensors;  // in the order of their bytes
-  SafetensorsMetadata metadata;
-};
-
-// Views into `file`, which must outlive them. Errors carry the offset in the file.
-Result<SafetensorsContent> parse_safetensors(std::span<const std::byte> file);
+// Views into `file`, which must outlive them, in the order of their bytes. Errors carry the offset
+// in the file. Metadata are checked, and say nothing that is used here.
+Result<std::vector<TensorView>> parse_safetensors(std::span<const std::byte> file);
 
 // A file opened for reading; its tensors live as long as it does.
 class SafetensorsFile {
@@ -52,23 +46,21 @@ class SafetensorsFile {
   // DataError that names the file and the offset when the bytes break a rule.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
-  const std::vector<TensorView>& tensors() const { return content_.tensors; }
-  const SafetensorsMetadata& metadata() const { return content_.metadata; }
+  const std::vector<TensorView>& tensors() const { return tensors_; }
   const TensorView* find(std::string_view name) const;  // nullptr when there is none
   const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
   platform::MappedFile file_;
-  SafetensorsContent content_;
+  std::vector<TensorView> tensors_;
   std::map<std::string, size_t, std::less<>> index_;
 };
 
 // Writes the file whole or not at all, straight from the views. Tensors are laid out by size of
-// element, then by name. `metadata` is added to {"format": "pt"}, which transformers asks for.
+// element, then by name. The metadata are {"format": "pt"}, which transformers asks for.
 // InternalError when a name repeats or bytes do not fit the shape.
-void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
-                       const SafetensorsMetadata& metadata = {});
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors);
 
 // Bytes write_safetensors needs at most.
 uint64_t safetensors_file_bytes(std::span<const TensorView> tensors);

@@ -30,7 +30,6 @@ struct BertConfig {
   bool use_cls_layer = true;                  // MLM transform: dense, activation, LayerNorm
   bool use_prediction_bias = true;            // bias per vocabulary entry in the MLM head
 
-  int64_t head_size() const { return hidden_size / num_attention_heads; }
   // UserError that names the field, its value and what it must fit.
   void validate() const;
   bool operator==(const BertConfig&) const = default;

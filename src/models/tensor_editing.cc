@@ -103,10 +103,6 @@ void convert_precision(TensorView& tensor, DType dtype, TensorStorage& storage) 
   tensor.bytes = bytes;
 }
 
-void convert_precision(std::vector<TensorView>& tensors, DType dtype, TensorStorage& storage) {
-  for (TensorView& tensor : tensors) convert_precision(tensor, dtype, storage);
-}
-
 void resize_vocabulary(std::vector<TensorView>& tensors, int64_t rows, TensorStorage& storage) {
   const int64_t known = vocabulary_rows(tensors);
   for (TensorView& tensor : tensors) {

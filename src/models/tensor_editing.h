@@ -16,8 +16,6 @@ using TensorStorage = std::deque<std::vector<std::byte>>;
 
 // Floating tensors to f32 or f16, rounded to nearest even; others stay. UserError that names the
 // tensor and the value when it is finite and too large for f16.
-void convert_precision(std::vector<formats::TensorView>& tensors, DType dtype,
-                       TensorStorage& storage);
 void convert_precision(formats::TensorView& tensor, DType dtype, TensorStorage& storage);
 
 // Cuts the tensors with a row per word (bert.embeddings.word_embeddings.weight,

@@ -33,11 +33,11 @@ TEST(ConvertPrecision, RoundsFloatsAndLeavesIntegers) {
       view("f", DType::kF32, {3}, floats), view("i", DType::kI64, {1}, integers),
       view("h", DType::kF16, {2}, halves), view("b", DType::kBF16, {2}, brain)};
   TensorStorage storage;
-  convert_precision(tensors, DType::kF16, storage);
+  for (TensorView& tensor : tensors) convert_precision(tensor, DType::kF16, storage);
   EXPECT_EQ(values_of<uint16_t>(tensors[0]), (std::vector<uint16_t>{0x3c00, 0x3c00, 0xfbff}));
   EXPECT_EQ(tensors[1].dtype, DType::kI64);
   EXPECT_EQ(tensors[2].bytes.data(), std::as_bytes(std::span(halves)).data()) << "already there";
-  convert_precision(tensors, DType::kF32, storage);
+  for (TensorView& tensor : tensors) convert_precision(tensor, DType::kF32, storage);
   EXPECT_EQ(values_of<float>(tensors[2]), (std::vector<float>{1.0f, -0x1p-24f}));
   EXPECT_EQ(values_of<float>(tensors[3]), (std::vector<float>{1.0f, -3.0f}));
 }
@@ -46,12 +46,12 @@ TEST(ConvertPrecision, WhatDoesNotFitIsRefused) {
   const float infinity = std::numeric_limits<float>::infinity();
   TensorStorage storage;
   const std::vector<float> infinite = {infinity};
-  std::vector<TensorView> fits = {view("w", DType::kF32, {1}, infinite)};
+  TensorView fits = view("w", DType::kF32, {1}, infinite);
   EXPECT_NO_THROW(convert_precision(fits, DType::kF16, storage));
   const std::vector<float> large = {1.0f, 70000.0f};
-  std::vector<TensorView> tensors = {view("w", DType::kF32, {2}, large)};
+  TensorView tensor = view("w", DType::kF32, {2}, large);
   try {
-    convert_precision(tensors, DType::kF16, storage);
+    convert_precision(tensor, DType::kF16, storage);
     FAIL() << "taken";
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(), "tensor w holds 70000, too large for f16; keep --precision 32");
