@@ -85,7 +85,7 @@ TEST_P(Resume, TheBestCheckpointIsKept) {
   EXPECT_EQ(evaluated, (std::vector<int64_t>{3, 6, 9, 12}));
   EXPECT_EQ(training.state().best_metric, 0.7);
   EXPECT_EQ(training.state().best_step, 6) << "the first of equal ones";
-  EXPECT_EQ(train::CheckpointStore(run.save_path, 0).steps(), (std::vector<int64_t>{12, 6}));
+  EXPECT_EQ(train::checkpoint_steps(run.save_path), (std::vector<int64_t>{12, 6}));
   const auto saved =
       train::read_training_state(run.save_path / "checkpoint-12" / train::kStateName);
   EXPECT_EQ(saved, training.state());

@@ -86,7 +86,7 @@ class FinetuneRuns {
   fs::path folder_to_resume() const {
     if (options_.restore_dir.empty()) return {};
     const fs::path folder = run_folder(options_, options_.restore_dir, options_.seed);
-    if (options_.num_seeds == 1 || train::has_checkpoint(folder)) return folder;
+    if (options_.num_seeds == 1 || !train::checkpoint_steps(folder).empty()) return folder;
     fmt::print(stderr, "{} has no checkpoint: seed {} starts from {}\n", folder.string(),
                options_.seed,
                options_.init_checkpoint.empty() ? "random weights" : options_.init_checkpoint);

@@ -76,6 +76,11 @@ void recover_and_clean(const fs::path& folder) {
   for (const fs::path& path : leftovers) fs::remove_all(path);
 }
 
+const fs::path& made(const fs::path& folder) {
+  platform::make_writable_directory(folder);
+  return folder;
+}
+
 std::string unique_suffix(int64_t step) {
   static int count = 0;
   return fmt::format("{}-{}-{}", step, platform::process_id(), count++);
@@ -105,8 +110,7 @@ void check_free_space(const fs::path& folder, const fs::path& target, uint64_t b
 }  // namespace
 
 CheckpointStore::CheckpointStore(fs::path folder, int64_t max_to_keep)
-    : folder_(std::move(folder)), max_to_keep_(max_to_keep) {
-  platform::make_writable_directory(folder_);
+    : folder_(std::move(folder)), max_to_keep_(max_to_keep), lock_(made(folder_)) {
   recover_and_clean(folder_);
 }
 
@@ -170,12 +174,6 @@ void CheckpointStore::publish(const fs::path& temporary, const fs::path& target)
   fs::remove_all(replaced);
 }
 
-std::vector<int64_t> CheckpointStore::steps() const {
-  std::vector<int64_t> steps;
-  for (const StepFolder& checkpoint : checkpoints_in(folder_)) steps.push_back(checkpoint.step);
-  return steps;
-}
-
 // The one just saved stays even where an earlier run left checkpoints of later steps.
 void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& state) {
   if (max_to_keep_ <= 0) return;
@@ -196,8 +194,11 @@ void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& st
   }
 }
 
-bool has_checkpoint(const fs::path& folder) {
-  return fs::is_directory(folder) && !checkpoints_in(folder).empty();
+std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
+  std::vector<int64_t> steps;
+  if (!fs::is_directory(folder)) return steps;
+  for (const StepFolder& checkpoint : checkpoints_in(folder)) steps.push_back(checkpoint.step);
+  return steps;
 }
 
 FoundCheckpoint find_checkpoint(const fs::path& folder) {

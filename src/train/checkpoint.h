@@ -10,7 +10,7 @@
 // A checkpoint is written under another name and renamed when it is whole and on the disk, so a
 // folder `checkpoint-STEP` is whole, whatever happened. Names beginning with ".tmp-", ".trash-" and
 // ".old-" are work in progress; what a killed run left of them is removed at the next start.
-// Single writer: one process at a time may save into a folder.
+// Single writer: a store holds its folder's lock.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "formats/safetensors.h"
+#include "platform/file.h"
 #include "train/metrics.h"
 #include "train/training_state.h"
 
@@ -42,6 +43,7 @@ struct CheckpointContent {
 class CheckpointStore {
  public:
   // Makes the folder if needed and removes what a killed run left. max_to_keep: 0 keeps all.
+  // EnvironmentError when another store, of this process or another, has the folder.
   CheckpointStore(std::filesystem::path folder, int64_t max_to_keep);
 
   // Returns the new checkpoint's path when it is safely on the disk; then removes the oldest over
@@ -52,9 +54,6 @@ class CheckpointStore {
   // Copies a checkpoint of another folder into this one, if there is none of that step.
   void adopt(const std::filesystem::path& checkpoint);
 
-  // Steps of the checkpoints there are, newest first. A new run should not begin in a folder that
-  // has some: on resuming, they would be taken for its own.
-  std::vector<int64_t> steps() const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
@@ -64,10 +63,12 @@ class CheckpointStore {
 
   std::filesystem::path folder_;
   int64_t max_to_keep_;
+  platform::FolderLock lock_;
 };
 
-// Whether a folder holds checkpoints, damaged or not.
-bool has_checkpoint(const std::filesystem::path& folder);
+// Steps of the checkpoints in a folder, damaged or not, newest first. A new run should not begin in
+// a folder that has some: on resuming, they would be taken for its own.
+std::vector<int64_t> checkpoint_steps(const std::filesystem::path& folder);
 
 struct FoundCheckpoint {
   std::filesystem::path path;

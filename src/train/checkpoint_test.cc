@@ -74,7 +74,7 @@ TEST_F(CheckpointTest, KeepsTheNewest) {
   CheckpointStore store(folder_, 2);
   for (const int64_t step : {5, 10, 100}) store.save(content(step));
   EXPECT_EQ(names(), (std::vector<std::string>{"checkpoint-10", "checkpoint-100"}));
-  EXPECT_EQ(store.steps(), (std::vector<int64_t>{100, 10}));
+  EXPECT_EQ(checkpoint_steps(folder_), (std::vector<int64_t>{100, 10}));
 }
 
 TEST_F(CheckpointTest, KeepsTheBestOnlyWhereThereIsOne) {
@@ -89,28 +89,35 @@ TEST_F(CheckpointTest, KeepsTheBestOnlyWhereThereIsOne) {
   EXPECT_EQ(names(), (std::vector<std::string>{"checkpoint-5", "checkpoint-7"}));
 }
 
+TEST_F(CheckpointTest, OneStoreAtATimeHasAFolder) {
+  {
+    const CheckpointStore store(folder_, 1);
+    EXPECT_THROW(CheckpointStore(folder_, 1), EnvironmentError);
+  }
+  EXPECT_NO_THROW(CheckpointStore(folder_, 1));
+}
+
 TEST_F(CheckpointTest, AdoptsOneOfAnotherFolder) {
-  EXPECT_FALSE(has_checkpoint(folder_));
+  EXPECT_TRUE(checkpoint_steps(folder_).empty());
   const fs::path from = CheckpointStore(folder_ / "from", 0).save(content(3));
   CheckpointStore store(folder_ / "to", 0);
   store.adopt(from);
   store.adopt(from);
-  EXPECT_EQ(store.steps(), std::vector<int64_t>{3});
+  EXPECT_EQ(checkpoint_steps(store.folder()), std::vector<int64_t>{3});
   EXPECT_EQ(find_checkpoint(folder_ / "to").step, 3);
-  EXPECT_TRUE(has_checkpoint(folder_ / "to"));
 }
 
 TEST_F(CheckpointTest, KeepsAllWhenToldSo) {
   CheckpointStore store(folder_, 0);
   for (const int64_t step : {1, 2, 3}) store.save(content(step));
-  EXPECT_EQ(store.steps().size(), 3u);
+  EXPECT_EQ(checkpoint_steps(folder_).size(), 3u);
 }
 
 TEST_F(CheckpointTest, TheOneJustSavedStaysBesideLaterStepsOfAnEarlierRun) {
   CheckpointStore store(folder_, 1);
   store.save(content(100));
   store.save(content(50));
-  EXPECT_EQ(store.steps(), (std::vector<int64_t>{50}));
+  EXPECT_EQ(checkpoint_steps(folder_), (std::vector<int64_t>{50}));
 }
 
 TEST_F(CheckpointTest, SavingAStepAgainReplacesIt) {

@@ -79,7 +79,7 @@ Training::Training(TrainingOptions options, Notice notice)
 }
 
 void Training::start_fresh() {
-  if (const std::vector<int64_t> steps = store_.steps(); !steps.empty()) {
+  if (const std::vector<int64_t> steps = checkpoint_steps(store_.folder()); !steps.empty()) {
     throw_user_error(
         "save_path {} holds checkpoint-{} of an earlier run; resume it with --restore-dir {} or "
         "choose another folder",
