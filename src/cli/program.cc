@@ -37,6 +37,7 @@
 #include "cli/subcommand.h"
 #include "cli/tokenize.h"
 #include "cli/version.h"
+#include "platform/signals.h"
 
 namespace cloze::cli {
 namespace {
@@ -96,6 +97,7 @@ void parse(CLI::App& program, std::vector<std::string> arguments) {
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
+  platform::ignore_file_size_signal();
   CLI::App program("cloze: trains BERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
   program.set_version_flag("--version", version_text);

@@ -16,11 +16,12 @@ void on_signal(int number) {
 
 }  // namespace
 
+void ignore_file_size_signal() { signal(SIGXFSZ, SIG_IGN); }
+
 void install_stop_signals() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
-  signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error of write, not a death
 }
 
 bool stop_requested() { return received.load(std::memory_order_relaxed) != 0; }

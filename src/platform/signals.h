@@ -4,6 +4,8 @@
 
 namespace cloze::platform {
 
+// A file-size limit (ulimit -f) is then an error of write, and not a death.
+void ignore_file_size_signal();
 void install_stop_signals();
 bool stop_requested();
 int stop_signal();  // the signal received, 0 while there is none
