@@ -150,6 +150,25 @@ TEST_P(Resume, ACheckpointOfAnotherShapeNamesTensorAndShapes) {
   }
 }
 
+// Kernels would read and write beyond the tables.
+TEST_P(Resume, DataThatTheModelHasNoRowsForIsRefused) {
+  const auto refusal = [&](int64_t models::BertConfig::*size) {
+    train::TrainingOptions run = options("small", 1);
+    run.step.model.*size = 1;
+    try {
+      train::Training(run, ignore).run({});
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("trained");
+  };
+  EXPECT_EQ(refusal(&models::BertConfig::vocab_size).find("token id "), 0u);
+  EXPECT_EQ(refusal(&models::BertConfig::type_vocab_size),
+            "token type (type_vocab_size) 1; the model has 0 to 0");
+  EXPECT_EQ(refusal(&models::BertConfig::max_position_embeddings),
+            "position 1; the model has 0 to 0");
+}
+
 TEST_P(Resume, ADivergingRunStopsAndSaysWhere) {
   train::TrainingOptions run = options("diverging", 6);
   train::Training pretraining(run, ignore);

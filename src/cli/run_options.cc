@@ -118,6 +118,10 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
         "raise epochs or lower the batch",
         options.epochs.value_or(0.0), per_epoch, num_samples, copies, per_step);
   }
+  if (steps > INT32_MAX) {
+    throw_user_error("{} epochs are {} steps, more than {}; lower epochs", *options.epochs, steps,
+                     INT32_MAX);
+  }
   return static_cast<int64_t>(steps);
 }
 

@@ -110,6 +110,10 @@ class SquadTask : public FinetuneTask {
 
   void run() {
     if (options_.compile_only) return print_plan(options_, model_, head());
+    const char* threshold = "null_score_diff_threshold";
+    if (!options_.version_2_with_negative && table_.origin(threshold) != kDefaultOrigin) {
+      throw_user_error("{} is for version_2_with_negative; leave it out, or set that", threshold);
+    }
     const bool can_predict = !options_.predict_file.empty();
     if (!can_predict && options_.train_file.empty()) {
       throw_user_error("there is nothing to do; give train_file, predict_file or both");
@@ -131,6 +135,10 @@ class SquadTask : public FinetuneTask {
 
   std::shared_ptr<const data::Dataset> training_data() override {
     Questions train = load(options_.train_file, true);
+    if (train.features.windows.empty()) {
+      throw_user_error("{} gives nothing to train on: no context has words and an answer in them",
+                       options_.train_file);
+    }
     return std::make_shared<tasks::SquadDataset>(std::move(train.data), std::move(train.features));
   }
 

@@ -67,13 +67,9 @@ void check(const data::Sample& sample, const models::BertConfig& config) {
     throw_user_error("a sequence has {} tokens; the model takes 1 to {}", length,
                      config.max_position_embeddings);
   }
-  const auto check_ids = [](std::span<const int32_t> ids, int64_t most, const char* what) {
-    const auto bad = std::ranges::find_if(ids, [&](int32_t id) { return id < 0 || id >= most; });
-    if (bad != ids.end()) throw_user_error("{} {}; the model has 0 to {}", what, *bad, most - 1);
-  };
-  check_ids(sample.input_ids, config.vocab_size, "token id");
-  check_ids(sample.token_type_ids, config.type_vocab_size, "token type");
-  check_ids(sample.masked_positions, length, "masked position");
+  require_rows(sample.input_ids, config.vocab_size, "token id");
+  require_rows(sample.token_type_ids, config.type_vocab_size, "token type (type_vocab_size)");
+  require_rows(sample.masked_positions, length, "masked position");
 }
 
 }  // namespace

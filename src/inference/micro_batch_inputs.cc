@@ -1,6 +1,15 @@
 #include "inference/micro_batch_inputs.h"
 
+#include <algorithm>
+
+#include "base/error.h"
+
 namespace cloze::inference {
+
+void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view what) {
+  const auto bad = std::ranges::find_if(ids, [&](int32_t id) { return id < 0 || id >= rows; });
+  if (bad != ids.end()) throw_user_error("{} {}; the model has 0 to {}", what, *bad, rows - 1);
+}
 
 void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) {
   const std::pair<const char*, const std::vector<int32_t>*> inputs[] = {

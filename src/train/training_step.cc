@@ -71,7 +71,8 @@ TrainingStep::TrainingStep(const TrainingStepOptions& options)
     : TrainingStep(training_graph(options), options) {}
 
 TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& options)
-    : seed_(options.seed),
+    : model_(options.model),
+      seed_(options.seed),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile) {}
 
@@ -80,6 +81,12 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   const auto count_of = [&](const LossTerm& term) {
     return term.per_prediction ? batch.num_predictions : batch.num_sequences;
   };
+  for (const data::MicroBatch& micro_batch : batch.micro_batches) {
+    inference::require_rows(micro_batch.input_ids, model_.vocab_size, "token id");
+    inference::require_rows(micro_batch.token_type_ids, model_.type_vocab_size,
+                            "token type (type_vocab_size)");
+    inference::require_rows(micro_batch.position_ids, model_.max_position_embeddings, "position");
+  }
   session_.write<int32_t>("random_key", key);
   session_.write_scalar("loss_gradient", 1.0f);
   for (const LossTerm& term : terms_) {

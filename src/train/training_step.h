@@ -56,7 +56,8 @@ class TrainingStep {
 
   // Step numbers count from 0; the update's index is step + 1.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
-  // The micro-batches only: gradients stay in the session, nothing is updated or cleared.
+  // UserError, before anything is computed, for an id, a segment or a position that the model
+  // lacks. The micro-batches only: gradients stay in the session, nothing is updated or cleared.
   StepResult accumulate(const data::StepBatch& batch, int64_t step);
   void update(int64_t step, double learning_rate);
 
@@ -65,6 +66,7 @@ class TrainingStep {
  private:
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options);
 
+  models::BertConfig model_;
   uint32_t seed_;
   std::vector<LossTerm> terms_;
   engine::Session session_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/inference/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
@@ -47,6 +48,7 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
       texts.push_back(text_of(line));
     }
   }
+  if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   return texts;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/inference/inference_options.h"
 #include "cli/inference/json_lines.h"
 #include "tasks/mask_filler.h"
@@ -84,6 +85,7 @@ void run(const Options& options) {
       texts.push_back(line);
     }
   }
+  if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   print_blanks(filler, texts, options.top_k);
 }
 
