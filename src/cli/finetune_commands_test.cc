@@ -162,6 +162,26 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_EQ(again.status, ExitCode::kSuccess) << again.error;
   EXPECT_NE(again.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << again.out;
 
+  // A classifier of other classes starts afresh, and cannot be scored.
+  fs::create_directories(folder_ / "WNLI");
+  const std::string rows = "index\tsentence1\tsentence2\tlabel\n0\ta cat\ta dog\t1\n";
+  write("WNLI/train.tsv", rows + "1\ta cat\ta cat\t0\n");
+  write("WNLI/dev.tsv", rows);
+  const std::vector<std::string> wnli = {"glue",       "--task-name", "WNLI",
+                                         "--data-dir", folder_,       "--init-checkpoint",
+                                         path("rte"),  "--save-path", path("wnli")};
+  const Result other_classes = run(wnli + std::vector<std::string>{"--do-evaluation", "true"});
+  EXPECT_NE(other_classes.error.find("the start model's classes are entailment, not_entailment, "
+                                     "those of WNLI are 0, 1; train it on the task"),
+            std::string::npos)
+      << other_classes.error;
+  const Result afresh =
+      run(wnli + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1"});
+  EXPECT_EQ(afresh.status, ExitCode::kSuccess) << afresh.error;
+  EXPECT_NE(afresh.error.find("start afresh: classifier.weight, classifier.bias"),
+            std::string::npos)
+      << afresh.error;
+
   // What the model cannot take is refused before it trains.
   const auto longer = std::vector<std::string>{
       "glue", "--task-name",       "RTE",       "--data-dir",  folder_,       "--epochs",

@@ -224,7 +224,12 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
                      vocabulary_path, vocabulary.size(), options.model.vocab_size);
   }
   const bool lower_case = lower_case_of(options, table, folder, vocabulary, vocabulary_path);
+  models::BertHead head;
+  if (!path.empty() && models::is_classifier(models::configuration_of(path))) {
+    head = models::read_hugging_face_head(models::configuration_of(path));
+  }
   return {.config = options.model,
+          .head = std::move(head),
           .tokenizer = text::Tokenizer(std::move(vocabulary), {.lower_case = lower_case}),
           .lower_case = lower_case};
 }

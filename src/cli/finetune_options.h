@@ -8,6 +8,7 @@
 #include "cli/option_table.h"
 #include "cli/run_options.h"
 #include "models/bert_config.h"
+#include "models/bert_heads.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -38,6 +39,7 @@ void resolve_finetune_options(OptionTable& table, FinetuneOptions& options);
 // rates of dropout and switches of biases go before the folder's.
 struct StartModel {
   models::BertConfig config;
+  models::BertHead head;  // of the checkpoint, where there is one
   text::Tokenizer tokenizer;
   bool lower_case = true;
 };

@@ -99,6 +99,7 @@ class FinetuneRuns {
     train::TrainingOptions run = training_options(options_, steps);
     run.step = step_of(options_, finetuning_.model, task_.head());
     run.save_path = folder;
+    run.fresh_prefix = task_.fresh_prefix();
     run.restore_dir = folder_to_resume();
     run.dataset = dataset;
     run.tokens = finetuning_.model.tokenizer.vocabulary().tokens();

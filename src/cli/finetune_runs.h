@@ -20,6 +20,8 @@ class FinetuneTask {
  public:
   virtual ~FinetuneTask() = default;
   virtual models::BertHead head() const = 0;
+  // Tensors of the start model that begin so are another task's; empty: none.
+  virtual std::string fresh_prefix() const { return ""; }
   // Asked for once, however many seeds there are.
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
   // The metric that chooses the weights to keep, more is better. Prints what the dev data score.

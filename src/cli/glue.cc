@@ -1,7 +1,8 @@
 #include "cli/glue.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -100,6 +101,7 @@ class GlueFinetuneTask : public FinetuneTask {
           options_.data_dir, task_.name);
     }
     phases_ = phases_of(options_, possible);
+    compare_classes();
     // What is wrong with these is said before hours of training.
     if (phases_.evaluation) load_parts(GlueSplit::kDev);
     if (phases_.prediction) load_parts(GlueSplit::kTest);
@@ -107,6 +109,7 @@ class GlueFinetuneTask : public FinetuneTask {
   }
 
   models::BertHead head() const override { return head_; }
+  std::string fresh_prefix() const override { return has_its_classes_ ? "" : "classifier."; }
 
   std::shared_ptr<const data::Dataset> training_data() override {
     return std::make_shared<tasks::SampleDataset>(load(task_, GlueSplit::kTrain).samples);
@@ -142,6 +145,23 @@ class GlueFinetuneTask : public FinetuneTask {
   }
 
  private:
+  // A classifier of other classes, or of these in another order, is of no use here.
+  void compare_classes() {
+    const std::vector<std::string>& theirs = model_.head.labels;
+    if (model_.head.kind != models::HeadKind::kSequenceClassification || theirs == head_.labels) {
+      return;
+    }
+    const bool have_no_names =
+        std::ranges::all_of(theirs, [](const auto& name) { return name.starts_with("LABEL_"); });
+    if (have_no_names && theirs.size() == head_.labels.size()) return;
+    const std::string classes =
+        fmt::format("the start model's classes are {}, those of {} are {}", fmt::join(theirs, ", "),
+                    task_.name, fmt::join(head_.labels, ", "));
+    if (!phases_.training) throw_user_error("{}; train it on the task", classes);
+    fmt::print(stderr, "note: {}; the classifier starts afresh\n", classes);
+    has_its_classes_ = false;
+  }
+
   bool has(const GlueTask& task, GlueSplit split) const {
     return tasks::find_glue_file(options_.data_dir, task, split).has_value();
   }
@@ -191,6 +211,7 @@ class GlueFinetuneTask : public FinetuneTask {
   const GlueTask& task_;
   StartModel model_;
   models::BertHead head_;
+  bool has_its_classes_ = true;  // the start model, if it is a classifier
   Phases phases_;
   std::vector<Part> parts_;  // what is scored, the task's own dev data first; what is predicted
 };

@@ -257,4 +257,11 @@ BertHead read_hugging_face_head(const std::filesystem::path& path) {
   return bert_head_from_json(formats::read_json_file(path), path.string());
 }
 
+bool is_classifier(const std::filesystem::path& path) {
+  const json object = formats::read_json_file(path);
+  const auto names = object.find("architectures");
+  return names != object.end() && names->is_array() && !names->empty() &&
+         names->front() == architecture_of(HeadKind::kSequenceClassification);
+}
+
 }  // namespace cloze::models

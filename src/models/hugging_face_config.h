@@ -34,6 +34,8 @@ BertConfig read_hugging_face_config(const std::filesystem::path& path);
 // problem_type that is not ours.
 BertHead bert_head_from_json(const nlohmann::json& json, const std::string& source);
 BertHead read_hugging_face_head(const std::filesystem::path& path);
+// Whether the file names the head of sequence classification; it may name one that is not ours.
+bool is_classifier(const std::filesystem::path& path);
 
 // "gelu" is the exact form; "gelu_new" and "gelu_pytorch_tanh" the tanh form. UserError for others.
 Activation activation_named(std::string_view name);

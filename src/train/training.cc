@@ -95,7 +95,11 @@ void Training::start_fresh() {
 void Training::load_initial_parameters() {
   const models::StoredModel file(options_.init_checkpoint);
   const auto wanted = inference::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
-  MatchedTensors matched = inference::match_tensors(file.tensors(), file.path(), wanted);
+  std::vector<formats::TensorView> tensors = file.tensors();
+  std::erase_if(tensors, [&](const formats::TensorView& tensor) {
+    return !options_.fresh_prefix.empty() && tensor.name.starts_with(options_.fresh_prefix);
+  });
+  MatchedTensors matched = inference::match_tensors(tensors, file.path(), wanted);
   drop_absent_biases(file, options_.step, matched.unused);
   if (matched.missing.size() == wanted.size()) inference::require_all(matched, file.path());
   inference::copy_tensors(step_.session(), wanted, matched);
