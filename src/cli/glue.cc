@@ -95,8 +95,7 @@ class GlueFinetuneTask : public FinetuneTask {
                           .prediction = has(task_, GlueSplit::kTest)};
     if (!possible.training && !possible.evaluation && !possible.prediction) {
       throw_user_error(
-          "there is nothing to do: {} holds no TSV file of {}; name the folder that has them, or "
-          "the "
+          "there is nothing to do: {} holds no TSV file of {}; name the folder that does, or the "
           "one above it",
           options_.data_dir, task_.name);
     }

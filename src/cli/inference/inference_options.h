@@ -13,12 +13,11 @@
 namespace cloze::cli {
 
 inline constexpr const char* kModelHelp =
-    "model's folder or file, prefix of a TensorFlow checkpoint, or folder of checkpoints (the "
-    "best, "
-    "or the newest)";
+    "model's folder or file, prefix of a TensorFlow checkpoint, or folder of checkpoints (its "
+    "best, or newest)";
 inline constexpr const char* kInitCheckpointHelp =
     "Compiled model, model's folder or file, prefix of a TensorFlow checkpoint, or folder of "
-    "checkpoints (the best, or the newest)";
+    "checkpoints (its best, or newest)";
 
 // The path itself when it is a model (a folder with a configuration, a file of weights, the prefix
 // of a TensorFlow checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the

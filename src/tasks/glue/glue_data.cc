@@ -113,9 +113,10 @@ Columns columns_in_header(const TsvFile& file, const GlueTask& task, bool needs_
   Columns columns{.first = needed(task.first_column),
                   .label = find_column(file, task.label_column),
                   .count = file.columns().size()};
-  if (needs_labels && task.label_column.empty())
-    file.refuse("the task has no labels to learn or score");
-  if (needs_labels) needed(task.label_column);
+  if (needs_labels) {
+    if (task.label_column.empty()) file.refuse("the task has no labels to learn or score");
+    needed(task.label_column);
+  }
   if (!task.second_column.empty()) columns.second = needed(task.second_column);
   return columns;
 }

@@ -5,7 +5,8 @@
 // order mark, as MRPC's files have it, is skipped.
 //
 // Errors: DataError that names file, line and column: a column that the task needs and the header
-// lacks, a line with fewer columns than the header, an unknown label.
+// lacks, a line with another number of columns than the header, bytes that are not UTF-8, an
+// unknown label.
 #pragma once
 
 #include <cstdint>
