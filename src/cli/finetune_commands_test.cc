@@ -182,6 +182,14 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
             std::string::npos)
       << afresh.error;
 
+  const Result heads =
+      run(std::vector<std::string>{"pretrain"} + kTinyModel +
+          std::vector<std::string>{"--num-attention-heads", "4", "--generated-data", "true",
+                                   "--num-train-steps", "1", "--max-predictions-per-seq", "4",
+                                   "--init-checkpoint", path("rte/checkpoint-120"), "--save-path",
+                                   path("pre")});
+  EXPECT_NE(heads.error.find("num_attention_heads is 4"), std::string::npos) << heads.error;
+
   // What the model cannot take is refused before it trains.
   const auto longer = std::vector<std::string>{
       "glue", "--task-name",       "RTE",       "--data-dir",  folder_,       "--epochs",
@@ -250,6 +258,14 @@ TEST_F(FinetuneCommands, SquadLearnsAnswersAndScores) {
            "the cat sat on the mat . the dog ran on the hill .", "--top-k", "1"});
   EXPECT_EQ(answered.status, ExitCode::kSuccess) << answered.error;
   EXPECT_NE(answered.out.find("cat  [4, 7)"), std::string::npos) << answered.out;
+
+  write("asked.jsonl",
+        "{\"question\": \"who sat ?\", \"context\": \"the cat sat .\"}\n"
+        "{\"question\": \"who ran ?\", \"context\": \" \\u0001 \"}\n");
+  const Result one_bad =
+      run({"answer", "--init-checkpoint", path("qa"), "--input-file", path("asked.jsonl")});
+  EXPECT_NE(one_bad.error.find("the context of input 2 is empty"), std::string::npos)
+      << one_bad.error;
 }
 
 TEST_F(FinetuneCommands, WrongInputIsNamed) {

@@ -4,10 +4,13 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "cli/pretrain_data.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "formats/json.h"
+#include "models/hugging_face_config.h"
+#include "models/stored_model.h"
 
 namespace cloze::cli {
 namespace {
@@ -36,12 +39,34 @@ void print_plan(const PretrainOptions& options, bool with_kernels) {
   fmt::print("{}", describe_program(program, with_kernels));
 }
 
+// Shapes of tensors say neither how many heads there are nor how numbers are computed.
+void compare_with_start(const PretrainOptions& options) {
+  const std::filesystem::path folder = models::folder_of(options.init_checkpoint);
+  if (options.init_checkpoint.empty() || !models::has_configuration(folder)) return;
+  const models::BertConfig start =
+      models::read_hugging_face_config(models::configuration_of(folder));
+  const models::BertConfig& model = options.model;
+  if (model.num_attention_heads != start.num_attention_heads) {
+    throw_user_error("num_attention_heads is {}, but {} has {}; set it so",
+                     model.num_attention_heads, options.init_checkpoint, start.num_attention_heads);
+  }
+  if (model.hidden_act != start.hidden_act || model.layer_norm_eps != start.layer_norm_eps) {
+    fmt::print(stderr,
+               "note: {} was computed with hidden_act {} and layer_norm_eps {}, this run takes {} "
+               "and {}\n",
+               options.init_checkpoint, models::activation_name(start.hidden_act),
+               start.layer_norm_eps, models::activation_name(model.hidden_act),
+               model.layer_norm_eps);
+  }
+}
+
 void run_pretrain(Command& command) {
   command.resolve();
   if (command.options.compile_only) {
     print_plan(command.options, false);
     return;
   }
+  compare_with_start(command.options);
   train::TrainingOptions run = pretraining_options(command.options);
   run.extra_files.push_back({"training_config.json", formats::json_text(command.table.values())});
   run_training(std::move(run), command.options);

@@ -155,7 +155,7 @@ class Conversion {
 
   void read_configuration() {
     fs::path file = options_.config_file;
-    if (file.empty() && (to_hugging_face() || has_configuration())) {
+    if (file.empty() && (to_hugging_face() || has_configuration(model_.folder()))) {
       file = configuration_of(model_.path());
     }
     if (!file.empty()) {
@@ -172,11 +172,6 @@ class Conversion {
     if (converted_.vocabulary_file.empty() && fs::exists(beside)) {
       converted_.vocabulary_file = beside;
     }
-  }
-
-  bool has_configuration() const {
-    return fs::exists(model_.folder() / "config.json") ||
-           fs::exists(model_.folder() / "bert_config.json");
   }
 
   // What Graphcore's programs compute whatever the configuration says.

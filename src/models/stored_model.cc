@@ -45,6 +45,10 @@ fs::path folder_of(const fs::path& model) {
   return model.has_parent_path() ? model.parent_path() : fs::path(".");
 }
 
+bool has_configuration(const fs::path& folder) {
+  return fs::exists(folder / "config.json") || fs::exists(folder / "bert_config.json");
+}
+
 fs::path configuration_of(const fs::path& model) {
   const fs::path folder = folder_of(model);
   for (const char* name : {"config.json", "bert_config.json"}) {

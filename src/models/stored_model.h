@@ -41,6 +41,7 @@ class StoredModel {
 // The configuration beside a model: config.json, or bert_config.json as Google's checkpoints have.
 // UserError when there is neither. `model` is a folder, a file or a prefix.
 std::filesystem::path configuration_of(const std::filesystem::path& model);
+bool has_configuration(const std::filesystem::path& folder);
 // The folder itself, or the folder of a file or prefix.
 std::filesystem::path folder_of(const std::filesystem::path& model);
 

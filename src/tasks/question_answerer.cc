@@ -72,8 +72,9 @@ std::vector<std::vector<Answer>> QuestionAnswerer::answer(
   for (size_t i = 0; i < questions.size(); ++i) {
     const bool no_question = features.questions[i].empty();
     if (no_question || features.contexts[data.questions[i].context].ids.empty()) {
-      throw_user_error("the {} is empty; give a question and a text that answers it",
-                       no_question ? "question" : "context");
+      throw_user_error("the {}{} is empty; give a question and a text that answers it",
+                       no_question ? "question" : "context",
+                       questions.size() == 1 ? "" : fmt::format(" of input {}", i + 1));
     }
   }
   const auto predictions = answer_squad(client_, data, features,

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "formats/tf_checkpoint.h"
+#include "models/stored_model.h"
 #include "text/utf8.h"
 #include "train/checkpoint.h"
 
@@ -19,7 +20,7 @@ fs::path model_path(const fs::path& path) {
   if (!fs::exists(path)) {
     throw_user_error("{} does not exist; give a {}", path.string(), kModelHelp);
   }
-  if (!fs::is_directory(path) || fs::exists(path / "bert_config.json")) return path;
+  if (!fs::is_directory(path) || models::has_configuration(path)) return path;
   const fs::path newest = train::find_checkpoint(path).path;
   const train::TrainingState state = train::read_training_state(newest / train::kStateName);
   const fs::path best = newest.parent_path() / fmt::format("checkpoint-{}", state.best_step);
