@@ -64,10 +64,10 @@ text::Vocabulary first_tokens(const text::Vocabulary& vocabulary, int64_t count)
   return text::Vocabulary::from_tokens({tokens.begin(), tokens.begin() + count});
 }
 
-std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary, bool lower_case,
-                                          int64_t max_length) {
+std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary,
+                                          const TokenizerSettings& settings, int64_t max_length) {
   const TokenizerDescription tokenizer{
-      .tokens = vocabulary.tokens(), .lower_case = lower_case, .max_length = max_length};
+      .tokens = vocabulary.tokens(), .settings = settings, .max_length = max_length};
   return {{"vocab.txt", vocabulary_text(tokenizer)},
           {"tokenizer.json", tokenizer_json_text(tokenizer)},
           {"tokenizer_config.json", tokenizer_config_text(tokenizer)},
@@ -91,7 +91,8 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
   const auto whole = text::Vocabulary::load(model.vocabulary_file);
   const int64_t rows = model.config.vocab_size;
   const bool is_cut = whole.size() > rows;
-  const bool lower_case = is_lower_cased(model.vocabulary_file.parent_path(), whole);
+  const TokenizerSettings settings =
+      read_tokenizer_settings(model.vocabulary_file.parent_path(), whole);
   note_size(whole.size(), rows, notes);
   if (is_cut) {
     notes.push_back(
@@ -99,8 +100,8 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
                     "embedding, the last is now {}",
                     whole.size(), rows, whole.token(static_cast<int32_t>(rows - 1))));
   }
-  std::vector<NamedText> made = tokenizer_files_of(
-      is_cut ? first_tokens(whole, rows) : whole, lower_case, model.config.max_position_embeddings);
+  std::vector<NamedText> made = tokenizer_files_of(is_cut ? first_tokens(whole, rows) : whole,
+                                                   settings, model.config.max_position_embeddings);
   const bool is_beside =
       !model.source_folder.empty() && model.vocabulary_file.parent_path() == model.source_folder;
   for (const char* name : kTokenizerFiles) {

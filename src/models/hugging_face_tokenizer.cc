@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 5> kSpecialTokens = {"[PAD]", "[UNK]", "[
                                                             "[MASK]"};
 constexpr int64_t kMaxWordCharacters = 100;  // longer words become [UNK], as in `tokenizers`
 
+constexpr const char* kTokenizerConfigName = "tokenizer_config.json";
+
 using TokenIds = std::unordered_map<std::string_view, int64_t>;
 
 TokenIds ids_of(std::span<const std::string> tokens) {
@@ -33,6 +35,11 @@ TokenIds ids_of(std::span<const std::string> tokens) {
     }
   }
   return ids;
+}
+
+ordered_json strip_accents_of(const TokenizerDescription& tokenizer) {
+  const std::optional<bool> said = tokenizer.settings.strip_accents;
+  return said ? ordered_json(*said) : ordered_json(nullptr);
 }
 
 ordered_json added_tokens(const TokenIds& ids) {
@@ -103,9 +110,9 @@ std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
   text["added_tokens"] = added_tokens(ids);
   text["normalizer"] = {{"type", "BertNormalizer"},
                         {"clean_text", true},
-                        {"handle_chinese_chars", true},
-                        {"strip_accents", nullptr},
-                        {"lowercase", tokenizer.lower_case}};
+                        {"handle_chinese_chars", tokenizer.settings.tokenize_chinese_chars},
+                        {"strip_accents", strip_accents_of(tokenizer)},
+                        {"lowercase", tokenizer.settings.lower_case}};
   text["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
   text["post_processor"] = post_processor(ids);
   text["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
@@ -119,9 +126,9 @@ std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
 
 std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
   return formats::json_text({{"tokenizer_class", "BertTokenizer"},
-                             {"do_lower_case", tokenizer.lower_case},
-                             {"strip_accents", nullptr},
-                             {"tokenize_chinese_chars", true},
+                             {"do_lower_case", tokenizer.settings.lower_case},
+                             {"strip_accents", strip_accents_of(tokenizer)},
+                             {"tokenize_chinese_chars", tokenizer.settings.tokenize_chinese_chars},
                              {"model_max_length", tokenizer.max_length},
                              {"pad_token", "[PAD]"},
                              {"unk_token", "[UNK]"},
@@ -147,24 +154,34 @@ std::string vocabulary_text(const TokenizerDescription& tokenizer) {
   return text;
 }
 
-bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary) {
-  const std::filesystem::path settings = folder / "tokenizer_config.json";
-  if (folder.empty() || !std::filesystem::exists(settings)) return vocabulary.likely_lower_cased();
-  const nlohmann::json json = formats::read_json_file(settings);
-  if (!json.is_object()) throw_user_error("{}: not a JSON object", settings.string());
-  const auto said = [&](const char* key, bool otherwise) {
+TokenizerSettings read_tokenizer_settings(const std::filesystem::path& folder,
+                                          const text::Vocabulary& vocabulary) {
+  TokenizerSettings settings{.lower_case = vocabulary.likely_lower_cased()};
+  const std::filesystem::path file = folder / kTokenizerConfigName;
+  if (folder.empty() || !std::filesystem::exists(file)) return settings;
+  const nlohmann::json json = formats::read_json_file(file);
+  if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
+  const auto said = [&](const char* key) -> std::optional<bool> {
     const auto found = json.find(key);
-    if (found == json.end() || found->is_null()) return otherwise;
+    if (found == json.end() || found->is_null()) return std::nullopt;
     if (found->is_boolean()) return found->get<bool>();
-    throw_user_error("{}: {} is {}; it must be true or false", settings.string(), key,
-                     found->dump());
+    throw_user_error("{}: {} is {}; it must be true or false", file.string(), key, found->dump());
   };
-  const bool lower_case = said("do_lower_case", vocabulary.likely_lower_cased());
-  if (said("strip_accents", lower_case) != lower_case || !said("tokenize_chinese_chars", true)) {
+  settings.lower_case = said("do_lower_case").value_or(settings.lower_case);
+  settings.strip_accents = said("strip_accents");
+  settings.tokenize_chinese_chars = said("tokenize_chinese_chars").value_or(true);
+  return settings;
+}
+
+bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary) {
+  const TokenizerSettings settings = read_tokenizer_settings(folder, vocabulary);
+  const bool lower_case = settings.lower_case;
+  if (settings.strip_accents.value_or(lower_case) != lower_case ||
+      !settings.tokenize_chinese_chars) {
     throw_user_error(
         "{}: only tokenizers that strip accents where they lower-case, and cut Chinese into "
         "characters, are supported: strip_accents must be null or {}, tokenize_chinese_chars true",
-        settings.string(), lower_case);
+        (folder / kTokenizerConfigName).string(), lower_case);
   }
   return lower_case;
 }

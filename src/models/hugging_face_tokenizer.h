@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,10 +14,16 @@
 
 namespace cloze::models {
 
+struct TokenizerSettings {
+  bool lower_case = true;             // also strips accents, as BERT's uncased models do
+  std::optional<bool> strip_accents;  // nothing: as lower_case
+  bool tokenize_chinese_chars = true;
+};
+
 struct TokenizerDescription {
   std::span<const std::string> tokens;  // id = index; needs [PAD] [UNK] [CLS] [SEP] [MASK]
-  bool lower_case = true;               // also strips accents, as BERT's uncased models do
-  int64_t max_length = 512;             // positions of the model
+  TokenizerSettings settings;
+  int64_t max_length = 512;  // positions of the model
 };
 
 // Each throws UserError when a special token is missing, a token repeats or is not UTF-8.
@@ -26,9 +33,12 @@ std::string special_tokens_map_text();
 // vocab.txt: one token per line.
 std::string vocabulary_text(const TokenizerDescription& tokenizer);
 
-// Whether the tokenizer of a folder lower-cases: what its tokenizer_config.json says, or where that
-// says nothing (or the folder is empty: there is none) what the vocabulary looks like. UserError
-// when it asks for something that our tokenizer does not do.
+// What the tokenizer_config.json of a folder says, and where that says nothing (or the folder is
+// empty: there is none) whether the vocabulary looks lower-cased. UserError for what is neither
+// true nor false.
+TokenizerSettings read_tokenizer_settings(const std::filesystem::path& folder,
+                                          const text::Vocabulary& vocabulary);
+// Of these whether the tokenizer lower-cases. UserError when it does what ours does not.
 bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary);
 
 }  // namespace cloze::models

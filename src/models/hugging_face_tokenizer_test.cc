@@ -37,7 +37,8 @@ TEST(HuggingFaceTokenizer, DescribesBertsTokenizer) {
 }
 
 TEST(HuggingFaceTokenizer, CasedModelsKeepCase) {
-  const TokenizerDescription cased{.tokens = kTokens, .lower_case = false, .max_length = 128};
+  const TokenizerDescription cased{
+      .tokens = kTokens, .settings = {.lower_case = false}, .max_length = 128};
   EXPECT_EQ(formats::parse_json(tokenizer_json_text(cased))->at("normalizer").at("lowercase"),
             false);
   const auto config = formats::parse_json(tokenizer_config_text(cased));
@@ -87,6 +88,17 @@ TEST(HuggingFaceTokenizer, FolderOrVocabularySaysWhetherItLowerCases) {
     say(other);
     EXPECT_THROW(is_lower_cased(folder, lower), UserError) << other;
   }
+
+  // A conversion writes what it read.
+  say(R"({"do_lower_case": true, "strip_accents": false, "tokenize_chinese_chars": false})");
+  const TokenizerDescription converted{.tokens = kTokens,
+                                       .settings = read_tokenizer_settings(folder, lower)};
+  const auto config = nlohmann::json::parse(tokenizer_config_text(converted));
+  EXPECT_EQ(config.at("strip_accents"), false);
+  EXPECT_EQ(config.at("tokenize_chinese_chars"), false);
+  const auto json = nlohmann::json::parse(tokenizer_json_text(converted));
+  EXPECT_EQ(json.at("normalizer").at("strip_accents"), false);
+  EXPECT_EQ(json.at("normalizer").at("handle_chinese_chars"), false);
 }
 
 }  // namespace

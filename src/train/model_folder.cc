@@ -55,7 +55,7 @@ std::vector<TextFile> model_folder_files(const ModelDescription& model,
       {"README.md", model_card(model, state)}};
   if (model.tokens.empty()) return files;
   const models::TokenizerDescription tokenizer{.tokens = model.tokens,
-                                               .lower_case = model.lower_case,
+                                               .settings = {.lower_case = model.lower_case},
                                                .max_length = model.config.max_position_embeddings};
   files.push_back({"vocab.txt", models::vocabulary_text(tokenizer)});
   files.push_back({"tokenizer.json", models::tokenizer_json_text(tokenizer)});
