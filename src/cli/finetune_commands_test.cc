@@ -163,20 +163,20 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_NE(again.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << again.out;
 
   // A classifier of other classes starts afresh, and cannot be scored.
-  fs::create_directories(folder_ / "WNLI");
-  const std::string rows = "index\tsentence1\tsentence2\tlabel\n0\ta cat\ta dog\t1\n";
-  write("WNLI/train.tsv", rows + "1\ta cat\ta cat\t0\n");
-  write("WNLI/dev.tsv", rows);
-  const std::vector<std::string> wnli = {"glue",       "--task-name", "WNLI",
-                                         "--data-dir", folder_,       "--init-checkpoint",
-                                         path("rte"),  "--save-path", path("wnli")};
-  const Result other_classes = run(wnli + std::vector<std::string>{"--do-evaluation", "true"});
-  EXPECT_NE(other_classes.error.find("the start model's classes are entailment, not_entailment, "
-                                     "those of WNLI are 0, 1; train it on the task"),
+  fs::create_directories(folder_ / "STS-B");
+  const std::string rows = "index\tsentence1\tsentence2\tscore\n0\ta cat\ta dog\t1\n";
+  write("STS-B/train.tsv", rows + "1\ta cat\ta cat\t5\n");
+  write("STS-B/dev.tsv", rows);
+  const std::vector<std::string> scores = {"glue",       "--task-name", "STS-B",
+                                           "--data-dir", folder_,       "--init-checkpoint",
+                                           path("rte"),  "--save-path", path("sts")};
+  const Result other_classes = run(scores + std::vector<std::string>{"--do-evaluation", "true"});
+  EXPECT_NE(other_classes.error.find("the start model's classes are [entailment, not_entailment], "
+                                     "those of STS-B are [score]; train it on the task"),
             std::string::npos)
       << other_classes.error;
   const Result afresh =
-      run(wnli + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1"});
+      run(scores + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1"});
   EXPECT_EQ(afresh.status, ExitCode::kSuccess) << afresh.error;
   EXPECT_NE(afresh.error.find("start afresh: classifier.weight, classifier.bias"),
             std::string::npos)
@@ -232,6 +232,25 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
   EXPECT_EQ(state.at("log_history").size(), 84u);
   const std::string best = state.at("best_model_checkpoint");
   EXPECT_TRUE(fs::exists(path("moved/" + best))) << best;
+
+  // The folder by its slash, and nothing left to train.
+  const Result slash = run(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
+                                                             path("moved/checkpoint-84/"),
+                                                             "--save-path", path("slash")});
+  EXPECT_EQ(slash.status, ExitCode::kSuccess) << slash.error;
+  EXPECT_EQ(slash.out, moved.out);
+  EXPECT_TRUE(fs::exists(path("slash/" + best))) << slash.error;
+  EXPECT_TRUE(fs::exists(path("slash/checkpoint-84")));
+
+  // A best one that is damaged is said to be, and does not end the run.
+  write("rte/" + best + "/model.safetensors", "damaged");
+  const Result damaged = run(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
+                                                               path("rte/checkpoint-80"),
+                                                               "--save-path", path("less")});
+  if (best != "checkpoint-80") {
+    EXPECT_EQ(damaged.status, ExitCode::kSuccess) << damaged.error;
+    EXPECT_NE(damaged.error.find("cannot be kept"), std::string::npos) << damaged.error;
+  }
 }
 
 TEST_F(FinetuneCommands, CompileOnlyTrainsNothing) {

@@ -14,6 +14,7 @@
 #include "models/hugging_face_config.h"
 #include "models/hugging_face_tokenizer.h"
 #include "models/stored_model.h"
+#include "train/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
@@ -147,21 +148,29 @@ void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
 
 // The model the run starts from; empty: none.
 fs::path start_path(FinetuneOptions& options) {
-  fs::path named = options.init_checkpoint;
-  if (named.empty() && !options.restore_dir.empty()) {
-    named = run_folder(options, options.restore_dir, options.seed);
+  if (!options.init_checkpoint.empty()) {
+    options.init_checkpoint = model_path(options.init_checkpoint).string();
+    return options.init_checkpoint;
   }
-  if (named.empty()) return {};
-  const fs::path path = model_path(named);
-  if (!options.init_checkpoint.empty()) options.init_checkpoint = path.string();
-  return path;
+  if (options.restore_dir.empty()) return {};
+  // Only its shape and words are asked for: a best checkpoint that is damaged does not matter here.
+  const fs::path folder = run_folder(options, options.restore_dir, options.seed);
+  return models::has_configuration(folder) ? folder : train::find_checkpoint(folder).path;
+}
+
+// A head that is not ours is no hindrance: another will start afresh.
+models::BertHead start_head(const fs::path& configuration) {
+  try {
+    return models::read_hugging_face_head(configuration);
+  } catch (const UserError&) {
+    return {.kind = models::HeadKind::kSequenceClassification};
+  }
 }
 
 bool lower_case_of(const FinetuneOptions& options, const OptionTable& table, const fs::path& folder,
                    const text::Vocabulary& vocabulary, const std::string& vocabulary_path) {
-  const bool lower_case = is_set(table, "do_lower_case")
-                              ? options.do_lower_case
-                              : models::is_lower_cased(folder, vocabulary);
+  const bool is_said = models::is_lower_cased(folder, vocabulary);
+  const bool lower_case = is_set(table, "do_lower_case") ? options.do_lower_case : is_said;
   if (lower_case && !vocabulary.likely_lower_cased()) {
     throw_user_error("do_lower_case is true, but {} has capital letters; set it to false",
                      vocabulary_path);
@@ -226,7 +235,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   const bool lower_case = lower_case_of(options, table, folder, vocabulary, vocabulary_path);
   models::BertHead head;
   if (!path.empty() && models::is_classifier(models::configuration_of(path))) {
-    head = models::read_hugging_face_head(models::configuration_of(path));
+    head = start_head(models::configuration_of(path));
   }
   return {.config = options.model,
           .head = std::move(head),

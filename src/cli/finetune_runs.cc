@@ -119,7 +119,6 @@ class FinetuneRuns {
     if (!has_output()) return {};
     auto client = client_of(CompiledModel::compile(model_at(checkpoint), {}));
     platform::make_writable_directory(folder);
-    const InferenceDisplay display(client, task_.sequences_to_finish());
     try {
       return task_.finish(client, folder);
     } catch (const InferenceStopped&) {
@@ -131,7 +130,6 @@ class FinetuneRuns {
 
   std::optional<double> evaluate(engine::Session& trained, int64_t step) {
     auto client = client_of(CompiledModel::compile(model_at({}), trained, {}));
-    const InferenceDisplay display(client, task_.sequences_to_evaluate());
     try {
       return task_.evaluate(client, step);
     } catch (const InferenceStopped&) {

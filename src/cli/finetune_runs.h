@@ -24,14 +24,12 @@ class FinetuneTask {
   virtual std::string fresh_prefix() const { return ""; }
   // Asked for once, however many seeds there are.
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
+  // Both run the client under an InferenceDisplay, which throws when a signal asks to stop.
   // The metric that chooses the weights to keep, more is better. Prints what the dev data score.
   virtual double evaluate(inference::InferenceClient& client, int64_t step) = 0;
   // Scores and predicts, as the phases say, into a folder.
   virtual Scores finish(inference::InferenceClient& client,
                         const std::filesystem::path& folder) = 0;
-  // Sequences that go through the model in each of these two.
-  virtual int64_t sequences_to_evaluate() const = 0;
-  virtual int64_t sequences_to_finish() const = 0;
 };
 
 struct Finetuning {

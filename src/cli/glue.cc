@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
+#include "cli/inference_display.h"
 #include "platform/file.h"
 #include "tasks/class_logits.h"
 #include "tasks/glue/glue_features.h"
@@ -114,13 +115,6 @@ class GlueFinetuneTask : public FinetuneTask {
     return std::make_shared<tasks::SampleDataset>(load(task_, GlueSplit::kTrain).samples);
   }
 
-  int64_t sequences_to_evaluate() const override { return std::ssize(parts_.front().samples); }
-  int64_t sequences_to_finish() const override {
-    int64_t sequences = 0;
-    for (const Part& part : parts_) sequences += std::ssize(part.samples);
-    return sequences;
-  }
-
   double evaluate(inference::InferenceClient& client, int64_t step) override {
     const Part& dev = parts_.front();
     const std::vector<double> values = predictions(client, dev.samples);
@@ -144,18 +138,17 @@ class GlueFinetuneTask : public FinetuneTask {
   }
 
  private:
-  // A classifier of other classes, or of these in another order, is of no use here.
+  // A classifier of another number of classes, or of these in another order, is of no use here.
+  // Their names alone say little: for 0 and 1 others have "negative" and "positive".
   void compare_classes() {
     const std::vector<std::string>& theirs = model_.head.labels;
-    if (model_.head.kind != models::HeadKind::kSequenceClassification || theirs == head_.labels) {
-      return;
-    }
-    const bool have_no_names =
-        std::ranges::all_of(theirs, [](const auto& name) { return name.starts_with("LABEL_"); });
-    if (have_no_names && theirs.size() == head_.labels.size()) return;
+    if (model_.head.kind != models::HeadKind::kSequenceClassification) return;
+    const bool is_reordered =
+        theirs != head_.labels && std::ranges::is_permutation(theirs, head_.labels);
+    if (theirs.size() == head_.labels.size() && !is_reordered) return;
     const std::string classes =
-        fmt::format("the start model's classes are {}, those of {} are {}", fmt::join(theirs, ", "),
-                    task_.name, fmt::join(head_.labels, ", "));
+        fmt::format("the start model's classes are [{}], those of {} are [{}]",
+                    fmt::join(theirs, ", "), task_.name, fmt::join(head_.labels, ", "));
     if (!phases_.training) throw_user_error("{}; train it on the task", classes);
     fmt::print(stderr, "note: {}; the classifier starts afresh\n", classes);
     has_its_classes_ = false;
@@ -189,6 +182,7 @@ class GlueFinetuneTask : public FinetuneTask {
 
   std::vector<double> predictions(inference::InferenceClient& client,
                                   const std::vector<data::Sample>& samples) const {
+    const InferenceDisplay display(client, std::ssize(samples));
     return tasks::class_predictions(tasks::class_logits(client, samples));
   }
 

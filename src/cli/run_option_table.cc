@@ -152,7 +152,7 @@ void add_execution_options(OptionTable& table, RunOptions& o) {
              .help = "Threads to compute with; 0: all",
              .group = group,
              .minimum = 0,
-             .maximum = 4096});
+             .maximum = 1024});
   table.add({.name = "seed",
              .target = &o.seed,
              .help = "Of initial weights, order of samples and dropout",

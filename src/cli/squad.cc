@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
+#include "cli/inference_display.h"
 #include "platform/file.h"
 #include "tasks/squad/squad_answering.h"
 #include "tasks/squad/squad_dataset.h"
@@ -142,9 +143,6 @@ class SquadTask : public FinetuneTask {
     return std::make_shared<tasks::SquadDataset>(std::move(train.data), std::move(train.features));
   }
 
-  int64_t sequences_to_evaluate() const override { return std::ssize(dev_.features.windows); }
-  int64_t sequences_to_finish() const override { return sequences_to_evaluate(); }
-
   double evaluate(inference::InferenceClient& client, int64_t step) override {
     const tasks::SquadScores scores = score(answers(client));
     fmt::print(stderr, "step {}: exact {:.2f} f1 {:.2f}\n", step, scores.all.exact, scores.all.f1);
@@ -192,6 +190,7 @@ class SquadTask : public FinetuneTask {
   }
 
   std::vector<tasks::SquadPrediction> answers(inference::InferenceClient& client) const {
+    const InferenceDisplay display(client, std::ssize(dev_.features.windows));
     return tasks::answer_squad(client, dev_.data, dev_.features, options_.prediction);
   }
 

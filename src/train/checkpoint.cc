@@ -139,8 +139,19 @@ void CheckpointStore::adopt(const fs::path& checkpoint) {
   if (fs::exists(target)) return;
   const int64_t step = step_of(checkpoint.filename().string()).value_or(0);
   const fs::path temporary = folder_ / fmt::format("{}{}", kTemporaryPrefix, unique_suffix(step));
-  fs::copy(checkpoint, temporary);
-  publish(temporary, target);
+  try {
+    fs::create_directory(temporary);
+    for (const auto& entry : fs::directory_iterator(checkpoint)) {
+      const platform::MappedFile from(entry.path());
+      platform::write_file_atomically(temporary / entry.path().filename(), from.text());
+    }
+    publish(temporary, target);
+  } catch (const std::runtime_error& error) {
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    throw_environment_error("cannot copy {} to {}: {}", checkpoint.string(), target.string(),
+                            error.what());
+  }
 }
 
 void CheckpointStore::write_content(const fs::path& temporary, const CheckpointContent& content) {

@@ -15,6 +15,7 @@
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
 #include "platform/signals.h"
+#include "train/manifest.h"
 
 namespace cloze::train {
 namespace {
@@ -140,10 +141,11 @@ void Training::restore() {
     inference::require_all(matched, file->path());
     inference::copy_tensors(session, wanted, matched);
   }
-  adopt_best(found.path.parent_path());
+  const fs::path folder = fs::canonical(found.path).parent_path();
+  adopt_best(folder);
   history_ = read_trainer_history(found.path / kTrainerStateName);
   state_.total_steps = options_.num_steps;
-  last_saved_step_ = state_.step;
+  if (fs::equivalent(folder, store_.folder())) last_saved_step_ = state_.step;
   notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
                       options_.num_steps));
 }
@@ -153,9 +155,10 @@ void Training::adopt_best(const fs::path& folder) {
   if (!state_.best_metric) return;
   const fs::path best = folder / fmt::format("checkpoint-{}", state_.best_step);
   if (fs::exists(store_.folder() / best.filename())) return;
-  if (!fs::exists(best)) {
-    notice_(fmt::format("{}, the best so far, is gone; the best of what follows will be kept",
-                        best.string()));
+  if (const std::optional<std::string> damage = find_damage(best)) {
+    notice_(
+        fmt::format("{}, the best so far, cannot be kept ({}); the best of what follows will be",
+                    best.string(), *damage));
     state_.best_metric.reset();
     return;
   }

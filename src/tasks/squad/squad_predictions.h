@@ -16,7 +16,7 @@
 // and the null odds are the null score itself; the original crashes there.
 //
 // google: the text is cut out of the original words by characters (answer_text.h), unless these are
-// longer than 1,000 bytes. Then, and in hugging face's form, it
+// together longer than 1,000 bytes. Then, and in hugging face's form, it
 // is the context's bytes from the first token to the last. There texts are not repeated in the
 // n-best list, which run_qa.py does.
 //
