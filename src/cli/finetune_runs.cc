@@ -21,7 +21,7 @@ using inference::CompiledModel;
 
 fs::path best_checkpoint(const fs::path& folder, const train::TrainingState& state) {
   const int64_t step = state.best_metric ? state.best_step : state.step;
-  return folder / fmt::format("checkpoint-{}", step);
+  return train::checkpoint_path(folder, step);
 }
 
 fs::path output_folder(const FinetuneOptions& options) {
@@ -156,12 +156,8 @@ class FinetuneRuns {
 
 void print_plan(const FinetuneOptions& options, const StartModel& model,
                 const models::BertHead& head) {
-  const train::TrainingStepOptions step = step_of(options, model, head);
-  const BatchPlan batch = batch_plan(options);
-  fmt::print(
-      "step {} sequences, in micro-batches of {} tokens, {} sequences\n{}",
-      batch.sequences_per_step, batch.tokens, batch.sequences,
-      describe_program(engine::compile(train::training_graph(step).graph, step.compile), false));
+  fmt::print("{}", describe_plan(step_of(options, model, head),
+                                 batch_plan(options).sequences_per_step, false));
 }
 
 void finetune(const Finetuning& finetuning, FinetuneTask& task) {

@@ -30,13 +30,8 @@ struct Command {
 };
 
 void print_plan(const PretrainOptions& options, bool with_kernels) {
-  const auto step = training_step_options(options);
-  const plan::Program program = engine::compile(train::training_graph(step).graph, step.compile);
-  const BatchPlan batch = batch_plan(options);
-  fmt::print("step {} sequences, in micro-batches of {} tokens, {} sequences, {} predictions\n",
-             batch.sequences_per_step, batch.tokens, batch.sequences,
-             prediction_room(options, batch));
-  fmt::print("{}", describe_program(program, with_kernels));
+  fmt::print("{}", describe_plan(training_step_options(options),
+                                 batch_plan(options).sequences_per_step, with_kernels));
 }
 
 // Shapes of tensors say neither how many heads there are nor how numbers are computed.

@@ -56,9 +56,15 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   return training;
 }
 
-std::string describe_program(const plan::Program& program, bool with_kernels) {
-  std::string text = fmt::format("parameters {:.1f} million\n",
-                                 static_cast<double>(num_parameters(program.graph)) / 1e6);
+std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequences_per_step,
+                          bool with_kernels) {
+  const plan::Program program = engine::compile(train::training_graph(step).graph, step.compile);
+  const auto& [tokens, sequences, predictions] = step.capacity;
+  std::string text = fmt::format("step {} sequences, in micro-batches of {} tokens, {} sequences",
+                                 sequences_per_step, tokens, sequences);
+  if (predictions > 0) text += fmt::format(", {} predictions", predictions);
+  text += fmt::format("\nparameters {:.1f} million\n",
+                      static_cast<double>(num_parameters(program.graph)) / 1e6);
   for (int i = 0; i < plan::kNumArenas; ++i) {
     text += fmt::format("  {:<16} {:>10.1f} MiB\n", plan::name_of(static_cast<plan::Arena>(i)),
                         mebibytes(program.arena_bytes[i]));

@@ -14,7 +14,9 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
 // Opens the data; tokenises it first when it is text.
 train::TrainingOptions pretraining_options(const PretrainOptions& options);
 
-// Memory by arena, parameters, work per step; with kernels also each operator's choice.
-std::string describe_program(const plan::Program& program, bool with_kernels);
+// How a step is laid out, its parameters and memory by arena; with kernels also each operator's
+// choice.
+std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequences_per_step,
+                          bool with_kernels);
 
 }  // namespace cloze::cli

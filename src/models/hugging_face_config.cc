@@ -91,10 +91,17 @@ void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
   }
 }
 
-HeadKind head_kind_of(const json& object, const std::string& source) {
+// The first of "architectures"; nullptr when there is none.
+const json* first_architecture(const json& object) {
   const auto names = object.find("architectures");
-  if (names == object.end() || !names->is_array() || names->empty()) return HeadKind::kPretraining;
-  const json& name = names->front();
+  const bool is_named = names != object.end() && names->is_array() && !names->empty();
+  return is_named ? &names->front() : nullptr;
+}
+
+HeadKind head_kind_of(const json& object, const std::string& source) {
+  const json* first = first_architecture(object);
+  if (first == nullptr) return HeadKind::kPretraining;
+  const json& name = *first;
   if (name == "BertModel" || name == "BertForMaskedLM") return HeadKind::kPretraining;
   for (const HeadKind kind :
        {HeadKind::kPretraining, HeadKind::kQuestionAnswering, HeadKind::kSequenceClassification}) {
@@ -259,9 +266,8 @@ BertHead read_hugging_face_head(const std::filesystem::path& path) {
 
 bool is_classifier(const std::filesystem::path& path) {
   const json object = formats::read_json_file(path);
-  const auto names = object.find("architectures");
-  return names != object.end() && names->is_array() && !names->empty() &&
-         names->front() == architecture_of(HeadKind::kSequenceClassification);
+  const json* name = first_architecture(object);
+  return name != nullptr && *name == architecture_of(HeadKind::kSequenceClassification);
 }
 
 }  // namespace cloze::models

@@ -15,14 +15,22 @@ BertConfig config_of(const std::string& text) {
   return bert_config_from_json(*formats::parse_json(text), "config.json");
 }
 
-std::string refusal_of(const std::string& text) {
+BertHead head_of(const std::string& keys) {
+  const std::string text = R"({"architectures": ["BertForSequenceClassification"], )" + keys + "}";
+  return bert_head_from_json(*formats::parse_json(text), "config.json");
+}
+
+template <class Read>
+std::string refusal(const Read& read, const std::string& text) {
   try {
-    config_of(text);
+    read(text);
   } catch (const UserError& error) {
     return error.what();
   }
   return "accepted";
 }
+std::string refusal_of(const std::string& text) { return refusal(config_of, text); }
+std::string head_refusal_of(const std::string& keys) { return refusal(head_of, keys); }
 
 TEST(HuggingFaceConfig, ReadsWhatItWrites) {
   BertConfig config;
@@ -84,20 +92,6 @@ TEST(HuggingFaceConfig, GooglesFileSaysTheEpsilonWhereItIsAnother) {
   EXPECT_EQ(google_config_text(config).find("layer_norm_eps"), std::string::npos);
   config.layer_norm_eps = 0.5;
   EXPECT_EQ(config_of(google_config_text(config)), config);
-}
-
-BertHead head_of(const std::string& keys) {
-  const std::string text = R"({"architectures": ["BertForSequenceClassification"], )" + keys + "}";
-  return bert_head_from_json(*formats::parse_json(text), "config.json");
-}
-
-std::string head_refusal_of(const std::string& keys) {
-  try {
-    head_of(keys);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 TEST(HuggingFaceConfig, ClassesByNameOrByNumber) {

@@ -115,21 +115,12 @@ CheckpointStore::CheckpointStore(fs::path folder, int64_t max_to_keep)
 }
 
 fs::path CheckpointStore::save(const CheckpointContent& content) {
-  const int64_t step = content.state.step;
-  const fs::path target = folder_ / fmt::format("{}{}", kPrefix, step);
+  const fs::path target = checkpoint_path(folder_, content.state.step);
   const uint64_t bytes = bytes_needed(content);
   check_free_space(folder_, target, bytes);
-  const fs::path temporary = folder_ / fmt::format("{}{}", kTemporaryPrefix, unique_suffix(step));
-  try {
-    fs::create_directory(temporary);
-    write_content(temporary, content);
-    publish(temporary, target);
-  } catch (const std::runtime_error& error) {
-    std::error_code ignored;
-    fs::remove_all(temporary, ignored);
-    throw_environment_error("cannot save {} ({:.0f} MiB): {}; older checkpoints are untouched",
-                            target.string(), static_cast<double>(bytes) / kMiB, error.what());
-  }
+  install(target,
+          fmt::format("save {} ({:.0f} MiB)", target.string(), static_cast<double>(bytes) / kMiB),
+          [&](const fs::path& temporary) { write_content(temporary, content); });
   rotate(target, content.state);
   return target;
 }
@@ -137,20 +128,27 @@ fs::path CheckpointStore::save(const CheckpointContent& content) {
 void CheckpointStore::adopt(const fs::path& checkpoint) {
   const fs::path target = folder_ / checkpoint.filename();
   if (fs::exists(target)) return;
-  const int64_t step = step_of(checkpoint.filename().string()).value_or(0);
+  install(target, fmt::format("copy {} to {}", checkpoint.string(), target.string()),
+          [&](const fs::path& temporary) {
+            for (const auto& entry : fs::directory_iterator(checkpoint)) {
+              const platform::MappedFile from(entry.path());
+              platform::write_file_atomically(temporary / entry.path().filename(), from.text());
+            }
+          });
+}
+
+void CheckpointStore::install(const fs::path& target, const std::string& what,
+                              const std::function<void(const fs::path& temporary)>& write) {
+  const int64_t step = step_of(target.filename().string()).value_or(0);
   const fs::path temporary = folder_ / fmt::format("{}{}", kTemporaryPrefix, unique_suffix(step));
   try {
     fs::create_directory(temporary);
-    for (const auto& entry : fs::directory_iterator(checkpoint)) {
-      const platform::MappedFile from(entry.path());
-      platform::write_file_atomically(temporary / entry.path().filename(), from.text());
-    }
+    write(temporary);
     publish(temporary, target);
   } catch (const std::runtime_error& error) {
     std::error_code ignored;
     fs::remove_all(temporary, ignored);
-    throw_environment_error("cannot copy {} to {}: {}", checkpoint.string(), target.string(),
-                            error.what());
+    throw_environment_error("cannot {}: {}; older checkpoints are untouched", what, error.what());
   }
 }
 
@@ -203,6 +201,10 @@ void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& st
                               checkpoint.path.string(), error.message());
     }
   }
+}
+
+fs::path checkpoint_path(const fs::path& folder, int64_t step) {
+  return folder / fmt::format("{}{}", kPrefix, step);
 }
 
 std::vector<int64_t> checkpoint_steps(const fs::path& folder) {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ class CheckpointStore {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  // Writes under another name, then publishes. `what`: "cannot WHAT: reason" is said otherwise.
+  void install(const std::filesystem::path& target, const std::string& what,
+               const std::function<void(const std::filesystem::path& temporary)>& write);
   void write_content(const std::filesystem::path& temporary, const CheckpointContent& content);
   void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);
   void rotate(const std::filesystem::path& just_saved, const TrainingState& state);
@@ -65,6 +69,9 @@ class CheckpointStore {
   int64_t max_to_keep_;
   platform::FolderLock lock_;
 };
+
+// FOLDER/checkpoint-STEP
+std::filesystem::path checkpoint_path(const std::filesystem::path& folder, int64_t step);
 
 // Steps of the checkpoints in a folder, damaged or not, newest first. A new run should not begin in
 // a folder that has some: on resuming, they would be taken for its own.

@@ -153,7 +153,7 @@ void Training::restore() {
 // The best so far goes with the run into another folder: at the end it may still be the best.
 void Training::adopt_best(const fs::path& folder) {
   if (!state_.best_metric) return;
-  const fs::path best = folder / fmt::format("checkpoint-{}", state_.best_step);
+  const fs::path best = checkpoint_path(folder, state_.best_step);
   if (fs::exists(store_.folder() / best.filename())) return;
   if (const std::optional<std::string> damage = find_damage(best)) {
     notice_(

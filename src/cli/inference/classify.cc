@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,10 +42,7 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
       texts.push_back(text_of(text::take_line(rest)));
     }
   } else {
-    for (std::string line; std::getline(std::cin, line);) {
-      note_invalid_utf8(line, fmt::format("line {}", texts.size() + 1));
-      texts.push_back(text_of(line));
-    }
+    for (const std::string& line : input_lines()) texts.push_back(text_of(line));
   }
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   return texts;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -78,13 +77,7 @@ void run(const Options& options) {
     print_score(filler, read_questions(options.score_file));
     return;
   }
-  std::vector<std::string> texts = options.texts;
-  if (texts.empty()) {
-    for (std::string line; std::getline(std::cin, line);) {
-      note_invalid_utf8(line, fmt::format("line {}", texts.size() + 1));
-      texts.push_back(line);
-    }
-  }
+  const std::vector<std::string> texts = options.texts.empty() ? input_lines() : options.texts;
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   print_blanks(filler, texts, options.top_k);
 }

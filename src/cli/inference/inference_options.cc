@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <iostream>
 
 #include "base/error.h"
 #include "formats/tf_checkpoint.h"
@@ -23,7 +24,7 @@ fs::path model_path(const fs::path& path) {
   if (!fs::is_directory(path) || models::has_configuration(path)) return path;
   const fs::path newest = train::find_checkpoint(path).path;
   const train::TrainingState state = train::read_training_state(newest / train::kStateName);
-  const fs::path best = newest.parent_path() / fmt::format("checkpoint-{}", state.best_step);
+  const fs::path best = train::checkpoint_path(newest.parent_path(), state.best_step);
   if (!state.best_metric || !fs::exists(best)) return newest;
   return train::find_checkpoint(best).path;  // which refuses a damaged one
 }
@@ -31,6 +32,15 @@ fs::path model_path(const fs::path& path) {
 void note_invalid_utf8(std::string_view text, std::string_view source) {
   if (text::is_valid_utf8(text)) return;
   fmt::print(stderr, "note: {} is not all UTF-8; what is not was left out\n", source);
+}
+
+std::vector<std::string> input_lines() {
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(std::cin, line);) {
+    note_invalid_utf8(line, fmt::format("line {}", lines.size() + 1));
+    lines.push_back(line);
+  }
+  return lines;
 }
 
 inference::CompiledModel compile_model(const fs::path& path,

@@ -27,6 +27,8 @@ std::filesystem::path model_path(const std::filesystem::path& path);
 
 // Says on standard error when a text is not all UTF-8: the tokenizer leaves such bytes out.
 void note_invalid_utf8(std::string_view text, std::string_view source);
+// The lines of standard input; those that are not all UTF-8 are noted.
+std::vector<std::string> input_lines();
 
 // How weights are packed: --precision and --strassen.
 struct CompileFlags {
