@@ -67,22 +67,19 @@ inline constexpr int64_t kTileRows = 6;
 template <RowLayout kLayout>
 class StepValues {
  public:
-  StepValues(const float* a, int64_t stride) : a_(a), again_(a), stride_(stride) {
+  StepValues(const float* a, int64_t stride) : a_(a), stride_(stride) {}
+
+  HWY_INLINE FloatVector value(int64_t row) const { return hn::Set(FloatTag(), a_[offset(row)]); }
+  // The same, loaded again: a pointer that the compiler does not know to be the same. Not where the
+  // address has an index, which makes two instructions of one again.
+  HWY_INLINE StepValues again() const {
+    StepValues same = *this;
 #if HWY_TARGET <= HWY_AVX3
-    // So that the compiler does not see that both are the same, and loads once. Not where the
-    // address has an index, which makes two instructions of one again.
-    if constexpr (kLayout == RowLayout::kByDepth) asm("" : "+r"(again_));
+    if constexpr (kLayout == RowLayout::kByDepth) asm("" : "+r"(same.a_));
 #endif
+    return same;
   }
-  HWY_INLINE FloatVector left(int64_t row) const { return hn::Set(FloatTag(), a_[offset(row)]); }
-  HWY_INLINE FloatVector right(int64_t row) const {
-    return hn::Set(FloatTag(), (row % 4 == 0 ? a_ : again_)[offset(row)]);
-  }
-  HWY_INLINE void advance() {
-    const int64_t step = kLayout == RowLayout::kByRow ? 1 : stride_;
-    a_ += step;
-    again_ += step;
-  }
+  HWY_INLINE void advance() { a_ += kLayout == RowLayout::kByRow ? 1 : stride_; }
 
  private:
   HWY_INLINE int64_t offset(int64_t row) const {
@@ -90,7 +87,6 @@ class StepValues {
   }
 
   const float* HWY_RESTRICT a_;
-  const float* HWY_RESTRICT again_;
   int64_t stride_;
 };
 
@@ -102,10 +98,11 @@ HWY_INLINE void AddProducts(const StepValues<kLayout>& a, const float* HWY_RESTR
   const FloatTag d;
   const FloatVector b0 = hn::Load(d, b);
   const FloatVector b1 = hn::Load(d, b + kLanes);
+  const auto again = a.again();
 #pragma GCC unroll 14
   for (int64_t i = 0; i < kRows; ++i) {
-    left[i] = hn::MulAdd(a.left(i), b0, left[i]);
-    right[i] = hn::MulAdd(a.right(i), b1, right[i]);
+    left[i] = hn::MulAdd(a.value(i), b0, left[i]);
+    right[i] = hn::MulAdd((i % 4 == 0 ? a : again).value(i), b1, right[i]);
   }
 }
 
