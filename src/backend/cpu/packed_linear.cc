@@ -84,14 +84,18 @@ struct TileSums {
   int64_t part_rows = 0, part_depth = 0;
   int64_t row = 0, rows = 0;  // of a part
   Part depths;
-  const Scheme* scheme = nullptr;
+  std::span<const QuadrantTerms> operands;
+  int num_parts = 0;
   float* scratch = nullptr;  // [4, kPackedDepth, kTileRows]
   float* packed = nullptr;   // of the first operand
   int64_t operand_floats = 0;
 };
 
-// What is laid out at a time: the parts of x stay in the first cache until their sums are made.
-inline constexpr int64_t kPackedDepth = 128;
+// What is laid out at a time: the parts of x, and what is fetched of them for the next time, stay
+// in the first cache until their sums are made.
+inline constexpr int64_t kPackedDepth = 32;
+
+inline constexpr int64_t kLineBytes = 64;
 
 }  // namespace cloze::backend::cpu
 #endif
@@ -101,6 +105,8 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
 // A part of x, for some of the depth, as a tile. Parts may end behind the last row: zeros there.
+// Fetches as much of the depth that comes next: rows lie too far apart for the processor to foresee
+// it.
 HWY_INLINE void PackPart(const TileSums& t, int part, int64_t begin, int64_t depth, float* to) {
   const int64_t row = part / 2 * t.part_rows + t.row;
   const int64_t rows = HWY_MIN(t.rows, t.M - row);
@@ -108,42 +114,46 @@ HWY_INLINE void PackPart(const TileSums& t, int part, int64_t begin, int64_t dep
     std::fill_n(to, depth * kTileRows, 0.0f);
     return;
   }
-  PackRows(t.x + row * t.K + part % 2 * t.part_depth + begin, t.K, depth, rows, to);
+  const float* x = t.x + row * t.K + part % 2 * t.part_depth + begin;
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* next = x + i * t.K + depth;
+    for (int64_t k = 0; k < depth; k += kLineBytes / 4) hwy::Prefetch(next + k);
+  }
+  PackRows(x, t.K, depth, rows, to);
 }
 
-// to[i] = the sum of what lies i behind the start of each part, times the part's factor.
-HWY_INLINE void SumPackedParts(const ops::Quadrants& factors, const float* parts, int64_t stride,
-                               int64_t count, float* to) {
+// to[i] = the sum of what lies i behind the start of two parts, times the parts' factors.
+HWY_INLINE void SumPackedParts(const QuadrantTerms& terms, float* const* parts, int64_t count,
+                               float* to) {
   const FloatTag d;
-  const QuadrantTerms terms = terms_of(factors);
-  const float* first = parts + terms.quadrant[0] * stride;
-  const float* second = parts + terms.quadrant[1] * stride;
+  const float* first = parts[terms.quadrant[0]];
+  const float* second = parts[terms.quadrant[1]];
   const FloatVector first_factor = hn::Set(d, terms.factor[0]);
   const FloatVector second_factor = hn::Set(d, terms.factor[1]);
   ForEachVector(d, count, [&](int64_t i, auto part) HWY_ATTR {
-    FloatVector sum = hn::Mul(first_factor, LoadFloats(d, first + i, part));
-    if (terms.count == 2) sum = hn::MulAdd(second_factor, LoadFloats(d, second + i, part), sum);
-    StoreFloats(d, sum, to + i, part);
+    const FloatVector product = hn::Mul(first_factor, LoadFloats(d, first + i, part));
+    StoreFloats(d, hn::MulAdd(second_factor, LoadFloats(d, second + i, part), product), to + i,
+                part);
   });
 }
 
-// All operands of a tile: x is laid out once, then added up.
+// All operands of a tile: x is laid out once, a part that is an operand in its place, then added
+// up.
 void pack_tile(const TileSums& t) {
-  const Scheme& scheme = *t.scheme;
   for (int64_t k = t.depths.begin; k < t.depths.end; k += kPackedDepth) {
     const int64_t depth = HWY_MIN(kPackedDepth, t.depths.end - k);
     const int64_t count = depth * kTileRows;
     float* packed = t.packed + (k - t.depths.begin) * kTileRows;
-    if (scheme.operands.size() == 1) {
-      PackPart(t, 0, k, depth, packed);
-      continue;
+    float* parts[4];
+    for (int part = 0; part < 4; ++part) parts[part] = t.scratch + part * count;
+    for (size_t i = 0; i < t.operands.size(); ++i) {
+      const QuadrantTerms& terms = t.operands[i];
+      if (terms.count == 1) parts[terms.quadrant[0]] = packed + i * t.operand_floats;
     }
-    for (int part = 0; part < scheme.row_parts * scheme.column_parts; ++part) {
-      PackPart(t, part, k, depth, t.scratch + part * count);
-    }
-    for (const ops::Quadrants& operand : scheme.operands) {
-      SumPackedParts(operand, t.scratch, count, count, packed);
-      packed += t.operand_floats;
+    for (int part = 0; part < t.num_parts; ++part) PackPart(t, part, k, depth, parts[part]);
+    for (size_t i = 0; i < t.operands.size(); ++i) {
+      const QuadrantTerms& terms = t.operands[i];
+      if (terms.count == 2) SumPackedParts(terms, parts, count, packed + i * t.operand_floats);
     }
   }
 }
@@ -167,7 +177,6 @@ struct TileTargets {
 // kFetchDepth of the depth, lines of what comes next are fetched and a row of each target: evenly,
 // as more at a time would have to wait for each other.
 inline constexpr int64_t kFetchDepth = 16;
-inline constexpr int64_t kLineBytes = 64;
 
 template <int64_t kRows>
 HWY_INLINE void SumRows(const TileArguments& t, const TileTargets& to, FloatVector (&left)[kRows],
@@ -392,6 +401,7 @@ class PackedLinear final : public Kernel {
         K_(request.inputs[0].shape[1]),
         N_(request.outputs[0].shape[1]),
         scheme_(scheme_of(request)),
+        operands_(operands_of(scheme_)),
         steps_(steps_of(scheme_)),
         part_rows_(divide_up(M_, scheme_.row_parts)),
         part_columns_(N_ / scheme_.column_parts),
@@ -495,7 +505,8 @@ class PackedLinear final : public Kernel {
       sums.row = (blocks.begin + block) * block_rows_ + tiles.begin(tile);
       sums.rows = tiles.height(tile);
       sums.depths = depths;
-      sums.scheme = &scheme_;
+      sums.operands = operands_;
+      sums.num_parts = scheme_.row_parts * scheme_.column_parts;
       sums.scratch = scratch;
       sums.packed = operands + block * block_floats() + tile * tile_rows_ * depths.size();
       sums.operand_floats = operand_floats();
@@ -523,6 +534,7 @@ class PackedLinear final : public Kernel {
   KernelRequest request_;
   int64_t M_, K_, N_;
   const Scheme& scheme_;
+  std::vector<QuadrantTerms> operands_;
   std::vector<SchemeStep> steps_;
   int64_t part_rows_, part_columns_, depth_;
   int64_t tile_rows_ = 0, panel_columns_ = 0, depth_block_ = 0;

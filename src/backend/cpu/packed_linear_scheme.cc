@@ -35,6 +35,16 @@ QuadrantTerms terms_of(const Quadrants& factors) {
   return terms;
 }
 
+std::vector<QuadrantTerms> operands_of(const Scheme& scheme) {
+  std::vector<QuadrantTerms> operands;
+  for (const Quadrants& factors : scheme.operands) {
+    const QuadrantTerms terms = operands.emplace_back(terms_of(factors));
+    CLOZE_CHECK(terms.count == 2 || terms.factor[0] == 1.0f, "a quadrant times {}",
+                terms.factor[0]);
+  }
+  return operands;
+}
+
 std::vector<SchemeStep> steps_of(const Scheme& scheme) {
   std::vector<SchemeStep> steps;
   for (size_t i = 0; i < scheme.products.size(); ++i) {

@@ -74,4 +74,7 @@ struct SchemeStep {
 
 std::vector<SchemeStep> steps_of(const Scheme& scheme);
 
+// Those of one quadrant have the factor 1.
+std::vector<QuadrantTerms> operands_of(const Scheme& scheme);
+
 }  // namespace cloze::backend::cpu
