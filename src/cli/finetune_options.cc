@@ -167,15 +167,17 @@ models::BertHead start_head(const fs::path& configuration) {
   }
 }
 
-bool lower_case_of(const FinetuneOptions& options, const OptionTable& table, const fs::path& folder,
-                   const text::Vocabulary& vocabulary, const std::string& vocabulary_path) {
-  const bool is_said = models::is_lower_cased(folder, vocabulary);
-  const bool lower_case = is_set(table, "do_lower_case") ? options.do_lower_case : is_said;
-  if (lower_case && !vocabulary.likely_lower_cased()) {
+text::TokenizerOptions tokenizer_options(const FinetuneOptions& options, const OptionTable& table,
+                                         const fs::path& folder, const text::Vocabulary& vocabulary,
+                                         const std::string& vocabulary_path) {
+  models::require_bert_tokenizer(folder);
+  text::TokenizerOptions tokenizer = models::read_tokenizer_options(folder, vocabulary);
+  if (is_set(table, "do_lower_case")) tokenizer.lower_case = options.do_lower_case;
+  if (tokenizer.lower_case && !vocabulary.likely_lower_cased()) {
     throw_user_error("do_lower_case is true, but {} has capital letters; set it to false",
                      vocabulary_path);
   }
-  return lower_case;
+  return tokenizer;
 }
 
 }  // namespace
@@ -232,15 +234,15 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     throw_user_error("{} has {} tokens, the model's vocab_size is {}; they do not belong together",
                      vocabulary_path, vocabulary.size(), options.model.vocab_size);
   }
-  const bool lower_case = lower_case_of(options, table, folder, vocabulary, vocabulary_path);
+  const text::TokenizerOptions tokenizer =
+      tokenizer_options(options, table, folder, vocabulary, vocabulary_path);
   models::BertHead head;
   if (!path.empty() && models::is_classifier(models::configuration_of(path))) {
     head = start_head(models::configuration_of(path));
   }
   return {.config = options.model,
           .head = std::move(head),
-          .tokenizer = text::Tokenizer(std::move(vocabulary), {.lower_case = lower_case}),
-          .lower_case = lower_case};
+          .tokenizer = text::Tokenizer(std::move(vocabulary), tokenizer)};
 }
 
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,

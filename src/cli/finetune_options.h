@@ -41,7 +41,6 @@ struct StartModel {
   models::BertConfig config;
   models::BertHead head;  // of the checkpoint, where there is one
   text::Tokenizer tokenizer;
-  bool lower_case = true;
 };
 
 // Also sets options.model, and puts init_checkpoint's newest checkpoint in its place when it is a

@@ -103,7 +103,7 @@ class FinetuneRuns {
     run.restore_dir = folder_to_resume();
     run.dataset = dataset;
     run.tokens = finetuning_.model.tokenizer.vocabulary().tokens();
-    run.lower_case = finetuning_.model.lower_case;
+    run.tokenizer = finetuning_.model.tokenizer.options();
     run.extra_files.push_back(
         {"training_config.json", formats::json_text(finetuning_.table.values())});
     if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {

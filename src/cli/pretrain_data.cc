@@ -72,7 +72,7 @@ PretrainData open_store(const PretrainOptions& options) {
   check_size(store->vocabulary(), store->folder().string(), options);
   const data::TokenStoreManifest manifest = store->manifest();
   PretrainData opened{.tokens = store->vocabulary().tokens(),
-                      .lower_case = manifest.rules.tokenizer.lower_case};
+                      .tokenizer = manifest.rules.tokenizer};
   opened.dataset = std::make_shared<data::TokenStoreDataset>(
       std::move(store),
       data::DrawingOptions{.pairs = {.short_sequence_probability = options.short_seq_prob,
@@ -131,7 +131,7 @@ PretrainData open_pretrain_data(const PretrainOptions& options) {
   if (draws_samples(options)) return open_store(options);
   return {.dataset = open_without_vocabulary(options),
           .tokens = vocabulary_tokens(options),
-          .lower_case = options.do_lower_case};
+          .tokenizer = {.lower_case = options.do_lower_case}};
 }
 
 bool draws_samples(const PretrainOptions& options) {

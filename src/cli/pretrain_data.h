@@ -9,13 +9,14 @@
 #include "cli/option_table.h"
 #include "cli/pretrain_options.h"
 #include "data/dataset.h"
+#include "text/tokenizer_options.h"
 
 namespace cloze::cli {
 
 struct PretrainData {
   std::shared_ptr<const data::Dataset> dataset;
   std::vector<std::string> tokens;  // the vocabulary; empty when nothing names it
-  bool lower_case = true;
+  text::TokenizerOptions tokenizer;
 };
 
 // Tokenises input_file first when it is given. UserError when vocabulary, vocab_size and data do

@@ -69,6 +69,7 @@ template OptionHandle Subcommand::add_option(Text, int&, Text);
 template OptionHandle Subcommand::add_option(Text, int64_t&, Text);
 template OptionHandle Subcommand::add_option(Text, uint64_t&, Text);
 template OptionHandle Subcommand::add_option(Text, double&, Text);
+template OptionHandle Subcommand::add_option(Text, std::optional<bool>&, Text);
 template OptionHandle Subcommand::add_option(Text, std::optional<int64_t>&, Text);
 template OptionHandle Subcommand::add_option(Text, std::optional<double>&, Text);
 

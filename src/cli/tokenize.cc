@@ -17,6 +17,7 @@ namespace {
 struct TokenizeOptions {
   std::string vocab;
   std::string profile = "hf";
+  text::TokenizerOptions rules;
   bool cased = false;
   bool offsets = false;
 };
@@ -52,9 +53,10 @@ uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std:
 
 void tokenize(const TokenizeOptions& options) {
   constexpr size_t kFlushBytes = size_t{1} << 20;
-  const text::Tokenizer tokenizer(
-      text::Vocabulary::load(options.vocab),
-      {.profile = text::profile_from_name(options.profile), .lower_case = !options.cased});
+  text::TokenizerOptions rules = options.rules;
+  rules.profile = text::profile_from_name(options.profile);
+  rules.lower_case = !options.cased;
+  const text::Tokenizer tokenizer(text::Vocabulary::load(options.vocab), rules);
   std::ios::sync_with_stdio(false);
   std::vector<int32_t> ids;
   fmt::memory_buffer out;
@@ -78,6 +80,12 @@ void add_tokenize(Subcommand parent) {
       parent.add_subcommand("tokenize", "Print the token ids of each line of standard input");
   command.add_option("--vocab", options->vocab, "vocab.txt, one token per line").required();
   command.add_flag("--cased", options->cased, "Keep capitals and accents");
+  command.add_option("--strip-accents", options->rules.strip_accents,
+                     "Strip accents, true or false; as --cased says if left out");
+  command
+      .add_option("--tokenize-chinese-chars", options->rules.tokenize_chinese_chars,
+                  "Make every ideograph a word, true or false")
+      .shows_default();
   command
       .add_option("--profile", options->profile,
                   "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)")

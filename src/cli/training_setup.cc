@@ -52,7 +52,7 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   training.dataset = data.dataset;
   training.duplicate_factor = copies;
   training.tokens = std::move(data.tokens);
-  training.lower_case = data.lower_case;
+  training.tokenizer = data.tokenizer;
   return training;
 }
 

@@ -22,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "compiled models are read as they are");
 
 constexpr std::string_view kMagic = "clozemdl";
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr uint64_t kPageBytes = 4096;
 
 struct RawHeader {
@@ -125,8 +125,9 @@ std::vector<std::string> lines_of(std::string_view text) {
 nlohmann::json parse_description(std::string_view text, const std::filesystem::path& file) {
   auto parsed = formats::parse_json(text);
   if (!parsed) throw_damaged(file, "the description is not JSON");
-  for (const char* key : {"config", "lower_case", "profile", "precision", "strassen",
-                          "panel_columns", "pairs", "weights"}) {
+  for (const char* key :
+       {"config", "profile", "lower_case", "strip_accents", "tokenize_chinese_chars", "precision",
+        "strassen", "panel_columns", "pairs", "weights"}) {
     if (!parsed->contains(key)) throw_damaged(file, fmt::format("the description lacks {}", key));
   }
   return *parsed;
@@ -137,7 +138,9 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
   const std::string source = file.string();
   const text::TokenizerOptions options{
       .profile = text::profile_from_name(description["profile"].get<std::string>()),
-      .lower_case = description["lower_case"].get<bool>()};
+      .lower_case = description["lower_case"].get<bool>(),
+      .strip_accents = description["strip_accents"].get<bool>(),
+      .tokenize_chinese_chars = description["tokenize_chinese_chars"].get<bool>()};
   return {.path = file,
           .config = models::bert_config_from_json(description["config"], source),
           .head = models::bert_head_from_json(description["config"], source),
@@ -218,14 +221,17 @@ bool CompiledModel::is_compiled(const std::filesystem::path& file) {
 std::string CompiledModel::description() const {
   const std::string config_text = models::hugging_face_config_text(config(), head());
   const ops::PackWeightAttributes packing = weight_packing(options_);
-  return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},
-                             {"profile", text::profile_name(tokenizer().options().profile)},
-                             {"lower_case", tokenizer().options().lower_case},
-                             {"precision", name_of(options_.precision)},
-                             {"strassen", options_.strassen},
-                             {"panel_columns", packing.panel_columns},
-                             {"pairs", is_in_pairs(packing)},
-                             {"weights", table_of(program_of(graph(kSomeShape)))}});
+  return formats::json_line(
+      {{"config", nlohmann::ordered_json::parse(config_text)},
+       {"profile", text::profile_name(tokenizer().options().profile)},
+       {"lower_case", tokenizer().options().lower_case},
+       {"strip_accents", tokenizer().options().strips_accents()},
+       {"tokenize_chinese_chars", tokenizer().options().tokenize_chinese_chars},
+       {"precision", name_of(options_.precision)},
+       {"strassen", options_.strassen},
+       {"panel_columns", packing.panel_columns},
+       {"pairs", is_in_pairs(packing)},
+       {"weights", table_of(program_of(graph(kSomeShape)))}});
 }
 
 void CompiledModel::write(const std::filesystem::path& file) const {

@@ -9,8 +9,9 @@ namespace cloze::inference {
 namespace {
 
 text::Tokenizer tokenizer_of(const std::filesystem::path& folder) {
+  models::require_bert_tokenizer(folder);
   auto vocabulary = text::Vocabulary::load(folder / "vocab.txt");
-  const text::TokenizerOptions options{.lower_case = models::is_lower_cased(folder, vocabulary)};
+  const text::TokenizerOptions options = models::read_tokenizer_options(folder, vocabulary);
   return text::Tokenizer(std::move(vocabulary), options);
 }
 

@@ -65,9 +65,10 @@ text::Vocabulary first_tokens(const text::Vocabulary& vocabulary, int64_t count)
 }
 
 std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary,
-                                          const TokenizerSettings& settings, int64_t max_length) {
+                                          const text::TokenizerOptions& options,
+                                          int64_t max_length) {
   const TokenizerDescription tokenizer{
-      .tokens = vocabulary.tokens(), .settings = settings, .max_length = max_length};
+      .tokens = vocabulary.tokens(), .options = options, .max_length = max_length};
   return {{"vocab.txt", vocabulary_text(tokenizer)},
           {"tokenizer.json", tokenizer_json_text(tokenizer)},
           {"tokenizer_config.json", tokenizer_config_text(tokenizer)},
@@ -91,8 +92,8 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
   const auto whole = text::Vocabulary::load(model.vocabulary_file);
   const int64_t rows = model.config.vocab_size;
   const bool is_cut = whole.size() > rows;
-  const TokenizerSettings settings =
-      read_tokenizer_settings(model.vocabulary_file.parent_path(), whole);
+  const text::TokenizerOptions options =
+      read_tokenizer_options(model.vocabulary_file.parent_path(), whole);
   note_size(whole.size(), rows, notes);
   if (is_cut) {
     notes.push_back(
@@ -101,7 +102,7 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
                     whole.size(), rows, whole.token(static_cast<int32_t>(rows - 1))));
   }
   std::vector<NamedText> made = tokenizer_files_of(is_cut ? first_tokens(whole, rows) : whole,
-                                                   settings, model.config.max_position_embeddings);
+                                                   options, model.config.max_position_embeddings);
   const bool is_beside =
       !model.source_folder.empty() && model.vocabulary_file.parent_path() == model.source_folder;
   for (const char* name : kTokenizerFiles) {

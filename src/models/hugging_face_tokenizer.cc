@@ -1,5 +1,6 @@
 #include "models/hugging_face_tokenizer.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,12 @@ constexpr std::array<std::string_view, 5> kSpecialTokens = {"[PAD]", "[UNK]", "[
 constexpr int64_t kMaxWordCharacters = 100;  // longer words become [UNK], as in `tokenizers`
 
 constexpr const char* kTokenizerConfigName = "tokenizer_config.json";
+
+// Those that split as BERT's does; the last two leave it to tokenizer.json.
+constexpr std::array<std::string_view, 8> kBertTokenizers = {
+    "BertTokenizer",     "BertTokenizerFast",       "DistilBertTokenizer",
+    "ElectraTokenizer",  "DistilBertTokenizerFast", "ElectraTokenizerFast",
+    "TokenizersBackend", "PreTrainedTokenizerFast"};
 
 using TokenIds = std::unordered_map<std::string_view, int64_t>;
 
@@ -38,7 +45,7 @@ TokenIds ids_of(std::span<const std::string> tokens) {
 }
 
 ordered_json strip_accents_of(const TokenizerDescription& tokenizer) {
-  const std::optional<bool> said = tokenizer.settings.strip_accents;
+  const std::optional<bool> said = tokenizer.options.strip_accents;
   return said ? ordered_json(*said) : ordered_json(nullptr);
 }
 
@@ -99,6 +106,15 @@ std::string vocabulary_object(std::span<const std::string> tokens) {
   return text + "}";
 }
 
+// The tokenizer_config.json of a folder, empty where there is none.
+nlohmann::json tokenizer_config_in(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / kTokenizerConfigName;
+  if (folder.empty() || !std::filesystem::exists(file)) return nlohmann::json::object();
+  nlohmann::json json = formats::read_json_file(file);
+  if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
+  return json;
+}
+
 }  // namespace
 
 std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
@@ -110,9 +126,9 @@ std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
   text["added_tokens"] = added_tokens(ids);
   text["normalizer"] = {{"type", "BertNormalizer"},
                         {"clean_text", true},
-                        {"handle_chinese_chars", tokenizer.settings.tokenize_chinese_chars},
+                        {"handle_chinese_chars", tokenizer.options.tokenize_chinese_chars},
                         {"strip_accents", strip_accents_of(tokenizer)},
-                        {"lowercase", tokenizer.settings.lower_case}};
+                        {"lowercase", tokenizer.options.lower_case}};
   text["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
   text["post_processor"] = post_processor(ids);
   text["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
@@ -126,9 +142,9 @@ std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
 
 std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
   return formats::json_text({{"tokenizer_class", "BertTokenizer"},
-                             {"do_lower_case", tokenizer.settings.lower_case},
+                             {"do_lower_case", tokenizer.options.lower_case},
                              {"strip_accents", strip_accents_of(tokenizer)},
-                             {"tokenize_chinese_chars", tokenizer.settings.tokenize_chinese_chars},
+                             {"tokenize_chinese_chars", tokenizer.options.tokenize_chinese_chars},
                              {"model_max_length", tokenizer.max_length},
                              {"pad_token", "[PAD]"},
                              {"unk_token", "[UNK]"},
@@ -154,36 +170,30 @@ std::string vocabulary_text(const TokenizerDescription& tokenizer) {
   return text;
 }
 
-TokenizerSettings read_tokenizer_settings(const std::filesystem::path& folder,
-                                          const text::Vocabulary& vocabulary) {
-  TokenizerSettings settings{.lower_case = vocabulary.likely_lower_cased()};
-  const std::filesystem::path file = folder / kTokenizerConfigName;
-  if (folder.empty() || !std::filesystem::exists(file)) return settings;
-  const nlohmann::json json = formats::read_json_file(file);
-  if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
+text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
+                                              const text::Vocabulary& vocabulary) {
+  text::TokenizerOptions options{.lower_case = vocabulary.likely_lower_cased()};
+  const nlohmann::json json = tokenizer_config_in(folder);
   const auto said = [&](const char* key) -> std::optional<bool> {
     const auto found = json.find(key);
     if (found == json.end() || found->is_null()) return std::nullopt;
     if (found->is_boolean()) return found->get<bool>();
-    throw_user_error("{}: {} is {}; it must be true or false", file.string(), key, found->dump());
+    throw_user_error("{}: {} is {}; it must be true or false",
+                     (folder / kTokenizerConfigName).string(), key, found->dump());
   };
-  settings.lower_case = said("do_lower_case").value_or(settings.lower_case);
-  settings.strip_accents = said("strip_accents");
-  settings.tokenize_chinese_chars = said("tokenize_chinese_chars").value_or(true);
-  return settings;
+  options.lower_case = said("do_lower_case").value_or(options.lower_case);
+  options.strip_accents = said("strip_accents");
+  options.tokenize_chinese_chars = said("tokenize_chinese_chars").value_or(true);
+  return options;
 }
 
-bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary) {
-  const TokenizerSettings settings = read_tokenizer_settings(folder, vocabulary);
-  const bool lower_case = settings.lower_case;
-  if (settings.strip_accents.value_or(lower_case) != lower_case ||
-      !settings.tokenize_chinese_chars) {
-    throw_user_error(
-        "{}: only tokenizers that strip accents where they lower-case, and cut Chinese into "
-        "characters, are supported: strip_accents must be null or {}, tokenize_chinese_chars true",
-        (folder / kTokenizerConfigName).string(), lower_case);
-  }
-  return lower_case;
+void require_bert_tokenizer(const std::filesystem::path& folder) {
+  const nlohmann::json json = tokenizer_config_in(folder);
+  const auto found = json.find("tokenizer_class");
+  if (found == json.end() || found->is_null()) return;
+  if (found->is_string() && std::ranges::count(kBertTokenizers, found->get<std::string>())) return;
+  throw_user_error("{}: tokenizer_class is {}, which cuts text into words by other rules than {}",
+                   (folder / kTokenizerConfigName).string(), found->dump(), kBertTokenizers[0]);
 }
 
 }  // namespace cloze::models

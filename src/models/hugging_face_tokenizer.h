@@ -6,23 +6,17 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 
+#include "text/tokenizer_options.h"
 #include "text/vocabulary.h"
 
 namespace cloze::models {
 
-struct TokenizerSettings {
-  bool lower_case = true;             // also strips accents, as BERT's uncased models do
-  std::optional<bool> strip_accents;  // nothing: as lower_case
-  bool tokenize_chinese_chars = true;
-};
-
 struct TokenizerDescription {
   std::span<const std::string> tokens;  // id = index; needs [PAD] [UNK] [CLS] [SEP] [MASK]
-  TokenizerSettings settings;
+  text::TokenizerOptions options;
   int64_t max_length = 512;  // positions of the model
 };
 
@@ -36,9 +30,10 @@ std::string vocabulary_text(const TokenizerDescription& tokenizer);
 // What the tokenizer_config.json of a folder says, and where that says nothing (or the folder is
 // empty: there is none) whether the vocabulary looks lower-cased. UserError for what is neither
 // true nor false.
-TokenizerSettings read_tokenizer_settings(const std::filesystem::path& folder,
-                                          const text::Vocabulary& vocabulary);
-// Of these whether the tokenizer lower-cases. UserError when it does what ours does not.
-bool is_lower_cased(const std::filesystem::path& folder, const text::Vocabulary& vocabulary);
+text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
+                                              const text::Vocabulary& vocabulary);
+
+// UserError when that file names a tokenizer_class whose words are not BERT's.
+void require_bert_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace cloze::models

@@ -38,7 +38,7 @@ TEST(HuggingFaceTokenizer, DescribesBertsTokenizer) {
 
 TEST(HuggingFaceTokenizer, CasedModelsKeepCase) {
   const TokenizerDescription cased{
-      .tokens = kTokens, .settings = {.lower_case = false}, .max_length = 128};
+      .tokens = kTokens, .options = {.lower_case = false}, .max_length = 128};
   EXPECT_EQ(formats::parse_json(tokenizer_json_text(cased))->at("normalizer").at("lowercase"),
             false);
   const auto config = formats::parse_json(tokenizer_config_text(cased));
@@ -61,44 +61,50 @@ TEST(HuggingFaceTokenizer, RefusalsNameTheToken) {
   EXPECT_EQ(refusal_of(broken), "token 8 of the vocabulary is not UTF-8; correct that line");
 }
 
-TEST(HuggingFaceTokenizer, FolderOrVocabularySaysWhetherItLowerCases) {
+TEST(HuggingFaceTokenizer, FolderSaysHowTextIsRead) {
   const auto lower = text::Vocabulary::from_tokens(kTokens);
   std::vector<std::string> with_capital = kTokens;
   with_capital.push_back("A");
   const auto cased = text::Vocabulary::from_tokens(with_capital);
-  const std::filesystem::path folder = testing::TempDir() + "is_lower_cased";
+  const std::filesystem::path folder = testing::TempDir() + "tokenizer_options";
   std::filesystem::create_directories(folder);
   const auto say = [&](const char* settings) {
     platform::write_file_atomically(folder / "tokenizer_config.json", settings);
   };
+  const auto read = [&](const text::Vocabulary& vocabulary) {
+    return read_tokenizer_options(folder, vocabulary);
+  };
+  using Options = text::TokenizerOptions;
   say(R"({"do_lower_case": false})");
-  EXPECT_FALSE(is_lower_cased(folder, lower));
+  EXPECT_EQ(read(lower), Options({.lower_case = false}));
   say(R"({"do_lower_case": true})");
-  EXPECT_TRUE(is_lower_cased(folder, cased));
-  say("{}");
-  EXPECT_TRUE(is_lower_cased(folder, lower));
-  EXPECT_FALSE(is_lower_cased(folder, cased));
-  EXPECT_TRUE(is_lower_cased({}, lower));
-  say(R"({"do_lower_case": true, "strip_accents": true, "tokenize_chinese_chars": true})");
-  EXPECT_TRUE(is_lower_cased(folder, lower));
-  for (const char* other :
-       {R"({"do_lower_case": true, "strip_accents": false})",
-        R"({"do_lower_case": false, "strip_accents": true})",
-        R"({"tokenize_chinese_chars": false})", R"({"do_lower_case": "no"})", "[]"}) {
-    say(other);
-    EXPECT_THROW(is_lower_cased(folder, lower), UserError) << other;
-  }
-
-  // A conversion writes what it read.
+  EXPECT_EQ(read(cased), Options());
+  say(R"({"strip_accents": null})");
+  EXPECT_EQ(read(lower), Options());
+  EXPECT_EQ(read(cased), Options({.lower_case = false}));
+  EXPECT_EQ(read_tokenizer_options({}, lower), Options());
   say(R"({"do_lower_case": true, "strip_accents": false, "tokenize_chinese_chars": false})");
-  const TokenizerDescription converted{.tokens = kTokens,
-                                       .settings = read_tokenizer_settings(folder, lower)};
-  const auto config = nlohmann::json::parse(tokenizer_config_text(converted));
-  EXPECT_EQ(config.at("strip_accents"), false);
-  EXPECT_EQ(config.at("tokenize_chinese_chars"), false);
+  EXPECT_EQ(read(lower), Options({.strip_accents = false, .tokenize_chinese_chars = false}));
+
+  // What is written says the same.
+  const TokenizerDescription converted{.tokens = kTokens, .options = read(lower)};
+  const std::string written = tokenizer_config_text(converted);
   const auto json = nlohmann::json::parse(tokenizer_json_text(converted));
   EXPECT_EQ(json.at("normalizer").at("strip_accents"), false);
   EXPECT_EQ(json.at("normalizer").at("handle_chinese_chars"), false);
+  say(written.c_str());
+  EXPECT_EQ(read(cased), converted.options);
+
+  say(R"({"tokenizer_class": "BertTokenizerFast"})");
+  EXPECT_NO_THROW(require_bert_tokenizer(folder));
+  say(R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  EXPECT_THROW(require_bert_tokenizer(folder), UserError);
+  EXPECT_EQ(read(lower), Options());  // for a conversion
+
+  for (const char* wrong : {R"({"do_lower_case": "no"})", R"({"strip_accents": 1})", "[]"}) {
+    say(wrong);
+    EXPECT_THROW(read(lower), UserError) << wrong;
+  }
 }
 
 }  // namespace

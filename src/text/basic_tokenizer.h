@@ -21,10 +21,10 @@ namespace cloze::text {
 
 class BasicTokenizer {
  public:
-  BasicTokenizer(Profile profile, bool lower_case)
-      : map_(CharacterMap::of(profile, lower_case)),
-        lower_case_(lower_case),
-        max_word_code_points_(profile == Profile::kGoogle ? 200 : 100) {}
+  explicit BasicTokenizer(const TokenizerOptions& options)
+      : map_(CharacterMap::of(options)),
+        lower_case_(options.lower_case),
+        max_word_code_points_(options.profile == Profile::kGoogle ? 200 : 100) {}
 
   // Calls on_word(const Word&) for each word in order; Word::sources is set when kTracksSources
   // (then text.size() must be below 2^32). Returns the number of invalid UTF-8 sequences.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <span>
+#include <tuple>
 
 #include "base/error.h"
 #include "text/utf8.h"
@@ -36,26 +38,28 @@ void append_code_points(std::span<const Range> ranges, uint32_t stride,
 
 }  // namespace
 
-CharacterMap::CharacterMap(Profile profile, bool lower_case)
-    : tables_(profile == Profile::kGoogle ? google_unicode_tables()
-                                          : hugging_face_unicode_tables()),
-      lower_case_(lower_case),
-      lower_first_(profile == Profile::kGoogle) {
+CharacterMap::CharacterMap(const TokenizerOptions& options)
+    : tables_(options.profile == Profile::kGoogle ? google_unicode_tables()
+                                                  : hugging_face_unicode_tables()),
+      lower_case_(options.lower_case),
+      strips_accents_(options.strips_accents()),
+      isolates_ideographs_(options.tokenize_chinese_chars),
+      lower_first_(options.profile == Profile::kGoogle) {
   std::vector<uint32_t> flat(kNumCodePoints, static_cast<uint32_t>(CharacterKind::kWord));
   std::vector<NormalizedUnit> units;
   for (const char32_t c : changing_code_points()) flat[c] = make_entry(c, units);
   compress(flat);
 }
 
-const CharacterMap& CharacterMap::of(Profile profile, bool lower_case) {
-  if (profile == Profile::kGoogle) {
-    static const CharacterMap cased(Profile::kGoogle, false);
-    static const CharacterMap uncased(Profile::kGoogle, true);
-    return lower_case ? uncased : cased;
-  }
-  static const CharacterMap cased(Profile::kHuggingFace, false);
-  static const CharacterMap uncased(Profile::kHuggingFace, true);
-  return lower_case ? uncased : cased;
+const CharacterMap& CharacterMap::of(const TokenizerOptions& options) {
+  static std::mutex mutex;
+  static std::map<std::tuple<Profile, bool, bool, bool>, CharacterMap> maps;
+  const std::scoped_lock lock(mutex);
+  return maps
+      .try_emplace({options.profile, options.lower_case, options.strips_accents(),
+                    options.tokenize_chinese_chars},
+                   options)
+      .first->second;
 }
 
 std::vector<char32_t> CharacterMap::changing_code_points() const {
@@ -64,12 +68,14 @@ std::vector<char32_t> CharacterMap::changing_code_points() const {
        {tables_.dropped, tables_.spaces, tables_.punctuation, tables_.ideographs}) {
     append_code_points(ranges, 1, result);
   }
-  if (!lower_case_) return result;
+  if (lower_case_) {
+    append_code_points(tables_.lower_case, 1, result);
+    append_code_points(tables_.more_lower_case, 1, result);
+    result.push_back(kCapitalIWithDot);
+  }
+  if (!strips_accents_) return result;
   append_code_points(tables_.marks, 1, result);
   append_code_points(tables_.combining, 1, result);
-  append_code_points(tables_.lower_case, 1, result);
-  append_code_points(tables_.more_lower_case, 1, result);
-  result.push_back(kCapitalIWithDot);
   for (const Decomposition& entry : tables_.decompositions) result.push_back(entry.code_point);
   for (uint32_t i = 0; i < kNumSyllables; ++i) result.push_back(kHangulBase + i);
   return result;
@@ -81,7 +87,7 @@ uint32_t CharacterMap::make_entry(char32_t code_point, std::vector<NormalizedUni
   if (contains(tables_.spaces, code_point)) return plain(CharacterKind::kSpace);
   units.clear();
   expand(code_point, units);
-  if (contains(tables_.ideographs, code_point)) {
+  if (isolates_ideographs_ && contains(tables_.ideographs, code_point)) {
     return store_mapping(CharacterKind::kIdeograph, units);
   }
   const bool is_unchanged = units.size() == 1 && units[0].code_point == code_point &&
@@ -162,27 +168,34 @@ void CharacterMap::expand(char32_t code_point, std::vector<NormalizedUnit>& unit
   }
   for (const char32_t c : source) {
     std::u32string parts;
-    if (lower_case_) {
+    if (strips_accents_) {
       append_decomposition(c, parts);
     } else {
       parts = c;
     }
-    for (size_t i = 0; i < parts.size(); ++i) units.push_back(make_unit(parts[i], i == 0));
+    bool is_first = true;
+    for (const char32_t part : parts) {
+      std::u32string lowered;
+      if (lower_case_ && !lower_first_) {
+        append_lower(part, lowered);
+      } else {
+        lowered = part;
+      }
+      for (const char32_t l : lowered) {
+        units.push_back(make_unit(part, l, is_first));
+        is_first = false;
+      }
+    }
   }
 }
 
-NormalizedUnit CharacterMap::make_unit(char32_t code_point, bool is_first) const {
-  NormalizedUnit unit{.code_point = code_point, .is_first = is_first};
-  if (lower_case_) {
+NormalizedUnit CharacterMap::make_unit(char32_t code_point, char32_t lowered, bool is_first) const {
+  NormalizedUnit unit{.code_point = lowered, .is_first = is_first};
+  if (strips_accents_) {
     unit.combining_class = combining_class(tables_, code_point);
     unit.is_dropped = contains(tables_.marks, code_point);
-    if (!lower_first_) {
-      std::u32string lowered;
-      append_lower(code_point, lowered);
-      unit.code_point = lowered[0];
-    }
   }
-  unit.is_punctuation = contains(tables_.punctuation, unit.code_point);
+  unit.is_punctuation = contains(tables_.punctuation, lowered);
   return unit;
 }
 

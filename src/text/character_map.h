@@ -1,4 +1,4 @@
-// What each code point becomes when text is cut into words, for one profile and casing.
+// What each code point becomes when text is cut into words, for one choice of options.
 //
 // Most code points need one table look-up: they stay, vanish, end a word, or become a fixed string.
 // The few whose effect depends on their neighbours (marks that are sorted, the capital sigma) are
@@ -6,7 +6,8 @@
 //
 // Order of the rules. google: drop, isolate ideographs, split at spaces, lower, decompose, drop
 // marks, split at punctuation. hugging face: the same with lower-casing after the marks are
-// dropped. Thread-safe: immutable after construction.
+// dropped. Decomposing and dropping marks are what strips accents. Thread-safe: immutable after
+// construction.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "text/tokenizer_options.h"
 #include "text/unicode_tables.h"
 
 namespace cloze::text {
-
-enum class Profile { kGoogle, kHuggingFace };
 
 enum class CharacterKind : uint8_t {
   kWord,         // part of a word, unchanged
@@ -45,10 +45,10 @@ struct NormalizedUnit {
 
 class CharacterMap {
  public:
-  CharacterMap(Profile profile, bool lower_case);
+  explicit CharacterMap(const TokenizerOptions& options);
 
-  // The one map of a profile and casing, made at the first call.
-  static const CharacterMap& of(Profile profile, bool lower_case);
+  // The one map of these options, made at the first call.
+  static const CharacterMap& of(const TokenizerOptions& options);
 
   CharacterKind kind(char32_t code_point) const {
     return static_cast<CharacterKind>(entry(code_point) & kKindMask);
@@ -79,7 +79,8 @@ class CharacterMap {
   }
   void append_lower(char32_t code_point, std::u32string& out) const;
   void append_decomposition(char32_t code_point, std::u32string& out) const;
-  NormalizedUnit make_unit(char32_t code_point, bool is_first) const;
+  // Of a code point that has become `lowered`.
+  NormalizedUnit make_unit(char32_t code_point, char32_t lowered, bool is_first) const;
   uint32_t make_entry(char32_t code_point, std::vector<NormalizedUnit>& units);
   uint32_t store_mapping(CharacterKind kind, const std::vector<NormalizedUnit>& units);
   std::vector<char32_t> changing_code_points() const;
@@ -87,6 +88,8 @@ class CharacterMap {
 
   const UnicodeTables& tables_;
   bool lower_case_;
+  bool strips_accents_;
+  bool isolates_ideographs_;
   bool lower_first_;               // google: before decomposition
   std::vector<uint16_t> blocks_;   // code point >> kBlockBits → block number
   std::vector<uint32_t> entries_;  // blocks of entries: offset 24 bits, length 5, kind 3

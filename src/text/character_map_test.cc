@@ -8,7 +8,7 @@ namespace cloze::text {
 namespace {
 
 size_t count(Profile profile, bool lower_case, CharacterKind kind) {
-  const CharacterMap& map = CharacterMap::of(profile, lower_case);
+  const CharacterMap& map = CharacterMap::of({profile, lower_case});
   size_t number = 0;
   for (char32_t c = 0; c < 0x110000; ++c) number += map.kind(c) == kind;
   return number;
@@ -31,7 +31,7 @@ TEST(CharacterMapTest, KindsHaveTheirNumbers) {
 
 TEST(CharacterMapTest, MappingsAreLowerCaseWithoutAccents) {
   for (const Profile profile : {Profile::kGoogle, Profile::kHuggingFace}) {
-    const CharacterMap& map = CharacterMap::of(profile, true);
+    const CharacterMap& map = CharacterMap::of({profile});
     EXPECT_EQ(map.kind(U'A'), CharacterKind::kMapped);
     EXPECT_EQ(map.mapping(U'A'), "a");
     EXPECT_EQ(map.mapping(U'Ấ'), "a");
@@ -53,7 +53,7 @@ TEST(CharacterMapTest, CasedMapsChangeNothingInsideWords) {
 }
 
 TEST(CharacterMapTest, ExpandListsSortableMarks) {
-  const CharacterMap& map = CharacterMap::of(Profile::kGoogle, true);
+  const CharacterMap& map = CharacterMap::of({Profile::kGoogle});
   std::vector<NormalizedUnit> units;
   map.expand(U'Ế', units);
   ASSERT_EQ(units.size(), 3u);
@@ -64,7 +64,7 @@ TEST(CharacterMapTest, ExpandListsSortableMarks) {
 }
 
 TEST(CharacterMapTest, SigmaIsFinalAfterALetterAndBeforeNone) {
-  const CharacterMap& map = CharacterMap::of(Profile::kGoogle, true);
+  const CharacterMap& map = CharacterMap::of({Profile::kGoogle});
   EXPECT_TRUE(map.is_final_sigma("ΑΣ", 2));
   EXPECT_TRUE(map.is_final_sigma("Α'Σ' Α", 3));
   EXPECT_FALSE(map.is_final_sigma("Α'Σ'Α", 3));

@@ -34,7 +34,7 @@ class ReferenceTokenizer {
  public:
   ReferenceTokenizer(const Vocabulary& vocabulary, TokenizerOptions options)
       : vocabulary_(vocabulary),
-        map_(CharacterMap::of(options.profile, options.lower_case)),
+        map_(CharacterMap::of(options)),
         max_code_points_(options.profile == Profile::kGoogle ? 200 : 100) {}
 
   Encoding encode(std::string_view text) const {

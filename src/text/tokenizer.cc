@@ -19,7 +19,7 @@ std::string_view profile_name(Profile profile) {
 Tokenizer::Tokenizer(Vocabulary vocabulary, TokenizerOptions options)
     : vocabulary_(std::move(vocabulary)),
       options_(options),
-      basic_tokenizer_(options.profile, options.lower_case),
+      basic_tokenizer_(options),
       word_piece_(vocabulary_) {}
 
 uint64_t Tokenizer::append_ids(std::string_view text, std::vector<int32_t>& ids) const {

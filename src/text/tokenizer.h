@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "text/basic_tokenizer.h"
+#include "text/tokenizer_options.h"
 #include "text/vocabulary.h"
 #include "text/word_piece.h"
 
@@ -22,12 +23,6 @@ namespace cloze::text {
 // "hf" or "google"; UserError for any other name.
 Profile profile_from_name(std::string_view name);
 std::string_view profile_name(Profile profile);
-
-struct TokenizerOptions {
-  Profile profile = Profile::kHuggingFace;
-  bool lower_case = true;  // and strip accents
-  bool operator==(const TokenizerOptions&) const = default;
-};
 
 struct Encoding {
   std::vector<int32_t> ids;

@@ -18,6 +18,19 @@ constexpr TokenizerOptions kHuggingFaceCased{Profile::kHuggingFace, false};
 constexpr TokenizerOptions kAll[] = {kGoogleUncased, kGoogleCased, kHuggingFaceUncased,
                                      kHuggingFaceCased};
 
+// The same with what tokenizer_config.json may say besides.
+std::vector<TokenizerOptions> every_choice() {
+  std::vector<TokenizerOptions> choices;
+  for (const TokenizerOptions& options : kAll) {
+    for (const bool strip_accents : {false, true}) {
+      for (const bool chinese : {false, true}) {
+        choices.push_back({options.profile, options.lower_case, strip_accents, chinese});
+      }
+    }
+  }
+  return choices;
+}
+
 Vocabulary make_vocabulary(std::vector<std::string> tokens) {
   tokens.insert(tokens.begin(), {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
   return Vocabulary::from_tokens(std::move(tokens));
@@ -148,6 +161,18 @@ TEST(TokenizerTest, SpecialTokensInTheTextAreText) {
   EXPECT_EQ(spell(kHuggingFaceUncased, "[MASK]"), "[:0-1 mask:1-5 ]:5-6");
 }
 
+TEST(TokenizerTest, CaseAccentsAndIdeographsAreChosenApart) {
+  for (const Profile profile : {Profile::kGoogle, Profile::kHuggingFace}) {
+    const TokenizerOptions keeps_accents{profile, true, false};
+    EXPECT_EQ(spell(keeps_accents, "ÉA"), "é:0-2 ##a:2-3");
+    EXPECT_EQ(spell(keeps_accents, "İ"), "[UNK]:0-2");  // i and a dot above, which stays
+    const TokenizerOptions keeps_capitals{profile, false, true};
+    EXPECT_EQ(spell(keeps_capitals, "éA"), "e:0-2 ##A:2-3");
+    const TokenizerOptions keeps_words{profile, true, {}, false};
+    EXPECT_EQ(spell(keeps_words, "a漢É漢."), "a:0-1 ##漢:1-4 ##e:4-6 ##漢:6-9 .:9-10");
+  }
+}
+
 TEST(TokenizerTest, ProfileNames) {
   EXPECT_EQ(profile_from_name("hf"), Profile::kHuggingFace);
   EXPECT_EQ(profile_from_name("google"), Profile::kGoogle);
@@ -178,7 +203,7 @@ std::string random_text(PhiloxStream& random) {
 
 TEST(TokenizerTest, AgreesWithTheReferenceOnRandomText) {
   const Vocabulary vocabulary = letters();
-  for (const TokenizerOptions options : kAll) {
+  for (const TokenizerOptions& options : every_choice()) {
     const Tokenizer tokenizer(vocabulary, options);
     const ReferenceTokenizer reference(vocabulary, options);
     PhiloxStream random(11, static_cast<uint64_t>(options.profile) * 2 + options.lower_case);

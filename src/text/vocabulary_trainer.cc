@@ -90,7 +90,7 @@ class TokenList {
 }  // namespace
 
 VocabularyTrainer::VocabularyTrainer(VocabularyTrainerOptions options)
-    : options_(options), basic_tokenizer_(options.tokenizer.profile, options.tokenizer.lower_case) {
+    : options_(options), basic_tokenizer_(options.tokenizer) {
   if (options.size < 1 || options.min_frequency < 1 || options.limit_alphabet < 1) {
     throw_user_error(
         "vocabulary size {}, min frequency {}, alphabet limit {}: each must be at least 1",

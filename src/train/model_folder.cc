@@ -42,7 +42,7 @@ std::string model_card(const ModelDescription& model, const TrainingState& state
       "## To be filled in\n\n"
       "Language, licence, training data, intended use and limits.\n",
       words.pipeline, words.how, c.num_hidden_layers, c.hidden_size, c.num_attention_heads,
-      c.vocab_size, model.lower_case ? "uncased" : "cased", c.max_position_embeddings,
+      c.vocab_size, model.tokenizer.lower_case ? "uncased" : "cased", c.max_position_embeddings,
       words.objective, state.step, state.total_steps, state.samples, state.tokens, state.seed);
 }
 
@@ -55,7 +55,7 @@ std::vector<TextFile> model_folder_files(const ModelDescription& model,
       {"README.md", model_card(model, state)}};
   if (model.tokens.empty()) return files;
   const models::TokenizerDescription tokenizer{.tokens = model.tokens,
-                                               .settings = {.lower_case = model.lower_case},
+                                               .options = model.tokenizer,
                                                .max_length = model.config.max_position_embeddings};
   files.push_back({"vocab.txt", models::vocabulary_text(tokenizer)});
   files.push_back({"tokenizer.json", models::tokenizer_json_text(tokenizer)});

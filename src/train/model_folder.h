@@ -8,6 +8,7 @@
 
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
+#include "text/tokenizer_options.h"
 #include "train/checkpoint.h"
 
 namespace cloze::train {
@@ -16,7 +17,7 @@ struct ModelDescription {
   models::BertConfig config;
   models::BertHead head = {};
   std::span<const std::string> tokens;  // the vocabulary; empty: no tokenizer files
-  bool lower_case = true;
+  text::TokenizerOptions tokenizer = {};
 };
 
 // Errors as models/hugging_face_tokenizer.h.

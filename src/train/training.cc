@@ -259,7 +259,7 @@ void Training::save() {
                             .files = model_folder_files({.config = options_.step.model,
                                                          .head = options_.step.head,
                                                          .tokens = options_.tokens,
-                                                         .lower_case = options_.lower_case},
+                                                         .tokenizer = options_.tokenizer},
                                                         state_),
                             .history = history_};
   content.files.insert(content.files.end(), options_.extra_files.begin(),

@@ -49,8 +49,8 @@ struct TrainingOptions {
   std::function<std::optional<double>(engine::Session& session, int64_t step)> evaluate;
   int64_t steps_per_evaluation = 0;  // 0: after the last step only
 
-  std::vector<std::string> tokens;  // the vocabulary, written into checkpoints; may be empty
-  bool lower_case = true;
+  std::vector<std::string> tokens;   // the vocabulary, written into checkpoints; may be empty
+  text::TokenizerOptions tokenizer;  // of that vocabulary
   int64_t loader_threads = 1;
   int64_t loader_memory_bytes = 256 << 20;
   std::vector<TextFile> extra_files;  // written into checkpoints as they are

@@ -72,17 +72,20 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     if (json.at("format") != kFormat || json.at("version") != kVersion) {
       throw_user_error("is no \"{}\" of version {}", kFormat, kVersion);
     }
-    return {.rules = {.vocabulary = json.at("vocabulary"),
-                      .tokenizer = {.profile = text::profile_from_name(
-                                        json.at("profile").get<std::string>()),
-                                    .lower_case = json.at("do_lower_case")},
-                      .format = text_format_from(json.at("text_format").get<std::string>())},
-            .documents = json.at("documents"),
-            .sentences = json.at("sentences"),
-            .tokens = json.at("tokens"),
-            .text_bytes = json.at("text_bytes"),
-            .invalid_utf8 = json.at("invalid_utf8"),
-            .shards = json.at("shards")};
+    // One by one: of an aggregate whose last member throws, GCC 12 destroys the first ones twice.
+    TokenStoreManifest manifest;
+    TokenRules& rules = manifest.rules;
+    rules.vocabulary = json.at("vocabulary");
+    rules.tokenizer.profile = text::profile_from_name(json.at("profile").get<std::string>());
+    rules.tokenizer.lower_case = json.at("do_lower_case");
+    rules.format = text_format_from(json.at("text_format").get<std::string>());
+    manifest.documents = json.at("documents");
+    manifest.sentences = json.at("sentences");
+    manifest.tokens = json.at("tokens");
+    manifest.text_bytes = json.at("text_bytes");
+    manifest.invalid_utf8 = json.at("invalid_utf8");
+    manifest.shards = json.at("shards");
+    return manifest;
   } catch (const nlohmann::json::exception& error) {
     throw_unusable(path, error.what());
   } catch (const UserError& error) {

@@ -8,7 +8,7 @@ namespace cloze::tasks {
 namespace {
 
 std::string aligned(std::string_view pieces, std::string_view words, bool lower_case = true) {
-  const text::BasicTokenizer tokenizer(text::Profile::kGoogle, lower_case);
+  const text::BasicTokenizer tokenizer({text::Profile::kGoogle, lower_case});
   const auto [begin, end] = aligned_answer(pieces, words, tokenizer);
   return std::string(words.substr(begin, end - begin));
 }

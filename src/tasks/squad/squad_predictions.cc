@@ -79,7 +79,7 @@ SquadPredictor::SquadPredictor(const SquadData& data, const SquadFeatures& featu
     : data_(data),
       features_(features),
       vocabulary_(tokenizer.vocabulary()),
-      basic_tokenizer_(tokenizer.options().profile, tokenizer.options().lower_case),
+      basic_tokenizer_(tokenizer.options()),
       options_(options) {
   check_positive("n_best_size", options.n_best_size);
   check_positive("max_answer_length", options.max_answer_length);
