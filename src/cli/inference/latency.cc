@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/inference/inference_options.h"
+#include "cli/work_display.h"
 #include "inference/latency.h"
 #include "inference/made_up_samples.h"
 #include "platform/file.h"
@@ -35,6 +37,30 @@ inference::CompiledModel open_model(const Options& options) {
   }
   if (!options.program.empty()) return inference::CompiledModel::open(options.program);
   return compile_model(options.checkpoint, compile_options(options.flags));
+}
+
+// Shows how many calls were begun, the warming ones too.
+inference::LatencyRun measure(const std::shared_ptr<const inference::CompiledModel>& model,
+                              const inference::MadeUpSamples& samples, const Options& options) {
+  const int64_t warm_up_calls = std::min<int64_t>(10, options.calls);
+  const auto total = static_cast<double>(options.clients * (warm_up_calls + options.calls));
+  std::atomic<int64_t> begun = 0;
+  const WorkDisplay display([&](double seconds) {
+    const auto done = static_cast<double>(begun.load());
+    return fmt::format("{:.0f} % of {:.0f} calls, {:.1f} calls/s, {:.0f} s left",
+                       100 * done / total, total, done / seconds,
+                       seconds_left(done, total, seconds));
+  });
+  return inference::measure_latency(model,
+                                    {.num_clients = options.clients,
+                                     .threads_per_client = options.threads,
+                                     .calls_per_client = options.calls,
+                                     .warm_up_calls = warm_up_calls},
+                                    [&](int64_t call) {
+                                      ++begun;
+                                      return samples.batch(call * options.batch_size,
+                                                           options.batch_size);
+                                    });
 }
 
 void print_run(const inference::LatencyRun& run) {
@@ -64,13 +90,7 @@ void run(const Options& options) {
              options.lengths_file.empty() ? fmt::format("{} tokens", options.sequence_length)
                                           : "lengths of " + options.lengths_file,
              options.batch_size, options.clients, options.threads, options.calls);
-  const inference::LatencyRun run = inference::measure_latency(
-      model,
-      {.num_clients = options.clients,
-       .threads_per_client = options.threads,
-       .calls_per_client = options.calls,
-       .warm_up_calls = std::min<int64_t>(10, options.calls)},
-      [&](int64_t call) { return samples.batch(call * options.batch_size, options.batch_size); });
+  const inference::LatencyRun run = measure(model, samples, options);
   print_run(run);
   if (options.dumps_raw_timings) write_raw_timings(run);
 }
