@@ -166,7 +166,14 @@ class GlueFinetuneTask : public FinetuneTask {
 
   Part load(const GlueTask& task, GlueSplit split) const {
     const fs::path path = tasks::glue_file(options_.data_dir, task, split);
-    const auto examples = tasks::read_glue(path, task, split != GlueSplit::kTest);
+    std::vector<int64_t> short_lines;
+    const bool may_be_short = split == GlueSplit::kTrain && task.has_short_lines;
+    const auto examples = tasks::read_glue(path, task, split != GlueSplit::kTest,
+                                           may_be_short ? &short_lines : nullptr);
+    if (!short_lines.empty()) {
+      fmt::print(stderr, "note: {}: {} lines that lack columns were left out, the first is {}\n",
+                 path.string(), short_lines.size(), short_lines[0]);
+    }
     tasks::GlueFeatures features =
         tasks::make_glue_features(examples, task, model_.tokenizer,
                                   {.max_sequence_length = options_.seq_length,

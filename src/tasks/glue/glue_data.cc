@@ -68,6 +68,7 @@ class TsvFile {
     return true;
   }
   const std::vector<std::string_view>& columns() const { return columns_; }
+  int64_t line() const { return line_; }
 
   void require_utf8() const {
     for (const std::string_view column : columns_) {
@@ -143,7 +144,7 @@ GlueExample example_of(const TsvFile& file, const Columns& columns, const GlueTa
 }  // namespace
 
 std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task,
-                                   bool needs_labels) {
+                                   bool needs_labels, std::vector<int64_t>* short_lines) {
   TsvFile file(path);
   std::vector<GlueExample> examples;
   if (!file.next()) file.refuse("the file is empty");
@@ -151,7 +152,13 @@ std::vector<GlueExample> read_glue(const std::filesystem::path& path, const Glue
   const Columns columns =
       has_header ? columns_in_header(file, task, needs_labels) : kHeaderlessCola;
   if (!has_header) examples.push_back(example_of(file, columns, task));
-  while (file.next()) examples.push_back(example_of(file, columns, task));
+  while (file.next()) {
+    if (short_lines != nullptr && file.columns().size() < columns.count) {
+      short_lines->push_back(file.line());
+      continue;
+    }
+    examples.push_back(example_of(file, columns, task));
+  }
   if (examples.empty()) file.refuse("the file holds no example");
   return examples;
 }

@@ -25,9 +25,11 @@ struct GlueExample {
   std::optional<double> label;  // number of the class, or the score; nothing in test files
 };
 
-// needs_labels: as training and scoring do; else a column of labels may be there.
+// needs_labels: as training and scoring do; else a column of labels may be there. Lines with too
+// few columns are left out, and their numbers (from 1) go to short_lines, where that is given.
 std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task,
-                                   bool needs_labels = false);
+                                   bool needs_labels = false,
+                                   std::vector<int64_t>* short_lines = nullptr);
 
 // A submission file: "index<TAB>prediction" and a line for each example, in order; the prediction a
 // label's text, or its number. The numbers are those of GlueExample::label.

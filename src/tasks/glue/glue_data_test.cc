@@ -73,6 +73,18 @@ TEST(GlueDataTest, LabelsMayBeNeeded) {
   EXPECT_THROW(read_glue(path, glue_task("RTE"), true), DataError);
 }
 
+TEST(GlueDataTest, ShortLinesMayBeLeftOut) {
+  const std::string header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n";
+  const std::string path =
+      stored(header + "0\t1\t2\ta\tb\t1\n3\t4\t5\tcut\noff\td\t0\n6\t7\t8\te\tf\t0\n");
+  std::vector<int64_t> short_lines;
+  const auto examples = read_glue(path, glue_task("QQP"), true, &short_lines);
+  ASSERT_EQ(examples.size(), 2u);
+  EXPECT_EQ(examples[1].second, "f");
+  EXPECT_EQ(short_lines, (std::vector<int64_t>{3, 4}));
+  EXPECT_THROW(read_glue(path, glue_task("QQP"), true), DataError);
+}
+
 TEST(GlueDataTest, BadFilesAreNamedByLine) {
   const std::string header = "index\tsentence1\tsentence2\tlabel\n";
   EXPECT_EQ(refusal(header + "0\ta\tb\tentailment\n1\ta\n", "RTE"), ":3: 2 columns instead of 4");

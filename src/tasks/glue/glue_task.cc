@@ -21,7 +21,7 @@ const GlueTask kTasks[] = {
     {"SST-2", "sentence", "", "label", kBinary, {kAccuracy}},
     {"MRPC", "#1 String", "#2 String", "Quality", kBinary, {kAccuracy, kF1}},
     {"STS-B", "sentence1", "sentence2", "score", {}, {kPearson, kSpearman}},
-    {"QQP", "question1", "question2", "is_duplicate", kBinary, {kAccuracy, kF1}},
+    {"QQP", "question1", "question2", "is_duplicate", kBinary, {kAccuracy, kF1}, true},
     {"MNLI", "sentence1", "sentence2", "gold_label", kInference, {kAccuracy}},
     {"MNLI-mm", "sentence1", "sentence2", "gold_label", kInference, {kAccuracy}},
     {"QNLI", "question", "sentence", "label", kEntailment, {kAccuracy}},

@@ -19,6 +19,9 @@ struct GlueTask {
   // In the order of the classes; empty: the label is a number from 0 to 5.
   std::vector<std::string_view> labels;
   std::vector<GlueMetric> metrics;
+  // The official train.tsv has lines that lack columns, which transformers' and Megatron's readers
+  // skip.
+  bool has_short_lines = false;
 
   bool is_regression() const { return labels.empty(); }
 };
