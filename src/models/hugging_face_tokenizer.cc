@@ -192,8 +192,10 @@ void require_bert_tokenizer(const std::filesystem::path& folder) {
   const auto found = json.find("tokenizer_class");
   if (found == json.end() || found->is_null()) return;
   if (found->is_string() && std::ranges::count(kBertTokenizers, found->get<std::string>())) return;
-  throw_user_error("{}: tokenizer_class is {}, which cuts text into words by other rules than {}",
-                   (folder / kTokenizerConfigName).string(), found->dump(), kBertTokenizers[0]);
+  throw_user_error(
+      "{}: tokenizer_class is {}, which cuts text into words by other rules than {}; cloze convert "
+      "converts its weights",
+      (folder / kTokenizerConfigName).string(), found->dump(), kBertTokenizers[0]);
 }
 
 }  // namespace cloze::models
