@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "data/corpus/memory_corpus.h"
+#include "data/unmasked_test.h"
 
 namespace cloze::data {
 namespace {
@@ -26,14 +27,6 @@ MemoryCorpus numbered_corpus(int64_t documents, int64_t sentences, int64_t words
     corpus.end_document();
   }
   return corpus;
-}
-
-std::vector<int32_t> unmasked(const Sample& sample) {
-  std::vector<int32_t> ids = sample.input_ids;
-  for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
-    ids[static_cast<size_t>(sample.masked_positions[i])] = sample.masked_labels[i];
-  }
-  return ids;
 }
 
 TEST(PairInstancesTest, LabelSaysWhetherTheSecondPartFollows) {

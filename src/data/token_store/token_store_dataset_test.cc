@@ -12,6 +12,7 @@
 #include "data/creation/creation_progress.h"
 #include "data/loader.h"
 #include "data/token_store/build_token_store.h"
+#include "data/unmasked_test.h"
 #include "platform/file.h"
 
 namespace cloze::data {
@@ -69,14 +70,6 @@ class TokenStoreDatasetTest : public testing::Test {
 
   static inline fs::path* folder_ = nullptr;
 };
-
-std::vector<int32_t> unmasked(const Sample& sample) {
-  std::vector<int32_t> ids = sample.input_ids;
-  for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
-    ids[sample.masked_positions[i]] = sample.masked_labels[i];
-  }
-  return ids;
-}
 
 TEST_F(TokenStoreDatasetTest, AnEpochIsAboutTheTokensOfTheStore) {
   const auto data = dataset();
