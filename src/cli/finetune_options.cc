@@ -158,8 +158,10 @@ fs::path start_path(FinetuneOptions& options) {
   return models::has_configuration(folder) ? folder : train::find_checkpoint(folder).path;
 }
 
-// A head that is not ours is no hindrance: another will start afresh.
+// Of a classifier; other heads bring nothing. One that is not ours is no hindrance: another will
+// start afresh.
 models::BertHead start_head(const fs::path& configuration) {
+  if (!models::is_classifier(configuration)) return {};
   try {
     return models::read_hugging_face_head(configuration);
   } catch (const UserError&) {
@@ -237,9 +239,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   const text::TokenizerOptions tokenizer =
       tokenizer_options(options, table, folder, vocabulary, vocabulary_path);
   models::BertHead head;
-  if (!path.empty() && models::is_classifier(models::configuration_of(path))) {
-    head = start_head(models::configuration_of(path));
-  }
+  if (!path.empty()) head = start_head(models::configuration_of(path));
   return {.config = options.model,
           .head = std::move(head),
           .tokenizer = text::Tokenizer(std::move(vocabulary), tokenizer)};

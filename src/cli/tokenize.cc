@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace {
 struct TokenizeOptions {
   std::string vocab;
   std::string profile = "hf";
-  text::TokenizerOptions rules;
   bool cased = false;
+  std::optional<bool> strip_accents;
+  bool tokenize_chinese_chars = true;
   bool offsets = false;
 };
 
@@ -53,10 +55,11 @@ uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std:
 
 void tokenize(const TokenizeOptions& options) {
   constexpr size_t kFlushBytes = size_t{1} << 20;
-  text::TokenizerOptions rules = options.rules;
-  rules.profile = text::profile_from_name(options.profile);
-  rules.lower_case = !options.cased;
-  const text::Tokenizer tokenizer(text::Vocabulary::load(options.vocab), rules);
+  const text::Tokenizer tokenizer(text::Vocabulary::load(options.vocab),
+                                  {.profile = text::profile_from_name(options.profile),
+                                   .lower_case = !options.cased,
+                                   .strip_accents = options.strip_accents,
+                                   .tokenize_chinese_chars = options.tokenize_chinese_chars});
   std::ios::sync_with_stdio(false);
   std::vector<int32_t> ids;
   fmt::memory_buffer out;
@@ -80,10 +83,10 @@ void add_tokenize(Subcommand parent) {
       parent.add_subcommand("tokenize", "Print the token ids of each line of standard input");
   command.add_option("--vocab", options->vocab, "vocab.txt, one token per line").required();
   command.add_flag("--cased", options->cased, "Keep capitals and accents");
-  command.add_option("--strip-accents", options->rules.strip_accents,
+  command.add_option("--strip-accents", options->strip_accents,
                      "Strip accents, true or false; as --cased says if left out");
   command
-      .add_option("--tokenize-chinese-chars", options->rules.tokenize_chinese_chars,
+      .add_option("--tokenize-chinese-chars", options->tokenize_chinese_chars,
                   "Make every ideograph a word, true or false")
       .shows_default();
   command

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,5 +33,11 @@ nlohmann::json read_json_file(const std::filesystem::path& path);
 std::string json_text(const nlohmann::ordered_json& value);
 // The same on one line, without the newline.
 std::string json_line(const nlohmann::ordered_json& value);
+
+// The value, null for none.
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
 
 }  // namespace cloze::formats

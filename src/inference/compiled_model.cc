@@ -221,17 +221,17 @@ bool CompiledModel::is_compiled(const std::filesystem::path& file) {
 std::string CompiledModel::description() const {
   const std::string config_text = models::hugging_face_config_text(config(), head());
   const ops::PackWeightAttributes packing = weight_packing(options_);
-  return formats::json_line(
-      {{"config", nlohmann::ordered_json::parse(config_text)},
-       {"profile", text::profile_name(tokenizer().options().profile)},
-       {"lower_case", tokenizer().options().lower_case},
-       {"strip_accents", tokenizer().options().strips_accents()},
-       {"tokenize_chinese_chars", tokenizer().options().tokenize_chinese_chars},
-       {"precision", name_of(options_.precision)},
-       {"strassen", options_.strassen},
-       {"panel_columns", packing.panel_columns},
-       {"pairs", is_in_pairs(packing)},
-       {"weights", table_of(program_of(graph(kSomeShape)))}});
+  const text::TokenizerOptions& rules = tokenizer().options();
+  return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},
+                             {"profile", text::profile_name(rules.profile)},
+                             {"lower_case", rules.lower_case},
+                             {"strip_accents", rules.strips_accents()},
+                             {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
+                             {"precision", name_of(options_.precision)},
+                             {"strassen", options_.strassen},
+                             {"panel_columns", packing.panel_columns},
+                             {"pairs", is_in_pairs(packing)},
+                             {"weights", table_of(program_of(graph(kSomeShape)))}});
 }
 
 void CompiledModel::write(const std::filesystem::path& file) const {

@@ -44,11 +44,6 @@ TokenIds ids_of(std::span<const std::string> tokens) {
   return ids;
 }
 
-ordered_json strip_accents_of(const TokenizerDescription& tokenizer) {
-  const std::optional<bool> said = tokenizer.options.strip_accents;
-  return said ? ordered_json(*said) : ordered_json(nullptr);
-}
-
 ordered_json added_tokens(const TokenIds& ids) {
   ordered_json list = ordered_json::array();
   for (const std::string_view token : kSpecialTokens) {
@@ -127,7 +122,7 @@ std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
   text["normalizer"] = {{"type", "BertNormalizer"},
                         {"clean_text", true},
                         {"handle_chinese_chars", tokenizer.options.tokenize_chinese_chars},
-                        {"strip_accents", strip_accents_of(tokenizer)},
+                        {"strip_accents", formats::or_null(tokenizer.options.strip_accents)},
                         {"lowercase", tokenizer.options.lower_case}};
   text["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
   text["post_processor"] = post_processor(ids);
@@ -143,7 +138,7 @@ std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
 std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
   return formats::json_text({{"tokenizer_class", "BertTokenizer"},
                              {"do_lower_case", tokenizer.options.lower_case},
-                             {"strip_accents", strip_accents_of(tokenizer)},
+                             {"strip_accents", formats::or_null(tokenizer.options.strip_accents)},
                              {"tokenize_chinese_chars", tokenizer.options.tokenize_chinese_chars},
                              {"model_max_length", tokenizer.max_length},
                              {"pad_token", "[PAD]"},

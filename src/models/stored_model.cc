@@ -5,6 +5,16 @@
 #include "base/error.h"
 
 namespace cloze::models {
+namespace {
+
+std::optional<std::filesystem::path> find_configuration(const std::filesystem::path& folder) {
+  for (const char* name : {"config.json", "bert_config.json"}) {
+    if (std::filesystem::exists(folder / name)) return folder / name;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 namespace fs = std::filesystem;
 
@@ -45,15 +55,11 @@ fs::path folder_of(const fs::path& model) {
   return model.has_parent_path() ? model.parent_path() : fs::path(".");
 }
 
-bool has_configuration(const fs::path& folder) {
-  return fs::exists(folder / "config.json") || fs::exists(folder / "bert_config.json");
-}
+bool has_configuration(const fs::path& folder) { return find_configuration(folder).has_value(); }
 
 fs::path configuration_of(const fs::path& model) {
   const fs::path folder = folder_of(model);
-  for (const char* name : {"config.json", "bert_config.json"}) {
-    if (fs::exists(folder / name)) return folder / name;
-  }
+  if (const std::optional<fs::path> file = find_configuration(folder)) return *file;
   throw_user_error("{} holds neither config.json nor bert_config.json; put one beside the weights",
                    folder.string());
 }

@@ -128,61 +128,43 @@ void CharacterMap::compress(const std::vector<uint32_t>& flat) {
   }
 }
 
-void CharacterMap::append_lower(char32_t code_point, std::u32string& out) const {
-  if (code_point == kCapitalIWithDot) {
-    out += {U'i', kCombiningDotAbove};
-    return;
-  }
+std::u32string CharacterMap::lowered(char32_t code_point) const {
+  if (code_point == kCapitalIWithDot) return {U'i', kCombiningDotAbove};
   const LowerCaseRange* range = find_lower(tables_.lower_case, code_point);
   if (range == nullptr) range = find_lower(tables_.more_lower_case, code_point);
-  out += range == nullptr ? code_point : code_point + range->delta;
+  return std::u32string(1, range == nullptr ? code_point : code_point + range->delta);
 }
 
-void CharacterMap::append_decomposition(char32_t code_point, std::u32string& out) const {
+std::u32string CharacterMap::decomposed(char32_t code_point) const {
+  std::u32string parts;
   if (code_point >= kHangulBase && code_point < kHangulBase + kNumSyllables) {
     const uint32_t index = code_point - kHangulBase;
-    out += kLeadBase + index / kNumVowelTails;
-    out += kVowelBase + index % kNumVowelTails / kNumTails;
-    if (index % kNumTails != 0) out += kTailBase + index % kNumTails;
-    return;
+    parts += kLeadBase + index / kNumVowelTails;
+    parts += kVowelBase + index % kNumVowelTails / kNumTails;
+    if (index % kNumTails != 0) parts += kTailBase + index % kNumTails;
+    return parts;
   }
   const auto found = std::lower_bound(
       tables_.decompositions.begin(), tables_.decompositions.end(), code_point,
       [](const Decomposition& entry, char32_t value) { return entry.code_point < value; });
   const bool is_known = found != tables_.decompositions.end() && found->code_point == code_point &&
                         !contains(tables_.not_decomposed, code_point);
-  if (!is_known) {
-    out += code_point;
-    return;
-  }
+  if (!is_known) return std::u32string(1, code_point);
   for (const char32_t part : found->target) {
-    if (part != 0) out += part;
+    if (part != 0) parts += part;
   }
+  return parts;
 }
 
 void CharacterMap::expand(char32_t code_point, std::vector<NormalizedUnit>& units) const {
-  std::u32string source(1, code_point);
-  if (lower_case_ && lower_first_) {
-    source.clear();
-    append_lower(code_point, source);
-  }
-  for (const char32_t c : source) {
-    std::u32string parts;
-    if (strips_accents_) {
-      append_decomposition(c, parts);
-    } else {
-      parts = c;
-    }
+  const bool lowers_before = lower_case_ && lower_first_;
+  const bool lowers_after = lower_case_ && !lower_first_;
+  const auto itself = [](char32_t c) { return std::u32string(1, c); };
+  for (const char32_t c : lowers_before ? lowered(code_point) : itself(code_point)) {
     bool is_first = true;
-    for (const char32_t part : parts) {
-      std::u32string lowered;
-      if (lower_case_ && !lower_first_) {
-        append_lower(part, lowered);
-      } else {
-        lowered = part;
-      }
-      for (const char32_t l : lowered) {
-        units.push_back(make_unit(part, l, is_first));
+    for (const char32_t part : strips_accents_ ? decomposed(c) : itself(c)) {
+      for (const char32_t last : lowers_after ? lowered(part) : itself(part)) {
+        units.push_back(make_unit(part, last, is_first));
         is_first = false;
       }
     }

@@ -77,8 +77,8 @@ class CharacterMap {
     const uint32_t block = blocks_[code_point >> kBlockBits];
     return entries_[block << kBlockBits | (code_point & kBlockMask)];
   }
-  void append_lower(char32_t code_point, std::u32string& out) const;
-  void append_decomposition(char32_t code_point, std::u32string& out) const;
+  std::u32string lowered(char32_t code_point) const;
+  std::u32string decomposed(char32_t code_point) const;
   // Of a code point that has become `lowered`.
   NormalizedUnit make_unit(char32_t code_point, char32_t lowered, bool is_first) const;
   uint32_t make_entry(char32_t code_point, std::vector<NormalizedUnit>& units);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
+#include "train/checkpoint.h"
 
 namespace cloze::train {
 namespace {
@@ -11,13 +12,9 @@ namespace {
 constexpr const char* kSchema = "cloze.training_state";
 constexpr int kVersion = 1;
 
-nlohmann::json or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
-
 nlohmann::json best_checkpoint_of(const TrainingState& state) {
   if (!state.best_metric) return nullptr;
-  return "checkpoint-" + std::to_string(state.best_step);
+  return checkpoint_path({}, state.best_step).string();
 }
 
 // What is not finite is written as null.
@@ -42,7 +39,7 @@ std::string training_state_text(const TrainingState& state) {
                              {"tokens", state.tokens},
                              {"epoch", state.epoch},
                              {"seed", state.seed},
-                             {"best_metric", or_null(state.best_metric)},
+                             {"best_metric", formats::or_null(state.best_metric)},
                              {"best_step", state.best_step},
                              {"evaluated_step", state.evaluated_step},
                              {"config_hash", state.config_hash}});
@@ -80,7 +77,7 @@ std::string trainer_state_text(const TrainingState& state, std::span<const StepM
                    {"loss", m.loss},
                    {"step", m.step}});
   }
-  return formats::json_text({{"best_metric", or_null(state.best_metric)},
+  return formats::json_text({{"best_metric", formats::or_null(state.best_metric)},
                              {"best_model_checkpoint", best_checkpoint_of(state)},
                              {"epoch", state.epoch},
                              {"global_step", state.step},
