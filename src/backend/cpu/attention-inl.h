@@ -89,15 +89,22 @@ struct ScoreRows {
 };
 
 // Scores become exponentials with dropout; what they are still to be multiplied with goes to
-// inverse_sums.
-HWY_INLINE void ExponentiateRows(const AttentionSizes& sizes, const AttentionHead& head,
-                                 const ScoreRows& r, float* log_sum_exp, float* inverse_sums) {
+// inverse_sums. Memory is idle meanwhile: asks for the rows of the context that these queries give
+// and for as many of the queries that follow.
+template <typename T>
+HWY_INLINE void ExponentiateRows(const AttentionSizes& sizes, const AttentionTensors& t,
+                                 const AttentionHead& head, const ScoreRows& r,
+                                 float* inverse_sums) {
+  const T* context = static_cast<const T*>(t.context) + sizes.offset(head.start, head.head);
+  const T* q = static_cast<const T*>(t.q) + sizes.offset(head.start, head.head);
   const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
   for (int64_t i = 0; i < r.rows; ++i) {
     float* row = r.scores + i * r.stride;
     const SoftmaxRow softmax = ExponentiateRow(factor, head.length, row);
     inverse_sums[i] = 1.0f / softmax.sum;
-    log_sum_exp[(head.start + r.first + i) * sizes.N + head.head] = softmax.log_sum_exp;
+    t.log_sum_exp[(head.start + r.first + i) * sizes.N + head.head] = softmax.log_sum_exp;
+    FetchRow(context + (r.first + i) * sizes.H, sizes.D);
+    FetchRow(q + (r.first + r.rows + i) * sizes.H, sizes.D);
     if (head.dropout.threshold == 0) continue;
     DropoutRow dropout = head.dropout;
     dropout.row += static_cast<uint32_t>(r.first + i);

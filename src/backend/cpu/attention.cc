@@ -57,7 +57,7 @@ void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const At
   MultiplyHead(
       {rows, padded, sizes.D, buffers.queries, sizes.D, buffers.keys, buffers.scores, padded});
   float inverse_sums[kQueryRows];
-  ExponentiateRows(sizes, head, {first, rows, padded, buffers.scores}, t.log_sum_exp, inverse_sums);
+  ExponentiateRows<T>(sizes, t, head, {first, rows, padded, buffers.scores}, inverse_sums);
   const int64_t context_stride = (sizes.D + kTileColumns - 1) / kTileColumns * kTileColumns;
   MultiplyHead({rows, context_stride, head.length, buffers.scores, padded, buffers.values,
                 buffers.context, context_stride});

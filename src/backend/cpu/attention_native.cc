@@ -76,7 +76,7 @@ void attend_rows_natively(const AttentionSizes& sizes, const AttentionTensors& t
              buffers.queries);
   multiplier.multiply({padded, sizes.padded_D(), buffers.queries, buffers.keys, buffers.scores});
   float inverse_sums[kPairProductRows];
-  ExponentiateRows(sizes, head, {first, rows, padded, buffers.scores}, t.log_sum_exp, inverse_sums);
+  ExponentiateRows<bfloat16>(sizes, t, head, {first, rows, padded, buffers.scores}, inverse_sums);
   for (int64_t i = 0; i < rows; ++i) {
     bfloat16* probabilities = buffers.probabilities + i * padded;
     MapFloats(FloatTag(), head.length, buffers.scores + i * padded, probabilities,

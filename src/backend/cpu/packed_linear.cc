@@ -24,8 +24,6 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/packed_linear.cc"
 #include <hwy/foreach_target.h>
 
-#include <hwy/cache_control.h>
-
 #include "backend/cpu/math-inl.h"
 #include "backend/cpu/product_tile-inl.h"
 #include "backend/cpu/vector-inl.h"
@@ -115,10 +113,7 @@ HWY_INLINE void PackPart(const TileSums& t, int part, int64_t begin, int64_t dep
     return;
   }
   const float* x = t.x + row * t.K + part % 2 * t.part_depth + begin;
-  for (int64_t i = 0; i < rows; ++i) {
-    const float* next = x + i * t.K + depth;
-    for (int64_t k = 0; k < depth; k += kLineBytes / 4) hwy::Prefetch(next + k);
-  }
+  for (int64_t i = 0; i < rows; ++i) FetchRow(x + i * t.K + depth, depth);
   PackRows(x, t.K, depth, rows, to);
 }
 

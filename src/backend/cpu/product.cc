@@ -12,8 +12,6 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/product.cc"
 #include <hwy/foreach_target.h>
 
-#include <hwy/cache_control.h>
-
 #include "backend/cpu/product_tile-inl.h"
 
 #ifndef CLOZE_BACKEND_CPU_PRODUCT_ONCE_
@@ -89,11 +87,6 @@ HWY_INLINE void deal_row(const float* row, int64_t rows, int64_t tile_step, bool
 
 // Only a piece of each stored row is read, so the processor does not foresee the next.
 inline constexpr int64_t kRowsAhead = 8;
-template <typename T>
-HWY_INLINE void prefetch_row(const T* row, int64_t count) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  for (int64_t i = 0; i < count; i += kLine) hwy::Prefetch(row + i);
-}
 
 HWY_INLINE const float* as_floats(const float* row, int64_t, float*) { return row; }
 HWY_INLINE const float* as_floats(const bfloat16* row, int64_t count, float* buffer) {
@@ -115,7 +108,7 @@ void copy_columns(const ProductTask& t) {
     const int64_t depth = HWY_MIN(t.plan->depth_block, t.depth_end - k);
     std::fill(sums, sums + t.rows, 0.0f);
     for (int64_t i = 0; i < depth; ++i, from += t.call->a_stride) {
-      prefetch_row(from + kRowsAhead * t.call->a_stride, t.rows);
+      FetchRow(from + kRowsAhead * t.call->a_stride, t.rows);
       const float* row = as_floats(from, t.rows, buffer);
       deal_row(row, t.rows, depth * kTileRows, i + 1 == depth, to + i * kTileRows);
       if (!wants_sums) continue;

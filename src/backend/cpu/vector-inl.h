@@ -15,6 +15,7 @@
 #define CLOZE_BACKEND_CPU_VECTOR_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -108,6 +109,14 @@ HWY_INLINE hn::Vec<D> Keep(D, hn::Vec<D> v, Whole) {
 template <class D>
 HWY_INLINE hn::Vec<D> Keep(D d, hn::Vec<D> v, Tail tail) {
   return hn::IfThenElseZero(hn::FirstN(d, tail.count), v);
+}
+
+// Asks for n elements to be brought to the first cache, for rows that lie so far apart that the
+// processor does not foresee the next.
+template <typename T>
+HWY_INLINE void FetchRow(const T* row, int64_t n) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t i = 0; i < n; i += kLine) hwy::Prefetch(row + i);
 }
 
 // body(i, part) for the vectors that make up n elements, i ascending.
