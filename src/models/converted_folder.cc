@@ -82,19 +82,32 @@ void note_size(int64_t tokens, int64_t rows, std::vector<std::string>& notes) {
   }
 }
 
-// The source's own files where they fit; what is missing is made from the vocabulary.
+// Copies a tokenizer's file if the folder has it.
+bool copy_tokenizer_file(const fs::path& folder, const char* name, std::vector<NamedText>& files) {
+  if (!fs::exists(folder / name)) return false;
+  files.push_back({name, platform::read_file(folder / name)});
+  return true;
+}
+
+// The source's own files where they fit; what is missing is made from the vocabulary. A tokenizer
+// with other rules than BERT's cannot be made, only copied.
 void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& files,
                          std::vector<std::string>& notes) {
   if (model.vocabulary_file.empty()) {
     notes.push_back("there is no vocab.txt, so no tokenizer's files; give --vocab-file");
     return;
   }
+  const fs::path folder = model.vocabulary_file.parent_path();
   const auto whole = text::Vocabulary::load(model.vocabulary_file);
   const int64_t rows = model.config.vocab_size;
-  const bool is_cut = whole.size() > rows;
-  const text::TokenizerOptions options =
-      read_tokenizer_options(model.vocabulary_file.parent_path(), whole);
   note_size(whole.size(), rows, notes);
+  if (const auto foreign = foreign_tokenizer_class(folder)) {
+    notes.push_back(fmt::format(
+        "tokenizer_class is {}: the tokenizer's files are copied as they are", *foreign));
+    for (const char* name : kTokenizerFiles) copy_tokenizer_file(folder, name, files);
+    return;
+  }
+  const bool is_cut = whole.size() > rows;
   if (is_cut) {
     notes.push_back(
         fmt::format("the vocabulary's {} tokens were cut to the {} that have an "
@@ -102,17 +115,13 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
                     whole.size(), rows, whole.token(static_cast<int32_t>(rows - 1))));
   }
   std::vector<NamedText> made = tokenizer_files_of(is_cut ? first_tokens(whole, rows) : whole,
-                                                   options, model.config.max_position_embeddings);
-  const bool is_beside =
-      !model.source_folder.empty() && model.vocabulary_file.parent_path() == model.source_folder;
+                                                   read_tokenizer_options(folder, whole),
+                                                   model.config.max_position_embeddings);
+  const bool is_beside = !model.source_folder.empty() && folder == model.source_folder;
   for (const char* name : kTokenizerFiles) {
-    const fs::path original = model.source_folder / name;
+    if (is_beside && !is_cut && copy_tokenizer_file(folder, name, files)) continue;
     const auto own = std::ranges::find(made, name, &NamedText::name);
-    if (is_beside && !is_cut && fs::exists(original)) {
-      files.push_back({name, platform::read_file(original)});
-    } else if (own != made.end()) {
-      files.push_back(*own);
-    }
+    if (own != made.end()) files.push_back(*own);
   }
 }
 

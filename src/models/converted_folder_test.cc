@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "formats/json.h"
+#include "platform/file.h"
 
 namespace cloze::models {
 namespace {
@@ -80,6 +81,25 @@ TEST(ConvertedFolder, TokensWithoutAnEmbeddingAreCut) {
   EXPECT_NE(text_of(files, "tokenizer.json").find("\"o\":19"), std::string::npos);
   EXPECT_EQ(notes, std::vector<std::string>{"the vocabulary's 22 tokens were cut to the 20 that "
                                             "have an embedding, the last is now o"});
+}
+
+TEST(ConvertedFolder, AForeignTokenizerIsCopiedAndNotMade) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "foreign_tokenizer";
+  std::filesystem::create_directories(folder);
+  ConvertedModel model = model_of(20);
+  model.vocabulary_file = folder / "vocab.txt";
+  const std::string vocabulary = platform::read_file(kGoogle / "vocab.txt");
+  const std::string config = R"({"tokenizer_class": "BertJapaneseTokenizer"})";
+  platform::write_file_atomically(folder / "vocab.txt", vocabulary);
+  platform::write_file_atomically(folder / "tokenizer_config.json", config);
+  std::vector<std::string> notes;
+  const auto files = hugging_face_files(model, notes);
+  EXPECT_EQ(text_of(files, "vocab.txt"), vocabulary);
+  EXPECT_EQ(text_of(files, "tokenizer_config.json"), config);
+  EXPECT_EQ(text_of(files, "tokenizer.json"), "absent");
+  EXPECT_EQ(notes, std::vector<std::string>{"tokenizer_class is \"BertJapaneseTokenizer\": the "
+                                            "tokenizer's files are copied as they are"});
 }
 
 TEST(ConvertedFolder, WithoutAVocabularyItSaysSo) {

@@ -182,15 +182,23 @@ text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folde
   return options;
 }
 
-void require_bert_tokenizer(const std::filesystem::path& folder) {
+std::optional<std::string> foreign_tokenizer_class(const std::filesystem::path& folder) {
   const nlohmann::json json = tokenizer_config_in(folder);
   const auto found = json.find("tokenizer_class");
-  if (found == json.end() || found->is_null()) return;
-  if (found->is_string() && std::ranges::count(kBertTokenizers, found->get<std::string>())) return;
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  if (found->is_string() && std::ranges::count(kBertTokenizers, found->get<std::string>())) {
+    return std::nullopt;
+  }
+  return found->dump();
+}
+
+void require_bert_tokenizer(const std::filesystem::path& folder) {
+  const auto foreign = foreign_tokenizer_class(folder);
+  if (!foreign) return;
   throw_user_error(
       "{}: tokenizer_class is {}, which cuts text into words by other rules than {}; cloze convert "
       "converts its weights",
-      (folder / kTokenizerConfigName).string(), found->dump(), kBertTokenizers[0]);
+      (folder / kTokenizerConfigName).string(), *foreign, kBertTokenizers[0]);
 }
 
 }  // namespace cloze::models

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,7 +34,9 @@ std::string vocabulary_text(const TokenizerDescription& tokenizer);
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
                                               const text::Vocabulary& vocabulary);
 
-// UserError when that file names a tokenizer_class whose words are not BERT's.
+// The tokenizer_class that file names, as JSON, when its words are not BERT's.
+std::optional<std::string> foreign_tokenizer_class(const std::filesystem::path& folder);
+// UserError when there is one.
 void require_bert_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace cloze::models
