@@ -232,6 +232,11 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
   EXPECT_EQ(state.at("log_history").size(), 84u);
   const std::string best = state.at("best_model_checkpoint");
   EXPECT_TRUE(fs::exists(path("moved/" + best))) << best;
+  const fs::path options = path("moved/checkpoint-84");
+  EXPECT_EQ(formats::read_json_file(options / "training_config.json").at("epochs"), 21);
+  const auto origins = formats::read_json_file(options / "training_config_origins.json");
+  EXPECT_EQ(origins.at("epochs"), "command line");
+  EXPECT_EQ(origins.at("beta1"), "default");
 
   // The folder by its slash, and nothing left to train.
   const Result slash = run(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",

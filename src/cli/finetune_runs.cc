@@ -8,7 +8,6 @@
 #include "cli/inference_display.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
-#include "formats/json.h"
 #include "platform/file.h"
 #include "platform/signals.h"
 #include "train/checkpoint.h"
@@ -104,8 +103,7 @@ class FinetuneRuns {
     run.dataset = dataset;
     run.tokens = finetuning_.model.tokenizer.vocabulary().tokens();
     run.tokenizer = finetuning_.model.tokenizer.options();
-    run.extra_files.push_back(
-        {"training_config.json", formats::json_text(finetuning_.table.values())});
+    run.extra_files = option_files(finetuning_.table);
     if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {
       run.steps_per_evaluation = steps_per_evaluation(options_, dataset->size(), steps);
       run.evaluate = [this](engine::Session& trained, int64_t step) {

@@ -193,12 +193,10 @@ nlohmann::ordered_json OptionTable::values() const {
   return values;
 }
 
-nlohmann::ordered_json OptionTable::values_with_origins() const {
-  nlohmann::ordered_json values = nlohmann::ordered_json::object();
-  for (const Entry& entry : entries_) {
-    values[entry.option.name] = {{"value", option_value(entry.option)}, {"origin", entry.origin}};
-  }
-  return values;
+nlohmann::ordered_json OptionTable::origins() const {
+  nlohmann::ordered_json origins = nlohmann::ordered_json::object();
+  for (const Entry& entry : entries_) origins[entry.option.name] = entry.origin;
+  return origins;
 }
 
 }  // namespace cloze::cli

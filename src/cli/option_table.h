@@ -61,8 +61,8 @@ class OptionTable {
   const std::string& origin(const std::string& name) const;
   // All values, as a configuration file that gives them again.
   nlohmann::ordered_json values() const;
-  // {"micro_batch_size": {"value": 8, "origin": "command line"}, ...}
-  nlohmann::ordered_json values_with_origins() const;
+  // {"micro_batch_size": "command line", ...}
+  nlohmann::ordered_json origins() const;
   // Sentences about foreign options that were set.
   const std::vector<std::string>& notes() const { return notes_; }
 

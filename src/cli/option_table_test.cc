@@ -102,7 +102,7 @@ TEST_F(OptionTableTest, ValuesReadBackAsAConfiguration) {
   resolve({"--micro-batch-size", "16"});
   EXPECT_EQ(table_.values().at("micro_batch_size"), 16);
   EXPECT_TRUE(table_.values().at("epochs").is_null());
-  EXPECT_EQ(table_.values_with_origins().at("micro_batch_size").at("origin"), "command line");
+  EXPECT_EQ(table_.origins().at("micro_batch_size"), "command line");
   const std::string again = formats::json_text(table_.values());
   command_.clear();
   EXPECT_EQ(refusal({}, again), "accepted");

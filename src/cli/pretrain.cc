@@ -8,7 +8,6 @@
 #include "cli/pretrain_data.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
-#include "formats/json.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
 
@@ -63,7 +62,7 @@ void run_pretrain(Command& command) {
   }
   compare_with_start(command.options);
   train::TrainingOptions run = pretraining_options(command.options);
-  run.extra_files.push_back({"training_config.json", formats::json_text(command.table.values())});
+  run.extra_files = option_files(command.table);
   run_training(std::move(run), command.options);
 }
 

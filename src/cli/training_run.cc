@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/exit_code.h"
+#include "formats/json.h"
 #include "platform/memory.h"
 #include "platform/signals.h"
 #include "platform/terminal.h"
@@ -60,6 +61,11 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
           .steps_per_log = options.steps_per_logs,
           .loader_threads = options.loader_threads,
           .loader_memory_bytes = options.loader_memory * (1 << 20)};
+}
+
+std::vector<train::TextFile> option_files(const OptionTable& table) {
+  return {{"training_config.json", formats::json_text(table.values())},
+          {"training_config_origins.json", formats::json_text(table.origins())}};
 }
 
 train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options) {

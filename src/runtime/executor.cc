@@ -72,10 +72,4 @@ std::vector<LaunchProfile> Executor::profile() const {
   return rows;
 }
 
-void Executor::reset_profile() {
-  for (auto& phase : bound_) {
-    for (Bound& bound : phase) bound.seconds = 0.0, bound.calls = 0;
-  }
-}
-
 }  // namespace cloze::runtime

@@ -44,7 +44,6 @@ class Executor {
   // Profiling costs two clock readings per launch; off by default.
   void set_profiling(bool on) { profiling_ = on; }
   std::vector<LaunchProfile> profile() const;
-  void reset_profile();
 
  private:
   // A launch with its addresses resolved.

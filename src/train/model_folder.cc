@@ -38,7 +38,8 @@ std::string model_card(const ModelDescription& model, const TrainingState& state
       "{} layers, hidden size {}, {} heads, vocabulary {} ({}), up to {} positions.\n\n"
       "## Training\n\n"
       "{}, {} of {} steps, {} sequences, {} tokens,\n"
-      "seed {}. `training_config.json` holds every option, `trainer_state.json` the curve.\n\n"
+      "seed {}. `training_config.json` holds every option, `training_config_origins.json` where\n"
+      "it was set, `trainer_state.json` the curve.\n\n"
       "## To be filled in\n\n"
       "Language, licence, training data, intended use and limits.\n",
       words.pipeline, words.how, c.num_hidden_layers, c.hidden_size, c.num_attention_heads,
