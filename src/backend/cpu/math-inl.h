@@ -29,31 +29,56 @@ HWY_INLINE hn::Vec<D> Polynomial(D d, hn::Vec<D> x, const float (&coefficients)[
   return sum;
 }
 
-// e^x = 2^n e^r with n = round(x / ln 2), so |r| <= ln 2 / 2, and e^r = 1 + r + r^2 q(r).
-// q: degree 4, error 3.1e-9. Adding 1.5 2^23 rounds to an integer and leaves n in the lowest bits;
-// 2^n is added to the bits of the exponent.
+inline constexpr float kLargestExp = 88.7228317f;    // the last float whose e^x is finite
+inline constexpr float kSmallestExp = -87.3365402f;  // the last float whose e^x is normal
+
+// e^x = 2^n p with n = round(x / ln 2).
+template <class V>
+struct PartsOfExp {
+  V n;
+  V shifted;  // n as an integer in the lowest bits
+  V p;
+};
+
+// p = e^r = 1 + r + r^2 q(r) with r = x - n ln 2, so |r| <= ln 2 / 2. q: degree 4, error 3.1e-9.
+// Adding 1.5 2^23 rounds to an integer.
 template <class D>
-HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
+HWY_INLINE PartsOfExp<hn::Vec<D>> SplitExp(D d, hn::Vec<D> x) {
   static constexpr float kQ[] = {0.4999999344f, 0.166665205f, 0.04166839193f, 0.008368738147f,
                                  0.00138144304f};
-  constexpr float kLargest = 88.7228317f;    // the last float whose result is finite
-  constexpr float kSmallest = -87.3365402f;  // the last float whose result is normal
-  const hn::RebindToSigned<D> d32;
-  const auto one = hn::Set(d, 1.0f);
   const auto magic = hn::Set(d, 0x1.8p23f);
   const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
   const auto n = hn::Sub(shifted, magic);
   // ln 2 in two parts; the product with the first is exact.
   auto r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  const auto p = hn::Add(one, hn::MulAdd(hn::Mul(r, r), Polynomial(d, r, kQ), r));
-  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(d32, shifted));
-  const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(d32, p), exponent));
-  const auto not_small = hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, kSmallest)), scaled);
+  const auto above_one = hn::MulAdd(hn::Mul(r, r), Polynomial(d, r, kQ), r);
+  return {n, shifted, hn::Add(hn::Set(d, 1.0f), above_one)};
+}
+
+#if HWY_TARGET <= HWY_AVX3
+// AVX-512 multiplies by 2^n itself, beyond the range too. x is limited as infinity would pass
+// through infinity - infinity; of two operands the second is what a NaN gives.
+template <class D>
+HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
+  const auto parts = SplitExp(d, hn::Min(hn::Set(d, 89.0f), x));
+  const __mmask16 not_small = _mm512_cmp_ps_mask(x.raw, hn::Set(d, kSmallestExp).raw, _CMP_NLT_UQ);
+  return hn::Vec<D>{_mm512_maskz_scalef_ps(not_small, parts.p.raw, parts.n.raw)};
+}
+#else
+// 2^n is added to the bits of the exponent.
+template <class D>
+HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
+  const hn::RebindToSigned<D> d32;
+  const auto parts = SplitExp(d, x);
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(d32, parts.shifted));
+  const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(d32, parts.p), exponent));
+  const auto not_small = hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, kSmallestExp)), scaled);
   const auto infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   // Infinity + x: infinity beyond the largest, NaN of NaN.
-  return hn::IfThenElse(hn::Le(x, hn::Set(d, kLargest)), not_small, hn::Add(infinity, x));
+  return hn::IfThenElse(hn::Le(x, hn::Set(d, kLargestExp)), not_small, hn::Add(infinity, x));
 }
+#endif
 
 // |x| < 0.625: x + x^3 p(x^2), p of degree 4, error 4.4e-9.
 // Else: sign(x) (1 - 2 / (e^(2 |x|) + 1)), where nothing cancels.
@@ -78,6 +103,8 @@ struct Normal {
   V tail;         // P(X > |x|) = erfc(|x| / sqrt 2) / 2
 };
 
+inline constexpr float kMostOfTail = 15.0f;  // of |x|; the tail is 0 there
+
 // tail = e^(-x^2/2) t G(1 - 2t), t = k / (|x| + k), k = 3.5. G is smooth, so a polynomial of
 // degree 9 serves all |x| <= 14 with error 6.4e-9; the tail underflows before that.
 template <class D>
@@ -89,7 +116,7 @@ HWY_INLINE Normal<hn::Vec<D>> NormalTail(D d, hn::Vec<D> x) {
   const auto k = hn::Set(d, 3.5f);
   const auto one = hn::Set(d, 1.0f);
   // Clamped, so that infinity gives 0 without passing through infinity - infinity.
-  const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, 15.0f));
+  const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, kMostOfTail));
   const auto square = hn::Mul(magnitude, magnitude);
   const auto lost = hn::MulSub(magnitude, magnitude, square);  // what rounding took from the square
   const auto exp = Exp(d, hn::Neg(hn::Mul(half, square)));
@@ -105,10 +132,12 @@ HWY_INLINE hn::Vec<D> NormalDistribution(D d, hn::Vec<D> x, hn::Vec<D> tail) {
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0f), tail));
 }
 
-// ops/gelu.h, form kErf: x P(X <= x).
+// ops/gelu.h, form kErf: x P(X <= x), which is max(0, x) - |x| tail. A NaN passes through the
+// maximum's second operand.
 template <class D>
 HWY_INLINE hn::Vec<D> GeluErf(D d, hn::Vec<D> x) {
-  return hn::Mul(x, NormalDistribution(d, x, NormalTail(d, x).tail));
+  const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, kMostOfTail));
+  return hn::NegMulAdd(magnitude, NormalTail(d, x).tail, hn::Max(hn::Zero(d), x));
 }
 
 // P(X <= x) + x e^(-x^2/2) / sqrt(2 pi).
