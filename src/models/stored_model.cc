@@ -7,16 +7,16 @@
 namespace cloze::models {
 namespace {
 
-std::optional<std::filesystem::path> find_configuration(const std::filesystem::path& folder) {
+namespace fs = std::filesystem;
+
+std::optional<fs::path> find_configuration(const fs::path& folder) {
   for (const char* name : {"config.json", "bert_config.json"}) {
-    if (std::filesystem::exists(folder / name)) return folder / name;
+    if (fs::exists(folder / name)) return folder / name;
   }
   return std::nullopt;
 }
 
 }  // namespace
-
-namespace fs = std::filesystem;
 
 StoredModel::StoredModel(const fs::path& path)
     : file_(path), is_tensorflow_(has_tensorflow_names(file_.tensors())) {

@@ -19,6 +19,7 @@
 
 #include "data/dataset.h"
 #include "optim/schedule.h"
+#include "text/tokenizer_options.h"
 #include "train/checkpoint.h"
 #include "train/metrics.h"
 #include "train/model_folder.h"

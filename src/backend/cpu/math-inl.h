@@ -29,7 +29,6 @@ HWY_INLINE hn::Vec<D> Polynomial(D d, hn::Vec<D> x, const float (&coefficients)[
   return sum;
 }
 
-inline constexpr float kLargestExp = 88.7228317f;    // the last float whose e^x is finite
 inline constexpr float kSmallestExp = -87.3365402f;  // the last float whose e^x is normal
 
 // e^x = 2^n p with n = round(x / ln 2).
@@ -69,6 +68,7 @@ HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
 // 2^n is added to the bits of the exponent.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
+  constexpr float kLargest = 88.7228317f;  // the last float whose e^x is finite
   const hn::RebindToSigned<D> d32;
   const auto parts = SplitExp(d, x);
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(d32, parts.shifted));
@@ -76,7 +76,7 @@ HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
   const auto not_small = hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, kSmallestExp)), scaled);
   const auto infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   // Infinity + x: infinity beyond the largest, NaN of NaN.
-  return hn::IfThenElse(hn::Le(x, hn::Set(d, kLargestExp)), not_small, hn::Add(infinity, x));
+  return hn::IfThenElse(hn::Le(x, hn::Set(d, kLargest)), not_small, hn::Add(infinity, x));
 }
 #endif
 
@@ -99,11 +99,10 @@ HWY_INLINE hn::Vec<D> Tanh(D d, hn::Vec<D> x) {
 // The normal distribution at x: the density without its constant, and the smaller tail.
 template <class V>
 struct Normal {
+  V magnitude;    // |x|, at most 15, where the tail is 0
   V exponential;  // e^(-x^2 / 2)
   V tail;         // P(X > |x|) = erfc(|x| / sqrt 2) / 2
 };
-
-inline constexpr float kMostOfTail = 15.0f;  // of |x|; the tail is 0 there
 
 // tail = e^(-x^2/2) t G(1 - 2t), t = k / (|x| + k), k = 3.5. G is smooth, so a polynomial of
 // degree 9 serves all |x| <= 14 with error 6.4e-9; the tail underflows before that.
@@ -116,14 +115,14 @@ HWY_INLINE Normal<hn::Vec<D>> NormalTail(D d, hn::Vec<D> x) {
   const auto k = hn::Set(d, 3.5f);
   const auto one = hn::Set(d, 1.0f);
   // Clamped, so that infinity gives 0 without passing through infinity - infinity.
-  const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, kMostOfTail));
+  const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, 15.0f));
   const auto square = hn::Mul(magnitude, magnitude);
   const auto lost = hn::MulSub(magnitude, magnitude, square);  // what rounding took from the square
   const auto exp = Exp(d, hn::Neg(hn::Mul(half, square)));
   const auto exponential = hn::NegMulAdd(hn::Mul(half, lost), exp, exp);
   const auto t = hn::Div(k, hn::Add(magnitude, k));
   const auto s = hn::NegMulAdd(hn::Set(d, 2.0f), t, one);
-  return {exponential, hn::Mul(hn::Mul(exponential, t), Polynomial(d, s, kG))};
+  return {magnitude, exponential, hn::Mul(hn::Mul(exponential, t), Polynomial(d, s, kG))};
 }
 
 // P(X <= x) from the tail.
@@ -136,8 +135,8 @@ HWY_INLINE hn::Vec<D> NormalDistribution(D d, hn::Vec<D> x, hn::Vec<D> tail) {
 // maximum's second operand.
 template <class D>
 HWY_INLINE hn::Vec<D> GeluErf(D d, hn::Vec<D> x) {
-  const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, kMostOfTail));
-  return hn::NegMulAdd(magnitude, NormalTail(d, x).tail, hn::Max(hn::Zero(d), x));
+  const auto normal = NormalTail(d, x);
+  return hn::NegMulAdd(normal.magnitude, normal.tail, hn::Max(hn::Zero(d), x));
 }
 
 // P(X <= x) + x e^(-x^2/2) / sqrt(2 pi).

@@ -93,8 +93,6 @@ struct TileSums {
 // in the first cache until their sums are made.
 inline constexpr int64_t kPackedDepth = 32;
 
-inline constexpr int64_t kLineBytes = 64;
-
 }  // namespace cloze::backend::cpu
 #endif
 

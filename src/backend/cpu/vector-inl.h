@@ -111,11 +111,13 @@ HWY_INLINE hn::Vec<D> Keep(D d, hn::Vec<D> v, Tail tail) {
   return hn::IfThenElseZero(hn::FirstN(d, tail.count), v);
 }
 
+inline constexpr int64_t kLineBytes = 64;  // of a cache
+
 // Asks for n elements to be brought to the first cache, for rows that lie so far apart that the
 // processor does not foresee the next.
 template <typename T>
 HWY_INLINE void FetchRow(const T* row, int64_t n) {
-  constexpr int64_t kLine = 64 / sizeof(T);
+  constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
   for (int64_t i = 0; i < n; i += kLine) hwy::Prefetch(row + i);
 }
 
