@@ -151,13 +151,16 @@ void pack_tile(const TileSums& t) {
   }
 }
 
-// Where a tile goes: C (+)= factor * tile, as far as C has rows.
+// Where a tile goes: C = factor * tile + start, as far as C has rows. start is C itself, or one row
+// for all: the bias or zeros.
 struct TileTarget {
   float* c = nullptr;
   int64_t rows = 0;
   float factor = 1.0f;
-  bool accumulates = false;
+  const float* start = nullptr;
+  int64_t start_stride = 0;
 };
+HWY_ALIGN inline constexpr float kZeros[kTileColumns] = {};
 struct TileTargets {
   std::array<TileTarget, 2> targets;
   int64_t count = 0;
@@ -211,14 +214,13 @@ HWY_NOINLINE void AddRows(const TileArguments& t, const TileTargets& to) {
   for (int64_t n = 0; n < to.count; ++n) {
     const TileTarget& target = to.targets[n];
     const FloatVector factor = hn::Set(d, target.factor);
+    const float* start = target.start;
     float* c = target.c;
 #pragma GCC unroll 14
-    for (int64_t i = 0; i < kRows; ++i, c += to.stride) {
+    for (int64_t i = 0; i < kRows; ++i, start += target.start_stride, c += to.stride) {
       if (i == target.rows) break;
-      const auto before = target.accumulates ? hn::LoadU(d, c) : hn::Zero(d);
-      const auto before_right = target.accumulates ? hn::LoadU(d, c + kLanes) : hn::Zero(d);
-      hn::StoreU(hn::MulAdd(factor, left[i], before), d, c);
-      hn::StoreU(hn::MulAdd(factor, right[i], before_right), d, c + kLanes);
+      hn::StoreU(hn::MulAdd(factor, left[i], hn::LoadU(d, start)), d, c);
+      hn::StoreU(hn::MulAdd(factor, right[i], hn::LoadU(d, start + kLanes)), d, c + kLanes);
     }
   }
 }
@@ -237,29 +239,28 @@ HWY_INLINE void AddTile(int64_t rows, int64_t columns, const TileArguments& t,
   if (columns == kTileColumns) return AddRows(rows, t, to);
   HWY_ALIGN float full[kTileRows * kTileColumns];
   TileTargets beside{.count = 1, .stride = kTileColumns};
-  beside.targets[0] = {full, rows};
+  beside.targets[0] = {.c = full, .rows = rows, .start = kZeros};
   AddRows(rows, t, beside);
   for (int64_t n = 0; n < to.count; ++n) {
     const TileTarget& target = to.targets[n];
     for (int64_t i = 0; i < target.rows; ++i) {
+      const float* start = target.start + i * target.start_stride;
       float* c = target.c + i * to.stride;
       for (int64_t j = 0; j < columns; ++j) {
-        c[j] = target.factor * full[i * kTileColumns + j] + (target.accumulates ? c[j] : 0.0f);
+        c[j] = target.factor * full[i * kTileColumns + j] + start[j];
       }
     }
   }
 }
 
-// Bias and activation of a tile whose sums are done and still in the first cache.
+// The activation of a tile whose sums are done and still in the first cache.
 template <class Activation>
-HWY_INLINE void FinishTile(int64_t rows, int64_t columns, const float* bias,
-                           const Activation& activation, float* y, int64_t stride) {
+HWY_INLINE void ActivateTile(int64_t rows, int64_t columns, const Activation& activation, float* y,
+                             int64_t stride) {
   const FloatTag d;
   for (int64_t i = 0; i < rows; ++i, y += stride) {
     ForEachVector(d, columns, [&](int64_t j, auto part) HWY_ATTR {
-      FloatVector v = LoadFloats(d, y + j, part);
-      if (bias != nullptr) v = hn::Add(v, LoadFloats(d, bias + j, part));
-      StoreFloats(d, activation(v), y + j, part);
+      StoreFloats(d, activation(LoadFloats(d, y + j, part)), y + j, part);
     });
   }
 }
@@ -297,12 +298,11 @@ HWY_INLINE const char* NextPanel(const PackedTask& t, PanelPlace at) {
   return MoveOn(t, at) ? PanelBytes(t, at) : nullptr;
 }
 
-// Where the first tile of a task goes in a step, and the bias of its columns.
+// Where the first tile of a task goes in a step.
 struct PanelTarget {
   TileTarget tile;
-  const float* bias = nullptr;
   int64_t rows = 0;  // of the task that the part has
-  bool is_finished = false;
+  bool is_last = false;
 };
 
 HWY_INLINE PanelTarget TargetOf(const PackedTask& t, const PanelPlace& at,
@@ -310,12 +310,14 @@ HWY_INLINE PanelTarget TargetOf(const PackedTask& t, const PanelPlace& at,
   const PackedCall& call = *t.call;
   const int64_t row = target.quadrant / 2 * call.part_rows + t.row;
   const int64_t column = target.quadrant % 2 * call.part_columns + t.column + at.column;
-  return {.tile = {.c = call.y + row * call.N + column,
-                   .factor = target.factor,
-                   .accumulates = !target.is_first || call.depths.begin > 0},
-          .bias = call.bias == nullptr ? nullptr : call.bias + column,
-          .rows = call.M - row,
-          .is_finished = target.is_last && call.depths.end == call.depth};
+  TileTarget tile{.c = call.y + row * call.N + column, .factor = target.factor};
+  if (!target.is_first || call.depths.begin > 0) {
+    tile.start = tile.c;
+    tile.start_stride = call.N;
+  } else {
+    tile.start = call.bias == nullptr ? kZeros : call.bias + column;
+  }
+  return {tile, call.M - row, target.is_last && call.depths.end == call.depth};
 }
 
 // The rows of a task against one panel.
@@ -340,15 +342,16 @@ HWY_INLINE void MultiplyPanel(const PackedTask& t, const PanelPlace& at,
     const int64_t begin = t.tiles.begin(i);
     const int64_t height = t.tiles.height(i);
     for (int64_t n = 0; n < to.count; ++n) {
-      to.targets[n].c = targets[n].tile.c + begin * call.N;
+      const TileTarget& first = targets[n].tile;
+      to.targets[n].c = first.c + begin * call.N;
+      to.targets[n].start = first.start + begin * first.start_stride;
       to.targets[n].rows = HWY_MIN(height, targets[n].rows - begin);
     }
     AddTile(height, columns, tile, to);
     to.next += tile.depth / kFetchDepth * to.next_lines * kLineBytes;
     for (int64_t n = 0; n < to.count; ++n) {
-      if (!targets[n].is_finished) continue;
-      const TileTarget& target = to.targets[n];
-      FinishTile(target.rows, columns, targets[n].bias, activation, target.c, call.N);
+      if (!targets[n].is_last || !call.activation) continue;
+      ActivateTile(to.targets[n].rows, columns, activation, to.targets[n].c, call.N);
     }
   }
 }
