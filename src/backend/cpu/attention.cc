@@ -6,6 +6,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/product_plan.h"
 #include "base/bfloat16.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,7 +19,7 @@
 #define CLOZE_BACKEND_CPU_ATTENTION_ONCE_
 namespace cloze::backend::cpu {
 
-inline constexpr int64_t kQueryRows = 48;
+inline constexpr int64_t kQueryRows = 42;  // whole tiles of any vector target
 
 // Work buffers of one head, in f32.
 struct AttentionBuffers {
@@ -35,7 +36,7 @@ struct AttentionBuffers {
 
   float* keys;     // panels of k^T [D, length]
   float* values;   // panels of v [length, D]
-  float* queries;  // [rows, D]
+  float* queries;  // tiles of rows [D, tile rows]
   float* scores;   // [rows, padded length]
   float* context;  // [rows, padded D]
 };
@@ -47,15 +48,24 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
+// Tile after tile.
+template <typename T>
+HWY_INLINE void PackQueries(const AttentionSizes& sizes, const T* from, int64_t rows, float* to) {
+  for (int64_t i = 0; i < rows; i += kTileRows) {
+    PackRows(from + i * sizes.H, sizes.H, sizes.D, HWY_MIN(kTileRows, rows - i), to + i * sizes.D);
+  }
+}
+
 template <typename T>
 void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const AttentionHead& head,
                 int64_t first, int64_t rows) {
   const AttentionBuffers buffers(sizes, head.scratch);
   const int64_t padded = (head.length + kTileColumns - 1) / kTileColumns * kTileColumns;
   const int64_t offset = sizes.offset(head.start + first, head.head);
-  CopyHead(sizes, static_cast<const T*>(t.q) + offset, rows, buffers.queries);
-  MultiplyHead(
-      {rows, padded, sizes.D, buffers.queries, sizes.D, buffers.keys, buffers.scores, padded});
+  PackQueries(sizes, static_cast<const T*>(t.q) + offset, rows, buffers.queries);
+  MultiplyPanels<RowLayout::kByDepth>(
+      rows, padded,
+      {sizes.D, buffers.queries, kTileRows, sizes.D, buffers.keys, buffers.scores, padded});
   float inverse_sums[kQueryRows];
   ExponentiateRows<T>(sizes, t, head, {first, rows, padded, buffers.scores}, inverse_sums);
   const int64_t context_stride = (sizes.D + kTileColumns - 1) / kTileColumns * kTileColumns;
@@ -114,10 +124,11 @@ void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor) {
   std::fill(bytes + used * row_bytes, bytes + sizes.T * row_bytes, 0);
 }
 
+// Whole vectors for each thread, so that the next one's are aligned.
 Attention::Attention(const KernelRequest& request, int64_t (*scratch_floats)(const AttentionSizes&))
     : sizes_(request, 0, 3),
       attributes_(request.attributes_as<ops::AttentionAttributes>()),
-      scratch_floats_(scratch_floats(sizes_)) {}
+      scratch_floats_(round_up(scratch_floats(sizes_), 16)) {}
 
 size_t Attention::workspace_bytes() const {
   return static_cast<size_t>(scratch_floats_ * sizes_.num_threads) * sizeof(float);
