@@ -22,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "compiled models are read as they are");
 
 constexpr std::string_view kMagic = "clozemdl";
-constexpr uint32_t kVersion = 4;
+constexpr uint32_t kVersion = 5;
 constexpr uint64_t kPageBytes = 4096;
 
 struct RawHeader {

@@ -87,7 +87,7 @@ TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
   std::string other = good;
   other[8] = 1;
   EXPECT_EQ(refusal(other), file_.string() +
-                                ": version 1 of compiled models; this program reads version 4: "
+                                ": version 1 of compiled models; this program reads version 5: "
                                 "make it anew with cloze compile");
   other = good;
   other.back() = static_cast<char>(other.back() ^ 1);

@@ -25,22 +25,31 @@ std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::an
 }
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
-  expect_inputs("packed_linear", in, 2, 3);
-  const auto& [outputs, activation, dtype] =
-      std::any_cast<const PackedLinearAttributes&>(attributes);
+  const auto& linear = std::any_cast<const PackedLinearAttributes&>(attributes);
+  const auto num_weights = static_cast<size_t>(linear.num_weights);
+  expect_inputs("packed_linear", in, 1 + num_weights, 1 + 2 * num_weights);
   const TensorType& packed = in[1];
   const PackWeightAttributes pack{packed.shape[-1], packed.dtype, layout_of(packed.shape)};
   const bool is_in_pairs = pack.layout == WeightLayout::kPairs;
   const TensorType x{is_in_pairs ? packed.dtype : DType::kF32, in[0].shape};
   expect_type("packed_linear", "x", in[0], x);
-  const TensorType weight{DType::kF32, {outputs, x.shape[1]}};
-  expect_type("packed_linear", "packed", packed, infer_pack(std::vector{weight}, pack)[0]);
-  if (in.size() == 3) expect_type("packed_linear", "bias", in[2], {DType::kF32, {outputs}});
-  return {{is_in_pairs ? dtype : DType::kF32, {x.shape[0], outputs}}};
+  CLOZE_CHECK(num_weights == 1 || !is_in_pairs, "{} weights in pairs", num_weights);
+  const TensorType weight{DType::kF32, {linear.outputs, x.shape[1]}};
+  const TensorType expected = infer_pack(std::vector{weight}, pack)[0];
+  for (size_t i = 1; i < in.size(); ++i) {
+    if (i <= num_weights) {
+      expect_type("packed_linear", "packed", in[i], expected);
+    } else {
+      expect_type("packed_linear", "bias", in[i], {DType::kF32, {linear.outputs}});
+    }
+  }
+  const TensorType y{is_in_pairs ? linear.dtype : DType::kF32, {x.shape[0], linear.outputs}};
+  return std::vector(num_weights, y);
 }
 
 double flops(std::span<const TensorType> in, const std::any& attributes) {
-  const int64_t outputs = std::any_cast<const PackedLinearAttributes&>(attributes).outputs;
+  const auto& linear = std::any_cast<const PackedLinearAttributes&>(attributes);
+  const int64_t outputs = linear.num_weights * linear.outputs;
   return 2.0 * static_cast<double>(in[0].shape.elements()) * static_cast<double>(outputs);
 }
 

@@ -6,15 +6,16 @@
 //   Input:   weight [N, K] f32
 //   Output:  packed [ceil(N / C), K, C] f32 | bf16, rounded to nearest
 //
-// packed_linear   y = activation(x weight^T + bias)
-//   Inputs:  x [M, K] f32;  packed, as pack_weight gives it;  bias [N] f32 (optional)
-//   Output:  y [M, N] f32
-// Products and sums are in f32: a bf16 weight halves what is read from memory, nothing else.
+// packed_linear   y_i = activation(x weight_i^T + bias_i)      i < W
+//   Inputs:  x [M, K] f32;  W times packed, as pack_weight gives it;  W times bias [N] f32
+//   (optional) Outputs: W times y [M, N] f32
+// Products and sums are in f32: a bf16 weight halves what is read from memory, nothing else. What
+// reads the same x, as queries, keys and values do, is one node, so that x is laid out once.
 //
 // In pairs, for processors that multiply bf16 themselves, two neighbours of the depth at a time:
 //   packed[p, q, i, j, h] = weight[64 p + j, 32 q + 2 i + h], 0 outside of it
 //   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16
-// There x has the dtype of the packed weight, y that of the attributes; sums are in f32.
+// There W is 1, x has the dtype of the packed weight, y that of the attributes; sums are in f32.
 // Source: oneDNN's layout BA16a64b2a, which its products read as it lies.
 //
 // For Strassen's algorithm the packed weight is [7, N / 2 C, K / 2, C]: the panels of seven sums
@@ -68,7 +69,14 @@ struct PackedLinearAttributes {
   int64_t outputs = 0;  // N
   std::optional<GeluForm> activation;
   DType dtype = DType::kF32;  // of y
+  int64_t num_weights = 1;    // W
 };
+
+// Which inputs a packed_linear has: weight i and bias i.
+inline size_t packed_input(int64_t i) { return static_cast<size_t>(1 + i); }
+inline size_t bias_input(const PackedLinearAttributes& attributes, int64_t i) {
+  return packed_input(attributes.num_weights + i);
+}
 
 extern const graph::OpDefinition kPackWeight;
 extern const graph::OpDefinition kPackedLinear;

@@ -51,6 +51,40 @@ bool repays_strassen(const Shape& weight, const PackWeightAttributes& packing) {
          weight[1] >= kLeastSide && ops::suits_strassen(weight, packing.panel_columns);
 }
 
+// Whether two nodes are products of the same x with weights of one shape.
+bool belong_together(const Graph& graph, const Node& a, const Node& b) {
+  if (a.op != &ops::kPackedLinear || b.op != a.op || a.phase != b.phase) return false;
+  const auto& of_a = std::any_cast<const ops::PackedLinearAttributes&>(a.attributes);
+  const auto& of_b = std::any_cast<const ops::PackedLinearAttributes&>(b.attributes);
+  const auto num_weights = static_cast<size_t>(of_a.num_weights);
+  const bool both_or_none_biased = a.inputs.size() - 1 == num_weights * (b.inputs.size() - 1);
+  return a.inputs[0] == b.inputs[0] && of_a.outputs == of_b.outputs &&
+         of_a.activation == of_b.activation && both_or_none_biased &&
+         graph.type(a.inputs[kWeightInput]) == graph.type(b.inputs[kWeightInput]);
+}
+
+void add_product(Node& to, const Node& node) {
+  auto& attributes = std::any_cast<ops::PackedLinearAttributes&>(to.attributes);
+  to.inputs.insert(to.inputs.begin() + kWeightInput + attributes.num_weights,
+                   node.inputs[kWeightInput]);
+  to.inputs.insert(to.inputs.end(), node.inputs.begin() + kWeightInput + 1, node.inputs.end());
+  to.outputs.push_back(node.outputs[0]);
+  to.accumulates.push_back(false);
+  ++attributes.num_weights;
+}
+
+void join_products(Graph& graph) {
+  std::vector<Node> joined;
+  for (Node& node : graph.nodes()) {
+    if (!joined.empty() && belong_together(graph, joined.back(), node)) {
+      add_product(joined.back(), node);
+    } else {
+      joined.push_back(std::move(node));
+    }
+  }
+  graph.nodes() = std::move(joined);
+}
+
 }  // namespace
 
 void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
@@ -69,6 +103,7 @@ void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
     const Value packed = (strassen ? strassen_weights : weights).of(weight);
     replace_linear(graph, graph.nodes()[i], packed, packing);
   }
+  if (packing.layout != ops::WeightLayout::kPairs) join_products(graph);
 }
 
 }  // namespace cloze::passes

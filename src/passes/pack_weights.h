@@ -4,6 +4,7 @@
 //   y = linear(x, w, b)            y = packed_linear(x, packed.w, b)
 //                                  (kRefresh)  packed.w = pack_weight(w)
 //
+// Those that read the same x and follow each other, as queries, keys and values do, become one node.
 // An activation that fuse_activations() gave a linear stays with it; what that kept for the
 // backward pass goes away, so this is for graphs without one. Weights in pairs belong to products
 // of bf16 activations: use_compute_dtype() (precision.h) comes next. There products that are

@@ -120,6 +120,37 @@ TEST(PackWeights, PacksEachWeightOnceAndKeepsActivations) {
   EXPECT_EQ(first.activation, ops::GeluForm::kErf);
 }
 
+// Of five products of x the first two and the next two: their shapes are the same, and they follow
+// each other; the last has no bias.
+TEST(PackWeights, JoinsProductsThatReadTheSame) {
+  Graph graph;
+  const Value x = graph.add_input("x", {DType::kF32, {6, 4}});
+  std::vector<Value> y;
+  for (const char* name : {"a", "b"}) {
+    y.push_back(nn::linear_layer(graph, name, x, {.out_features = 8}));
+  }
+  for (const char* name : {"c", "d"}) {
+    y.push_back(nn::linear_layer(graph, name, x, {.out_features = 5}));
+  }
+  const Value weight = graph.add_parameter("e", {5, 4}, graph::Init::zeros());
+  y.push_back(ops::linear(graph, {.x = x, .weight = weight}));
+  for (size_t i = 0; i < y.size(); ++i) graph.mark_output(y[i], fmt::format("y{}", i));
+  pack_weights(graph, {.panel_columns = 16});
+  graph.verify();
+  ASSERT_EQ(count(graph, ops::kPackedLinear), 3);
+  const auto names = [&](const std::vector<Value>& values) {
+    std::vector<std::string> names;
+    for (const Value value : values) names.push_back(graph.info(value).name);
+    return names;
+  };
+  EXPECT_EQ(
+      names(graph.nodes()[0].inputs),
+      (std::vector<std::string>{"x", "packed.a.weight", "packed.b.weight", "a.bias", "b.bias"}));
+  EXPECT_EQ(graph.nodes()[0].outputs, (std::vector<Value>{y[0], y[1]}));
+  EXPECT_EQ(graph.nodes()[1].outputs, (std::vector<Value>{y[2], y[3]}));
+  EXPECT_EQ(graph.nodes()[2].outputs, (std::vector<Value>{y[4]}));
+}
+
 TEST(PackWeights, PacksOnlyLargeWeightsForStrassen) {
   Graph graph;
   Value h = graph.add_input("x", {DType::kF32, {6, 512}});

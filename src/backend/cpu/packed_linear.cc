@@ -48,19 +48,19 @@ struct PackedCall {
   int64_t M = 0, N = 0;
   int64_t part_rows = 0, part_columns = 0;  // of y
   int64_t depth = 0;                        // of a part
-  Part depths;                              // of the pass
   int64_t operand_floats = 0;               // of one operand
-  const void* packed = nullptr;
   DType packed_dtype = DType::kF32;
-  int64_t packed_floats = 0;    // of one block of the weight
-  const float* bias = nullptr;  // may be null
+  int64_t packed_floats = 0;  // of one block of the weight
   std::optional<ops::GeluForm> activation;
-  float* y = nullptr;
 };
 
 // Rows x columns of every part of y, whole panels.
 struct PackedTask {
   const PackedCall* call = nullptr;
+  const void* packed = nullptr;
+  const float* bias = nullptr;  // may be null
+  float* y = nullptr;
+  Part depths;  // of the pass
   int64_t row = 0;
   RowTiles tiles;
   const float* operands = nullptr;  // of these rows: tile after tile, each
@@ -269,7 +269,7 @@ HWY_INLINE void ActivateTile(int64_t rows, int64_t columns, const Activation& ac
 HWY_INLINE int64_t PanelOffset(const PackedTask& t, const PanelPlace& at) {
   const PackedCall& call = *t.call;
   return (*call.steps)[at.step].block * call.packed_floats + (t.column + at.column) * call.depth +
-         call.depths.begin * kTileColumns;
+         t.depths.begin * kTileColumns;
 }
 
 // Columns first, then the steps; false behind the last.
@@ -281,7 +281,7 @@ HWY_INLINE bool MoveOn(const PackedTask& t, PanelPlace& at) {
 }
 
 HWY_INLINE const char* PanelBytes(const PackedTask& t, const PanelPlace& at) {
-  const char* packed = static_cast<const char*>(t.call->packed);
+  const char* packed = static_cast<const char*>(t.packed);
   return packed + PanelOffset(t, at) * bytes_of(t.call->packed_dtype);
 }
 
@@ -310,14 +310,14 @@ HWY_INLINE PanelTarget TargetOf(const PackedTask& t, const PanelPlace& at,
   const PackedCall& call = *t.call;
   const int64_t row = target.quadrant / 2 * call.part_rows + t.row;
   const int64_t column = target.quadrant % 2 * call.part_columns + t.column + at.column;
-  TileTarget tile{.c = call.y + row * call.N + column, .factor = target.factor};
-  if (!target.is_first || call.depths.begin > 0) {
+  TileTarget tile{.c = t.y + row * call.N + column, .factor = target.factor};
+  if (!target.is_first || t.depths.begin > 0) {
     tile.start = tile.c;
     tile.start_stride = call.N;
   } else {
-    tile.start = call.bias == nullptr ? kZeros : call.bias + column;
+    tile.start = t.bias == nullptr ? kZeros : t.bias + column;
   }
-  return {tile, call.M - row, target.is_last && call.depths.end == call.depth};
+  return {tile, call.M - row, target.is_last && t.depths.end == call.depth};
 }
 
 // The rows of a task against one panel.
@@ -327,7 +327,7 @@ HWY_INLINE void MultiplyPanel(const PackedTask& t, const PanelPlace& at,
   const PackedCall& call = *t.call;
   const SchemeStep& step = (*call.steps)[at.step];
   TileArguments tile;
-  tile.depth = call.depths.size();
+  tile.depth = t.depths.size();
   tile.a = t.operands + step.operand * call.operand_floats;
   tile.b = PanelFloats(t, at, tile.depth);
   const PanelTarget targets[2] = {TargetOf(t, at, step.targets[0]),
@@ -396,6 +396,8 @@ class PackedLinear final : public Kernel {
         M_(request.inputs[0].shape[0]),
         K_(request.inputs[0].shape[1]),
         N_(request.outputs[0].shape[1]),
+        attributes_(request.attributes_as<ops::PackedLinearAttributes>()),
+        has_bias_(std::ssize(request.inputs) > 1 + attributes_.num_weights),
         scheme_(scheme_of(request)),
         operands_(operands_of(scheme_)),
         steps_(steps_of(scheme_)),
@@ -419,14 +421,11 @@ class PackedLinear final : public Kernel {
   void run(const KernelArguments& arguments) override {
     PackedCall call{&steps_, M_, N_, part_rows_, part_columns_, depth_};
     call.operand_floats = operand_floats();
-    call.packed = arguments.input<void>(1);
     call.packed_dtype = request_.inputs[1].dtype;
     call.packed_floats = round_up(part_columns_, panel_columns_) * depth_;
-    call.bias = request_.inputs.size() == 3 ? arguments.input<float>(2) : nullptr;
-    call.activation = request_.attributes_as<ops::PackedLinearAttributes>().activation;
-    call.y = arguments.output<float>(0);
-#pragma omp parallel num_threads(request_.num_threads) firstprivate(call)
-    run_passes(arguments.input<float>(0), static_cast<float*>(arguments.workspace), call);
+    call.activation = attributes_.activation;
+#pragma omp parallel num_threads(request_.num_threads)
+    run_passes(arguments, call);
   }
 
  private:
@@ -473,7 +472,8 @@ class PackedLinear final : public Kernel {
   // Called by every thread of the team. A pass is as many blocks of rows as there are threads, for
   // some of the depth. Its operands are laid out, then multiplied with all of the weight that has
   // this depth. A thread that finds no more columns lays out the next pass, in the other buffer.
-  void run_passes(const float* x, float* workspace, PackedCall& call) const {
+  void run_passes(const KernelArguments& arguments, const PackedCall& call) const {
+    float* workspace = static_cast<float*>(arguments.workspace);
     float* scratch =
         workspace + num_buffers() * buffer_floats() + omp_get_thread_num() * thread_floats();
     int64_t pass = 0;
@@ -481,9 +481,10 @@ class PackedLinear final : public Kernel {
       const Part blocks{block, std::min(block + pass_blocks_, row_blocks_)};
       for (int64_t depth = 0; depth < depth_; depth += depth_block_, ++pass) {
         float* operands = workspace + pass % num_buffers() * buffer_floats();
-        call.depths = {depth, std::min(depth + depth_block_, depth_)};
-        pack_operands(x, blocks, call.depths, operands, scratch);
-        multiply(call, blocks, operands, scratch);
+        const Part depths{depth, std::min(depth + depth_block_, depth_)};
+        pack_operands(arguments.input<float>(0), blocks, depths, operands, scratch);
+        PackedTask pass{.call = &call, .depths = depths, .operands = operands, .panel = scratch};
+        multiply(arguments, blocks, pass);
       }
     }
   }
@@ -511,24 +512,32 @@ class PackedLinear final : public Kernel {
   }
 
   // Blocks of rows follow each other for the same columns, whose weights are still in the cache.
-  void multiply(const PackedCall& call, const Part& blocks, const float* operands,
-                float* scratch) const {
+  void multiply(const KernelArguments& arguments, const Part& blocks,
+                const PackedTask& pass) const {
+    const int64_t num_columns = std::ssize(columns_);
     const int64_t count = blocks.size();
 #pragma omp for schedule(dynamic, 1) nowait
-    for (int64_t item = 0; item < std::ssize(columns_) * count; ++item) {
+    for (int64_t item = 0; item < attributes_.num_weights * num_columns * count; ++item) {
       const int64_t block = item % count;
-      const Part& columns = columns_[item / count];
-      PackedTask task{&call, (blocks.begin + block) * block_rows_, tiles_of(blocks.begin + block)};
-      task.operands = operands + block * block_floats();
+      const Part& columns = columns_[item / count % num_columns];
+      const int64_t weight = item / count / num_columns;
+      PackedTask task = pass;
+      task.packed = arguments.input<void>(ops::packed_input(weight));
+      if (has_bias_) task.bias = arguments.input<float>(ops::bias_input(attributes_, weight));
+      task.y = arguments.output<float>(static_cast<size_t>(weight));
+      task.row = (blocks.begin + block) * block_rows_;
+      task.tiles = tiles_of(blocks.begin + block);
+      task.operands += block * block_floats();
       task.column = columns.begin;
       task.columns = columns.size();
-      task.panel = scratch;
       HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
     }
   }
 
   KernelRequest request_;
   int64_t M_, K_, N_;
+  ops::PackedLinearAttributes attributes_;
+  bool has_bias_;
   const Scheme& scheme_;
   std::vector<QuadrantTerms> operands_;
   std::vector<SchemeStep> steps_;

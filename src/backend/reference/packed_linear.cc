@@ -67,25 +67,32 @@ double weight_of(const Reader<X>& packed, const Shape& shape, int64_t n, int64_t
 
 // x of dtype In by a packed weight of dtype X to y of dtype Out.
 template <typename X, typename In, typename Out>
-void multiply(const Call& call) {
+void multiply_by(const Call& call, int64_t i) {
   const auto& attributes = call.attributes<ops::PackedLinearAttributes>();
+  const size_t bias = ops::bias_input(attributes, i);
   const Shape& shape = call.input_shape(1);
   const int64_t K = call.input_shape(0)[1];
   const int64_t N = attributes.outputs;
-  const Reader<X> packed = call.read<X>(1);
+  const Reader<X> packed = call.read<X>(ops::packed_input(i));
   double* weight = call.workspace();
   for (int64_t n = 0; n < N; ++n) {
     for (int64_t k = 0; k < K; ++k) weight[n * K + k] = weight_of(packed, shape, n, k);
   }
   const Reader<In> x = call.read<In>(0);
-  const Writer<Out> y = call.write<Out>(0);
+  const Writer<Out> y = call.write<Out>(static_cast<size_t>(i));
   for (int64_t m = 0; m < call.input_shape(0)[0]; ++m) {
     for (int64_t n = 0; n < N; ++n) {
-      double u = call.has_input(2) ? call.read<Parameter<X>>(2)[n] : 0.0;
+      double u = call.has_input(bias) ? call.read<Parameter<X>>(bias)[n] : 0.0;
       for (int64_t k = 0; k < K; ++k) u += x(m, k) * weight[n * K + k];
       y.put(m, n, attributes.activation ? gelu_value(*attributes.activation, u) : u);
     }
   }
+}
+
+template <typename X, typename In, typename Out>
+void multiply(const Call& call) {
+  const int64_t num_weights = call.attributes<ops::PackedLinearAttributes>().num_weights;
+  for (int64_t i = 0; i < num_weights; ++i) multiply_by<X, In, Out>(call, i);
 }
 
 }  // namespace

@@ -35,6 +35,21 @@ TEST(PackedLinear, IsLinearOfThePackedWeight) {
   }
 }
 
+TEST(PackedLinear, SeveralWeightsGiveSeveralProducts) {
+  const ops::PackWeightAttributes pack{2};
+  const Tensor other = floats({3, 2}, {1.0, 0.0, 0.0, 1.0, 1.0, 1.0});
+  const Tensor packed = apply_in_double(ops::kPackWeight, pack, {kWeight})[0];
+  const Tensor packed_other = apply_in_double(ops::kPackWeight, pack, {other})[0];
+  const ops::PackedLinearAttributes two{.outputs = 3, .num_weights = 2};
+  auto y = apply_in_double(ops::kPackedLinear, two, {kX, packed, packed_other});
+  EXPECT_EQ(y[0].values, (std::vector<double>{11.0, 17.0, 23.0}));
+  EXPECT_EQ(y[1].values, (std::vector<double>{1.0, 2.0, 3.0}));
+  const Tensor zeros = floats({3}, {0.0, 0.0, 0.0});
+  y = apply_in_double(ops::kPackedLinear, two, {kX, packed, packed_other, zeros, kBias});
+  EXPECT_EQ(y[0].values, (std::vector<double>{11.0, 17.0, 23.0}));
+  EXPECT_EQ(y[1].values, (std::vector<double>{1.5, 2.0, 2.0}));
+}
+
 // Panels of one column: each block is one number.
 TEST(PackWeight, BlocksForStrassenByHand) {
   const Tensor weight = floats({2, 2}, {1.0, 20.0, 300.0, 4000.0});  // [output, input]

@@ -13,20 +13,33 @@ using ops::WeightLayout;
 
 struct ProductSizes {
   int64_t M, K, N;
+  int64_t num_weights = 1;
 };
 
 // One tile and less, several panels and blocks of the depth, rows that lie a page apart, several
-// blocks of rows with several of the depth.
-constexpr ProductSizes kSizes[] = {
-    {1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {13, 1100, 40}, {200, 780, 20}};
+// blocks of rows with several of the depth, several weights.
+constexpr ProductSizes kSizes[] = {{1, 1, 1},      {7, 13, 2},     {33, 300, 65},
+                                   {13, 1100, 40}, {200, 780, 20}, {33, 300, 65, 3}};
 // Whole blocks of pairs, and the borders of them.
 constexpr ProductSizes kPairSizes[] = {{1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
 constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 
 // Halves of one panel and of several, rows that are few, odd, and in several blocks, with one of
-// the depth and with several.
-constexpr ProductSizes kStrassenSizes[] = {
-    {1, 2, 64}, {37, 90, 128}, {97, 130, 64}, {401, 44, 192}, {200, 782, 64}};
+// the depth and with several, several weights.
+constexpr ProductSizes kStrassenSizes[] = {{1, 2, 64},     {37, 90, 128},  {97, 130, 64},
+                                           {401, 44, 192}, {200, 782, 64}, {97, 130, 64, 3}};
+
+const char* name_of(WeightLayout layout) {
+  switch (layout) {
+    case WeightLayout::kPanels:
+      return "";
+    case WeightLayout::kStrassen:
+      return " for Strassen's algorithm";
+    case WeightLayout::kPairs:
+      return " in pairs";
+  }
+  return "";
+}
 
 // The blocks of a weight whose sums are exact, so that they agree with each other.
 void fill_blocks(Tensor& packed, Random& random, int64_t K) {
@@ -44,37 +57,45 @@ void fill_blocks(Tensor& packed, Random& random, int64_t K) {
   }
 }
 
+void fill_weight(Tensor& packed, Random& random, int64_t K) {
+  if (ops::layout_of(packed.type.shape) == WeightLayout::kStrassen) {
+    return fill_blocks(packed, random, K);
+  }
+  fill_normal(packed, random, 1.0 / std::sqrt(static_cast<double>(K)));
+}
+
 void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
                const ops::PackWeightAttributes& pack, DType result = DType::kF32) {
   const graph::TensorType weight{DType::kF32, {sizes.N, sizes.K}};
-  const bool strassen = pack.layout == WeightLayout::kStrassen;
-  const bool pairs = pack.layout == WeightLayout::kPairs;
   const auto packed = ops::kPackWeight.infer(std::vector{weight}, pack);
-  const char* layout = strassen ? " for Strassen's algorithm" : pairs ? " in pairs" : "";
-  cases.push_back(
-      {.name = fmt::format("panels of {} in {}{}", pack.panel_columns, name_of(pack.dtype), layout),
-       .op = &ops::kPackWeight,
-       .attributes = pack,
-       .inputs = {weight},
-       .why_zeros = "a panel may be mostly padding"});
+  cases.push_back({.name = fmt::format("panels of {} in {}{}", pack.panel_columns,
+                                       name_of(pack.dtype), name_of(pack.layout)),
+                   .op = &ops::kPackWeight,
+                   .attributes = pack,
+                   .inputs = {weight},
+                   .why_zeros = "a panel may be mostly padding"});
+  const DType x = pack.layout == WeightLayout::kPairs ? pack.dtype : DType::kF32;
+  const auto num_weights = static_cast<size_t>(sizes.num_weights);
   for (const auto& activation : {std::optional<ops::GeluForm>(), std::optional(ops::GeluForm::kErf),
                                  std::optional(ops::GeluForm::kTanh)}) {
     for (const bool has_bias : {false, true}) {
-      const DType x = pairs ? pack.dtype : DType::kF32;
       KernelCase one{
           .name = fmt::format(
-              "{} outputs, {}{}{}", sizes.N, has_bias ? "bias" : "no bias",
-              activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "", layout),
+              "{} times {} outputs, {}{}{}", num_weights, sizes.N, has_bias ? "bias" : "no bias",
+              activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "",
+              name_of(pack.layout)),
           .op = &ops::kPackedLinear,
-          .attributes = ops::PackedLinearAttributes{sizes.N, activation, result},
-          .inputs = {{x, {sizes.M, sizes.K}}, packed[0]},
+          .attributes = ops::PackedLinearAttributes{sizes.N, activation, result, sizes.num_weights},
+          .inputs = {{x, {sizes.M, sizes.K}}},
           .prepare =
-              [K = sizes.K, strassen](auto& inputs, Random& random) {
-                if (strassen) return fill_blocks(inputs[1], random, K);
-                fill_normal(inputs[1], random, 1.0 / std::sqrt(static_cast<double>(K)));
+              [sizes](auto& inputs, Random& random) {
+                for (int64_t i = 0; i < sizes.num_weights; ++i) {
+                  fill_weight(inputs[ops::packed_input(i)], random, sizes.K);
+                }
               },
           .summed_terms = sizes.K + 1};
-      if (has_bias) one.inputs.push_back({DType::kF32, {sizes.N}});
+      one.inputs.insert(one.inputs.end(), num_weights, packed[0]);
+      if (has_bias) one.inputs.insert(one.inputs.end(), num_weights, {DType::kF32, {sizes.N}});
       cases.push_back(std::move(one));
     }
   }
