@@ -7,8 +7,8 @@
 //   Output:  packed [ceil(N / C), K, C] f32 | bf16, rounded to nearest
 //
 // packed_linear   y_i = activation(x weight_i^T + bias_i)      i < W
-//   Inputs:  x [M, K] f32;  W times packed, as pack_weight gives it;  W times bias [N] f32
-//   (optional) Outputs: W times y [M, N] f32
+//   Inputs:  x [M, K] f32;  packed_i, as pack_weight gives them;  bias_i [N] f32 (optional)
+//   Outputs: y_i [M, N] f32
 // Products and sums are in f32: a bf16 weight halves what is read from memory, nothing else. What
 // reads the same x, as queries, keys and values do, is one node, so that x is laid out once.
 //
