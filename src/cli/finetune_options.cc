@@ -21,13 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add_task_options(OptionTable& table, FinetuneOptions& o, std::vector<std::string> task_names) {
+void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string& hint) {
   const std::string group = "Task";
   table.add({.name = "task",
              .target = &o.task,
              .help = "What is trained",
              .group = group,
-             .choices = std::move(task_names)});
+             .choices = {o.task},
+             .hint = hint});
   table.add({.name = "do_training",
              .target = &o.do_training,
              .help = "Train (none of the three: do all there is data for)",
@@ -194,10 +195,10 @@ FinetuneOptions::FinetuneOptions() {
   steps_per_ckpts = 1000;
 }
 
-void add_finetune_options(OptionTable& table, FinetuneOptions& options,
-                          std::vector<std::string> task_names) {
-  options.task = task_names.front();
-  add_task_options(table, options, std::move(task_names));
+void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
+                          const std::string& hint) {
+  options.task = task;
+  add_task_options(table, options, hint);
   add_run_options(table, options, "Longest sequence; what is longer is cut");
   add_foreign(table);
 }

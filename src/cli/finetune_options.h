@@ -27,9 +27,10 @@ struct FinetuneOptions : RunOptions {
   double evaluations_per_epoch = 1.0;  // 0: at the end only
 };
 
-// Adds all of them, and the options of other systems that have no effect here.
-void add_finetune_options(OptionTable& table, FinetuneOptions& options,
-                          std::vector<std::string> task_names);
+// Adds all of them, and the options of other systems that have no effect here. The hint is said to
+// who asks for another task.
+void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
+                          const std::string& hint = "");
 
 // Takes what the configuration and flags say into the options, prints notes, and checks them.
 void resolve_finetune_options(OptionTable& table, FinetuneOptions& options);

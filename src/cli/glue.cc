@@ -44,7 +44,7 @@ struct Command {
                .target = &options.data_dir,
                .help = "Folder of the task's TSV files, or the one above it",
                .group = "Task"});
-    add_finetune_options(table, options, {"GLUE"});
+    add_finetune_options(table, options, "GLUE", "task_name says which of its tasks");
     table.add({.name = "glue_dropout_prob",
                .target = &options.glue_dropout_prob,
                .help = "Dropout before the classifier",

@@ -32,6 +32,7 @@ struct Option {
   std::string help;
   std::string group;                 // heading in the help
   std::vector<std::string> choices;  // of a text; empty: any
+  std::string hint;                  // said behind the choices when another is asked for
   std::optional<double> minimum;     // of a number, or each of a list; inclusive
   std::optional<double> maximum;
 };

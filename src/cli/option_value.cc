@@ -73,7 +73,9 @@ void store(const Context& context, std::string& target) {
   }
   const std::vector<std::string>& choices = context.option.choices;
   if (!choices.empty() && std::find(choices.begin(), choices.end(), target) == choices.end()) {
-    context.refuse(fmt::format("choose one of {}", fmt::join(choices, ", ")));
+    const std::string& hint = context.option.hint;
+    context.refuse(fmt::format("choose one of {}{}{}", fmt::join(choices, ", "),
+                               hint.empty() ? "" : ": ", hint));
   }
 }
 

@@ -38,6 +38,13 @@ TEST(OptionValue, NumbersStandForText) {
   EXPECT_EQ(refusal(option, "true"), "f: precision is true; it must be text");
 }
 
+TEST(OptionValue, AHintFollowsTheChoices) {
+  std::string target;
+  const Option option{
+      .name = "task", .target = &target, .choices = {"GLUE"}, .hint = "see task_name"};
+  EXPECT_EQ(refusal(option, "\"QQP\""), "f: task is \"QQP\"; choose one of GLUE: see task_name");
+}
+
 TEST(OptionValue, NumbersAndListsOfThem) {
   double number = 0;
   EXPECT_EQ(refusal({.name = "x", .target = &number}, "\"a\""),

@@ -86,7 +86,7 @@ struct Command {
 
   Command() {
     add_squad_options(table, options);
-    add_finetune_options(table, options, {"SQuAD"});
+    add_finetune_options(table, options, "SQuAD");
   }
   void resolve() { resolve_finetune_options(table, options); }
 };
