@@ -27,7 +27,9 @@ std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::an
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
   const auto& linear = std::any_cast<const PackedLinearAttributes&>(attributes);
   const auto num_weights = static_cast<size_t>(linear.num_weights);
-  expect_inputs("packed_linear", in, 1 + num_weights, 1 + 2 * num_weights);
+  const bool has_bias = in.size() > 1 + num_weights;
+  CLOZE_CHECK(in.size() == 1 + (has_bias ? 2 : 1) * num_weights,
+              "packed_linear: {} inputs for {} weights", in.size(), num_weights);
   const TensorType& packed = in[1];
   const PackWeightAttributes pack{packed.shape[-1], packed.dtype, layout_of(packed.shape)};
   const bool is_in_pairs = pack.layout == WeightLayout::kPairs;
@@ -36,12 +38,10 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
   CLOZE_CHECK(num_weights == 1 || !is_in_pairs, "{} weights in pairs", num_weights);
   const TensorType weight{DType::kF32, {linear.outputs, x.shape[1]}};
   const TensorType expected = infer_pack(std::vector{weight}, pack)[0];
-  for (size_t i = 1; i < in.size(); ++i) {
-    if (i <= num_weights) {
-      expect_type("packed_linear", "packed", in[i], expected);
-    } else {
-      expect_type("packed_linear", "bias", in[i], {DType::kF32, {linear.outputs}});
-    }
+  const TensorType bias{DType::kF32, {linear.outputs}};
+  for (int64_t i = 0; i < linear.num_weights; ++i) {
+    expect_type("packed_linear", "packed", in[packed_input(i)], expected);
+    if (has_bias) expect_type("packed_linear", "bias", in[bias_input(linear, i)], bias);
   }
   const TensorType y{is_in_pairs ? linear.dtype : DType::kF32, {x.shape[0], linear.outputs}};
   return std::vector(num_weights, y);

@@ -4,6 +4,7 @@
 
 #include "backend/reference/activation.h"
 #include "backend/testing/run_kernel.h"
+#include "base/error.h"
 
 namespace cloze::backend::reference {
 namespace {
@@ -48,6 +49,14 @@ TEST(PackedLinear, SeveralWeightsGiveSeveralProducts) {
   y = apply_in_double(ops::kPackedLinear, two, {kX, packed, packed_other, zeros, kBias});
   EXPECT_EQ(y[0].values, (std::vector<double>{11.0, 17.0, 23.0}));
   EXPECT_EQ(y[1].values, (std::vector<double>{1.5, 2.0, 2.0}));
+}
+
+TEST(PackedLinear, SomeOfItsBiasesAreRefused) {
+  const Tensor packed =
+      apply_in_double(ops::kPackWeight, ops::PackWeightAttributes{2}, {kWeight})[0];
+  const ops::PackedLinearAttributes two{.outputs = 3, .num_weights = 2};
+  EXPECT_THROW(apply_in_double(ops::kPackedLinear, two, {kX, packed, packed, kBias}),
+               InternalError);
 }
 
 // Panels of one column: each block is one number.
