@@ -47,12 +47,6 @@ HWY_INLINE void MultiplyTransposedHead(const HeadProduct& p) {
       p.rows, p.columns, {p.depth, p.a, p.a_stride, 1, p.b, p.c, p.c_stride, p.accumulates});
 }
 
-// Rows of one head [rows, D] of a tensor [T, H], as f32 one behind the other.
-template <typename T>
-HWY_INLINE void CopyHead(const AttentionSizes& sizes, const T* from, int64_t rows, float* to) {
-  for (int64_t i = 0; i < rows; ++i) CopyFloats(from + i * sizes.H, sizes.D, to + i * sizes.D);
-}
-
 struct SoftmaxRow {
   float sum = 0.0f;
   float log_sum_exp = 0.0f;

@@ -48,13 +48,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// Tile after tile.
-template <typename T>
-HWY_INLINE void PackQueries(const AttentionSizes& sizes, const T* from, int64_t rows, float* to) {
-  for (int64_t i = 0; i < rows; i += kTileRows) {
-    PackRows(from + i * sizes.H, sizes.H, sizes.D, HWY_MIN(kTileRows, rows - i), to + i * sizes.D);
-  }
-}
+static_assert(kQueryRows % kTileRows == 0);
 
 template <typename T>
 void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const AttentionHead& head,
@@ -62,7 +56,7 @@ void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const At
   const AttentionBuffers buffers(sizes, head.scratch);
   const int64_t padded = (head.length + kTileColumns - 1) / kTileColumns * kTileColumns;
   const int64_t offset = sizes.offset(head.start + first, head.head);
-  PackQueries(sizes, static_cast<const T*>(t.q) + offset, rows, buffers.queries);
+  PackTiles(static_cast<const T*>(t.q) + offset, sizes.H, sizes.D, rows, buffers.queries);
   MultiplyPanels<RowLayout::kByDepth>(
       rows, padded,
       {sizes.D, buffers.queries, kTileRows, sizes.D, buffers.keys, buffers.scores, padded});

@@ -29,6 +29,9 @@ HWY_INLINE hn::Vec<D> Polynomial(D d, hn::Vec<D> x, const float (&coefficients)[
   return sum;
 }
 
+// Added to a float it rounds it and leaves the integer in the lowest bits.
+inline constexpr float kRoundingShift = 0x1.8p23f;
+
 inline constexpr float kSmallestExp = -87.3365402f;  // the last float whose e^x is normal
 
 // e^x = 2^n p with n = round(x / ln 2).
@@ -40,14 +43,13 @@ struct PartsOfExp {
 };
 
 // p = e^r = 1 + r + r^2 q(r) with r = x - n ln 2, so |r| <= ln 2 / 2. q: degree 4, error 3.1e-9.
-// Adding 1.5 2^23 rounds to an integer.
 template <class D>
 HWY_INLINE PartsOfExp<hn::Vec<D>> SplitExp(D d, hn::Vec<D> x) {
   static constexpr float kQ[] = {0.4999999344f, 0.166665205f, 0.04166839193f, 0.008368738147f,
                                  0.00138144304f};
-  const auto magic = hn::Set(d, 0x1.8p23f);
-  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
-  const auto n = hn::Sub(shifted, magic);
+  const auto shift = hn::Set(d, kRoundingShift);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), shift);
+  const auto n = hn::Sub(shifted, shift);
   // ln 2 in two parts; the product with the first is exact.
   auto r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
@@ -165,10 +167,10 @@ alignas(64) inline constexpr float kTailPieces[kTailDegree + 1][16] = {
 template <class D>
 HWY_INLINE hn::Vec<D> GeluErf(D d, hn::Vec<D> x) {
   const auto two = hn::Set(d, 2.0f);
-  const auto magic = hn::Set(d, 0x1.8p23f);  // as SplitExp() adds it
+  const auto shift = hn::Set(d, kRoundingShift);
   const auto magnitude = hn::Min(hn::Abs(x), hn::Set(d, 7.5f));
-  const auto shifted = hn::MulAdd(two, magnitude, magic);
-  const auto t = hn::MulSub(two, magnitude, hn::Sub(shifted, magic));
+  const auto shifted = hn::MulAdd(two, magnitude, shift);
+  const auto t = hn::MulSub(two, magnitude, hn::Sub(shifted, shift));
   const auto coefficient = [&](int k) HWY_ATTR {
     return hn::Vec<D>{
         _mm512_permutexvar_ps(_mm512_castps_si512(shifted.raw), _mm512_load_ps(kTailPieces[k]))};

@@ -257,11 +257,8 @@ HWY_INLINE void AddTile(int64_t rows, int64_t columns, const TileArguments& t,
 template <class Activation>
 HWY_INLINE void ActivateTile(int64_t rows, int64_t columns, const Activation& activation, float* y,
                              int64_t stride) {
-  const FloatTag d;
   for (int64_t i = 0; i < rows; ++i, y += stride) {
-    ForEachVector(d, columns, [&](int64_t j, auto part) HWY_ATTR {
-      StoreFloats(d, activation(LoadFloats(d, y + j, part)), y + j, part);
-    });
+    MapFloats(FloatTag(), columns, y, y, activation);
   }
 }
 

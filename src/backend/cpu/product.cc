@@ -131,10 +131,7 @@ void copy_rows(const ProductTask& t) {
   const T* from = static_cast<const T*>(t.call->a) + t.row * stride;
   for (int64_t k = t.depth; k < t.depth_end; k += t.plan->depth_block) {
     const int64_t depth = HWY_MIN(t.plan->depth_block, t.depth_end - k);
-    float* to = t.copy + (k - t.depth) * t.plan->block_rows;
-    for (int64_t i = 0; i < t.rows; i += kTileRows, to += depth * kTileRows) {
-      PackRows(from + i * stride + k, stride, depth, HWY_MIN(kTileRows, t.rows - i), to);
-    }
+    PackTiles(from + k, stride, depth, t.rows, t.copy + (k - t.depth) * t.plan->block_rows);
   }
 }
 

@@ -270,6 +270,15 @@ HWY_INLINE void PackRows(const T* from, int64_t stride, int64_t depth, int64_t r
   TransposeRows<kTileRows>(from, stride, depth, rows, to);
 }
 
+// Any number of rows as tiles, one behind the other.
+template <typename T>
+HWY_INLINE void PackTiles(const T* from, int64_t stride, int64_t depth, int64_t rows,
+                          float* tiles) {
+  for (int64_t i = 0; i < rows; i += kTileRows) {
+    PackRows(from + i * stride, stride, depth, HWY_MIN(kTileRows, rows - i), tiles + i * depth);
+  }
+}
+
 // The block of a matrix as panels: depth x columns, panel after panel.
 template <typename T>
 HWY_INLINE void PackPanels(const T* from, int64_t stride, int64_t depth, int64_t columns,

@@ -29,18 +29,6 @@ constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 constexpr ProductSizes kStrassenSizes[] = {{1, 2, 64},     {37, 90, 128},  {97, 130, 64},
                                            {401, 44, 192}, {200, 782, 64}, {97, 130, 64, 3}};
 
-const char* name_of(WeightLayout layout) {
-  switch (layout) {
-    case WeightLayout::kPanels:
-      return "";
-    case WeightLayout::kStrassen:
-      return " for Strassen's algorithm";
-    case WeightLayout::kPairs:
-      return " in pairs";
-  }
-  return "";
-}
-
 // The blocks of a weight whose sums are exact, so that they agree with each other.
 void fill_blocks(Tensor& packed, Random& random, int64_t K) {
   const int64_t elements = packed.type.shape.elements() / packed.type.shape[0];
@@ -68,13 +56,17 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
                const ops::PackWeightAttributes& pack, DType result = DType::kF32) {
   const graph::TensorType weight{DType::kF32, {sizes.N, sizes.K}};
   const auto packed = ops::kPackWeight.infer(std::vector{weight}, pack);
-  cases.push_back({.name = fmt::format("panels of {} in {}{}", pack.panel_columns,
-                                       name_of(pack.dtype), name_of(pack.layout)),
-                   .op = &ops::kPackWeight,
-                   .attributes = pack,
-                   .inputs = {weight},
-                   .why_zeros = "a panel may be mostly padding"});
-  const DType x = pack.layout == WeightLayout::kPairs ? pack.dtype : DType::kF32;
+  const bool pairs = pack.layout == WeightLayout::kPairs;
+  const char* layout = pairs                                    ? " in pairs"
+                       : pack.layout == WeightLayout::kStrassen ? " for Strassen's algorithm"
+                                                                : "";
+  cases.push_back(
+      {.name = fmt::format("panels of {} in {}{}", pack.panel_columns, name_of(pack.dtype), layout),
+       .op = &ops::kPackWeight,
+       .attributes = pack,
+       .inputs = {weight},
+       .why_zeros = "a panel may be mostly padding"});
+  const DType x = pairs ? pack.dtype : DType::kF32;
   const auto num_weights = static_cast<size_t>(sizes.num_weights);
   for (const auto& activation : {std::optional<ops::GeluForm>(), std::optional(ops::GeluForm::kErf),
                                  std::optional(ops::GeluForm::kTanh)}) {
@@ -82,8 +74,7 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
       KernelCase one{
           .name = fmt::format(
               "{} times {} outputs, {}{}{}", num_weights, sizes.N, has_bias ? "bias" : "no bias",
-              activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "",
-              name_of(pack.layout)),
+              activation ? fmt::format(", gelu {}", static_cast<int>(*activation)) : "", layout),
           .op = &ops::kPackedLinear,
           .attributes = ops::PackedLinearAttributes{sizes.N, activation, result, sizes.num_weights},
           .inputs = {{x, {sizes.M, sizes.K}}},
