@@ -20,7 +20,8 @@
 #define CLOZE_BACKEND_CPU_ATTENTION_GRADIENT_ONCE_
 namespace cloze::backend::cpu {
 
-// The depth of the products that sum over queries: worth a pass over dk and dv.
+// The depth of the products that sum over queries: worth a pass over dk and dv. The buffers have
+// this many rows; a range of queries is as many whole tiles as fit into them.
 inline constexpr int64_t kMostGradientRows = 72;
 
 struct AttentionGradientTensors {
@@ -184,6 +185,16 @@ HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const Attentio
   }
 }
 
+// Queries at a time: whole tiles, the same number for every range, and no more than the buffers
+// have rows.
+HWY_INLINE int64_t RangeRows(int64_t length) {
+  constexpr int64_t kMostRows = kMostGradientRows / kTileRows * kTileRows;
+  static_assert(kMostRows > 0, "a tile does not fit into the buffers");
+  const int64_t tiles = (length + kTileRows - 1) / kTileRows;
+  const int64_t ranges = (length + kMostRows - 1) / kMostRows;
+  return (tiles + ranges - 1) / ranges * kTileRows;
+}
+
 template <typename T>
 void DifferentiateHead(const AttentionSizes& sizes, const AttentionGradientTensors& t,
                        const AttentionHead& head) {
@@ -196,10 +207,9 @@ void DifferentiateHead(const AttentionSizes& sizes, const AttentionGradientTenso
                        buffers.values_by_depth);
   PackPanels(k, sizes.H, L, sizes.D, buffers.keys);
   const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
-  const int64_t ranges = (L + kMostGradientRows - 1) / kMostGradientRows;
-  const int64_t tiles = (L + kTileRows * ranges - 1) / (kTileRows * ranges);
-  for (int64_t i = 0; i < L; i += tiles * kTileRows) {
-    const QueryRange range{i, HWY_MIN(tiles * kTileRows, L - i)};
+  const int64_t rows = RangeRows(L);
+  for (int64_t i = 0; i < L; i += rows) {
+    const QueryRange range{i, HWY_MIN(rows, L - i)};
     DifferentiateScores<T>(sizes, t, head, range, factor);
     DifferentiateQueries<T>(sizes, t, head, range, factor);
   }

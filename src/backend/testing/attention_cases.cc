@@ -28,6 +28,7 @@ std::vector<AttentionSizes> attention_sizes() {
           {"empty sequences", {5, 0, 7, 0}, 3, 1, 3},
           {"prime sizes", {17, 31, 1}, 5, 3, 8},
           {"one long", {131}, 2, 2, 16},
+          {"ranges of queries, full and with one more", {70, 73, 84, 85, 141, 144, 216}, 3, 1, 8},
           {"wide heads", {20, 44}, 0, 2, 64},
           {"no sequences", {0, 0}, 4, 2, 4, "all slots are unused"}};
 }
