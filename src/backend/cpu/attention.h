@@ -2,12 +2,11 @@
 // and how the tasks are shared out over threads.
 #pragma once
 
-#include <omp.h>
-
 #include <cstddef>
 #include <cstdint>
 
 #include "backend/cpu/dropout_row.h"
+#include "backend/cpu/parallel.h"
 #include "backend/kernel.h"
 #include "ops/attention.h"
 
@@ -59,20 +58,19 @@ void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor);
 // takes which head depends on timing; what a head gives does not.
 template <class Attend>
 void for_each_head(const AttentionSizes& sizes, const AttentionRun& run, const Attend& attend) {
-#pragma omp parallel for num_threads(sizes.num_threads) schedule(dynamic, 1)
-  for (int64_t item = 0; item < sizes.B * sizes.N; ++item) {
+  for_each_item(sizes.B * sizes.N, sizes.num_threads, [&](int64_t item, int thread) {
     const int64_t b = item / sizes.N;
     AttentionHead head;
     head.head = item % sizes.N;
     head.start = run.sequence_starts[b];
     head.length = run.sequence_starts[b + 1] - head.start;
-    if (head.length == 0) continue;
+    if (head.length == 0) return;
     head.dropout = run.dropout;
     head.dropout.sample = static_cast<uint32_t>(run.sample_ids[head.start]);
     head.dropout.row = ops::attention_dropout_row(head.head, 0);
-    head.scratch = run.workspace + omp_get_thread_num() * run.scratch_floats;
+    head.scratch = run.workspace + thread * run.scratch_floats;
     attend(head);
-  }
+  });
 }
 
 struct AttentionTensors {

@@ -161,7 +161,7 @@ class GradientKernel final : public Kernel {
   void run(const KernelArguments& arguments) override {
     char* scratch = static_cast<char*>(arguments.workspace) + sums_.workspace_bytes();
     sums_.for_each_chunk(arguments.workspace, [&](const Part& rows, float* sums) {
-      void* multipliers = scratch + multiplier_bytes() * rows.index;
+      void* multipliers = scratch + multiplier_bytes() * rows.thread;
       HWY_DYNAMIC_DISPATCH(DropoutAddLayerNormGradientRows)
       (request_, arguments, rows, sums, static_cast<float*>(multipliers));
     });

@@ -82,13 +82,15 @@ class ScatterKernel final : public Kernel {
         entries_(request.inputs[1].shape[0]),
         work_(row_work(request, rows_, request.outputs[0].shape[1])) {}
 
-  size_t workspace_bytes() const override { return list_bytes() + sum_bytes() * num_parts(work_); }
+  size_t workspace_bytes() const override {
+    return list_bytes() + sum_bytes() * num_workers(work_);
+  }
 
   void run(const KernelArguments& arguments) override {
     const Lists lists = list_entries(arguments);
     for_each_part(work_, [&](const Part& part) {
       char* sums = static_cast<char*>(arguments.workspace) + list_bytes();
-      float* sum = reinterpret_cast<float*>(sums + sum_bytes() * part.index);
+      float* sum = reinterpret_cast<float*>(sums + sum_bytes() * part.thread);
       for (int64_t row = part.begin; row < part.end; ++row) write_row(arguments, lists, row, sum);
     });
   }

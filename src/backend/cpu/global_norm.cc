@@ -55,7 +55,7 @@ class GlobalNormKernel final : public Kernel {
   void run(const KernelArguments& arguments) override {
     double* sums = static_cast<double*>(arguments.workspace);
     const auto num_blocks = static_cast<int64_t>(blocks_.size());
-    for_each_item(num_blocks, num_threads_, [&](int64_t i) {
+    for_each_item(num_blocks, num_threads_, [&](int64_t i, int) {
       const Block& block = blocks_[static_cast<size_t>(i)];
       const float* x = arguments.input<float>(block.input) + block.begin;
       sums[i] = HWY_DYNAMIC_DISPATCH(SumOfSquares)(x, block.elements);

@@ -159,7 +159,7 @@ class LambKernel final : public Kernel {
     double* squares = static_cast<double*>(arguments.workspace);
     for_each_part(work_, [&](const Part& part) {
       for (int64_t begin = part.begin; begin < part.end; begin += kBlockElements) {
-        const Part block{begin, std::min(begin + kBlockElements, part.end), part.index};
+        const Part block{begin, std::min(begin + kBlockElements, part.end)};
         HWY_DYNAMIC_DISPATCH(LambFirstPart)
         (step, arguments, block, squares + begin / kBlockElements * 2);
       }

@@ -116,7 +116,7 @@ class PackWeight final : public Kernel {
   }
 
   size_t workspace_bytes() const override {
-    return static_cast<size_t>(scratch_floats()) * sizeof(float) * num_parts(work_);
+    return static_cast<size_t>(scratch_floats()) * sizeof(float) * num_workers(work_);
   }
 
   void run(const KernelArguments& arguments) override {
@@ -125,7 +125,7 @@ class PackWeight final : public Kernel {
     all.packed_dtype = request_.outputs[0].dtype;
     for_each_part(work_, [&](const Part& part) {
       PanelSum sum = all;
-      sum.scratch = static_cast<float*>(arguments.workspace) + scratch_floats() * part.index;
+      sum.scratch = static_cast<float*>(arguments.workspace) + scratch_floats() * part.thread;
       for (int64_t item = part.begin; item < part.end; ++item) {
         const ops::Quadrants& block = ops::kStrassenBlocks[item / panels_];
         // Columns of the product are rows of the weight.

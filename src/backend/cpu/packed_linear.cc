@@ -9,8 +9,6 @@
 // tile to all its places while it is in registers.
 #include "backend/cpu/packed_linear.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "backend/cpu/kernels.h"
@@ -421,7 +419,6 @@ class PackedLinear final : public Kernel {
     call.packed_dtype = request_.inputs[1].dtype;
     call.packed_floats = round_up(part_columns_, panel_columns_) * depth_;
     call.activation = attributes_.activation;
-#pragma omp parallel num_threads(request_.num_threads)
     run_passes(arguments, call);
   }
 
@@ -466,69 +463,91 @@ class PackedLinear final : public Kernel {
     }
   }
 
-  // Called by every thread of the team. A pass is as many blocks of rows as there are threads, for
-  // some of the depth. Its operands are laid out, then multiplied with all of the weight that has
-  // this depth. A thread that finds no more columns lays out the next pass, in the other buffer.
-  void run_passes(const KernelArguments& arguments, const PackedCall& call) const {
+  // As many blocks of rows as there are threads, for some of the depth.
+  struct Pass {
+    Part blocks;
+    Part depths;
+    float* operands = nullptr;
+  };
+
+  int64_t depth_passes() const { return divide_up(depth_, depth_block_); }
+  int64_t num_passes() const { return divide_up(row_blocks_, pass_blocks_) * depth_passes(); }
+
+  Pass pass_of(const KernelArguments& arguments, int64_t index) const {
+    const int64_t block = index / depth_passes() * pass_blocks_;
+    const int64_t depth = index % depth_passes() * depth_block_;
     float* workspace = static_cast<float*>(arguments.workspace);
-    float* scratch =
-        workspace + num_buffers() * buffer_floats() + omp_get_thread_num() * thread_floats();
-    int64_t pass = 0;
-    for (int64_t block = 0; block < row_blocks_; block += pass_blocks_) {
-      const Part blocks{block, std::min(block + pass_blocks_, row_blocks_)};
-      for (int64_t depth = 0; depth < depth_; depth += depth_block_, ++pass) {
-        float* operands = workspace + pass % num_buffers() * buffer_floats();
-        const Part depths{depth, std::min(depth + depth_block_, depth_)};
-        pack_operands(arguments.input<float>(0), blocks, depths, operands, scratch);
-        PackedTask pass{.call = &call, .depths = depths, .operands = operands, .panel = scratch};
-        multiply(arguments, blocks, pass);
-      }
+    return {.blocks = {block, std::min(block + pass_blocks_, row_blocks_)},
+            .depths = {depth, std::min(depth + depth_block_, depth_)},
+            .operands = workspace + index % num_buffers() * buffer_floats()};
+  }
+
+  float* scratch_of(const KernelArguments& arguments, int thread) const {
+    float* workspace = static_cast<float*>(arguments.workspace);
+    return workspace + num_buffers() * buffer_floats() + thread * thread_floats();
+  }
+
+  int64_t num_tiles(const Pass& pass) const { return pass.blocks.size() * block_tiles_; }
+  int64_t num_tasks(const Pass& pass) const {
+    return attributes_.num_weights * std::ssize(columns_) * pass.blocks.size();
+  }
+
+  // The operands of a pass are laid out, then multiplied with all of the weight that has this
+  // depth. A thread that finds no more columns lays out the next pass, in the other buffer.
+  void run_passes(const KernelArguments& arguments, const PackedCall& call) const {
+    Pass pass = pass_of(arguments, 0);
+    for_each_item(num_tiles(pass), request_.num_threads, [&](int64_t tile, int thread) {
+      pack_operands(arguments, pass, tile, scratch_of(arguments, thread));
+    });
+    for (int64_t index = 1; index <= num_passes(); ++index) {
+      const Pass next = pass_of(arguments, index);
+      const int64_t tasks = num_tasks(pass);
+      const int64_t tiles = index < num_passes() ? num_tiles(next) : 0;
+      for_each_item(tasks + tiles, request_.num_threads, [&](int64_t item, int thread) {
+        float* scratch = scratch_of(arguments, thread);
+        if (item >= tasks) return pack_operands(arguments, next, item - tasks, scratch);
+        PackedTask task{
+            .call = &call, .depths = pass.depths, .operands = pass.operands, .panel = scratch};
+        multiply(arguments, pass.blocks, item, task);
+      });
+      pass = next;
     }
   }
 
-  // Returns when all threads are done, with this and with the pass before.
-  void pack_operands(const float* x, const Part& blocks, const Part& depths, float* operands,
+  void pack_operands(const KernelArguments& arguments, const Pass& pass, int64_t item,
                      float* scratch) const {
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t item = 0; item < blocks.size() * block_tiles_; ++item) {
-      const int64_t block = item / block_tiles_;
-      const int64_t tile = item % block_tiles_;
-      const RowTiles tiles = tiles_of(blocks.begin + block);
-      if (tile >= tiles.count) continue;
-      TileSums sums{x, M_, K_, part_rows_, depth_};
-      sums.row = (blocks.begin + block) * block_rows_ + tiles.begin(tile);
-      sums.rows = tiles.height(tile);
-      sums.depths = depths;
-      sums.operands = operands_;
-      sums.num_parts = scheme_.row_parts * scheme_.column_parts;
-      sums.scratch = scratch;
-      sums.packed = operands + block * block_floats() + tile * tile_rows_ * depths.size();
-      sums.operand_floats = operand_floats();
-      HWY_DYNAMIC_DISPATCH(pack_tile)(sums);
-    }
+    const int64_t block = item / block_tiles_;
+    const int64_t tile = item % block_tiles_;
+    const RowTiles tiles = tiles_of(pass.blocks.begin + block);
+    if (tile >= tiles.count) return;
+    TileSums sums{arguments.input<float>(0), M_, K_, part_rows_, depth_};
+    sums.row = (pass.blocks.begin + block) * block_rows_ + tiles.begin(tile);
+    sums.rows = tiles.height(tile);
+    sums.depths = pass.depths;
+    sums.operands = operands_;
+    sums.num_parts = scheme_.row_parts * scheme_.column_parts;
+    sums.scratch = scratch;
+    sums.packed = pass.operands + block * block_floats() + tile * tile_rows_ * pass.depths.size();
+    sums.operand_floats = operand_floats();
+    HWY_DYNAMIC_DISPATCH(pack_tile)(sums);
   }
 
   // Blocks of rows follow each other for the same columns, whose weights are still in the cache.
-  void multiply(const KernelArguments& arguments, const Part& blocks,
-                const PackedTask& pass) const {
-    const int64_t num_columns = std::ssize(columns_);
-    const int64_t count = blocks.size();
-#pragma omp for schedule(dynamic, 1) nowait
-    for (int64_t item = 0; item < attributes_.num_weights * num_columns * count; ++item) {
-      const int64_t block = item % count;
-      const Part& columns = columns_[item / count % num_columns];
-      const int64_t weight = item / count / num_columns;
-      PackedTask task = pass;
-      task.packed = arguments.input<void>(ops::packed_input(weight));
-      if (has_bias_) task.bias = arguments.input<float>(ops::bias_input(attributes_, weight));
-      task.y = arguments.output<float>(static_cast<size_t>(weight));
-      task.row = (blocks.begin + block) * block_rows_;
-      task.tiles = tiles_of(blocks.begin + block);
-      task.operands += block * block_floats();
-      task.column = columns.begin;
-      task.columns = columns.size();
-      HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
-    }
+  void multiply(const KernelArguments& arguments, const Part& blocks, int64_t item,
+                PackedTask task) const {
+    const int64_t block = item % blocks.size();
+    const int64_t item_columns = item / blocks.size();
+    const Part& columns = columns_[item_columns % std::ssize(columns_)];
+    const int64_t weight = item_columns / std::ssize(columns_);
+    task.packed = arguments.input<void>(ops::packed_input(weight));
+    if (has_bias_) task.bias = arguments.input<float>(ops::bias_input(attributes_, weight));
+    task.y = arguments.output<float>(static_cast<size_t>(weight));
+    task.row = (blocks.begin + block) * block_rows_;
+    task.tiles = tiles_of(blocks.begin + block);
+    task.operands += block * block_floats();
+    task.column = columns.begin;
+    task.columns = columns.size();
+    HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
   }
 
   KernelRequest request_;

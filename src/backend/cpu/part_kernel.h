@@ -11,7 +11,7 @@
 
 namespace cloze::backend::cpu {
 
-// One part of a call; scratch is the part's own (64-byte aligned).
+// One part of a call; scratch is its thread's own (64-byte aligned).
 using RunPart = void (*)(const KernelRequest&, const KernelArguments&, const Part&, void* scratch);
 
 class PartKernel final : public Kernel {
@@ -23,11 +23,11 @@ class PartKernel final : public Kernel {
         run_part_(run_part),
         scratch_bytes_((scratch_bytes + 63) / 64 * 64) {}
 
-  size_t workspace_bytes() const override { return scratch_bytes_ * num_parts(work_); }
+  size_t workspace_bytes() const override { return scratch_bytes_ * num_workers(work_); }
 
   void run(const KernelArguments& arguments) override {
     for_each_part(work_, [&](const Part& part) {
-      char* scratch = static_cast<char*>(arguments.workspace) + scratch_bytes_ * part.index;
+      char* scratch = static_cast<char*>(arguments.workspace) + scratch_bytes_ * part.thread;
       run_part_(request_, arguments, part, scratch);
     });
   }
@@ -39,7 +39,7 @@ class PartKernel final : public Kernel {
   size_t scratch_bytes_;
 };
 
-// A thread is worth starting for this many elements.
+// A part is worth handing out for this many elements.
 inline constexpr int64_t kLeastElements = 16384;
 
 // Parts made of whole cache lines of elements.

@@ -1,7 +1,5 @@
 #include "backend/cpu/product.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "backend/cpu/product_plan.h"
@@ -208,8 +206,7 @@ class ProductRun {
     row_blocks_ = divide_up(call.m, block_rows_);
   }
 
-  // Called by every thread of the team.
-  void run() {
+  void run() const {
     for (int64_t column = 0; column < call_.n; column += plan_.packed_columns) {
       const int64_t columns = std::min(plan_.packed_columns, call_.n - column);
       for (int64_t depth = 0; depth < call_.depth; depth += plan_.group_depth) {
@@ -221,12 +218,11 @@ class ProductRun {
   }
 
  private:
-  void pack(int64_t column, int64_t columns, int64_t depth, int64_t depth_end) {
+  void pack(int64_t column, int64_t columns, int64_t depth, int64_t depth_end) const {
     const int64_t panels = divide_up(columns, plan_.tile.columns);
     const int64_t width = panels * plan_.tile.columns;
     const int64_t depth_blocks = divide_up(depth_end - depth, plan_.depth_block);
-#pragma omp for schedule(static)
-    for (int64_t item = 0; item < panels * depth_blocks; ++item) {
+    for_each_item(panels * depth_blocks, shape_.num_threads, [&](int64_t item, int) {
       const int64_t offset = item / panels * plan_.depth_block;
       const int64_t j = item % panels * plan_.tile.columns;
       PanelTask task{&shape_, &call_};
@@ -236,31 +232,31 @@ class ProductRun {
       task.columns = std::min(plan_.tile.columns, columns - j);
       task.panel = packed_ + offset * width + j * (task.depth_end - task.depth);
       HWY_DYNAMIC_DISPATCH(pack_b_panel)(task);
-    }
+    });
   }
 
-  void multiply(int64_t column, int64_t columns, int64_t depth, int64_t depth_end) {
+  void multiply(int64_t column, int64_t columns, int64_t depth, int64_t depth_end) const {
     const int64_t splits = column_splits(columns);
     const int64_t split_columns = round_up(divide_up(columns, splits), plan_.tile.columns);
-    ProductTask task{&shape_, &plan_, &call_};
-    task.packed_column = column;
-    task.packed_width = round_up(columns, plan_.tile.columns);
-    task.depth = depth;
-    task.depth_end = depth_end;
-    task.packed = packed_;
-    float* own = packed_ + plan_.packed_floats() + omp_get_thread_num() * plan_.thread_floats();
-    task.copy = copies_a(shape_, call_.a_stride) ? own : nullptr;
-    task.sums = own + plan_.copy_floats;
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t item = 0; item < row_blocks_ * splits; ++item) {
+    ProductTask all{&shape_, &plan_, &call_};
+    all.packed_column = column;
+    all.packed_width = round_up(columns, plan_.tile.columns);
+    all.depth = depth;
+    all.depth_end = depth_end;
+    all.packed = packed_;
+    for_each_item(row_blocks_ * splits, shape_.num_threads, [&](int64_t item, int thread) {
+      ProductTask task = all;
+      float* own = packed_ + plan_.packed_floats() + thread * plan_.thread_floats();
+      task.copy = copies_a(shape_, call_.a_stride) ? own : nullptr;
+      task.sums = own + plan_.copy_floats;
       task.row = item / splits * block_rows_;
       task.rows = std::min(block_rows_, call_.m - task.row);
       const int64_t j = item % splits * split_columns;
-      if (j >= columns) continue;
+      if (j >= columns) return;
       task.column = column + j;
       task.columns = std::min(split_columns, columns - j);
       HWY_DYNAMIC_DISPATCH(run_task)(task);
-    }
+    });
   }
 
   // As many blocks for each thread, each as high as the cache allows.
@@ -323,9 +319,7 @@ void Product::run(const ProductCall& call) const {
               "a product of depth {} needs a place for its sums", call.depth);
   CLOZE_CHECK(call.source == nullptr || call.n <= plan.packed_columns,
               "a source would be asked twice for {} columns", call.n);
-  ProductRun run(shape_, plan, call);
-#pragma omp parallel num_threads(shape_.num_threads)
-  run.run();
+  ProductRun(shape_, plan, call).run();
 }
 
 }  // namespace cloze::backend::cpu

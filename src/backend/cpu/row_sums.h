@@ -17,14 +17,14 @@ class RowSums {
 
   size_t workspace_bytes() const;  // a multiple of 64
 
-  // body(rows, sums) for every chunk: its rows (index: the thread that runs it) and its partial
+  // body(rows, sums) for every chunk: its rows (thread: that runs it) and its partial
   // sums, not yet cleared.
   template <class Body>
   void for_each_chunk(void* workspace, const Body& body) const {
     for_each_part({.items = num_chunks_, .num_threads = num_threads_}, [&](const Part& chunks) {
       for (int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
         const Part rows{rows_ * chunk / num_chunks_, rows_ * (chunk + 1) / num_chunks_,
-                        chunks.index};
+                        chunks.thread};
         body(rows, partial(workspace, chunk));
       }
     });
