@@ -12,8 +12,8 @@
 #include "data/generated_dataset.h"
 #include "data/records/record_dataset.h"
 #include "data/token_store/token_store_dataset.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 #include "text/vocabulary.h"
 
 namespace cloze::cli {

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "cli/work_display.h"
-#include "platform/parallel_for.h"
+#include "platform/available_threads.h"
 
 namespace cloze::cli {
 

@@ -2,23 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "engine/backends.h"
 #include "engine/initialize.h"
+#include "platform/available_threads.h"
 
 namespace cloze::engine {
 
 using graph::VariableRole;
 
 int resolved_threads(int64_t num_threads) {
-  constexpr int kMostThreads = 1024;  // far more, and OpenMP's stacks no longer fit
+  constexpr int kMostThreads = 1024;  // far more, and their stacks no longer fit
   if (num_threads < 0 || num_threads > kMostThreads) {
     throw_user_error("threads is {}; choose 1 to {}, or 0 for all processors", num_threads,
                      kMostThreads);
   }
   if (num_threads > 0) return static_cast<int>(num_threads);
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+  return std::min(platform::available_threads(), kMostThreads);
 }
 
 plan::Program compile(graph::Graph graph, const CompileOptions& options) {

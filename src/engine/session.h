@@ -23,7 +23,7 @@ namespace cloze::engine {
 
 struct CompileOptions {
   std::string backend = "cpu";
-  int num_threads = 0;  // 0: as many as the machine has processors
+  int num_threads = 0;  // 0: one for each processor this process may use
 };
 
 int resolved_threads(int64_t num_threads);

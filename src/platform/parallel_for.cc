@@ -1,7 +1,5 @@
 #include "platform/parallel_for.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -10,15 +8,6 @@
 #include <vector>
 
 namespace cloze::platform {
-
-int available_threads() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-    return std::max(1, CPU_COUNT(&allowed));
-  }
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 void parallel_for(int64_t count, int threads, const std::function<void(int64_t)>& body) {
   std::atomic<int64_t> next_item{0};

@@ -6,9 +6,6 @@
 
 namespace cloze::platform {
 
-// How many threads this process may run at once; at least 1.
-int available_threads();
-
 // Calls body(i) once for each i in [0, count), on up to `threads` threads, and returns when all
 // are done. The first exception stops handing out items and is thrown again here.
 void parallel_for(int64_t count, int threads, const std::function<void(int64_t)>& body);

@@ -9,8 +9,8 @@
 #include "cli/record_options.h"
 #include "cli/work_display.h"
 #include "data/records/convert_records.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include "data/packing/histogram_packing.h"
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {

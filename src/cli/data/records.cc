@@ -11,8 +11,8 @@
 #include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
 #include "data/creation/create_records.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "cli/tokenizer_options.h"
-#include "platform/parallel_for.h"
+#include "platform/available_threads.h"
 #include "tasks/squad/squad_features.h"
 #include "tasks/squad/squad_records.h"
 

@@ -11,8 +11,8 @@
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
 #include "data/token_store/token_store_dataset.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
 #include "data/token_store/build_token_store.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "cli/work_display.h"
 #include "data/token_store/token_store.h"
 #include "data/token_store/verify_token_store.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {

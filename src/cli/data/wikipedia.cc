@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "cli/work_display.h"
 #include "data/wikipedia/wikipedia_text.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
 
 namespace cloze::cli {
 namespace {

@@ -1,0 +1,98 @@
+#include "platform/available_threads.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+using Quota = std::optional<double>;
+
+Quota smaller(Quota a, Quota b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+Quota ratio(double quota, double period) {
+  if (quota <= 0.0 || period <= 0.0) return std::nullopt;
+  return quota / period;
+}
+
+// "150000 100000", microseconds of each period; "max 100000" for no limit.
+Quota unified_quota(const fs::path& group) {
+  double quota = 0.0, period = 0.0;
+  std::ifstream(group / "cpu.max") >> quota >> period;
+  return ratio(quota, period);
+}
+
+// -1 for no limit.
+Quota legacy_quota(const fs::path& group) {
+  double quota = 0.0, period = 0.0;
+  std::ifstream(group / "cpu.cfs_quota_us") >> quota;
+  std::ifstream(group / "cpu.cfs_period_us") >> period;
+  return ratio(quota, period);
+}
+
+// A limit of a group holds for all groups below it. Where a container hides the groups above its
+// own, the path it shows does not exist, but what it shows as the topmost is its group.
+Quota smallest_quota(const fs::path& mount, fs::path group, Quota (*quota_of)(const fs::path&)) {
+  group = group.relative_path();
+  Quota smallest = quota_of(mount);
+  for (; !group.empty(); group = group.parent_path()) {
+    smallest = smaller(smallest, quota_of(mount / group));
+  }
+  return smallest;
+}
+
+bool names_processors(const std::string& controllers) {
+  std::istringstream names(controllers);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name == "cpu") return true;
+  }
+  return false;
+}
+
+// "4:cpu,cpuacct:/group" of version 1, "0::/group" of version 2.
+Quota quota_of_line(const fs::path& mounts, const std::string& line) {
+  std::istringstream fields(line);
+  std::string hierarchy, controllers, group;
+  std::getline(fields, hierarchy, ':');
+  std::getline(fields, controllers, ':');
+  std::getline(fields, group);
+  if (hierarchy == "0" && controllers.empty()) return smallest_quota(mounts, group, unified_quota);
+  if (!names_processors(controllers)) return std::nullopt;
+  return smaller(smallest_quota(mounts / controllers, group, legacy_quota),
+                 smallest_quota(mounts / "cpu", group, legacy_quota));
+}
+
+int bound_processors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+Quota processor_quota(const fs::path& root) {
+  std::ifstream groups(root / "proc/self/cgroup");
+  Quota smallest;
+  for (std::string line; std::getline(groups, line);) {
+    smallest = smaller(smallest, quota_of_line(root / "sys/fs/cgroup", line));
+  }
+  return smallest;
+}
+
+int available_threads() {
+  const int bound = bound_processors();
+  const Quota quota = processor_quota();
+  return std::max(1, quota && *quota < bound ? static_cast<int>(*quota) : bound);
+}
+
+}  // namespace cloze::platform
