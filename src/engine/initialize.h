@@ -1,5 +1,5 @@
 // Starting values of parameters, as a function of (seed, parameter name, element): the same
-// whatever else is in the model.
+// whatever else is in the model, and for any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,6 @@
 namespace cloze::engine {
 
 void initialize(std::span<float> values, const graph::Init& init, std::string_view name,
-                uint64_t seed);
+                uint64_t seed, int num_threads);
 
 }  // namespace cloze::engine

@@ -35,7 +35,7 @@ Session::Session(plan::Program program, std::span<const std::byte> parameters)
 void Session::initialize_parameters(uint64_t seed) {
   for (const graph::Value parameter : graph().variables(VariableRole::kParameter)) {
     const graph::ValueInfo& info = graph().info(parameter);
-    initialize(values<float>(info.name), info.init, info.name, seed);
+    initialize(values<float>(info.name), info.init, info.name, seed, program().num_threads);
   }
   refresh();
 }

@@ -40,8 +40,8 @@ Arena arena_of(const ValueInfo& info) {
 
 class Planner {
  public:
-  Planner(Graph graph, const backend::Backend& backend, int num_threads)
-      : backend_(backend), num_threads_(num_threads) {
+  Planner(Graph graph, const backend::Backend& backend, int num_threads) : backend_(backend) {
+    program_.num_threads = num_threads;
     program_.graph = std::move(graph);
     program_.graph.verify();
     program_.locations.resize(program_.graph.num_values());
@@ -112,7 +112,7 @@ class Planner {
             .outputs = program_.graph.types(node.outputs),
             .accumulates = node.accumulates,
             .attributes = node.attributes,
-            .num_threads = num_threads_};
+            .num_threads = program_.num_threads};
   }
 
   void add_launch(const Node& node) {
@@ -140,7 +140,6 @@ class Planner {
   }
 
   const backend::Backend& backend_;
-  int num_threads_;
   Program program_;
 };
 

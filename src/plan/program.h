@@ -49,6 +49,7 @@ struct Program {
   std::array<std::vector<Launch>, graph::kNumPhases> phases;
   std::array<int64_t, kNumArenas> arena_bytes{};
   std::vector<Location> locations;  // by value
+  int num_threads = 1;              // that its kernels share the work out to
 
   const std::vector<Launch>& launches(graph::Phase phase) const {
     return phases[static_cast<size_t>(phase)];
