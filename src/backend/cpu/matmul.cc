@@ -175,11 +175,19 @@ void Matmul::run(const MatmulCall& call) {
   parts_->stream.wait();
 }
 
+void limit_matmul(InstructionSet set) {
+  const dnnl::cpu_isa widest[] = {dnnl::cpu_isa::avx2, dnnl::cpu_isa::avx512_core,
+                                  dnnl::cpu_isa::avx512_core_bf16, dnnl::cpu_isa::all};
+  const dnnl::status status = dnnl::set_max_cpu_isa(widest[static_cast<size_t>(set)]);
+  CLOZE_CHECK(status == dnnl::status::success, "oneDNN takes no limit of {} any more",
+              name_of(set));
+}
+
 std::optional<std::string> refuse_native_bf16() {
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
   if ((isa & wanted) != wanted) return "the processor has neither AVX512-BF16 nor AMX-BF16";
-  if (platform::has_slow_dot_products() && !platform::request_tiles()) {
+  if (platform::has_slow_dot_products() && !uses(InstructionSet::kAmx)) {
     return "the processor has no AMX-BF16, and its AVX512-BF16 is slower than f32";
   }
   return std::nullopt;

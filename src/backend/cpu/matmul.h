@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/cpu/instruction_set.h"
 #include "base/dtype.h"
 #include "ops/gelu.h"
 
@@ -61,6 +62,9 @@ class Matmul {
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
+
+// What oneDNN may use from now on. InternalError when it has made up its mind before.
+void limit_matmul(InstructionSet set);
 
 // Why products of bf16 are better done in f32 here; empty where the processor has units for them.
 std::optional<std::string> refuse_native_bf16();

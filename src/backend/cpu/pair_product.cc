@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "platform/processor.h"
+#include "backend/cpu/instruction_set.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -14,9 +14,17 @@ namespace {
 constexpr int64_t kPanelPair = kPairPanelColumns * 2;
 
 PairUnits find_units() {
-  if (!__builtin_cpu_supports("avx512bf16")) return PairUnits::kNone;
-  return platform::request_tiles() ? PairUnits::kTiles : PairUnits::kDotProducts;
+  if (!uses(InstructionSet::kAvx512Bf16)) return PairUnits::kNone;
+  return uses(InstructionSet::kAmx) ? PairUnits::kTiles : PairUnits::kDotProducts;
 }
+
+// Both units take two panels of columns at a time; tiles are of 16 rows and 16 pairs, dot products
+// of 8 rows.
+constexpr int64_t kTileRows = 16;
+constexpr int64_t kTilePairs = 16;
+constexpr int64_t kDotProductRows = 8;
+static_assert(kPairProductRows == 2 * kTileRows && kPairProductRows % kDotProductRows == 0);
+static_assert(kPairStep % (2 * kPairPanelColumns) == 0 && kPairStep % (2 * kTilePairs) == 0);
 
 // What LDTILECFG reads: eight tiles of 16 rows of 64 bytes.
 struct alignas(64) TileShapes {
@@ -39,8 +47,6 @@ __attribute__((target("amx-tile"))) void release_tiles() { _tile_release(); }
 __attribute__((target("amx-tile,amx-bf16"))) void multiply_in_tiles(const PairProduct& p) {
   const int64_t a_bytes = p.depth * int64_t{sizeof(bfloat16)};
   const int64_t c_bytes = p.columns * int64_t{sizeof(float)};
-  constexpr int64_t kTileRows = 16;
-  constexpr int64_t kTilePairs = 16;
   constexpr int64_t kPairBytes = kPanelPair * int64_t{sizeof(bfloat16)};
   for (int64_t column = 0; column < p.columns; column += 2 * kPairPanelColumns) {
     const bfloat16* left = p.b + column * p.depth;
@@ -69,7 +75,7 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_in_tiles(const PairPr
 
 // Eight rows by two panels: sixteen sums, which stay in registers.
 __attribute__((target("avx512f,avx512bf16"))) void multiply_by_dot_products(const PairProduct& p) {
-  constexpr int64_t kRows = 8;
+  constexpr int64_t kRows = kDotProductRows;
   for (int64_t column = 0; column < p.columns; column += 2 * kPairPanelColumns) {
     for (int64_t row = 0; row < kPairProductRows; row += kRows) {
       const bfloat16* left = p.b + column * p.depth;

@@ -29,7 +29,7 @@ struct PairProduct {
 
 enum class PairUnits { kNone, kDotProducts, kTiles };
 
-// What this processor has, and the system lets us use.
+// What this processor has, the system lets us use, and the instruction set in use holds.
 PairUnits pair_units();
 
 // Holds the tiles of a thread while it multiplies. Cheap, but not free: one for many products.
