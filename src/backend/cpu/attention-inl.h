@@ -21,6 +21,8 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
+static_assert(kPaddedExtent % kTileColumns == 0, "work buffers hold whole panels");
+
 // C [rows, columns] (+)= A B, where A is in f32 rows and B in panels.
 struct HeadProduct {
   int64_t rows = 0;

@@ -6,7 +6,6 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
-#include "backend/cpu/product_plan.h"
 #include "base/bfloat16.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,21 +18,17 @@
 #define CLOZE_BACKEND_CPU_ATTENTION_ONCE_
 namespace cloze::backend::cpu {
 
-inline constexpr int64_t kQueryRows = 42;  // whole tiles of any vector target
-
 // Work buffers of one head, in f32.
 struct AttentionBuffers {
-  AttentionBuffers(const AttentionSizes& sizes, float* scratch)
-      : keys(scratch),
-        values(keys + sizes.D * sizes.padded_T()),
-        queries(values + sizes.padded_T() * sizes.padded_D()),
-        scores(queries + kQueryRows * sizes.D),
-        context(scores + kQueryRows * sizes.padded_T()) {}
-  static int64_t floats(const AttentionSizes& sizes) {
-    const int64_t rows = kQueryRows + sizes.padded_T();
-    return rows * (sizes.D + sizes.padded_D()) + kQueryRows * sizes.padded_T();
-  }
+  AttentionBuffers(const AttentionSizes& sizes, void* scratch)
+      : workspace(scratch),
+        keys(workspace.take<float>(sizes.D * sizes.padded_T())),
+        values(workspace.take<float>(sizes.padded_T() * sizes.padded_D())),
+        queries(workspace.take<float>(kQueryRows * sizes.D)),
+        scores(workspace.take<float>(kQueryRows * sizes.padded_T())),
+        context(workspace.take<float>(kQueryRows * sizes.padded_D())) {}
 
+  Workspace workspace;
   float* keys;     // panels of k^T [D, length]
   float* values;   // panels of v [length, D]
   float* queries;  // tiles of rows [D, tile rows]
@@ -118,14 +113,13 @@ void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor) {
   std::fill(bytes + used * row_bytes, bytes + sizes.T * row_bytes, 0);
 }
 
-// Whole vectors for each thread, so that the next one's are aligned.
-Attention::Attention(const KernelRequest& request, int64_t (*scratch_floats)(const AttentionSizes&))
+Attention::Attention(const KernelRequest& request, size_t (*scratch_bytes)(const AttentionSizes&))
     : sizes_(request, 0, 3),
       attributes_(request.attributes_as<ops::AttentionAttributes>()),
-      scratch_floats_(round_up(scratch_floats(sizes_), 16)) {}
+      scratch_bytes_(scratch_bytes(sizes_)) {}
 
 size_t Attention::workspace_bytes() const {
-  return static_cast<size_t>(scratch_floats_ * sizes_.num_threads) * sizeof(float);
+  return scratch_bytes_ * static_cast<size_t>(sizes_.num_threads);
 }
 
 void Attention::run(const KernelArguments& arguments) {
@@ -134,8 +128,8 @@ void Attention::run(const KernelArguments& arguments) {
                                  arguments.output<float>(1)};
   AttentionRun run{arguments.input<int32_t>(3), arguments.input<int32_t>(4)};
   run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(5));
-  run.workspace = static_cast<float*>(arguments.workspace);
-  run.scratch_floats = scratch_floats_;
+  run.workspace = static_cast<char*>(arguments.workspace);
+  run.scratch_bytes = scratch_bytes_;
   for_each_head(sizes_, run, [&](const AttentionHead& head) { attend(tensors, head); });
   const int64_t used = used_slots(sizes_, run.sequence_starts);
   clear_unused(sizes_, used, tensors.context);
@@ -147,7 +141,7 @@ namespace {
 class VectorAttention final : public Attention {
  public:
   explicit VectorAttention(const KernelRequest& request)
-      : Attention(request, AttentionBuffers::floats) {}
+      : Attention(request, bytes_of_buffers<AttentionBuffers>) {}
 
  private:
   void attend(const AttentionTensors& tensors, const AttentionHead& head) const override {

@@ -7,10 +7,21 @@
 
 #include "backend/cpu/dropout_row.h"
 #include "backend/cpu/parallel.h"
+#include "backend/cpu/workspace.h"
 #include "backend/kernel.h"
 #include "ops/attention.h"
 
 namespace cloze::backend::cpu {
+
+// What is padded in work buffers, to whole panels of any vector target.
+inline constexpr int64_t kPaddedExtent = 32;
+
+// Queries at a time, forward: whole tiles of any vector target.
+inline constexpr int64_t kQueryRows = 42;
+// Queries at a time, backward, at most: the depth of the products that sum over queries, worth a
+// pass over dk and dv. The buffers have this many rows; a range of queries is as many whole tiles
+// as fit into them.
+inline constexpr int64_t kMostGradientRows = 72;
 
 struct AttentionSizes {
   AttentionSizes(const KernelRequest& request, size_t q, size_t sequence_starts);
@@ -23,12 +34,18 @@ struct AttentionSizes {
   DType dtype = DType::kF32;
   int num_threads = 1;
 
-  // Extents of work buffers: whole panels of any vector target, for the longest sequence possible.
-  int64_t padded_T() const { return (T + 31) / 32 * 32; }
-  int64_t padded_D() const { return (D + 31) / 32 * 32; }
+  // Extents of work buffers, for the longest sequence possible.
+  int64_t padded_T() const { return divide_up(T, kPaddedExtent) * kPaddedExtent; }
+  int64_t padded_D() const { return divide_up(D, kPaddedExtent) * kPaddedExtent; }
   // Where head n of slot t begins.
   int64_t offset(int64_t t, int64_t n) const { return t * H + n * D; }
 };
+
+// What the work buffers of a head need.
+template <class Buffers>
+size_t bytes_of_buffers(const AttentionSizes& sizes) {
+  return Buffers(sizes, nullptr).workspace.bytes();
+}
 
 // One head of one sequence.
 struct AttentionHead {
@@ -36,7 +53,7 @@ struct AttentionHead {
   int64_t start = 0;  // first slot of the sequence
   int64_t length = 0;
   DropoutRow dropout;  // row is that of the first query; threshold 0: keeps everything
-  float* scratch = nullptr;
+  void* scratch = nullptr;
 };
 
 // What sequences a call has, and the mask of its probabilities.
@@ -44,8 +61,8 @@ struct AttentionRun {
   const int32_t* sequence_starts = nullptr;
   const int32_t* sample_ids = nullptr;
   DropoutRow dropout;
-  float* workspace = nullptr;
-  int64_t scratch_floats = 0;  // of one thread
+  char* workspace = nullptr;
+  size_t scratch_bytes = 0;  // of one thread
 };
 
 // Slots of sequences; the rest of the T is unused.
@@ -68,7 +85,7 @@ void for_each_head(const AttentionSizes& sizes, const AttentionRun& run, const A
     head.dropout = run.dropout;
     head.dropout.sample = static_cast<uint32_t>(run.sample_ids[head.start]);
     head.dropout.row = ops::attention_dropout_row(head.head, 0);
-    head.scratch = run.workspace + thread * run.scratch_floats;
+    head.scratch = run.workspace + static_cast<size_t>(thread) * run.scratch_bytes;
     attend(head);
   });
 }
@@ -88,8 +105,8 @@ class Attention : public Kernel {
   void run(const KernelArguments& arguments) override;
 
  protected:
-  // scratch_floats: of a head, given its sizes.
-  Attention(const KernelRequest& request, int64_t (*scratch_floats)(const AttentionSizes&));
+  // scratch_bytes: of a head, given its sizes.
+  Attention(const KernelRequest& request, size_t (*scratch_bytes)(const AttentionSizes&));
   // From several threads.
   virtual void attend(const AttentionTensors& tensors, const AttentionHead& head) const = 0;
 
@@ -97,7 +114,7 @@ class Attention : public Kernel {
 
  private:
   ops::AttentionAttributes attributes_;
-  int64_t scratch_floats_;
+  size_t scratch_bytes_;
 };
 
 }  // namespace cloze::backend::cpu

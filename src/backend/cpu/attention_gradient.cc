@@ -2,7 +2,6 @@
 // scores and log_sum_exp, a few queries at a time; dk and dv are gathered in f32 over the queries.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "backend/cpu/attention.h"
 #include "backend/cpu/kernels.h"
@@ -20,10 +19,6 @@
 #define CLOZE_BACKEND_CPU_ATTENTION_GRADIENT_ONCE_
 namespace cloze::backend::cpu {
 
-// The depth of the products that sum over queries: worth a pass over dk and dv. The buffers have
-// this many rows; a range of queries is as many whole tiles as fit into them.
-inline constexpr int64_t kMostGradientRows = 72;
-
 struct AttentionGradientTensors {
   const void* dcontext = nullptr;
   const void* q = nullptr;
@@ -38,24 +33,20 @@ struct AttentionGradientTensors {
 
 // Work buffers of one head, in f32. R: rows of queries at a time.
 struct AttentionGradientBuffers {
-  AttentionGradientBuffers(const AttentionSizes& sizes, float* scratch) {
+  AttentionGradientBuffers(const AttentionSizes& sizes, void* scratch) : workspace(scratch) {
     const int64_t R = kMostGradientRows;
     const int64_t L = sizes.padded_T();
     const int64_t D = sizes.padded_D();
-    float* next = scratch;
-    const auto take = [&](int64_t floats) { return std::exchange(next, next + floats); };
-    for (float** keys : {&keys_by_depth, &values_by_depth, &keys, &dk, &dv}) *keys = take(L * D);
-    for (float** rows : {&queries, &dcontext, &query_panels, &dcontext_panels, &dq}) {
-      *rows = take(R * D);
+    for (float** of_keys : {&keys_by_depth, &values_by_depth, &keys, &dk, &dv}) {
+      *of_keys = workspace.take<float>(L * D);
     }
-    for (float** scores : {&probabilities, &dscores}) *scores = take(R * L);
-  }
-  static int64_t floats(const AttentionSizes& sizes) {
-    const int64_t R = kMostGradientRows;
-    const int64_t L = sizes.padded_T();
-    return 5 * (L + R) * sizes.padded_D() + 2 * R * L;
+    for (float** rows : {&queries, &dcontext, &query_panels, &dcontext_panels, &dq}) {
+      *rows = workspace.take<float>(R * D);
+    }
+    for (float** scores : {&probabilities, &dscores}) *scores = workspace.take<float>(R * L);
   }
 
+  Workspace workspace;
   float* keys_by_depth;    // panels of k^T [D, length]
   float* values_by_depth;  // panels of v^T [D, length]
   float* keys;             // panels of k [length, D]
@@ -241,11 +232,12 @@ namespace {
 class AttentionGradient final : public Kernel {
  public:
   explicit AttentionGradient(const KernelRequest& request)
-      : attributes_(request.attributes_as<ops::AttentionAttributes>()), sizes_(request, 1, 6) {}
+      : attributes_(request.attributes_as<ops::AttentionAttributes>()),
+        sizes_(request, 1, 6),
+        scratch_bytes_(bytes_of_buffers<AttentionGradientBuffers>(sizes_)) {}
 
   size_t workspace_bytes() const override {
-    return static_cast<size_t>(AttentionGradientBuffers::floats(sizes_) * sizes_.num_threads) *
-           sizeof(float);
+    return scratch_bytes_ * static_cast<size_t>(sizes_.num_threads);
   }
 
   void run(const KernelArguments& arguments) override {
@@ -255,8 +247,8 @@ class AttentionGradient final : public Kernel {
         arguments.output<void>(0), arguments.output<void>(1), arguments.output<void>(2)};
     AttentionRun run{arguments.input<int32_t>(6), arguments.input<int32_t>(7)};
     run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(8));
-    run.workspace = static_cast<float*>(arguments.workspace);
-    run.scratch_floats = AttentionGradientBuffers::floats(sizes_);
+    run.workspace = static_cast<char*>(arguments.workspace);
+    run.scratch_bytes = scratch_bytes_;
     for_each_head(sizes_, run, [&](const AttentionHead& head) {
       HWY_DYNAMIC_DISPATCH(differentiate_head)(sizes_, tensors, head);
     });
@@ -269,6 +261,7 @@ class AttentionGradient final : public Kernel {
  private:
   ops::AttentionAttributes attributes_;
   AttentionSizes sizes_;
+  size_t scratch_bytes_;
 };
 
 }  // namespace

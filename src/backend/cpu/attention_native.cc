@@ -20,7 +20,7 @@
 #define CLOZE_BACKEND_CPU_ATTENTION_NATIVE_ONCE_
 namespace cloze::backend::cpu {
 
-static_assert(kPairStep == 32, "padded_T() and padded_D() are multiples of it");
+static_assert(kPaddedExtent % kPairStep == 0, "work buffers hold whole steps of a product");
 
 // Of keys and values, in whole steps of a product.
 inline int64_t padded_length(const AttentionHead& head) {
@@ -29,18 +29,16 @@ inline int64_t padded_length(const AttentionHead& head) {
 
 // Work buffers of one head.
 struct NativeAttentionBuffers {
-  NativeAttentionBuffers(const AttentionSizes& sizes, float* scratch)
-      : scores(scratch),
-        context(scores + kPairProductRows * sizes.padded_T()),
-        queries(reinterpret_cast<bfloat16*>(context + kPairProductRows * sizes.padded_D())),
-        probabilities(queries + kPairProductRows * sizes.padded_D()),
-        keys(probabilities + kPairProductRows * sizes.padded_T()),
-        values(keys + sizes.padded_T() * sizes.padded_D()) {}
-  static int64_t floats(const AttentionSizes& sizes) {
-    const int64_t rows = kPairProductRows * (sizes.padded_T() + sizes.padded_D());
-    return rows + rows / 2 + sizes.padded_T() * sizes.padded_D();
-  }
+  NativeAttentionBuffers(const AttentionSizes& sizes, void* scratch)
+      : workspace(scratch),
+        scores(workspace.take<float>(kPairProductRows * sizes.padded_T())),
+        context(workspace.take<float>(kPairProductRows * sizes.padded_D())),
+        queries(workspace.take<bfloat16>(kPairProductRows * sizes.padded_D())),
+        probabilities(workspace.take<bfloat16>(kPairProductRows * sizes.padded_T())),
+        keys(workspace.take<bfloat16>(sizes.padded_T() * sizes.padded_D())),
+        values(workspace.take<bfloat16>(sizes.padded_T() * sizes.padded_D())) {}
 
+  Workspace workspace;
   float* scores;            // [rows, padded length]
   float* context;           // [rows, padded D]
   bfloat16* queries;        // [rows, padded D]
@@ -105,7 +103,7 @@ namespace {
 class NativeAttention final : public Attention {
  public:
   explicit NativeAttention(const KernelRequest& request)
-      : Attention(request, NativeAttentionBuffers::floats) {}
+      : Attention(request, bytes_of_buffers<NativeAttentionBuffers>) {}
 
  private:
   void attend(const AttentionTensors& tensors, const AttentionHead& head) const override {

@@ -401,8 +401,8 @@ class PackedLinear final : public Kernel {
         depth_(K_ / scheme_.column_parts) {
     tile_rows_ = register_tile().rows;
     panel_columns_ = register_tile().columns;
-    depth_block_ = divide_up(depth_, divide_up(K_, kMostDepth));
-    row_blocks_ = divide_up(M_, kMostRows);
+    depth_block_ = divide_up(depth_, divide_up(K_, PackedLinearPlan::kMostDepth));
+    row_blocks_ = divide_up(M_, PackedLinearPlan::kMostRows);
     pass_blocks_ = std::min<int64_t>(row_blocks_, request.num_threads);
     block_rows_ = divide_up(part_rows_, row_blocks_);
     block_tiles_ = divide_up(block_rows_, tile_rows_);
@@ -423,17 +423,9 @@ class PackedLinear final : public Kernel {
   }
 
  private:
-  // Of x: a block this high and deep, or all operands made of it, and the sums it is added to
-  // mostly stay in the second cache. A panel this deep does not stay in the first, but it is read
-  // in order, and less often sums are.
-  static constexpr int64_t kMostRows = 192;
-  static constexpr int64_t kMostDepth = 768;
-  // Of x: with fewer, halves are low and the weight, of which there is more, takes the time.
-  static constexpr int64_t kLeastStrassenRows = 96;
-
   static const Scheme& scheme_of(const KernelRequest& request) {
     if (ops::layout_of(request.inputs[1].shape) == ops::WeightLayout::kPanels) return kOneProduct;
-    return request.inputs[0].shape[0] < kLeastStrassenRows ? kFewRows : kStrassen;
+    return request.inputs[0].shape[0] < PackedLinearPlan::kLeastStrassenRows ? kFewRows : kStrassen;
   }
 
   int64_t num_operands() const { return std::ssize(scheme_.operands); }

@@ -1,5 +1,5 @@
 // What the kernels of pack_weight and packed_linear (ops/packed_linear.h) agree on: how wide the
-// panels of a packed weight are for the instruction set in use.
+// panels of a packed weight are for the instruction set in use; and how packed_linear is cut.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,17 @@
 #include "base/shape.h"
 
 namespace cloze::backend::cpu {
+
+// How packed_linear is cut into blocks.
+struct PackedLinearPlan {
+  // Of x: a block this high and deep, or all operands made of it, and the sums it is added to
+  // mostly stay in the second cache. A panel this deep does not stay in the first, but it is read
+  // in order, and less often sums are.
+  static constexpr int64_t kMostRows = 192;
+  static constexpr int64_t kMostDepth = 768;
+  // Of x: with fewer, halves are low and the weight, of which there is more, takes the time.
+  static constexpr int64_t kLeastStrassenRows = 96;
+};
 
 int64_t weight_panel_columns();
 // Why a packed weight of this shape is of no use here; empty when it is.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend/cpu/parallel.h"
+#include "backend/cpu/workspace.h"
 #include "backend/kernel.h"
 
 namespace cloze::backend::cpu {

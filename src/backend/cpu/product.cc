@@ -97,8 +97,9 @@ HWY_INLINE const float* as_floats(const bfloat16* row, int64_t count, float* buf
 template <typename T>
 void copy_columns(const ProductTask& t) {
   const FloatTag d;
-  HWY_ALIGN float buffer[ProductPlan::kMostRows + kTileRows];
-  HWY_ALIGN float sums[ProductPlan::kMostRows + kTileRows];
+  constexpr int64_t kWholeTiles = (ProductPlan::kMostRows + kTileRows - 1) / kTileRows * kTileRows;
+  HWY_ALIGN float buffer[kWholeTiles];
+  HWY_ALIGN float sums[kWholeTiles];
   const bool wants_sums = t.call->row_sums != nullptr && t.column == 0;
   const T* from = static_cast<const T*>(t.call->a) + t.depth * t.call->a_stride + t.row;
   float* to = t.copy;
@@ -304,6 +305,7 @@ ProductPlan plan_product(const ProductShape& shape, TileSize tile, bool divides_
 Product::Product(const ProductShape& shape) : shape_(shape) {
   CLOZE_CHECK(shape.m > 0 && shape.n > 0 && shape.depth > 0, "product of {} x {} x {}", shape.m,
               shape.n, shape.depth);
+  CLOZE_CHECK(shape.block_rows <= ProductPlan::kMostRows, "a block of {} rows", shape.block_rows);
 }
 
 size_t Product::workspace_bytes() const {
@@ -314,6 +316,9 @@ size_t Product::workspace_bytes() const {
 
 void Product::run(const ProductCall& call) const {
   if (call.m == 0 || call.n == 0) return;
+  CLOZE_CHECK(call.m <= shape_.m && call.n <= shape_.n && call.depth <= shape_.depth,
+              "a product of {} x {} x {} in a workspace for {} x {} x {}", call.m, call.n,
+              call.depth, shape_.m, shape_.n, shape_.depth);
   const ProductPlan plan = plan_product(shape_, register_tile(), shape_.a_is_transposed);
   CLOZE_CHECK(call.c != nullptr || (call.sink != nullptr && call.depth <= plan.group_depth),
               "a product of depth {} needs a place for its sums", call.depth);

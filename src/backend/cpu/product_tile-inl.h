@@ -215,6 +215,8 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, const T* const* rows, int64_t k) {
 template <int64_t kPitch, typename T>
 HWY_INLINE void TransposeGroup(const T* const (&rows)[kLanes], int64_t depth, size_t count,
                                size_t columns, float* HWY_RESTRICT to) {
+  static_assert(kPitch % kLanes == 0 || (kPitch < kLanes && kLanes <= 2 * kPitch),
+                "a store would reach a vector that is done, or beyond the next row");
   const FloatTag d;
   const auto is_row = hn::FirstN(d, count);
   const auto store = [&](int64_t k, FloatVector v) HWY_ATTR {

@@ -5,8 +5,6 @@
 namespace cloze::backend::cpu {
 namespace {
 
-constexpr int64_t kMostChunks = 64;
-constexpr int64_t kLeastRows = 32;
 constexpr int64_t kFloatsPerLine = 16;
 
 }  // namespace

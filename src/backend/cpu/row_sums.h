@@ -13,6 +13,9 @@ namespace cloze::backend::cpu {
 
 class RowSums {
  public:
+  static constexpr int64_t kMostChunks = 64;
+  static constexpr int64_t kLeastRows = 32;  // of a chunk, while there are fewer chunks
+
   RowSums(int64_t rows, int64_t sums, int num_threads);
 
   size_t workspace_bytes() const;  // a multiple of 64

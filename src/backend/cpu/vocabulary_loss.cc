@@ -14,14 +14,11 @@
 #include "backend/cpu/product.h"
 #include "backend/cpu/product_plan.h"
 #include "backend/cpu/vocabulary_softmax.h"
+#include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
 
 namespace cloze::backend::cpu {
 namespace {
-
-// Predictions of a block: enough to make up for reading the table and its gradient, few enough that
-// V of them stay in tens of megabytes.
-constexpr int64_t kBlockPredictions = 256;
 
 class SoftmaxSink final : public ProductSink {
  public:
@@ -86,29 +83,29 @@ class VocabularyLoss final : public Kernel {
         P_(request.inputs[variant.first_input].shape[0]),
         H_(request.inputs[variant.first_input].shape[1]),
         V_(request.inputs[variant.first_input + 1].shape[0]),
-        R_(std::min(kBlockPredictions, round_up(P_, 16))),
+        R_(std::min(VocabularySoftmax::kMostColumns, round_up(P_, 16))),
         logits_(logits_shape()),
         dtable_(dtable_shape()),
         dx_(dx_shape()) {}
 
-  size_t workspace_bytes() const override { return products_offset() + product_bytes(); }
+  size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
 
   void run(const KernelArguments& arguments) override {
     const Tensors t = tensors(arguments);
     int64_t used = P_;
     while (used > 0 && t.labels[used - 1] < 0) --used;
     if (variant_.has_gradient) clear_unused(t, used);
-    char* workspace = static_cast<char*>(arguments.workspace);
-    VocabularySoftmax softmax(V_, R_, workspace + logits_bytes());
+    const Buffers buffers = this->buffers(arguments.workspace);
+    VocabularySoftmax softmax(V_, R_, buffers.softmax);
     VocabularySoftmax::Sums sums;
     for (int64_t begin = 0; begin < used; begin += R_) {
       const BlockRange range{begin, std::min(R_, used - begin)};
       softmax.begin(range.count, t.labels + begin, t.bias);
-      compute_logits(t, range, softmax, workspace);
+      compute_logits(t, range, softmax, buffers);
       const VocabularySoftmax::Sums block = softmax.combine(t.scale);
       sums.loss += block.loss;
       sums.correct += block.correct;
-      if (variant_.has_gradient) compute_gradients(t, range, softmax, workspace);
+      if (variant_.has_gradient) compute_gradients(t, range, softmax, buffers);
     }
     if (variant_.has_loss) put_loss(arguments, sums);
   }
@@ -139,15 +136,25 @@ class VocabularyLoss final : public Kernel {
     return shape;
   }
 
-  // Workspace: logits [V, R], the softmax's, dx in f32 [R, H] where x is bf16, the products'.
-  size_t logits_bytes() const {
-    return variant_.has_gradient ? static_cast<size_t>(V_ * R_) * sizeof(float) : 0;
-  }
-  size_t dx_offset() const { return logits_bytes() + VocabularySoftmax::workspace_bytes(V_, R_); }
-  size_t products_offset() const {
-    const bool needs_dx = variant_.has_gradient && dtype_ != DType::kF32;
-    const int64_t dx_floats = needs_dx ? round_up(R_ * H_, 16) : 0;
-    return dx_offset() + static_cast<size_t>(dx_floats) * sizeof(float);
+  struct Buffers {
+    Workspace workspace;
+    float* logits = nullptr;  // [V, R]; null without a gradient
+    float* dx = nullptr;      // [R, H]; null without a gradient, and where dx is f32 itself
+    void* softmax = nullptr;
+    void* products = nullptr;
+  };
+  Buffers buffers(void* memory) const {
+    Buffers buffers{Workspace(memory)};
+    if (variant_.has_gradient) buffers.logits = buffers.workspace.take<float>(V_ * R_);
+    if (variant_.has_gradient && dtype_ != DType::kF32) {
+      buffers.dx = buffers.workspace.take<float>(R_ * H_);
+    }
+    const auto take_bytes = [&](size_t bytes) {
+      return buffers.workspace.take<char>(static_cast<int64_t>(bytes));
+    };
+    buffers.softmax = take_bytes(VocabularySoftmax::workspace_bytes(V_, R_));
+    buffers.products = take_bytes(product_bytes());
+    return buffers;
   }
   size_t product_bytes() const {
     if (!variant_.has_gradient) return logits_.workspace_bytes();
@@ -186,20 +193,20 @@ class VocabularyLoss final : public Kernel {
   }
 
   void compute_logits(const Tensors& t, const BlockRange& range, VocabularySoftmax& softmax,
-                      char* workspace) const {
+                      const Buffers& buffers) const {
     SoftmaxSink sink(softmax, variant_.has_gradient);
     const char* x = t.x + range.begin * H_ * bytes_of(dtype_);
     ProductCall call{V_, range.count, H_, t.table, H_, x, H_};
-    call.c = variant_.has_gradient ? reinterpret_cast<float*>(workspace) : nullptr;
+    call.c = buffers.logits;
     call.c_stride = R_;
     call.sink = &sink;
-    call.workspace = workspace + products_offset();
+    call.workspace = buffers.products;
     logits_.run(call);
   }
 
   void compute_gradients(const Tensors& t, const BlockRange& range,
-                         const VocabularySoftmax& softmax, char* workspace) const {
-    float* logits = reinterpret_cast<float*>(workspace);
+                         const VocabularySoftmax& softmax, const Buffers& buffers) const {
+    float* logits = buffers.logits;
     const bool is_later = range.begin > 0;
     VocabularySoftmax::Chunk whole{logits, R_};
     whole.dbias = t.dbias;
@@ -209,17 +216,16 @@ class VocabularyLoss final : public Kernel {
     ProductCall dtable{V_, H_, range.count, logits, R_, x, H_, t.dtable, H_};
     dtable.accumulates = t.adds_dtable || is_later;
     dtable.source = &source;
-    dtable.workspace = workspace + products_offset();
+    dtable.workspace = buffers.products;
     dtable_.run(dtable);
 
     char* to = rows_of_x(t.dx, range.begin);
-    char* sums = dtype_ == DType::kF32 ? to : workspace + dx_offset();
     ProductCall dx{range.count, H_, V_, logits, R_, t.table, H_};
-    dx.c = reinterpret_cast<float*>(sums);
+    dx.c = dtype_ == DType::kF32 ? reinterpret_cast<float*>(to) : buffers.dx;
     dx.c_stride = H_;
-    dx.workspace = workspace + products_offset();
+    dx.workspace = buffers.products;
     dx_.run(dx);
-    if (sums != to) round_dx(dx.c, range.count, reinterpret_cast<bfloat16*>(to));
+    if (dtype_ != DType::kF32) round_dx(dx.c, range.count, reinterpret_cast<bfloat16*>(to));
   }
 
   void round_dx(const float* sums, int64_t rows, bfloat16* to) const {

@@ -121,19 +121,13 @@ HWY_EXPORT(combine_columns);
 HWY_EXPORT(scale_row);
 
 VocabularySoftmax::VocabularySoftmax(int64_t vocabulary, int64_t columns, void* workspace)
-    : vocabulary_(vocabulary), stride_(columns), num_chunks_(divide_up(vocabulary, kChunkRows)) {
-  chunk_largest_ = static_cast<float*>(workspace);
-  chunk_sum_ = chunk_largest_ + num_chunks_ * columns;
-  largest_ = chunk_sum_ + num_chunks_ * columns;
-  factor_ = largest_ + columns;
-  label_gradient_ = factor_ + columns;
-  label_logit_ = label_gradient_ + columns;
-  is_first_ = label_logit_ + columns;
-}
-
-size_t VocabularySoftmax::workspace_bytes(int64_t vocabulary, int64_t columns) {
-  const int64_t rows = 2 * divide_up(vocabulary, kChunkRows) + 5;
-  return static_cast<size_t>(rows * columns) * sizeof(float);
+    : stride_(columns), num_chunks_(divide_up(vocabulary, kChunkRows)), workspace_(workspace) {
+  for (float** of_chunks : {&chunk_largest_, &chunk_sum_}) {
+    *of_chunks = workspace_.take<float>(num_chunks_ * columns);
+  }
+  for (float** row : {&largest_, &factor_, &label_gradient_, &label_logit_, &is_first_}) {
+    *row = workspace_.take<float>(columns);
+  }
 }
 
 void VocabularySoftmax::begin(int64_t count, const int32_t* labels, const float* bias) {

@@ -21,17 +21,22 @@
 #include <cstdint>
 
 #include "backend/cpu/product.h"
+#include "backend/cpu/workspace.h"
 
 namespace cloze::backend::cpu {
 
 class VocabularySoftmax {
  public:
   static constexpr int64_t kChunkRows = 96;
+  // Predictions of a block: enough to make up for reading the table and its gradient, few enough
+  // that V of them stay in tens of megabytes.
+  static constexpr int64_t kMostColumns = 256;
 
-  // For at most `columns` predictions (a multiple of 16); memory of workspace_bytes() is the
-  // caller's.
+  // For at most `columns` predictions; memory of workspace_bytes() is the caller's.
   VocabularySoftmax(int64_t vocabulary, int64_t columns, void* workspace);
-  static size_t workspace_bytes(int64_t vocabulary, int64_t columns);
+  static size_t workspace_bytes(int64_t vocabulary, int64_t columns) {
+    return VocabularySoftmax(vocabulary, columns, nullptr).workspace_.bytes();
+  }
 
   // Begins a block of predictions. labels [count]: -1 is ignored. bias [V] may be null.
   void begin(int64_t count, const int32_t* labels, const float* bias);
@@ -60,9 +65,9 @@ class VocabularySoftmax {
  private:
   bool is_correct(int64_t column) const;
 
-  int64_t vocabulary_ = 0;
   int64_t stride_ = 0;
   int64_t num_chunks_ = 0;
+  Workspace workspace_;
   int64_t count_ = 0;
   const int32_t* labels_ = nullptr;
   const float* bias_ = nullptr;
