@@ -16,8 +16,8 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <class T>
-void Forward(const GeluRun& run, const T* x, T* y) {
+template <class X, class Y>
+void Forward(const GeluRun& run, const X* x, Y* y) {
   const FloatTag d;
   if (run.form == ops::GeluForm::kErf) {
     MapFloats(d, run.count, x, y, [&](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
@@ -43,6 +43,8 @@ void Backward(const GeluRun& run, const T* dy, const T* x, T* dx) {
 void GeluForward(const GeluRun& run, const void* x, void* y) {
   if (run.dtype == DType::kBF16) {
     Forward(run, static_cast<const bfloat16*>(x), static_cast<bfloat16*>(y));
+  } else if (run.y_dtype == DType::kBF16) {
+    Forward(run, static_cast<const float*>(x), static_cast<bfloat16*>(y));
   } else {
     Forward(run, static_cast<const float*>(x), static_cast<float*>(y));
   }
@@ -73,6 +75,7 @@ HWY_EXPORT(GeluBackward);
 GeluRun run_of(const KernelRequest& request, const Part& part) {
   return {.form = request.attributes_as<ops::GeluAttributes>().form,
           .dtype = request.inputs[0].dtype,
+          .y_dtype = request.inputs[0].dtype,
           .count = part.size()};
 }
 
@@ -110,6 +113,15 @@ std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
 
 void gelu_elements(const GeluRun& run, const void* x, void* y) {
   HWY_DYNAMIC_DISPATCH(GeluForward)(run, x, y);
+}
+
+void gelu_in_parts(const GeluRun& run, int num_threads, const void* x, void* y) {
+  for_each_part(element_work(run.count, num_threads), [&](const Part& part) {
+    GeluRun own = run;
+    own.count = part.size();
+    gelu_elements(own, static_cast<const char*>(x) + part.begin * bytes_of(run.dtype),
+                  static_cast<char*>(y) + part.begin * bytes_of(run.y_dtype));
+  });
 }
 
 void gelu_gradient_elements(const GeluRun& run, const void* dy, const void* x, void* dx) {

@@ -209,17 +209,19 @@ HWY_INLINE hn::Vec<D> GeluTanh(D d, hn::Vec<D> x) {
   return hn::Div(x, hn::Add(hn::Set(d, 1.0f), exp));
 }
 
-// With l = logistic(2u): l + x l (1 - l) (2u)'. 1 - l is e^(-2u) l, which does not cancel.
+// With l = logistic(2u): l + x l (1 - l) (2u)'. 1 - l is e^(-2u) l, which does not cancel. Where
+// e^(-2u) leaves the range of f32, 0.
 template <class D>
 HWY_INLINE hn::Vec<D> GeluTanhDerivative(D d, hn::Vec<D> x) {
   const auto one = hn::Set(d, 1.0f);
-  const auto argument =
-      hn::Min(hn::Max(GeluTanhArgument(d, x), hn::Set(d, -80.0f)), hn::Set(d, 80.0f));
-  const auto exp = Exp(d, hn::Neg(argument));
+  const auto lowest = hn::Set(d, -87.0f);
+  const auto argument = GeluTanhArgument(d, x);
+  const auto exp = Exp(d, hn::Neg(hn::Min(hn::Max(argument, lowest), hn::Set(d, 80.0f))));
   const auto logistic = hn::Div(one, hn::Add(one, exp));
   const auto slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.214064449f), hn::Set(d, 1.59576912f));
-  const auto spread = hn::Mul(hn::Mul(logistic, logistic), exp);
-  return hn::MulAdd(hn::Mul(x, slope), spread, logistic);
+  const auto spread = hn::Mul(logistic, hn::Mul(logistic, exp));
+  return hn::IfThenZeroElse(hn::Lt(argument, lowest),
+                            hn::MulAdd(hn::Mul(x, slope), spread, logistic));
 }
 
 }  // namespace HWY_NAMESPACE

@@ -31,21 +31,10 @@ memory::desc matrix(int64_t rows, int64_t columns, bool is_transposed, DType dty
   return {{rows, columns}, type_of(dtype), tag};
 }
 
-void append_gelu(dnnl::post_ops& to, ops::GeluForm form) {
-  const dnnl::algorithm gelu = form == ops::GeluForm::kErf ? dnnl::algorithm::eltwise_gelu_erf
-                                                           : dnnl::algorithm::eltwise_gelu_tanh;
-#if DNNL_VERSION_MAJOR >= 3
-  to.append_eltwise(gelu, 0.0f, 0.0f);
-#else
-  to.append_eltwise(1.0f, gelu, 0.0f, 0.0f);
-#endif
-}
-
 dnnl::primitive_attr attributes(const MatmulShape& shape) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops after;
-  if (shape.activation) append_gelu(after, *shape.activation);
   if (shape.accumulates) after.append_sum(1.0f);
   attr.set_post_ops(after);
   return attr;

@@ -4,7 +4,7 @@
 // B is put into whatever layout oneDNN likes best once per run; everything a run needs is made at
 // construction, and scratch memory is part of the workspace.
 //
-//   C[i, j] (+)= activation(sum_k A[i, k] B[k, j] + bias[j])
+//   C[i, j] (+)= sum_k A[i, k] B[k, j] + bias[j]
 //
 // A is stored [m, depth], or [depth, m] when a_is_transposed; B [depth, n] or [n, depth]. Sums in
 // f32. Throws EnvironmentError, with oneDNN's own words, when it refuses.
@@ -18,7 +18,6 @@
 
 #include "backend/cpu/instruction_set.h"
 #include "base/dtype.h"
-#include "ops/gelu.h"
 
 namespace cloze::backend::cpu {
 
@@ -33,7 +32,6 @@ struct MatmulShape {
   bool b_is_in_pairs = false;         // packed beforehand (ops/packed_linear.h), and used as it is
   bool has_bias = false;              // f32 [n]
   bool accumulates = false;           // adds to C
-  std::optional<ops::GeluForm> activation;  // of what is stored
   int num_threads = 1;
 };
 

@@ -3,8 +3,8 @@
 // model is loaded, serves calls of every size, and a call lays out nothing.
 #include <algorithm>
 
+#include "backend/cpu/activated_matmul.h"
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/matmul.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/part_kernel.h"
 #include "base/bfloat16.h"
@@ -61,36 +61,46 @@ class PackPairs final : public Kernel {
   Work work_;
 };
 
+// y where it lies is u too, if it is f32; else the rows of u at hand are in the workspace, so that
+// a result is rounded to bf16 once, when it is activated.
 class NativePackedLinear final : public Kernel {
  public:
   explicit NativePackedLinear(const KernelRequest& request)
-      : has_bias_(request.inputs.size() == 3), product_(shape_of(request)) {}
+      : shape_(shape_of(request)), product_(shape_) {}
 
-  size_t workspace_bytes() const override { return product_.scratch_bytes(); }
+  size_t workspace_bytes() const override { return u_bytes() + product_.scratch_bytes(); }
 
   void run(const KernelArguments& arguments) override {
+    char* workspace = static_cast<char*>(arguments.workspace);
+    void* y = arguments.output<void>(0);
     product_.run({.a = arguments.input<void>(0),
                   .packed_b = arguments.input<void>(1),
-                  .bias = has_bias_ ? arguments.input<float>(2) : nullptr,
-                  .c = arguments.output<void>(0),
-                  .scratch = arguments.workspace});
+                  .bias = shape_.product.has_bias ? arguments.input<float>(2) : nullptr,
+                  .c = shape_.keeps_u ? y : workspace,
+                  .scratch = workspace + u_bytes()},
+                 y);
   }
 
  private:
-  static MatmulShape shape_of(const KernelRequest& request) {
+  static ActivatedMatmulShape shape_of(const KernelRequest& request) {
     const Shape& x = request.inputs[0].shape;
-    MatmulShape shape{x[0], request.outputs[0].shape[1], x[1]};
-    shape.b_is_in_pairs = true;
-    shape.operand_dtype = request.inputs[0].dtype;
-    shape.result_dtype = request.outputs[0].dtype;
-    shape.has_bias = request.inputs.size() == 3;
+    ActivatedMatmulShape shape{.product = {x[0], request.outputs[0].shape[1], x[1]}};
     shape.activation = request.attributes_as<ops::PackedLinearAttributes>().activation;
-    shape.num_threads = request.num_threads;
+    shape.y_dtype = request.outputs[0].dtype;
+    shape.keeps_u = !shape.activation || shape.y_dtype == DType::kF32;
+    shape.product.b_is_in_pairs = true;
+    shape.product.operand_dtype = request.inputs[0].dtype;
+    shape.product.result_dtype = shape.keeps_u ? shape.y_dtype : DType::kF32;
+    shape.product.has_bias = request.inputs.size() == 3;
+    shape.product.num_threads = request.num_threads;
     return shape;
   }
 
-  bool has_bias_;
-  Matmul product_;
+  // In the workspace.
+  size_t u_bytes() const { return shape_.keeps_u ? 0 : whole_lines(product_.u_bytes()); }
+
+  ActivatedMatmulShape shape_;
+  ActivatedMatmul product_;
 };
 
 std::optional<std::string> refuse_panels(const Shape& packed) {

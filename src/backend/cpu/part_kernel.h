@@ -22,7 +22,7 @@ class PartKernel final : public Kernel {
       : request_(request),
         work_(work),
         run_part_(run_part),
-        scratch_bytes_((scratch_bytes + 63) / 64 * 64) {}
+        scratch_bytes_(whole_lines(scratch_bytes)) {}
 
   size_t workspace_bytes() const override { return scratch_bytes_ * num_workers(work_); }
 
@@ -44,11 +44,14 @@ class PartKernel final : public Kernel {
 inline constexpr int64_t kLeastElements = 16384;
 
 // Parts made of whole cache lines of elements.
-inline Work element_work(const KernelRequest& request, int64_t elements) {
+inline Work element_work(int64_t elements, int num_threads) {
   return {.items = elements,
           .granularity = 64,
           .least_items = kLeastElements,
-          .num_threads = request.num_threads};
+          .num_threads = num_threads};
+}
+inline Work element_work(const KernelRequest& request, int64_t elements) {
+  return element_work(elements, request.num_threads);
 }
 
 inline Work row_work(const KernelRequest& request, int64_t rows, int64_t row_elements) {

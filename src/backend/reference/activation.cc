@@ -8,20 +8,23 @@ namespace {
 
 constexpr double kCubic = 0.044715;
 
-// The argument of the tanh form, sqrt(2/pi) (x + 0.044715 x^3), and its derivative.
-double tanh_argument(double x) {
-  return std::sqrt(2.0 / std::numbers::pi) * (x + kCubic * x * x * x);
+// (1 + tanh u) / 2 is the logistic function of 2u, which keeps its digits where 1 + tanh would
+// cancel. This is 2u, with u = sqrt(2/pi) (x + 0.044715 x^3), and its derivative.
+double logistic_argument(double x) {
+  return 2.0 * std::sqrt(2.0 / std::numbers::pi) * (x + kCubic * x * x * x);
 }
-double tanh_argument_slope(double x) {
-  return std::sqrt(2.0 / std::numbers::pi) * (1.0 + 3.0 * kCubic * x * x);
+double logistic_argument_slope(double x) {
+  return 2.0 * std::sqrt(2.0 / std::numbers::pi) * (1.0 + 3.0 * kCubic * x * x);
 }
+
+double logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 }  // namespace
 
 double gelu_value(ops::GeluForm form, double x) {
   // erfc keeps its digits where 1 + erf would cancel.
   if (form == ops::GeluForm::kErf) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
-  return 0.5 * x * (1.0 + std::tanh(tanh_argument(x)));
+  return x * logistic(logistic_argument(x));
 }
 
 double gelu_slope(ops::GeluForm form, double x) {
@@ -29,8 +32,9 @@ double gelu_slope(ops::GeluForm form, double x) {
     const double density = std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
     return 0.5 * std::erfc(-x / std::numbers::sqrt2) + x * density;
   }
-  const double t = std::tanh(tanh_argument(x));
-  return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * tanh_argument_slope(x);
+  const double above = logistic(logistic_argument(x));
+  const double below = logistic(-logistic_argument(x));
+  return above + x * above * below * logistic_argument_slope(x);
 }
 
 template <typename X>
