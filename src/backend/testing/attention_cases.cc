@@ -7,6 +7,7 @@
 
 #include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 #include "backend/testing/run_kernel.h"
 
 namespace cloze::backend::testing {
@@ -81,17 +82,40 @@ KernelCase gradient_case(const AttentionSizes& sizes, double rate, DType dtype) 
           .why_zeros = sizes.why_zeros};
 }
 
+void add_cases(std::vector<KernelCase>& cases, const AttentionSizes& sizes, DType dtype) {
+  for (const double rate : {0.0, 0.1}) {
+    cases.push_back(forward_case(sizes, rate, dtype));
+    cases.push_back(gradient_case(sizes, rate, dtype));
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCase> attention_cases(DType dtype) {
   std::vector<KernelCase> cases;
-  for (const AttentionSizes& sizes : attention_sizes()) {
-    for (const double rate : {0.0, 0.1}) {
-      cases.push_back(forward_case(sizes, rate, dtype));
-      cases.push_back(gradient_case(sizes, rate, dtype));
-    }
-  }
+  for (const AttentionSizes& sizes : attention_sizes()) add_cases(cases, sizes, dtype);
   return cases;
+}
+
+// Every length alone; with a shorter and a longer one, the space for the longest then being more
+// than its own; and every size of a head.
+std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents) {
+  std::vector<AttentionSizes> all;
+  for (const int64_t length : extents.up_to(kSweptLength, {16, 32, 42, 72, 84})) {
+    all.push_back({"one", {length}, 0, 1, 1 + length % 8});
+    const int64_t other = 1 + length * 37 % 97;
+    all.push_back({"mixed", {other, length, 0, 3}, length % 4, 2, 1 + length % 5});
+  }
+  for (const int64_t head_size : extents.up_to(kSweptHeadSize, {16, 32, 64})) {
+    all.push_back({"heads", {9, 23}, 1, 2, head_size});
+  }
+  SweepCases sweep;
+  for (const AttentionSizes& sizes : all) {
+    std::vector<KernelCase> family;
+    add_cases(family, sizes, dtype);
+    sweep.add(std::move(family));
+  }
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

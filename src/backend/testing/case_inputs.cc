@@ -30,4 +30,8 @@ void fill_labels(Tensor& labels, const Tensor& logits, Random& random) {
   if (labels.values.size() > 3) labels.values.back() = -1.0;
 }
 
+double absolute_error_of(const std::optional<ops::GeluForm>& activation) {
+  return activation == ops::GeluForm::kErf ? ops::kGeluTail : 0.0;
+}
+
 }  // namespace cloze::backend::testing

@@ -1,9 +1,11 @@
 // Inputs that the cases of several operators share.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "backend/testing/tensor.h"
+#include "ops/gelu.h"
 
 namespace cloze::backend::testing {
 
@@ -17,5 +19,8 @@ std::vector<double> starts_of(const std::vector<int64_t>& lengths);
 // Labels of which every second is the largest logit of its row, the last is -1 (ignored) when there
 // are several, and the rest is random.
 void fill_labels(Tensor& labels, const Tensor& logits, Random& random);
+
+// KernelCase::absolute_error of a result that went through this activation.
+double absolute_error_of(const std::optional<ops::GeluForm>& activation);
 
 }  // namespace cloze::backend::testing

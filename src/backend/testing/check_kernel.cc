@@ -12,7 +12,13 @@
 namespace cloze::backend::testing {
 namespace {
 
-constexpr int kProbes = 4;
+// How much of a case is looked at.
+struct Effort {
+  int probes = 0;
+  bool is_whole = true;  // every way to accumulate, run twice, doubts
+};
+constexpr Effort kThorough{4, true};
+constexpr Effort kSwept{3, false};
 constexpr int kMostLinesPerOperator = 40;
 
 // A case with everything that does not depend on the kernel. `expected` and `changes` are those of
@@ -33,12 +39,16 @@ struct Target {
 };
 
 // Raises changes[result][element] to what random changes of all floating inputs do to the element,
-// per unit of relative change.
+// per unit of relative change. None is small: one that is would tell nothing about an element that
+// hangs on one input.
 void probe(Prepared& prepared, Random& random) {
   std::vector<Tensor> inputs = prepared.inputs;
   for (Tensor& tensor : inputs) {
     if (!is_floating(tensor.type.dtype)) continue;
-    for (double& value : tensor.values) value *= 1.0 + probe_size() * random.uniform(-1.0, 1.0);
+    for (double& value : tensor.values) {
+      const double size = probe_size() * random.uniform(0.5, 1.0);
+      value *= 1.0 + (random.below(2) == 0 ? size : -size);
+    }
   }
   const std::vector<Tensor> moved = run_reference_in_double(prepared.request, inputs, {});
   for (size_t result = 0; result < moved.size(); ++result) {
@@ -50,7 +60,7 @@ void probe(Prepared& prepared, Random& random) {
   }
 }
 
-Prepared prepare(const KernelCase& kernel_case) {
+Prepared prepare(const KernelCase& kernel_case, const Effort& effort) {
   Prepared prepared{.kernel_case = kernel_case, .request = request_of(kernel_case)};
   prepared.inputs = make_inputs(kernel_case);
   Random random(2);
@@ -62,7 +72,7 @@ Prepared prepare(const KernelCase& kernel_case) {
   for (const Tensor& tensor : prepared.expected) {
     prepared.changes.emplace_back(tensor.values.size());
   }
-  for (int i = 0; i < kProbes; ++i) probe(prepared, random);
+  for (int i = 0; i < effort.probes; ++i) probe(prepared, random);
   return prepared;
 }
 
@@ -89,8 +99,11 @@ Target target_of(const Prepared& prepared, const std::vector<bool>& accumulates)
     const bool through = std::ranges::count(through_storage, result) > 0;
     const ErrorModel model{.output = types[result].dtype,
                            .through = through ? storage_of(prepared.request) : DType::kF32,
-                           .summed_terms = prepared.kernel_case.summed_terms};
-    const auto scale = scales(expected, prepared.changes[result], types[result].shape[-1]);
+                           .summed_terms = prepared.kernel_case.summed_terms,
+                           .absolute = prepared.kernel_case.absolute_error};
+    const int64_t row = prepared.kernel_case.is_bound_by_norms ? types[result].shape.elements()
+                                                               : types[result].shape[-1];
+    const auto scale = scales(expected, prepared.changes[result], row);
     target.bounds.push_back(tolerances(model, expected, scale));
   }
   return target;
@@ -123,9 +136,8 @@ std::vector<std::string> doubts(const KernelCase& kernel_case, const Target& tar
 }
 
 bool is_within(double actual, double expected, double bound) {
-  if (!std::isfinite(expected) || !std::isfinite(actual)) {
-    return std::isfinite(expected) == std::isfinite(actual);
-  }
+  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) == std::isnan(actual);
+  if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
   return std::abs(actual - expected) <= bound;
 }
 
@@ -159,12 +171,20 @@ std::string_view repeatable(const KernelCase& kernel_case, size_t result, const 
 }
 
 std::vector<std::string> compare_all(const KernelCase& kernel_case, const Target& target,
-                                     const KernelOutcome& first, const KernelOutcome& second) {
-  std::vector<std::string> lines = first.violations;
-  for (size_t result = 0; result < first.results.size(); ++result) {
+                                     const KernelOutcome& outcome) {
+  std::vector<std::string> lines = outcome.violations;
+  for (size_t result = 0; result < outcome.results.size(); ++result) {
     const auto expected = specified(kernel_case, result, target.expected[result].values);
-    const std::string line = compare(expected, target.bounds[result], first.results[result]);
+    const std::string line = compare(expected, target.bounds[result], outcome.results[result]);
     if (!line.empty()) lines.push_back(fmt::format("result {} {}", result, line));
+  }
+  return lines;
+}
+
+std::vector<std::string> compare_bytes(const KernelCase& kernel_case, const KernelOutcome& first,
+                                       const KernelOutcome& second) {
+  std::vector<std::string> lines;
+  for (size_t result = 0; result < first.results.size(); ++result) {
     const auto bytes_of_run = [&](const KernelOutcome& outcome) {
       return repeatable(kernel_case, result, outcome.results[result],
                         outcome.results_bytes[result]);
@@ -202,7 +222,7 @@ std::string accumulation_text(const std::vector<bool>& accumulates) {
 
 // One way to accumulate, with one thread and with several.
 void check_variant(const KernelEntry& entry, const Prepared& prepared,
-                   const std::vector<bool>& accumulates, CaseReport& report) {
+                   const std::vector<bool>& accumulates, const Effort& effort, CaseReport& report) {
   const Target target = target_of(prepared, accumulates);
   KernelRequest request = prepared.request;
   request.accumulates = accumulates;
@@ -211,7 +231,10 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
         fmt::format("{}: {}{}, threads {}: {}", entry.name, describe(prepared.kernel_case),
                     accumulation_text(accumulates), request.num_threads, line));
   };
-  for (const std::string& line : doubts(prepared.kernel_case, target)) report_line(line);
+  const auto report_lines = [&](const std::vector<std::string>& lines) {
+    std::ranges::for_each(lines, report_line);
+  };
+  if (effort.is_whole) report_lines(doubts(prepared.kernel_case, target));
   for (const int threads : {1, 3}) {
     request.num_threads = threads;
     if (const auto refusal = entry.refuse(request)) {
@@ -223,8 +246,8 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
       return run_kernel(*kernel, request, prepared.inputs, prepared.initial_outputs);
     };
     const KernelOutcome first = run();
-    const auto lines = compare_all(prepared.kernel_case, target, first, run());
-    for (const std::string& line : lines) report_line(line);
+    report_lines(compare_all(prepared.kernel_case, target, first));
+    if (effort.is_whole) report_lines(compare_bytes(prepared.kernel_case, first, run()));
   }
 }
 
@@ -234,10 +257,23 @@ CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case) {
   CaseReport report;
   report.refusal = entry.refuse(request_of(kernel_case));
   if (report.refusal) return report;
-  const Prepared prepared = prepare(kernel_case);
+  const Prepared prepared = prepare(kernel_case, kThorough);
   for (const std::vector<bool>& accumulates : accumulation_variants(kernel_case)) {
-    check_variant(entry, prepared, accumulates, report);
+    check_variant(entry, prepared, accumulates, kThorough, report);
   }
+  return report;
+}
+
+CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case) {
+  CaseReport report;
+  report.refusal = entry.refuse(request_of(kernel_case));
+  if (report.refusal) return report;
+  const auto variants = accumulation_variants(kernel_case);
+  // One by the sizes, so that every operator meets each of them often.
+  int64_t elements = 0;
+  for (const graph::TensorType& type : kernel_case.inputs) elements += type.shape.elements();
+  const auto& variant = variants[static_cast<size_t>(elements) % variants.size()];
+  check_variant(entry, prepare(kernel_case, kSwept), variant, kSwept, report);
   return report;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "backend/reference/backend.h"
 #include "ops/gelu.h"
@@ -16,6 +17,8 @@ enum class Fault {
   kNone,
   kWrongValue,
   kUnwritten,
+  kNan,
+  kOtherSign,
   kPastTheEnd,
   kWritesInput,
   kNotRepeatable,
@@ -33,7 +36,8 @@ class FaultyKernel : public Kernel {
 
   size_t workspace_bytes() const override { return right_->workspace_bytes(); }
 
-  void run(const KernelArguments& arguments) override {
+  // Writes what AddressSanitizer would stop at, so that our own guards are seen to notice.
+  __attribute__((no_sanitize("address"))) void run(const KernelArguments& arguments) override {
     right_->run(arguments);
     float* y = arguments.output<float>(0);
     ++runs_;
@@ -45,6 +49,12 @@ class FaultyKernel : public Kernel {
         return;
       case Fault::kUnwritten:
         std::memset(y + elements_ / 2, 0xFF, sizeof(float));
+        return;
+      case Fault::kNan:
+        y[0] = std::numeric_limits<float>::quiet_NaN();
+        return;
+      case Fault::kOtherSign:
+        y[0] = -y[0];
         return;
       case Fault::kPastTheEnd:
         y[elements_] = 0.0f;
@@ -106,6 +116,21 @@ TEST(CheckKernel, EveryFaultIsCaught) {
   expect_caught(Fault::kWritesInput, "input 0 overwritten");
   expect_caught(Fault::kNotRepeatable, "other bytes when run again");
   expect_caught(Fault::kPastWorkspace, "bytes beside workspace overwritten");
+}
+
+// An infinity is expected as it is: neither NaN nor the other infinity is as good.
+TEST(CheckKernel, InfinityIsInfinity) {
+  KernelCase infinite = normal_linear();
+  infinite.prepare = [](auto& inputs, Random&) {
+    inputs[0].values[0] = std::numeric_limits<double>::infinity();
+  };
+  EXPECT_TRUE(failures_with(Fault::kNone, infinite).empty());
+  for (const Fault fault : {Fault::kNan, Fault::kOtherSign}) {
+    const auto failures = failures_with(fault, infinite);
+    ASSERT_FALSE(failures.empty());
+    EXPECT_NE(failures[0].find("1 of 15 elements wrong, worst [0]"), std::string::npos)
+        << failures[0];
+  }
 }
 
 TEST(CheckKernel, ZerosAreMistrustedUnlessExplained) {

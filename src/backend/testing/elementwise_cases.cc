@@ -1,6 +1,8 @@
 #include <cmath>
 
+#include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 #include "ops/elementwise.h"
 #include "ops/gelu.h"
 #include "ops/tanh.h"
@@ -8,7 +10,7 @@
 namespace cloze::backend::testing {
 namespace {
 
-const Shape kShapes[] = {{1, 1}, {7, 13}, {33, 17}, {64, 128}};
+const Shape kShapes[] = {{1, 1}, {700, 1}, {7, 13}, {33, 17}, {64, 128}};
 
 // Values over the whole curve, saturated ends and signed zeros included.
 void spread(Tensor& tensor, Random& random) {
@@ -26,7 +28,8 @@ void add_gelu_cases(std::vector<KernelCase>& cases, const graph::TensorType& typ
                      .op = &ops::kGelu,
                      .attributes = attributes,
                      .inputs = {type},
-                     .prepare = [](auto& inputs, Random& random) { spread(inputs[0], random); }});
+                     .prepare = [](auto& inputs, Random& random) { spread(inputs[0], random); },
+                     .absolute_error = absolute_error_of(form)});
     cases.push_back({.name = name,
                      .op = &ops::kGeluGradient,
                      .attributes = attributes,
@@ -59,19 +62,37 @@ void add_cast_cases(std::vector<KernelCase>& cases, const graph::TensorType& typ
                    .inputs = {type}});
 }
 
+void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
+  add_gelu_cases(cases, type);
+  add_tanh_cases(cases, type);
+  add_cast_cases(cases, type);
+  cases.push_back({.name = "normal", .op = &ops::kAdd, .inputs = {type, type}});
+  cases.push_back({.name = "normal", .op = &ops::kAccumulate, .inputs = {type}});
+}
+
 }  // namespace
 
 std::vector<KernelCase> elementwise_cases(DType dtype) {
   std::vector<KernelCase> cases;
-  for (const Shape& shape : kShapes) {
-    const graph::TensorType type{dtype, shape};
-    add_gelu_cases(cases, type);
-    add_tanh_cases(cases, type);
-    add_cast_cases(cases, type);
-    cases.push_back({.name = "normal", .op = &ops::kAdd, .inputs = {type, type}});
-    cases.push_back({.name = "normal", .op = &ops::kAccumulate, .inputs = {type}});
-  }
+  for (const Shape& shape : kShapes) add_cases(cases, {dtype, shape});
   return cases;
+}
+
+std::vector<KernelCase> elementwise_sweep(DType dtype, const SweepExtents& extents) {
+  std::vector<Shape> shapes;
+  for (const int64_t columns : extents.up_to(kSweptColumns, {8, 64}))
+    shapes.push_back({1, columns});
+  for (const int64_t rows : extents.up_to(kSweptRows, {64})) shapes.push_back({rows, 3});
+  for (const int64_t elements : SweepExtents::around(kSweptElements, {16384})) {
+    shapes.push_back({1, elements});
+  }
+  SweepCases sweep;
+  for (const Shape& shape : shapes) {
+    std::vector<KernelCase> family;
+    add_cases(family, {dtype, shape});
+    sweep.add(std::move(family));
+  }
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

@@ -3,6 +3,7 @@
 
 #include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 #include "ops/gather_rows.h"
 
 namespace cloze::backend::testing {
@@ -102,6 +103,34 @@ std::vector<KernelCase> embedding_cases(DType dtype) {
     add_gather_cases(cases, sizes, dtype);
   }
   return cases;
+}
+
+std::vector<KernelCase> embedding_sweep(DType dtype, const SweepExtents& extents) {
+  std::vector<RowSizes> sizes;
+  for (const int64_t hidden : extents.up_to(kSweptChannels, {8, 16})) {
+    sizes.push_back({12, 7, hidden});
+  }
+  for (const int64_t slots : extents.up_to(kSweptRows, {64})) sizes.push_back({slots, 9, 5});
+  for (const int64_t picked : extents.up_to(kSweptRows, {64})) sizes.push_back({9, picked, 5});
+  // Enough elements for several threads.
+  for (const int64_t slots : SweepExtents::around(2 * 16384 / 64, {16384 / 64})) {
+    sizes.push_back({slots, slots / 2, 64});
+  }
+  SweepCases sweep;
+  for (const RowSizes& rows : sizes) {
+    std::vector<KernelCase> family;
+    add_gather_cases(family, rows, dtype);
+    add_embedding_cases(family,
+                        {"swept",
+                         {rows.picked, rows.slots},
+                         rows.picked + rows.slots + 2,
+                         rows.slots,
+                         rows.slots,
+                         rows.hidden},
+                        dtype);
+    sweep.add(std::move(family));
+  }
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

@@ -1,5 +1,6 @@
 // GuardedBuffer: memory for one tensor, 64-byte aligned, between two strips of guard bytes that a
-// kernel must not touch.
+// kernel must not touch. What writes there is seen afterwards; AddressSanitizer, where it is built
+// in, stops what reads or writes there at once.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +12,16 @@ namespace cloze::backend::testing {
 class GuardedBuffer {
  public:
   explicit GuardedBuffer(size_t bytes);
+  ~GuardedBuffer();
+  GuardedBuffer(GuardedBuffer&&) = default;
+  GuardedBuffer& operator=(GuardedBuffer&&) = delete;
 
   void* data() { return start_ + kGuardBytes; }
   const void* data() const { return start_ + kGuardBytes; }
   size_t bytes() const { return bytes_; }
   // Every float, bfloat16 or double read from this pattern is NaN.
   void fill_with_nan();
-  bool guards_are_intact() const;
+  bool guards_are_intact() const;  // lets AddressSanitizer look away from them
   bool same_bytes(const GuardedBuffer& other) const;
 
  private:

@@ -16,14 +16,28 @@ TEST(GuardedBuffer, IsAlignedAndFullOfNan) {
   }
 }
 
+// Writes where AddressSanitizer would stop, if it looked.
+__attribute__((no_sanitize("address"))) void write_beside(GuardedBuffer& buffer, int64_t offset) {
+  static_cast<char*>(buffer.data())[offset] = 0;
+}
+
 TEST(GuardedBuffer, NoticesBothSides) {
   GuardedBuffer before(8);
-  static_cast<char*>(before.data())[-1] = 0;
+  write_beside(before, -1);
   EXPECT_FALSE(before.guards_are_intact());
   GuardedBuffer behind(8);
-  static_cast<char*>(behind.data())[8] = 0;
+  write_beside(behind, 8);
   EXPECT_FALSE(behind.guards_are_intact());
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST(GuardedBuffer, AddressSanitizerStopsAtTheGuards) {
+  GuardedBuffer buffer(12);
+  const volatile char* data = static_cast<const char*>(buffer.data());
+  EXPECT_DEATH(static_cast<void>(data[12]), "use-after-poison");
+  EXPECT_DEATH(static_cast<void>(data[-1]), "use-after-poison");
+}
+#endif
 
 }  // namespace
 }  // namespace cloze::backend::testing

@@ -30,6 +30,9 @@ struct KernelCase {
   // Results (outputs, then mutated inputs) computed through intermediate results that a kernel may
   // store in the dtype of the activations.
   std::vector<size_t> through_storage;
+  double absolute_error = 0.0;  // what the operator may be off by beside rounding (tolerance.h)
+  // The operator's header bounds errors by norms of whole matrices, not row by row.
+  bool is_bound_by_norms = false;
   std::vector<UnspecifiedTail> unspecified;
   // Why most of the expected values may be zero; empty: they may not.
   std::string why_zeros;

@@ -7,6 +7,7 @@
 
 #include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 #include "backend/testing/run_kernel.h"
 #include "ops/dropout.h"
 #include "ops/dropout_add_layer_norm.h"
@@ -96,20 +97,40 @@ void add_fused_cases(std::vector<KernelCase>& cases, const RowTypes& types, doub
        .why_zeros = types.x.shape[1] < 3 ? "few channels are fixed by their norm" : ""});
 }
 
+void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
+  const RowTypes types(type);
+  add_layer_norm_cases(cases, types);
+  for (const double rate : kRates) {
+    add_dropout_case(cases, types, rate);
+    // A row of two channels whose statistics come from rounded z has no digits left to compare.
+    if (type.shape[1] > 2) add_fused_cases(cases, types, rate);
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCase> layer_norm_cases(DType dtype) {
   std::vector<KernelCase> cases;
-  for (const Shape& shape : kShapes) {
-    const RowTypes types({dtype, shape});
-    add_layer_norm_cases(cases, types);
-    for (const double rate : kRates) {
-      add_dropout_case(cases, types, rate);
-      // A row of two channels whose statistics come from rounded z has no digits left to compare.
-      if (shape[1] > 2) add_fused_cases(cases, types, rate);
-    }
-  }
+  for (const Shape& shape : kShapes) add_cases(cases, {dtype, shape});
   return cases;
+}
+
+std::vector<KernelCase> layer_norm_sweep(DType dtype, const SweepExtents& extents) {
+  std::vector<Shape> shapes;
+  for (const int64_t columns : extents.up_to(kSweptColumns, {8, 64}))
+    shapes.push_back({5, columns});
+  for (const int64_t rows : extents.up_to(kSweptRows, {32, 64})) shapes.push_back({rows, 11});
+  // Rows in chunks, and enough elements for several threads.
+  for (const int64_t rows : SweepExtents::around(kSweptChunkedRows, {2048})) {
+    shapes.push_back({rows, 9});
+  }
+  SweepCases sweep;
+  for (const Shape& shape : shapes) {
+    std::vector<KernelCase> family;
+    add_cases(family, {dtype, shape});
+    sweep.add(std::move(family));
+  }
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 
 namespace cloze::backend::testing {
 namespace {
@@ -13,7 +15,7 @@ struct ProductSizes {
   int64_t M, K, N;
 };
 
-constexpr ProductSizes kSizes[] = {{1, 1, 1},    {1, 64, 3},    {7, 13, 5},
+constexpr ProductSizes kSizes[] = {{700, 1, 1},  {1, 64, 3},    {7, 13, 5},
                                    {33, 17, 65}, {64, 128, 96}, {131, 48, 101}};
 
 std::string activation_name(const std::optional<ops::GeluForm>& activation) {
@@ -32,10 +34,12 @@ void add_forward_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes
           .attributes = ops::LinearAttributes{activation},
           .inputs = {{dtype, {sizes.M, sizes.K}}, {dtype, {sizes.N, sizes.K}}},
           .prepare =
-              [sizes](auto& inputs, Random& random) {
+              [sizes, activation](auto& inputs, Random& random) {
+                if (activation) fill_normal(inputs[0], random, 3.0);
                 fill_normal(inputs[1], random, 1.0 / std::sqrt(static_cast<double>(sizes.K)));
               },
-          .summed_terms = sizes.K + 1};
+          .summed_terms = sizes.K + 1,
+          .absolute_error = absolute_error_of(activation)};
       if (has_bias) one.inputs.push_back({DType::kF32, {sizes.N}});
       if (activation) one.through_storage = {0};
       cases.push_back(std::move(one));
@@ -68,6 +72,26 @@ std::vector<KernelCase> linear_cases(DType dtype) {
     add_gradient_cases(cases, sizes, dtype);
   }
   return cases;
+}
+
+std::vector<KernelCase> linear_sweep(DType dtype, const SweepExtents& extents) {
+  std::vector<ProductSizes> sizes;
+  for (const int64_t M : extents.up_to(kSweptRows, {6, 14, 96, 256})) sizes.push_back({M, 9, 21});
+  for (const int64_t K : extents.up_to(kSweptDepth, {16, 32, 256, 512})) {
+    sizes.push_back({7, K, 19});
+  }
+  for (const int64_t N : extents.up_to(kSweptColumns, {16, 32, 256})) sizes.push_back({15, 7, N});
+  for (const int64_t M : SweepExtents::around(kSweptGroupedDepth, {3072})) {
+    sizes.push_back({M, 3, 5});
+  }
+  SweepCases sweep;
+  for (const ProductSizes& one : sizes) {
+    std::vector<KernelCase> family;
+    add_forward_cases(family, one, dtype);
+    add_gradient_cases(family, one, dtype);
+    sweep.add(std::move(family));
+  }
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

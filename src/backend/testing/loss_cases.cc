@@ -7,6 +7,7 @@
 
 #include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 #include "backend/testing/run_kernel.h"
 #include "ops/cross_entropy.h"
 #include "ops/linear.h"
@@ -63,15 +64,13 @@ KernelCase vocabulary_case(const VocabularyOperator& which, const HeadSizes& siz
   return one;
 }
 
-void add_vocabulary_cases(std::vector<KernelCase>& cases, DType dtype) {
+void add_vocabulary_cases(std::vector<KernelCase>& cases, const HeadSizes& sizes, DType dtype) {
   const VocabularyOperator operators[] = {{&ops::kVocabularyLoss, false, {}},
                                           {&ops::kVocabularyLossGradient, true, {0, 1, 2}},
                                           {&ops::kVocabularyLossWithGradient, true, {2, 3, 4}}};
-  for (const HeadSizes& sizes : kHeadSizes) {
-    for (const VocabularyOperator& which : operators) {
-      for (const bool has_bias : {false, true}) {
-        cases.push_back(vocabulary_case(which, sizes, has_bias, dtype));
-      }
+  for (const VocabularyOperator& which : operators) {
+    for (const bool has_bias : {false, true}) {
+      cases.push_back(vocabulary_case(which, sizes, has_bias, dtype));
     }
   }
 }
@@ -176,7 +175,7 @@ void add_squared_error_cases(std::vector<KernelCase>& cases, int64_t sequences, 
 
 std::vector<KernelCase> loss_cases(DType dtype) {
   std::vector<KernelCase> cases;
-  add_vocabulary_cases(cases, dtype);
+  for (const HeadSizes& sizes : kHeadSizes) add_vocabulary_cases(cases, sizes, dtype);
   add_span_loss_cases(cases, {4}, 4, dtype);
   add_span_loss_cases(cases, {7, 3, 12, 5}, 30, dtype);
   add_squared_error_cases(cases, 1, dtype);
@@ -185,6 +184,34 @@ std::vector<KernelCase> loss_cases(DType dtype) {
     add_cross_entropy_cases(cases, shape, dtype);
   }
   return cases;
+}
+
+std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents) {
+  std::vector<HeadSizes> sizes;
+  for (const int64_t predictions : extents.up_to(kSweptRows, {16, 32, 256})) {
+    sizes.push_back({predictions, 5, 37});
+  }
+  for (const int64_t hidden : extents.up_to(kSweptDepth, {16, 32, 256, 512})) {
+    sizes.push_back({7, hidden, 20});
+  }
+  for (const int64_t words : extents.up_to(kSweptVocabulary, {96})) {
+    if (words > 1) sizes.push_back({9, 5, words});
+  }
+  SweepCases sweep;
+  for (const HeadSizes& one : sizes) {
+    std::vector<KernelCase> family;
+    add_vocabulary_cases(family, one, dtype);
+    sweep.add(std::move(family));
+  }
+  for (const HeadSizes& one : sizes) {
+    std::vector<KernelCase> family;
+    add_cross_entropy_cases(family, {one.predictions, 1 + one.hidden}, dtype);
+    add_span_loss_cases(family, {one.predictions, one.vocabulary},
+                        one.predictions + one.vocabulary + 2, dtype);
+    add_squared_error_cases(family, one.predictions, dtype);
+    sweep.add(std::move(family));
+  }
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 #include "ops/optimizer_update.h"
 
 namespace cloze::backend::testing {
@@ -106,6 +107,21 @@ std::vector<KernelCase> optimizer_update_cases() {
   add_norm_cases(cases);
   add_scale_cases(cases);
   return cases;
+}
+
+std::vector<KernelCase> optimizer_update_sweep(const SweepExtents& extents) {
+  SweepCases sweep;
+  const auto add = [&](int64_t elements) {
+    std::vector<KernelCase> family;
+    add_update_cases(family, {elements});
+    family.push_back({.name = "swept",
+                      .op = &ops::kGlobalNorm,
+                      .inputs = {{DType::kF32, {elements}}, {DType::kF32, {7}}}});
+    sweep.add(std::move(family));
+  };
+  for (const int64_t elements : extents.up_to(kSweptColumns, {8, 16, 64})) add(elements);
+  for (const int64_t elements : SweepExtents::around(kSweptElements, {16384, 32768})) add(elements);
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

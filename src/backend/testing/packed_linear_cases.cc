@@ -3,7 +3,9 @@
 #include <array>
 #include <cmath>
 
+#include "backend/testing/case_inputs.h"
 #include "backend/testing/kernel_case.h"
+#include "backend/testing/kernel_sweep.h"
 #include "ops/packed_linear.h"
 
 namespace cloze::backend::testing {
@@ -16,12 +18,13 @@ struct ProductSizes {
   int64_t num_weights = 1;
 };
 
-// One tile and less, several panels and blocks of the depth, rows that lie a page apart, several
-// blocks of rows with several of the depth, several weights.
-constexpr ProductSizes kSizes[] = {{1, 1, 1},      {7, 13, 2},     {33, 300, 65},
+// One output, so that rows lie anywhere on the curve of an activation; one tile and less, several
+// panels and blocks of the depth, rows that lie a page apart, several blocks of rows with several
+// of the depth, several weights.
+constexpr ProductSizes kSizes[] = {{700, 1, 1},    {7, 13, 2},     {33, 300, 65},
                                    {13, 1100, 40}, {200, 780, 20}, {33, 300, 65, 3}};
 // Whole blocks of pairs, and the borders of them.
-constexpr ProductSizes kPairSizes[] = {{1, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
+constexpr ProductSizes kPairSizes[] = {{700, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
 constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 
 // Halves of one panel and of several, rows that are few, odd, and in several blocks, with one of
@@ -79,17 +82,67 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
           .attributes = ops::PackedLinearAttributes{sizes.N, activation, result, sizes.num_weights},
           .inputs = {{x, {sizes.M, sizes.K}}},
           .prepare =
-              [sizes](auto& inputs, Random& random) {
+              [sizes, activation](auto& inputs, Random& random) {
+                if (activation) fill_normal(inputs[0], random, 3.0);
                 for (int64_t i = 0; i < sizes.num_weights; ++i) {
                   fill_weight(inputs[ops::packed_input(i)], random, sizes.K);
                 }
               },
-          .summed_terms = sizes.K + 1};
+          .summed_terms = sizes.K + 1,
+          .absolute_error = absolute_error_of(activation),
+          .is_bound_by_norms = pack.layout == WeightLayout::kStrassen};
       one.inputs.insert(one.inputs.end(), num_weights, packed[0]);
       if (has_bias) one.inputs.insert(one.inputs.end(), num_weights, {DType::kF32, {sizes.N}});
       cases.push_back(std::move(one));
     }
   }
+}
+
+std::vector<KernelCase> cases_of(const ProductSizes& sizes, const ops::PackWeightAttributes& pack,
+                                 DType result) {
+  std::vector<KernelCase> cases;
+  add_cases(cases, sizes, pack, result);
+  return cases;
+}
+
+std::vector<ProductSizes> panel_sizes(const SweepExtents& extents) {
+  std::vector<ProductSizes> sizes;
+  for (const int64_t M : extents.up_to(kSweptRows, {6, 14, 192})) {
+    sizes.push_back({M, 9, 21, 1 + M % 3});
+  }
+  for (const int64_t K : extents.up_to(kSweptPackedDepth, {16, 32, 768})) {
+    sizes.push_back({15, K, 19});
+  }
+  for (const int64_t N : extents.up_to(kSweptColumns, {16, 32, 256})) sizes.push_back({9, 7, N});
+  return sizes;
+}
+
+// Rows beyond what is activated at a time, too.
+std::vector<ProductSizes> pair_sizes(const SweepExtents& extents) {
+  std::vector<ProductSizes> sizes;
+  for (const int64_t M : extents.up_to(100, {16, 32})) sizes.push_back({M, 33, 65});
+  for (const int64_t M : SweepExtents::around(kSweptActivatedRows, {512}))
+    sizes.push_back({M, 3, 5});
+  for (const int64_t K : extents.up_to(3 * ops::kPairDepth, {ops::kPairDepth})) {
+    sizes.push_back({5, K, 65});
+  }
+  for (const int64_t N : extents.up_to(3 * ops::kPairColumns, {ops::kPairColumns})) {
+    sizes.push_back({5, 33, N});
+  }
+  return sizes;
+}
+
+// An even depth, and outputs that are whole panels of both widths.
+std::vector<ProductSizes> strassen_sizes(const SweepExtents& extents) {
+  std::vector<ProductSizes> sizes;
+  for (const int64_t M : extents.up_to(kSweptRows, {12, 28, 96, 192})) {
+    sizes.push_back({M, 10, 64, 1 + M % 3});
+  }
+  for (const int64_t half : extents.up_to(kSweptPackedDepth / 2, {16, 384})) {
+    sizes.push_back({101, 2 * half, 64});
+  }
+  for (int64_t N = 64; N <= kSweptColumns; N += 64) sizes.push_back({101, 6, N});
+  return sizes;
 }
 
 }  // namespace
@@ -111,6 +164,27 @@ std::vector<KernelCase> packed_linear_cases(DType dtype) {
     }
   }
   return cases;
+}
+
+std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& extents) {
+  SweepCases sweep;
+  for (const ProductSizes& sizes : panel_sizes(extents)) {
+    for (const int64_t columns : kPanelColumns) {
+      sweep.add(cases_of(sizes, {columns, dtype}, DType::kF32));
+    }
+  }
+  for (const ProductSizes& sizes : pair_sizes(extents)) {
+    const ops::PackWeightAttributes pack{.dtype = dtype, .layout = WeightLayout::kPairs};
+    sweep.add(cases_of(sizes, pack, dtype));
+    if (dtype != DType::kF32) sweep.add(cases_of(sizes, pack, DType::kF32));
+  }
+  if (dtype != DType::kF32) return sweep.take();
+  for (const ProductSizes& sizes : strassen_sizes(extents)) {
+    for (const int64_t columns : kPanelColumns) {
+      sweep.add(cases_of(sizes, {columns, dtype, WeightLayout::kStrassen}, dtype));
+    }
+  }
+  return sweep.take();
 }
 
 }  // namespace cloze::backend::testing

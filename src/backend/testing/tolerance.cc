@@ -10,7 +10,8 @@ constexpr double kSafety = 4.0;
 constexpr double kWidestShare = 0.2;      // of the root mean square of the expected values
 constexpr double kMostZeros = 0.3;        // of the expected values
 constexpr double kRoundoffSafety = 16.0;  // for sums behind one value of f
-constexpr double kStep = 0x1p-10;         // near the fifth root of the round-off of double
+constexpr double kSmallest = 0x1p-116;
+constexpr double kStep = 0x1p-10;  // near the fifth root of the round-off of double
 
 double root_mean_square(std::span<const double> values) {
   double squares = 0.0;
@@ -41,9 +42,10 @@ std::vector<double> tolerances(const ErrorModel& model, std::span<const double> 
   const double growth = 1.0 + std::sqrt(static_cast<double>(model.summed_terms));
   const double through = model.through == DType::kF32 ? 0.0 : unit_roundoff(model.through);
   const double relative = kSafety * (through + growth * unit_roundoff(DType::kF32));
+  const double floor = model.absolute + kSmallest;
   std::vector<double> result(expected.size());
   for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = unit_roundoff(model.output) * std::abs(expected[i]) + relative * scales[i];
+    result[i] = unit_roundoff(model.output) * std::abs(expected[i]) + relative * scales[i] + floor;
   }
   return result;
 }

@@ -2,6 +2,7 @@
 // and measured norms. No test of a backend has a literal tolerance anywhere else.
 //
 //   tolerance[i] = u_out |expected[i]| + safety * (u_through + growth(K) u_f32) * scale[i]
+//                  + absolute + smallest
 //
 // u_out      unit round-off of the output's dtype: one rounding when it is written;
 // u_through  unit round-off of intermediate results that may be stored in a narrower dtype;
@@ -9,6 +10,9 @@
 // growth(K)  1 + sqrt(K): how round-off grows over a sum of K terms, as a random walk;
 // scale      how much the element, or the elements of its row on average, change per unit of
 //            relative change of the inputs (measured on the reference in double), or |expected|.
+// absolute   what the operator itself may be off by, as its header in ops/ says; mostly 0;
+// smallest   2^-116: a kernel may take for 0 what is below the normal numbers of f32 (2^-126), and
+//            multiply it with moderate numbers after that.
 // A backward-stable kernel is as good as the exact one on inputs changed by a few units of
 // round-off, and the scale says what such a change does. Source for the model: Higham, "Accuracy
 // and Stability of Numerical Algorithms", chapters 1 to 4.
@@ -26,6 +30,7 @@ struct ErrorModel {
   DType output = DType::kF32;
   DType through = DType::kF32;
   int64_t summed_terms = 1;  // K
+  double absolute = 0.0;
 };
 
 // The scale of each element from the largest change that any probe of the inputs made to it.

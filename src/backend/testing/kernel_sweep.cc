@@ -1,0 +1,70 @@
+#include "backend/testing/kernel_sweep.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cloze::backend::testing {
+namespace {
+
+constexpr int64_t kThinStep = 97;
+
+void append(std::vector<KernelCase>& cases, std::vector<KernelCase> more) {
+  for (KernelCase& one : more) cases.push_back(std::move(one));
+}
+
+}  // namespace
+
+std::vector<int64_t> SweepExtents::up_to(int64_t last, std::initializer_list<int64_t> units) const {
+  std::set<int64_t> extents;
+  const int64_t step = is_thin() ? kThinStep : 1;
+  for (int64_t i = 1; i <= last; i += step) extents.insert(i);
+  for (const int64_t unit : units) {
+    for (const int64_t i : around(std::min(last, 2 * unit + 1), {unit})) extents.insert(i);
+  }
+  return {extents.begin(), extents.end()};
+}
+
+std::vector<int64_t> SweepExtents::around(int64_t last, std::initializer_list<int64_t> units) {
+  std::set<int64_t> extents;
+  for (const int64_t unit : units) {
+    for (int64_t multiple = unit; multiple <= last; multiple += unit) {
+      for (const int64_t i : {multiple - 1, multiple, multiple + 1}) {
+        if (i > 0 && i <= last) extents.insert(i);
+      }
+    }
+  }
+  return {extents.begin(), extents.end()};
+}
+
+// Each round through the cases of an operator begins one further, so that sizes whose period is
+// that of the cases do not always meet the same.
+void SweepCases::add(std::vector<KernelCase> family) {
+  std::vector<const graph::OpDefinition*> operators;
+  for (const KernelCase& one : family) {
+    if (std::ranges::count(operators, one.op) == 0) operators.push_back(one.op);
+  }
+  for (const graph::OpDefinition* op : operators) {
+    const auto is_of_op = [op](const KernelCase& one) { return one.op == op; };
+    const auto count = static_cast<size_t>(std::ranges::count_if(family, is_of_op));
+    size_t skipped = (turn_ + turn_ / count) % count;
+    const auto chosen = std::ranges::find_if(
+        family, [&](const KernelCase& one) { return is_of_op(one) && skipped-- == 0; });
+    cases_.push_back(std::move(*chosen));
+  }
+  ++turn_;
+}
+
+std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density) {
+  const SweepExtents extents(density);
+  std::vector<KernelCase> cases = elementwise_sweep(dtype, extents);
+  append(cases, layer_norm_sweep(dtype, extents));
+  append(cases, embedding_sweep(dtype, extents));
+  append(cases, linear_sweep(dtype, extents));
+  append(cases, packed_linear_sweep(dtype, extents));
+  append(cases, attention_sweep(dtype, extents));
+  append(cases, loss_sweep(dtype, extents));
+  if (dtype == DType::kF32) append(cases, optimizer_update_sweep(extents));
+  return cases;
+}
+
+}  // namespace cloze::backend::testing

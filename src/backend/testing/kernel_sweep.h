@@ -1,0 +1,67 @@
+// The sweep: the cases of every operator at every extent of its rows, columns, depth and lengths,
+// beyond twice the largest tile, panel, chunk or part of any kernel. kernel_case.h has the cases of
+// a few sizes, looked at closely; here are all sizes, each with one of the family's cases
+// (activation, bias, rate of dropout, number of weights) for every operator, in turn.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "backend/testing/kernel_case.h"
+
+namespace cloze::backend::testing {
+
+// How far the extents go. A backend asserts that twice its own constants are less.
+inline constexpr int64_t kSweptLength = 600;          // of a sequence
+inline constexpr int64_t kSweptHeadSize = 140;        // of a head of attention
+inline constexpr int64_t kSweptRows = 600;            // of a product, of predictions, of a tensor
+inline constexpr int64_t kSweptColumns = 600;         // of a product, of a tensor
+inline constexpr int64_t kSweptDepth = 600;           // of a product
+inline constexpr int64_t kSweptPackedDepth = 1600;    // of a product with a packed weight
+inline constexpr int64_t kSweptVocabulary = 240;      // words
+inline constexpr int64_t kSweptChannels = 300;        // of embeddings and of rows that are gathered
+inline constexpr int64_t kSweptGroupedDepth = 6200;   // of a gradient of a weight: around multiples
+inline constexpr int64_t kSweptChunkedRows = 4200;    // summed over: around multiples
+inline constexpr int64_t kSweptActivatedRows = 1100;  // of a product in pairs: around multiples
+inline constexpr int64_t kSweptElements = 70000;      // around multiples
+
+enum class SweepDensity { kWhole, kThin };
+
+class SweepExtents {
+ public:
+  explicit SweepExtents(SweepDensity density) : density_(density) {}
+
+  // 1 ... last; when thin, a few of them, and the neighbours of the first multiples of the units.
+  std::vector<int64_t> up_to(int64_t last, std::initializer_list<int64_t> units) const;
+  // The neighbours of all multiples of the units, up to last.
+  static std::vector<int64_t> around(int64_t last, std::initializer_list<int64_t> units);
+  bool is_thin() const { return density_ == SweepDensity::kThin; }
+
+ private:
+  SweepDensity density_;
+};
+
+// Collects one case for every operator of each family it is given, in turn.
+class SweepCases {
+ public:
+  void add(std::vector<KernelCase> family);
+  std::vector<KernelCase> take() { return std::move(cases_); }
+
+ private:
+  std::vector<KernelCase> cases_;
+  size_t turn_ = 0;
+};
+
+// All of them, for activations of this dtype.
+std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density);
+
+std::vector<KernelCase> elementwise_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> layer_norm_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> embedding_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> linear_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> optimizer_update_sweep(const SweepExtents& extents);
+
+}  // namespace cloze::backend::testing

@@ -1,0 +1,167 @@
+// Runs the sweep (backend/testing/kernel_sweep.h) over every kernel, on each instruction set of
+// this machine, as scripts/check_kernels and the tests do.
+//   kernel_sweep [--thin] [--part I/N] [OPERATOR ...]
+// Prints a line "OPERATOR SET cases N failures N" for each; failures go to standard error. Exit
+// status 1 when there are any.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/cpu/activated_matmul.h"
+#include "backend/cpu/attention.h"
+#include "backend/cpu/backend.h"
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/packed_linear.h"
+#include "backend/cpu/pair_product.h"
+#include "backend/cpu/part_kernel.h"
+#include "backend/cpu/product_plan.h"
+#include "backend/cpu/row_sums.h"
+#include "backend/cpu/vector_target_test.h"
+#include "backend/cpu/vocabulary_softmax.h"
+#include "backend/testing/check_kernel.h"
+#include "backend/testing/kernel_sweep.h"
+#include "ops/attention.h"
+#include "ops/linear.h"
+#include "ops/packed_linear.h"
+
+namespace cloze::backend::cpu {
+namespace {
+
+// The sweep goes beyond twice whatever a kernel cuts its work into.
+static_assert(testing::kSweptLength > 2 * kQueryRows);
+static_assert(testing::kSweptLength > 2 * kMostGradientRows);
+static_assert(testing::kSweptLength > 2 * kPairProductRows);
+static_assert(testing::kSweptHeadSize > 2 * kPaddedExtent);
+static_assert(testing::kSweptRows > 2 * ProductPlan::kMostRows);
+static_assert(testing::kSweptRows > 2 * PackedLinearPlan::kMostRows);
+static_assert(testing::kSweptRows > 2 * VocabularySoftmax::kMostColumns);
+static_assert(testing::kSweptColumns > 2 * ProductPlan::kColumns);
+static_assert(testing::kSweptDepth > 2 * ProductPlan::kMostDepth);
+static_assert(testing::kSweptPackedDepth > 2 * PackedLinearPlan::kMostDepth);
+static_assert(testing::kSweptVocabulary > 2 * VocabularySoftmax::kChunkRows);
+static_assert(testing::kSweptGroupedDepth > 2 * ProductPlan::kMostGroupDepth);
+static_assert(testing::kSweptChunkedRows > 2 * RowSums::kMostChunks * RowSums::kLeastRows);
+static_assert(testing::kSweptActivatedRows > 2 * ActivatedMatmul::kMostRows);
+static_assert(testing::kSweptElements > 2 * kLeastElements);
+
+struct Arguments {
+  testing::SweepDensity density = testing::SweepDensity::kWhole;
+  size_t part = 0, parts = 1;
+  std::vector<std::string_view> operators;  // none: all
+};
+
+Arguments arguments_of(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--thin") {
+      arguments.density = testing::SweepDensity::kThin;
+    } else if (argument == "--part" && i + 1 < argc &&
+               std::sscanf(argv[i + 1], "%zu/%zu", &arguments.part, &arguments.parts) == 2) {
+      ++i;
+    } else {
+      arguments.operators.push_back(argument);
+    }
+  }
+  return arguments;
+}
+
+// The kernels for bf16 units, made to serve what runs everywhere: linear layers in f32, which
+// oneDNN multiplies on every processor, and attention in bf16 by loops.
+std::vector<KernelEntry> native_kernels(const graph::OpDefinition& op, DType dtype) {
+  struct Native {
+    const graph::OpDefinition* op;
+    const KernelEntry* entry;
+    DType dtype;
+  };
+  const Native natives[] = {
+      {&ops::kLinear, &kNativeLinearEntry, DType::kF32},
+      {&ops::kLinearInputGradient, &kNativeLinearInputGradientEntry, DType::kF32},
+      {&ops::kLinearWeightGradient, &kNativeLinearWeightGradientEntry, DType::kF32},
+      {&ops::kAttention, &kNativeAttentionEntry, DType::kBF16}};
+  std::vector<KernelEntry> entries;
+  for (const Native& native : natives) {
+    if (native.op != &op || native.dtype != dtype) continue;
+    entries.push_back(*native.entry);
+    entries.back().refuse = serve_all;
+  }
+  return entries;
+}
+
+bool is_in_pairs(const testing::KernelCase& one) {
+  return one.op == &ops::kPackedLinear &&
+         ops::layout_of(one.inputs[1].shape) == ops::WeightLayout::kPairs;
+}
+
+// The kernels that a case is for: those of this folder; of operators without any, the reference.
+std::vector<KernelEntry> kernels_for(const testing::KernelCase& one, DType dtype) {
+  std::vector<KernelEntry> entries = native_kernels(*one.op, dtype);
+  if (dtype == DType::kF32 && is_in_pairs(one)) {
+    entries.push_back(kNativePackedLinearEntry);
+    entries.back().refuse = serve_all;
+  }
+  const auto table = backend().kernels(*one.op);
+  for (const KernelEntry& entry : table) {
+    if (entry.name.starts_with("cpu/") || table.size() == 1) entries.push_back(entry);
+  }
+  return entries;
+}
+
+struct Count {
+  int64_t cases = 0;
+  int64_t failures = 0;
+};
+
+// Counts of the operators, in the order of their names.
+using Counts = std::map<std::string_view, Count>;
+
+void sweep(const testing::KernelCase& one, DType dtype, Count& count) {
+  for (const KernelEntry& entry : kernels_for(one, dtype)) {
+    const testing::CaseReport report = testing::sweep_case(entry, one);
+    if (report.refusal) continue;
+    ++count.cases;
+    count.failures += report.failures.empty() ? 0 : 1;
+    for (const std::string& line : report.failures) fmt::print(stderr, "{}\n", line);
+  }
+}
+
+Counts sweep_all(const Arguments& arguments) {
+  Counts counts;
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    size_t index = 0;
+    for (const testing::KernelCase& one : testing::sweep_cases(dtype, arguments.density)) {
+      if (index++ % arguments.parts != arguments.part) continue;
+      if (!arguments.operators.empty() &&
+          std::ranges::count(arguments.operators, one.op->name) == 0) {
+        continue;
+      }
+      sweep(one, dtype, counts[one.op->name]);
+    }
+  }
+  return counts;
+}
+
+int run(const Arguments& arguments) {
+  int64_t failures = 0;
+  for (const int64_t target : vector_targets()) {
+    choose_target(target);
+    for (const auto& [name, count] : sweep_all(arguments)) {
+      fmt::print("{} {} cases {} failures {}\n", name, hwy::TargetName(target), count.cases,
+                 count.failures);
+      failures += count.failures;
+    }
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cloze::backend::cpu
+
+int main(int argc, char** argv) {
+  return cloze::backend::cpu::run(cloze::backend::cpu::arguments_of(argc, argv));
+}
