@@ -48,6 +48,10 @@ void add_without_effect(std::vector<ForeignOption>& options) {
       "loader_threads keep the next steps ready, in an order given by the seed");
   add_without_effect(options, {"steps_per_tensorboard"},
                      "scalars go to TensorBoard with every line of metrics");
+  add_without_effect(options, {"wandb", "wandb_name"},
+                     "metrics go to metrics.jsonl and TensorBoard in save_path");
+  add_without_effect(options, {"fp_exceptions"},
+                     "a loss or gradient that is not finite always ends the run");
   add_without_effect(options, {"name", "name_suffix", "log_dir"},
                      "save_path names a run and holds all its files");
   add_without_effect(options, {"execution_profile", "memory_profile", "profile_dir"},
@@ -57,14 +61,11 @@ void add_without_effect(std::vector<ForeignOption>& options) {
 void add_planned(std::vector<ForeignOption>& options) {
   add_planned(options, {"momentum"}, "the momentum optimiser is planned; choose lamb or adamw");
   add_planned(options, {"lr_schedule_by_step"},
-              "the custom schedule is planned; choose polynomial_decay or constant");
-  add_planned(options, {"wandb", "wandb_name"},
-              "Weights & Biases is planned; metrics go to metrics.jsonl and TensorBoard");
+              "the custom schedule is planned; choose polynomial_decay, poly_warmup or constant");
   add_planned(options,
               {"groupbert", "groupbert_ffn_output_groups", "groupbert_conv_kernel_size",
                "groupbert_conv_group_size"},
               "GroupBERT is planned; leave it out");
-  add_planned(options, {"fp_exceptions"}, "trapping exceptions is planned; leave it out");
   add_planned(options, {"weight_norm_clip"}, "capping weight norms is planned; leave it out");
   add_planned(options, {"synthetic_data"}, "there is no run without data; use generated_data");
 }

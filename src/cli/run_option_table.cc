@@ -82,9 +82,10 @@ void add_schedule_options(OptionTable& table, RunOptions& o) {
              .minimum = 0});
   table.add({.name = "lr_schedule",
              .target = &o.lr_schedule,
-             .help = "After the warm-up",
+             .help = "After the warm-up; poly_warmup counts the decay from step 0 (Habana's, "
+                     "NVIDIA's)",
              .group = group,
-             .choices = {"polynomial_decay", "polynomial", "constant"}});
+             .choices = {"polynomial_decay", "polynomial", "poly_warmup", "constant"}});
   table.add({.name = "lr_power",
              .target = &o.lr_power,
              .help = "One power, or that of the warm-up and that of the decay",

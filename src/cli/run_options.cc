@@ -1,5 +1,7 @@
 #include "cli/run_options.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -127,15 +129,23 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
 
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0) return {};  // nothing will be trained: any schedule fits
+  const optim::ScheduleKind kind = optim::schedule_named(options.lr_schedule);
   optim::Schedule schedule{
-      .kind = optim::schedule_named(options.lr_schedule),
+      .kind = kind,
       .base_learning_rate = options.base_learning_rate,
-      .warmup_steps = optim::warmup_steps(options.warmup, num_steps),
+      .warmup_steps = std::min(optim::warmup_steps(kind, options.warmup, num_steps),
+                               static_cast<double>(num_steps)),
       .total_steps = num_steps,
       .powers = options.lr_power,
   };
   schedule.validate();
   return schedule;
+}
+
+std::string warmup_note(const RunOptions& options, int64_t num_steps) {
+  if (num_steps == 0 || options.warmup <= static_cast<double>(num_steps)) return "";
+  return fmt::format("warmup is {} steps, the run has {}: it is shortened to those", options.warmup,
+                     num_steps);
 }
 
 DType compute_dtype(const RunOptions& options) {

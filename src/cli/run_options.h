@@ -111,7 +111,10 @@ BatchPlan batch_plan(const RunOptions& options);
 // UserError when that is less than one step.
 int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies);
 
+// A warm-up of more steps than the run has is cut to those, as when a long configuration is tried
+// for a few steps; warmup_note() says so, and is empty otherwise.
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps);
+std::string warmup_note(const RunOptions& options, int64_t num_steps);
 DType compute_dtype(const RunOptions& options);
 // Global norm to clip at, 0 for none: max_grad_norm; else 1 with AdamW, use_mpclip or use_nvlamb.
 double clipping_norm(const RunOptions& options);

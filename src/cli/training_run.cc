@@ -43,6 +43,8 @@ void print_memory(const engine::Session& session) {
 
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
   const BatchPlan batch = batch_plan(options);
+  const std::string warmup = warmup_note(options, num_steps);
+  if (!warmup.empty()) fmt::print(stderr, "note: {}\n", warmup);
   return {.step = {.model = options.model,
                    .capacity = {.tokens = batch.tokens, .sequences = batch.sequences},
                    .optimizer = optimizer_options(options),

@@ -8,7 +8,11 @@
 //   constant                     s <= W: base s/W              else base
 // and never less than m. With W = 0 there is no warm-up: the second form holds from step 0. From
 // step T on polynomial stays at m.
-// Source: Graphcore examples v3.0.0, nlp/bert/tensorflow1/lr_schedules.
+//   poly_warmup, powers p, q     s+1 < W: base ((s+1)/W)^p     else base (1 - (s+1)/T)^q
+// counts the decay from the start of the run, so the rate drops where the warm-up ends; its last
+// step has rate 0.
+// Sources: Graphcore examples v3.0.0, nlp/bert/tensorflow1/lr_schedules; for poly_warmup NVIDIA
+// DeepLearningExamples, PyTorch/LanguageModeling/BERT/schedulers.py, which Habana's BERT has too.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +23,12 @@ namespace cloze::optim {
 
 inline constexpr double kMinimumLearningRate = 1e-7;
 
-enum class ScheduleKind { kPolynomial, kConstant };
+enum class ScheduleKind { kPolynomial, kConstant, kPolyWarmup };
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kPolynomial;
   double base_learning_rate = 2e-5;  // the peak
-  int64_t warmup_steps = 0;
+  double warmup_steps = 0.0;
   int64_t total_steps = 1;
   std::vector<double> powers = {1.0};  // one, or {of the warm-up, of the decay}
 
@@ -34,11 +38,11 @@ struct Schedule {
 
 double learning_rate(const Schedule& schedule, int64_t step);
 
-// A warm-up given as a number of steps (a whole number) or as a share of all steps (in [0, 1)).
-// UserError for anything else.
-int64_t warmup_steps(double warmup, int64_t total_steps);
+// A warm-up given as a number of steps (a whole number) or as a share of all steps (in [0, 1)), in
+// steps: whole ones, rounded down, except with kPolyWarmup. UserError for anything else.
+double warmup_steps(ScheduleKind kind, double warmup, int64_t total_steps);
 
-// "polynomial_decay" (or "polynomial") and "constant"; UserError for other names.
+// "polynomial_decay" (or "polynomial"), "poly_warmup" and "constant"; UserError for other names.
 ScheduleKind schedule_named(std::string_view name);
 
 }  // namespace cloze::optim

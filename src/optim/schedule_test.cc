@@ -57,12 +57,43 @@ TEST(Schedule, ConstantAfterItsWarmup) {
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 9), 1e-3);
 }
 
+// The figures were computed with Python's decimal module, 40 digits, from the definition: with
+// p = (s + 1) / T and w = 0.2843, base p / w below w, base sqrt(1 - p) from there on.
+TEST(Schedule, PolyWarmupFollowsHabanasRootDecay) {
+  const double warmup = warmup_steps(ScheduleKind::kPolyWarmup, 0.2843, 7038);
+  const Schedule schedule{.kind = ScheduleKind::kPolyWarmup,
+                          .base_learning_rate = 6e-3,
+                          .warmup_steps = warmup,
+                          .total_steps = 7038,
+                          .powers = {1.0, 0.5}};
+  schedule.validate();
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 0), 2.9986455118223097e-06);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 999), 0.0029986455118223097);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 1999), 0.0059972910236446193);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 2000), 0.0050758945893657941)
+      << "15 % below the peak at once";
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 5000), 0.0032279153241919858);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 7036), 7.1519853985215162e-05);
+  EXPECT_EQ(learning_rate(schedule, 7037), 0.0);
+  EXPECT_EQ(learning_rate(schedule, 8000), 0.0);
+}
+
+TEST(Schedule, PolyWarmupWithoutWarmup) {
+  const Schedule schedule{.kind = ScheduleKind::kPolyWarmup,
+                          .base_learning_rate = 1.0,
+                          .total_steps = 4,
+                          .powers = {1.0, 0.5}};
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 0), std::sqrt(0.75));
+}
+
 TEST(Schedule, WarmupIsStepsOrAShare) {
-  EXPECT_EQ(warmup_steps(277, 2142), 277);
-  EXPECT_EQ(warmup_steps(0.1, 2142), 214);
-  EXPECT_EQ(warmup_steps(0, 2142), 0);
+  constexpr auto kPolynomial = ScheduleKind::kPolynomial;
+  EXPECT_EQ(warmup_steps(kPolynomial, 277, 2142), 277);
+  EXPECT_EQ(warmup_steps(kPolynomial, 0.1, 2142), 214);
+  EXPECT_EQ(warmup_steps(kPolynomial, 0, 2142), 0);
+  EXPECT_EQ(warmup_steps(ScheduleKind::kPolyWarmup, 0.25, 2142), 535.5);
   for (const double bad : {-1.0, 1.5, std::nan("")}) {
-    EXPECT_THROW(warmup_steps(bad, 100), UserError) << bad;
+    EXPECT_THROW(warmup_steps(kPolynomial, bad, 100), UserError) << bad;
   }
 }
 
