@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 #include "cli/option_value.h"
 #include "formats/json.h"
 #include "platform/file.h"
@@ -44,8 +45,8 @@ std::string help_of(const Option& option) {
   return has_default ? fmt::format("{} [{}]", help, formats::json_line(value)) : help;
 }
 
-std::string last_result(const CLI::Option& flag) {
-  return flag.results().empty() ? "" : flag.results().back();
+std::string text_of(const CLI::Option& flag) {
+  return flag.results().empty() ? "" : flag.results().front();
 }
 
 }  // namespace
@@ -69,14 +70,13 @@ void OptionTable::add_foreign(ForeignOption option) {
 
 void OptionTable::add_flags(CLI::App& command) {
   command_ = &command;
-  command.allow_extras();  // refused in resolve(), with the nearest name
+  command.allow_extras();  // refused in resolve()
   config_flag_ = command.add_option("--config")
                      ->description("JSON file of options; the command line goes before it");
   for (Entry& entry : entries_) {
     const Option& option = entry.option;
     entry.flag = command.add_option(flag_name(option.name))->description(help_of(option));
     if (!option.group.empty()) entry.flag->group(option.group);
-    entry.flag->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     if (std::holds_alternative<bool*>(option.target)) entry.flag->expected(0, 1);
   }
   for (ForeignEntry& entry : foreign_) {
@@ -87,36 +87,62 @@ void OptionTable::add_flags(CLI::App& command) {
 void OptionTable::resolve() {
   CLOZE_CHECK(command_ != nullptr, "resolve() before add_flags()");
   refuse_extra_arguments();
-  if (config_flag_->count() > 0) read_file(last_result(*config_flag_));
+  if (config_flag_->count() > 0) read_file(text_of(*config_flag_));
   read_flags();
   collect_notes();
 }
 
 void OptionTable::read_file(const std::string& path) {
   const json config = parse_config(path);
+  take_foreign_form(config, path);
   for (const auto& [name, value] : config.items()) {
     if (Entry* entry = find(name)) {
-      set_option(entry->option, value, path);
-      if (!value.is_null()) entry->origin = path;
+      read_entry(*entry, value, path);
     } else if (const ForeignOption* foreign = find_foreign(name)) {
       meet_foreign(*foreign, value, path);
     } else {
-      throw_user_error("{}: unknown key \"{}\"{}", path, name, suggestion(name, false));
+      throw_user_error("{}: unknown key \"{}\"{}", path, name, suggestion(name));
     }
   }
+}
+
+// A file of another system's form begins with that system's defaults.
+void OptionTable::take_foreign_form(const json& config, const std::string& path) {
+  const auto mark = std::find_if(form_.marks.begin(), form_.marks.end(),
+                                 [&](const std::string& key) { return config.contains(key); });
+  if (mark == form_.marks.end()) return;
+  form_mark_ = *mark;
+  form_path_ = path;
+  for (const auto& [name, value] : form_.defaults.items()) {
+    Entry* entry = find(name);
+    if (entry == nullptr || option_value(entry->option) == value) continue;
+    set_option(entry->option, value, form_.system);
+    entry->origin = form_.system;
+  }
+}
+
+void OptionTable::read_entry(Entry& entry, const json& value, const std::string& path) {
+  if (value.is_null()) return;
+  const auto meaning =
+      std::find_if(form_.meanings.begin(), form_.meanings.end(), [&](const auto& candidate) {
+        return candidate.option == entry.option.name && candidate.there == value;
+      });
+  const bool means_another = !form_mark_.empty() && meaning != form_.meanings.end();
+  set_option(entry.option, means_another ? meaning->here : value, path);
+  entry.origin = means_another ? form_.system : path;
 }
 
 void OptionTable::read_flags() {
   for (Entry& entry : entries_) {
     if (entry.flag->count() == 0) continue;
-    const std::string text = last_result(*entry.flag);
+    const std::string text = text_of(*entry.flag);
     set_option(entry.option, value_of_text(entry.option.target, text), kCommandLine);
     entry.origin = kCommandLine;
   }
   for (const ForeignEntry& entry : foreign_) {
     if (entry.flag->count() == 0) continue;
-    const auto parsed = formats::parse_json(last_result(*entry.flag));
-    const json value = parsed ? *parsed : json(last_result(*entry.flag));
+    const auto parsed = formats::parse_json(text_of(*entry.flag));
+    const json value = parsed ? *parsed : json(text_of(*entry.flag));
     // A bare flag switches something on.
     meet_foreign(entry.option, value == "" ? json(true) : value, kCommandLine);
   }
@@ -125,13 +151,7 @@ void OptionTable::read_flags() {
 void OptionTable::refuse_extra_arguments() const {
   const std::vector<std::string> extra = command_->remaining();
   if (extra.empty()) return;
-  const std::string name = extra.front().substr(0, extra.front().find('='));
-  if (!name.starts_with("--")) {
-    throw_user_error("argument \"{}\" is not understood; options begin with --", name);
-  }
-  std::string key = name.substr(2);
-  std::replace(key.begin(), key.end(), '-', '_');
-  throw_user_error("unknown option {}{}", name, suggestion(key, true));
+  throw_user_error("argument \"{}\" is not understood; options begin with --", extra.front());
 }
 
 void OptionTable::meet_foreign(const ForeignOption& option, const json& value,
@@ -146,7 +166,18 @@ void OptionTable::meet_foreign(const ForeignOption& option, const json& value,
   met_[{source, option.reason}].push_back(option.name);
 }
 
+std::string OptionTable::form_note() const {
+  std::vector<std::string> taken;
+  for (const Entry& entry : entries_) {
+    if (entry.origin != form_.system) continue;
+    taken.push_back(entry.option.name + " " + formats::json_line(option_value(entry.option)));
+  }
+  return fmt::format("{}: {} makes this a file of {}, so this run takes that system's {}",
+                     form_path_, form_mark_, form_.system, fmt::join(taken, ", "));
+}
+
 void OptionTable::collect_notes() {
+  if (!form_mark_.empty()) notes_.push_back(form_note());
   for (const auto& [key, names] : met_) {
     const auto& [source, reason] = key;
     notes_.push_back(fmt::format("{}: {} {} no effect: {}", source, fmt::join(names, ", "),
@@ -167,18 +198,12 @@ const ForeignOption* OptionTable::find_foreign(std::string_view name) const {
   return found == foreign_.end() ? nullptr : &found->option;
 }
 
-std::string OptionTable::suggestion(std::string_view name, bool as_flag) const {
-  const Entry* nearest = nullptr;
-  int64_t nearest_distance = 1 + std::max<int64_t>(2, static_cast<int64_t>(name.size()) / 3);
-  for (const Entry& entry : entries_) {
-    const int64_t distance = edit_distance(name, entry.option.name);
-    if (distance >= nearest_distance) continue;
-    nearest = &entry;
-    nearest_distance = distance;
-  }
-  if (nearest == nullptr) return fmt::format("; {} --help lists all", command_->get_name());
-  const std::string& known = nearest->option.name;
-  return fmt::format("; did you mean {}?", as_flag ? flag_name(known) : known);
+// Another key of the configuration that may be meant.
+std::string OptionTable::suggestion(const std::string& key) const {
+  std::vector<std::string> known;
+  for (const Entry& entry : entries_) known.push_back(entry.option.name);
+  const std::string hint = nearest_hint(key, known);
+  return hint.empty() ? fmt::format("; {} --help lists all", command_->get_name()) : hint;
 }
 
 const std::string& OptionTable::origin(const std::string& name) const {

@@ -2,7 +2,7 @@
 // and the checks. A value comes from, in falling order of rank: the command line
 // (--micro-batch-size 8), the file of --config (flat JSON, comments allowed: {"micro_batch_size":
 // 8}), the default. A value of the wrong kind is a UserError that names the option, the value and
-// where it came from; an unknown key or flag one that names the nearest known.
+// where it came from; an unknown key one that names the nearest known.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,20 @@ struct ForeignOption {
   nlohmann::json agreeing = nullptr;  // the value that is what we do; null: none
 };
 
+// A form of configuration file that another system reads, told by keys that only that system has.
+// What such a file leaves out has the default of that system, and a value may mean another one
+// there. The origin of both kinds of values is the system's name.
+struct FileForm {
+  struct Meaning {
+    std::string option;
+    nlohmann::json there, here;
+  };
+  std::string system;
+  std::vector<std::string> marks;   // any of these keys tells the form
+  nlohmann::ordered_json defaults;  // of options; those that a command does not have do not matter
+  std::vector<Meaning> meanings;
+};
+
 inline constexpr const char* kDefaultOrigin = "default";
 inline constexpr const char* kCommandLineOrigin = "command line";
 
@@ -53,18 +67,19 @@ class OptionTable {
  public:
   void add(Option option);
   void add_foreign(ForeignOption option);
+  void set_file_form(FileForm form) { form_ = std::move(form); }
 
   // Adds the flags and --config to a command. resolve() then reads what was parsed.
   void add_flags(CLI::App& command);
   void resolve();
 
-  // "default", the configuration file's path, or kCommandLineOrigin.
+  // "default", the configuration file's path, the system of its form, or kCommandLineOrigin.
   const std::string& origin(const std::string& name) const;
   // All values, as a configuration file that gives them again.
   nlohmann::ordered_json values() const;
   // {"micro_batch_size": "command line", ...}
   nlohmann::ordered_json origins() const;
-  // Sentences about foreign options that were set.
+  // Sentences about foreign options that were set, and about the form of the file.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -79,17 +94,23 @@ class OptionTable {
   };
 
   void read_file(const std::string& path);
+  void take_foreign_form(const nlohmann::json& config, const std::string& path);
+  void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
   void read_flags();
   void refuse_extra_arguments() const;
   void meet_foreign(const ForeignOption& option, const nlohmann::json& value,
                     const std::string& source);
   void collect_notes();
+  std::string form_note() const;
   Entry* find(std::string_view name);
   const ForeignOption* find_foreign(std::string_view name) const;
-  std::string suggestion(std::string_view name, bool as_flag) const;
+  std::string suggestion(const std::string& key) const;
 
   std::vector<Entry> entries_;
   std::vector<ForeignEntry> foreign_;
+  FileForm form_;
+  std::string form_mark_;  // the key that told the form of the file; empty: it is ours
+  std::string form_path_;
   // (source, reason) → names met
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> met_;
   std::vector<std::string> notes_;

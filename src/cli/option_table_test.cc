@@ -115,11 +115,6 @@ TEST_F(OptionTableTest, UnknownKeysNameTheNearest) {
             "FILE: unknown key \"zzzzzzzz\"; train --help lists all");
 }
 
-TEST_F(OptionTableTest, UnknownFlagsNameTheNearest) {
-  EXPECT_EQ(refusal({"--micro-bach-size", "8"}),
-            "unknown option --micro-bach-size; did you mean --micro-batch-size?");
-}
-
 TEST_F(OptionTableTest, ArgumentsWithoutAFlagAreRefused) {
   EXPECT_EQ(refusal({"data.tfrecord"}),
             "argument \"data.tfrecord\" is not understood; options begin with --");

@@ -1,6 +1,7 @@
 #include "cli/pretrain_options.h"
 
 #include "cli/foreign_pretrain_options.h"
+#include "cli/graphcore_form.h"
 
 namespace cloze::cli {
 namespace {
@@ -100,6 +101,7 @@ OptionTable pretrain_option_table(PretrainOptions& options) {
   add_drawing_options(table, options);
   add_run_options(table, options, "Longest sequence of the records");
   for (ForeignOption& option : foreign_pretrain_options()) table.add_foreign(std::move(option));
+  table.set_file_form(graphcore_form());
   return table;
 }
 

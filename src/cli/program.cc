@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/data/convert.h"
 #include "cli/data/packing.h"
@@ -30,6 +32,7 @@
 #include "cli/inference/latency.h"
 #include "cli/inference/serve.h"
 #include "cli/inspect.h"
+#include "cli/out_of_memory.h"
 #include "cli/pretrain.h"
 #include "cli/score.h"
 #include "cli/squad.h"
@@ -71,23 +74,12 @@ void add_commands(Subcommand program) {
   add_tokenize(program);
 }
 
-// "--micro_batch_size=8" → "--micro-batch-size=8"; last argument first, as CLI11 wants them.
-std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  for (std::string& argument : arguments) {
-    if (!argument.starts_with("--")) continue;
-    const size_t name_end = std::min(argument.find('='), argument.size());
-    std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(name_end), '_',
-                 '-');
-  }
-  std::reverse(arguments.begin(), arguments.end());
-  return arguments;
-}
-
 // Runs what the arguments ask for.
-void parse(CLI::App& program, std::vector<std::string> arguments) {
+void parse(CLI::App& program, std::vector<std::string> words) {
+  check_words(program, words);
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
-    program.parse(std::move(arguments));
+    program.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool was_asked_for = program.exit(error) == 0;  // --help, --version
     if (!was_asked_for) throw EarlyExit{ExitCode::kUsage};
@@ -103,10 +95,13 @@ int run_program(int argc, const char* const* argv) {
   program.set_version_flag("--version", version_text);
   add_commands(Subcommand(program));
   try {
-    parse(program, reversed_arguments(argc, argv));
+    parse(program, command_line_words(argc, argv));
     flush_standard_output();
   } catch (const EarlyExit& early) {
     return static_cast<int>(early.code);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "cloze: {}\n", out_of_memory_message());
+    return static_cast<int>(ExitCode::kEnvironment);
   } catch (const std::exception& error) {
     fmt::print(stderr, "cloze: {}\n", error.what());
     return static_cast<int>(exit_code_of(error));

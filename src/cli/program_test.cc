@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/exit_code.h"
@@ -28,7 +30,7 @@ TEST(Program, WrongUsageIsTwoAndSaysSoOnStandardError) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(status_of({}), ExitCode::kUsage);
   EXPECT_EQ(status_of({"tokenise"}), ExitCode::kUsage);
-  EXPECT_EQ(status_of({"tokenize", "--vocab", "/no/such/vocab.txt"}), ExitCode::kUsage);
+  EXPECT_EQ(status_of({"tokenize", "--vocab-file", "/no/such/vocab.txt"}), ExitCode::kUsage);
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("/no/such/vocab.txt"), std::string::npos);
 }
@@ -38,6 +40,44 @@ TEST(Program, OptionsMayHaveUnderscores) {
   status_of({"data", "sample", "--output_dir=/no/such_place/x", "--megabytes", "-1"});
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_EQ(text.find("output_dir"), std::string::npos) << text;
+}
+
+// A file that is written is --output-file everywhere, a folder --output-dir (or --save-path, where
+// training saves), a vocabulary that is read --vocab-file.
+TEST(Program, OutputsAndVocabulariesHaveOneName) {
+  const std::vector<std::vector<const char*>> commands = {
+      {"tokenize"},         {"pretrain"},      {"squad"},           {"glue"},
+      {"convert"},          {"compile"},       {"data", "convert"}, {"data", "records"},
+      {"data", "sample"},   {"data", "squad"}, {"data", "tokens"},  {"data", "vocabulary"},
+      {"data", "wikipedia"}};
+  for (std::vector<const char*> command : commands) {
+    command.push_back("--help");
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(status_of(command), ExitCode::kSuccess);
+    const std::string help = testing::internal::GetCapturedStdout();
+    for (const char* other : {"--output-path", "--output ", "--vocab ", "--vocabulary "}) {
+      EXPECT_EQ(help.find(other), std::string::npos) << command.front() << " " << other;
+    }
+    EXPECT_NE(help.find(command.front() == std::string_view("tokenize") ? "--vocab-file"
+                        : help.find("--save-path") != std::string::npos ? "--save-path"
+                                                                        : "--output-"),
+              std::string::npos)
+        << command.front();
+  }
+}
+
+TEST(Program, WordsThatAreNotUnderstoodAreNamed) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(status_of({"pretrian"}), ExitCode::kUsage);
+  EXPECT_EQ(status_of({"tokenize", "--vocab-file=", "x"}), ExitCode::kUsage);
+  EXPECT_EQ(status_of({"plan", "--threads", "1", "--threads=2"}), ExitCode::kUsage);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("cloze: cloze has no command \"pretrian\"; did you mean pretrain?\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("cloze: --threads is given twice, as \"1\" and as \"2\"; give it once\n"),
+            std::string::npos)
+      << text;
 }
 
 // What nobody got is no result.

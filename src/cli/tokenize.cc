@@ -81,7 +81,7 @@ void add_tokenize(Subcommand parent) {
   const auto options = std::make_shared<TokenizeOptions>();
   Subcommand command =
       parent.add_subcommand("tokenize", "Print the token ids of each line of standard input");
-  command.add_option("--vocab", options->vocab, "vocab.txt, one token per line").required();
+  command.add_option("--vocab-file", options->vocab, "vocab.txt, one token per line").required();
   command.add_flag("--cased", options->cased, "Keep capitals and accents");
   command.add_option("--strip-accents", options->strip_accents,
                      "Strip accents, true or false; as --cased says if left out");

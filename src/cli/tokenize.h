@@ -1,4 +1,4 @@
-// cloze tokenize --vocab V [--cased] [--profile hf|google] [--offsets] < text
+// cloze tokenize --vocab-file V [--cased] [--profile hf|google] [--offsets] < text
 //
 // Prints one line of token ids for each line of standard input; with --offsets each id as
 // id:begin-end, in bytes of its line, end excluded. Lines are cut at "\n".

@@ -75,7 +75,7 @@ void add_data_tokens(Subcommand parent) {
   command.add_option("--input-file", options->input_files, "Text files: comma list, globs, folders")
       .required();
   add_input_format(command, options->input_format);
-  command.add_option("--output-path", options->store, "Folder of the store").required();
+  command.add_option("--output-dir", options->store, "Folder of the store").required();
   add_tokenizer_options(command, options->tokenizer);
   command.add_flag("--append", options->append, "Keep what the store has; put the text behind it");
   command.add_option("--threads", options->threads, "Threads; the output does not depend on it")

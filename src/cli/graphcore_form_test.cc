@@ -1,0 +1,145 @@
+#include "cli/graphcore_form.h"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/finetune_options.h"
+#include "cli/pretrain_options.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What Graphcore's pretrain_tiny_128_lamb.json says, but for its file names.
+constexpr const char* kPretrainTiny = R"({
+  "task": "pretraining", "attention_probs_dropout_prob": 0, "hidden_act": "gelu",
+  "hidden_dropout_prob": 0.1, "hidden_size": 128, "initializer_range": 0.02,
+  "intermediate_size": 512, "max_position_embeddings": 512, "num_attention_heads": 2,
+  "num_hidden_layers": 2, "type_vocab_size": 2, "vocab_size": 30400,
+  "use_attention_projection_bias": false, "use_cls_layer": false, "use_qkv_split": true,
+  "use_prediction_bias": false, "seq_length": 128, "max_predictions_per_seq": 20,
+  "pipeline_stages": [["emb", "pos"], ["hid", "hid"], ["mlm", "nsp"]],
+  "device_mapping": [0, 0, 0], "micro_batch_size": 1, "gradient_accumulation_count": 12,
+  "replicas": 1, "num_train_steps": 1000, "base_learning_rate": 0.001, "warmup": 10,
+  "epsilon": 1e-06, "lr_schedule": "polynomial_decay", "optimizer": "lamb",
+  "weight_decay_rate": 0.01, "precision": 16, "loss_scaling": 1, "steps_per_ckpts": 100,
+  "duplicate_factor": 5, "static_mask": true, "fp_exceptions": false, "seed": 1234})";
+
+// What Graphcore's squad_base.json says of the model and its training.
+constexpr const char* kSquadBase = R"({
+  "task": "SQuAD", "hidden_act": "gelu", "hidden_size": 768, "intermediate_size": 3072,
+  "num_attention_heads": 12, "num_hidden_layers": 12, "vocab_size": 30400, "seq_length": 384,
+  "use_attention_projection_bias": false, "use_cls_layer": false, "num_train_steps": 2100,
+  "partials_type": "half", "precision": 16, "weight_decay_rate": 0.01, "epsilon": 0.0001,
+  "lr_schedule": "polynomial_decay", "base_learning_rate": 3e-05, "warmup": 276,
+  "optimizer": "adamw", "fp_exceptions": true, "duplicate_factor": 5})";
+
+class GraphcoreForm : public testing::Test {
+ protected:
+  void TearDown() override { fs::remove(path_); }
+
+  // Takes the file and the flags into the options behind the table.
+  void read(OptionTable& table, const std::string& config, const std::string& flags = "") const {
+    platform::write_file_atomically(path_, config);
+    CLI::App command("", "train");
+    table.add_flags(command);
+    command.parse("--config " + path_ + " " + flags);
+    table.resolve();
+  }
+  std::string first_note(const OptionTable& table) const {
+    return table.notes().empty() ? "" : table.notes().front().substr(path_.size());
+  }
+
+  const std::string path_ = testing::TempDir() + "graphcore_form_test.json";
+};
+
+TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
+  PretrainOptions options;
+  OptionTable table = pretrain_option_table(options);
+  read(table, kPretrainTiny);
+  EXPECT_FALSE(options.model.use_qkv_bias);
+  EXPECT_EQ(options.model.layer_norm_eps, 1e-3);
+  EXPECT_EQ(options.hidden_act, "gelu_new") << "gelu there is the tanh form";
+  EXPECT_EQ(options.epsilon, 1e-6) << "the file says so";
+  EXPECT_EQ(options.weight_decay_rate, 0.01);
+  EXPECT_EQ(table.origin("use_qkv_bias"), kGraphcoreSystem);
+  EXPECT_EQ(table.origin("epsilon"), path_);
+  EXPECT_EQ(first_note(table),
+            ": pipeline_stages makes this a file of Graphcore's TensorFlow 1 programs, so this run "
+            "takes that system's hidden_act \"gelu_new\", layer_norm_eps 0.001, use_qkv_bias "
+            "false");
+}
+
+TEST_F(GraphcoreForm, EveryDefaultOfThatSystemCounts) {
+  PretrainOptions options;
+  OptionTable table = pretrain_option_table(options);
+  read(table, R"({"device_mapping": [0]})");
+  EXPECT_EQ(options.epsilon, 1e-4);
+  EXPECT_EQ(options.duplicate_factor, 5);
+  EXPECT_EQ(compute_dtype(options), DType::kBF16);
+  EXPECT_EQ(options.hidden_act, "gelu_new");
+}
+
+TEST_F(GraphcoreForm, AFineTuningFileLeavesMomentsBiased) {
+  FinetuneOptions options;
+  OptionTable table;
+  add_finetune_options(table, options, "SQuAD");
+  read(table, kSquadBase);
+  EXPECT_FALSE(options.use_debiasing);
+  EXPECT_FALSE(options.model.use_qkv_bias);
+  EXPECT_EQ(options.max_to_keep, 5);
+  EXPECT_EQ(options.base_learning_rate, 3e-5) << "the file says so";
+}
+
+TEST_F(GraphcoreForm, FlagsGoBeforeThatSystem) {
+  FinetuneOptions options;
+  OptionTable table;
+  add_finetune_options(table, options, "SQuAD");
+  read(table, kSquadBase, "--use-debiasing --use-qkv-bias --hidden-act gelu");
+  EXPECT_TRUE(options.use_debiasing);
+  EXPECT_TRUE(options.model.use_qkv_bias);
+  EXPECT_EQ(options.hidden_act, "gelu");
+  EXPECT_EQ(first_note(table).find("use_debiasing"), std::string::npos);
+}
+
+TEST_F(GraphcoreForm, OurOwnFilesKeepOurDefaults) {
+  PretrainOptions options;
+  OptionTable table = pretrain_option_table(options);
+  read(table, R"({"hidden_act": "gelu", "loss_scaling": 1, "use_qkv_split": true})");
+  EXPECT_EQ(options.hidden_act, "gelu");
+  EXPECT_TRUE(options.model.use_qkv_bias);
+  EXPECT_EQ(options.epsilon, 1e-6);
+  EXPECT_TRUE(table.notes().empty());
+}
+
+TEST_F(GraphcoreForm, NoneOfOurConfigurationsIsOfThatForm) {
+  for (const fs::directory_entry& file :
+       fs::directory_iterator(std::string(CLOZE_SOURCE_DIR) + "/configs")) {
+    const auto config = formats::parse_json(platform::read_file(file.path()));
+    ASSERT_TRUE(config) << file.path();
+    for (const std::string& mark : graphcore_form().marks) {
+      EXPECT_FALSE(config->contains(mark)) << file.path() << ": " << mark;
+    }
+  }
+}
+
+// Files of the same name there leave the moments biased: its fine-tuning does where nothing is
+// said.
+TEST_F(GraphcoreForm, FineTuningConfigurationsOfThatSystemLeaveMomentsBiased) {
+  for (const char* name : {"squad_base", "squad_large", "squad_large_V2", "glue_base", "glue_large",
+                           "glue_large_regression"}) {
+    const auto config = formats::parse_json(
+        platform::read_file(std::string(CLOZE_SOURCE_DIR) + "/configs/" + name + ".json"));
+    ASSERT_TRUE(config) << name;
+    EXPECT_EQ(config->value("use_debiasing", true), false) << name;
+  }
+}
+
+}  // namespace
+}  // namespace cloze::cli
