@@ -31,8 +31,13 @@ Result run(const std::vector<std::string>& arguments) {
           testing::internal::GetCapturedStderr()};
 }
 
+// Options of the second, which all have values, replace those of the same name.
 std::vector<std::string> operator+(std::vector<std::string> first,
                                    const std::vector<std::string>& second) {
+  for (const std::string& word : second) {
+    const auto same = std::find(first.begin(), first.end(), word);
+    if (word.starts_with("--") && same != first.end()) first.erase(same, same + 2);
+  }
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
@@ -302,8 +307,7 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   expect_in("no weights to score",
-            error_of({"glue", "--task-name", "RTE", "--data-dir", folder_, "--vocab-file",
-                      path("vocab.txt"), "--vocab-size", "32", "--do-evaluation", "true"}));
+            error_of(glue() + std::vector<std::string>{"--do-evaluation", "true"}));
   write("cased.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nThe\n");
   expect_in("capital letters",
             error_of(glue() + std::vector<std::string>{"--vocab-file", path("cased.txt"),
@@ -343,6 +347,46 @@ TEST_F(FinetuneCommands, TheShippedConfigurationsAreAccepted) {
     EXPECT_EQ(result.error.find("note:"), std::string::npos) << name << ": " << result.error;
   }
   EXPECT_GE(count, 8);
+}
+
+// The sizes are the configuration's, or those of a model to start from; never silently BERT-base's.
+TEST_F(FinetuneCommands, WithoutAStartModelTheShapeIsTheConfigurations) {
+  const Result large = run({"squad", "--config", CLOZE_SOURCE_DIR "/configs/squad_large.json",
+                            "--vocab-file", path("vocab.txt"), "--compile-only", "true"});
+  EXPECT_EQ(large.status, ExitCode::kSuccess) << large.error;
+  EXPECT_NE(large.out.find("parameters 334.1 million"), std::string::npos) << large.out;
+
+  const Result none = run({"squad", "--vocab-file", path("vocab.txt"), "--compile-only", "true",
+                           "--hidden-size", "32", "--num-hidden-layers", "1"});
+  EXPECT_EQ(none.status, ExitCode::kUsage);
+  EXPECT_EQ(none.error,
+            "cloze: there is no model to start from; give init_checkpoint, or for random weights "
+            "num_attention_heads, intermediate_size\n");
+}
+
+// An original configuration of Graphcore's computes a checkpoint as that system did, and says so.
+TEST_F(FinetuneCommands, AConfigurationOfGraphcoresComputesAsThatSystem) {
+  write(
+      "graphcore.json",
+      R"({"task": "SQuAD", "hidden_act": "gelu", "pipeline_stages": [["emb"]], "precision": 32})");
+  ASSERT_EQ(run(squad() + std::vector<std::string>{"--epochs", "1"}).status, ExitCode::kSuccess);
+  const Result run_there =
+      run({"squad", "--config", path("graphcore.json"), "--train-file", path("squad.json"),
+           "--epochs", "1", "--micro-batch-size", "2", "--init-checkpoint", path("qa"),
+           "--seq-length", "32", "--threads", "1", "--save-path", path("there")});
+  ASSERT_EQ(run_there.status, ExitCode::kSuccess) << run_there.error;
+  EXPECT_NE(run_there.error.find("pipeline_stages makes this a file of Graphcore's"),
+            std::string::npos)
+      << run_there.error;
+  EXPECT_NE(run_there.error.find("was computed with hidden_act gelu, this run takes gelu_new"),
+            std::string::npos)
+      << run_there.error;
+  const auto options = formats::parse_json(
+      platform::read_file(fs::path(path("there")) / "checkpoint-1" / "training_config.json"));
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->at("use_debiasing"), false);
+  EXPECT_EQ(options->at("use_qkv_bias"), false);
+  EXPECT_EQ(options->at("epsilon"), 1e-4);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cli/foreign_pretrain_options.h"
+#include "cli/graphcore_form.h"
 #include "cli/inference/inference_options.h"
 #include "models/hugging_face_config.h"
 #include "models/hugging_face_tokenizer.h"
@@ -77,7 +78,6 @@ void add_foreign(OptionTable& table) {
   add("num_synthetic_dataset_samples", "there is no run without data");
   add("buffer_size", "an epoch is shuffled whole");
   add("verbose_logging", "what is worth saying is always said");
-  add("log_wandb_artifacts", "Weights & Biases is planned");
 }
 
 struct Size {
@@ -106,6 +106,26 @@ bool is_set(const OptionTable& table, const char* name) {
   return table.origin(name) != kDefaultOrigin;
 }
 
+// How the model computes is the checkpoint's affair. Graphcore's programs computed every checkpoint
+// in their own way, and so do their files here.
+void take_arithmetic(models::BertConfig& config, const fs::path& path,
+                     const models::BertConfig& wanted, const OptionTable& table) {
+  const auto differs = [&](const char* name, const auto& here, const auto& there) {
+    if (!is_set(table, name) || here == there) return;
+    if (table.origin(name) != kGraphcoreSystem) {
+      throw_user_error("{} is {} ({}), but {} has {}; leave it out", name, here, table.origin(name),
+                       path.string(), there);
+    }
+    fmt::print(stderr, "note: {} was computed with {} {}, this run takes {}\n", path.string(), name,
+               there, here);
+  };
+  differs("layer_norm_eps", wanted.layer_norm_eps, config.layer_norm_eps);
+  differs("hidden_act", models::activation_name(wanted.hidden_act),
+          models::activation_name(config.hidden_act));
+  if (is_set(table, "layer_norm_eps")) config.layer_norm_eps = wanted.layer_norm_eps;
+  if (is_set(table, "hidden_act")) config.hidden_act = wanted.hidden_act;
+}
+
 models::BertConfig merged_config(const fs::path& path, const models::BertConfig& wanted,
                                  const OptionTable& table) {
   models::BertConfig config = models::read_hugging_face_config(models::configuration_of(path));
@@ -116,16 +136,7 @@ models::BertConfig merged_config(const fs::path& path, const models::BertConfig&
                        config.*size.field);
     }
   }
-  if (is_set(table, "layer_norm_eps") && wanted.layer_norm_eps != config.layer_norm_eps) {
-    throw_user_error("layer_norm_eps is {} ({}), but {} has {}; leave it out",
-                     wanted.layer_norm_eps, table.origin("layer_norm_eps"), path.string(),
-                     config.layer_norm_eps);
-  }
-  if (is_set(table, "hidden_act") && wanted.hidden_act != config.hidden_act) {
-    throw_user_error("hidden_act is {} ({}), but {} has {}; leave it out",
-                     models::activation_name(wanted.hidden_act), table.origin("hidden_act"),
-                     path.string(), models::activation_name(config.hidden_act));
-  }
+  take_arithmetic(config, path, wanted, table);
   for (const Switch& one : kSwitches) {
     if (is_set(table, one.name)) config.*one.field = wanted.*one.field;
   }
@@ -135,6 +146,19 @@ models::BertConfig merged_config(const fs::path& path, const models::BertConfig&
     config.attention_probs_dropout_prob = wanted.attention_probs_dropout_prob;
   }
   return config;
+}
+
+// Without a start model the defaults would make it a BERT-base, whatever was meant.
+void require_sizes(const OptionTable& table) {
+  std::vector<std::string> missing;
+  for (const char* name :
+       {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}) {
+    if (!is_set(table, name)) missing.emplace_back(name);
+  }
+  if (missing.empty()) return;
+  throw_user_error(
+      "there is no model to start from; give init_checkpoint, or for random weights {}",
+      fmt::join(missing, ", "));
 }
 
 // A default is no wish: the model's positions go before it.
@@ -201,6 +225,7 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options, const st
   add_task_options(table, options, hint);
   add_run_options(table, options, "Longest sequence; what is longer is cut");
   add_foreign(table);
+  table.set_file_form(graphcore_form());
 }
 
 void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
@@ -219,13 +244,6 @@ void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   const fs::path path = start_path(options);
   const fs::path folder = path.empty() ? fs::path() : models::folder_of(path);
-  if (path.empty()) {
-    validate_model(options);
-  } else {
-    options.model.hidden_act = models::activation_named(options.hidden_act);
-    options.model = merged_config(path, options.model, table);
-    fit_seq_length(options, table);
-  }
   const std::string vocabulary_path = options.vocab_file.empty() && !folder.empty()
                                           ? (folder / "vocab.txt").string()
                                           : options.vocab_file;
@@ -233,6 +251,14 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
   }
   text::Vocabulary vocabulary = text::Vocabulary::load(vocabulary_path);
+  if (path.empty()) {
+    require_sizes(table);
+    validate_model(options);
+  } else {
+    options.model.hidden_act = models::activation_named(options.hidden_act);
+    options.model = merged_config(path, options.model, table);
+    fit_seq_length(options, table);
+  }
   if (vocabulary.size() > options.model.vocab_size) {
     throw_user_error("{} has {} tokens, the model's vocab_size is {}; they do not belong together",
                      vocabulary_path, vocabulary.size(), options.model.vocab_size);
