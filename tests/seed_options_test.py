@@ -1,23 +1,36 @@
-"""docs/seed-options.md tells the truth: what it calls supported, the program's help knows.
+"""docs/seed-options.md tells the truth: each option of the older systems is given to the program,
+and what it does then is what the word of its row says.
 
 Usage: seed_options_test.py PROGRAM
 """
+import json
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 DOCUMENT = pathlib.Path(__file__).resolve().parent.parent / "docs" / "seed-options.md"
 PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else "cloze"
 
+PRETRAINING = "Graphcore TensorFlow 1: the pre-training program"
+# A value that asks for something else than what is done here anyway; `true` does for the rest.
+VALUES = {"reduction_type": "sum", "use_qkv_split": False, "loss_scaling": 512, "precision": 16,
+          "restore_optimiser_from_checkpoint": False, "save_optimiser_to_checkpoint": False,
+          "replicas": 2, "task": "pretraining"}
+TINY_MODEL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+              "intermediate_size": 16, "vocab_size": 64}
 
-def supported_options(heading):
-    """Command-line names of the rows marked supported in the section of that heading."""
+
+def rows(heading):
+    """(option, word, note) of every row in the tables under the heading."""
     section = DOCUMENT.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (`[^|]*) \| supported \|", section, re.MULTILINE)
-    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    return ["--" + name.replace("_", "-") for name in names]
+    words = "supported|mapped|no effect|planned"
+    for names, word, note in re.findall(rf"^\| (`[^|]*) \| ({words}) \|(.*)\|$", section,
+                                        re.MULTILINE):
+        for name in re.findall(r"`(\w+)`", names):
+            yield name, word, note
 
 
 def known_options(*subcommand):
@@ -26,15 +39,26 @@ def known_options(*subcommand):
     return set(re.findall(r"--[a-z0-9-]+", text))
 
 
-class SeedOptionsTest(unittest.TestCase):
+def plan(options):
+    """Exit status and messages of `cloze plan` with a configuration file of these options."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(options, file)
+        file.flush()
+        result = subprocess.run([PROGRAM, "plan", "--config", file.name], capture_output=True,
+                                text=True, timeout=120)
+    return result.returncode, result.stderr
+
+
+class SupportedTest(unittest.TestCase):
     def check(self, heading, *subcommand):
-        promised = supported_options(heading)
+        promised = ["--" + name.replace("_", "-") for name, word, _ in rows(heading)
+                    if word == "supported"]
         self.assertTrue(promised, f"no row is marked supported under '{heading}'")
         known = known_options(*subcommand)
         self.assertEqual([option for option in promised if option not in known], [])
 
     def test_pretrain(self):
-        self.check("Graphcore TensorFlow 1: the pre-training program", "pretrain")
+        self.check(PRETRAINING, "pretrain")
 
     def test_squad(self):
         self.check("Graphcore TensorFlow 1: run_squad.py", "squad")
@@ -47,6 +71,50 @@ class SeedOptionsTest(unittest.TestCase):
 
     def test_data_records(self):
         self.check("Graphcore TensorFlow 1: data programs", "data", "records")
+
+
+class WordsTest(unittest.TestCase):
+    """Those that are supported are tested for their effects by tests/option_effects_test.py."""
+
+    def rows(self, wanted):
+        found = [(name, note) for name, word, note in rows(PRETRAINING) if word == wanted]
+        self.assertGreater(len(found), 2, f"hardly a row is marked {wanted}")
+        return found
+
+    def plan_with(self, name):
+        return plan({**TINY_MODEL, name: VALUES.get(name, True)})
+
+    def test_without_effect_is_accepted_and_says_so(self):
+        for name, _ in self.rows("no effect"):
+            with self.subTest(name):
+                status, messages = self.plan_with(name)
+                self.assertEqual(status, 0, messages)
+                self.assertRegex(messages, rf"\b{name}\b.* no effect: ")
+
+    def test_planned_is_refused_and_says_so(self):
+        for name, _ in self.rows("planned"):
+            with self.subTest(name):
+                status, messages = self.plan_with(name)
+                self.assertEqual(status, 2, messages)
+                self.assertRegex(messages, rf"{name} is .*\bplanned\b")
+
+    def test_mapped_is_known_and_says_where_it_went_or_does_it(self):
+        """Either the option is here too, or the message names what the row names."""
+        ours = known_options("plan")
+        for name, note in self.rows("mapped"):
+            with self.subTest(name):
+                status, messages = self.plan_with(name)
+                self.assertNotIn("unknown", messages)
+                if "--" + name.replace("_", "-") in ours:
+                    self.assertEqual(status, 0, messages)
+                    continue
+                named = re.findall(r"`(?:cloze )?(\w+)", note) or [note.strip()]
+                self.assertTrue(any(word in messages for word in named), f"{named}: {messages}")
+
+    def test_an_unknown_option_is_an_error(self):
+        status, messages = self.plan_with("micro_batchsize")
+        self.assertEqual(status, 2)
+        self.assertIn("did you mean micro_batch_size?", messages)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,312 @@
+"""Every option of `cloze pretrain`, given a value other than its default, does what it is there for.
+
+Usage: option_effects_test.py PROGRAM
+A small model is trained for a few steps without the option and with it; each entry of EFFECTS says
+what must differ then. An option of the program without an entry is a failure.
+"""
+import functools
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve()
+
+# The private-use character is a letter by Google's rules and left out by those of Hugging Face.
+TEXT = "\n".join(f"The cat number {i} sat on the mat\ue000. The dog ran up hill {i % 7}."
+                 for i in range(60))
+BASE = {
+    "generated_data": "true", "num_train_steps": 3, "vocab_size": 120, "hidden_size": 16,
+    "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
+    "max_position_embeddings": 32, "seq_length": 16, "max_predictions_per_seq": 3,
+    "micro_batch_size": 4, "threads": 1, "progress_bar": "false", "warmup": 0,
+    "base_learning_rate": 0.01}
+RECORDS = {"generated_data": None, "train_file": "records.tfrecord"}
+DRAWN = {"generated_data": None, "input_file": "text.txt", "vocab_file": "vocab.txt"}
+
+
+class Run:
+    """One run of the program in the folder, with BASE and the changes; None takes an option out."""
+
+    def __init__(self, folder, name, changes, command="pretrain"):
+        self.folder = folder / name
+        options = {**BASE, "save_path": name, **changes}
+        words = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()
+                 if value is not None]
+        result = subprocess.run([PROGRAM, command, *words], cwd=folder, capture_output=True,
+                                timeout=300)
+        self.status = result.returncode
+        self.output, self.messages = result.stdout.decode(), result.stderr.decode()
+
+    @functools.cached_property
+    def metrics(self):
+        lines = (self.folder / "metrics.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines if '"step"' in line]
+
+    def values(self, name):
+        return [line[name] for line in self.metrics]
+
+    @property
+    def checkpoints(self):
+        return sorted(int(path.name.split("-")[1]) for path in self.folder.glob("checkpoint-*"))
+
+    def file(self, name):
+        return (self.folder / f"checkpoint-{self.checkpoints[-1]}" / name).read_bytes()
+
+    def json(self, name):
+        return json.loads(self.file(name))
+
+    @functools.cached_property
+    def weights(self):
+        return self.file("model.safetensors")
+
+    @functools.cached_property
+    def tensors(self):
+        """Name: shape and values, all of them f32."""
+        size = struct.unpack("<Q", self.weights[:8])[0]
+        header = json.loads(self.weights[8:8 + size])
+        header.pop("__metadata__", None)
+        tensors = {}
+        for name, tensor in header.items():
+            begin, end = (8 + size + offset for offset in tensor["data_offsets"])
+            values = struct.unpack(f"<{(end - begin) // 4}f", self.weights[begin:end])
+            tensors[name] = (tensor["shape"], values)
+        return tensors
+
+
+class Effect:
+    """The option's value, what must be there for it, and what holds then: check(run, base)."""
+
+    def __init__(self, value, check, **needs):
+        self.value, self.check, self.needs = value, check, needs
+
+
+# --- What may differ --------------------------------------------------------------------------
+
+def other_weights(run, base):
+    return run.weights != base.weights
+
+
+def same_weights(run, base):
+    """An option of speed, memory or display leaves every bit of the result as it is."""
+    return run.weights == base.weights
+
+
+def samples(per_step):
+    return lambda run, base: run.values("samples") == [per_step * n for n in (1, 2, 3)]
+
+
+def rates(*expected):
+    return lambda run, base: all(abs(rate - wanted) < 1e-15 for rate, wanted in
+                                 zip(run.values("learning_rate"), expected, strict=True))
+
+
+def shape(tensor, expected):
+    return lambda run, base: run.tensors[tensor][0] == expected
+
+
+def without(part):
+    """Tensors of that name are trained by default; with the option they are gone or stay zero."""
+    def trained(run):
+        return any(any(values) for name, (_, values) in run.tensors.items() if part in name)
+    return lambda run, base: trained(base) and not trained(run)
+
+
+def configured(key, value):
+    """config.json says so, and the model computes otherwise."""
+    return lambda run, base: run.json("config.json")[key] == value and run.weights != base.weights
+
+
+def refused(part, status=2):
+    return lambda run, base: run.status == status and part in run.messages
+
+
+def planned(pattern):
+    """The run is planned so: with the same options `cloze plan` prints it."""
+    return lambda run, base: re.search(pattern, run.output) is not None
+
+
+def steps(count):
+    return lambda run, base: run.metrics[-1]["step"] == count
+
+
+def smaller(name):
+    return lambda run, base: sum(run.values(name)) < sum(base.values(name))
+
+
+def spread_of_start(run, base):
+    """Before training: a normal distribution of 0.2, cut at two deviations, has one of 0.176."""
+    values = run.tensors[WORD_TABLE][1]
+    deviation = (sum(value ** 2 for value in values) / len(values)) ** 0.5
+    return abs(deviation - 0.176) < 0.01
+
+
+def vocabulary_is_saved(run, base):
+    return run.file("vocab.txt") == (run.folder.parent / "vocab.txt").read_bytes()
+
+
+WORD_TABLE = "bert.embeddings.word_embeddings.weight"
+LAYER = "bert.encoder.layer.0."
+
+EFFECTS = {
+    # Data
+    "config": Effect("seed.json", lambda run, base: run.json("training_config.json")["seed"] == 77
+                     and other_weights(run, base)),
+    "task": Effect("SQuAD", refused("choose one of pretraining")),
+    "train_file": Effect("records.tfrecord", other_weights, generated_data=None, base={}),
+    "input_file": Effect("text.txt", lambda run, base: (run.folder / "tokens").is_dir(), **DRAWN),
+    "input_format": Effect("paragraphs", other_weights, **DRAWN),
+    "token_store": Effect("elsewhere", lambda run, base: (run.folder.parent / "elsewhere").is_dir()
+                          and not (run.folder / "tokens").exists(), **DRAWN),
+    "vocab_file": Effect("vocab.txt", vocabulary_is_saved, **RECORDS),
+    "profile": Effect("google", other_weights, **DRAWN),
+    "do_lower_case": Effect("false", lambda run, base:
+                            run.json("tokenizer_config.json")["do_lower_case"] is False,
+                            vocab_file="vocab.txt", **RECORDS),
+    "generated_data": Effect(None, refused("there is no data")),
+    "static_mask": Effect("true", same_weights, generated_data=None, train_file="remasked.tfrecord",
+                          base=RECORDS),
+    "skip_bad": Effect("true", lambda run, base: run.status == 0 and base.status == 3,
+                       generated_data=None, train_file="bad.tfrecord",
+                       base={"generated_data": None, "train_file": "bad.tfrecord"}),
+    "max_predictions_per_seq": Effect(2, planned(", 8 predictions"), command="plan"),
+    "duplicate_factor": Effect(2, lambda run, base: run.metrics[-1]["step"] * 2 ==
+                               base.metrics[-1]["step"], **RECORDS, num_train_steps=None, epochs=1),
+    "seq_length": Effect(8, smaller("tokens")),
+    "loader_threads": Effect(2, same_weights),
+    "loader_memory": Effect(1, same_weights),
+    # Samples drawn from text
+    "mlm_prob": Effect(0.5, other_weights, **DRAWN),
+    "short_seq_prob": Effect(1, smaller("tokens"), **{**DRAWN, "input_file": "lines.txt"},
+                             seq_length=32),
+    "do_whole_word_mask": Effect("true", other_weights, **DRAWN),
+    "next_sentence": Effect("none", lambda run, base: all(base.values("nsp_loss")) and
+                            not any(run.values("nsp_loss")), **DRAWN),
+    # Batches and steps
+    "micro_batch_size": Effect(8, samples(8)),
+    "gradient_accumulation_count": Effect(3, samples(12)),
+    "replicas": Effect(2, samples(8)),
+    "global_batch_size": Effect(5, samples(5)),
+    "tokens_per_micro_batch": Effect(32, planned("micro-batches of 32 tokens"), command="plan"),
+    "num_train_steps": Effect(5, steps(5)),
+    "epochs": Effect(2, lambda run, base: run.metrics[-1]["step"] == 2 * base.metrics[-1]["step"],
+                     **RECORDS, num_train_steps=None, base={**RECORDS, "num_train_steps": None,
+                                                            "epochs": 1}),
+    "compile_only": Effect("true", lambda run, base: "parameters" in run.output and
+                           not run.folder.exists()),
+    # Learning rate
+    "base_learning_rate": Effect(0.003, rates(0.002, 0.001, 1e-7)),
+    "warmup": Effect(2, rates(1e-7, 0.005, 0.01)),
+    "lr_schedule": Effect("constant", rates(0.01, 0.01, 0.01)),
+    "lr_power": Effect(2, rates(0.01, (0.01 - 1e-7) * 4 / 9 + 1e-7, (0.01 - 1e-7) / 9 + 1e-7)),
+    # Optimiser
+    "optimizer": Effect("adamw", other_weights),
+    "beta1": Effect(0.5, other_weights),
+    "beta2": Effect(0.9, other_weights),
+    "epsilon": Effect(0.1, other_weights),
+    "weight_decay_rate": Effect(0.1, other_weights),
+    "use_debiasing": Effect("true", other_weights),
+    "use_nvlamb": Effect("true", other_weights),
+    "use_mpclip": Effect("true", other_weights),
+    "max_grad_norm": Effect(0.01, other_weights),
+    # Run
+    "precision": Effect("bf16", other_weights),
+    "threads": Effect(2, same_weights),
+    "seed": Effect(77, other_weights),
+    "save_path": Effect("another", lambda run, base: (run.folder.parent / "another" /
+                                                      "checkpoint-3").is_dir()),
+    "init_checkpoint": Effect("base/checkpoint-3", lambda run, base: run.values("mlm_loss")[0] <
+                              base.values("mlm_loss")[0] and run.metrics[0]["step"] == 1),
+    "restore_dir": Effect("base", lambda run, base: "checkpoint-3" in run.messages and
+                          run.values("step") == [4, 5], num_train_steps=5),
+    "steps_per_ckpts": Effect(1, lambda run, base: run.checkpoints == [1, 2, 3]),
+    "max_to_keep": Effect(2, lambda run, base: run.checkpoints == [2, 3], steps_per_ckpts=1),
+    "steps_per_logs": Effect(2, lambda run, base: run.values("step") == [2, 3]),
+    "progress_bar": Effect("true", lambda run, base: "\r" in run.messages and
+                           "\r" not in base.messages and same_weights(run, base)),
+    # Model
+    "vocab_size": Effect(130, shape(WORD_TABLE, [130, 16])),
+    "hidden_size": Effect(32, shape(WORD_TABLE, [120, 32])),
+    "num_hidden_layers": Effect(1, without("bert.encoder.layer.1.")),
+    "num_attention_heads": Effect(4, configured("num_attention_heads", 4)),
+    "intermediate_size": Effect(40, shape(LAYER + "intermediate.dense.weight", [40, 16])),
+    "max_position_embeddings": Effect(48, shape("bert.embeddings.position_embeddings.weight",
+                                                [48, 16])),
+    "type_vocab_size": Effect(3, shape("bert.embeddings.token_type_embeddings.weight", [3, 16])),
+    "hidden_act": Effect("gelu_new", configured("hidden_act", "gelu_new")),
+    "hidden_dropout_prob": Effect(0.5, configured("hidden_dropout_prob", 0.5)),
+    "attention_probs_dropout_prob": Effect(0.5, configured("attention_probs_dropout_prob", 0.5)),
+    "initializer_range": Effect(0.2, spread_of_start, num_train_steps=0),
+    "layer_norm_eps": Effect(0.1, configured("layer_norm_eps", 0.1)),
+    "use_qkv_bias": Effect("false", without("self.query.bias")),
+    "use_attention_projection_bias": Effect("false", without("attention.output.dense.bias")),
+    "use_cls_layer": Effect("false", without("cls.predictions.transform")),
+    "use_prediction_bias": Effect("false", without("cls.predictions.bias")),
+}
+
+
+def cloze(folder, *words):
+    subprocess.run([PROGRAM, *map(str, words)], cwd=folder, check=True, capture_output=True,
+                   timeout=300)
+
+
+def make_data(folder):
+    (folder / "text.txt").write_text(TEXT + "\n")
+    (folder / "lines.txt").write_text("The cat sat.\n" * 200)
+    (folder / "seed.json").write_text('{"seed": 77} // a comment')
+    cloze(folder, "data", "vocabulary", "--input-file", "text.txt", "--output-file", "vocab.txt",
+          "--size", 120)
+    for name, more in {"records": (), "remasked": ("--remask",)}.items():
+        cloze(folder, "data", "records", "--input-file", "text.txt", "--vocab-file", "vocab.txt",
+              "--output-file", f"{name}.tfrecord", "--sequence-length", 16, "--mask-tokens", 3,
+              "--do-lower-case", "--pad-position-value", 32, *more)
+    bad = bytearray((folder / "records.tfrecord").read_bytes())
+    bad[200] ^= 1  # in the first record, which its checksum finds out
+    (folder / "bad.tfrecord").write_bytes(bad)
+
+
+class OptionEffectsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        make_data(cls.folder)
+        cls.runs = {}
+
+    def run_with(self, name, changes, command="pretrain"):
+        """Runs with the same options are one run."""
+        key = json.dumps([changes, command], sort_keys=True)
+        if key not in self.runs:
+            self.runs[key] = Run(self.folder, name if changes else "base", changes, command)
+        return self.runs[key]
+
+    def test_every_option_has_an_entry(self):
+        text = subprocess.run([PROGRAM, "pretrain", "--help"], check=True, capture_output=True,
+                              text=True, timeout=60).stdout
+        options = {name.replace("-", "_") for name in re.findall(r"^ +(?:-h,)?--([a-z0-9-]+)", text,
+                                                                 re.MULTILINE)} - {"help"}
+        self.assertEqual(options - EFFECTS.keys(), set())
+        self.assertEqual(EFFECTS.keys() - options, set())
+
+    def test_every_option_has_its_effect(self):
+        self.run_with("base", {})
+        for name, effect in EFFECTS.items():
+            needs = dict(effect.needs)
+            command = needs.pop("command", "pretrain")
+            base = self.run_with(f"{name}-base", needs.pop("base", needs))
+            run = self.run_with(name, {**needs, name: effect.value}, command)
+            with self.subTest(name):
+                try:
+                    self.assertTrue(effect.check(run, base))
+                except Exception as error:
+                    self.fail(f"{error}\nwithout: {base.messages[-400:]}\nwith: "
+                              f"{run.messages[-400:]}\n{run.output[-300:]}")
+
+
+if __name__ == "__main__":
+    unittest.main()
