@@ -1,0 +1,90 @@
+"""scripts/check_all runs checks, says why it skips one, and keeps a table for each processor."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "check_all"
+LOADER = importlib.machinery.SourceFileLoader("check_all", str(SCRIPT))
+SPEC = importlib.util.spec_from_loader("check_all", LOADER)
+check_all = importlib.util.module_from_spec(SPEC)
+sys.modules["check_all"] = check_all
+LOADER.exec_module(check_all)
+
+PROGRAM = """#!/bin/sh
+case "$*" in
+  "train --help") echo " --instruction-set" ;;
+  *) echo "$*" ;;
+esac
+"""
+
+
+class CheckAllTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        root = mock.patch.object(check_all, "ROOT", self.folder)
+        root.start()
+        self.addCleanup(root.stop)
+
+    def run_check(self, *command, **needs):
+        check = check_all.Check("name", list(command), **needs)
+        return check_all.run_check(check, "avx2", sys.executable)
+
+    def test_a_check_passes_or_fails_with_its_last_line(self):
+        row = self.run_check("echo", "9 cases: 0 differences")
+        self.assertEqual((row.result, row.last_line), ("passed", "9 cases: 0 differences"))
+        row = self.run_check("sh", "-c", "echo started; echo 1 difference; echo; exit 1")
+        self.assertEqual((row.result, row.last_line), ("FAILED", "1 difference"))
+        log = self.folder / "build" / "checks" / "name_avx2.log"
+        self.assertEqual(log.read_text(), "started\n1 difference\n\n")
+
+    def test_what_is_missing_skips_with_the_reason(self):
+        row = self.run_check("false", modules=("no_such_package",))
+        self.assertEqual(row.result, "skipped")
+        self.assertIn("no_such_package; scripts/setup --peers", row.last_line)
+        with mock.patch.dict("os.environ", {"CLOZE_DATA": str(self.folder)}):
+            row = self.run_check("false", data=("squad",))
+        self.assertEqual(row.last_line, f"{self.folder}/squad does not exist")
+        row = self.run_check("echo", "[  SKIPPED ] 1 test")
+        self.assertEqual(row.result, "skipped", "a test program that found no data")
+
+    def test_the_environment_reaches_the_check(self):
+        row = self.run_check("sh", "-c", "echo campaign $CLOZE_CAMPAIGN",
+                             environment={"CLOZE_CAMPAIGN": "7"})
+        self.assertEqual(row.last_line, "campaign 7")
+
+    def test_only_commands_that_compute_are_limited(self):
+        program = self.folder / "cloze"
+        program.write_text(PROGRAM)
+        program.chmod(0o755)
+        limited = check_all.limited_build(self.folder, "avx2", tempfile.mkdtemp(dir=self.folder))
+        for words, expected in ((["train"], "train --instruction-set avx2"), (["data"], "data")):
+            output = subprocess.run([limited / "cloze", *words], capture_output=True, text=True)
+            self.assertEqual(output.stdout.strip(), expected)
+        with self.assertRaisesRegex(SystemExit, "has no --instruction-set"):
+            check_all.require_limits(limited)
+
+    def test_the_document_has_one_section_for_a_processor(self):
+        document = self.folder / "checks.md"
+        document.write_text("# Checks\n\nWords.\n\n## Other\n\nCommit 1.\n\n## This\n\nCommit 2.\n")
+        rows = [check_all.Row("server", "avx2", "passed", 12.4, "a | b")]
+        with mock.patch.object(check_all, "processor_name", lambda: "This"), \
+                mock.patch.object(check_all, "commit", lambda: "3"):
+            for _ in range(2):
+                check_all.write_document(rows, document)
+        text = document.read_text()
+        self.assertTrue(text.startswith("# Checks\n\nWords.\n\n## Other\n\nCommit 1.\n\n## This\n"))
+        self.assertEqual(text.count("## This"), 1)
+        self.assertIn("Commit 3, ", text)
+        self.assertNotIn("Commit 2", text)
+        self.assertIn("| server | avx2 | passed | 12 | a \\| b |", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
