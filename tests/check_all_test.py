@@ -41,6 +41,9 @@ class CheckAllTest(unittest.TestCase):
         self.assertEqual((row.result, row.last_line), ("passed", "9 cases: 0 differences"))
         row = self.run_check("sh", "-c", "echo started; echo 1 difference; echo; exit 1")
         self.assertEqual((row.result, row.last_line), ("FAILED", "1 difference"))
+        row = self.run_check(self.folder / "absent")
+        self.assertEqual((row.result, row.last_line),
+                         ("FAILED", f"{self.folder}/absent is not built"))
         log = self.folder / "build" / "checks" / "name_avx2.log"
         self.assertEqual(log.read_text(), "started\n1 difference\n\n")
 

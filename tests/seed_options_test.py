@@ -74,7 +74,7 @@ class SupportedTest(unittest.TestCase):
 
 
 class WordsTest(unittest.TestCase):
-    """Those that are supported are tested for their effects by tests/option_effects_test.py."""
+    """Those that are supported are tested for their effects by tests/pretrain_effects_test.py."""
 
     def rows(self, wanted):
         found = [(name, note) for name, word, note in rows(PRETRAINING) if word == wanted]

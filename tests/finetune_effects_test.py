@@ -1,0 +1,154 @@
+"""Every option of `cloze squad` and `cloze glue` that `cloze pretrain` does not have does what it is
+there for.
+
+Usage: finetune_effects_test.py PROGRAM
+Those that all three have are one table of the program's: pretrain_effects_test.py tests them.
+"""
+import json
+import re
+import unittest
+
+from option_effects import Effect, OptionEffects, other_weights, refused
+from pretrain_effects_test import EFFECTS as OF_EVERY_RUN
+
+VOCABULARY = ("[PAD] [UNK] [CLS] [SEP] [MASK] a the cat dog sat ran who where on mat hill . ? and "
+              "then it went home").split()
+CONTEXT = "the cat sat on the mat . the dog ran on the hill . and then it went home ."
+MODEL = {
+    "vocab_file": "vocab.txt", "vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 1,
+    "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 64,
+    "initializer_range": 0.2, "micro_batch_size": 2, "threads": 1, "progress_bar": "false",
+    "base_learning_rate": 0.01, "num_train_steps": 4}
+VERSION_2 = {"version_2_with_negative": "true", "train_file": "squad2.json",
+             "predict_file": "squad2.json"}
+SCORE_ONLY = {"init_checkpoint": "base", "num_train_steps": None, "train_file": None}
+
+
+def question(number, text, answer):
+    answers = [{"text": answer, "answer_start": CONTEXT.index(answer)}] if answer else []
+    return {"id": str(number), "question": text, "answers": answers}
+
+
+def squad(questions, **more):
+    paragraphs = [{"context": CONTEXT, "qas": [{**question(*one), **more} for one in questions]}]
+    return json.dumps({"version": "1.1", "data": [{"title": "t", "paragraphs": paragraphs}]})
+
+
+def make_data(folder):
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n")
+    (folder / "other_vocab.txt").write_text("\n".join(VOCABULARY[:5] + VOCABULARY[:4:-1]) + "\n")
+    asked = [(1, "who sat on the mat ?", "cat"), (2, "who ran ?", "dog"),
+             (3, "where sat the cat and then the dog ?", "mat")]
+    (folder / "squad.json").write_text(squad(asked))
+    (folder / "other.json").write_text(squad(asked[:1]))
+    (folder / "squad2.json").write_text(squad(asked, is_impossible=False).replace(
+        '{"id": "2", "question": "who ran ?", "answers": [{"text": "dog", "answer_start": 29}], '
+        '"is_impossible": false}',
+        '{"id": "2", "question": "who ran ?", "answers": [], "is_impossible": true}'))
+    for place, second in (("glue", "a cat sat"), ("elsewhere", "the dog ran")):
+        for task, labels in (("RTE", ("entailment", "not_entailment")), ("WNLI", ("1", "0"))):
+            rows = "".join(f"{i}\tthe cat sat\t{second}\t{labels[i % 2]}\n" for i in range(8))
+            (folder / place / task).mkdir(parents=True)
+            for split in ("train", "dev"):
+                (folder / place / task / f"{split}.tsv").write_text(
+                    "index\tsentence1\tsentence2\tlabel\n" + rows)
+            (folder / place / task / "test.tsv").write_text(
+                "index\tsentence1\tsentence2\n0\tthe cat sat\ta cat sat\n")
+
+
+# --- What may differ --------------------------------------------------------------------------
+
+def written(run, name):
+    return json.loads((run.folder / name).read_text())
+
+
+def writes(*names):
+    """Exactly these of the files of scores and predictions are there."""
+    def check(run, base):
+        found = {path.name for path in run.folder.iterdir()
+                 if re.match(r"predictions\.json|eval_results|RTE\.tsv", path.name)}
+        return found == set(names) and run.status == 0
+    return check
+
+
+def windows(run):
+    return [int(count) for count in re.findall(r"(\d+) features", run.messages)]
+
+
+def evaluations(run):
+    return len(re.findall(r"^step \d+: ", run.messages, re.MULTILINE))
+
+
+def most_answers(run):
+    return max(len(answers) for answers in written(run, "nbest_predictions.json").values())
+
+
+def no_answers(run, base):
+    return (set(written(run, "predictions.json").values()) == {""} and
+            set(written(base, "predictions.json").values()) != {""})
+
+
+def shared_effects(task, results, predictions):
+    """Options of both commands; `results` and `predictions` are the files that they write."""
+    return {
+        "task": Effect("pretraining", refused(f"choose one of {task}")),
+        "do_training": Effect("true", writes()),
+        "do_evaluation": Effect("true", writes(results), **SCORE_ONLY, base={}),
+        "do_predict": Effect("true", writes(predictions), **SCORE_ONLY, base={}),
+        "output_dir": Effect("output", lambda run, base: (run.folder.parent / "output" /
+                                                          results).exists() and
+                             not (run.folder / results).exists()),
+        "vocab_file": Effect("other_vocab.txt", lambda run, base: run.file("vocab.txt") ==
+                             (run.folder.parent / "other_vocab.txt").read_bytes()),
+        "do_lower_case": Effect("false", lambda run, base: run.json("tokenizer_config.json")
+                                ["do_lower_case"] is False),
+        "num_seeds": Effect(2, lambda run, base: sorted(path.name for path in run.folder.iterdir()
+                                                        if path.is_dir()) ==
+                            ["seed-1234", "seed-1235"]),
+        "evaluations_per_epoch": Effect(0, lambda run, base: evaluations(run) == 0 and
+                                        evaluations(base) > 0),
+    }
+
+
+class SquadEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "squad"
+    KNOWN = OF_EVERY_RUN.keys() - {"train_file"}
+    BASE = {**MODEL, "train_file": "squad.json", "predict_file": "squad.json", "seq_length": 32}
+    EFFECTS = {
+        **shared_effects("SQuAD", "eval_results.json", "predictions.json"),
+        "train_file": Effect("other.json", other_weights),
+        "predict_file": Effect("squad.json", writes("predictions.json", "eval_results.json"),
+                               base={"predict_file": None}),
+        "version_2_with_negative": Effect(
+            "true", lambda run, base: (run.folder / "null_odds.json").exists() and
+            base.status == 2 and "add version_2_with_negative" in base.messages,
+            train_file="squad2.json", predict_file="squad2.json"),
+        "doc_stride": Effect(2, lambda run, base: windows(run) > windows(base),
+                             seq_length=24),
+        "max_query_length": Effect(2, other_weights),
+        "feature_style": Effect("hf", other_weights, seq_length=24, doc_stride=4),
+        "n_best_size": Effect(2, lambda run, base: most_answers(run) == 2 < most_answers(base)),
+        "max_answer_length": Effect(1, lambda run, base: all(
+            len(answer["text"].split()) == 1
+            for answers in written(run, "nbest_predictions.json").values() for answer in answers)),
+        "null_score_diff_threshold": Effect(-1000, no_answers, **VERSION_2),
+    }
+    make_data = staticmethod(make_data)
+
+
+class GlueEffectsTest(OptionEffects, unittest.TestCase):
+    COMMAND = "glue"
+    KNOWN = OF_EVERY_RUN.keys()
+    BASE = {**MODEL, "task_name": "RTE", "data_dir": "glue", "seq_length": 32}
+    EFFECTS = {
+        **shared_effects("GLUE", "eval_results_RTE.json", "RTE.tsv"),
+        "task_name": Effect("WNLI", lambda run, base: run.output.startswith("WNLI ") and
+                            base.output.startswith("RTE ")),
+        "data_dir": Effect("elsewhere", other_weights),
+        "glue_dropout_prob": Effect(0.5, other_weights),
+    }
+    make_data = staticmethod(make_data)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+"""What tests of option effects share: runs of the program, what may differ between two of them, and the
+test that every option of a command has an entry and does what it says there.
+"""
+import functools
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve()
+WORD_TABLE = "bert.embeddings.word_embeddings.weight"
+
+
+class Run:
+    """One run of a command in the folder; an option that is None is left out."""
+
+    def __init__(self, folder, name, command, options):
+        self.folder = folder / name
+        options = {"save_path": name, **options}
+        words = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()
+                 if value is not None]
+        result = subprocess.run([PROGRAM, command, *words], cwd=folder, capture_output=True,
+                                timeout=300)
+        self.status = result.returncode
+        self.output, self.messages = result.stdout.decode(), result.stderr.decode()
+
+    @functools.cached_property
+    def metrics(self):
+        lines = (self.folder / "metrics.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines if '"step"' in line]
+
+    def values(self, name):
+        return [line[name] for line in self.metrics]
+
+    @property
+    def checkpoints(self):
+        return sorted(int(path.name.split("-")[1]) for path in self.folder.glob("checkpoint-*"))
+
+    def file(self, name):
+        return (self.folder / f"checkpoint-{self.checkpoints[-1]}" / name).read_bytes()
+
+    def json(self, name):
+        return json.loads(self.file(name))
+
+    @functools.cached_property
+    def weights(self):
+        return self.file("model.safetensors")
+
+    @functools.cached_property
+    def tensors(self):
+        """Name: shape and values, all of them f32."""
+        size = struct.unpack("<Q", self.weights[:8])[0]
+        header = json.loads(self.weights[8:8 + size])
+        header.pop("__metadata__", None)
+        tensors = {}
+        for name, tensor in header.items():
+            begin, end = (8 + size + offset for offset in tensor["data_offsets"])
+            values = struct.unpack(f"<{(end - begin) // 4}f", self.weights[begin:end])
+            tensors[name] = (tensor["shape"], values)
+        return tensors
+
+
+class Effect:
+    """The option's value, what must be there for it, and what holds then: check(run, base)."""
+
+    def __init__(self, value, check, **needs):
+        self.value, self.check, self.needs = value, check, needs
+
+
+# --- What may differ --------------------------------------------------------------------------
+
+def other_weights(run, base):
+    return run.weights != base.weights
+
+
+def same_weights(run, base):
+    """An option of speed, memory or display leaves every bit of the result as it is."""
+    return run.weights == base.weights
+
+
+def samples(per_step):
+    return lambda run, base: run.values("samples") == [per_step * n for n in (1, 2, 3)]
+
+
+def rates(*expected):
+    return lambda run, base: all(abs(rate - wanted) < 1e-15 for rate, wanted in
+                                 zip(run.values("learning_rate"), expected, strict=True))
+
+
+def shape(tensor, expected):
+    return lambda run, base: run.tensors[tensor][0] == expected
+
+
+def without(part):
+    """Tensors of that name are trained by default; with the option they are gone or stay zero."""
+    def trained(run):
+        return any(any(values) for name, (_, values) in run.tensors.items() if part in name)
+    return lambda run, base: trained(base) and not trained(run)
+
+
+def configured(key, value):
+    """config.json says so, and the model computes otherwise."""
+    return lambda run, base: run.json("config.json")[key] == value and run.weights != base.weights
+
+
+def refused(part, status=2):
+    return lambda run, base: run.status == status and part in run.messages
+
+
+def planned(pattern):
+    """The run is planned so: with the same options `cloze plan` prints it."""
+    return lambda run, base: re.search(pattern, run.output) is not None
+
+
+def steps(count):
+    return lambda run, base: run.metrics[-1]["step"] == count
+
+
+def smaller(name):
+    return lambda run, base: sum(run.values(name)) < sum(base.values(name))
+
+
+def cloze(folder, *words):
+    subprocess.run([PROGRAM, *map(str, words)], cwd=folder, check=True, capture_output=True,
+                   timeout=300)
+
+
+class OptionEffects:
+    """For a unittest.TestCase: COMMAND with the options BASE is run without and with each of EFFECTS.
+
+    KNOWN are options that another test answers for."""
+    KNOWN = frozenset()
+
+    @staticmethod
+    def make_data(folder):
+        """Writes the files that BASE and EFFECTS name."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        cls.make_data(cls.folder)
+        cls.runs = {}
+
+    def run_with(self, name, changes, command):
+        """Runs with the same options are one run."""
+        key = json.dumps([changes, command], sort_keys=True)
+        if key not in self.runs:
+            self.runs[key] = Run(self.folder, name if changes else "base", command,
+                                 {**self.BASE, **changes})
+        return self.runs[key]
+
+    def test_every_option_has_an_entry(self):
+        text = subprocess.run([PROGRAM, self.COMMAND, "--help"], check=True, capture_output=True,
+                              text=True, timeout=60).stdout
+        options = {name.replace("-", "_") for name in
+                   re.findall(r"^ +(?:-h,)?--([a-z0-9-]+)", text, re.MULTILINE)} - {"help"}
+        self.assertEqual(options - self.EFFECTS.keys() - self.KNOWN, set())
+        self.assertEqual(self.EFFECTS.keys() - options, set())
+
+    def test_every_option_has_its_effect(self):
+        self.run_with("base", {}, self.COMMAND)
+        for name, effect in self.EFFECTS.items():
+            needs = dict(effect.needs)
+            command = needs.pop("command", self.COMMAND)
+            base = self.run_with(f"{name}-base", needs.pop("base", needs), self.COMMAND)
+            run = self.run_with(name, {**needs, name: effect.value}, command)
+            with self.subTest(name):
+                try:
+                    self.assertTrue(effect.check(run, base))
+                except Exception as error:
+                    self.fail(f"{error}\nwithout: {base.messages[-400:]}\nwith: "
+                              f"{run.messages[-400:]}\n{run.output[-300:]}")
