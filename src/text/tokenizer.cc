@@ -1,6 +1,6 @@
 #include "text/tokenizer.h"
 
-#include <limits>
+#include <algorithm>
 
 #include "base/error.h"
 
@@ -16,17 +16,21 @@ std::string_view profile_name(Profile profile) {
   return profile == Profile::kHuggingFace ? "hf" : "google";
 }
 
-Tokenizer::Tokenizer(Vocabulary vocabulary, TokenizerOptions options)
+Tokenizer::Tokenizer(Vocabulary vocabulary, TokenizerOptions options, int64_t rows)
     : vocabulary_(std::move(vocabulary)),
       options_(options),
       basic_tokenizer_(options),
-      word_piece_(vocabulary_) {}
+      word_piece_(vocabulary_),
+      rows_(rows) {}
 
 uint64_t Tokenizer::append_ids(std::string_view text, std::vector<int32_t>& ids) const {
   const int32_t unknown = vocabulary_.unknown_id();
-  return basic_tokenizer_.split<false>(text, [&](const Word& word) {
+  const size_t old_size = ids.size();
+  const uint64_t num_invalid = basic_tokenizer_.split<false>(text, [&](const Word& word) {
     if (word.is_overlong || !word_piece_.append_pieces(word.text, ids)) ids.push_back(unknown);
   });
+  replace_rowless(std::span(ids).subspan(old_size));
+  return num_invalid;
 }
 
 Encoding Tokenizer::encode(std::string_view text) const {
@@ -43,7 +47,14 @@ Encoding Tokenizer::encode(std::string_view text) const {
       append_offsets(word, first_piece, encoding);
     }
   });
+  replace_rowless(encoding.ids);
   return encoding;
+}
+
+void Tokenizer::replace_rowless(std::span<int32_t> ids) const {
+  if (rows_ >= vocabulary_.size()) return;
+  std::ranges::replace_if(
+      ids, [&](int32_t id) { return id >= rows_; }, vocabulary_.unknown_id());
 }
 
 void Tokenizer::append_offsets(const Word& word, size_t first_piece, Encoding& encoding) const {

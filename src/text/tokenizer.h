@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -32,7 +34,10 @@ struct Encoding {
 
 class Tokenizer {
  public:
-  Tokenizer(Vocabulary vocabulary, TokenizerOptions options);
+  static constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
+
+  // Tokens from id `rows` on, which the model has no embedding for, become [UNK] (table_rows.h).
+  Tokenizer(Vocabulary vocabulary, TokenizerOptions options, int64_t rows = kAllRows);
 
   // Appends the ids of the text. Returns the number of invalid UTF-8 sequences, left out.
   uint64_t append_ids(std::string_view text, std::vector<int32_t>& ids) const;
@@ -46,11 +51,13 @@ class Tokenizer {
 
  private:
   void append_offsets(const Word& word, size_t first_piece, Encoding& encoding) const;
+  void replace_rowless(std::span<int32_t> ids) const;
 
   Vocabulary vocabulary_;
   TokenizerOptions options_;
   BasicTokenizer basic_tokenizer_;
   WordPiece word_piece_;
+  int64_t rows_;
 };
 
 }  // namespace cloze::text

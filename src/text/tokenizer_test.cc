@@ -249,5 +249,19 @@ TEST(TokenizerTest, ThreadsMayShareOneTokenizer) {
   for (const auto& own : ids) EXPECT_EQ(own, ids[0]);
 }
 
+TEST(Tokenizer, PiecesWithoutARowAreUnknown) {
+  // Ids 5 to 9, of which 8 and 9 have no row.
+  const Vocabulary vocabulary = make_vocabulary({"ab", "##cd", "e", "##f", "abcd"});
+  const Tokenizer tokenizer(vocabulary, kHuggingFaceUncased, 8);
+  std::vector<int32_t> ids{8};  // what is there before is left alone
+  tokenizer.append_ids("e abcd ef abcdcd", ids);
+  EXPECT_EQ(ids, (std::vector<int32_t>{8, 7, 1, 7, 1, 1, 6}));
+  const Encoding encoding = tokenizer.encode("ef abcdcd");
+  EXPECT_EQ(encoding.ids, (std::vector<int32_t>{7, 1, 1, 6}));
+  EXPECT_EQ(encoding.offsets[1].begin, 1u);
+  EXPECT_EQ(encoding.offsets[2].end, 7u);
+  EXPECT_EQ(encoding.offsets[3].end, 9u);
+}
+
 }  // namespace
 }  // namespace cloze::text
