@@ -1,0 +1,40 @@
+// A dataset for a model whose table of word embeddings has fewer rows than the data has ids
+// (text/table_rows.h): ids without a row become [UNK], in the text and among the labels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "data/dataset.h"
+
+namespace cloze::data {
+
+struct RowLimit {
+  int64_t rows = 0;
+  int32_t unknown_id = 0;  // below rows
+};
+
+class RowLimitedDataset final : public Dataset {
+ public:
+  RowLimitedDataset(std::shared_ptr<const Dataset> dataset, const RowLimit& limit)
+      : dataset_(std::move(dataset)), limit_(limit) {}
+
+  int64_t size() const override { return dataset_->size(); }
+  Sample sample(int64_t index, int64_t epoch) const override;
+  std::string fingerprint() const override { return dataset_->fingerprint(); }
+
+  // How much of the text has no row, in at most `max_samples` samples spread over the data.
+  struct Count {
+    int64_t samples = 0;
+    int64_t tokens = 0;
+    int64_t rowless = 0;  // of the tokens
+  };
+  Count count(int64_t max_samples) const;
+
+ private:
+  std::shared_ptr<const Dataset> dataset_;
+  RowLimit limit_;
+};
+
+}  // namespace cloze::data
