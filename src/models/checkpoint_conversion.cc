@@ -15,9 +15,9 @@
 #include "models/converted_folder.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
+#include "models/stored_tokenizer.h"
 #include "models/tensor_editing.h"
 #include "platform/file.h"
-#include "text/vocabulary.h"
 
 namespace cloze::models {
 namespace {
@@ -168,9 +168,8 @@ class Conversion {
       if (!to_hugging_face() && !from_graphcore()) compare_with_programs();
     }
     converted_.vocabulary_file = options_.vocabulary_file;
-    const fs::path beside = model_.folder() / "vocab.txt";
-    if (converted_.vocabulary_file.empty() && fs::exists(beside)) {
-      converted_.vocabulary_file = beside;
+    if (converted_.vocabulary_file.empty()) {
+      converted_.vocabulary_file = vocabulary_file_in(model_.folder()).value_or("");
     }
   }
 
@@ -244,7 +243,7 @@ class Conversion {
     if (options_.vocab_size) return *options_.vocab_size;
     if (to_graphcore() && !from_graphcore()) return std::min(rows, kGraphcoreVocabulary);
     if (from_graphcore() && !to_graphcore() && !converted_.vocabulary_file.empty()) {
-      const int64_t tokens = text::Vocabulary::load(converted_.vocabulary_file).size();
+      const int64_t tokens = load_vocabulary(converted_.vocabulary_file).size();
       return std::max(rows, tokens);
     }
     return rows;
@@ -393,7 +392,7 @@ class Conversion {
     if (!fs::is_directory(options_.checkpoint)) return;
     std::vector<std::string> names = model_.other_files();
     std::erase_if(names, [&](const std::string& name) {
-      return name == configuration_name_ || name == "vocab.txt" ||
+      return name == configuration_name_ || name == converted_.vocabulary_file.filename() ||
              std::ranges::find(report_.files, name) != report_.files.end();
     });
     if (!names.empty()) note("files of the folder that are not carried over: {}", names_of(names));

@@ -27,7 +27,7 @@ struct ConversionOptions {
   std::filesystem::path checkpoint;       // a folder, a file or a prefix
   std::filesystem::path output_dir;       // new or empty
   std::filesystem::path config_file;      // empty: the one beside the checkpoint
-  std::filesystem::path vocabulary_file;  // empty: vocab.txt beside the checkpoint, if it is there
+  std::filesystem::path vocabulary_file;  // empty: the one beside the checkpoint, if any
   // Rows of the word table; none: as they are, except that Graphcore's default and its undoing
   // (where the vocabulary file tells the number) need not be asked for.
   std::optional<int64_t> vocab_size;

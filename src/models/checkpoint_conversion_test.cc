@@ -9,6 +9,7 @@
 #include "formats/json.h"
 #include "models/stored_model.h"
 #include "platform/file.h"
+#include "text/vocabulary.h"
 
 namespace cloze::models {
 namespace {
@@ -122,14 +123,18 @@ TEST_F(CheckpointConversionTest, GoogleIsReadyForGraphcore) {
   EXPECT_EQ(formats::read_json_file(folder_ / "g/bert_config.json")["use_cls_layer"], false);
 }
 
-// Of a model without them, transformers gets zeros; the rows that were cut come back.
+// Of a model without them, transformers gets zeros; the rows that were cut come back with the whole
+// vocabulary.
 TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
   ConversionOptions asked = options("google2graphcore", kFixtures / "google", "g");
   asked.vocab_size = 20;
   asked.use_qkv_bias = false;
   asked.precision = 32;
   convert_checkpoint(asked);
-  const auto report = convert_checkpoint(options("graphcore2hf", folder_ / "g", "hf"));
+  EXPECT_EQ(text::Vocabulary::load(folder_ / "g/vocab.txt").size(), 20);
+  ConversionOptions back = options("graphcore2hf", folder_ / "g", "hf");
+  back.vocabulary_file = kFixtures / "google/vocab.txt";
+  const auto report = convert_checkpoint(back);
   const formats::ModelTensors tensors(folder_ / "hf");
   const TensorView* bias = tensors.find("bert.encoder.layer.1.attention.self.value.bias");
   ASSERT_NE(bias, nullptr);
@@ -181,7 +186,7 @@ TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
   EXPECT_TRUE(has_note(report, "left out, a constant: bert.embeddings.position_ids"));
   EXPECT_TRUE(has_note(report, "left out, a copy of bert.embeddings.word_embeddings.weight"));
   EXPECT_TRUE(has_note(report, "renamed, 1 tensors: bert.embeddings.LayerNorm.gamma"));
-  EXPECT_TRUE(has_note(report, "there is no vocab.txt"));
+  EXPECT_TRUE(has_note(report, "there is no vocabulary"));
 }
 
 TEST_F(CheckpointConversionTest, WrongInputIsRefused) {

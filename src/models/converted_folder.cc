@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "base/error.h"
 #include "formats/json.h"
 #include "models/hugging_face_config.h"
 #include "models/hugging_face_tokenizer.h"
+#include "models/stored_tokenizer.h"
+#include "models/tokenizer_json.h"
 #include "platform/file.h"
 #include "text/vocabulary.h"
 
@@ -59,9 +63,21 @@ std::string model_card(const ConvertedModel& model) {
       c.max_position_embeddings, model.source_name);
 }
 
-text::Vocabulary first_tokens(const text::Vocabulary& vocabulary, int64_t count) {
-  const auto& tokens = vocabulary.tokens();
-  return text::Vocabulary::from_tokens({tokens.begin(), tokens.begin() + count});
+// The tokens that have an embedding; `notes` says what does not fit.
+text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t rows,
+                             std::vector<std::string>& notes) {
+  const int64_t tokens = vocabulary.size();
+  if (rows > tokens) {
+    notes.push_back(fmt::format("the last {} of {} word embeddings belong to no token (padding)",
+                                rows - tokens, rows));
+  }
+  if (rows >= tokens) return vocabulary;
+  notes.push_back(
+      fmt::format("the vocabulary's {} tokens were cut to the {} that have an "
+                  "embedding, the last is now {}",
+                  tokens, rows, vocabulary.token(static_cast<int32_t>(rows - 1))));
+  const auto& all = vocabulary.tokens();
+  return text::Vocabulary::from_tokens({all.begin(), all.begin() + rows});
 }
 
 std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary,
@@ -75,10 +91,17 @@ std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary,
           {"special_tokens_map.json", special_tokens_map_text()}};
 }
 
-void note_size(int64_t tokens, int64_t rows, std::vector<std::string>& notes) {
-  if (rows > tokens) {
-    notes.push_back(fmt::format("the last {} of {} word embeddings belong to no token (padding)",
-                                rows - tokens, rows));
+// Why the tokenizer of a folder is not BERT's, when it is not.
+std::optional<std::string> foreign_tokenizer(const fs::path& folder) {
+  if (const auto name = foreign_tokenizer_class(folder)) {
+    return fmt::format("tokenizer_class is {}", *name);
+  }
+  if (!fs::exists(folder / "tokenizer.json")) return std::nullopt;
+  try {
+    read_tokenizer_json(folder / "tokenizer.json");
+    return std::nullopt;
+  } catch (const UserError& error) {
+    return error.what();
   }
 }
 
@@ -94,29 +117,22 @@ bool copy_tokenizer_file(const fs::path& folder, const char* name, std::vector<N
 void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& files,
                          std::vector<std::string>& notes) {
   if (model.vocabulary_file.empty()) {
-    notes.push_back("there is no vocab.txt, so no tokenizer's files; give --vocab-file");
+    notes.push_back("there is no vocabulary, so no tokenizer's files; give --vocab-file");
     return;
   }
   const fs::path folder = model.vocabulary_file.parent_path();
-  const auto whole = text::Vocabulary::load(model.vocabulary_file);
-  const int64_t rows = model.config.vocab_size;
-  note_size(whole.size(), rows, notes);
-  if (const auto foreign = foreign_tokenizer_class(folder)) {
-    notes.push_back(fmt::format(
-        "tokenizer_class is {}: the tokenizer's files are copied as they are", *foreign));
+  if (const auto foreign = foreign_tokenizer(folder)) {
+    notes.push_back(*foreign + ": the tokenizer's files are copied as they are");
     for (const char* name : kTokenizerFiles) copy_tokenizer_file(folder, name, files);
     return;
   }
-  const bool is_cut = whole.size() > rows;
-  if (is_cut) {
-    notes.push_back(
-        fmt::format("the vocabulary's {} tokens were cut to the {} that have an "
-                    "embedding, the last is now {}",
-                    whole.size(), rows, whole.token(static_cast<int32_t>(rows - 1))));
-  }
-  std::vector<NamedText> made = tokenizer_files_of(is_cut ? first_tokens(whole, rows) : whole,
-                                                   read_tokenizer_options(folder, whole),
-                                                   model.config.max_position_embeddings);
+  const StoredTokenizer tokenizer = read_tokenizer(folder, model.vocabulary_file);
+  notes.insert(notes.end(), tokenizer.notes.begin(), tokenizer.notes.end());
+  const int64_t rows = model.config.vocab_size;
+  const bool is_cut = tokenizer.vocabulary.size() > rows;
+  std::vector<NamedText> made =
+      tokenizer_files_of(cut_to_rows(tokenizer.vocabulary, rows, notes), tokenizer.options,
+                         model.config.max_position_embeddings);
   const bool is_beside = !model.source_folder.empty() && folder == model.source_folder;
   for (const char* name : kTokenizerFiles) {
     if (is_beside && !is_cut && copy_tokenizer_file(folder, name, files)) continue;
@@ -185,10 +201,11 @@ std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_gr
   }
   std::vector<NamedText> files = {{"bert_config.json", formats::json_text(config)}};
   if (model.vocabulary_file.empty()) {
-    notes.push_back("there is no vocab.txt; give --vocab-file to have one beside the checkpoint");
+    notes.push_back("there is no vocabulary; give --vocab-file to have one beside the checkpoint");
   } else {
-    files.push_back({"vocab.txt", platform::read_file(model.vocabulary_file)});
-    note_size(text::Vocabulary::load(model.vocabulary_file).size(), model.config.vocab_size, notes);
+    const auto vocabulary = load_vocabulary(model.vocabulary_file);
+    files.push_back(
+        {"vocab.txt", cut_to_rows(vocabulary, model.config.vocab_size, notes).to_text()});
   }
   return files;
 }

@@ -123,5 +123,13 @@ TEST(ConvertedFolder, TensorflowsConfigurationHasGraphcoresSwitchesOnlyThere) {
   EXPECT_EQ((*graphcore)["vocab_size"], 22);
 }
 
+TEST(ConvertedFolder, TensorflowsVocabularyIsCutToTheRows) {
+  std::vector<std::string> notes;
+  const auto files = tensorflow_files(model_of(20), true, true, notes);
+  EXPECT_TRUE(text_of(files, "vocab.txt").ends_with("\nn\no\n"));
+  EXPECT_EQ(notes, std::vector<std::string>{"the vocabulary's 22 tokens were cut to the 20 that "
+                                            "have an embedding, the last is now o"});
+}
+
 }  // namespace
 }  // namespace cloze::models

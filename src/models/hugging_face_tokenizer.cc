@@ -19,11 +19,12 @@ constexpr int64_t kMaxWordCharacters = 100;  // longer words become [UNK], as in
 
 constexpr const char* kTokenizerConfigName = "tokenizer_config.json";
 
-// Those that split as BERT's does; the last two leave it to tokenizer.json.
-constexpr std::array<std::string_view, 8> kBertTokenizers = {
-    "BertTokenizer",     "BertTokenizerFast",       "DistilBertTokenizer",
-    "ElectraTokenizer",  "DistilBertTokenizerFast", "ElectraTokenizerFast",
-    "TokenizersBackend", "PreTrainedTokenizerFast"};
+// Those that split as BERT's does, and those that leave it to tokenizer.json.
+constexpr std::array<std::string_view, 6> kBertTokenizers = {
+    "BertTokenizer",    "BertTokenizerFast",       "DistilBertTokenizer",
+    "ElectraTokenizer", "DistilBertTokenizerFast", "ElectraTokenizerFast"};
+constexpr std::array<std::string_view, 2> kGenericTokenizers = {"TokenizersBackend",
+                                                                "PreTrainedTokenizerFast"};
 
 using TokenIds = std::unordered_map<std::string_view, int64_t>;
 
@@ -110,6 +111,17 @@ nlohmann::json tokenizer_config_in(const std::filesystem::path& folder) {
   return json;
 }
 
+std::optional<nlohmann::json> tokenizer_class_in(const std::filesystem::path& folder) {
+  const nlohmann::json json = tokenizer_config_in(folder);
+  const auto found = json.find("tokenizer_class");
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  return *found;
+}
+
+bool is_among(std::span<const std::string_view> names, const nlohmann::json& name) {
+  return name.is_string() && std::ranges::count(names, name.get<std::string>()) > 0;
+}
+
 }  // namespace
 
 std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
@@ -166,8 +178,8 @@ std::string vocabulary_text(const TokenizerDescription& tokenizer) {
 }
 
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
-                                              const text::Vocabulary& vocabulary) {
-  text::TokenizerOptions options{.lower_case = vocabulary.likely_lower_cased()};
+                                              const text::TokenizerOptions& otherwise) {
+  text::TokenizerOptions options = otherwise;
   const nlohmann::json json = tokenizer_config_in(folder);
   const auto said = [&](const char* key) -> std::optional<bool> {
     const auto found = json.find(key);
@@ -177,19 +189,23 @@ text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folde
                      (folder / kTokenizerConfigName).string(), key, found->dump());
   };
   options.lower_case = said("do_lower_case").value_or(options.lower_case);
-  options.strip_accents = said("strip_accents");
-  options.tokenize_chinese_chars = said("tokenize_chinese_chars").value_or(true);
+  if (const auto strip_accents = said("strip_accents")) options.strip_accents = strip_accents;
+  options.tokenize_chinese_chars =
+      said("tokenize_chinese_chars").value_or(options.tokenize_chinese_chars);
   return options;
 }
 
+bool tokenizer_json_rules(const std::filesystem::path& folder) {
+  const std::optional<nlohmann::json> name = tokenizer_class_in(folder);
+  return name && is_among(kGenericTokenizers, *name);
+}
+
 std::optional<std::string> foreign_tokenizer_class(const std::filesystem::path& folder) {
-  const nlohmann::json json = tokenizer_config_in(folder);
-  const auto found = json.find("tokenizer_class");
-  if (found == json.end() || found->is_null()) return std::nullopt;
-  if (found->is_string() && std::ranges::count(kBertTokenizers, found->get<std::string>())) {
+  const std::optional<nlohmann::json> name = tokenizer_class_in(folder);
+  if (!name || is_among(kBertTokenizers, *name) || is_among(kGenericTokenizers, *name)) {
     return std::nullopt;
   }
-  return found->dump();
+  return name->dump();
 }
 
 void require_bert_tokenizer(const std::filesystem::path& folder) {

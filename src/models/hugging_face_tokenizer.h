@@ -11,7 +11,6 @@
 #include <string>
 
 #include "text/tokenizer_options.h"
-#include "text/vocabulary.h"
 
 namespace cloze::models {
 
@@ -29,10 +28,12 @@ std::string special_tokens_map_text();
 std::string vocabulary_text(const TokenizerDescription& tokenizer);
 
 // What the tokenizer_config.json of a folder says, and where that says nothing (or the folder is
-// empty: there is none) whether the vocabulary looks lower-cased. UserError for what is neither
-// true nor false.
+// empty: there is none) `otherwise`. UserError for what is neither true nor false.
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
-                                              const text::Vocabulary& vocabulary);
+                                              const text::TokenizerOptions& otherwise);
+
+// Whether that file names a class that leaves all to tokenizer.json.
+bool tokenizer_json_rules(const std::filesystem::path& folder);
 
 // The tokenizer_class that file names, as JSON, when its words are not BERT's.
 std::optional<std::string> foreign_tokenizer_class(const std::filesystem::path& folder);
