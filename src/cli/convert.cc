@@ -66,7 +66,7 @@ void add_convert(Subcommand parent) {
   command.add_option("--config", conversion.config_file,
                      "config.json or bert_config.json; default: the one beside the checkpoint");
   command.add_option("--vocab-file", conversion.vocabulary_file,
-                     "vocab.txt; default: the one beside the checkpoint");
+                     "vocab.txt or tokenizer.json; default: the one beside the checkpoint");
   command.add_option("--vocab-size", conversion.vocab_size,
                      "Rows of the word table; new ones are the mean of the others. Default: as "
                      "they are; to graphcore at most 30400");

@@ -313,7 +313,7 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
             error_of(glue() + std::vector<std::string>{"--vocab-file", path("cased.txt"),
                                                        "--do-lower-case", "true"}));
   expect_in("they do not belong together",
-            error_of(glue() + std::vector<std::string>{"--vocab-size", "10"}));
+            error_of(glue() + std::vector<std::string>{"--vocab-size", "9"}));
   expect_in("excludes",
             error_of({"fill", "--init-checkpoint", "x", "--score", "y", "--text", "z"}));
   expect_in("nothing to do", error_of(glue() + std::vector<std::string>{"--data-dir", "/nowhere"}));

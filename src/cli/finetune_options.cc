@@ -13,8 +13,9 @@
 #include "cli/graphcore_form.h"
 #include "cli/inference/inference_options.h"
 #include "models/hugging_face_config.h"
-#include "models/hugging_face_tokenizer.h"
 #include "models/stored_model.h"
+#include "models/stored_tokenizer.h"
+#include "text/table_rows.h"
 #include "train/checkpoint.h"
 
 namespace cloze::cli {
@@ -46,7 +47,7 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
              .group = group});
   table.add({.name = "vocab_file",
              .target = &o.vocab_file,
-             .help = "vocab.txt (that of the start model)",
+             .help = "vocab.txt or tokenizer.json (that of the start model)",
              .group = group});
   table.add({.name = "do_lower_case",
              .target = &o.do_lower_case,
@@ -194,17 +195,22 @@ models::BertHead start_head(const fs::path& configuration) {
   }
 }
 
-text::TokenizerOptions tokenizer_options(const FinetuneOptions& options, const OptionTable& table,
-                                         const fs::path& folder, const text::Vocabulary& vocabulary,
-                                         const std::string& vocabulary_path) {
-  models::require_bert_tokenizer(folder);
-  text::TokenizerOptions tokenizer = models::read_tokenizer_options(folder, vocabulary);
-  if (is_set(table, "do_lower_case")) tokenizer.lower_case = options.do_lower_case;
-  if (tokenizer.lower_case && !vocabulary.likely_lower_cased()) {
-    throw_user_error("do_lower_case is true, but {} has capital letters; set it to false",
-                     vocabulary_path);
+// Prints what there is to say on it.
+models::StoredTokenizer start_tokenizer(const FinetuneOptions& options, const OptionTable& table,
+                                        const fs::path& folder) {
+  if (options.vocab_file.empty() && folder.empty()) {
+    throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
   }
-  return tokenizer;
+  models::StoredTokenizer stored = models::read_tokenizer(folder, options.vocab_file);
+  if (is_set(table, "do_lower_case")) stored.options.lower_case = options.do_lower_case;
+  const std::string source = stored.vocabulary_file.string();
+  if (stored.options.lower_case && !stored.vocabulary.likely_lower_cased()) {
+    throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", source);
+  }
+  for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
+  const auto missing = text::missing_rows(stored.vocabulary, options.model.vocab_size, source);
+  if (missing) fmt::print(stderr, "note: {}\n", *missing);
+  return stored;
 }
 
 }  // namespace
@@ -244,13 +250,6 @@ void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   const fs::path path = start_path(options);
   const fs::path folder = path.empty() ? fs::path() : models::folder_of(path);
-  const std::string vocabulary_path = options.vocab_file.empty() && !folder.empty()
-                                          ? (folder / "vocab.txt").string()
-                                          : options.vocab_file;
-  if (vocabulary_path.empty()) {
-    throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
-  }
-  text::Vocabulary vocabulary = text::Vocabulary::load(vocabulary_path);
   if (path.empty()) {
     require_sizes(table);
     validate_model(options);
@@ -259,17 +258,13 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     options.model = merged_config(path, options.model, table);
     fit_seq_length(options, table);
   }
-  if (vocabulary.size() > options.model.vocab_size) {
-    throw_user_error("{} has {} tokens, the model's vocab_size is {}; they do not belong together",
-                     vocabulary_path, vocabulary.size(), options.model.vocab_size);
-  }
-  const text::TokenizerOptions tokenizer =
-      tokenizer_options(options, table, folder, vocabulary, vocabulary_path);
+  models::StoredTokenizer stored = start_tokenizer(options, table, folder);
+  const int64_t rows = options.model.vocab_size;
   models::BertHead head;
   if (!path.empty()) head = start_head(models::configuration_of(path));
   return {.config = options.model,
           .head = std::move(head),
-          .tokenizer = text::Tokenizer(std::move(vocabulary), tokenizer)};
+          .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};
 }
 
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,

@@ -11,10 +11,12 @@
 #include "cli/tokenizer_options.h"
 #include "data/generated_dataset.h"
 #include "data/records/record_dataset.h"
+#include "data/row_limited_dataset.h"
 #include "data/token_store/token_store_dataset.h"
+#include "models/stored_tokenizer.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
-#include "text/vocabulary.h"
+#include "text/table_rows.h"
 
 namespace cloze::cli {
 namespace {
@@ -48,17 +50,36 @@ data::NextSentence next_sentence_named(const std::string& name) {
   return name == "none" ? data::NextSentence::kNone : data::NextSentence::kRandom;
 }
 
-void check_size(const text::Vocabulary& vocabulary, const std::string& source,
-                const PretrainOptions& options) {
-  if (vocabulary.size() > options.model.vocab_size) {
-    throw_user_error("{} has {} tokens, vocab_size is {}; set --vocab-size {}", source,
-                     vocabulary.size(), options.model.vocab_size, vocabulary.size());
+// The most samples that are looked at to say how much of the data has no row.
+constexpr int64_t kCountedSamples = 4096;
+// That of all vocabularies of BERT that were published.
+constexpr int32_t kPublishedUnknownId = 100;
+
+// The data with [UNK] for ids without a row. `named` says where the ids come from; `missing`, the
+// sentence on their vocabulary, is empty where none is known.
+std::shared_ptr<const data::Dataset> limited_to_rows(std::shared_ptr<const data::Dataset> dataset,
+                                                     const data::RowLimit& limit,
+                                                     const std::string& missing) {
+  auto limited = std::make_shared<data::RowLimitedDataset>(std::move(dataset), limit);
+  const auto count = limited->count(kCountedSamples);
+  if (!missing.empty() || count.rowless > 0) {
+    fmt::print(stderr, "note: {}; {} of {} tokens in {} of {} samples\n",
+               missing.empty() ? fmt::format("ids from vocab_size {} on are read as [UNK], id {}",
+                                             limit.rows, limit.unknown_id)
+                               : missing,
+               count.rowless, count.tokens, count.samples, limited->size());
   }
+  return limited;
+}
+
+std::optional<std::string> missing_rows(const text::Vocabulary& vocabulary,
+                                        const std::string& source, const PretrainOptions& options) {
+  return text::missing_rows(vocabulary, options.model.vocab_size, source);
 }
 
 void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions& options) {
   if (options.vocab_file.empty()) return;
-  if (text::Vocabulary::load(options.vocab_file).to_text() == store.vocabulary().to_text()) return;
+  if (models::load_vocabulary(options.vocab_file).to_text() == store.vocabulary().to_text()) return;
   throw_user_error(
       "vocab_file {} is not the vocabulary of the token store {}; leave it out, or make the store "
       "anew with cloze data tokens",
@@ -69,7 +90,9 @@ PretrainData open_store(const PretrainOptions& options) {
   if (!options.input_file.empty()) build_store(options);
   auto store = std::make_shared<const data::TokenStore>(store_folder(options));
   check_same_vocabulary(*store, options);
-  check_size(store->vocabulary(), store->folder().string(), options);
+  const auto missing = missing_rows(store->vocabulary(), store->folder().string(), options);
+  const data::RowLimit limit{.rows = options.model.vocab_size,
+                             .unknown_id = store->vocabulary().unknown_id()};
   const data::TokenStoreManifest manifest = store->manifest();
   PretrainData opened{.tokens = store->vocabulary().tokens(),
                       .tokenizer = manifest.rules.tokenizer};
@@ -85,21 +108,23 @@ PretrainData open_store(const PretrainOptions& options) {
   fmt::print(stderr, "{} documents, {:.1f} million tokens, {} samples an epoch\n",
              manifest.documents, static_cast<double>(manifest.tokens) / 1e6,
              opened.dataset->size());
+  if (missing) opened.dataset = limited_to_rows(opened.dataset, limit, *missing);
   return opened;
 }
 
-std::shared_ptr<const data::Dataset> open_without_vocabulary(const PretrainOptions& options) {
-  if (options.generated_data) {
-    return std::make_shared<data::GeneratedDataset>(
-        data::GeneratedOptions{.sequence_length = options.seq_length,
-                               .max_predictions = options.max_predictions_per_seq,
-                               .vocabulary_size = options.model.vocab_size,
-                               .seed = static_cast<uint64_t>(options.seed)});
-  }
+std::shared_ptr<const data::Dataset> open_generated(const PretrainOptions& options) {
+  return std::make_shared<data::GeneratedDataset>(
+      data::GeneratedOptions{.sequence_length = options.seq_length,
+                             .max_predictions = options.max_predictions_per_seq,
+                             .vocabulary_size = options.model.vocab_size,
+                             .seed = static_cast<uint64_t>(options.seed)});
+}
+
+std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options) {
   const data::RecordShape shape{
       .sequence_length = options.seq_length,
       .max_predictions = options.max_predictions_per_seq,
-      .vocabulary_size = options.model.vocab_size,
+      .vocabulary_size = text::max_ids(options.model.vocab_size),
       .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt};
   auto records = std::make_shared<data::RecordDataset>(
       platform::expand_paths(options.train_file),
@@ -113,25 +138,44 @@ std::shared_ptr<const data::Dataset> open_without_vocabulary(const PretrainOptio
   return records;
 }
 
-std::vector<std::string> vocabulary_tokens(const PretrainOptions& options) {
-  if (options.vocab_file.empty()) return {};
-  const auto vocabulary = text::Vocabulary::load(options.vocab_file);
-  check_size(vocabulary, "vocab_file " + options.vocab_file, options);
+std::optional<text::Vocabulary> named_vocabulary(const PretrainOptions& options) {
+  if (options.vocab_file.empty()) return std::nullopt;
+  auto vocabulary = models::load_vocabulary(options.vocab_file);
   if (options.do_lower_case && !vocabulary.likely_lower_cased()) {
     throw_user_error(
         "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
         options.vocab_file);
   }
-  return vocabulary.tokens();
+  return vocabulary;
+}
+
+// Records and generated samples, which have no vocabulary of their own.
+PretrainData open_without_text(const PretrainOptions& options) {
+  const auto vocabulary = named_vocabulary(options);
+  const auto missing = vocabulary
+                           ? missing_rows(*vocabulary, "vocab_file " + options.vocab_file, options)
+                           : std::nullopt;
+  PretrainData opened{.tokenizer = {.lower_case = options.do_lower_case}};
+  if (vocabulary) opened.tokens = vocabulary->tokens();
+  if (options.generated_data) {
+    opened.dataset = open_generated(options);
+    return opened;
+  }
+  const int32_t unknown_id = vocabulary ? vocabulary->unknown_id() : kPublishedUnknownId;
+  opened.dataset = open_records(options);
+  if (unknown_id < options.model.vocab_size) {
+    opened.dataset = limited_to_rows(opened.dataset,
+                                     {.rows = options.model.vocab_size, .unknown_id = unknown_id},
+                                     missing.value_or(""));
+  }
+  return opened;
 }
 
 }  // namespace
 
 PretrainData open_pretrain_data(const PretrainOptions& options) {
   if (draws_samples(options)) return open_store(options);
-  return {.dataset = open_without_vocabulary(options),
-          .tokens = vocabulary_tokens(options),
-          .tokenizer = {.lower_case = options.do_lower_case}};
+  return open_without_text(options);
 }
 
 bool draws_samples(const PretrainOptions& options) {

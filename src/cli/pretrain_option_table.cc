@@ -30,10 +30,11 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
              .target = &o.token_store,
              .help = "Folder that keeps the tokens of input_file (save_path/tokens)",
              .group = group});
-  table.add({.name = "vocab_file",
-             .target = &o.vocab_file,
-             .help = "vocab.txt of the records or for the text; goes into checkpoints",
-             .group = group});
+  table.add(
+      {.name = "vocab_file",
+       .target = &o.vocab_file,
+       .help = "vocab.txt or tokenizer.json of the records or for the text; goes into checkpoints",
+       .group = group});
   table.add({.name = "profile",
              .target = &o.profile,
              .help = "Tokenizer rules for input_file (hf)",

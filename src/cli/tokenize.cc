@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/standard_output.h"
+#include "models/stored_tokenizer.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -55,7 +56,7 @@ uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std:
 
 void tokenize(const TokenizeOptions& options) {
   constexpr size_t kFlushBytes = size_t{1} << 20;
-  const text::Tokenizer tokenizer(text::Vocabulary::load(options.vocab),
+  const text::Tokenizer tokenizer(models::load_vocabulary(options.vocab),
                                   {.profile = text::profile_from_name(options.profile),
                                    .lower_case = !options.cased,
                                    .strip_accents = options.strip_accents,
@@ -81,7 +82,7 @@ void add_tokenize(Subcommand parent) {
   const auto options = std::make_shared<TokenizeOptions>();
   Subcommand command =
       parent.add_subcommand("tokenize", "Print the token ids of each line of standard input");
-  command.add_option("--vocab-file", options->vocab, "vocab.txt, one token per line").required();
+  command.add_option("--vocab-file", options->vocab, "vocab.txt or tokenizer.json").required();
   command.add_flag("--cased", options->cased, "Keep capitals and accents");
   command.add_option("--strip-accents", options->strip_accents,
                      "Strip accents, true or false; as --cased says if left out");

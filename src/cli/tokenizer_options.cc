@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "models/stored_tokenizer.h"
 
 namespace cloze::cli {
 namespace {
@@ -34,14 +35,15 @@ void add_input_format(Subcommand& command, std::string& format) {
 }
 
 void add_tokenizer_options(Subcommand& command, TokenizerFlags& flags) {
-  command.add_option("--vocab-file", flags.vocabulary_file, "vocab.txt").required();
+  command.add_option("--vocab-file", flags.vocabulary_file, "vocab.txt or tokenizer.json")
+      .required();
   command.add_flag("--do-lower-case", flags.do_lower_case, "Lower-case, for uncased vocabularies");
   command.add_option("--profile", flags.profile,
                      "Tokenizer rules: hf or google [hf; google with --google-compatible]");
 }
 
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {
-  text::Vocabulary vocabulary = text::Vocabulary::load(flags.vocabulary_file);
+  text::Vocabulary vocabulary = models::load_vocabulary(flags.vocabulary_file);
   check_case(vocabulary, flags);
   const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
   return {std::move(vocabulary),

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -141,10 +142,12 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
       .lower_case = description["lower_case"].get<bool>(),
       .strip_accents = description["strip_accents"].get<bool>(),
       .tokenize_chinese_chars = description["tokenize_chinese_chars"].get<bool>()};
-  return {.path = file,
-          .config = models::bert_config_from_json(description["config"], source),
-          .head = models::bert_head_from_json(description["config"], source),
-          .tokenizer = {text::Vocabulary::from_tokens(lines_of(vocabulary)), options}};
+  return assembled({.path = file,
+                    .config = models::bert_config_from_json(description["config"], source),
+                    .head = models::bert_head_from_json(description["config"], source),
+                    .tokenizer = {.vocabulary = text::Vocabulary::from_tokens(lines_of(vocabulary)),
+                                  .options = options,
+                                  .vocabulary_file = file}});
 }
 
 CompileOptions options_of(const nlohmann::json& description) {
@@ -195,10 +198,8 @@ CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& sess
 
 CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions& options) {
   engine::Session session = packing_session(model, options);
-  std::vector<std::string> notes = load_parameters(session, model.path);
-  CompiledModel compiled = packed(std::move(model), session, options);
-  compiled.notes_ = std::move(notes);
-  return compiled;
+  std::ranges::move(load_parameters(session, model.path), std::back_inserter(model.notes));
+  return packed(std::move(model), session, options);
 }
 
 CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& weights,

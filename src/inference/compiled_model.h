@@ -53,8 +53,8 @@ class CompiledModel {
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
   const CompileOptions& options() const { return options_; }
   std::span<const std::byte> weights() const { return {weights_.data(), weights_.size()}; }
-  // What load_parameters() has to say, of a model that was compiled from a file.
-  const std::vector<std::string>& notes() const { return notes_; }
+  // The model's, with what load_parameters() has to say of one that was compiled from a file.
+  const std::vector<std::string>& notes() const { return model_.notes; }
 
   // The graph for batches of this shape; its parameters are weights(), in that order.
   graph::Graph graph(const models::BatchShape& shape) const;
@@ -70,7 +70,6 @@ class CompiledModel {
   PretrainedModel model_;
   CompileOptions options_;
   platform::MemoryBlock weights_;
-  std::vector<std::string> notes_;
 };
 
 }  // namespace cloze::inference

@@ -9,6 +9,7 @@
 
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
+#include "models/stored_tokenizer.h"
 #include "text/tokenizer.h"
 
 namespace cloze::inference {
@@ -18,6 +19,7 @@ struct PretrainedModel {
   models::BertConfig config;
   models::BertHead head;
   text::Tokenizer tokenizer;
+  std::vector<std::string> notes;  // sentences for the user on what does not fit quite
 
   // Its head. UserError when it is of another kind.
   const models::BertHead& require_head(models::HeadKind kind) const;
@@ -26,5 +28,14 @@ struct PretrainedModel {
 // A Hugging Face folder, or the prefix of a TensorFlow checkpoint with bert_config.json and
 // vocab.txt beside it.
 PretrainedModel open_pretrained_model(const std::filesystem::path& path);
+
+// The parts of one, with their notes. `path` also names it in messages.
+struct ModelParts {
+  std::filesystem::path path;
+  models::BertConfig config;
+  models::BertHead head;
+  models::StoredTokenizer tokenizer;
+};
+PretrainedModel assembled(ModelParts parts);
 
 }  // namespace cloze::inference

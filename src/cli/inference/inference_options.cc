@@ -15,6 +15,14 @@ namespace cloze::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+void print_notes(const inference::CompiledModel& model) {
+  for (const std::string& note : model.notes()) fmt::print(stderr, "note: {}\n", note);
+}
+
+}  // namespace
+
 fs::path model_path(const fs::path& path) {
   if (fs::exists(path / "config.json")) return path;
   if (const auto tensorflow = formats::find_tf_checkpoint(path)) return *tensorflow;
@@ -50,14 +58,18 @@ inference::CompiledModel compile_model(const fs::path& path,
   }
   auto model = inference::CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
                                                  options);
-  for (const std::string& note : model.notes()) fmt::print(stderr, "note: {}\n", note);
+  print_notes(model);
   return model;
 }
 
 std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path) {
   using inference::CompiledModel;
-  return std::make_shared<const CompiledModel>(
-      CompiledModel::is_compiled(path) ? CompiledModel::open(path) : compile_model(path, {}));
+  if (!CompiledModel::is_compiled(path)) {
+    return std::make_shared<const CompiledModel>(compile_model(path, {}));
+  }
+  auto model = std::make_shared<const CompiledModel>(CompiledModel::open(path));
+  print_notes(*model);
+  return model;
 }
 
 std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& flags) {
