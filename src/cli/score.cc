@@ -25,8 +25,10 @@ struct SquadOptions {
 
 void score_squad(const SquadOptions& options) {
   const tasks::SquadData data = tasks::read_squad(options.data);
-  const auto predictions = tasks::read_squad_predictions(options.predictions);
+  const auto [predictions, own_no_answer] = tasks::read_squad_predictions(options.predictions);
+  tasks::require_questions_of(data, predictions);
   std::optional<tasks::NoAnswerProbabilities> no_answer;
+  if (data.is_version_2) no_answer = own_no_answer;
   if (!options.no_answer.empty()) {
     no_answer = tasks::read_no_answer_probabilities(options.no_answer);
   }
@@ -90,7 +92,10 @@ void add_score(Subcommand parent) {
   Subcommand squad = score.add_subcommand("squad", "Exact match and F1 of SQuAD 1.1 and 2.0");
   const auto options = std::make_shared<SquadOptions>();
   squad.add_option("--data", options->data, "dev-v1.1.json or dev-v2.0.json").required();
-  squad.add_option("--predictions", options->predictions, "predictions.json: id to text")
+  squad
+      .add_option("--predictions", options->predictions,
+                  "predictions.json: id to text, or to Graphcore's prediction_text and "
+                  "no_answer_probability")
       .required();
   squad.add_option("--na-prob-file", options->no_answer,
                    "2.0: null_odds.json or the like, id to probability of no answer");

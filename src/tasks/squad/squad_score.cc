@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -83,17 +84,15 @@ double best_over(const std::vector<std::string>& answers,
   return best;
 }
 
-template <typename Values, typename Get>
-Values read_by_id(const std::filesystem::path& path, const char* kind, Get get) {
-  const nlohmann::json file = formats::read_json_file(path);
+nlohmann::json read_ids(const std::filesystem::path& path) {
+  nlohmann::json file = formats::read_json_file(path);
   if (!file.is_object()) throw_data_error("{}: is no object of ids", path.string());
-  Values values;
-  for (const auto& [id, value] : file.items()) {
-    if (!get(value, values[id])) {
-      throw_data_error("{}: \"{}\" has no {}", path.string(), id, kind);
-    }
-  }
-  return values;
+  return file;
+}
+
+// The value itself, or in Graphcore's form what it holds under a name.
+const nlohmann::json& field_of(const nlohmann::json& value, const char* name) {
+  return value.is_object() && value.contains(name) ? value[name] : value;
 }
 
 SquadShare share_of(const Scores& scores, const std::function<bool(const std::string&)>& counts) {
@@ -219,21 +218,41 @@ double answer_f1(std::string_view prediction, std::string_view answer) {
   return f1_of_words(text::python_split(a), text::python_split(b));
 }
 
-SquadPredictions read_squad_predictions(const std::filesystem::path& path) {
-  return read_by_id<SquadPredictions>(path, "text", [](const nlohmann::json& value, auto& text) {
-    if (!value.is_string()) return false;
-    text = value.get<std::string>();
-    return true;
-  });
+SquadPredictionFile read_squad_predictions(const std::filesystem::path& path) {
+  SquadPredictionFile file;
+  const nlohmann::json ids = read_ids(path);
+  for (const auto& [id, value] : ids.items()) {
+    const nlohmann::json& text = field_of(value, "prediction_text");
+    if (!text.is_string()) throw_data_error("{}: \"{}\" has no text", path.string(), id);
+    file.texts[id] = text.get<std::string>();
+    const nlohmann::json& number = field_of(value, "no_answer_probability");
+    if (!number.is_number()) continue;
+    if (!file.no_answer) file.no_answer.emplace();
+    file.no_answer->emplace(id, number.get<double>());
+  }
+  return file;
+}
+
+void require_questions_of(const SquadData& data, const SquadPredictions& predictions) {
+  std::set<std::string_view> ids;
+  for (const SquadQuestion& question : data.questions) ids.insert(question.id);
+  for (const auto& [id, text] : predictions) {
+    if (ids.contains(id)) continue;
+    throw_user_error(
+        "there is a prediction for question {}, which the data do not have; give the data that "
+        "were predicted",
+        id);
+  }
 }
 
 NoAnswerProbabilities read_no_answer_probabilities(const std::filesystem::path& path) {
-  return read_by_id<NoAnswerProbabilities>(path, "number",
-                                           [](const nlohmann::json& value, double& number) {
-                                             if (!value.is_number()) return false;
-                                             number = value.get<double>();
-                                             return true;
-                                           });
+  NoAnswerProbabilities probabilities;
+  const nlohmann::json ids = read_ids(path);
+  for (const auto& [id, value] : ids.items()) {
+    if (!value.is_number()) throw_data_error("{}: \"{}\" has no number", path.string(), id);
+    probabilities[id] = value.get<double>();
+  }
+  return probabilities;
 }
 
 SquadScores score_squad_1(const SquadData& data, const SquadPredictions& predictions) {

@@ -32,8 +32,15 @@ double answer_f1(std::string_view prediction, std::string_view answer);
 using SquadPredictions = std::map<std::string, std::string>;  // question id → text
 using NoAnswerProbabilities = std::map<std::string, double>;  // question id → probability
 
-// {"id": "text", ...}; DataError that names the file and the id.
-SquadPredictions read_squad_predictions(const std::filesystem::path& path);
+// {"id": "text", ...}, or Graphcore's form of 2.0, {"id": {"prediction_text": "text",
+// "no_answer_probability": 0.3}, ...}. DataError that names the file and the id.
+struct SquadPredictionFile {
+  SquadPredictions texts;
+  std::optional<NoAnswerProbabilities> no_answer;  // of the second form
+};
+SquadPredictionFile read_squad_predictions(const std::filesystem::path& path);
+// UserError that names the first id that no question of the data has.
+void require_questions_of(const SquadData& data, const SquadPredictions& predictions);
 // {"id": 0.3, ...}
 NoAnswerProbabilities read_no_answer_probabilities(const std::filesystem::path& path);
 

@@ -81,6 +81,35 @@ TEST(SquadScoreTest, FilesOfAnotherFormAreRefused) {
   EXPECT_THROW(read_squad_predictions(path), DataError);
 }
 
+TEST(SquadScoreTest, GraphcoresFormOfPredictionsIsRead) {
+  const fs::path path = fs::path(testing::TempDir()) / "graphcore_predictions.json";
+  platform::write_file_atomically(
+      path, R"({"q1": {"prediction_text": "a cat", "no_answer_probability": 0.25},
+                "q2": {"prediction_text": "", "no_answer_probability": 1}})");
+  const SquadPredictionFile file = read_squad_predictions(path);
+  EXPECT_EQ(file.texts, (SquadPredictions{{"q1", "a cat"}, {"q2", ""}}));
+  ASSERT_TRUE(file.no_answer);
+  EXPECT_EQ(*file.no_answer, (NoAnswerProbabilities{{"q1", 0.25}, {"q2", 1.0}}));
+  platform::write_file_atomically(path, R"({"q1": "a cat"})");
+  EXPECT_FALSE(read_squad_predictions(path).no_answer);
+  platform::write_file_atomically(path, R"({"q1": {"no_answer_probability": 0.25}})");
+  EXPECT_THROW(read_squad_predictions(path), DataError);
+}
+
+TEST(SquadScoreTest, AForeignIdIsNamed) {
+  SquadData data;
+  data.questions = {{.id = "q1"}, {.id = "q2"}};
+  EXPECT_NO_THROW(require_questions_of(data, {{"q2", ""}}));
+  try {
+    require_questions_of(data, {{"q2", ""}, {"q3", ""}});
+    ADD_FAILURE() << "accepted";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 "there is a prediction for question q3, which the data do not have; give the "
+                 "data that were predicted");
+  }
+}
+
 // Prediction files of the leaderboard, with the scores that the official programs print.
 TEST(SquadScoreTest, EqualsTheOfficialScores) {
   const char* folder = data_folder();
@@ -94,7 +123,7 @@ TEST(SquadScoreTest, EqualsTheOfficialScores) {
   EXPECT_TRUE(dev2.is_version_2);
   for (const auto& [name, official] : expected.items()) {
     if (!official.is_object()) continue;
-    const auto predictions = read_squad_predictions(squad / "predictions" / name);
+    const auto predictions = read_squad_predictions(squad / "predictions" / name).texts;
     const bool is_version_2 = name.starts_with("v2");
     const SquadScores scores = is_version_2 ? score_squad_2(dev2, predictions, nullptr, 1)
                                             : score_squad_1(dev1, predictions);
