@@ -84,7 +84,8 @@ class GlueFinetuneTask : public FinetuneTask {
         task_(tasks::glue_task(options.task_name)),
         model_(start_model(options, table)),
         head_{.kind = models::HeadKind::kSequenceClassification,
-              .classifier_dropout = options.glue_dropout_prob} {
+              .classifier_dropout = options.glue_dropout_prob,
+              .task = std::string(task_.name)} {
     for (const std::string_view label : task_.labels) head_.labels.emplace_back(label);
     if (task_.is_regression()) head_.labels = {"score"};
   }
@@ -102,6 +103,7 @@ class GlueFinetuneTask : public FinetuneTask {
     }
     phases_ = phases_of(options_, possible);
     compare_classes();
+    compare_tasks();
     // What is wrong with these is said before hours of training.
     if (phases_.evaluation) load_parts(GlueSplit::kDev);
     if (phases_.prediction) load_parts(GlueSplit::kTest);
@@ -151,6 +153,20 @@ class GlueFinetuneTask : public FinetuneTask {
                     fmt::join(theirs, ", "), task_.name, fmt::join(head_.labels, ", "));
     if (!phases_.training) throw_user_error("{}; train it on the task", classes);
     fmt::print(stderr, "note: {}; the classifier starts afresh\n", classes);
+    has_its_classes_ = false;
+  }
+
+  // Classes may have the same names, and mean another thing.
+  void compare_tasks() {
+    const std::string& theirs = model_.head.task;
+    if (theirs.empty() || tasks::has_classifier_of(task_, theirs)) return;
+    if (!phases_.training) {
+      throw_user_error(
+          "the start model was trained on {}, not on {}; train it, or give --task-name {}", theirs,
+          task_.name, theirs);
+    }
+    fmt::print(stderr, "note: the start model was trained on {}; the classifier starts afresh\n",
+               theirs);
     has_its_classes_ = false;
   }
 

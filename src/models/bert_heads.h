@@ -25,6 +25,7 @@ struct BertHead {
   // Classes of sequence classification, in the order of the logits; one: regression.
   std::vector<std::string> labels = {};
   double classifier_dropout = 0.1;
+  std::string task = {};  // what the classifier was fine-tuned on, "MRPC"; empty: not known
 
   bool is_regression() const { return labels.size() == 1; }
 };

@@ -83,6 +83,7 @@ void read_shape(const KeyReader& reader, BertConfig& config) {
 void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
   text["classifier_dropout"] = head.classifier_dropout;
   text["problem_type"] = head.is_regression() ? kRegression : kSingleLabel;
+  if (!head.task.empty()) text["finetuning_task"] = head.task;
   text["id2label"] = nlohmann::ordered_json::object();
   text["label2id"] = nlohmann::ordered_json::object();
   for (size_t i = 0; i < head.labels.size(); ++i) {
@@ -257,6 +258,7 @@ BertHead bert_head_from_json(const json& object, const std::string& source) {
   check_problem_type(reader, head, source);
   reader.read("hidden_dropout_prob", head.classifier_dropout);
   reader.read("classifier_dropout", head.classifier_dropout);
+  reader.read("finetuning_task", head.task);
   return head;
 }
 

@@ -64,4 +64,12 @@ const GlueTask& glue_task(std::string_view name) {
   throw_user_error("unknown GLUE task '{}'; choose one of {}", name, names);
 }
 
+bool has_classifier_of(const GlueTask& task, std::string_view name) {
+  const auto family = [](std::string_view one) {
+    const std::string plain_name = plain(one);
+    return plain_name == "mnlimm" || plain_name == "ax" ? "mnli" : plain_name;
+  };
+  return family(task.name) == family(name);
+}
+
 }  // namespace cloze::tasks

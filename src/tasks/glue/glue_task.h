@@ -30,4 +30,8 @@ struct GlueTask {
 // "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
 
+// Whether the classifier of a task that is called `name`, by whomever, is that of `task`: it is
+// the same task, or both are of MNLI, MNLI-mm and AX.
+bool has_classifier_of(const GlueTask& task, std::string_view name);
+
 }  // namespace cloze::tasks
