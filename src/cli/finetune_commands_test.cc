@@ -167,6 +167,39 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_EQ(again.status, ExitCode::kSuccess) << again.error;
   EXPECT_NE(again.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << again.out;
 
+  // --json prints the server's form.
+  const Result json =
+      run({"classify", "--init-checkpoint", path("rte"), "--text", "the cat sat", "--json"});
+  const auto classes = nlohmann::json::parse(json.out).at("classes");
+  ASSERT_EQ(classes.size(), 2u) << json.out;
+  EXPECT_GE(classes[0].at("probability"), classes[1].at("probability"));
+  EXPECT_TRUE(classes[0].at("label").is_string());
+
+  // A model of a task says which, and is scored as no other, though the classes are called the
+  // same.
+  EXPECT_EQ(formats::read_json_file(path("rte/checkpoint-120/config.json")).at("finetuning_task"),
+            "RTE");
+  fs::create_directories(folder_ / "QNLI");
+  const std::string pairs = "index\tquestion\tsentence\tlabel\n0\twho sat\ta cat\tentailment\n";
+  write("QNLI/train.tsv", pairs);
+  write("QNLI/dev.tsv", pairs);
+  const std::vector<std::string> other_task = {"glue",       "--task-name", "QNLI",
+                                               "--data-dir", folder_,       "--init-checkpoint",
+                                               path("rte"),  "--save-path", path("qnli")};
+  const Result scored_as_other =
+      run(other_task + std::vector<std::string>{"--do-evaluation", "true"});
+  EXPECT_NE(scored_as_other.status, ExitCode::kSuccess);
+  EXPECT_NE(scored_as_other.error.find("the start model was trained on RTE, not on QNLI; train it, "
+                                       "or give --task-name RTE"),
+            std::string::npos)
+      << scored_as_other.error;
+  const Result trained_on =
+      run(other_task + std::vector<std::string>{"--micro-batch-size", "1", "--epochs", "1"});
+  EXPECT_EQ(trained_on.status, ExitCode::kSuccess) << trained_on.error;
+  EXPECT_NE(trained_on.error.find("trained on RTE; the classifier starts afresh"),
+            std::string::npos)
+      << trained_on.error;
+
   // A classifier of other classes starts afresh, and cannot be scored.
   fs::create_directories(folder_ / "STS-B");
   const std::string rows = "index\tsentence1\tsentence2\tscore\n0\ta cat\ta dog\t1\n";
@@ -213,6 +246,11 @@ TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
   EXPECT_NE(result.out.find("(2 runs: "), std::string::npos) << result.out;
   EXPECT_TRUE(fs::exists(path("rte/seed-1234/RTE.tsv")));
   EXPECT_TRUE(fs::exists(path("rte/seed-1235/RTE.tsv")));
+  const auto summary = formats::read_json_file(path("rte/seed_summary.json"));
+  ASSERT_EQ(summary.at("runs").size(), 2u);
+  EXPECT_EQ(summary.at("runs")[1].at("seed"), 1235);
+  EXPECT_TRUE(summary.at("summary").at("RTE accuracy").contains("best_seed"));
+  EXPECT_NE(result.error.find("seed_summary.json"), std::string::npos) << result.error;
 }
 
 // A seed that has begun goes on, one that has not starts as the first time: both end as they did.
@@ -281,6 +319,12 @@ TEST_F(FinetuneCommands, SquadLearnsAnswersAndScores) {
   EXPECT_EQ(scored.out, R"({"exact_match":100.0,"f1":100.0})"
                         "\n")
       << scored.error;
+
+  write("foreign.json", R"({"1": "cat", "no such question": "dog"})");
+  const Result foreign =
+      run({"score", "squad", "--data", path("squad.json"), "--predictions", path("foreign.json")});
+  EXPECT_EQ(foreign.status, ExitCode::kUsage);
+  EXPECT_NE(foreign.error.find("question no such question"), std::string::npos) << foreign.error;
 
   const Result answered =
       run({"answer", "--init-checkpoint", path("qa"), "--question", "who sat ?", "--context",

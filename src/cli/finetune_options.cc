@@ -1,12 +1,10 @@
 #include "cli/finetune_options.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 
 #include "base/error.h"
 #include "cli/foreign_pretrain_options.h"
@@ -53,12 +51,13 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
              .target = &o.do_lower_case,
              .help = "The vocabulary is uncased (as the start model says)",
              .group = group});
-  table.add({.name = "num_seeds",
-             .target = &o.num_seeds,
-             .help = "Runs, with seed, seed + 1, ...; mean and deviation are printed",
-             .group = group,
-             .minimum = 1,
-             .maximum = 100});
+  table.add(
+      {.name = "num_seeds",
+       .target = &o.num_seeds,
+       .help = "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
+       .group = group,
+       .minimum = 1,
+       .maximum = 100});
   table.add({.name = "evaluations_per_epoch",
              .target = &o.evaluations_per_epoch,
              .help = "While training; the best weights are kept. 0: only at the end",
@@ -288,16 +287,6 @@ Phases phases_of(const FinetuneOptions& options, const Phases& possible) {
   return {check(options.do_training, possible.training, "do_training", "training data"),
           check(options.do_evaluation, possible.evaluation, "do_evaluation", "dev data"),
           check(options.do_predict, possible.prediction, "do_predict", "data to predict")};
-}
-
-std::string describe_runs(const std::vector<double>& values) {
-  const auto count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  if (values.size() == 1) return fmt::format("{:.2f}", mean);
-  double squares = 0.0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return fmt::format("{:.2f} +- {:.2f} ({} runs: {:.2f})", mean, std::sqrt(squares / (count - 1)),
-                     values.size(), fmt::join(values, ", "));
 }
 
 }  // namespace cloze::cli

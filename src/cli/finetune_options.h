@@ -64,7 +64,4 @@ struct Phases {
 };
 Phases phases_of(const FinetuneOptions& options, const Phases& possible);
 
-// "84.31 +- 0.52 (3 runs: 84.1, 84.9, 83.9)": mean and standard deviation (n - 1).
-std::string describe_runs(const std::vector<double>& values);
-
 }  // namespace cloze::cli

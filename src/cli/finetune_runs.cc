@@ -8,6 +8,7 @@
 #include "cli/inference_display.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
+#include "formats/json.h"
 #include "platform/file.h"
 #include "platform/signals.h"
 #include "train/checkpoint.h"
@@ -67,18 +68,22 @@ class FinetuneRuns {
 
   void train_and_finish() {
     const std::shared_ptr<const data::Dataset> dataset = task_.training_data();
-    std::map<std::string, std::vector<double>> scores;
+    std::vector<SeedScores> runs;
     const int64_t first = options_.seed;
     for (int64_t seed = first; seed < first + options_.num_seeds; ++seed) {
       options_.seed = seed;
       const fs::path folder = run_folder(options_, options_.save_path, seed);
       const fs::path best = best_checkpoint(folder, train(dataset, folder));
-      for (const auto& [name, value] :
-           finish(best, run_folder(options_, output_folder(options_), seed))) {
-        scores[name].push_back(value);
-      }
+      runs.push_back({seed, finish(best, run_folder(options_, output_folder(options_), seed))});
     }
-    for (const auto& [name, values] : scores) fmt::print("{} {}\n", name, describe_runs(values));
+    for (const std::string& line : describe_runs(runs)) fmt::print("{}\n", line);
+    if (finetuning_.phases.evaluation && runs.size() > 1) write_summary(runs);
+  }
+
+  void write_summary(const std::vector<SeedScores>& runs) const {
+    const fs::path file = output_folder(options_) / "seed_summary.json";
+    platform::write_file_atomically(file, formats::json_text(seed_summary_json(runs)));
+    fmt::print(stderr, "wrote {}\n", file.string());
   }
 
   // Of several seeds, those that have begun go on.

@@ -2,18 +2,16 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "cli/finetune_options.h"
+#include "cli/seed_summary.h"
 #include "data/dataset.h"
 #include "inference/inference_client.h"
 #include "models/bert_heads.h"
 
 namespace cloze::cli {
-
-using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
 
 // What a command knows of its task.
 class FinetuneTask {
@@ -44,8 +42,9 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
                 const models::BertHead& head);
 
 // Trains when it is a phase, and finishes with the best checkpoint, else with init_checkpoint. With
-// several seeds each run has a folder seed-N in save_path, and means and deviations are printed;
-// restore_dir then goes on with the seeds that have begun.
+// several seeds each run has a folder seed-N in save_path; means and deviations are printed and,
+// with what each run scored and the best, written to seed_summary.json in output_dir (or
+// save_path); restore_dir then goes on with the seeds that have begun.
 void finetune(const Finetuning& finetuning, FinetuneTask& task);
 
 }  // namespace cloze::cli
