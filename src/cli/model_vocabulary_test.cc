@@ -131,6 +131,7 @@ TEST_F(ModelVocabulary, TextIsTrainedOnWithFewerRowsThanTokens) {
       run({"fill", "--init-checkpoint", path("m"), "--text", "the [MASK] hill ."});
   expect_note(compiled, kRowless_);
   EXPECT_EQ(compiled.out, run(fill).out);
+  EXPECT_EQ(compiled.out.find("the [MASK] hill .\n  blank 1  [4, 10)\n"), 0u) << compiled.out;
   expect_tasks_work(path("run"), kRowless_);
 }
 

@@ -33,7 +33,8 @@ std::vector<ordered_json> fill(tasks::MaskFiller& filler, std::span<const Input>
     for (const auto& candidate : at_most(blank.candidates, inputs[blank.text].top_k)) {
       candidates.push_back({{"token", candidate.token}, {"probability", candidate.probability}});
     }
-    outputs[blank.text]["blanks"].push_back({{"candidates", std::move(candidates)}});
+    outputs[blank.text]["blanks"].push_back(
+        {{"start", blank.start}, {"end", blank.end}, {"candidates", std::move(candidates)}});
   }
   return outputs;
 }
@@ -58,15 +59,7 @@ std::vector<ordered_json> classify(tasks::TextClassifier& classifier,
   for (const Input& input : inputs) texts.push_back({input.first, input.second});
   std::vector<ordered_json> outputs;
   for (const std::vector<tasks::ClassProbability>& classes : classifier.classify(texts)) {
-    if (classifier.head().is_regression()) {
-      outputs.push_back({{"value", classes[0].value}});
-      continue;
-    }
-    ordered_json list = ordered_json::array();
-    for (const auto& one : classes) {
-      list.push_back({{"label", one.label}, {"probability", one.value}});
-    }
-    outputs.push_back({{"classes", std::move(list)}});
+    outputs.push_back(tasks::classes_json(classes, classifier.head().is_regression()));
   }
   return outputs;
 }

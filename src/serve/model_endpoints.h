@@ -1,14 +1,16 @@
 // The endpoints of a model, by the head it has:
 //
 //   pre-training             /fill      {"text", "top_k"}
-//                                       -> {"blanks": [{"candidates": [{"token", "probability"}]}]}
+//                                       -> {"blanks": [{"start", "end",
+//                                              "candidates": [{"token", "probability"}]}]}
 //   question answering       /answer    {"question", "context", "top_k"}
 //                                       -> {"answers": [{"text", "probability", "start", "end"}]}
 //   sequence classification  /classify  {"text", "text_pair"}
 //                                       -> {"classes": [{"label", "probability"}]}, or of a model
 //                                          that predicts a number {"value"}
 //
-// The most probable stands first; start and end are code points of the context, end exclusive.
+// The most probable stands first; start and end are code points of the context, or where [MASK] is
+// in the text, end exclusive.
 #pragma once
 
 #include <memory>

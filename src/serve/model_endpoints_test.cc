@@ -93,6 +93,11 @@ TEST(ModelEndpoints, APretrainedModelFillsBlanks) {
   EXPECT_EQ(candidates.size(), 12u);
   EXPECT_NEAR(sum_of_probabilities(candidates), 1.0, 1e-9);
   EXPECT_EQ(outputs[1]["blanks"][0]["candidates"].size(), 2u);
+  EXPECT_EQ(outputs[0]["blanks"][0]["start"], 4);
+  EXPECT_EQ(outputs[0]["blanks"][0]["end"], 10);
+  EXPECT_EQ(outputs[0]["blanks"][1]["start"], 21);
+  const std::vector<Input> accents = {{.first = "\u00e9\u6f22 [MASK]"}};
+  EXPECT_EQ(model.endpoints[0].handler(accents)[0]["blanks"][0]["start"], 3) << "code points";
   EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.first = "a town"}}), UserError);
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "tasks/finite.h"
 #include "tasks/softmax.h"
+#include "text/utf8.h"
 
 namespace cloze::tasks {
 namespace {
@@ -25,6 +26,22 @@ SpecialToken first_special_token(std::string_view text) {
     if (position < first.position) first = {position, token};
   }
   return first;
+}
+
+// The blanks of a text, with no candidates yet.
+std::vector<Blank> blanks_of(std::string_view text, size_t index) {
+  std::vector<Blank> blanks;
+  int64_t code_points = 0;
+  size_t begin = 0;
+  for (size_t at = text.find(text::kMaskToken); at != std::string_view::npos;
+       at = text.find(text::kMaskToken, begin)) {
+    const size_t end = at + text::kMaskToken.size();
+    const int64_t start = code_points + text::count_code_points(text.substr(begin, at - begin));
+    code_points = start + std::ssize(text::kMaskToken);
+    blanks.push_back({.text = index, .start = start, .end = code_points});
+    begin = end;
+  }
+  return blanks;
 }
 
 // 0 up to the first [SEP], 1 behind it.
@@ -106,7 +123,9 @@ std::vector<int32_t> MaskFiller::ids_of(const std::string& text) const {
 std::vector<Blank> MaskFiller::fill(std::span<const std::string> texts, int64_t top_k) {
   std::vector<data::Sample> samples;
   for (const std::string& text : texts) samples.push_back(sample_of(text));
-  std::vector<std::vector<Blank>> blanks(texts.size());
+  std::vector<std::vector<Blank>> blanks;
+  for (const std::string& text : texts) blanks.push_back(blanks_of(text, blanks.size()));
+  std::vector<size_t> filled(texts.size());
   client_.run(samples, [&](const data::MicroBatch& batch) {
     const std::span<const float> logits = client_.output("prediction_logits");
     const auto width = static_cast<size_t>(client_.model().config().vocab_size);
@@ -114,7 +133,7 @@ std::vector<Blank> MaskFiller::fill(std::span<const std::string> texts, int64_t 
       const auto text = static_cast<size_t>(batch.sample_ids[batch.masked_positions[p]]);
       const std::span<const float> row = logits.subspan(p * width, width);
       require_finite(row, "a blank");
-      blanks[text].push_back({text, best_candidates(row, vocabulary(), top_k)});
+      blanks[text][filled[text]++].candidates = best_candidates(row, vocabulary(), top_k);
     }
   });
   std::vector<Blank> in_order;

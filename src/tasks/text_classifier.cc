@@ -23,6 +23,15 @@ std::vector<ClassProbability> classes_of(std::span<const float> logits,
 
 }  // namespace
 
+nlohmann::ordered_json classes_json(std::span<const ClassProbability> classes, bool is_regression) {
+  if (is_regression) return {{"value", classes[0].value}};
+  auto list = nlohmann::ordered_json::array();
+  for (const ClassProbability& one : classes) {
+    list.push_back({{"label", one.label}, {"probability", one.value}});
+  }
+  return {{"classes", std::move(list)}};
+}
+
 TextClassifier::TextClassifier(std::shared_ptr<const inference::CompiledModel> model,
                                int num_threads)
     : client_(std::move(model), num_threads) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct ClassProbability {
   std::string label;
   double value = 0.0;
 };
+
+// Of one text: {"classes": [{"label", "probability"}, ...]}; of a model that predicts a number,
+// {"value"}.
+nlohmann::ordered_json classes_json(std::span<const ClassProbability> classes, bool is_regression);
 
 class TextClassifier {
  public:

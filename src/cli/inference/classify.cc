@@ -52,9 +52,8 @@ void run(const Options& options) {
   tasks::TextClassifier classifier(open_model(options.checkpoint), options.threads);
   for (const auto& classes : classifier.classify(texts_of(options))) {
     if (options.json) {
-      nlohmann::ordered_json values = nlohmann::ordered_json::object();
-      for (const tasks::ClassProbability& one : classes) values[one.label] = one.value;
-      fmt::print("{}\n", formats::json_line(values));
+      fmt::print("{}\n", formats::json_line(
+                             tasks::classes_json(classes, classifier.head().is_regression())));
     } else if (classifier.head().is_regression()) {
       fmt::print("{:.4f}\n", classes.front().value);
     } else {
@@ -76,7 +75,8 @@ void add_classify(Subcommand parent) {
       .add_option("--input-file", options->input_file,
                   "A text, or a pair parted by a tab, on each line; default: standard input")
       .excludes(text);
-  command.add_flag("--json", options->json, "Print all classes, as a JSON object a line");
+  command.add_flag("--json", options->json,
+                   "Print all classes, as a JSON object a line, in the server's form");
   command.add_option("--threads", options->threads, "0: all processors");
   command.set_action([options] { run(*options); });
 }

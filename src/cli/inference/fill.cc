@@ -62,9 +62,12 @@ void print_score(tasks::MaskFiller& filler, const std::vector<Question>& questio
 
 void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& texts, int64_t top_k) {
   size_t last_text = texts.size();
+  int number = 0;  // of the blank in its text
   for (const tasks::Blank& blank : filler.fill(texts, top_k)) {
     if (blank.text != last_text) fmt::print("{}\n", texts[blank.text]);
+    number = blank.text == last_text ? number + 1 : 1;
     last_text = blank.text;
+    fmt::print("  blank {}  [{}, {})\n", number, blank.start, blank.end);
     for (const tasks::Candidate& candidate : blank.candidates) {
       fmt::print("  {:6.2f} %  {}\n", 100 * candidate.probability, candidate.token);
     }
