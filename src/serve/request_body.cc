@@ -79,7 +79,7 @@ Input input_of(const json& object, const Endpoint& endpoint, const Limits& limit
   return input;
 }
 
-std::vector<Input> inputs_of(const json& body, const Endpoint& endpoint, const Limits& limits) {
+RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& limits) {
   const json& list = body.at("inputs");
   if (body.size() != 1) refuse(400, "beside \"inputs\" nothing else may stand; put it into each");
   if (!list.is_array() || list.empty()) {
@@ -90,15 +90,16 @@ std::vector<Input> inputs_of(const json& body, const Endpoint& endpoint, const L
     refuse(413, "\"inputs\" has {} entries, more than {}; send several requests", list.size(),
            limits.inputs_per_request);
   }
-  std::vector<Input> inputs;
+  RequestBody request{.is_list = true};
   for (const json& object : list) {
+    std::string& error = request.errors.emplace_back();
     try {
-      inputs.push_back(input_of(object, endpoint, limits));
+      request.inputs.push_back(input_of(object, endpoint, limits));
     } catch (const BadBody& bad) {
-      refuse(bad.status, "input {}: {}", inputs.size(), bad.message);
+      error = bad.message;
     }
   }
-  return inputs;
+  return request;
 }
 
 RequestBody body_of(std::string_view text, const Endpoint& endpoint, const Limits& limits) {
@@ -109,7 +110,7 @@ RequestBody body_of(std::string_view text, const Endpoint& endpoint, const Limit
            parsed.error().message);
   }
   if (parsed->is_object() && parsed->contains("inputs")) {
-    return {.inputs = inputs_of(*parsed, endpoint, limits), .is_list = true};
+    return list_of(*parsed, endpoint, limits);
   }
   return {.inputs = {input_of(*parsed, endpoint, limits)}};
 }

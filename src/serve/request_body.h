@@ -12,11 +12,14 @@
 namespace cloze::serve {
 
 struct RequestBody {
-  std::vector<Input> inputs;
-  bool is_list = false;  // an answer to a list is a list
+  std::vector<Input> inputs;  // those that can be asked
+  bool is_list = false;       // an answer to a list is a list
+  // Of a list, by place: what is wrong with that input; "" when it is the next of `inputs`.
+  std::vector<std::string> errors = {};
 };
 
-// Or the error: 400 for text that is no such JSON, 413 for more than the limits.
+// Or the error: 400 for text that is no such JSON, 413 for more than the limits. A bad input of a
+// list is no such error: the others are asked.
 std::variant<RequestBody, Response> parse_request_body(std::string_view text,
                                                        const Endpoint& endpoint,
                                                        const Limits& limits);

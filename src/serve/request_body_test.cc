@@ -80,9 +80,18 @@ TEST(RequestBody, LimitsAreNamed) {
             "413 \"inputs\" has 4 entries, more than 3; send several requests");
 }
 
-TEST(RequestBody, ErrorsOfListsNameTheEntry) {
-  EXPECT_EQ(refused(R"({"inputs": [{"question": "q", "context": "c"}, 7]})").substr(0, 27),
-            "400 input 1: an input is nu");
+TEST(RequestBody, ABadInputOfAListLeavesTheOthersAlone) {
+  const RequestBody body =
+      parsed(R"({"inputs": [{"question": "q"}, {"question": "q", "context": "c"}, 7]})", kAnswer);
+  ASSERT_EQ(body.inputs.size(), 1u);
+  EXPECT_EQ(body.inputs[0].second, "c");
+  EXPECT_EQ(body.errors,
+            (std::vector<std::string>{"\"context\" is missing; give it a text", "",
+                                      "an input is number; give an object with \"question\", "
+                                      "\"context\", \"top_k\""}));
+}
+
+TEST(RequestBody, ErrorsOfListsAreSaid) {
   EXPECT_EQ(refused(R"({"inputs": []})").substr(0, 43),
             "400 \"inputs\" is no list with something in i");
   EXPECT_EQ(refused(R"({"inputs": {}})").substr(0, 43),

@@ -63,20 +63,31 @@ Response retry_later(std::string_view message) {
   return response;
 }
 
-Response answer_response(std::vector<Output> outputs, bool is_list) {
-  if (is_list) {
-    ordered_json list = ordered_json::array();
-    for (Output& output : outputs) list.push_back(json_of(std::move(output)));
-    return json_response({{"outputs", std::move(list)}});
+// What waits for the model's outputs: the form of the request, once its inputs are handed on.
+struct Asked {
+  bool is_list = false;
+  std::vector<std::string> errors;  // RequestBody's
+};
+
+Response list_response(std::vector<Output> outputs, const std::vector<std::string>& errors) {
+  ordered_json list = ordered_json::array();
+  auto next = outputs.begin();
+  for (const std::string& error : errors) {
+    list.push_back(error.empty() ? json_of(std::move(*next++)) : json_of(Output{.error = error}));
   }
+  return json_response({{"outputs", std::move(list)}});
+}
+
+Response answer_response(std::vector<Output> outputs, const Asked& asked) {
+  if (asked.is_list) return list_response(std::move(outputs), asked.errors);
   if (!outputs[0].error.empty()) return error_response(400, outputs[0].error);
   return json_response(outputs[0].value);
 }
 
-Response response_of(QueueReply reply, bool is_list, const QueueLimits& limits) {
+Response response_of(QueueReply reply, const Asked& asked, const QueueLimits& limits) {
   switch (reply.result) {
     case QueueResult::kAnswered:
-      return answer_response(std::move(reply.outputs), is_list);
+      return answer_response(std::move(reply.outputs), asked);
     case QueueResult::kFull:
       return retry_later(
           fmt::format("the queue is full ({} inputs); try again later", limits.waiting_inputs));
@@ -209,10 +220,15 @@ void Service::handle(const RequestHead& head, std::string_view body, Done done) 
     return;
   }
   auto& request = std::get<RequestBody>(parsed);
+  Asked asked{.is_list = request.is_list, .errors = std::move(request.errors)};
+  if (request.inputs.empty()) {
+    done(answer_response({}, asked));
+    return;
+  }
   RequestQueue& queue = *queues_[endpoint - options_.endpoints.data()];
   queue.submit(std::move(request.inputs),
-               [this, done = std::move(done), is_list = request.is_list](QueueReply reply) {
-                 done(response_of(std::move(reply), is_list, options_.limits.queue));
+               [this, done = std::move(done), asked = std::move(asked)](QueueReply reply) {
+                 done(response_of(std::move(reply), asked, options_.limits.queue));
                });
 }
 

@@ -139,6 +139,25 @@ TEST(Service, AnswersOneAndMany) {
   EXPECT_EQ(answered(service, post("/fill"), "{").status, 400);
 }
 
+TEST(Service, ABadInputSpoilsOnlyItsOwnAnswer) {
+  Service service(echo_options());
+  std::promise<Response> promise;
+  service.handle(post("/fill"), R"({"inputs": [{"texte": "a"}, {"text": "b"}, {"text": "bad"}]})",
+                 [&](Response response) { promise.set_value(std::move(response)); });
+  const Response mixed = promise.get_future().get();
+  EXPECT_EQ(mixed.status, 200);
+  EXPECT_EQ(mixed.body,
+            R"({"outputs":[{"error":"unknown field \"texte\"; /fill takes \"text\", \"top_k\""},)"
+            R"({"echo":"b"},{"error":"\"bad\" is bad"}]})"
+            "\n");
+  Response all_bad;
+  service.handle(post("/fill"), R"({"inputs": [{}]})",
+                 [&](Response response) { all_bad = std::move(response); });
+  EXPECT_EQ(all_bad.status, 200);
+  EXPECT_EQ(all_bad.body,
+            "{\"outputs\":[{\"error\":\"\\\"text\\\" is missing; give it a text\"}]}\n");
+}
+
 TEST(Service, SaysHowItIs) {
   Service service(echo_options());
   EXPECT_EQ(answered(service, get("/health")).body, "{\"status\":\"ok\"}\n");
