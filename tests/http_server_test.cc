@@ -225,6 +225,42 @@ TEST(HttpServer, StoppingAnswersWhatWaits) {
   for (const auto& client : clients) EXPECT_EQ(client->receive().status, 200);
 }
 
+TEST(HttpServer, AClientThatKeptItsConnectionIsAnsweredWhileTheServerStops) {
+  std::counting_semaphore<> begun(0), gate(0);
+  EchoServer server({}, [&](std::span<const Input> inputs) {
+    if (inputs[0].first == "slow") {
+      begun.release();
+      gate.acquire();
+    }
+    return echo(inputs);
+  });
+  HttpClient kept(server.port()), slow(server.port());
+  kept.send(post("{\"text\": \"a\"}"));
+  EXPECT_EQ(kept.receive().head.find("Connection: close"), std::string::npos);
+  slow.send(post("{\"text\": \"slow\"}"));
+  begun.acquire();
+  std::jthread stopper([&] { server.server.stop(); });
+  std::this_thread::sleep_for(milliseconds(100));
+  kept.send(kGetHealth);
+  const HttpReply reply = kept.receive();
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_NE(reply.head.find("Connection: close"), std::string::npos) << reply.head;
+  gate.release();
+  const HttpReply late = slow.receive();
+  EXPECT_EQ(late.status, 200);
+  EXPECT_NE(late.head.find("Connection: close"), std::string::npos) << late.head;
+}
+
+TEST(HttpServer, AConnectionThatNobodyUsesHoldsNoStopUp) {
+  EchoServer server;
+  HttpClient idle(server.port());
+  idle.send(kGetHealth);
+  EXPECT_EQ(idle.receive().status, 200);
+  const auto begin = std::chrono::steady_clock::now();
+  server.server.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(5000));
+}
+
 TEST(HttpServer, ClientsThatLeaveWhileTheModelWorksHarmNobody) {
   EchoServer server({}, [](std::span<const Input> inputs) {
     std::this_thread::sleep_for(milliseconds(2));

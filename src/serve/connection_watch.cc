@@ -61,9 +61,11 @@ int64_t ConnectionWatch::count() const {
   return std::ssize(connections_);
 }
 
-void ConnectionWatch::wait_until_answered() {
+void ConnectionWatch::wait_until_answered(std::chrono::milliseconds at_least) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, options_.time, [&] { return unanswered_ == 0; });
+  const Clock::time_point begin = Clock::now();
+  changed_.wait_for(lock, at_least, [&] { return connections_.empty(); });
+  changed_.wait_until(lock, begin + options_.time, [&] { return unanswered_ == 0; });
 }
 
 void ConnectionWatch::run() {

@@ -44,8 +44,9 @@ class ConnectionWatch {
   void forget(Connection* connection);
 
   int64_t count() const;
-  // Waits until no connection is working or sending, at most the time of a stage.
-  void wait_until_answered();
+  // Waits until no connection is working or sending, at most the time of a stage; but while there
+  // are connections, at least so long: a client may be sending on one that it kept.
+  void wait_until_answered(std::chrono::milliseconds at_least = {});
 
  private:
   void run();

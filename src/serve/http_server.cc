@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -16,6 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Stage = ConnectionWatch::Stage;
+
+// A stopping server answers, and says that it closes, who asks within this time on a connection
+// that was kept: closed at once, the connection would be reset under the request.
+constexpr std::chrono::milliseconds kTimeOfKeptConnections{500};
 
 // Connections above the limit that are still told so.
 constexpr int64_t kConnectionsToRefuse = 64;
@@ -92,6 +97,7 @@ class HttpServer::Implementation {
   Service& service_;
   RequestLog log_;
   ConnectionWatch watch_;
+  std::atomic<bool> is_stopping_ = false;
   MHD_Daemon* daemon_ = nullptr;
 };
 
@@ -123,7 +129,9 @@ HttpServer::Implementation::Implementation(const platform::ListeningSocket& sock
 // The library must have no request set aside when it is stopped.
 void HttpServer::Implementation::stop() {
   if (daemon_ == nullptr) return;
+  is_stopping_ = true;
   MHD_quiesce_daemon(daemon_);
+  watch_.wait_until_answered(kTimeOfKeptConnections);
   service_.stop();
   watch_.wait_until_answered();
   MHD_stop_daemon(daemon_);
@@ -228,7 +236,7 @@ MHD_Result HttpServer::Implementation::reply(MHD_Connection* connection, Exchang
   for (const auto& [name, value] : response.fields) {
     MHD_add_response_header(message, name.c_str(), value.c_str());
   }
-  if (response.closes_connection) {
+  if (response.closes_connection || is_stopping_) {
     MHD_add_response_header(message, MHD_HTTP_HEADER_CONNECTION, "close");
   }
   const auto status = static_cast<unsigned>(response.status);

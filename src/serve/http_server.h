@@ -23,7 +23,8 @@ class HttpServer {
   HttpServer(const platform::ListeningSocket& socket, Service& service, RequestLog log = {});
   ~HttpServer();
 
-  // Accepts nothing more, answers what has come, then ends every connection.
+  // Accepts nothing more, answers what has come and what comes within half a second on connections
+  // that are there, says in each reply that the connection closes, then ends every connection.
   void stop();
 
  private:
