@@ -18,5 +18,12 @@ TEST(Page, IsTheFileAndFetchesNothingFromElsewhere) {
       std::regex_search(response.body, std::regex("innerHTML|insertAdjacent|document.write")));
 }
 
+TEST(Page, HasAnExampleForEveryModel) {
+  const std::string page = page_response().body;
+  const std::regex task(R"re("/(answer|classify|fill)": \{[^;]*?example: \{)re");
+  const auto tasks = std::sregex_iterator(page.begin(), page.end(), task);
+  EXPECT_EQ(std::distance(tasks, std::sregex_iterator()), 3);
+}
+
 }  // namespace
 }  // namespace cloze::serve
