@@ -23,6 +23,16 @@ void check_share(const char* option, double value) {
   if (!(value >= 0 && value <= 1)) throw_user_error("{} {} must be in [0, 1]", option, value);
 }
 
+// Re-masked, the slots take room that the text then does not have.
+MaskingOptions masking_of(const RecordOptions& options) {
+  MaskingOptions masking{.sequence_length = options.layout.sequence_length,
+                         .max_predictions = options.layout.max_predictions,
+                         .probability = options.masking_probability,
+                         .whole_words = options.whole_word_masking};
+  if (options.layout.remask) masking.sequence_length = longest_with_slots(masking);
+  return masking;
+}
+
 void check(const RecordOptions& options) {
   const RecordLayout& layout = options.layout;
   const int64_t S = layout.sequence_length;
@@ -53,6 +63,12 @@ void check(const RecordOptions& options) {
     throw_user_error(
         "--remask needs room for the slots, which whole words may not leave; drop --remask or "
         "--do-whole-word-mask");
+  }
+  if (const int64_t left = masking_of(options).sequence_length; left < kMinSequenceLength) {
+    throw_user_error(
+        "--mask-tokens {} leaves room for {} tokens in re-masked sequences of {}; they need {}: "
+        "lower --mask-tokens",
+        M, left, S, kMinSequenceLength);
   }
 }
 
@@ -159,12 +175,7 @@ class RecordMaker {
     return {corpus,
             vocabulary_,
             {.short_sequence_probability = options_.short_sequence_probability,
-             .masking = {
-                 .sequence_length = options_.layout.sequence_length,
-                 .max_predictions = options_.layout.max_predictions,
-                 .probability = options_.masking_probability,
-                 .keep_room_for_slots = !options_.google_compatible && !options_.whole_word_masking,
-                 .whole_words = options_.whole_word_masking}}};
+             .masking = masking_of(options_)}};
   }
 
   void append_records(const Corpus& corpus, int64_t document, RandomSource& random,

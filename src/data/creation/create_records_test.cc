@@ -1,8 +1,10 @@
 #include "data/creation/create_records.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -81,13 +83,17 @@ TEST_F(CreateRecordsTest, SameBytesForAnyNumberOfThreads) {
   }
 }
 
+// Re-masked, 6 slots leave room for sequences of 31 tokens, 5 of them masked.
 TEST_F(CreateRecordsTest, BothLayoutsHoldTheSameSamplesAndFitTheirShape) {
   RecordOptions plain = options("p"), remasked = options("r");
+  plain.layout.sequence_length = 31;
   remasked.layout.remask = true;
   const RecordCounts counts = create(plain);
   create(remasked);
   const RecordShape shape{.sequence_length = 32, .max_predictions = 6, .vocabulary_size = 11};
-  const RecordDataset a(plain.output_files, {.shape = shape}),
+  RecordShape plain_shape = shape;
+  plain_shape.sequence_length = 31;
+  const RecordDataset a(plain.output_files, {.shape = plain_shape}),
       b(remasked.output_files, {.shape = shape});
   ASSERT_EQ(a.size(), b.size());
   EXPECT_EQ(a.size(), counts.instances);
@@ -106,6 +112,30 @@ TEST_F(CreateRecordsTest, BothLayoutsHoldTheSameSamplesAndFitTheirShape) {
   }
   EXPECT_EQ(counts.tokens, tokens);
   EXPECT_EQ(counts.predictions, predictions);
+}
+
+// Nothing but the rate, the length and the slots decides how many tokens are predicted.
+TEST_F(CreateRecordsTest, TheMaskedShareIsTheOneAskedFor) {
+  for (const bool remask : {false, true}) {
+    for (const double rate : {0.05, 0.15, 0.4}) {
+      for (const int64_t slots : {6, 20, 60}) {
+        SCOPED_TRACE(fmt::format("rate {}, {} slots, remask {}", rate, slots, remask));
+        RecordOptions asked = options("o");
+        asked.layout = {.sequence_length = 128, .max_predictions = slots, .remask = remask};
+        asked.masking_probability = rate;
+        create(asked);
+        const RecordDataset made(asked.output_files, {});
+        ASSERT_GT(made.size(), 100);
+        for (int64_t i = 0; i < made.size(); ++i) {
+          const Sample sample = made.sample(i, 0);
+          const double share = rate * static_cast<double>(sample.input_ids.size());
+          EXPECT_EQ(std::ssize(sample.masked_positions),
+                    std::clamp<int64_t>(std::lrint(share), 1, slots))
+              << sample.input_ids.size() << " tokens";
+        }
+      }
+    }
+  }
 }
 
 TEST_F(CreateRecordsTest, OutputFilesAreFilledInTurnAndSamplesAreLimited) {
@@ -156,6 +186,11 @@ TEST_F(CreateRecordsTest, NonsenseIsRefusedWithItsValue) {
   bad.layout.pad_position_value = 20;
   EXPECT_EQ(refusal(bad),
             "--pad-position-value 20 is a position of a sequence of 32; choose at least 32");
+  bad = options();
+  bad.layout = {.sequence_length = 32, .max_predictions = 29, .remask = true};
+  EXPECT_EQ(refusal(bad),
+            "--mask-tokens 29 leaves room for 4 tokens in re-masked sequences of 32; they need 5: "
+            "lower --mask-tokens");
   bad = options();
   bad.duplication_factor = 0;
   EXPECT_EQ(refusal(bad), "--duplication-factor 0 must be in [1, 2^20]");

@@ -60,9 +60,16 @@ VocabularyIds vocabulary_ids(const text::Vocabulary& vocabulary) {
 int64_t predictions_for(int64_t length, const MaskingOptions& options) {
   const double share = static_cast<double>(length) * options.probability;
   const auto wanted = static_cast<int64_t>(std::nearbyint(share));  // half to even
-  const int64_t n = std::min(options.max_predictions, std::max<int64_t>(1, wanted));
-  if (!options.keep_room_for_slots) return n;
-  return std::max(n, length - options.sequence_length + options.max_predictions);
+  return std::min(options.max_predictions, std::max<int64_t>(1, wanted));
+}
+
+int64_t longest_with_slots(const MaskingOptions& options) {
+  int64_t length = options.sequence_length;
+  while (options.max_predictions + length - predictions_for(length, options) >
+         options.sequence_length) {
+    --length;
+  }
+  return length;
 }
 
 void mask_sample(const MaskingOptions& options, const VocabularyIds& vocabulary,

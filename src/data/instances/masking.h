@@ -1,15 +1,12 @@
 // Masking: chooses the tokens of a sequence that BERT has to guess and replaces them.
 //
 //   n = min(M, max(1, round_half_even(len * probability)))        (Devlin et al. 2018)
-//   n = max(n, len - S + M)         with `keep_room_for_slots`: M reserved slots in front and the
-//                                   tokens that are not masked then always fit into S
 // The first n of the shuffled candidates (all but [CLS] and [SEP]) become: [MASK] with probability
 // 0.8; else, half and half, themselves or any entry of the vocabulary, special ones included.
 // With `whole_words` the candidates are words: all pieces of a word are chosen, or none. A word
 // that would go beyond n is passed over, so that fewer than n may be chosen.
 //
-// Sources: google-research/bert create_pretraining_data.py; graphcore/examples v3.0.0,
-// nlp/bert/tensorflow1/bert_data/create_pretraining_data.py (the second line).
+// Source: google-research/bert create_pretraining_data.py.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +33,16 @@ struct MaskingOptions {
   int64_t sequence_length = 128;  // S
   int64_t max_predictions = 20;   // M
   double probability = 0.15;
-  bool keep_room_for_slots = true;  // not with whole_words, which may choose too few
   bool whole_words = false;
 };
 
 // How many of `length` tokens are masked.
 int64_t predictions_for(int64_t length, const MaskingOptions& options);
+
+// The most tokens, len <= S, for which M reserved slots and the len - n tokens that are not masked
+// fit into S. Re-masked records are of such sequences. Not with whole_words, which may choose fewer
+// than n.
+int64_t longest_with_slots(const MaskingOptions& options);
 
 // Masks `sample` in place: fills masked_positions and masked_labels, changes input_ids.
 void mask_sample(const MaskingOptions& options, const VocabularyIds& vocabulary,

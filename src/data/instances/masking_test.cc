@@ -19,7 +19,7 @@ Sample sequence_of(int32_t length) {
 }
 
 TEST(MaskingTest, CountRoundsHalfToEvenWithinItsBounds) {
-  MaskingOptions options{.keep_room_for_slots = false};
+  MaskingOptions options;
   EXPECT_EQ(predictions_for(3, options), 1) << "at least one";
   EXPECT_EQ(predictions_for(30, options), 4) << "4.5 rounds to 4";
   EXPECT_EQ(predictions_for(10, options), 2) << "1.5 rounds to 2";
@@ -28,12 +28,22 @@ TEST(MaskingTest, CountRoundsHalfToEvenWithinItsBounds) {
   EXPECT_EQ(predictions_for(128, options), 20) << "at most M";
 }
 
-TEST(MaskingTest, FullSequencesGetSoManyThatTheSlotsFit) {
-  const MaskingOptions options;
-  EXPECT_EQ(predictions_for(128, options), 20);
-  EXPECT_EQ(predictions_for(127, options), 19);
-  for (int64_t length = 5; length <= 128; ++length) {
-    EXPECT_LE(options.max_predictions + length - predictions_for(length, options), 128);
+TEST(MaskingTest, SlotsLimitTheLengthAndLeaveTheShare) {
+  EXPECT_EQ(longest_with_slots({}), 127) << "20 slots and 108 of 127 tokens, 19 being masked";
+  EXPECT_EQ(longest_with_slots({.max_predictions = 60}), 80) << "60 slots and 68 of 80 tokens";
+  EXPECT_EQ(longest_with_slots({.max_predictions = 1}), 128);
+  for (const double probability : {0.0, 0.05, 0.15, 0.5, 1.0}) {
+    for (int64_t slots = 1; slots < 128; ++slots) {
+      const MaskingOptions options{.max_predictions = slots, .probability = probability};
+      const auto taken = [&](int64_t length) {
+        return slots + length - predictions_for(length, options);
+      };
+      const int64_t longest = longest_with_slots(options);
+      EXPECT_LE(taken(longest), 128);
+      if (longest < 128) {
+        EXPECT_GT(taken(longest + 1), 128);
+      }
+    }
   }
 }
 
@@ -89,8 +99,7 @@ TEST(MaskingTest, WholeWordsAreChosenWholeAndNeverTooMany) {
   std::fill(continues_word.begin() + 2000, continues_word.end(), 1);
   VocabularyIds vocabulary = kVocabulary;
   vocabulary.continues_word = continues_word;
-  const MaskingOptions options{
-      .probability = 0.3, .keep_room_for_slots = false, .whole_words = true};
+  const MaskingOptions options{.probability = 0.3, .whole_words = true};
   Sample before = sequence_of(60);
   for (size_t i = 1; i + 1 < before.input_ids.size(); ++i) {
     if (i % 4 > 1) before.input_ids[i] += 1000;  // words of one piece and of three

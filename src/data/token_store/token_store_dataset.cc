@@ -12,12 +12,6 @@ namespace {
 // Streams of random numbers: the epoch above, the sample below.
 constexpr int kEpochShift = 40;
 
-// Room for slots is what static-mask records need; samples have no slots.
-PairOptions without_slots(PairOptions pairs) {
-  pairs.masking.keep_room_for_slots = false;
-  return pairs;
-}
-
 void check(const DrawingOptions& options) {
   constexpr int64_t kMinSequenceLength = 5;
   const MaskingOptions& masking = options.pairs.masking;
@@ -37,7 +31,7 @@ TokenStoreDataset::TokenStoreDataset(std::shared_ptr<const TokenStore> store,
                                      const DrawingOptions& options)
     : store_(std::move(store)),
       options_(options),
-      instances_(*store_, vocabulary_ids(store_->vocabulary()), without_slots(options.pairs)) {
+      instances_(*store_, vocabulary_ids(store_->vocabulary()), options.pairs) {
   check(options);
   int64_t samples = 0;
   sample_ends_.reserve(static_cast<size_t>(store_->documents()));
