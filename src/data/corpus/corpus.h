@@ -15,22 +15,23 @@ class Corpus {
   virtual int64_t tokens_in(int64_t document) const = 0;
   // Tokens of the document's sentences [0, sentence).
   virtual int64_t tokens_before(int64_t document, int64_t sentence) const = 0;
-  // Appends the ids of the document's sentences [begin, end) to `ids`.
-  virtual void append_ids(int64_t document, int64_t begin, int64_t end,
-                          std::vector<int32_t>& ids) const = 0;
+  // Appends the ids of the document's tokens [begin, end) to `ids`, in time that depends on their
+  // number only.
+  virtual void append_tokens(int64_t document, int64_t begin, int64_t end,
+                             std::vector<int32_t>& ids) const = 0;
 
-  // The first sentence that begins at the document's token number `token` or behind it; the last
-  // sentence when none does.
-  int64_t sentence_from(int64_t document, int64_t token) const {
+  // Appends the ids of the document's sentences [begin, end) to `ids`.
+  void append_ids(int64_t document, int64_t begin, int64_t end, std::vector<int32_t>& ids) const {
+    append_tokens(document, tokens_before(document, begin), tokens_before(document, end), ids);
+  }
+
+  // The sentence that the document's token is in.
+  int64_t sentence_at(int64_t document, int64_t token) const {
     int64_t begin = 0;
-    int64_t end = sentences_in(document) - 1;
-    while (begin < end) {
+    int64_t end = sentences_in(document);
+    while (end - begin > 1) {
       const int64_t middle = begin + (end - begin) / 2;
-      if (tokens_before(document, middle) < token) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
+      (tokens_before(document, middle) <= token ? begin : end) = middle;
     }
     return begin;
   }

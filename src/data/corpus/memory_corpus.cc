@@ -30,11 +30,11 @@ int64_t MemoryCorpus::tokens_before(int64_t document, int64_t sentence) const {
   return static_cast<int64_t>(sentence_starts_[first + sentence] - sentence_starts_[first]);
 }
 
-void MemoryCorpus::append_ids(int64_t document, int64_t begin, int64_t end,
-                              std::vector<int32_t>& ids) const {
-  const uint64_t first = document_starts_[document];
-  const auto from = static_cast<int64_t>(sentence_starts_[first + begin]);
-  const auto to = static_cast<int64_t>(sentence_starts_[first + end]);
+void MemoryCorpus::append_tokens(int64_t document, int64_t begin, int64_t end,
+                                 std::vector<int32_t>& ids) const {
+  const auto first = static_cast<int64_t>(sentence_starts_[document_starts_[document]]);
+  const int64_t from = first + begin;
+  const int64_t to = first + end;
   if (narrow_) {
     ids.insert(ids.end(), narrow_ids_.begin() + from, narrow_ids_.begin() + to);
   } else {

@@ -26,9 +26,11 @@ TEST(MemoryCorpusTest, KeepsSentencesAndDocumentsApart) {
     corpus.append_ids(0, 1, 2, ids);
     corpus.append_ids(1, 0, 1, ids);
     EXPECT_EQ(ids, (Ids{9, largest, 4, 5}));
-    EXPECT_EQ(corpus.sentence_from(0, 0), 0);
-    EXPECT_EQ(corpus.sentence_from(0, 1), 1);
-    EXPECT_EQ(corpus.sentence_from(0, 4), 1) << "the last one";
+    corpus.append_tokens(0, 1, 4, ids);
+    EXPECT_EQ(ids, (Ids{9, largest, 4, 5, 2, 3, largest}));
+    EXPECT_EQ(corpus.sentence_at(0, 0), 0);
+    EXPECT_EQ(corpus.sentence_at(0, 2), 0);
+    EXPECT_EQ(corpus.sentence_at(0, 3), 1);
   }
 }
 

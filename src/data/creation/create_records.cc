@@ -123,9 +123,9 @@ class ReorderedCorpus final : public Corpus {
   int64_t tokens_before(int64_t place, int64_t sentence) const override {
     return corpus_.tokens_before(order_[place], sentence);
   }
-  void append_ids(int64_t place, int64_t begin, int64_t end,
-                  std::vector<int32_t>& ids) const override {
-    corpus_.append_ids(order_[place], begin, end, ids);
+  void append_tokens(int64_t place, int64_t begin, int64_t end,
+                     std::vector<int32_t>& ids) const override {
+    corpus_.append_tokens(order_[place], begin, end, ids);
   }
 
  private:

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "data/instances/sequence.h"
+
 namespace cloze::data {
 namespace {
 
-constexpr int32_t kNoLabel = -1;
 constexpr int kDocumentTries = 10;
-
-int64_t special_tokens(NextSentence next_sentence) {
-  return next_sentence == NextSentence::kNone ? 2 : 3;  // [CLS] and one [SEP] a part
-}
+constexpr int64_t kSpecialTokens = 3;  // [CLS] and one [SEP] a part
 
 // Shortens the longer of the two (the second when they tie) until both fit.
 void truncate_pair(std::span<const int32_t>& first, std::span<const int32_t>& second,
@@ -28,7 +26,7 @@ PairInstances::PairInstances(const Corpus& corpus, const VocabularyIds& vocabula
     : corpus_(corpus),
       vocabulary_(vocabulary),
       options_(options),
-      max_tokens_(options.masking.sequence_length - special_tokens(options.next_sentence)) {}
+      max_tokens_(options.masking.sequence_length - kSpecialTokens) {}
 
 void PairInstances::append(int64_t document, RandomSource& random,
                            std::vector<Sample>& samples) const {
@@ -38,12 +36,6 @@ void PairInstances::append(int64_t document, RandomSource& random,
     samples.push_back(instance(chunk, target, random));
     sentence = chunk.end;
   }
-}
-
-Sample PairInstances::draw(int64_t document, int64_t sentence, RandomSource& random) const {
-  const int64_t target = draw_target_length(random);
-  Chunk chunk = gather(document, sentence, target);
-  return instance(chunk, target, random);
 }
 
 int64_t PairInstances::draw_target_length(RandomSource& random) const {
@@ -60,23 +52,12 @@ PairInstances::Chunk PairInstances::gather(int64_t document, int64_t begin, int6
 }
 
 Sample PairInstances::instance(Chunk& chunk, int64_t target, RandomSource& random) const {
-  Sample sample;
-  switch (options_.next_sentence) {
-    case NextSentence::kRandom:
-      sample = random_pair(chunk, target, random);
-      break;
-    case NextSentence::kOrder:
-      sample = ordered_pair(chunk, random);
-      break;
-    case NextSentence::kNone:
-      sample = joined(ids_of(chunk.document, chunk.begin, chunk.end), {}, kNoLabel, random);
-      break;
-  }
+  Sample sample = pair(chunk, target, random);
   mask_sample(options_.masking, vocabulary_, random, sample);
   return sample;
 }
 
-Sample PairInstances::random_pair(Chunk& chunk, int64_t target, RandomSource& random) const {
+Sample PairInstances::pair(Chunk& chunk, int64_t target, RandomSource& random) const {
   const int64_t first_sentences =
       chunk.sentences() >= 2 ? random.between(1, chunk.sentences() - 1) : 1;
   const int64_t border = chunk.begin + first_sentences;
@@ -88,17 +69,6 @@ Sample PairInstances::random_pair(Chunk& chunk, int64_t target, RandomSource& ra
   chunk.end = border;
   return joined(first, random_second_part(chunk.document, target - std::ssize(first), random), 1,
                 random);
-}
-
-Sample PairInstances::ordered_pair(const Chunk& chunk, RandomSource& random) const {
-  if (chunk.sentences() == 1) {
-    return joined(ids_of(chunk.document, chunk.begin, chunk.end), {}, kNoLabel, random);
-  }
-  const int64_t border = chunk.begin + random.between(1, chunk.sentences() - 1);
-  const Ids first = ids_of(chunk.document, chunk.begin, border);
-  const Ids second = ids_of(chunk.document, border, chunk.end);
-  const bool is_swapped = random.uniform() < 0.5;
-  return is_swapped ? joined(second, first, 1, random) : joined(first, second, 0, random);
 }
 
 PairInstances::Ids PairInstances::random_second_part(int64_t document, int64_t wanted,
@@ -124,23 +94,8 @@ PairInstances::Ids PairInstances::ids_of(int64_t document, int64_t begin, int64_
 
 Sample PairInstances::joined(std::span<const int32_t> first, std::span<const int32_t> second,
                              int32_t label, RandomSource& random) const {
-  if (second.empty()) {
-    first = first.first(std::min(first.size(), static_cast<size_t>(max_tokens_)));
-  } else {
-    truncate_pair(first, second, max_tokens_, random);
-  }
-  Sample sample{.next_sentence_label = label};
-  Ids& ids = sample.input_ids;
-  ids.reserve(first.size() + second.size() + 3);
-  ids.push_back(vocabulary_.cls);
-  ids.insert(ids.end(), first.begin(), first.end());
-  ids.push_back(vocabulary_.sep);
-  sample.token_type_ids.assign(ids.size(), 0);
-  if (second.empty()) return sample;
-  ids.insert(ids.end(), second.begin(), second.end());
-  ids.push_back(vocabulary_.sep);
-  sample.token_type_ids.resize(ids.size(), 1);
-  return sample;
+  truncate_pair(first, second, max_tokens_, random);
+  return sequence_of(first, second, label, vocabulary_);
 }
 
 }  // namespace cloze::data

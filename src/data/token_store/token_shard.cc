@@ -194,11 +194,11 @@ int64_t TokenShard::tokens_before(int64_t document, int64_t sentence) const {
          element(document_tokens_, document);
 }
 
-void TokenShard::append_ids(int64_t document, int64_t begin, int64_t end,
-                            std::vector<int32_t>& ids) const {
-  const int64_t first = first_sentence(document);
-  const int64_t from = element(sentence_tokens_, first + begin);
-  const int64_t to = element(sentence_tokens_, first + end);
+void TokenShard::append_tokens(int64_t document, int64_t begin, int64_t end,
+                               std::vector<int32_t>& ids) const {
+  const int64_t first = element(document_tokens_, document);
+  const int64_t from = first + begin;
+  const int64_t to = first + end;
   if (from > to || to > header_.tokens) throw_damaged(fmt::format("tokens [{}, {})", from, to));
   const uint64_t width = static_cast<uint64_t>(header_.bytes_per_id);
   verify_bytes(ids_ + width * from, ids_ + width * to);

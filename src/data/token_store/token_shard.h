@@ -59,7 +59,7 @@ class TokenShard {
   int64_t sentences_in(int64_t document) const;
   int64_t tokens_in(int64_t document) const;
   int64_t tokens_before(int64_t document, int64_t sentence) const;
-  void append_ids(int64_t document, int64_t begin, int64_t end, std::vector<int32_t>& ids) const;
+  void append_tokens(int64_t document, int64_t begin, int64_t end, std::vector<int32_t>& ids) const;
 
   // Checks every block.
   void verify() const;

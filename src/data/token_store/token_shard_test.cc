@@ -69,7 +69,8 @@ TEST_F(TokenShardTest, HoldsWhatWasWritten) {
       corpus.append_ids(d, 0, corpus.sentences_in(d), expected);
       for (int64_t s = 0; s < shard.sentences_in(d); ++s) {
         ASSERT_EQ(shard.tokens_before(d, s), std::ssize(ids));
-        shard.append_ids(d, s, s + 1, ids);
+        const int64_t end = shard.tokens_before(d, s + 1);
+        shard.append_tokens(d, shard.tokens_before(d, s), end, ids);
       }
       ASSERT_EQ(ids, expected);
     }
@@ -82,9 +83,9 @@ TEST_F(TokenShardTest, ADamagedBlockIsFoundWhenItIsRead) {
   bytes[bytes.size() - 4096] ^= 1;  // among the last ids
   const TokenShard shard(write(bytes));
   Ids ids;
-  shard.append_ids(0, 0, 1, ids);
+  shard.append_tokens(0, 0, 1, ids);
   EXPECT_EQ(ids, (Ids{0}));
-  EXPECT_THROW(shard.append_ids(99, 0, 100, ids), DataError);
+  EXPECT_THROW(shard.append_tokens(99, 0, shard.tokens_in(99), ids), DataError);
   EXPECT_THROW(shard.verify(), DataError);
 }
 

@@ -154,10 +154,10 @@ int64_t TokenStore::tokens_before(int64_t document, int64_t sentence) const {
   return place.shard.tokens_before(place.document, sentence);
 }
 
-void TokenStore::append_ids(int64_t document, int64_t begin, int64_t end,
-                            std::vector<int32_t>& ids) const {
+void TokenStore::append_tokens(int64_t document, int64_t begin, int64_t end,
+                               std::vector<int32_t>& ids) const {
   const Place place = place_of(document);
-  place.shard.append_ids(place.document, begin, end, ids);
+  place.shard.append_tokens(place.document, begin, end, ids);
 }
 
 }  // namespace cloze::data

@@ -68,8 +68,8 @@ class TokenStore final : public Corpus {
   int64_t sentences_in(int64_t document) const override;
   int64_t tokens_in(int64_t document) const override;
   int64_t tokens_before(int64_t document, int64_t sentence) const override;
-  void append_ids(int64_t document, int64_t begin, int64_t end,
-                  std::vector<int32_t>& ids) const override;
+  void append_tokens(int64_t document, int64_t begin, int64_t end,
+                     std::vector<int32_t>& ids) const override;
 
  private:
   struct Place {
