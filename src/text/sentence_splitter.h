@@ -1,4 +1,4 @@
-// Splits an English paragraph into sentences by rule.
+// Splits a paragraph into sentences by rule: English in detail, the stop marks of other scripts.
 //
 // A sentence ends at a run of . ! ? … with the quotes and brackets that close behind it, when white
 // space follows and then something that can begin a sentence: a capital, a digit, an opening
@@ -7,6 +7,10 @@
 //   an initial                J. Smith, George W. Bush
 //   letters with stops        U.S. Navy, unless a word follows that often opens a sentence (The,
 //   In)
+// The stops of Arabic, Urdu and Armenian end a sentence when white space follows; those of Chinese
+// and Japanese, the dandas of India, the stops of Tibetan, Burmese, Ethiopic and Khmer whatever
+// follows, but for a Japanese quotation that the sentence goes on after. Thai and Lao have no stop:
+// there a space between two of their letters ends a sentence.
 // The rules know nothing of Punkt's statistics; they need no model and no training.
 #pragma once
 

@@ -41,6 +41,34 @@ TEST(SentenceSplitterTest, NumbersAndLowerCaseGoOn) {
   EXPECT_EQ(split("The site example.org works. or not"), "The site example.org works. or not");
 }
 
+TEST(SentenceSplitterTest, StopsOfOtherScriptsEndWithOrWithoutASpace) {
+  EXPECT_EQ(split("我来了。你呢？真的！！好。"), "我来了。 | 你呢？ | 真的！！ | 好。")
+      << "Chinese";
+  EXPECT_EQ(split("他说：“你好。”她走了。（完。）再见"),
+            "他说：“你好。” | 她走了。 | （完。） | 再见")
+      << "its quotes and brackets";
+  EXPECT_EQ(split("「はい。」と言った。雨だ｡帰る"), "「はい。」と言った。 | 雨だ｡ | 帰る")
+      << "Japanese goes on after a quotation";
+  EXPECT_EQ(split("राम गया। सीता आई।वह सोया॥अंत"), "राम गया। | सीता आई। | वह सोया॥ | अंत") << "Hindi";
+  EXPECT_EQ(split("ሰላም ነው። ደህና ነህ፧ አዎ"), "ሰላም ነው። | ደህና ነህ፧ | አዎ") << "Amharic";
+  EXPECT_EQ(split("ខ្ញុំទៅ។ គាត់មក៕ ចប់"), "ខ្ញុំទៅ។ | គាត់មក៕ | ចប់") << "Khmer";
+  EXPECT_EQ(split("သွားပြီ။လာပြီ။"), "သွားပြီ။ | လာပြီ။") << "Burmese";
+  EXPECT_EQ(split("བཀྲ་ཤིས། བདེ་ལེགས། །ཡིན"), "བཀྲ་ཤིས། | བདེ་ལེགས། ། | ཡིན") << "Tibetan";
+}
+
+TEST(SentenceSplitterTest, StopsOfArabicAndArmenianNeedASpace) {
+  EXPECT_EQ(split("هل جاء؟ نعم. ذهب!"), "هل جاء؟ | نعم. | ذهب!") << "Arabic";
+  EXPECT_EQ(split("وہ گیا۔ ایم۔اے کیا۔ بس"), "وہ گیا۔ | ایم۔اے کیا۔ | بس") << "Urdu";
+  EXPECT_EQ(split("Նա եկավ։ Գնաց։"), "Նա եկավ։ | Գնաց։") << "Armenian";
+}
+
+TEST(SentenceSplitterTest, ThaiAndLaoSentencesArePartedBySpaces) {
+  EXPECT_EQ(split("ฉันไปตลาด เขามาบ้าน  จบ"), "ฉันไปตลาด | เขามาบ้าน | จบ");
+  EXPECT_EQ(split("เด็กๆ เล่น ปี 2563 และ BERT ดี"), "เด็กๆ เล่น | ปี 2563 และ BERT ดี")
+      << "not after a repetition mark, nor beside a number or another script";
+  EXPECT_EQ(split("ຂ້ອຍໄປ ລາວມາ"), "ຂ້ອຍໄປ | ລາວມາ");
+}
+
 TEST(SentenceSplitterTest, WhiteSpaceIsTrimmedAndNothingGivesNothing) {
   EXPECT_EQ(split("  One.\t Two. \r"), "One. | Two.");
   EXPECT_TRUE(split_sentences("").empty());

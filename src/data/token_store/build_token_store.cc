@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxDocumentPieces = 8;
 // Whatever changes the tokens of the same text and rules has to change this.
-constexpr std::string_view kTokenizerVersion = "cloze tokens 1";
+constexpr std::string_view kTokenizerVersion = "cloze tokens 2";
 
 // Bytes [begin, end) of a file.
 struct Extent {
