@@ -1,4 +1,5 @@
-// Speed of the loader on a token store: opening it, and the batch of a step near and far.
+// Speed of the loader on a token store: opening it, and the batch of a step near and far; and of
+// drawing samples from text in lines of 20 to 10 million tokens.
 // Usage: loader_bench STORE [Google Benchmark's own options]
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
@@ -6,6 +7,8 @@
 #include <exception>
 #include <memory>
 
+#include "data/corpus/memory_corpus.h"
+#include "data/instances/window_instances.h"
 #include "data/loader.h"
 #include "data/token_store/token_store_dataset.h"
 
@@ -48,7 +51,32 @@ void load_steps(benchmark::State& state, const char* folder, int64_t sequence_le
   state.SetItemsProcessed(tokens);
 }
 
+// Samples a second of ten million tokens in lines of one length.
+void draw_samples(benchmark::State& state) {
+  constexpr int64_t kTokens = 10'000'000;
+  const VocabularyIds vocabulary{.cls = 101, .sep = 102, .mask = 103, .size = 30522};
+  MemoryCorpus corpus(vocabulary.size);
+  const std::vector<int32_t> line(static_cast<size_t>(state.range(0)), 2000);
+  for (int64_t tokens = 0; tokens < kTokens; tokens += std::ssize(line)) {
+    corpus.append_sentence(line);
+  }
+  corpus.end_document();
+  const WindowInstances instances(corpus, vocabulary, {}, 1);
+  int64_t sample = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(instances.instance(sample, 0));
+    sample = (sample + 7919) % instances.size();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
 void run(const char* folder) {
+  benchmark::RegisterBenchmark("draw_samples", draw_samples)
+      ->Arg(20)
+      ->Arg(200)
+      ->Arg(5'000)
+      ->Arg(100'000)
+      ->Arg(10'000'000);
   benchmark::RegisterBenchmark("open", open_store, folder);
   benchmark::RegisterBenchmark("reach_step/1000000", reach_step, folder, 1'000'000);
   benchmark::RegisterBenchmark("load_step/128", load_steps, folder, 128);

@@ -96,7 +96,7 @@ PretrainData open_store(const PretrainOptions& options) {
   const data::TokenStoreManifest manifest = store->manifest();
   PretrainData opened{.tokens = store->vocabulary().tokens(),
                       .tokenizer = manifest.rules.tokenizer};
-  opened.dataset = std::make_shared<data::TokenStoreDataset>(
+  const auto drawn = std::make_shared<data::TokenStoreDataset>(
       std::move(store),
       data::DrawingOptions{.pairs = {.short_sequence_probability = options.short_seq_prob,
                                      .next_sentence = next_sentence_named(options.next_sentence),
@@ -106,8 +106,11 @@ PretrainData open_store(const PretrainOptions& options) {
                                                  .whole_words = options.do_whole_word_mask}},
                            .seed = static_cast<uint64_t>(options.seed)});
   fmt::print(stderr, "{} documents, {:.1f} million tokens, {} samples an epoch\n",
-             manifest.documents, static_cast<double>(manifest.tokens) / 1e6,
-             opened.dataset->size());
+             manifest.documents, static_cast<double>(manifest.tokens) / 1e6, drawn->size());
+  print_pair_notice(drawn->pairs_inside_a_sentence(),
+                    "the pairs are cut inside a sentence, as no other begins near it",
+                    ", otherwise --next-sentence none");
+  opened.dataset = drawn;
   if (missing) opened.dataset = limited_to_rows(opened.dataset, limit, *missing);
   return opened;
 }

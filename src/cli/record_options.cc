@@ -34,6 +34,15 @@ data::DatasetStatistics measure_with_display(const data::Dataset& dataset) {
                        [&](int64_t so_far) { done = so_far; });
 }
 
+void print_pair_notice(double share, std::string_view what, std::string_view otherwise) {
+  constexpr double kNoticeable = 0.25;
+  if (share < kNoticeable) return;
+  fmt::print(stderr,
+             "note: {:.0f} % of {}; if a line of the text holds several sentences, set "
+             "--input-format paragraphs{}\n",
+             100 * share, what, otherwise);
+}
+
 void print_defects(const std::vector<data::RecordDefect>& defects) {
   constexpr size_t kShown = 20;
   for (size_t i = 0; i < std::min(defects.size(), kShown); ++i) {

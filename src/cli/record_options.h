@@ -23,6 +23,10 @@ void add_record_options(Subcommand& command, RecordFlags& flags);
 // Counts all samples, and shows on standard error how far that is.
 data::DatasetStatistics measure_with_display(const data::Dataset& dataset);
 
+// Says on standard error that pairs of sentences teach little, when many are none: `share` of
+// `what`, and what to do about it.
+void print_pair_notice(double share, std::string_view what, std::string_view otherwise);
+
 // Prints the first defects to standard error, and how many more there are.
 void print_defects(const std::vector<data::RecordDefect>& defects);
 

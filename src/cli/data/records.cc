@@ -76,6 +76,9 @@ void run(Options options) {
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   print_counts(counts, options, elapsed.count());
+  print_pair_notice(
+      static_cast<double>(counts.documents_of_one_sentence) / static_cast<double>(counts.documents),
+      "the documents are a single sentence, whose pairs are of label 1 only", "");
 }
 
 void add_file_options(Subcommand& command, Options& options) {

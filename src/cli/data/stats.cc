@@ -37,10 +37,15 @@ std::unique_ptr<data::Dataset> open_store(const RecordFlags& input) {
   const data::TokenStoreManifest& manifest = store->manifest();
   fmt::print("documents {}\nsentences {}\nstored tokens {}\nshards {}\n", manifest.documents,
              manifest.sentences, manifest.tokens, manifest.shards.size());
-  return std::make_unique<data::TokenStoreDataset>(
+  auto drawn = std::make_unique<data::TokenStoreDataset>(
       std::move(store),
       data::DrawingOptions{.pairs = {.masking = {.sequence_length = input.shape.sequence_length,
                                                  .max_predictions = input.shape.max_predictions}}});
+  const double inside = drawn->pairs_inside_a_sentence();
+  fmt::print("pairs cut inside a sentence {:.1f} %\n", 100 * inside);
+  print_pair_notice(inside, "the pairs are cut inside a sentence, as no other begins near it",
+                    ", otherwise train with --next-sentence none");
+  return drawn;
 }
 
 std::unique_ptr<data::Dataset> open_data(const RecordFlags& input) {

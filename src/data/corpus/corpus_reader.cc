@@ -38,14 +38,23 @@ TokenBlock tokenize(const Block& block, TextFormat format, const text::Tokenizer
   return tokens;
 }
 
-void append(const TokenBlock& tokens, MemoryCorpus& corpus) {
+void append_sentence(std::span<const int32_t> ids, int64_t longest, MemoryCorpus& corpus) {
+  constexpr int64_t kPartsOfLongest = 8;
+  if (longest == 0 || std::ssize(ids) <= longest) return corpus.append_sentence(ids);
+  const auto part = static_cast<size_t>(std::max<int64_t>(1, longest / kPartsOfLongest));
+  for (; !ids.empty(); ids = ids.subspan(std::min(part, ids.size()))) {
+    corpus.append_sentence(ids.first(std::min(part, ids.size())));
+  }
+}
+
+void append(const TokenBlock& tokens, int64_t longest_sentence, MemoryCorpus& corpus) {
   std::span<const int32_t> rest = tokens.ids;
   for (int32_t length : tokens.lengths) {
     if (length == kDocumentEnd) {
       corpus.end_document();
       continue;
     }
-    corpus.append_sentence(rest.first(static_cast<size_t>(length)));
+    append_sentence(rest.first(static_cast<size_t>(length)), longest_sentence, corpus);
     rest = rest.subspan(static_cast<size_t>(length));
   }
 }
@@ -94,7 +103,7 @@ CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& toke
       progress.text_bytes += static_cast<int64_t>(block.text.size());
     });
     for (const TokenBlock& block : tokens) {
-      append(block, read.corpus);
+      append(block, options.longest_sentence, read.corpus);
       read.invalid_utf8 += static_cast<int64_t>(block.invalid_utf8);
     }
   }

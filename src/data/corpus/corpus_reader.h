@@ -18,6 +18,9 @@ struct CorpusOptions {
   TextFormat format = TextFormat::kSentences;
   // Google's script lets a document run on into the next file unless a blank line ends it.
   bool documents_cross_files = false;
+  // Sentences of more tokens than this are kept as several, of an eighth of it each, so that what
+  // reads a corpus by sentences reads windows of them; 0: all are kept as they are.
+  int64_t longest_sentence = 0;
   int threads = 1;
 };
 

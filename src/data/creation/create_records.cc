@@ -226,17 +226,35 @@ class RecordMaker {
   CreationProgress& progress_;
 };
 
+// Google's script knows sentences only, and cuts a long one from both ends.
+CorpusOptions input_of(const RecordOptions& options) {
+  CorpusOptions input = options.input;
+  if (!options.google_compatible) {
+    input.longest_sentence = masking_of(options).sequence_length - kSpecialTokens;
+  }
+  return input;
+}
+
+int64_t documents_of_one_sentence(const Corpus& corpus) {
+  int64_t count = 0;
+  for (int64_t document = 0; document < corpus.documents(); ++document) {
+    count += corpus.sentences_in(document) == 1 ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace
 
 RecordCounts create_records(const RecordOptions& options, const text::Tokenizer& tokenizer,
                             CreationProgress& progress) {
   check(options);
   CountingSink sink(options);
-  const CorpusRead read = read_corpus(options.input, tokenizer, progress);
+  const CorpusRead read = read_corpus(input_of(options), tokenizer, progress);
   RecordMaker maker(options, read.corpus, tokenizer.vocabulary(), progress);
   options.google_compatible ? maker.make_as_google(sink) : maker.make_in_windows(sink);
   RecordCounts counts = sink.commit();
   counts.documents = read.corpus.documents();
+  counts.documents_of_one_sentence = documents_of_one_sentence(read.corpus);
   counts.sentences = read.corpus.sentences();
   counts.text_tokens = read.corpus.tokens();
   counts.invalid_utf8 = read.invalid_utf8;

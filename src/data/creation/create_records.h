@@ -5,6 +5,7 @@
 //             same for any number of threads. Each duplicate visits the documents in a new order;
 //             instances are shuffled within windows of some eight million tokens of text, so that
 //             memory does not grow with the number of duplicates.
+//             Sentences that are longer than a sequence are cut into parts.
 //   google    one Mersenne Twister for everything, in the order of Google's script, one thread:
 //             the same records as that script makes. All records are held in memory.
 // Records go to the output files in turn; the files appear when all are complete.
@@ -38,8 +39,9 @@ struct RecordOptions {
 
 struct RecordCounts {
   int64_t documents = 0;
-  int64_t sentences = 0;
-  int64_t text_tokens = 0;  // of the corpus, once
+  int64_t documents_of_one_sentence = 0;  // the second part of their pairs is always a random one
+  int64_t sentences = 0;                  // with the parts of those that are longer than a sequence
+  int64_t text_tokens = 0;                // of the corpus, once
   int64_t invalid_utf8 = 0;
   int64_t instances = 0;
   int64_t tokens = 0;  // of the instances, padding not counted

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "data/records/record_dataset.h"
 #include "data/records/record_features.h"
+#include "data/unmasked_test.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 #include "platform/file.h"
@@ -136,6 +137,39 @@ TEST_F(CreateRecordsTest, TheMaskedShareIsTheOneAskedFor) {
       }
     }
   }
+}
+
+// 20 documents of one sentence of 500 tokens, of which no token comes twice.
+TEST_F(CreateRecordsTest, AllOfALongLineIsMetInPairsOfBothLabels) {
+  std::vector<std::string> tokens{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  std::string text;
+  for (int word = 0; word < 10'000; ++word) {
+    tokens.push_back(fmt::format("w{}", word));
+    text += tokens.back() + (word % 500 == 499 ? "\n\n" : " ");
+  }
+  platform::write_file_atomically(folder_ / "text", text);
+  RecordOptions asked = options("o");
+  asked.duplication_factor = 8;
+  CreationProgress progress;
+  const RecordCounts counts =
+      create_records(asked, {text::Vocabulary::from_tokens(tokens), {}}, progress);
+  EXPECT_EQ(counts.documents_of_one_sentence, 0) << "it is kept in parts";
+  const RecordDataset made(asked.output_files, {});
+  std::vector<int> met(tokens.size());
+  int64_t random_next = 0;
+  for (int64_t i = 0; i < made.size(); ++i) {
+    const Sample sample = made.sample(i, 0);
+    for (const int32_t id : unmasked(sample)) ++met[static_cast<size_t>(id)];
+    random_next += sample.next_sentence_label;
+  }
+  EXPECT_EQ(std::count(met.begin() + 5, met.end(), 0), 0) << "tokens that no record holds";
+  // A chunk of one part, of a short sequence or at the end of a document, has a random pair.
+  EXPECT_NEAR(static_cast<double>(random_next) / static_cast<double>(made.size()), 0.55, 0.1);
+}
+
+TEST_F(CreateRecordsTest, DocumentsOfOneSentenceAreCounted) {
+  platform::write_file_atomically(folder_ / "text", "rain\n\nsun\nwind\n\nsnow\n");
+  EXPECT_EQ(create(options("o")).documents_of_one_sentence, 2);
 }
 
 TEST_F(CreateRecordsTest, OutputFilesAreFilledInTurnAndSamplesAreLimited) {

@@ -51,7 +51,8 @@ Sample WindowInstances::instance(int64_t index, int64_t epoch) const {
   return sample;
 }
 
-double WindowInstances::share_inside_a_sentence() const {
+double WindowInstances::pairs_inside_a_sentence() const {
+  if (options_.next_sentence == NextSentence::kNone) return 0;
   const int64_t step = (size() + kWindowsLookedAt - 1) / kWindowsLookedAt;
   int64_t looked_at = 0;
   int64_t inside = 0;

@@ -46,9 +46,9 @@ class WindowInstances {
   int64_t size() const { return windows_.size(); }
   Sample instance(int64_t index, int64_t epoch) const;
 
-  // The share of the windows in which no sentence begins, so that pairs are cut inside a sentence;
-  // of some thousand windows looked at.
-  double share_inside_a_sentence() const;
+  // The share of the pairs that are cut inside a sentence, as none begins in their window; of some
+  // thousand windows looked at. 0 without pairs.
+  double pairs_inside_a_sentence() const;
 
  private:
   using Ids = std::vector<int32_t>;

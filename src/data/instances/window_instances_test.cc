@@ -146,13 +146,15 @@ TEST(WindowInstancesTest, ADocumentOfOneTokenIsOnePartWithoutALabel) {
   EXPECT_EQ(sample.next_sentence_label, -1);
 }
 
-TEST(WindowInstancesTest, WindowsInsideASentenceAreCounted) {
-  EXPECT_EQ(WindowInstances(numbered_corpus(100, 30, 9), kVocabulary, {}, kSeed)
-                .share_inside_a_sentence(),
-            0.0);
-  EXPECT_EQ(WindowInstances(numbered_corpus(100, 1, 500), kVocabulary, {}, kSeed)
-                .share_inside_a_sentence(),
-            1.0);
+TEST(WindowInstancesTest, PairsInsideASentenceAreCounted) {
+  const MemoryCorpus sentences = numbered_corpus(100, 30, 9), lines = numbered_corpus(100, 1, 500);
+  const auto share = [](const MemoryCorpus& corpus, NextSentence next_sentence) {
+    return WindowInstances(corpus, kVocabulary, {.next_sentence = next_sentence}, kSeed)
+        .pairs_inside_a_sentence();
+  };
+  EXPECT_LT(share(sentences, NextSentence::kRandom), 0.05);
+  EXPECT_EQ(share(lines, NextSentence::kRandom), 1.0);
+  EXPECT_EQ(share(lines, NextSentence::kNone), 0.0);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class TokenStoreDataset final : public Dataset {
   std::string fingerprint() const override;
   const TokenStore& store() const { return *store_; }
   // Of window_instances.h.
-  double share_inside_a_sentence() const { return instances_.share_inside_a_sentence(); }
+  double pairs_inside_a_sentence() const { return instances_.pairs_inside_a_sentence(); }
 
  private:
   std::shared_ptr<const TokenStore> store_;

@@ -1,0 +1,106 @@
+// The data commands as they are called: what they take, say and write.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status = 0;
+  std::string output;
+  std::string errors;
+};
+
+class DataCommandsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("cloze_data_commands_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (int word = 0; word < kWords; ++word) vocabulary += fmt::format("w{}\n", word);
+    write("vocab.txt", vocabulary);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, std::string_view text) const {
+    platform::write_file_atomically(folder_ / name, text);
+    return path(name);
+  }
+  // Documents of so many sentences of so many words.
+  static std::string text_of(int documents, int sentences, int words) {
+    std::string text;
+    int word = 0;
+    for (int i = 0; i < documents * sentences; ++i) {
+      for (int w = 0; w < words; ++w) text += fmt::format("w{} ", word++ % kWords);
+      text += i % sentences == sentences - 1 ? "\n\n" : "\n";
+    }
+    return text;
+  }
+  static Outcome run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "cloze");
+    std::vector<const char*> pointers;
+    for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Outcome outcome;
+    outcome.status = run_program(static_cast<int>(pointers.size()), pointers.data());
+    std::fflush(stdout);
+    outcome.output = testing::internal::GetCapturedStdout();
+    outcome.errors = testing::internal::GetCapturedStderr();
+    return outcome;
+  }
+  Outcome run_with_vocabulary(std::vector<std::string> arguments) const {
+    for (const char* more : {"--vocab-file", "", "--do-lower-case"}) arguments.push_back(more);
+    arguments[arguments.size() - 2] = path("vocab.txt");
+    return run(std::move(arguments));
+  }
+
+  static constexpr int kWords = 1000;
+  fs::path folder_;
+};
+
+constexpr const char* kParagraphs = "set --input-format paragraphs";
+
+TEST_F(DataCommandsTest, StatsSayThatPairsAreCutInsideSentences) {
+  for (const auto& [text, share, is_noted] :
+       {std::tuple(text_of(20, 1, 2000), "inside a sentence 100.0 %", true),
+        std::tuple(text_of(20, 200, 10), "inside a sentence 0.0 %", false)}) {
+    write("text", text);
+    ASSERT_EQ(run_with_vocabulary(
+                  {"data", "tokens", "--input-file", path("text"), "--output-path", path("store")})
+                  .status,
+              0);
+    const Outcome stats = run({"data", "stats", "--train-file", path("store"), "--seq-length",
+                               "128", "--max-predictions-per-seq", "20"});
+    EXPECT_NE(stats.output.find(share), std::string::npos) << stats.output;
+    EXPECT_EQ(stats.errors.find(kParagraphs) != std::string::npos, is_noted) << stats.errors;
+  }
+}
+
+TEST_F(DataCommandsTest, RecordsSayThatDocumentsAreOneSentence) {
+  for (const auto& [text, is_noted] :
+       {std::pair(text_of(40, 1, 20), true), std::pair(text_of(40, 9, 20), false)}) {
+    write("text", text);
+    const Outcome made = run_with_vocabulary(
+        {"data", "records", "--input-file", path("text"), "--output-file", path("records")});
+    ASSERT_EQ(made.status, 0) << made.errors;
+    EXPECT_EQ(made.errors.find(kParagraphs) != std::string::npos, is_noted) << made.errors;
+  }
+}
+
+}  // namespace
+}  // namespace cloze::cli
