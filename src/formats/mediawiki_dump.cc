@@ -13,6 +13,7 @@ namespace {
 // MediaWiki refuses pages over 2 MiB; dumps of other wikis may hold larger ones.
 constexpr size_t kLongestText = 64 << 20;
 constexpr size_t kLongestField = 4096;
+constexpr size_t kMostNamespaces = 1000;
 
 }  // namespace
 
@@ -29,8 +30,8 @@ struct MediaWikiDump::State {
   State& operator=(const State&) = delete;
 
   // libexpat is C: an exception must not pass through it, so it waits here.
-  static void on_start(void* user, const XML_Char* name, const XML_Char** /*attributes*/) {
-    static_cast<State*>(user)->start(name);
+  static void on_start(void* user, const XML_Char* name, const XML_Char** attributes) {
+    static_cast<State*>(user)->start(name, attributes);
   }
   static void on_end(void* user, const XML_Char* name) {
     State& state = *static_cast<State*>(user);
@@ -45,9 +46,14 @@ struct MediaWikiDump::State {
     static_cast<State*>(user)->append({text, static_cast<size_t>(size)});
   }
 
-  void start(std::string_view name) {
+  void start(std::string_view name, const XML_Char** attributes) {
     target = nullptr;
-    if (name == "page") {
+    if (name == "mediawiki") {
+      site.language = attribute("xml:lang", attributes);
+    } else if (name == "namespace") {
+      start_namespace(attributes);
+    } else if (name == "page") {
+      has_pages = true;
       page = {};
       field.clear();
     } else if (name == "redirect") {
@@ -61,6 +67,23 @@ struct MediaWikiDump::State {
       page.text.clear();  // a later revision is newer
       target = &page.text;
     }
+  }
+
+  // Names and values take turns, and a null ends them.
+  static std::string_view attribute(std::string_view name, const XML_Char** attributes) {
+    for (; *attributes != nullptr; attributes += 2) {
+      if (name == attributes[0]) return attributes[1];
+    }
+    return {};
+  }
+
+  // What the wiki is does not change once its pages are read.
+  void start_namespace(const XML_Char** attributes) {
+    if (has_pages || site.namespaces.size() == kMostNamespaces) return;
+    MediaWikiNamespace& added = site.namespaces.emplace_back();
+    const std::string_view key = attribute("key", attributes);
+    std::from_chars(key.data(), key.data() + key.size(), added.id);
+    target = &added.name;
   }
 
   void end(std::string_view name) {
@@ -83,6 +106,8 @@ struct MediaWikiDump::State {
 
   PageVisitor visitor;
   XML_Parser parser;
+  MediaWikiSite site;
+  bool has_pages = false;
   MediaWikiPage page;
   std::string field;
   std::string* target = nullptr;  // where text goes now
@@ -106,5 +131,6 @@ void MediaWikiDump::parse(std::string_view bytes, bool is_last) {
 
 void MediaWikiDump::feed(std::string_view bytes) { parse(bytes, false); }
 void MediaWikiDump::finish() { parse({}, true); }
+const MediaWikiSite& MediaWikiDump::site() const { return state_->site; }
 
 }  // namespace cloze::formats

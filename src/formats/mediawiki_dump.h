@@ -1,6 +1,8 @@
-// A MediaWiki XML dump, read as it streams in: the pages, each with its newest revision's text.
+// A MediaWiki XML dump, read as it streams in: what it says of its wiki, and the pages, each with
+// its newest revision's text.
 //
-//   <mediawiki> <page> <title/> <ns/> <redirect/>? <revision> ... <text/> </revision>+ </page> ...
+//   <mediawiki xml:lang> <siteinfo> <namespaces> <namespace key/>* ...
+//     <page> <title/> <ns/> <redirect/>? <revision> ... <text/> </revision>+ </page> ...
 //
 // Source: mediawiki.org/xml/export-0.10.xsd and 0.11.
 #pragma once
@@ -10,8 +12,20 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cloze::formats {
+
+struct MediaWikiNamespace {
+  int id = 0;        // 6: files, 14: categories
+  std::string name;  // in the language of the wiki; empty for articles
+};
+
+// Complete when the first page is visited.
+struct MediaWikiSite {
+  std::string language;  // as "en"; empty when the dump does not say
+  std::vector<MediaWikiNamespace> namespaces;
+};
 
 struct MediaWikiPage {
   std::string title;
@@ -32,6 +46,7 @@ class MediaWikiDump {
   // visited.
   void feed(std::string_view bytes);
   void finish();  // DataError when the document is not complete
+  const MediaWikiSite& site() const;
 
  private:
   struct State;

@@ -44,6 +44,30 @@ TEST(MediaWikiDump, ReadsPagesHoweverTheBytesArrive) {
   }
 }
 
+TEST(MediaWikiDump, TellsTheLanguageAndTheNamespacesBeforeTheFirstPage) {
+  constexpr std::string_view kGerman =
+      "<mediawiki xml:lang=\"de\"><siteinfo><namespaces><namespace key=\"0\" /><namespace "
+      "key=\"6\" case=\"first-letter\">Datei</namespace><namespace key=\"14\">Kategorie"
+      "</namespace></namespaces></siteinfo><page><title>A</title></page><namespace "
+      "key=\"6\">late</namespace></mediawiki>";
+  std::vector<MediaWikiSite> seen;
+  MediaWikiDump* dump = nullptr;
+  MediaWikiDump reader([&](const MediaWikiPage&) { seen.push_back(dump->site()); });
+  dump = &reader;
+  for (const char& byte : kGerman) reader.feed({&byte, 1});
+  reader.finish();
+  ASSERT_EQ(seen.size(), 1u);
+  for (const MediaWikiSite& site : {seen[0], reader.site()}) {
+    EXPECT_EQ(site.language, "de");
+    ASSERT_EQ(site.namespaces.size(), 3u);
+    EXPECT_EQ(site.namespaces[0].name, "");
+    EXPECT_EQ(site.namespaces[1].id, 6);
+    EXPECT_EQ(site.namespaces[1].name, "Datei");
+    EXPECT_EQ(site.namespaces[2].id, 14);
+    EXPECT_EQ(site.namespaces[2].name, "Kategorie");
+  }
+}
+
 TEST(MediaWikiDump, ABreakIsNamedWithItsPosition) {
   for (const std::string_view bad :
        {kDump.substr(0, 300), std::string_view("<a><b></a>"), std::string_view("text"),
