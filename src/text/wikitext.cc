@@ -10,26 +10,17 @@
 namespace cloze::text {
 namespace {
 
-constexpr std::string_view kListingSections[] = {
-    "bibliography", "discography", "external links",
-    "filmography",  "footnotes",   "further reading",
-    "gallery",      "notes",       "publications",
-    "references",   "see also",    "selected bibliography",
-    "sources",      "works cited", "notes and references"};
-
 // 0 for a line that is no heading.
 size_t heading_level(std::string_view line) {
   const size_t level = std::min(line.find_first_not_of('='), line.size());
   return level < line.size() && line.ends_with('=') ? level : 0;
 }
 
-bool lists_only(std::string_view heading) {
-  const size_t begin = heading.find_first_not_of("= \t");
-  if (begin == std::string_view::npos) return false;
-  const size_t end = heading.find_last_not_of("= \t");
-  const std::string title = lower_ascii(heading.substr(begin, end - begin + 1));
-  return std::find(std::begin(kListingSections), std::end(kListingSections), title) !=
-         std::end(kListingSections);
+// "== History ==" without the marks.
+std::string_view title_of(std::string_view heading) {
+  const size_t begin = heading.find_first_not_of('=');
+  if (begin == std::string_view::npos) return {};
+  return heading.substr(begin, heading.find_last_not_of('=') + 1 - begin);
 }
 
 bool has_letter(std::string_view line) {
@@ -87,7 +78,7 @@ bool is_switch(std::string_view line) { return line.starts_with("__") && line.en
 
 class LineFilter {
  public:
-  explicit LineFilter(WikitextCounts& counts) : counts_(counts) {}
+  LineFilter(const WikitextNames& names, WikitextCounts& counts) : names_(names), counts_(counts) {}
 
   bool keeps(std::string_view line) {
     if (line.empty() || is_switch(line)) return false;
@@ -108,10 +99,11 @@ class LineFilter {
   void enter_section(std::string_view heading, size_t level) {
     ++counts_.headings;
     if (skipped_level_ > 0 && level > skipped_level_) return;
-    skipped_level_ = lists_only(heading) ? level : 0;
+    skipped_level_ = names_.drops_section(title_of(heading)) ? level : 0;
     if (skipped_level_ > 0) ++counts_.sections;
   }
 
+  const WikitextNames& names_;
   WikitextCounts& counts_;
   size_t skipped_level_ = 0;  // of the heading whose section is left out; 0: none
 };
@@ -130,9 +122,10 @@ WikitextCounts& WikitextCounts::operator+=(const WikitextCounts& other) {
   return *this;
 }
 
-std::string plain_text_of_wikitext(std::string_view wikitext, WikitextCounts& counts) {
-  const std::string without_markup = remove_wikitext_markup(wikitext, counts);
-  LineFilter filter(counts);
+std::string plain_text_of_wikitext(std::string_view wikitext, const WikitextNames& names,
+                                   WikitextCounts& counts) {
+  const std::string without_markup = remove_wikitext_markup(wikitext, names, counts);
+  LineFilter filter(names, counts);
   std::string text;
   std::string_view rest = without_markup;
   while (!rest.empty()) {

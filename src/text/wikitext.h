@@ -2,8 +2,8 @@
 //
 // Dropped, and counted: comments, templates (but for a few that stand for a piece of prose, such as
 // {{convert}}, {{lang}} and dashes), tables, references and other elements that are no prose,
-// files and categories, headings, list items, and the sections that only list (References, See
-// also, External links ...). Links leave their label. Whatever is not closed keeps its text.
+// files and categories, headings, list items, and the sections that only list, by the names of
+// wikitext_names.h. Links leave their label. Whatever is not closed keeps its text.
 //
 // Time and memory are linear in the page. Source: mediawiki.org, Help:Formatting, Help:Links,
 // Help:Tables, Help:Templates.
@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "text/wikitext_names.h"
 
 namespace cloze::text {
 
@@ -30,6 +32,7 @@ struct WikitextCounts {
 };
 
 // Adds to `counts`.
-std::string plain_text_of_wikitext(std::string_view wikitext, WikitextCounts& counts);
+std::string plain_text_of_wikitext(std::string_view wikitext, const WikitextNames& names,
+                                   WikitextCounts& counts);
 
 }  // namespace cloze::text

@@ -22,8 +22,6 @@ constexpr std::string_view kDroppedElements[] = {
     "references", "score",        "source",   "syntaxhighlight",
     "table",      "templatedata", "timeline"};
 
-constexpr std::string_view kDroppedLinks[] = {"category", "file", "image", "media"};
-
 constexpr std::string_view kUrlStarts[] = {"//", "ftp://", "http://", "https://", "mailto:"};
 
 template <size_t N>
@@ -86,8 +84,8 @@ enum class Kind { kTemplate, kTable, kLink, kExternalLink };
 // when it closes.
 class MarkupRemover {
  public:
-  MarkupRemover(std::string_view source, WikitextCounts& counts)
-      : source_(source), counts_(counts) {}
+  MarkupRemover(std::string_view source, const WikitextNames& names, WikitextCounts& counts)
+      : source_(source), names_(names), counts_(counts) {}
 
   std::string remove() {
     while (at_ < source_.size()) {
@@ -256,7 +254,7 @@ class MarkupRemover {
     const size_t colon = target.find(':');
     if (colon != kNone && !is_plain) {
       const std::string_view prefix = trim_ascii(target.substr(0, colon));
-      if (contains(kDroppedLinks, lower_ascii(prefix))) {
+      if (names_.drops_namespace(prefix)) {
         ++counts_.files;
         return;
       }
@@ -287,6 +285,7 @@ class MarkupRemover {
   }
 
   std::string_view source_;
+  const WikitextNames& names_;
   WikitextCounts& counts_;
   size_t at_ = 0;
   std::string copied_;
@@ -296,8 +295,9 @@ class MarkupRemover {
 
 }  // namespace
 
-std::string remove_wikitext_markup(std::string_view wikitext, WikitextCounts& counts) {
-  return MarkupRemover(wikitext, counts).remove();
+std::string remove_wikitext_markup(std::string_view wikitext, const WikitextNames& names,
+                                   WikitextCounts& counts) {
+  return MarkupRemover(wikitext, names, counts).remove();
 }
 
 }  // namespace cloze::text

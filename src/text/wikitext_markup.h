@@ -10,6 +10,7 @@
 
 namespace cloze::text {
 
-std::string remove_wikitext_markup(std::string_view wikitext, WikitextCounts& counts);
+std::string remove_wikitext_markup(std::string_view wikitext, const WikitextNames& names,
+                                   WikitextCounts& counts);
 
 }  // namespace cloze::text

@@ -9,7 +9,7 @@ namespace {
 
 std::string plain(std::string_view wikitext) {
   WikitextCounts counts;
-  return plain_text_of_wikitext(wikitext, counts);
+  return plain_text_of_wikitext(wikitext, WikitextNames(), counts);
 }
 
 TEST(Wikitext, LinksLeaveTheirLabel) {
@@ -23,7 +23,7 @@ TEST(Wikitext, FilesAndCategoriesGo) {
   WikitextCounts counts;
   EXPECT_EQ(plain_text_of_wikitext("[[File:a.jpg|thumb|A [[cat]] with {{x}} [http://a b].]]Cats "
                                    "sleep.[[Category:Cats]]\n[[fr:Chat]]",
-                                   counts),
+                                   WikitextNames(), counts),
             "Cats sleep.\n");
   EXPECT_EQ(counts.files, 2);
 }
@@ -32,7 +32,7 @@ TEST(Wikitext, TemplatesGoAndSomeSpeak) {
   WikitextCounts counts;
   EXPECT_EQ(plain_text_of_wikitext("{{Infobox|a={{b|c}}|d=[[e]]}}\nIt is {{convert|5|km|mi}} "
                                    "long{{snd}}or {{lang|fr|longue}}{{citation needed}}.",
-                                   counts),
+                                   WikitextNames(), counts),
             "It is 5 km long – or longue.\n");
   EXPECT_EQ(counts.templates, 3);
 }
@@ -41,7 +41,7 @@ TEST(Wikitext, TablesGo) {
   WikitextCounts counts;
   EXPECT_EQ(plain_text_of_wikitext("Before.\n{| class=a\n|-\n| x || {{y|z}}\n{|\n| inner\n|}\n|}\n"
                                    "After {a | b}.",
-                                   counts),
+                                   WikitextNames(), counts),
             "Before.\nAfter {a | b}.\n");
   EXPECT_EQ(counts.tables, 2);
 }
@@ -51,7 +51,7 @@ TEST(Wikitext, ElementsWithoutProseGo) {
   EXPECT_EQ(
       plain_text_of_wikitext("One<ref name=\"a\">{{cite}} x</ref> two<ref name=a /> "
                              "<math>x^2</math>three<!-- no --> <b>four</b> <REF>y</REF>5 < 6.",
-                             counts),
+                             WikitextNames(), counts),
       "One two three four 5 < 6.\n");
   EXPECT_EQ(counts.references, 3);
   EXPECT_EQ(counts.comments, 1);
@@ -62,7 +62,7 @@ TEST(Wikitext, HeadingsListsAndListingSectionsGo) {
   EXPECT_EQ(plain_text_of_wikitext("Lead.\n== Life ==\nText.\n* item\n# item\n: item\n=== See also "
                                    "===\nnot this\n==== Deeper ====\nnor this\n== Work ==\nMore.\n"
                                    "==References==\n{{reflist}}\nNor this.",
-                                   counts),
+                                   WikitextNames(), counts),
             "Lead.\nText.\nMore.\n");
   EXPECT_EQ(counts.headings, 5);
   EXPECT_EQ(counts.list_items, 3);

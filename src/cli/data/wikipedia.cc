@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/work_display.h"
@@ -17,8 +20,19 @@ namespace {
 
 struct Options {
   std::string input_files;
+  std::string listing_sections;
   data::WikipediaOptions wikipedia;
 };
+
+std::vector<std::string> comma_list(std::string_view text) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    if (end > 0) items.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return items;
+}
 
 double megabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
@@ -45,6 +59,7 @@ void run(Options options) {
   data::WikipediaOptions& wikipedia = options.wikipedia;
   if (wikipedia.threads < 1) throw_user_error("--threads {} must be positive", wikipedia.threads);
   wikipedia.files = platform::expand_paths(options.input_files);
+  wikipedia.listing_sections = comma_list(options.listing_sections);
   const auto start = std::chrono::steady_clock::now();
   data::WikipediaProgress progress;
   data::WikipediaCounts counts;
@@ -81,6 +96,12 @@ void add_data_wikipedia(Subcommand parent) {
       .add_option("--threads", options->wikipedia.threads,
                   "Threads; the output does not depend on it")
       .shows_default();
+  command.add_option("--language", options->wikipedia.language,
+                     "Language of the names in the wikitext (de, fr, ja ...); unset: as the dump "
+                     "says, English for WikiExtractor files");
+  command.add_option(
+      "--listing-sections", options->listing_sections,
+      "Headings of sections to leave out besides References and the like: comma list");
   command.add_flag("--skip-bad", options->wikipedia.skip_bad,
                    "Keep what a broken file gave before the break, and go on");
   command.set_action([options] { run(*options); });

@@ -21,6 +21,8 @@ class DumpReader {
   // pages before the break come first.
   std::vector<formats::MediaWikiPage> read();
   int64_t file_bytes_read() const;
+  // Complete once read() has returned pages; not to be asked for while it runs.
+  const formats::MediaWikiSite& site() const { return dump_.site(); }
 
  private:
   std::string_view next_block();

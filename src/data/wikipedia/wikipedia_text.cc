@@ -1,14 +1,16 @@
 #include "data/wikipedia/wikipedia_text.h"
 
 #include <algorithm>
-#include <array>
 #include <future>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
 #include "data/corpus/corpus_text.h"
+#include "data/wikipedia/disambiguation.h"
 #include "data/wikipedia/dump_reader.h"
+#include "data/wikipedia/extract_article.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
 
@@ -18,15 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kExtractBlockBytes = 1 << 20;
-constexpr std::string_view kDisambiguationTemplates[] = {"{{disambig", "{{Disambig", "{{hndis",
-                                                         "{{Hndis",    "{{geodis",   "{{Geodis"};
 
-bool is_disambiguation(const formats::MediaWikiPage& page) {
-  return page.title.ends_with("(disambiguation)") ||
-         std::any_of(
-             std::begin(kDisambiguationTemplates), std::end(kDisambiguationTemplates),
-             [&](std::string_view name) { return page.text.find(name) != std::string::npos; });
-}
+constexpr int kFileNamespace = 6;
+constexpr int kCategoryNamespace = 14;
+constexpr int kMediaNamespace = -2;
 
 enum class SourceForm { kDump, kExtract };
 
@@ -46,6 +43,8 @@ SourceForm form_of(const fs::path& path) {
 // What becomes of one piece of input.
 struct Cleaned {
   std::string text;
+  int64_t pages = 0;
+  int64_t disambiguations = 0;
   int64_t articles = 0;
   int64_t sentences = 0;
   text::WikitextCounts dropped;
@@ -62,20 +61,25 @@ struct Cleaned {
   }
 };
 
-Cleaned clean_text(std::string_view text, TextFormat format) {
-  Cleaned cleaned;
-  visit_sentences(text, format,
+void add_article(std::string_view wikitext, const text::WikitextNames& names, Cleaned& cleaned) {
+  const std::string plain = text::plain_text_of_wikitext(wikitext, names, cleaned.dropped);
+  visit_sentences(plain, TextFormat::kParagraphs,
                   {.sentence = [&](std::string_view sentence) { cleaned.add_sentence(sentence); },
-                   .document_end = [&] { cleaned.end_article(); }});
+                   .document_end = [] {}});
   cleaned.end_article();
-  return cleaned;
 }
 
-Cleaned clean_page(const formats::MediaWikiPage& page) {
-  text::WikitextCounts dropped;
-  const std::string plain = text::plain_text_of_wikitext(page.text, dropped);
-  Cleaned cleaned = clean_text(plain, TextFormat::kParagraphs);
-  cleaned.dropped = dropped;
+// The articles of a piece of WikiExtractor's output.
+Cleaned clean_extract(std::string_view text, const text::WikitextNames& names) {
+  Cleaned cleaned;
+  while (const auto article = take_extract_article(text)) {
+    ++cleaned.pages;
+    if (is_disambiguation({.title = article->title, .wikitext = article->body})) {
+      ++cleaned.disambiguations;
+    } else {
+      add_article(wikitext_of(*article), names, cleaned);
+    }
+  }
   return cleaned;
 }
 
@@ -113,8 +117,25 @@ class WikipediaWriter {
     }
   }
 
+  text::WikitextNames names_in(std::string_view language) const {
+    text::WikitextNames names(options_.language.empty() ? language : options_.language);
+    for (const std::string& heading : options_.listing_sections) names.drop_section(heading);
+    return names;
+  }
+
+  text::WikitextNames names_of(const formats::MediaWikiSite& site) const {
+    text::WikitextNames names = names_in(site.language);
+    for (const formats::MediaWikiNamespace& space : site.namespaces) {
+      const bool is_dropped = space.id == kFileNamespace || space.id == kCategoryNamespace ||
+                              space.id == kMediaNamespace;
+      if (is_dropped && !space.name.empty()) names.drop_namespace(space.name);
+    }
+    return names;
+  }
+
   void write_dump(const fs::path& file) {
     DumpReader reader(file);
+    std::optional<text::WikitextNames> names;
     const int64_t before = progress_.bytes;
     // The next batch is read while this one is cleaned.
     auto next = std::async(std::launch::async, [&] { return reader.read(); });
@@ -122,38 +143,39 @@ class WikipediaWriter {
       const std::vector<formats::MediaWikiPage> pages = next.get();
       if (pages.empty()) return;
       progress_.bytes = before + reader.file_bytes_read();
+      if (!names) names = names_of(reader.site());
       next = std::async(std::launch::async, [&] { return reader.read(); });
-      write_pages(pages);
+      write_pages(pages, *names);
     }
   }
 
-  void write_pages(std::span<const formats::MediaWikiPage> pages) {
+  void write_pages(std::span<const formats::MediaWikiPage> pages,
+                   const text::WikitextNames& names) {
     std::vector<const formats::MediaWikiPage*> articles;
     for (const formats::MediaWikiPage& page : pages) {
       if (accepts(page)) articles.push_back(&page);
     }
     std::vector<Cleaned> cleaned(articles.size());
-    platform::parallel_for(std::ssize(articles), options_.threads,
-                           [&](int64_t i) { cleaned[i] = clean_page(*articles[i]); });
-    for (const Cleaned& article : cleaned) {
-      counts_.empty += article.articles == 0 ? 1 : 0;
-      append(article);
-    }
+    platform::parallel_for(std::ssize(articles), options_.threads, [&](int64_t i) {
+      cleaned[i].pages = 1;
+      add_article(articles[i]->text, names, cleaned[i]);
+    });
+    for (const Cleaned& article : cleaned) append(article);
   }
 
   bool accepts(const formats::MediaWikiPage& page) {
-    ++counts_.pages;
     counts_.cut += page.is_cut ? 1 : 0;
     if (page.namespace_id != 0) {
       ++counts_.other_namespaces;
     } else if (page.is_redirect) {
       ++counts_.redirects;
-    } else if (is_disambiguation(page)) {
+    } else if (is_disambiguation({.title = page.title, .wikitext = page.text})) {
       ++counts_.disambiguations;
     } else {
       counts_.bytes_read += std::ssize(page.text);
       return true;
     }
+    ++counts_.pages;
     return false;
   }
 
@@ -161,19 +183,19 @@ class WikipediaWriter {
     const platform::MappedFile file(path);
     const auto blocks =
         split_into_blocks(file.text(), TextFormat::kWikiExtractor, kExtractBlockBytes);
+    const text::WikitextNames names = names_in("en");
     std::vector<Cleaned> cleaned(blocks.size());
-    platform::parallel_for(std::ssize(blocks), options_.threads, [&](int64_t i) {
-      cleaned[i] = clean_text(blocks[i], TextFormat::kWikiExtractor);
-    });
+    platform::parallel_for(std::ssize(blocks), options_.threads,
+                           [&](int64_t i) { cleaned[i] = clean_extract(blocks[i], names); });
     counts_.bytes_read += std::ssize(file.text());
-    for (const Cleaned& block : cleaned) {
-      counts_.pages += block.articles;
-      append(block);
-    }
+    for (const Cleaned& block : cleaned) append(block);
   }
 
   void append(const Cleaned& cleaned) {
     output_.write(cleaned.text);
+    counts_.pages += cleaned.pages;
+    counts_.disambiguations += cleaned.disambiguations;
+    counts_.empty += cleaned.pages - cleaned.disambiguations - cleaned.articles;
     counts_.articles += cleaned.articles;
     counts_.sentences += cleaned.sentences;
     counts_.bytes_written += std::ssize(cleaned.text);

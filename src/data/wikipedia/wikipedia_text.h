@@ -2,8 +2,10 @@
 // records` reads it.
 //
 //   MediaWiki dump (.xml, .xml.bz2; multistream or not)   articles only: no redirects, no
-//       disambiguation pages, no other namespaces; cleaned by text/wikitext.h
-//   WikiExtractor output (files that begin with <doc)     split into sentences; titles dropped
+//       disambiguation pages (disambiguation.h), no other namespaces;
+//       cleaned by text/wikitext.h, with the names of namespaces that the dump lists
+//   WikiExtractor output (files that begin with <doc)     titles and headings taken off by
+//       extract_article.h; what markup it still holds is cleaned in the same way
 //
 // Files are told apart by their first bytes. Decompression runs ahead of cleaning, which uses all
 // threads; the text is the same for any number of them.
@@ -24,6 +26,10 @@ struct WikipediaOptions {
   std::vector<std::filesystem::path> files;
   std::filesystem::path output_file;
   int threads = 1;
+  // Of the names in the wikitext (text/wikitext_names.h); empty: as the dump says, English for
+  // WikiExtractor output, which does not say.
+  std::string language;
+  std::vector<std::string> listing_sections;  // headings of sections to leave out as well
   bool skip_bad = false;  // a broken dump: keep what came before, and go on with the next file
 };
 

@@ -21,17 +21,20 @@ struct Written {
   std::vector<std::string> notices;
 };
 
-Written write(const std::vector<std::filesystem::path>& files, int threads = 2,
-              bool skip_bad = false) {
-  const std::string output = testing::TempDir() + "wikipedia_text_test.out";
-  std::filesystem::remove(output);
+Written write(WikipediaOptions options) {
+  options.output_file = testing::TempDir() + "wikipedia_text_test.out";
+  std::filesystem::remove(options.output_file);
   Written written;
   WikipediaProgress progress;
   written.counts = write_wikipedia_text(
-      {.files = files, .output_file = output, .threads = threads, .skip_bad = skip_bad}, progress,
-      [&](const std::string& notice) { written.notices.push_back(notice); });
-  written.text = platform::read_file(output);
+      options, progress, [&](const std::string& notice) { written.notices.push_back(notice); });
+  written.text = platform::read_file(options.output_file);
   return written;
+}
+
+Written write(const std::vector<std::filesystem::path>& files, int threads = 2,
+              bool skip_bad = false) {
+  return write(WikipediaOptions{.files = files, .threads = threads, .skip_bad = skip_bad});
 }
 
 std::string stored(const std::string& name, const std::string& text) {
@@ -66,6 +69,67 @@ TEST(WikipediaText, TakesWikiExtractorsFormToo) {
   const Written written = write({extract});
   EXPECT_EQ(written.text, "A is b.\nIt is old.\n\nC is last.\n\n");
   EXPECT_EQ(written.counts.articles, 2);
+}
+
+TEST(WikipediaText, DisambiguationPagesGoAndArticlesThatPointAtOneStay) {
+  const std::string dump =
+      stored("wikipedia_text_test_disambiguation.xml",
+             "<mediawiki>" + page("A", "A is [[b]]{{disambiguation needed|date=May 2015}}.") +
+                 page("B", "{{DISAMBIGUATION}} B may be.") +
+                 page("C", "C may be.{{Airport disambiguation}}") + "</mediawiki>");
+  const Written written = write({dump});
+  EXPECT_EQ(written.text, "A is b.\n\n");
+  EXPECT_EQ(written.counts.disambiguations, 2);
+}
+
+TEST(WikipediaText, ADumpNamesItsFilesCategoriesAndClosingSectionsItself) {
+  const std::string article = page("K",
+                                   "Katzen [[Datei:k.jpg|mini|Eine [[Katze]]]]schlafen.\n\n"
+                                   "[[Illustration:x.jpg|Bild]]\n[[Kategorie:Tier]]\n"
+                                   "== Einzelnachweise ==\nNicht dies.\n== Mehr ==\nDies.\n"
+                                   "== Verweise ==\nOder dies.");
+  const std::string german =
+      stored("wikipedia_text_test_german.xml",
+             "<mediawiki xml:lang=\"de\"><siteinfo><namespaces><namespace key=\"6\">Illustration"
+             "</namespace></namespaces></siteinfo>" +
+                 article + "</mediawiki>");
+  EXPECT_EQ(write({german}).text, "Katzen schlafen.\nDies.\nOder dies.\n\n");
+  EXPECT_EQ(write({.files = {german}, .listing_sections = {"Verweise"}}).text,
+            "Katzen schlafen.\nDies.\n\n");
+  const std::string silent =
+      stored("wikipedia_text_test_silent.xml", "<mediawiki>" + article + "</mediawiki>");
+  EXPECT_EQ(write({.files = {silent}, .language = "de"}).text,
+            "Katzen schlafen.\nBild\nDies.\nOder dies.\n\n");
+}
+
+TEST(WikipediaText, WikiExtractorsTextIsCleanedByTheSameRules) {
+  const std::string extract = stored(
+      "wikipedia_text_test_markup.txt",
+      "<doc id=\"1\" title=\"A\">\nA\n\nA is b.\nEarly life.\nIt is <br>old &amp; has "
+      "[[c|many c]]s.<ref name=\"x\">no</ref>\n}}{{#if:\n |&rft.au={{urlencode:}}\n}}\n"
+      "[[File:x.jpg|thumb|No.]]\n[[Category:Cs]]\n</dl>\nReferences.\n<poem>\n"
+      "Not this, which is a list of many books.\n</doc>\n"
+      "<doc id=\"2\" title=\"A (disambiguation)\">\nA (disambiguation)\n\nA may be.\n</doc>\n");
+  const Written written = write({extract});
+  EXPECT_EQ(written.text, "A is b.\nIt is old & has many cs.\n\n");
+  EXPECT_EQ(written.counts.pages, 2);
+  EXPECT_EQ(written.counts.disambiguations, 1);
+  EXPECT_EQ(written.counts.dropped.headings, 2);
+  EXPECT_EQ(written.counts.dropped.sections, 1);
+  EXPECT_EQ(written.counts.dropped.files, 2);
+}
+
+TEST(WikipediaText, ARealExtractIsClean) {
+  const char* data = data_folder();
+  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
+  const Written written = write(platform::expand_paths(std::string(data) + "/wikipedia/AB/*"));
+  EXPECT_EQ(written.counts.pages, 6466);
+  EXPECT_GT(written.counts.articles, 6000);
+  EXPECT_GT(written.counts.dropped.headings, 50'000);
+  for (const char* markup : {"<br", "</dl>", "</poem>", "<ref>", "[[Category:", "[[File:", "{{#if",
+                             "&amp;", "\nExternal links.\n", "\nHistory.\n"}) {
+    EXPECT_EQ(written.text.find(markup), std::string::npos) << markup;
+  }
 }
 
 TEST(WikipediaText, ABrokenDumpStopsOrIsNoted) {

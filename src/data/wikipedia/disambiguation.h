@@ -1,0 +1,27 @@
+// Whether a page only tells apart what bears the same name.
+//
+// It does when its title ends with the language's word for that in brackets, "(disambiguation)",
+// when it has the magic word __DISAMBIG__, or when it holds a template of which the whole name,
+// case aside, is one of
+//   disambiguation, disambig, disamb, dab, and every name that ends with one of these words
+//   ("Airport disambiguation", "LatinNameDisambig"); each with " cleanup" or "-cleanup" too
+//   dis, geodis, hndis, hospitaldis, mathdab, mathdis, numberdis, roaddis, schooldis, stationdis
+//   the like of ar de es fr it ja ko nl pl pt ru sv uk zh: Begriffsklärung, Homonymie,
+//   Неоднозначность
+// So {{disambiguation needed}}, which stands beside a word of an article, tells of nothing.
+// Source: en.wikipedia.org, Category:Disambiguation message boxes; mediawiki.org,
+// Extension:Disambiguator.
+#pragma once
+
+#include <string_view>
+
+namespace cloze::data {
+
+struct PageParts {
+  std::string_view title;
+  std::string_view wikitext;
+};
+
+bool is_disambiguation(const PageParts& page);
+
+}  // namespace cloze::data
