@@ -260,7 +260,7 @@ std::string compressed(std::string text) {
 
 std::vector<std::string> texts_of(const fs::path& path) {
   std::vector<std::string> texts;
-  data::DumpReader reader(path);
+  data::DumpReader reader(path, 2);
   while (true) {
     const auto pages = reader.read();
     if (pages.empty()) return texts;

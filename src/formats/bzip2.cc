@@ -1,80 +1,124 @@
 #include "formats/bzip2.h"
 
-#include <bzlib.h>
-
-#include <algorithm>
-#include <limits>
+#include <bit>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "platform/parallel_for.h"
 
 namespace cloze::formats {
 namespace {
 
-constexpr size_t kBlockBytes = 1 << 20;
+constexpr int kBlocksPerThread = 4;
+constexpr int kHeaderBits = 32;
+constexpr int kSignatureBits = 24;
+constexpr uint64_t kSignature = 0x425A68;  // "BZh"
+// False marks within one block: none is likely in all files there are.
+constexpr int kMostFalseMarks = 8;
 
 }  // namespace
 
-// One member at a time: libbz2 stops behind each, and is started again where it stopped.
-struct Bzip2File::Stream {
-  bz_stream state{};
-  uint64_t offset = 0;  // in the file, of the next byte to hand over
-  bool is_open = false;
-
-  void open() {
-    state = {};
-    const int status = BZ2_bzDecompressInit(&state, /*verbosity=*/0, /*small=*/0);
-    if (status != BZ_OK) throw_environment_error("libbz2 cannot start: status {}", status);
-    is_open = true;
-  }
-  void close() {
-    if (is_open) BZ2_bzDecompressEnd(&state);
-    is_open = false;
-  }
-};
-
-Bzip2File::Bzip2File(const std::filesystem::path& path)
-    : path_(path), file_(path), stream_(std::make_unique<Stream>()) {
+Bzip2File::Bzip2File(const std::filesystem::path& path, int threads, const Bzip2Position& start)
+    : path_(path), file_(path), bits_(file_.bytes()), threads_(threads), position_(start) {
   if (file_.bytes().empty()) fail("is empty");
 }
 
-Bzip2File::~Bzip2File() { stream_->close(); }
-
-uint64_t Bzip2File::compressed_bytes() const { return stream_->offset; }
-
 void Bzip2File::fail(const char* what) const {
-  throw_data_error("{}: the bzip2 data {} at byte {} of {}", path_.string(), what, stream_->offset,
-                   file_bytes());
+  throw_data_error("{}: the bzip2 data {} at byte {} of {}", path_.string(), what,
+                   compressed_bytes(), file_bytes());
 }
 
 std::string_view Bzip2File::read() {
-  block_.resize(kBlockBytes);
-  size_t filled = 0;
-  while (filled < block_.size()) {
-    const std::span<const std::byte> rest = file_.bytes().subspan(stream_->offset);
-    if (!stream_->is_open) {
-      if (rest.empty()) break;
-      stream_->open();
+  text_.clear();
+  while (text_.empty()) {
+    if (!position_.is_in_stream) {
+      if (position_.bit == bits_.size()) break;
+      enter_stream();
     }
-    bz_stream& state = stream_->state;
-    const auto given =
-        static_cast<unsigned>(std::min<size_t>(rest.size(), std::numeric_limits<int>::max()));
-    state.next_in = reinterpret_cast<char*>(const_cast<std::byte*>(rest.data()));
-    state.avail_in = given;
-    state.next_out = block_.data() + filled;
-    state.avail_out = static_cast<unsigned>(block_.size() - filled);
-    const int status = BZ2_bzDecompress(&state);
-    stream_->offset += given - state.avail_in;
-    filled = block_.size() - state.avail_out;
-    if (status == BZ_STREAM_END) {
-      stream_->close();
-    } else if (status != BZ_OK) {
-      fail("breaks");
-    } else if (given == 0 && state.avail_out > 0) {
-      fail("ends too soon");
+    switch (bzip2_mark_at(bits_, position_.bit)) {
+      case Bzip2Mark::kBlock:
+        read_block();
+        break;
+      case Bzip2Mark::kEnd:
+        leave_stream();
+        break;
+      case Bzip2Mark::kNone:
+        fail(position_.bit + kBzip2MarkBits > bits_.size() ? "ends too soon" : "breaks");
     }
   }
-  block_.resize(filled);
-  return block_;
+  return text_;
+}
+
+void Bzip2File::enter_stream() {
+  const auto level = static_cast<char>(bits_.read(position_.bit + kSignatureBits, 8));
+  if (bits_.read(position_.bit, kSignatureBits) != kSignature || level < '1' || level > '9') {
+    fail("breaks");
+  }
+  position_ = {.bit = position_.bit + kHeaderBits, .stream_crc = 0, .is_in_stream = true};
+}
+
+void Bzip2File::leave_stream() {
+  const uint64_t crc_begin = position_.bit + kBzip2MarkBits;
+  const uint64_t end = crc_begin + kBzip2CrcBits;
+  if (end > bits_.size()) fail("ends too soon");
+  if (bits_.read(crc_begin, kBzip2CrcBits) != position_.stream_crc) fail("breaks");
+  position_ = {.bit = (end + 7) / 8 * 8};
+}
+
+void Bzip2File::read_block() {
+  Block block = take_block();
+  const auto crc = static_cast<uint32_t>(bits_.read(position_.bit + kBzip2MarkBits, kBzip2CrcBits));
+  position_.stream_crc = std::rotl(position_.stream_crc, 1) ^ crc;
+  position_.bit = block.end;
+  text_ = std::move(block.text);
+}
+
+Bzip2File::Block Bzip2File::take_block() {
+  unpacked_.erase(unpacked_.begin(), unpacked_.lower_bound(position_.bit));
+  if (unpacked_.empty()) unpack_ahead();
+  const auto found = unpacked_.find(position_.bit);
+  if (found == unpacked_.end()) return join_block();
+  Block block = std::move(found->second);
+  unpacked_.erase(found);
+  return block;
+}
+
+// The next mark does not end the block: it is one of those behind.
+Bzip2File::Block Bzip2File::join_block() const {
+  const uint64_t begin = position_.bit;
+  const uint64_t last = begin + kLongestBzip2BlockBits;
+  uint64_t end = begin;
+  for (int tries = 0; tries <= kMostFalseMarks; ++tries) {
+    const auto mark = find_bzip2_mark(bits_, end + 1, last);
+    if (!mark) break;
+    end = *mark;
+    if (auto text = decode_bzip2_block(bits_, {.begin = begin, .end = end})) {
+      return {.text = *std::move(text), .end = end};
+    }
+  }
+  fail(end == begin && last > bits_.size() ? "ends too soon" : "breaks");
+}
+
+// What begins at the next marks, each taken to end at the mark behind it.
+void Bzip2File::unpack_ahead() {
+  std::vector<Bzip2BlockBits> blocks;
+  std::optional<uint64_t> begin = position_.bit;
+  const auto most = static_cast<size_t>(threads_) * kBlocksPerThread;
+  while (begin && blocks.size() < most) {
+    const auto end = find_bzip2_mark(bits_, *begin + 1, *begin + kLongestBzip2BlockBits);
+    const bool is_block = bzip2_mark_at(bits_, *begin) == Bzip2Mark::kBlock;
+    if (end && is_block) blocks.push_back({.begin = *begin, .end = *end});
+    begin = end;
+  }
+  std::vector<std::optional<std::string>> texts(blocks.size());
+  platform::parallel_for(std::ssize(blocks), threads_,
+                         [&](int64_t i) { texts[i] = decode_bzip2_block(bits_, blocks[i]); });
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (!texts[i]) continue;
+    unpacked_[blocks[i].begin] = {.text = *std::move(texts[i]), .end = blocks[i].end};
+  }
 }
 
 }  // namespace cloze::formats

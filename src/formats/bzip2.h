@@ -1,36 +1,60 @@
-// bzip2: a compressed file read as a stream, of one member or of many (multistream dumps).
-// Source: sourceware.org/bzip2, manual, "Programming with libbzip2", low-level interface.
+// bzip2: a compressed file read as a stream, of one member or of many (multistream dumps). Blocks
+// are unpacked ahead, several at once on `threads` threads; the text is the same for any number.
+// In memory at any time: the texts of four blocks a thread, each about a megabyte (46 MB at worst,
+// where text repeats itself).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <map>
 #include <string>
+#include <string_view>
 
+#include "formats/bzip2_block.h"
 #include "platform/file.h"
 
 namespace cloze::formats {
 
+// Between two blocks: whoever keeps one may go on there with the same file later.
+struct Bzip2Position {
+  uint64_t bit = 0;
+  uint32_t stream_crc = 0;    // of the stream's blocks before
+  bool is_in_stream = false;  // behind a stream's header
+};
+
 class Bzip2File {
  public:
-  explicit Bzip2File(const std::filesystem::path& path);
-  ~Bzip2File();
+  explicit Bzip2File(const std::filesystem::path& path, int threads = 1,
+                     const Bzip2Position& start = {});
 
-  // The next bytes, about a megabyte; empty at the end. DataError that names the file and the
-  // compressed offset where it breaks or ends too soon.
+  // The next block's text; empty at the end. DataError that names the file and the compressed
+  // offset where it breaks or ends too soon.
   std::string_view read();
-  uint64_t compressed_bytes() const;  // consumed so far
+  const Bzip2Position& position() const { return position_; }  // behind what was read
+  uint64_t compressed_bytes() const { return position_.bit / 8; }
   uint64_t file_bytes() const { return file_.bytes().size(); }
 
  private:
-  struct Stream;
+  struct Block {
+    std::string text;
+    uint64_t end = 0;
+  };
 
   [[noreturn]] void fail(const char* what) const;
+  void enter_stream();
+  void leave_stream();
+  void read_block();
+  Block take_block();
+  Block join_block() const;
+  void unpack_ahead();
 
   std::filesystem::path path_;
   platform::MappedFile file_;
-  std::unique_ptr<Stream> stream_;
-  std::string block_;
+  BitView bits_;
+  int threads_;
+  Bzip2Position position_;
+  std::map<uint64_t, Block> unpacked_;  // by the bit where they begin; may hold what is no block
+  std::string text_;
 };
 
 }  // namespace cloze::formats

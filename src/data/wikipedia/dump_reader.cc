@@ -15,13 +15,13 @@ constexpr int64_t kBatchBytes = 8 << 20;
 
 }  // namespace
 
-DumpReader::DumpReader(const std::filesystem::path& path)
+DumpReader::DumpReader(const std::filesystem::path& path, int threads)
     : path_(path), dump_([this](formats::MediaWikiPage page) {
         text_bytes_ += std::ssize(page.text);
         pages_.push_back(std::move(page));
       }) {
   if (path.extension() == ".bz2") {
-    compressed_.emplace(path);
+    compressed_.emplace(path, threads);
   } else {
     plain_.emplace(path);
   }

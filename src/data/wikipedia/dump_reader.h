@@ -15,7 +15,8 @@ namespace cloze::data {
 
 class DumpReader {
  public:
-  explicit DumpReader(const std::filesystem::path& path);
+  // Unpacks on `threads` threads.
+  DumpReader(const std::filesystem::path& path, int threads);
 
   // The next pages, some megabytes of them; empty at the end. DataError that names the file; the
   // pages before the break come first.

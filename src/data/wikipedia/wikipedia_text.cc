@@ -134,7 +134,7 @@ class WikipediaWriter {
   }
 
   void write_dump(const fs::path& file) {
-    DumpReader reader(file);
+    DumpReader reader(file, options_.threads);
     std::optional<text::WikitextNames> names;
     const int64_t before = progress_.bytes;
     // The next batch is read while this one is cleaned.

@@ -7,8 +7,8 @@
 //   WikiExtractor output (files that begin with <doc)     titles and headings taken off by
 //       extract_article.h; what markup it still holds is cleaned in the same way
 //
-// Files are told apart by their first bytes. Decompression runs ahead of cleaning, which uses all
-// threads; the text is the same for any number of them.
+// Files are told apart by their first bytes. Decompression and cleaning use all threads; the text is
+// the same for any number of them.
 #pragma once
 
 #include <atomic>
