@@ -77,7 +77,7 @@ void add_classify(Subcommand parent) {
       .excludes(text);
   command.add_flag("--json", options->json,
                    "Print all classes, as a JSON object a line, in the server's form");
-  command.add_option("--threads", options->threads, "0: all processors");
+  command.add_option("--threads", options->threads, "0: one for each processor that may be used");
   command.set_action([options] { run(*options); });
 }
 

@@ -101,7 +101,7 @@ void add_fill(Subcommand parent) {
                   "JSONL of text, answer and context: print how many answers come first")
       .excludes(text)
       .excludes(top_k);
-  command.add_option("--threads", options->threads, "0: all processors");
+  command.add_option("--threads", options->threads, "0: one for each processor that may be used");
   command.set_action([options] { run(*options); });
 }
 
