@@ -50,6 +50,35 @@ TEST_P(Memory, AStepUsesWhatItsPlanSays) {
   EXPECT_NEAR(used / planned, 1.0, 0.05);
 }
 
+// BERT-large on 32 sequences of 128 tokens; planned, not run.
+train::TrainingStepOptions large_step(DType dtype) {
+  return {.model = {.hidden_size = 1024,
+                    .num_hidden_layers = 24,
+                    .num_attention_heads = 16,
+                    .intermediate_size = 4096},
+          .capacity = {.tokens = 4096, .sequences = 32, .predictions = 640},
+          .optimizer = {.kind = optim::OptimizerKind::kLamb},
+          .compute_dtype = dtype,
+          .compile = {.num_threads = 2}};
+}
+
+int64_t planned_activation_bytes(const train::TrainingStepOptions& options) {
+  const plan::Program program =
+      engine::compile(train::training_graph(options).graph, options.compile);
+  return program.arena_bytes[static_cast<size_t>(plan::Arena::kActivations)];
+}
+
+// What is kept for the backward pass is in the compute dtype. In f32 always, of each token: two
+// numbers of either LayerNorm of a layer and one of each head; of the embedding and the head less.
+TEST(PlannedMemory, ActivationsTakeHalfInBfloat16) {
+  const auto options = large_step(DType::kF32);
+  const models::BertConfig& model = options.model;
+  const int64_t always_f32 = options.capacity.tokens * (model.num_hidden_layers + 1) *
+                             (4 + model.num_attention_heads) * int64_t{sizeof(float)};
+  EXPECT_LE(2 * planned_activation_bytes(large_step(DType::kBF16)),
+            planned_activation_bytes(options) + always_f32);
+}
+
 INSTANTIATE_TEST_SUITE_P(Dtypes, Memory, testing::Values(DType::kF32, DType::kBF16),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
