@@ -1,6 +1,5 @@
 #include "backend/testing/guarded_buffer.h"
 
-#include <algorithm>
 #include <cstring>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -12,28 +11,30 @@
 
 namespace cloze::backend::testing {
 
-GuardedBuffer::GuardedBuffer(size_t bytes)
-    : bytes_(bytes), memory_(new uint8_t[bytes + 2 * kGuardBytes + kAlignment]) {
+GuardedBuffer::GuardedBuffer(size_t bytes, size_t guard_bytes)
+    : bytes_(bytes),
+      guard_bytes_(guard_bytes),
+      memory_(new uint8_t[bytes + 2 * guard_bytes + kAlignment]) {
   const auto address = reinterpret_cast<uintptr_t>(memory_.get());
   start_ = memory_.get() + (kAlignment - address % kAlignment) % kAlignment;
-  std::memset(start_, kGuard, bytes_ + 2 * kGuardBytes);
+  std::memset(start_, kGuard, bytes_ + 2 * guard_bytes_);
   fill_with_nan();
-  ASAN_POISON_MEMORY_REGION(start_, kGuardBytes);
-  ASAN_POISON_MEMORY_REGION(start_ + kGuardBytes + bytes_, kGuardBytes);
+  ASAN_POISON_MEMORY_REGION(start_, guard_bytes_);
+  ASAN_POISON_MEMORY_REGION(start_ + guard_bytes_ + bytes_, guard_bytes_);
 }
 
 GuardedBuffer::~GuardedBuffer() {
-  if (memory_) ASAN_UNPOISON_MEMORY_REGION(start_, bytes_ + 2 * kGuardBytes);
+  if (memory_) ASAN_UNPOISON_MEMORY_REGION(start_, bytes_ + 2 * guard_bytes_);
 }
 
 void GuardedBuffer::fill_with_nan() { std::memset(data(), 0xFF, bytes_); }
 
 bool GuardedBuffer::guards_are_intact() const {
-  ASAN_UNPOISON_MEMORY_REGION(start_, bytes_ + 2 * kGuardBytes);
-  const auto is_guard = [](uint8_t byte) { return byte == kGuard; };
-  const uint8_t* behind = start_ + kGuardBytes + bytes_;
-  return std::all_of(start_, start_ + kGuardBytes, is_guard) &&
-         std::all_of(behind, behind + kGuardBytes, is_guard);
+  ASAN_UNPOISON_MEMORY_REGION(start_, bytes_ + 2 * guard_bytes_);
+  const auto is_guard = [this](const uint8_t* strip) {
+    return strip[0] == kGuard && std::memcmp(strip, strip + 1, guard_bytes_ - 1) == 0;
+  };
+  return is_guard(start_) && is_guard(start_ + guard_bytes_ + bytes_);
 }
 
 bool GuardedBuffer::same_bytes(const GuardedBuffer& other) const {

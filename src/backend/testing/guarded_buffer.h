@@ -11,13 +11,16 @@ namespace cloze::backend::testing {
 
 class GuardedBuffer {
  public:
-  explicit GuardedBuffer(size_t bytes);
+  static constexpr size_t kNarrow = 128;     // bytes of a strip
+  static constexpr size_t kWide = 64 << 10;  // for what rows too many would overrun far
+
+  explicit GuardedBuffer(size_t bytes, size_t guard_bytes = kNarrow);
   ~GuardedBuffer();
   GuardedBuffer(GuardedBuffer&&) = default;
   GuardedBuffer& operator=(GuardedBuffer&&) = delete;
 
-  void* data() { return start_ + kGuardBytes; }
-  const void* data() const { return start_ + kGuardBytes; }
+  void* data() { return start_ + guard_bytes_; }
+  const void* data() const { return start_ + guard_bytes_; }
   size_t bytes() const { return bytes_; }
   // Every float, bfloat16 or double read from this pattern is NaN.
   void fill_with_nan();
@@ -25,11 +28,11 @@ class GuardedBuffer {
   bool same_bytes(const GuardedBuffer& other) const;
 
  private:
-  static constexpr size_t kGuardBytes = 128;
   static constexpr size_t kAlignment = 64;
   static constexpr uint8_t kGuard = 0xA5;
 
   size_t bytes_;
+  size_t guard_bytes_;
   std::unique_ptr<uint8_t[]> memory_;
   uint8_t* start_;  // aligned; guard, data, guard
 };

@@ -25,6 +25,9 @@ TEST(GuardedBuffer, NoticesBothSides) {
   GuardedBuffer before(8);
   write_beside(before, -1);
   EXPECT_FALSE(before.guards_are_intact());
+  GuardedBuffer far_behind(8, GuardedBuffer::kWide);
+  write_beside(far_behind, 8 + (64 << 10) - 1);
+  EXPECT_FALSE(far_behind.guards_are_intact());
   GuardedBuffer behind(8);
   write_beside(behind, 8);
   EXPECT_FALSE(behind.guards_are_intact());

@@ -55,6 +55,13 @@ void fill_weight(Tensor& packed, Random& random, int64_t K) {
   fill_normal(packed, random, 1.0 / std::sqrt(static_cast<double>(K)));
 }
 
+// By Strassen's algorithm a quarter of y is a sum of up to four products of half the depth, whose
+// factors are sums of two quarters in one place or both: 4 + 2 + 2 + 4 times K / 2 terms as large
+// as those of the definition, and with random signs about twice its error (ops/packed_linear.h).
+int64_t summed_terms(int64_t K, WeightLayout layout) {
+  return (layout == WeightLayout::kStrassen ? 12 * (K / 2) : K) + 1;
+}
+
 void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
                const ops::PackWeightAttributes& pack, DType result = DType::kF32) {
   const graph::TensorType weight{DType::kF32, {sizes.N, sizes.K}};
@@ -88,7 +95,7 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
                   fill_weight(inputs[ops::packed_input(i)], random, sizes.K);
                 }
               },
-          .summed_terms = sizes.K + 1,
+          .summed_terms = summed_terms(sizes.K, pack.layout),
           .absolute_error = absolute_error_of(activation),
           .is_bound_by_norms = pack.layout == WeightLayout::kStrassen};
       one.inputs.insert(one.inputs.end(), num_weights, packed[0]);

@@ -42,7 +42,8 @@ struct Memory {
 Memory make_memory(const Kernel& kernel, const KernelRequest& request,
                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& initial_outputs) {
   Memory memory{make_buffers(request.inputs), make_buffers(request.inputs),
-                make_buffers(request.outputs), GuardedBuffer(kernel.workspace_bytes())};
+                make_buffers(request.outputs),
+                GuardedBuffer(kernel.workspace_bytes(), GuardedBuffer::kWide)};
   for (size_t i = 0; i < inputs.size(); ++i) {
     write_bytes(inputs[i], memory.inputs[i].data());
     write_bytes(inputs[i], memory.pristine_inputs[i].data());
