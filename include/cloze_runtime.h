@@ -43,6 +43,11 @@ CLOZE_EXPORT const char* cloze_version(void);
  */
 CLOZE_EXPORT const char* cloze_last_error(void);
 
+/* Uses no more of the processor than "avx2", "avx512", "avx512_bf16" or "amx", so that results are
+ * those of a processor that has no more. Before the first model is opened. Returns 0, or -1 for one
+ * that this machine lacks; cloze_last_error names those it has. */
+CLOZE_EXPORT int cloze_limit_instruction_set(const char* name);
+
 /* Reads a compiled model and checks it; NULL when it cannot be used here. */
 CLOZE_EXPORT cloze_model* cloze_model_open(const char* path);
 CLOZE_EXPORT void cloze_model_close(cloze_model* model);

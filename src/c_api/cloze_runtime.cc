@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "engine/instruction_set.h"
 #include "inference/inference_client.h"
 
 struct cloze_model {
@@ -124,6 +125,14 @@ void run(inference::InferenceClient& client, const cloze_batch& batch, float* lo
 const char* cloze_version(void) { return CLOZE_VERSION; }
 
 const char* cloze_last_error(void) { return last_error.c_str(); }
+
+int cloze_limit_instruction_set(const char* name) {
+  return guarded(-1, [&] {
+    if (name == nullptr) throw_user_error("cloze_limit_instruction_set got no name");
+    engine::limit_instruction_set(name);
+    return 0;
+  });
+}
 
 cloze_model* cloze_model_open(const char* path) {
   return guarded<cloze_model*>(nullptr, [&] {

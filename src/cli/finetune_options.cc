@@ -238,6 +238,7 @@ void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
   const std::string start = options.init_checkpoint;
   settle_rivals(options, table);
   validate(options);
+  limit_instruction_set(options);
   if (options.num_seeds == 1) {
     validate_start(options);
   } else {

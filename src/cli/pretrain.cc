@@ -22,6 +22,7 @@ struct Command {
     table.resolve();
     settle_rivals(options, table);
     validate(options);
+    limit_instruction_set(options);
     const std::vector<std::string> data_notes = check_data_options(options, table);
     for (const std::string& note : data_notes) fmt::print(stderr, "note: {}\n", note);
     for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);

@@ -80,6 +80,40 @@ TEST(Program, WordsThatAreNotUnderstoodAreNamed) {
       << text;
 }
 
+// 0 when the plan says so; in a process of its own, as a limit stays.
+int plan_names_avx2() {
+  testing::internal::CaptureStdout();
+  const ExitCode status = status_of({"plan", "--kernels", "--instruction-set", "avx2"});
+  const std::string text = testing::internal::GetCapturedStdout();
+  if (status != ExitCode::kSuccess) return 1;
+  if (text.find("\ninstruction set avx2\n") == std::string::npos) return 2;
+  return text.find(" cpu/linear/blocked ") == std::string::npos ? 3 : 0;
+}
+
+TEST(ProgramDeathTest, AnInstructionSetLimitsTheKernels) {
+  EXPECT_EXIT(std::exit(plan_names_avx2()), testing::ExitedWithCode(0), "");
+}
+
+TEST(Program, AnInstructionSetThatTheMachineLacksIsAnError) {
+  for (const char* command : {"answer", "classify", "compile", "fill", "latency", "serve"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(status_of({command, "--instruction-set", "avx9"}), ExitCode::kUsage) << command;
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("instruction set avx9 is not one of this machine; it has avx2"),
+              std::string::npos)
+        << command << ": " << text;
+  }
+}
+
+TEST(Program, CommandsThatTrainTakeAnInstructionSet) {
+  for (const char* command : {"glue", "plan", "pretrain", "squad"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(status_of({command, "--instruction-set", "avx9"}), ExitCode::kUsage) << command;
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("avx512_bf16"), std::string::npos) << command << ": " << text;
+  }
+}
+
 // What nobody got is no result.
 TEST(Program, OutputThatCannotBeWrittenIsAFailure) {
   const auto fill_the_disk = [] {

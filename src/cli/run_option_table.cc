@@ -154,6 +154,11 @@ void add_execution_options(OptionTable& table, RunOptions& o) {
              .group = group,
              .minimum = 0,
              .maximum = 1024});
+  table.add({.name = "instruction_set",
+             .target = &o.instruction_set,
+             .help = kInstructionSetHelp,
+             .group = group,
+             .choices = {"auto", "avx2", "avx512", "avx512_bf16", "amx"}});
   table.add({.name = "seed",
              .target = &o.seed,
              .help = "Of initial weights, order of samples and dropout",

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "engine/instruction_set.h"
 #include "models/hugging_face_config.h"
 
 namespace cloze::cli {
@@ -64,6 +65,10 @@ void settle_rivals(RunOptions& options, const OptionTable& table) {
   keep_higher_rank(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
   keep_higher_rank(table, "init_checkpoint", options.init_checkpoint, "restore_dir",
                    options.restore_dir);
+}
+
+void limit_instruction_set(const RunOptions& options) {
+  if (options.instruction_set != "auto") engine::limit_instruction_set(options.instruction_set);
 }
 
 void validate(RunOptions& options) {

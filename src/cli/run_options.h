@@ -49,6 +49,7 @@ struct RunOptions {
   // Execution
   std::string precision = "f32";
   int64_t threads = 0;  // 0: all the process may use
+  std::string instruction_set = "auto";
   int64_t seed = 1234;
 
   // Output
@@ -64,6 +65,9 @@ struct RunOptions {
   models::BertConfig model;
   std::string hidden_act = "gelu";
 };
+
+inline constexpr const char* kInstructionSetHelp =
+    "Use no more of the processor than this: avx2, avx512, avx512_bf16 or amx";
 
 // Adds all of them to a command's table; `seq_length_help` says whose length it is.
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help);
@@ -84,6 +88,9 @@ void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const 
   if (rank_of_a > rank_of_b) b = B();
   if (rank_of_b > rank_of_a) a = A();
 }
+
+// Before anything is computed. UserError for an instruction set that the machine lacks.
+void limit_instruction_set(const RunOptions& options);
 
 // Check what one option cannot say alone. UserError that names the options and their values.
 void validate(RunOptions& options);

@@ -55,6 +55,12 @@ OptionHandle Subcommand::add_option(const std::string& flag, std::vector<std::st
   return OptionHandle(option->expected(1)->allow_extra_args(false));
 }
 
+OptionHandle Subcommand::add_setting(const std::string& flag,
+                                     std::function<void(const std::string&)> set,
+                                     const std::string& help) {
+  return OptionHandle(app_->add_option_function<std::string>(flag, std::move(set), help));
+}
+
 OptionHandle Subcommand::add_flag(const std::string& flag, bool& target, const std::string& help) {
   return OptionHandle(app_->add_flag(flag, target, help));
 }

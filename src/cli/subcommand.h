@@ -39,6 +39,9 @@ class Subcommand {
   // given once for each). The target holds the default, and must outlive the parsing.
   template <typename T>
   OptionHandle add_option(const std::string& flag, T& target, const std::string& help);
+  // set(value) as soon as the command line is read.
+  OptionHandle add_setting(const std::string& flag, std::function<void(const std::string&)> set,
+                           const std::string& help);
   OptionHandle add_flag(const std::string& flag, bool& target, const std::string& help);
   void set_action(std::function<void()> action);  // run when the subcommand was called
 

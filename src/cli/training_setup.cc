@@ -6,6 +6,7 @@
 
 #include "cli/pretrain_data.h"
 #include "cli/training_run.h"
+#include "engine/instruction_set.h"
 
 namespace cloze::cli {
 namespace {
@@ -70,6 +71,7 @@ std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequen
                         mebibytes(program.arena_bytes[i]));
   }
   text += fmt::format("memory {:.1f} MiB\n", mebibytes(program.total_bytes()));
+  text += fmt::format("instruction set {}\n", engine::instruction_set());
   if (with_kernels) text += describe_kernels(program);
   return text;
 }

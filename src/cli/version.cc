@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/git_hash.h"
+#include "engine/instruction_set.h"
 #include "platform/processor.h"
 
 namespace cloze::cli {
@@ -19,8 +20,10 @@ constexpr const char* kCompiler = "gcc " __VERSION__;
 std::string short_version() { return CLOZE_VERSION " (" CLOZE_GIT_HASH ")"; }
 
 std::string version_text() {
-  return fmt::format("cloze {}\ncompiler {}\noneDNN {}\nprocessor {}", short_version(), kCompiler,
-                     CLOZE_ONEDNN_VERSION, fmt::join(platform::processor_features(), " "));
+  return fmt::format("cloze {}\ncompiler {}\noneDNN {}\nprocessor {}\ninstruction sets {}",
+                     short_version(), kCompiler, CLOZE_ONEDNN_VERSION,
+                     fmt::join(platform::processor_features(), " "),
+                     fmt::join(engine::instruction_sets(), " "));
 }
 
 }  // namespace cloze::cli

@@ -8,7 +8,7 @@ namespace {
 TEST(Version, NamesEveryPart) {
   const std::string text = version_text();
   EXPECT_EQ(text.find("cloze " + short_version()), 0u);
-  for (const char* part : {"\ncompiler ", "\noneDNN ", "\nprocessor "}) {
+  for (const char* part : {"\ncompiler ", "\noneDNN ", "\nprocessor ", "\ninstruction sets avx2"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
   }
 }

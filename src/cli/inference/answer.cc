@@ -88,6 +88,7 @@ void add_answer(Subcommand parent) {
   command.add_flag("--version-2-with-negative", options->answer.may_have_no_answer,
                    "There may be no answer, for models trained on SQuAD 2.0");
   command.add_option("--threads", options->threads, "0: one for each processor that may be used");
+  add_instruction_set(command);
   command.set_action([options] { run(*options); });
 }
 

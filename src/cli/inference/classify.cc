@@ -78,6 +78,7 @@ void add_classify(Subcommand parent) {
   command.add_flag("--json", options->json,
                    "Print all classes, as a JSON object a line, in the server's form");
   command.add_option("--threads", options->threads, "0: one for each processor that may be used");
+  add_instruction_set(command);
   command.set_action([options] { run(*options); });
 }
 

@@ -102,6 +102,7 @@ void add_fill(Subcommand parent) {
       .excludes(text)
       .excludes(top_k);
   command.add_option("--threads", options->threads, "0: one for each processor that may be used");
+  add_instruction_set(command);
   command.set_action([options] { run(*options); });
 }
 

@@ -6,6 +6,8 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "cli/run_options.h"
+#include "engine/instruction_set.h"
 #include "formats/tf_checkpoint.h"
 #include "models/stored_model.h"
 #include "text/utf8.h"
@@ -70,6 +72,10 @@ std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path)
   auto model = std::make_shared<const CompiledModel>(CompiledModel::open(path));
   print_notes(*model);
   return model;
+}
+
+void add_instruction_set(Subcommand& command) {
+  command.add_setting("--instruction-set", engine::limit_instruction_set, kInstructionSetHelp);
 }
 
 std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& flags) {

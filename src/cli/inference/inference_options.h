@@ -30,6 +30,9 @@ void note_invalid_utf8(std::string_view text, std::string_view source);
 // The lines of standard input; those that are not all UTF-8 are noted.
 std::vector<std::string> input_lines();
 
+// --instruction-set: what of the processor to use.
+void add_instruction_set(Subcommand& command);
+
 // How weights are packed: --precision and --strassen.
 struct CompileFlags {
   std::string precision = "f32";

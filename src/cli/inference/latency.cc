@@ -120,6 +120,7 @@ void add_latency(Subcommand parent) {
   command.add_option("--threads", options->threads, "Threads of a client")
       .at_least(1)
       .shows_default();
+  add_instruction_set(command);
   command.add_option("--clients", options->clients, "Clients that call at the same time")
       .at_least(1)
       .shows_default();

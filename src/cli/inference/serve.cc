@@ -146,6 +146,7 @@ void add_serve(Subcommand parent) {
   command.add_option("--port", options->port, "0: any that is free").shows_default().at_least(0);
   command.add_option("--threads", options->serving.num_threads,
                      "0: one for each processor that may be used");
+  add_instruction_set(command);
   command.add_flag("--version-2-with-negative", options->serving.may_have_no_answer,
                    "There may be no answer, for models trained on SQuAD 2.0");
   add_limit_options(command, *options);
