@@ -40,6 +40,30 @@ class CountingIterator {
   uint64_t* count_;
 };
 
+// At most 80 bytes of a text, whole code points, and then how long it is.
+std::string excerpt(std::string_view text) {
+  constexpr size_t kShown = 80;
+  if (text.size() <= kShown) return std::string(text);
+  size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return fmt::format("{}... ({} bytes)", text.substr(0, end), text.size());
+}
+
+// The parser's message without its place, and without most of a long text that it read last.
+std::string message_of(const json::exception& error) {
+  constexpr std::string_view kLastRead = "last read: '";
+  std::string_view what = error.what();
+  if (const size_t place = what.find(": "); place != std::string_view::npos) {
+    what.remove_prefix(place + 2);
+  }
+  const size_t begin = what.find(kLastRead);
+  const size_t end = what.rfind('\'');
+  if (begin == std::string_view::npos || end < begin + kLastRead.size()) return std::string(what);
+  const size_t text = begin + kLastRead.size();
+  return fmt::format("{}{}{}", what.substr(0, text), excerpt(what.substr(text, end - text)),
+                     what.substr(end));
+}
+
 // Takes the parser's events and builds the value, refusing deep nesting and repeated keys.
 class Builder {
  public:
@@ -64,7 +88,8 @@ class Builder {
   bool end_array() { return close(); }
 
   bool key(string_t& name) {
-    if (open_.back()->contains(name)) return fail(fmt::format("key \"{}\" stands twice", name));
+    if (open_.back()->contains(name))
+      return fail(fmt::format("key \"{}\" stands twice", excerpt(name)));
     key_ = std::move(name);
     return true;
   }
@@ -72,12 +97,10 @@ class Builder {
   bool parse_error(size_t position, const std::string& token, const json::exception& error) {
     const uint64_t offset = position > 0 ? position - 1 : 0;
     if (error.id == 406) {  // out_of_range.406: the number does not fit a double
-      error_ = {fmt::format("number {} is out of range", token), position_};
+      error_ = {fmt::format("number {} is out of range", excerpt(token)), position_};
       return false;
     }
-    const std::string what = error.what();  // begins with a place; ours is given apart from it
-    const size_t detail = what.find(": ");
-    error_ = {detail == std::string::npos ? what : what.substr(detail + 2), offset};
+    error_ = {message_of(error), offset};
     return false;
   }
 

@@ -70,5 +70,22 @@ TEST(Json, WritesTextThatReadsBack) {
   EXPECT_TRUE(json_text(value).ends_with("}\n"));
 }
 
+TEST(Json, MessagesShowTheBeginningOfALongText) {
+  const std::string text(2'000'000, 'x');
+  const std::string accents = "a" + [] {
+    std::string many;
+    for (int i = 0; i < 1000; ++i) many += "\u00E9";
+    return many;
+  }();
+  for (const std::string& bad :
+       {"{\"text\": \"" + text, "{\"" + text + "\": 1, \"" + text + "\": 2}",
+        "[1" + std::string(2'000'000, '0') + "]", "{\"text\": \"" + accents}) {
+    const auto result = parse_json(bad);
+    ASSERT_FALSE(result);
+    EXPECT_LT(result.error().message.size(), 250u);
+    EXPECT_NE(result.error().message.find(" bytes)"), std::string::npos) << result.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace cloze::formats
