@@ -75,6 +75,41 @@ void write_all(int descriptor, const char* data, size_t bytes, const fs::path& p
   }
 }
 
+// A name as AtomicFile gives it while it writes: the suffix and a process.
+bool is_temporary(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const size_t suffix = name.rfind(kTemporarySuffix);
+  if (suffix == std::string::npos) return false;
+  const std::string process = name.substr(suffix + std::strlen(kTemporarySuffix));
+  return !process.empty() &&
+         std::ranges::all_of(process, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::vector<fs::path> files_below(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && !is_temporary(entry.path())) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  if (files.empty()) throw_user_error("folder {} holds no files", folder);
+  return files;
+}
+
+std::vector<fs::path> files_matching(const std::string& pattern) {
+  if (pattern == "-") return {pattern};
+  glob_t matches{};
+  const int status = ::glob(pattern.c_str(), 0, nullptr, &matches);
+  std::vector<fs::path> files;
+  for (size_t i = 0; status == 0 && i < matches.gl_pathc; ++i) {
+    const fs::path file = matches.gl_pathv[i];
+    // One that is called by its name is meant.
+    if (file == pattern || !is_temporary(file)) files.push_back(file);
+  }
+  ::globfree(&matches);
+  if (files.empty()) throw_user_error("no file matches {}; check the path", pattern);
+  return files;
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
@@ -234,23 +269,9 @@ std::vector<fs::path> expand_paths(std::string_view comma_list) {
     const std::string pattern(comma_list.substr(0, comma));
     comma_list.remove_prefix(comma == std::string_view::npos ? comma_list.size() : comma + 1);
     if (pattern.empty()) continue;
-    if (fs::is_directory(pattern)) {
-      std::vector<fs::path> inside;
-      for (const auto& entry : fs::recursive_directory_iterator(pattern)) {
-        if (entry.is_regular_file()) inside.push_back(entry.path());
-      }
-      std::sort(inside.begin(), inside.end());
-      if (inside.empty()) throw_user_error("folder {} holds no files", pattern);
-      files.insert(files.end(), inside.begin(), inside.end());
-      continue;
-    }
-    glob_t matches{};
-    const int status = ::glob(pattern.c_str(), 0, nullptr, &matches);
-    for (size_t i = 0; status == 0 && i < matches.gl_pathc; ++i) {
-      files.emplace_back(matches.gl_pathv[i]);
-    }
-    ::globfree(&matches);
-    if (status != 0) throw_user_error("no file matches {}; check the path", pattern);
+    const std::vector<fs::path> matches =
+        fs::is_directory(pattern) ? files_below(pattern) : files_matching(pattern);
+    files.insert(files.end(), matches.begin(), matches.end());
   }
   return files;
 }

@@ -70,6 +70,23 @@ TEST_F(FileTest, AppendFileCutsAndGrows) {
   EXPECT_EQ(read_file(path), "one\nthree\n");
 }
 
+// A killed writer leaves its temporary file.
+TEST_F(FileTest, ExpandPathsLeavesOurTemporaryFilesOut) {
+  for (const char* name : {"a.txt", "a.txt.tmp-4711", "b.tmp-notes", "c.txt.tmp-"}) {
+    write_file_atomically(folder_ / name, "");
+  }
+  EXPECT_EQ(expand_paths((folder_ / "a*").string()), (std::vector<fs::path>{folder_ / "a.txt"}));
+  EXPECT_EQ(expand_paths(folder_.string()).size(), 3u);
+  const fs::path named = folder_ / "a.txt.tmp-4711";
+  EXPECT_EQ(expand_paths(named.string()), (std::vector<fs::path>{named})) << "called by its name";
+  fs::remove(folder_ / "a.txt");
+  EXPECT_THROW(expand_paths((folder_ / "a*").string()), UserError);
+}
+
+TEST_F(FileTest, ExpandPathsKnowsStandardInput) {
+  EXPECT_EQ(expand_paths("-"), (std::vector<fs::path>{"-"}));
+}
+
 TEST_F(FileTest, ExpandPathsKnowsListsGlobsAndFolders) {
   for (const char* name : {"b.txt", "a.txt", "c.dat"}) write_file_atomically(folder_ / name, "");
   EXPECT_EQ(expand_paths((folder_ / "*.txt").string()).size(), 2u);
