@@ -38,10 +38,16 @@ void build_store(const PretrainOptions& options) {
                                          .profile = options.profile,
                                          .do_lower_case = options.do_lower_case},
                                         "hf");
-  build_with_display({.files = platform::expand_paths(options.input_file),
-                      .format = data::text_format_from(options.input_format),
+  const int threads = platform::available_threads();
+  const TextInputFlags input{.files = options.input_file,
+                             .format = options.input_format,
+                             .max_invalid_utf8 = options.max_invalid_utf8};
+  const data::TextSourceOptions source = input.source_options(threads);
+  build_with_display({.files = input.paths(),
+                      .format = source.format,
+                      .max_invalid_share = source.max_invalid_share,
                       .folder = store_folder(options),
-                      .threads = platform::available_threads()},
+                      .threads = threads},
                      tokenizer);
 }
 
@@ -205,7 +211,7 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
           name, options.generated_data ? "generated_data" : options.train_file);
     }
   }
-  for (const char* name : {"token_store", "input_format", "profile"}) {
+  for (const char* name : {"token_store", "input_format", "max_invalid_utf8", "profile"}) {
     if (is_set(name)) throw_user_error("{} goes with input_file, which is not given", name);
   }
   return notes;

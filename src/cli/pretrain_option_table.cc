@@ -19,13 +19,21 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
              .group = group});
   table.add({.name = "input_file",
              .target = &o.input_file,
-             .help = "Text to train on instead: comma list of files, folders, patterns",
+             .help = "Text to train on instead, plain, .gz or .zst: comma list of files, folders, "
+                     "patterns; - is "
+                     "standard input",
              .group = group});
   table.add({.name = "input_format",
              .target = &o.input_format,
              .help = "Form of input_file",
              .group = group,
-             .choices = {"sentences", "paragraphs", "jsonl", "wikiextractor"}});
+             .choices = {"sentences", "paragraphs", "jsonl", "wikiextractor", "wikipedia"}});
+  table.add({.name = "max_invalid_utf8",
+             .target = &o.max_invalid_utf8,
+             .help = "Refuse an input_file of which more per cent of the bytes are not UTF-8",
+             .group = group,
+             .minimum = 0,
+             .maximum = 100});
   table.add({.name = "token_store",
              .target = &o.token_store,
              .help = "Folder that keeps the tokens of input_file (save_path/tokens)",

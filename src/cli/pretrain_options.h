@@ -7,6 +7,7 @@
 
 #include "cli/option_table.h"
 #include "cli/run_options.h"
+#include "data/corpus/text_source.h"
 
 namespace cloze::cli {
 
@@ -16,6 +17,7 @@ struct PretrainOptions : RunOptions {
   std::string train_file;  // comma list of record files, folders, patterns; or a token store
   std::string input_file;  // text to train on instead: comma list of files, folders, patterns
   std::string input_format = "sentences";
+  double max_invalid_utf8 = 100 * data::kMaxInvalidShare;  // in per cent of the bytes
   std::string token_store;  // where the tokens of input_file are kept; empty: save_path/tokens
   std::string vocab_file;   // written into checkpoints; empty: they have no tokenizer
   std::string profile;      // of the tokenizer; empty: hf

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "models/stored_tokenizer.h"
+#include "platform/file.h"
 
 namespace cloze::cli {
 namespace {
@@ -26,11 +27,33 @@ void check_case(const text::Vocabulary& vocabulary, const TokenizerFlags& flags)
 
 }  // namespace
 
-void add_input_format(Subcommand& command, std::string& format) {
+std::vector<std::filesystem::path> TextInputFlags::paths() const {
+  return platform::expand_paths(files);
+}
+
+data::TextSourceOptions TextInputFlags::source_options(int threads) const {
+  constexpr double kPercent = 100;
+  if (!(max_invalid_utf8 >= 0 && max_invalid_utf8 <= kPercent)) {
+    throw_user_error("--max-invalid-utf8 {} must be in [0, 100]", max_invalid_utf8);
+  }
+  return {.format = data::text_format_from(format),
+          .max_invalid_share = max_invalid_utf8 / kPercent,
+          .threads = threads};
+}
+
+void add_text_input(Subcommand& command, TextInputFlags& flags) {
   command
-      .add_option("--input-format", format,
+      .add_option("--input-file", flags.files,
+                  "Text files, plain, .gz or .zst: comma list, globs, folders; - is standard input")
+      .required();
+  command
+      .add_option("--input-format", flags.format,
                   "sentences or paragraphs (one a line, blank line between documents), jsonl "
-                  "(objects with a \"text\") or wikiextractor")
+                  "(objects with a \"text\"), wikiextractor, or wikipedia (a dump)")
+      .shows_default();
+  command
+      .add_option("--max-invalid-utf8", flags.max_invalid_utf8,
+                  "Refuse files of which more per cent of the bytes are not UTF-8")
       .shows_default();
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "platform/file.h"
 #include "text/pair_merger.h"
 #include "text/utf8.h"
 
@@ -109,10 +108,6 @@ void VocabularyTrainer::add_text(std::string_view text) {
       counts_.emplace(word.text, 1);
     }
   });
-}
-
-void VocabularyTrainer::add_file(const std::filesystem::path& path) {
-  add_text(platform::MappedFile(path).text());
 }
 
 Vocabulary VocabularyTrainer::train() const {

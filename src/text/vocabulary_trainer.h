@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,7 +29,6 @@ class VocabularyTrainer {
   explicit VocabularyTrainer(VocabularyTrainerOptions options);
 
   void add_text(std::string_view text);
-  void add_file(const std::filesystem::path& path);
 
   // UserError when there were no words, or when the alphabet alone exceeds the size.
   Vocabulary train() const;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "cli/data/wikipedia.h"
 #include "cli/record_options.h"
 #include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
@@ -18,9 +19,8 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string input_files;
+  TextInputFlags input;
   std::string output_files;
-  std::string input_format = "sentences";
   TokenizerFlags tokenizer;
   int threads = platform::available_threads();
   data::RecordOptions records;
@@ -32,6 +32,9 @@ struct CreationLine {
   double tokenising_seconds = 0;
 
   std::string operator()(double seconds) {
+    if (progress.total_text_bytes == 0 && progress.dumps.total_bytes > 0) {
+      return describe_dumps(progress.dumps, seconds);
+    }
     const auto total_passes = static_cast<double>(progress.total_passes);
     if (total_passes == 0) {
       tokenising_seconds = seconds;
@@ -59,8 +62,10 @@ void print_counts(const data::RecordCounts& counts, const Options& options, doub
 void run(Options options) {
   data::RecordOptions& records = options.records;
   if (options.threads < 1) throw_user_error("--threads {} must be positive", options.threads);
-  records.input.files = platform::expand_paths(options.input_files);
-  records.input.format = data::text_format_from(options.input_format);
+  const data::TextSourceOptions source = options.input.source_options(options.threads);
+  records.input.files = options.input.paths();
+  records.input.format = source.format;
+  records.input.max_invalid_share = source.max_invalid_share;
   records.input.documents_cross_files = records.google_compatible;
   records.input.threads = options.threads;
   records.output_files = split_path_list(options.output_files);
@@ -82,11 +87,9 @@ void run(Options options) {
 }
 
 void add_file_options(Subcommand& command, Options& options) {
-  command.add_option("--input-file", options.input_files, "Text files: comma list, globs, folders")
-      .required();
+  add_text_input(command, options.input);
   command.add_option("--output-file", options.output_files, "TFRecord files to write: comma list")
       .required();
-  add_input_format(command, options.input_format);
   add_tokenizer_options(command, options.tokenizer);
   command.add_option("--threads", options.threads, "Threads; the output does not depend on it")
       .shows_default();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "cli/data/wikipedia.h"
 #include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
 #include "data/token_store/build_token_store.h"
@@ -17,8 +18,7 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string input_files;
-  std::string input_format = "sentences";
+  TextInputFlags input;
   std::string store;
   bool append = false;
   int threads = platform::available_threads();
@@ -44,8 +44,10 @@ void print_counts(const data::TokenStoreBuilt& built, double seconds) {
 
 void run(const Options& options) {
   if (options.threads < 1) throw_user_error("--threads {} must be positive", options.threads);
-  const data::TokenStoreOptions store{.files = platform::expand_paths(options.input_files),
-                                      .format = data::text_format_from(options.input_format),
+  const data::TextSourceOptions source = options.input.source_options(options.threads);
+  const data::TokenStoreOptions store{.files = options.input.paths(),
+                                      .format = source.format,
+                                      .max_invalid_share = source.max_invalid_share,
                                       .folder = options.store,
                                       .append = options.append,
                                       .threads = options.threads};
@@ -62,6 +64,9 @@ data::TokenStoreBuilt build_with_display(const data::TokenStoreOptions& options,
                                          const text::Tokenizer& tokenizer) {
   data::CreationProgress progress;
   const WorkDisplay display([&](double seconds) {
+    if (progress.total_text_bytes == 0 && progress.dumps.total_bytes > 0) {
+      return describe_dumps(progress.dumps, seconds);
+    }
     return "tokenising " + describe_bytes(static_cast<double>(progress.text_bytes),
                                           static_cast<double>(progress.total_text_bytes), seconds);
   });
@@ -72,9 +77,7 @@ void add_data_tokens(Subcommand parent) {
   Subcommand command =
       parent.add_subcommand("tokens", "Tokenise text into a store to pre-train from");
   const auto options = std::make_shared<Options>();
-  command.add_option("--input-file", options->input_files, "Text files: comma list, globs, folders")
-      .required();
-  add_input_format(command, options->input_format);
+  add_text_input(command, options->input);
   command.add_option("--output-dir", options->store, "Folder of the store").required();
   add_tokenizer_options(command, options->tokenizer);
   command.add_flag("--append", options->append, "Keep what the store has; put the text behind it");

@@ -5,25 +5,44 @@
 #include <memory>
 #include <string>
 
+#include "cli/tokenizer_options.h"
 #include "platform/file.h"
+#include "platform/parallel_for.h"
 #include "text/vocabulary_trainer.h"
 
 namespace cloze::cli {
 namespace {
 
 struct DataVocabularyOptions {
-  std::string input_file;
+  TextInputFlags input;
   std::string output_file;
   std::string profile = "hf";
   bool cased = false;
   text::VocabularyTrainerOptions trainer;
 };
 
+void add_text(const TextInputFlags& input, text::VocabularyTrainer& trainer) {
+  data::CreationProgress progress;
+  const data::TextSourceOptions options = input.source_options(platform::available_threads());
+  for (const auto& path : input.paths()) {
+    const data::TextSource source(path, options, progress);
+    try {
+      data::visit_sentences(
+          source.text(), options.format,
+          {.sentence = [&](std::string_view sentence) { trainer.add_text(sentence); },
+           .document_end = [] {}});
+    } catch (const data::BadText& bad) {
+      bad.rethrow_if_in(source.text(), path);
+      throw;
+    }
+  }
+}
+
 void run(DataVocabularyOptions options) {
   options.trainer.tokenizer = {.profile = text::profile_from_name(options.profile),
                                .lower_case = !options.cased};
   text::VocabularyTrainer trainer(options.trainer);
-  for (const auto& path : platform::expand_paths(options.input_file)) trainer.add_file(path);
+  add_text(options.input, trainer);
   if (trainer.num_invalid() > 0) {
     fmt::print(stderr, "{} invalid UTF-8 sequences were left out\n", trainer.num_invalid());
   }
@@ -43,10 +62,7 @@ void add_data_vocabulary(Subcommand parent) {
   const auto options = std::make_shared<DataVocabularyOptions>();
   Subcommand command =
       parent.add_subcommand("vocabulary", "Train a WordPiece vocabulary from text files");
-  command
-      .add_option("--input-file", options->input_file,
-                  "Text files: comma list of paths, folders and patterns")
-      .required();
+  add_text_input(command, options->input);
   command.add_option("--output-file", options->output_file, "The vocab.txt to write").required();
   command.add_option("--size", options->trainer.size, "Number of tokens, specials included")
       .shows_default();

@@ -64,12 +64,7 @@ void run(Options options) {
   data::WikipediaProgress progress;
   data::WikipediaCounts counts;
   {
-    const WorkDisplay display([&](double seconds) {
-      return fmt::format("{}, {} articles",
-                         describe_bytes(static_cast<double>(progress.bytes),
-                                        static_cast<double>(progress.total_bytes), seconds),
-                         progress.articles.load());
-    });
+    const WorkDisplay display([&](double seconds) { return describe_dumps(progress, seconds); });
     counts = data::write_wikipedia_text(wikipedia, progress, [](const std::string& notice) {
       fmt::print(stderr, "note: {}\n", notice);
     });
@@ -79,6 +74,13 @@ void run(Options options) {
 }
 
 }  // namespace
+
+std::string describe_dumps(const data::WikipediaProgress& progress, double seconds) {
+  return fmt::format("{}, {} articles",
+                     describe_bytes(static_cast<double>(progress.bytes),
+                                    static_cast<double>(progress.total_bytes), seconds),
+                     progress.articles.load());
+}
 
 void add_data_wikipedia(Subcommand parent) {
   Subcommand command = parent.add_subcommand(

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "platform/file.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
@@ -59,17 +58,15 @@ void append(const TokenBlock& tokens, int64_t longest_sentence, MemoryCorpus& co
   }
 }
 
-[[noreturn]] void throw_at(const BadText& bad, const std::vector<platform::MappedFile>& files,
-                           const CorpusOptions& options) {
-  for (size_t i = 0; i < files.size(); ++i) bad.rethrow_if_in(files[i].text(), options.files[i]);
+[[noreturn]] void throw_at(const BadText& bad, const std::vector<TextSource>& sources) {
+  for (const TextSource& source : sources) bad.rethrow_if_in(source.text(), source.path());
   CLOZE_CHECK(false, "{} at no place of any file", bad.message);
 }
 
-std::vector<Block> blocks_of(const std::vector<platform::MappedFile>& files,
-                             const CorpusOptions& options) {
+std::vector<Block> blocks_of(const std::vector<TextSource>& sources, const CorpusOptions& options) {
   std::vector<Block> blocks;
-  for (const platform::MappedFile& file : files) {
-    for (std::string_view text : split_into_blocks(file.text(), options.format, kBlockBytes)) {
+  for (const TextSource& source : sources) {
+    for (std::string_view text : split_into_blocks(source.text(), options.format, kBlockBytes)) {
       blocks.push_back({.text = text});
     }
     if (!blocks.empty() && !options.documents_cross_files) blocks.back().ends_document = true;
@@ -82,12 +79,16 @@ std::vector<Block> blocks_of(const std::vector<platform::MappedFile>& files,
 
 CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& tokenizer,
                        CreationProgress& progress) {
-  std::vector<platform::MappedFile> files;
-  for (const auto& path : options.files) {
-    check_text_form(files.emplace_back(path).text(), options.format, path);
-    progress.total_text_bytes += static_cast<int64_t>(files.back().text().size());
+  const std::vector<TextSource> sources =
+      open_text_sources(options.files,
+                        {.format = options.format,
+                         .max_invalid_share = options.max_invalid_share,
+                         .threads = options.threads},
+                        progress);
+  for (const TextSource& source : sources) {
+    progress.total_text_bytes += static_cast<int64_t>(source.text().size());
   }
-  const std::vector<Block> blocks = blocks_of(files, options);
+  const std::vector<Block> blocks = blocks_of(sources, options);
   CorpusRead read{.corpus = MemoryCorpus(tokenizer.vocabulary().size())};
   const auto count = static_cast<int64_t>(blocks.size());
   for (int64_t begin = 0; begin < count; begin += kBlocksPerRound) {
@@ -98,7 +99,7 @@ CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& toke
       try {
         tokens[static_cast<size_t>(i)] = tokenize(block, options.format, tokenizer);
       } catch (const BadText& bad) {
-        throw_at(bad, files, options);
+        throw_at(bad, sources);
       }
       progress.text_bytes += static_cast<int64_t>(block.text.size());
     });

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "data/corpus/corpus_text.h"
 #include "data/corpus/memory_corpus.h"
+#include "data/corpus/text_source.h"
 #include "data/creation/creation_progress.h"
 #include "text/tokenizer.h"
 
@@ -16,6 +16,7 @@ namespace cloze::data {
 struct CorpusOptions {
   std::vector<std::filesystem::path> files;
   TextFormat format = TextFormat::kSentences;
+  double max_invalid_share = kMaxInvalidShare;  // as text_source.h has it
   // Google's script lets a document run on into the next file unless a blank line ends it.
   bool documents_cross_files = false;
   // Sentences of more tokens than this are kept as several, of an eighth of it each, so that what

@@ -15,11 +15,12 @@ namespace cloze::data {
 namespace {
 
 // In the order of the enumeration.
-constexpr std::array<std::pair<TextFormat, std::string_view>, 4> kFormatNames = {
+constexpr std::array<std::pair<TextFormat, std::string_view>, 5> kFormatNames = {
     {{TextFormat::kSentences, "sentences"},
      {TextFormat::kParagraphs, "paragraphs"},
      {TextFormat::kJsonLines, "jsonl"},
-     {TextFormat::kWikiExtractor, "wikiextractor"}}};
+     {TextFormat::kWikiExtractor, "wikiextractor"},
+     {TextFormat::kWikipedia, "wikipedia"}}};
 
 constexpr std::string_view kDocumentTag = "<doc";
 constexpr std::string_view kDocumentEndTag = "</doc";
@@ -94,8 +95,9 @@ TextFormat text_format_from(std::string_view name) {
   for (const auto& [format, format_name] : kFormatNames) {
     if (format_name == name) return format;
   }
-  throw_user_error("unknown text format '{}'; choose sentences, paragraphs, jsonl or wikiextractor",
-                   name);
+  throw_user_error(
+      "unknown text format '{}'; choose sentences, paragraphs, jsonl, wikiextractor or wikipedia",
+      name);
 }
 
 std::string_view text_format_name(TextFormat format) {
@@ -112,14 +114,16 @@ void check_text_form(std::string_view text, TextFormat format, const std::filesy
   if (!is_extract && format == TextFormat::kWikiExtractor && !is_blank(text.substr(0, 4))) {
     throw_user_error("{} does not begin with <doc: it is no WikiExtractor output", file.string());
   }
-  if (text.starts_with("BZh") || text.starts_with("<mediawiki")) {
-    throw_user_error("{} is a dump; turn it into text with cloze data wikipedia", file.string());
+  if (text.starts_with("<mediawiki")) {
+    throw_user_error("{} is a dump; set --input-format {}", file.string(),
+                     text_format_name(TextFormat::kWikipedia));
   }
 }
 
 void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor) {
   switch (format) {
     case TextFormat::kSentences:
+    case TextFormat::kWikipedia:
       return visit_lines(text, visitor);
     case TextFormat::kParagraphs:
       return visit_paragraphs(text, visitor);
@@ -145,7 +149,7 @@ size_t next_document(std::string_view text, size_t from, TextFormat format) {
   const size_t line_end = text.find(format == TextFormat::kWikiExtractor ? "\n<doc" : "\n", from);
   if (line_end == std::string_view::npos) return text.size();
   const bool has_blank_lines =
-      format == TextFormat::kSentences || format == TextFormat::kParagraphs;
+      format != TextFormat::kJsonLines && format != TextFormat::kWikiExtractor;
   if (!has_blank_lines) return line_end + 1;
   std::string_view rest = text.substr(line_end + 1);
   while (!rest.empty()) {

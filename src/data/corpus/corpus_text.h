@@ -7,6 +7,8 @@
 //                   title            (dropped)
 //                   paragraph        (one per line, split into sentences here)
 //                   </doc>           (ends the document)
+//   wikipedia       a MediaWiki dump or WikiExtractor's output, made into sentences by
+//                   wikipedia_text.h beforehand (text_source.h): here it is read as they are
 //
 // Lines end with "\n" only. A line is blank when it holds nothing but white space in the sense of
 // Python's str.strip. Sources: google-research/bert README ("one sentence per line"); output of
@@ -22,7 +24,7 @@
 
 namespace cloze::data {
 
-enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor };
+enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor, kWikipedia };
 
 // UserError for any name but those above.
 TextFormat text_format_from(std::string_view name);

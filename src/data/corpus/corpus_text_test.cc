@@ -81,7 +81,6 @@ TEST(CorpusTextTest, TextOfAnotherFormIsRefused) {
   EXPECT_THROW(check_text_form(extract, kJsonLines, "f"), UserError);
   EXPECT_THROW(check_text_form("Text.\n", kWikiExtractor, "f"), UserError);
   EXPECT_THROW(check_text_form("<mediawiki xmlns=", kParagraphs, "f"), UserError);
-  EXPECT_THROW(check_text_form("BZh91AY", kSentences, "f"), UserError);
 }
 
 TEST(CorpusTextTest, UnknownFormatIsRefused) {

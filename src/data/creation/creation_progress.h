@@ -5,9 +5,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "data/wikipedia/wikipedia_text.h"
+
 namespace cloze::data {
 
 struct CreationProgress {
+  WikipediaProgress dumps;             // read before all else
   std::atomic<int64_t> text_bytes{0};  // tokenised so far
   std::atomic<int64_t> total_text_bytes{0};
   std::atomic<int64_t> passes{0};  // documents made into instances, once for each duplicate

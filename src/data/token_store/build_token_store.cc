@@ -38,13 +38,11 @@ class PieceCutter {
   PieceCutter(TextFormat format, int64_t piece_bytes)
       : format_(format), piece_bytes_(static_cast<size_t>(piece_bytes)) {}
 
-  void add_file(size_t file, const fs::path& path) {
-    const platform::MappedFile mapped(path);
-    const size_t bytes = mapped.text().size();
-    check_text_form(mapped.text(), format_, path);
+  void add_file(size_t file, std::string_view text) {
+    const size_t bytes = text.size();
     if (bytes <= piece_bytes_) return add({file, 0, bytes});
     for (size_t begin = 0; begin < bytes;) {
-      const size_t end = piece_end(mapped.text(), begin);
+      const size_t end = piece_end(text, begin);
       add({file, begin, end});
       begin = end;
     }
@@ -78,17 +76,12 @@ class PieceCutter {
   std::vector<Piece> pieces_;
 };
 
-// The text of a piece, mapped.
 class PieceText {
  public:
-  PieceText(const Piece& piece, const std::vector<fs::path>& files) : files_(files) {
+  PieceText(const Piece& piece, const std::vector<TextSource>& sources) {
     for (const Extent& extent : piece.extents) {
-      const platform::MappedFile& file = mapped_.emplace_back(files[extent.file]);
-      if (file.text().size() < extent.end) {
-        throw_data_error("{} became shorter while it was read; run again",
-                         files[extent.file].string());
-      }
-      parts_.push_back({file.text().substr(extent.begin, extent.end - extent.begin), extent.file});
+      const TextSource& source = sources[extent.file];
+      parts_.push_back({source.text().substr(extent.begin, extent.end - extent.begin), &source});
     }
   }
 
@@ -114,11 +107,11 @@ class PieceText {
       invalid += tokenizer.append_ids(sentence, ids);
       corpus.append_sentence(ids);
     };
-    for (size_t i = 0; i < parts_.size(); ++i) {
+    for (const Part& part : parts_) {
       try {
-        visit_sentences(parts_[i].text, format, {append_sentence, [&] { corpus.end_document(); }});
+        visit_sentences(part.text, format, {append_sentence, [&] { corpus.end_document(); }});
       } catch (const BadText& bad) {
-        bad.rethrow_if_in(mapped_[i].text(), files_[parts_[i].file]);
+        bad.rethrow_if_in(part.source->text(), part.source->path());
         throw;
       }
       corpus.end_document();
@@ -129,10 +122,8 @@ class PieceText {
  private:
   struct Part {
     std::string_view text;
-    size_t file = 0;
+    const TextSource* source = nullptr;
   };
-  const std::vector<fs::path>& files_;
-  std::vector<platform::MappedFile> mapped_;
   std::vector<Part> parts_;
 };
 
@@ -174,14 +165,20 @@ class TokenStoreBuilder {
   }
 
   void append_new_shards(std::vector<std::string>& shards) {
+    const std::vector<TextSource> sources =
+        open_text_sources(options_.files,
+                          {.format = options_.format,
+                           .max_invalid_share = options_.max_invalid_share,
+                           .threads = options_.threads},
+                          progress_);
     PieceCutter cutter(options_.format, options_.piece_bytes);
-    for (size_t i = 0; i < options_.files.size(); ++i) cutter.add_file(i, options_.files[i]);
+    for (size_t i = 0; i < sources.size(); ++i) cutter.add_file(i, sources[i].text());
     const std::vector<Piece> pieces = cutter.finish();
     for (const Piece& piece : pieces)
       progress_.total_text_bytes += static_cast<int64_t>(piece.bytes);
     std::vector<std::string> keys(pieces.size());
     platform::parallel_for(std::ssize(pieces), options_.threads, [&](int64_t i) {
-      keys[i] = make_shard(pieces[i]);
+      keys[i] = make_shard(pieces[i], sources);
       progress_.text_bytes += static_cast<int64_t>(pieces[i].bytes);
     });
     const std::set<std::string> kept(shards.begin(), shards.end());
@@ -190,8 +187,8 @@ class TokenStoreBuilder {
     }
   }
 
-  std::string make_shard(const Piece& piece) {
-    const PieceText text(piece, options_.files);
+  std::string make_shard(const Piece& piece, const std::vector<TextSource>& sources) {
+    const PieceText text(piece, sources);
     const std::string key = text.key(rules_);
     {
       const std::lock_guard lock(mutex_);

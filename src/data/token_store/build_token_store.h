@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "data/corpus/text_source.h"
 #include "data/creation/creation_progress.h"
 #include "data/token_store/token_store.h"
 
@@ -27,6 +28,7 @@ namespace cloze::data {
 struct TokenStoreOptions {
   std::vector<std::filesystem::path> files;
   TextFormat format = TextFormat::kSentences;
+  double max_invalid_share = kMaxInvalidShare;  // as text_source.h has it
   std::filesystem::path folder;
   bool append = false;  // keep what the store has and put these files behind it
   int threads = 1;

@@ -1,0 +1,119 @@
+#include "data/corpus/text_source.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/error.h"
+#include "platform/file.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::string_literals;
+
+class TextSourceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("cloze_text_source_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& bytes, const std::string& name = "text") const {
+    platform::write_file_atomically(folder_ / name, bytes);
+    return folder_ / name;
+  }
+  static std::string read(const fs::path& path, const TextSourceOptions& options = {}) {
+    CreationProgress progress;
+    return std::string(TextSource(path, options, progress).text());
+  }
+  std::string refusal(const std::string& bytes, const TextSourceOptions& options = {}) const {
+    try {
+      read(write(bytes), options);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "read";
+  }
+
+  fs::path folder_;
+};
+
+// "It rains.\n" by gzip and by zstd.
+const std::string kGzip =
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xf3\x2c\x51\x28\x4a\xcc\xcc\x2b\xd6\xe3\x02\x00"
+    "\x59\x0a\xfd\x9f\x0a\x00\x00\x00"s;
+const std::string kZstandard =
+    "\x28\xb5\x2f\xfd\x04\x58\x51\x00\x00\x49\x74\x20\x72\x61\x69\x6e\x73\x2e\x0a\xe0\xd1\xcb"
+    "\xc3"s;
+
+TEST_F(TextSourceTest, CompressedTextIsUnpacked) {
+  EXPECT_EQ(read(write(kGzip)), "It rains.\n");
+  EXPECT_EQ(read(write(kZstandard)), "It rains.\n");
+  EXPECT_THROW(read(write(kGzip.substr(0, 20))), DataError);
+}
+
+TEST_F(TextSourceTest, PlainTextIsReadAsItIs) {
+  EXPECT_EQ(read(write("It rains.\n")), "It rains.\n");
+  EXPECT_EQ(read(write("\xEF\xBB\xBFIt rains.\n")), "It rains.\n") << "without its mark";
+  EXPECT_EQ(read(write("")), "");
+  EXPECT_THROW(read(folder_ / "missing"), UserError);
+}
+
+TEST_F(TextSourceTest, WhatIsNoTextIsRefusedByName) {
+  for (const auto& [bytes, name] :
+       {std::pair("\xFF\xFEI\0t\0"s, "UTF-16"), std::pair("\xFE\xFF\0I\0t"s, "UTF-16"),
+        std::pair("\xFF\xFE\0\0I\0\0\0"s, "UTF-32"), std::pair("I\0t\0 \0"s, "byte 1 is zero"),
+        std::pair("\x7F"
+                  "ELF\2\1\1\0\0"s,
+                  "byte 7 is zero"),
+        std::pair("BZh91AY"s, "bzip2"), std::pair("PK\3\4 and more"s, "zip"),
+        std::pair("%PDF-1.7"s, "PDF"),
+        std::pair("\xFD"
+                  "7zXZ"s,
+                  "xz"),
+        std::pair("<mediawiki xmlns="s, "set --input-format wikipedia")}) {
+    EXPECT_NE(refusal(bytes).find(name), std::string::npos) << refusal(bytes);
+  }
+}
+
+TEST_F(TextSourceTest, TextOfAnotherEncodingIsRefusedWithItsShare) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "Der Regen f\xE4llt.\n";  // Latin-1, a byte in 17
+  const std::string message = refusal(text);
+  EXPECT_NE(message.find("5.9 % of the bytes are not UTF-8, the first of them byte 11"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find("iconv -f LATIN1 -t UTF-8"), std::string::npos) << message;
+  EXPECT_NE(message.find("--max-invalid-utf8, which is 0.1 %"), std::string::npos) << message;
+  EXPECT_EQ(read(write(text), {.max_invalid_share = 0.1}), text);
+  const std::string few = std::string(5000, 'a') + "\xFF" + std::string(5000, 'a');
+  EXPECT_EQ(read(write(few)), few) << "one byte in ten thousand";
+}
+
+// Blocks of a large file are looked at, and they may begin inside a character.
+TEST_F(TextSourceTest, LargeTextsAreLookedAtAllOver) {
+  std::string text;
+  while (text.size() < 9'000'000) text += "\u4E2D\u6587 text\u3002 ";
+  EXPECT_EQ(read(write(text), {.max_invalid_share = 0}).size(), text.size());
+  const size_t half = text.size() / 2;
+  for (size_t i = half; i < text.size(); i += 20) text[i] = '\xFF';
+  EXPECT_NE(refusal(text).find("not UTF-8"), std::string::npos);
+}
+
+TEST_F(TextSourceTest, ADumpBecomesItsSentences) {
+  const std::string dump =
+      "<mediawiki><page><title>Rain</title><ns>0</ns><revision><text>'''Rain''' is water. It "
+      "falls.</text></revision></page></mediawiki>";
+  EXPECT_EQ(read(write(dump, "dump.xml"), {.format = TextFormat::kWikipedia}),
+            "Rain is water.\nIt falls.\n\n");
+}
+
+}  // namespace
+}  // namespace cloze::data
