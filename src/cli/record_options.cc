@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/error.h"
 #include "cli/work_display.h"
 #include "platform/available_threads.h"
 
@@ -20,6 +21,18 @@ void add_record_options(Subcommand& command, RecordFlags& flags) {
   command.add_option("--max-predictions-per-seq", flags.shape.max_predictions,
                      "Prediction slots in a record; others are refused");
   command.add_option("--vocab-size", flags.shape.vocabulary_size, "Bound of all ids");
+}
+
+std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const RecordFlags& flags) {
+  const data::RecordShape& shape = flags.shape;
+  if (shape.sequence_length < 1 || shape.max_predictions < 1) {
+    throw_user_error("samples are drawn from {}; give --seq-length and --max-predictions-per-seq",
+                     flags.train_files);
+  }
+  return std::make_unique<data::TokenStoreDataset>(
+      std::make_shared<const data::TokenStore>(flags.train_files),
+      data::DrawingOptions{.pairs = {.masking = {.sequence_length = shape.sequence_length,
+                                                 .max_predictions = shape.max_predictions}}});
 }
 
 data::DatasetStatistics measure_with_display(const data::Dataset& dataset) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "data/dataset.h"
 #include "data/records/record_file.h"
 #include "data/statistics.h"
+#include "data/token_store/token_store_dataset.h"
 
 namespace cloze::cli {
 
@@ -19,6 +21,10 @@ struct RecordFlags {
 };
 
 void add_record_options(Subcommand& command, RecordFlags& flags);
+
+// Samples of a token store as cloze pretrain draws them when nothing else is said. UserError when
+// their sizes are not given.
+std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const RecordFlags& flags);
 
 // Counts all samples, and shows on standard error how far that is.
 data::DatasetStatistics measure_with_display(const data::Dataset& dataset);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/program.h"
@@ -78,7 +79,7 @@ constexpr const char* kParagraphs = "set --input-format paragraphs";
 TEST_F(DataCommandsTest, StatsSayThatPairsAreCutInsideSentences) {
   for (const auto& [text, share, is_noted] :
        {std::tuple(text_of(20, 1, 2000), "inside a sentence 100.0 %", true),
-        std::tuple(text_of(20, 200, 10), "inside a sentence 0.0 %", false)}) {
+        std::tuple(text_of(20, 200, 10), "inside a sentence 0.", false)}) {
     write("text", text);
     ASSERT_EQ(run_with_vocabulary(
                   {"data", "tokens", "--input-file", path("text"), "--output-path", path("store")})
@@ -100,6 +101,78 @@ TEST_F(DataCommandsTest, RecordsSayThatDocumentsAreOneSentence) {
     ASSERT_EQ(made.status, 0) << made.errors;
     EXPECT_EQ(made.errors.find(kParagraphs) != std::string::npos, is_noted) << made.errors;
   }
+}
+
+TEST_F(DataCommandsTest, AVocabularyIsOfTheTextAlone) {
+  std::string lines;
+  for (int i = 0; i < 50; ++i) {
+    lines += "{\"curid\": 7, \"text\": \"rain and\\nsnow \\u00e9t\\u00e9\"}\n";
+  }
+  write("lines.jsonl", lines);
+  const Outcome trained =
+      run({"data", "vocabulary", "--input-file", path("lines.jsonl"), "--input-format", "jsonl",
+           "--output-file", path("trained.txt"), "--size", "60"});
+  ASSERT_EQ(trained.status, 0) << trained.errors;
+  const std::string vocabulary = platform::read_file(path("trained.txt"));
+  EXPECT_NE(vocabulary.find("\nrain\n"), std::string::npos) << vocabulary;
+  EXPECT_NE(vocabulary.find("\nsnow\n"), std::string::npos) << vocabulary;
+  for (const char* no_word : {"curid", "text", "{", "nsnow", "00e9"}) {
+    EXPECT_EQ(vocabulary.find(no_word), std::string::npos) << no_word;
+  }
+}
+
+// A pipe is read once, by each command that takes text.
+TEST_F(DataCommandsTest, TextComesThroughAPipe) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(std::system(("mkfifo " + pipe).c_str()), 0);
+  const auto through_the_pipe = [&](std::vector<std::string> arguments) {
+    std::jthread writer([&] { std::ofstream(pipe) << text_of(20, 9, 20); });
+    return run(std::move(arguments));
+  };
+  const Outcome tokens =
+      through_the_pipe({"data", "tokens", "--input-file", pipe, "--output-path", path("store"),
+                        "--vocab-file", path("vocab.txt"), "--do-lower-case"});
+  EXPECT_EQ(tokens.status, 0) << tokens.errors;
+  EXPECT_NE(tokens.output.find("documents 20\n"), std::string::npos) << tokens.output;
+  const Outcome records =
+      through_the_pipe({"data", "records", "--input-file", pipe, "--output-file", path("records"),
+                        "--vocab-file", path("vocab.txt"), "--do-lower-case"});
+  EXPECT_EQ(records.status, 0) << records.errors;
+  EXPECT_NE(records.output.find("documents 20\n"), std::string::npos) << records.output;
+  const Outcome vocabulary = through_the_pipe(
+      {"data", "vocabulary", "--input-file", pipe, "--output-file", path("trained.txt")});
+  EXPECT_EQ(vocabulary.status, 0) << vocabulary.errors;
+}
+
+TEST_F(DataCommandsTest, ATokenStoreBecomesRecordsOfBothLayouts) {
+  write("text", text_of(20, 40, 10));
+  ASSERT_EQ(run_with_vocabulary(
+                {"data", "tokens", "--input-file", path("text"), "--output-path", path("store")})
+                .status,
+            0);
+  for (const char* layout : {"--skip-bad", "--remask"}) {
+    const Outcome converted =
+        run({"data", "convert", "--train-file", path("store"), "--seq-length", "128",
+             "--max-predictions-per-seq", "20", "--output-file", path("records"), layout});
+    ASSERT_EQ(converted.status, 0) << converted.errors;
+    const Outcome verified =
+        run({"data", "verify", "--train-file", path("records"), "--seq-length", "128",
+             "--max-predictions-per-seq", "20", "--vocab-size", "1005"});
+    EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+  }
+}
+
+TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
+  write("latin1", std::string(100, '\xE4'));
+  const Outcome refused = run_with_vocabulary(
+      {"data", "tokens", "--input-file", path("latin1"), "--output-path", path("store")});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.errors.find("are not UTF-8"), std::string::npos) << refused.errors;
+  const Outcome share =
+      run_with_vocabulary({"data", "tokens", "--input-file", path("latin1"), "--output-path",
+                           path("store"), "--max-invalid-utf8", "101"});
+  EXPECT_NE(share.errors.find("--max-invalid-utf8 101 must be in [0, 100]"), std::string::npos)
+      << share.errors;
 }
 
 }  // namespace

@@ -27,20 +27,11 @@ double percent(int64_t part, int64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Samples are drawn from a store as cloze pretrain draws them when nothing else is said.
 std::unique_ptr<data::Dataset> open_store(const RecordFlags& input) {
-  if (input.shape.sequence_length < 1 || input.shape.max_predictions < 1) {
-    throw_user_error("samples are drawn from {}; give --seq-length and --max-predictions-per-seq",
-                     input.train_files);
-  }
-  auto store = std::make_shared<const data::TokenStore>(input.train_files);
-  const data::TokenStoreManifest& manifest = store->manifest();
+  auto drawn = open_drawn_samples(input);
+  const data::TokenStoreManifest& manifest = drawn->store().manifest();
   fmt::print("documents {}\nsentences {}\nstored tokens {}\nshards {}\n", manifest.documents,
              manifest.sentences, manifest.tokens, manifest.shards.size());
-  auto drawn = std::make_unique<data::TokenStoreDataset>(
-      std::move(store),
-      data::DrawingOptions{.pairs = {.masking = {.sequence_length = input.shape.sequence_length,
-                                                 .max_predictions = input.shape.max_predictions}}});
   const double inside = drawn->pairs_inside_a_sentence();
   fmt::print("pairs cut inside a sentence {:.1f} %\n", 100 * inside);
   print_pair_notice(inside, "the pairs are cut inside a sentence, as no other begins near it",

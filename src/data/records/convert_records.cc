@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "data/records/record_sink.h"
+#include "data/records/slot_room.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
@@ -16,6 +17,8 @@ constexpr int64_t kRecordsPerRound = 8192;
 // What became of one record.
 struct Converted {
   std::vector<std::string> records;
+  int64_t shortened = 0;
+  int64_t tokens_taken = 0;
   std::optional<RecordDefect> defect;
 };
 
@@ -27,27 +30,38 @@ std::string misfit(const Sample& sample, const RecordLayout& layout) {
     return fmt::format("{} tokens and {} predictions do not fit records of {} and {}", length,
                        predictions, layout.sequence_length, layout.max_predictions);
   }
-  const int64_t slots = layout.max_predictions + length - predictions;
-  if (layout.remask && slots > layout.sequence_length) {
+  if (layout.remask && slots_of(sample, layout) > layout.sequence_length) {
     return fmt::format(
-        "{} tokens, {} of them masked, take {} slots re-masked, for {} predictions; there are {}",
-        length, predictions, slots, layout.max_predictions, layout.sequence_length);
+        "{} tokens, all of them masked or special, take {} slots re-masked, for {} predictions; "
+        "there are {}",
+        length, slots_of(sample, layout), layout.max_predictions, layout.sequence_length);
   }
   return {};
 }
 
+// Returns why it cannot be.
+std::string append_record(Sample sample, const RecordLayout& layout, Converted& converted) {
+  if (std::ssize(sample.input_ids) <= layout.sequence_length && layout.remask) {
+    const int64_t taken = make_slot_room(layout, sample);
+    converted.shortened += taken > 0 ? 1 : 0;
+    converted.tokens_taken += taken;
+  }
+  std::string reason = misfit(sample, layout);
+  if (reason.empty()) converted.records.push_back(encode_record(sample, layout));
+  return reason;
+}
+
 Converted convert(const RecordFile& file, int64_t record, const RecordLayout& layout) {
   Converted converted;
-  const auto samples = file.read(record);
+  auto samples = file.read(record);
   if (!samples) {
     converted.defect = file.defect_of(record, samples.error().message);
     return converted;
   }
   for (const Sample& sample : *samples) {
-    if (const std::string reason = misfit(sample, layout); !reason.empty()) {
+    if (const std::string reason = append_record(sample, layout, converted); !reason.empty()) {
       return {.records = {}, .defect = file.defect_of(record, reason)};
     }
-    converted.records.push_back(encode_record(sample, layout));
   }
   return converted;
 }
@@ -70,6 +84,20 @@ class RecordConverter {
     if (file->broken_end()) skip(*file->broken_end());
   }
 
+  void convert_samples(const Dataset& dataset, ConvertProgress& progress) {
+    for (int64_t begin = 0; begin < dataset.size(); begin += kRecordsPerRound) {
+      const int64_t count = std::min(kRecordsPerRound, dataset.size() - begin);
+      std::vector<Converted> round(static_cast<size_t>(count));
+      platform::parallel_for(count, options_.threads, [&](int64_t i) {
+        const std::string reason =
+            append_record(dataset.sample(begin + i, 0), options_.layout, round[i]);
+        CLOZE_CHECK(reason.empty(), "sample {}: {}", begin + i, reason);
+      });
+      for (Converted& converted : round) append(std::move(converted));
+      progress.bytes += count;
+    }
+  }
+
   ConvertCounts finish() {
     if (counts_.samples == 0) {
       throw_user_error("no record in the {} file(s) to convert", options_.files.size());
@@ -83,6 +111,8 @@ class RecordConverter {
     if (converted.defect) return skip(std::move(*converted.defect));
     ++counts_.records;
     counts_.samples += std::ssize(converted.records);
+    counts_.shortened += converted.shortened;
+    counts_.tokens_taken += converted.tokens_taken;
     for (const std::string& record : converted.records) sink_.append(record);
   }
 
@@ -109,6 +139,14 @@ ConvertCounts convert_records(const ConvertOptions& options, ConvertProgress& pr
     converter.convert_file(path);
     progress.bytes += static_cast<int64_t>(std::filesystem::file_size(path));
   }
+  return converter.finish();
+}
+
+ConvertCounts convert_dataset(const Dataset& dataset, const ConvertOptions& options,
+                              ConvertProgress& progress) {
+  progress.total_bytes = dataset.size();
+  RecordConverter converter(options);
+  converter.convert_samples(dataset, progress);
   return converter.finish();
 }
 

@@ -1,5 +1,7 @@
 // Converts record files of any form (record_file.h) to TFRecord, plain or re-masked. Packs come
-// apart: each sequence becomes a record. The order is that of the files.
+// apart: each sequence becomes a record. The order is that of the files. A sequence that has no
+// room for the slots of the re-masked layout is shortened (slot_room.h). The samples of a data set,
+// such as those drawn from a token store, become records likewise: an epoch of them, in order.
 //
 // Errors: DataError for a record that cannot be used, unless skip_bad; UserError when nothing is
 // left. The output appears only when all of it is complete.
@@ -10,6 +12,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "data/dataset.h"
 #include "data/records/record_encoder.h"
 #include "data/records/record_file.h"
 
@@ -27,14 +30,19 @@ struct ConvertOptions {
 struct ConvertCounts {
   int64_t records = 0;
   int64_t samples = 0;
+  int64_t shortened = 0;     // samples that gave tokens to make room for slots
+  int64_t tokens_taken = 0;  // from them
   std::vector<RecordDefect> skipped;
 };
 
 struct ConvertProgress {
-  std::atomic<int64_t> bytes{0};  // of the files read
+  std::atomic<int64_t> bytes{0};  // of the files read, or samples
   std::atomic<int64_t> total_bytes{0};
 };
 
 ConvertCounts convert_records(const ConvertOptions& options, ConvertProgress& progress);
+// `files` and `shape` are not looked at; `progress` counts samples.
+ConvertCounts convert_dataset(const Dataset& dataset, const ConvertOptions& options,
+                              ConvertProgress& progress);
 
 }  // namespace cloze::data

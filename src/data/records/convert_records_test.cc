@@ -64,6 +64,27 @@ TEST_F(ConvertRecordsTest, ThereAndBackIsTheSameFile) {
   EXPECT_EQ(platform::read_file(folder_ / "back"), platform::read_file(folder_ / "plain"));
 }
 
+// As Google's script makes them: full, and with fewer predictions than there are slots.
+TEST_F(ConvertRecordsTest, FullSequencesAreShortenedForTheSlots) {
+  const auto length = static_cast<size_t>(kLayout.sequence_length);
+  RecordSink sink(std::vector{folder_ / "full"});
+  Sample full{.input_ids = std::vector<int32_t>(length, 9),
+              .token_type_ids = std::vector<int32_t>(length, 0),
+              .masked_positions = {1},
+              .masked_labels = {5}};
+  std::fill(full.token_type_ids.begin() + 6, full.token_type_ids.end(), 1);
+  sink.append(encode_record(full, kLayout));
+  sink.commit();
+  const ConvertCounts counts = convert("full", "remasked", true);
+  EXPECT_EQ(counts.samples, 1);
+  EXPECT_EQ(counts.shortened, 1);
+  EXPECT_EQ(counts.tokens_taken, kLayout.max_predictions - 1);
+  const RecordDataset dataset(std::vector{folder_ / "remasked"}, {.shape = kShape});
+  EXPECT_EQ(std::ssize(dataset.sample(0, 0).input_ids),
+            kLayout.sequence_length - counts.tokens_taken);
+  EXPECT_EQ(dataset.sample(0, 0).masked_labels, full.masked_labels);
+}
+
 TEST_F(ConvertRecordsTest, Hdf5ShardsBecomeTrainable) {
   const fs::path shard = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/records/shard.hdf5";
   fs::copy_file(shard, folder_ / "shard");
