@@ -82,7 +82,7 @@ TEST_F(DataCommandsTest, StatsSayThatPairsAreCutInsideSentences) {
         std::tuple(text_of(20, 200, 10), "inside a sentence 0.", false)}) {
     write("text", text);
     ASSERT_EQ(run_with_vocabulary(
-                  {"data", "tokens", "--input-file", path("text"), "--output-path", path("store")})
+                  {"data", "tokens", "--input-file", path("text"), "--output-dir", path("store")})
                   .status,
               0);
     const Outcome stats = run({"data", "stats", "--train-file", path("store"), "--seq-length",
@@ -130,7 +130,7 @@ TEST_F(DataCommandsTest, TextComesThroughAPipe) {
     return run(std::move(arguments));
   };
   const Outcome tokens =
-      through_the_pipe({"data", "tokens", "--input-file", pipe, "--output-path", path("store"),
+      through_the_pipe({"data", "tokens", "--input-file", pipe, "--output-dir", path("store"),
                         "--vocab-file", path("vocab.txt"), "--do-lower-case"});
   EXPECT_EQ(tokens.status, 0) << tokens.errors;
   EXPECT_NE(tokens.output.find("documents 20\n"), std::string::npos) << tokens.output;
@@ -147,7 +147,7 @@ TEST_F(DataCommandsTest, TextComesThroughAPipe) {
 TEST_F(DataCommandsTest, ATokenStoreBecomesRecordsOfBothLayouts) {
   write("text", text_of(20, 40, 10));
   ASSERT_EQ(run_with_vocabulary(
-                {"data", "tokens", "--input-file", path("text"), "--output-path", path("store")})
+                {"data", "tokens", "--input-file", path("text"), "--output-dir", path("store")})
                 .status,
             0);
   for (const char* layout : {"--skip-bad", "--remask"}) {
@@ -165,7 +165,7 @@ TEST_F(DataCommandsTest, ATokenStoreBecomesRecordsOfBothLayouts) {
 TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
   write("latin1", std::string(100, '\xE4'));
   const Outcome refused = run_with_vocabulary(
-      {"data", "tokens", "--input-file", path("latin1"), "--output-path", path("store")});
+      {"data", "tokens", "--input-file", path("latin1"), "--output-dir", path("store")});
   EXPECT_EQ(refused.status, 2);
   EXPECT_NE(refused.errors.find("are not UTF-8"), std::string::npos) << refused.errors;
   const Outcome share =
