@@ -5,7 +5,8 @@
 //   masked_lm_positions [N,M], masked_lm_ids [N,M]   behind the first position 0: unused
 //   next_sentence_labels [N]
 //
-// Rows are read in blocks, so that reading in order is quick and reading in random order is not.
+// Rows are read in blocks, so that reading in order is quick and reading in random order is
+// not: training unpacks them first (unpacked_record_file.h).
 // Built without HDF5, opening one is a UserError. Source: NVIDIA DeepLearningExamples,
 // PyTorch/LanguageModeling/BERT, create_pretraining_data.py and run_pretraining.py.
 #pragma once

@@ -59,8 +59,31 @@ TEST(Hdf5RecordFileTest, AnotherShapeIsRefusedWithBothValues) {
       kShard.string() + ", row 2: input_ids has 16 entries, the configuration's seq_length is 128");
 }
 
-TEST(Hdf5RecordFileTest, TrainingIsSentToConvert) {
-  EXPECT_THROW(RecordDataset(std::vector{kShard}, {.shape = kShape}), UserError);
+TEST(Hdf5RecordFileTest, ADatasetReadsRowsInRandomOrder) {
+  const auto file = open_shard();
+  if (file == nullptr) GTEST_SKIP() << "built without HDF5";
+  const RecordDataset dataset(std::vector{kShard, kShard}, {.shape = kShape});
+  ASSERT_EQ(dataset.size(), 10);
+  for (const int64_t i : {9, 0, 4, 7, 1, 8, 2, 3, 6, 5}) {
+    const Sample expected = file->read_or_throw(i % 5)[0];
+    const Sample sample = dataset.sample(i, 0);
+    EXPECT_EQ(sample.input_ids, expected.input_ids);
+    EXPECT_EQ(sample.token_type_ids, expected.token_type_ids);
+    EXPECT_EQ(sample.masked_positions, expected.masked_positions);
+    EXPECT_EQ(sample.masked_labels, expected.masked_labels);
+    EXPECT_EQ(sample.next_sentence_label, expected.next_sentence_label);
+  }
+}
+
+TEST(Hdf5RecordFileTest, ADatasetNamesOrSkipsTheRowThatDoesNotFit) {
+  if (open_shard() == nullptr) GTEST_SKIP() << "built without HDF5";
+  RecordShape small = kShape;
+  small.vocabulary_size = 145;  // the last row's ids go up to 149
+  const RecordDataset good(std::vector{kShard}, {.shape = small, .skip_bad = true});
+  EXPECT_LT(good.size(), 5);
+  ASSERT_FALSE(good.skipped().empty());
+  EXPECT_EQ(good.skipped()[0].file, kShard);
+  EXPECT_TRUE(good.skipped()[0].place.starts_with("row "));
 }
 
 }  // namespace

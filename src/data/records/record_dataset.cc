@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "data/part_place.h"
+#include "data/records/unpacked_record_file.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
@@ -26,16 +28,12 @@ RecordDataset::RecordDataset(std::span<const std::filesystem::path> files,
 void RecordDataset::open(std::span<const std::filesystem::path> files,
                          const RecordDatasetOptions& options) {
   files_.resize(files.size());
-  platform::parallel_for(std::ssize(files), options.threads,
-                         [&](int64_t i) { files_[i] = open_record_file(files[i], options.shape); });
+  platform::parallel_for(std::ssize(files), options.threads, [&](int64_t i) {
+    files_[i] = open_record_file(files[i], options.shape);
+    if (!files_[i]->is_random_access()) files_[i] = unpack_record_file(std::move(files_[i]));
+  });
   int64_t records = 0;
   for (const auto& file : files_) {
-    if (!file->is_random_access()) {
-      throw_user_error(
-          "{} is read in order only, and training reads in random order; make a TFRecord file of "
-          "it with cloze data convert",
-          file->path().string());
-    }
     if (file->broken_end()) {
       if (!options.skip_bad) throw_data_error("{}", file->broken_end()->text());
       skipped_.push_back(*file->broken_end());

@@ -2,11 +2,12 @@
 // and sequences of packs. Samples are decoded when asked for.
 //
 // The first record of every file is decoded on opening, so that a wrong configuration is seen
-// before training starts. Packs are all read once, to count their sequences. With `skip_bad` all
+// before training starts. Files that can be read in order only are unpacked first
+// (unpacked_record_file.h). Packs are all read once, to count their sequences. With `skip_bad` all
 // records are read once, and those that cannot be used are left out.
 //
-// Errors: UserError when no file holds a record, and for files that cannot be read in random order;
-// DataError that names file and place for damaged files and for records that do not fit `shape`.
+// Errors: UserError when no file holds a record; DataError that names file and place for damaged
+// files and for records that do not fit `shape`.
 #pragma once
 
 #include <cstdint>
