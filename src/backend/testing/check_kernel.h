@@ -23,7 +23,8 @@ struct CaseReport {
 CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case);
 
 // The same for one of very many cases: fewer probes, one way to accumulate, no second run, and
-// nothing is MISTRUSTED, as the smallest sizes always would be.
+// nothing is MISTRUSTED, as the smallest sizes always would be. A failure counts when it is there
+// with many probes too.
 CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case);
 
 // Runs every entry of the backend's table for the operator on every case it serves. Returns the
