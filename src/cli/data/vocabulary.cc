@@ -7,7 +7,7 @@
 
 #include "cli/tokenizer_options.h"
 #include "platform/file.h"
-#include "platform/parallel_for.h"
+#include "platform/available_threads.h"
 #include "text/vocabulary_trainer.h"
 
 namespace cloze::cli {
