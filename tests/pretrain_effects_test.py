@@ -51,8 +51,11 @@ EFFECTS = {
                             run.json("tokenizer_config.json")["do_lower_case"] is False,
                             vocab_file="vocab.txt", **RECORDS),
     "generated_data": Effect(None, refused("there is no data")),
+    "max_invalid_utf8": Effect(30, lambda run, base: run.status == 0 and base.status == 2,
+                               **{**DRAWN, "input_file": "latin1.txt"},
+                               base={**DRAWN, "input_file": "latin1.txt"}),
     "static_mask": Effect("true", same_weights, generated_data=None, train_file="remasked.tfrecord",
-                          base=RECORDS),
+                          base={**RECORDS, "train_file": "plain.tfrecord"}),
     "skip_bad": Effect("true", lambda run, base: run.status == 0 and base.status == 3,
                        generated_data=None, train_file="bad.tfrecord",
                        base={"generated_data": None, "train_file": "bad.tfrecord"}),
@@ -98,6 +101,7 @@ EFFECTS = {
     "max_grad_norm": Effect(0.01, other_weights),
     # Run
     "precision": Effect("bf16", other_weights),
+    "instruction_set": Effect("avx2", planned("instruction set avx2"), command="plan"),
     "threads": Effect(2, same_weights),
     "seed": Effect(77, other_weights),
     "save_path": Effect("another", lambda run, base: (run.folder.parent / "another" /
@@ -135,6 +139,7 @@ EFFECTS = {
 def make_data(folder):
     (folder / "text.txt").write_text(TEXT + "\n")
     (folder / "lines.txt").write_text("The cat sat.\n" * 200)
+    (folder / "latin1.txt").write_text("Le café est près du théâtre.\n" * 200, "latin-1")
     (folder / "seed.json").write_text('{"seed": 77} // a comment')
     cloze(folder, "data", "vocabulary", "--input-file", "text.txt", "--output-file", "vocab.txt",
           "--size", 120)
@@ -142,6 +147,9 @@ def make_data(folder):
         cloze(folder, "data", "records", "--input-file", "text.txt", "--vocab-file", "vocab.txt",
               "--output-file", f"{name}.tfrecord", "--sequence-length", 16, "--mask-tokens", 3,
               "--do-lower-case", "--pad-position-value", 32, *more)
+    # The same samples in the plain layout.
+    cloze(folder, "data", "convert", "--train-file", "remasked.tfrecord", "--output-file",
+          "plain.tfrecord", "--seq-length", 16, "--max-predictions-per-seq", 3)
     bad = bytearray((folder / "records.tfrecord").read_bytes())
     bad[200] ^= 1  # in the first record, which its checksum finds out
     (folder / "bad.tfrecord").write_bytes(bad)

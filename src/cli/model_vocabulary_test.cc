@@ -53,11 +53,12 @@ class ModelVocabulary : public testing::Test {
     return {static_cast<ExitCode>(status), testing::internal::GetCapturedStdout(),
             testing::internal::GetCapturedStderr()};
   }
-  // A model of 13 rows, without "mat" and "hill".
-  Result pretrain(const Arguments& data, const std::string& save_path) const {
+  // With 13 rows the model lacks "mat" and "hill".
+  Result pretrain(const Arguments& data, const std::string& save_path,
+                  const std::string& rows = "13") const {
     Arguments arguments{"pretrain",
                         "--vocab-size",
-                        "13",
+                        rows,
                         "--hidden-size",
                         "16",
                         "--num-hidden-layers",
@@ -149,10 +150,9 @@ TEST_F(ModelVocabulary, RecordsAreTrainedOnWithFewerRowsThanTokens) {
 }
 
 TEST_F(ModelVocabulary, AFolderOfTransformersFiveOpensEverywhere) {
-  expect_success(pretrain({"--generated-data", "true", "--vocab-file", path("vocab.txt"),
-                           "--vocab-size", "15"},
-                          "run"),
-                 "pretrain");
+  expect_success(
+      pretrain({"--generated-data", "true", "--vocab-file", path("vocab.txt")}, "run", "15"),
+      "pretrain");
   const fs::path model = folder_ / "run" / "checkpoint-12";
   const Result before = run({"fill", "--init-checkpoint", model.string(), "--text", "a [MASK] ."});
   expect_success(before, "fill");

@@ -169,7 +169,7 @@ TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_NE(refused.errors.find("are not UTF-8"), std::string::npos) << refused.errors;
   const Outcome share =
-      run_with_vocabulary({"data", "tokens", "--input-file", path("latin1"), "--output-path",
+      run_with_vocabulary({"data", "tokens", "--input-file", path("latin1"), "--output-dir",
                            path("store"), "--max-invalid-utf8", "101"});
   EXPECT_NE(share.errors.find("--max-invalid-utf8 101 must be in [0, 100]"), std::string::npos)
       << share.errors;
