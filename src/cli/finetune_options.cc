@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/foreign_pretrain_options.h"
-#include "cli/graphcore_form.h"
 #include "cli/inference/inference_options.h"
+#include "cli/options/foreign_pretrain_options.h"
+#include "cli/options/graphcore_form.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
 #include "models/stored_tokenizer.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "models/bert_config.h"
 #include "models/bert_heads.h"

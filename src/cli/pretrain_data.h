@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "cli/pretrain_options.h"
 #include "data/dataset.h"
 #include "text/tokenizer_options.h"

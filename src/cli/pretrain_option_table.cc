@@ -1,7 +1,7 @@
 #include "cli/pretrain_options.h"
 
-#include "cli/foreign_pretrain_options.h"
-#include "cli/graphcore_form.h"
+#include "cli/options/foreign_pretrain_options.h"
+#include "cli/options/graphcore_form.h"
 
 namespace cloze::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "data/corpus/text_source.h"
 

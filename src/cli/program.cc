@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/data/convert.h"
 #include "cli/data/packing.h"
@@ -32,6 +31,7 @@
 #include "cli/inference/latency.h"
 #include "cli/inference/serve.h"
 #include "cli/inspect.h"
+#include "cli/options/arguments.h"
 #include "cli/out_of_memory.h"
 #include "cli/pretrain.h"
 #include "cli/score.h"

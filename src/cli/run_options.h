@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "models/bert_config.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "train/training.h"
 

@@ -1,4 +1,4 @@
-#include "cli/graphcore_form.h"
+#include "cli/options/graphcore_form.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 
 namespace cloze::cli {
 

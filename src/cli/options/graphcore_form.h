@@ -4,7 +4,7 @@
 // Source: graphcore/examples v3.0.0, nlp/bert/tensorflow1/options.py and modeling.py.
 #pragma once
 
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 
 namespace cloze::cli {
 

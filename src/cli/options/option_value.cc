@@ -1,4 +1,4 @@
-#include "cli/option_value.h"
+#include "cli/options/option_value.h"
 
 #include <fmt/format.h>
 

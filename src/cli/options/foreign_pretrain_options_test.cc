@@ -1,4 +1,4 @@
-#include "cli/foreign_pretrain_options.h"
+#include "cli/options/foreign_pretrain_options.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cli/arguments.h"
-#include "cli/option_value.h"
+#include "cli/options/arguments.h"
+#include "cli/options/option_value.h"
 #include "formats/json.h"
 #include "platform/file.h"
 

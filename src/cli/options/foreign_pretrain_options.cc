@@ -1,4 +1,4 @@
-#include "cli/foreign_pretrain_options.h"
+#include "cli/options/foreign_pretrain_options.h"
 
 #include <initializer_list>
 #include <string>

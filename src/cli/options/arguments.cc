@@ -1,4 +1,4 @@
-#include "cli/arguments.h"
+#include "cli/options/arguments.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "cli/option_value.h"
+#include "cli/options/option_value.h"
 
 namespace cloze::cli {
 namespace {
