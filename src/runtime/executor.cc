@@ -1,11 +1,45 @@
 #include "runtime/executor.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <cstring>
 
 #include "base/error.h"
 
 namespace cloze::runtime {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::ValueInfo;
+using graph::ValueKind;
+using graph::VariableRole;
+
+// What a node writes: its outputs, and the inputs that it updates in place.
+std::vector<graph::Value> written_by(const Node& node) {
+  std::vector<graph::Value> written = node.outputs;
+  for (const int input : node.op->mutated_inputs) written.push_back(node.inputs[input]);
+  return written;
+}
+
+std::string describe_output(const ValueInfo& info) {
+  return info.kind == ValueKind::kVariable ? info.name : "its output " + info.type.to_string();
+}
+
+std::string parameters_read_by(const Graph& graph, const Node& node) {
+  std::vector<std::string> names;
+  for (const graph::Value input : node.inputs) {
+    const ValueInfo& info = graph.info(input);
+    if (info.kind != ValueKind::kVariable) continue;
+    if (info.role == VariableRole::kParameter) names.push_back(info.name);
+    if (info.role == VariableRole::kComputeCopy) names.push_back(graph.info(info.master).name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 Executor::Executor(plan::Program program, std::span<const std::byte> parameters)
     : program_(std::move(program)) {
@@ -48,6 +82,41 @@ void Executor::run(graph::Phase phase) {
     bound.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     ++bound.calls;
   }
+}
+
+std::optional<NonFiniteOutput> Executor::run_until_non_finite(graph::Phase phase) {
+  void* const workspace = arenas_[static_cast<size_t>(plan::Arena::kWorkspace)].data();
+  size_t launch = 0;
+  for (const Node& node : graph().nodes()) {
+    if (node.phase != phase) continue;
+    clear_written(node);
+    Bound& bound = bound_[static_cast<size_t>(phase)][launch++];
+    bound.kernel->run({bound.inputs, bound.outputs, workspace});
+    if (auto found = find_non_finite_output(node)) return found;
+  }
+  return std::nullopt;
+}
+
+// What stands there is another value's, perhaps of another dtype.
+void Executor::clear_written(const Node& node) {
+  for (const graph::Value output : node.outputs) {
+    if (graph().info(output).kind != ValueKind::kIntermediate) continue;
+    const std::span<std::byte> target = bytes(output);
+    std::memset(target.data(), 0, target.size());
+  }
+}
+
+std::optional<NonFiniteOutput> Executor::find_non_finite_output(const Node& node) {
+  for (const graph::Value value : written_by(node)) {
+    const ValueInfo& info = graph().info(value);
+    const auto element = find_non_finite(bytes(value), info.type.dtype);
+    if (!element) continue;
+    return NonFiniteOutput{.node = node.name,
+                           .reads = parameters_read_by(graph(), node),
+                           .tensor = describe_output(info),
+                           .element = *element};
+  }
+  return std::nullopt;
 }
 
 std::span<std::byte> Executor::bytes(graph::Value value) {

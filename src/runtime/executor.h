@@ -7,12 +7,14 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "plan/program.h"
 #include "platform/memory.h"
+#include "runtime/non_finite.h"
 
 namespace cloze::runtime {
 
@@ -33,6 +35,9 @@ class Executor {
   explicit Executor(plan::Program program, std::span<const std::byte> parameters = {});
 
   void run(graph::Phase phase);
+  // The same, looking at what each launch writes: stops after the first that writes a number that
+  // is not finite. Parts of an output that its kernel leaves alone do not count.
+  std::optional<NonFiniteOutput> run_until_non_finite(graph::Phase phase);
 
   // The bytes of a value. Inputs and variables at any time; outputs until the next run.
   std::span<std::byte> bytes(graph::Value value);
@@ -56,6 +61,8 @@ class Executor {
   };
 
   std::byte* address(const plan::Location& location) const;
+  void clear_written(const graph::Node& node);
+  std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
   plan::Program program_;
   std::array<platform::MemoryBlock, plan::kNumArenas> arenas_;
