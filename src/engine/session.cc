@@ -1,7 +1,6 @@
 #include "engine/session.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/backends.h"
 #include "engine/initialize.h"
@@ -44,20 +43,6 @@ std::span<std::byte> Session::bytes(std::string_view name) {
   const auto value = graph().find(name);
   CLOZE_CHECK(value.has_value(), "no value named {}", name);
   return executor_.bytes(*value);
-}
-
-std::optional<std::string> Session::find_non_finite() {
-  for (const VariableRole role : {VariableRole::kGradient, VariableRole::kParameter}) {
-    for (const graph::Value variable : graph().variables(role)) {
-      const std::string& name = graph().info(variable).name;
-      const std::span<float> elements = values<float>(name);
-      if (!std::all_of(elements.begin(), elements.end(),
-                       [](float x) { return std::isfinite(x); })) {
-        return name;
-      }
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace cloze::engine

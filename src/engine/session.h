@@ -9,7 +9,6 @@
 // it.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,9 +65,6 @@ class Session {
   void write_scalar(std::string_view name, T value) {
     write<T>(name, std::span<const T>(&value, 1));
   }
-
-  // The first gradient or parameter with a value that is not finite.
-  std::optional<std::string> find_non_finite();
 
  private:
   runtime::Executor executor_;

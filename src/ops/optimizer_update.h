@@ -1,18 +1,19 @@
 // The operators of the update phase, one call per parameter. All tensors are f32.
 //
 // global_norm:     norm [1] = sqrt(sum over all inputs of the sum of squares); summed in double
-// gradient_scale:  norm [1] -> scale [1]: what gradients are multiplied by before they are used.
-//                  max_norm / max(norm, max_norm) when clipping (max_norm > 0), else 1;
-//                  0 when the norm is not finite, and then no update happens at all.
+// gradient_scale:  norm, loss ... [1] -> scale [1]: what gradients are multiplied by before they
+//                  are used. max_norm / max(norm, max_norm) when clipping (max_norm > 0), else 1;
+//                  0 when the norm or a loss is not finite, and then no update happens at all.
 //
-// lamb, adamw:     mutate parameter, m and v.
+// lamb, adamw:     mutate parameter, m, v and check.
 // Inputs:  parameter, m, v, gradient  f32, one shape;  gradient_scale, learning_rate [1] f32;
-//          update_index [1] i32, t = 1 for the first update
+//          update_index [1] i32, t = 1 for the first update;  check [1] f32
 //   g = gradient_scale * gradient;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //   mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) with use_debiasing, else m, v
 //   lamb:   u = mhat / (sqrt(vhat) + epsilon) + weight_decay * w
 //           ratio = |w| / |u|, or 1 when either norm is 0 or adapts is false;  w -= lr * ratio * u
 //   adamw:  w -= lr * (mhat / (sqrt(vhat) + epsilon) + weight_decay * w)
+//   check becomes NaN when a new w, m or v is not finite; otherwise it keeps its value.
 // Gradients are cleared by the session after the update, not here.
 // Source: You et al., arXiv 1904.00962; Loshchilov, Hutter, arXiv 1711.05101 (as
 // torch.optim.AdamW); exclusion rules and defaults: graphcore/examples nlp/bert/tensorflow1

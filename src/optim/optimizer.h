@@ -1,15 +1,18 @@
 // The optimiser as graph: clips and applies the accumulated gradients in the update phase.
 //
-//   norm = global_norm(gradients);  scale = gradient_scale(norm)
+//   norm = global_norm(gradients);  scale = gradient_scale(norm, losses)
 //   for each parameter: lamb | adamw (parameter, m, v, gradient, scale, learning_rate,
-//   update_index)
+//   update_index, check)
 //
+// A step whose norm or losses are not finite updates nothing.
 // Adds the inputs learning_rate [1] f32 and update_index [1] i32 (1 for the first update), the
-// state variables optimizer.m.<parameter> and optimizer.v.<parameter>, and the metric gradient_norm
-// [1]. Defaults are those of graphcore/examples nlp/bert/tensorflow1/options.py.
+// state variables optimizer.m.<parameter> and optimizer.v.<parameter>, and the metrics
+// gradient_norm [1] and update_check [1]: NaN when the update wrote what is not finite. Defaults
+// are those of graphcore/examples nlp/bert/tensorflow1/options.py.
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -32,7 +35,9 @@ struct OptimizerOptions {
 // Source: the exclusion rule of google-research/bert and of NVIDIA's and Habana's LAMB.
 bool is_excluded_from_decay(std::string_view parameter_name);
 
-// Run after differentiate(): every parameter that has a gradient is updated.
-void add_optimizer(graph::Graph& graph, const OptimizerOptions& options);
+// Run after differentiate(): every parameter that has a gradient is updated. `losses`: variables
+// [1] f32 that hold the step's losses when the update runs.
+void add_optimizer(graph::Graph& graph, const OptimizerOptions& options,
+                   const std::vector<graph::Value>& losses);
 
 }  // namespace cloze::optim

@@ -28,11 +28,14 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
                         .master = parameter});
   }
   graph.add_parameter("unused", {4}, graph::Init::zeros());
-  add_optimizer(graph, {.kind = OptimizerKind::kLamb, .weight_decay_rate = 0.01});
+  const auto loss =
+      graph.add_variable({.name = "loss", .type = graph::kScalar, .role = VariableRole::kMetric});
+  add_optimizer(graph, {.kind = OptimizerKind::kLamb, .weight_decay_rate = 0.01}, {loss});
   graph.verify();
 
   int updates = 0;
   for (const graph::Node& node : graph.nodes()) {
+    if (node.op == &ops::kGradientScale) EXPECT_EQ(node.inputs.back(), loss);
     if (node.op != &ops::kLamb) continue;
     ++updates;
     const auto& attributes = std::any_cast<const ops::MomentAttributes&>(node.attributes);

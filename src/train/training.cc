@@ -104,6 +104,7 @@ void Training::load_initial_parameters() {
   drop_absent_biases(file, options_.step, matched.unused);
   if (matched.missing.size() == wanted.size()) inference::require_all(matched, file.path());
   inference::copy_tensors(step_.session(), wanted, matched);
+  require_finite_start(file.path());
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
@@ -141,6 +142,7 @@ void Training::restore() {
     inference::require_all(matched, file->path());
     inference::copy_tensors(session, wanted, matched);
   }
+  require_finite_start(found.path);
   const fs::path folder = fs::canonical(found.path).parent_path();
   adopt_best(folder);
   history_ = read_trainer_history(found.path / kTrainerStateName);
@@ -165,18 +167,43 @@ void Training::adopt_best(const fs::path& folder) {
   store_.adopt(best);
 }
 
-StepMetrics Training::train_one_step(data::StepBatch batch, double waited_seconds) {
+// Not finite from the start: no step would say where that came from.
+void Training::require_finite_start(const fs::path& source) {
+  if (const auto found = find_non_finite_state(step_.session())) {
+    throw_data_error("{}: {} is not finite; take another checkpoint", source.string(), *found);
+  }
+}
+
+void Training::require_finite(const StepResult& result, const data::StepBatch& batch) {
+  if (!result.is_finite()) {
+    throw DivergenceError(fmt::format(
+        "step {} is not finite: loss {}, gradient norm {}; nothing was updated. {}. {}. Lower "
+        "base_learning_rate, or start from other weights",
+        state_.step + 1, result.loss(), result.gradient_norm, origin_of(step_, batch, state_.step),
+        last_saved()));
+  }
+  if (!result.update_is_finite) {
+    throw DivergenceError(fmt::format(
+        "the update of step {} (gradient norm {}) left the finite numbers in {}; it was not saved. "
+        "{}. Lower base_learning_rate, or set max_grad_norm",
+        state_.step + 1, result.gradient_norm,
+        find_non_finite_state(step_.session()).value_or("no tensor"), last_saved()));
+  }
+}
+
+std::string Training::last_saved() const {
+  const std::vector<int64_t> steps = checkpoint_steps(store_.folder());
+  if (steps.empty()) return "No checkpoint had been saved";
+  return fmt::format("The newest checkpoint is {}",
+                     checkpoint_path(store_.folder(), steps.front()).string());
+}
+
+StepMetrics Training::train_one_step(const data::StepBatch& batch, double waited_seconds) {
   const int64_t step = state_.step;
   const double rate = optim::learning_rate(options_.schedule, step);
   const Clock::time_point start = Clock::now();
   const StepResult result = step_.run(batch, step, rate);
-  if (!std::isfinite(result.gradient_norm) || !std::isfinite(result.loss())) {
-    const auto culprit = step_.session().find_non_finite();
-    throw DivergenceError(fmt::format(
-        "step {} is not finite: loss {}, gradient norm {}, first in {}; nothing was updated. "
-        "Lower base_learning_rate, or resume an earlier checkpoint",
-        step + 1, result.loss(), result.gradient_norm, culprit.value_or("no tensor")));
-  }
+  require_finite(result, batch);
   const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
   state_.step = step + 1;
   state_.samples += batch.num_sequences;
@@ -209,9 +236,8 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();
-    data::StepBatch batch = loader.next();
-    const StepMetrics metrics =
-        train_one_step(std::move(batch), loader.waited_seconds() - waited_before);
+    const data::StepBatch batch = loader.next();
+    const StepMetrics metrics = train_one_step(batch, loader.waited_seconds() - waited_before);
     const bool is_last = state_.step == options_.num_steps;
     if (state_.step % options_.steps_per_log == 0 || is_last) {
       history_.push_back(metrics);

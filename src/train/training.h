@@ -5,15 +5,15 @@
 // the step it meets, with a checkpoint.
 //
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
-// for damaged checkpoints; DivergenceError when a gradient is not finite: nothing was updated with
-// it, and the last checkpoint is good.
+// for damaged checkpoints and for start values that are not finite; DivergenceError when a loss, a
+// gradient or what an update wrote is not finite: nothing of it is saved, and older checkpoints
+// stay.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,6 +21,7 @@
 #include "optim/schedule.h"
 #include "text/tokenizer_options.h"
 #include "train/checkpoint.h"
+#include "train/divergence.h"
 #include "train/metrics.h"
 #include "train/model_folder.h"
 #include "train/training_step.h"
@@ -57,11 +58,6 @@ struct TrainingOptions {
   std::vector<TextFile> extra_files;  // written into checkpoints as they are
 };
 
-// Training has left the finite numbers.
-class DivergenceError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 enum class TrainingOutcome { kFinished, kStoppedBySignal };
 
 class Training {
@@ -82,7 +78,10 @@ class Training {
   void load_initial_parameters();
   void restore();
   void adopt_best(const std::filesystem::path& folder);
-  StepMetrics train_one_step(data::StepBatch batch, double waited_seconds);
+  void require_finite_start(const std::filesystem::path& source);
+  StepMetrics train_one_step(const data::StepBatch& batch, double waited_seconds);
+  void require_finite(const StepResult& result, const data::StepBatch& batch);
+  std::string last_saved() const;
   bool is_evaluation_due() const;
   void evaluate();
   void save();

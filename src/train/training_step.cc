@@ -18,10 +18,11 @@ using graph::Phase;
 using graph::Value;
 using graph::VariableRole;
 
-void accumulate_metric(Graph& graph, const std::string& name, Value value) {
+Value accumulate_metric(Graph& graph, const std::string& name, Value value) {
   const Value metric =
       graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
   graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
+  return metric;
 }
 
 double inverse(int64_t count) { return 1.0 / static_cast<double>(std::max<int64_t>(count, 1)); }
@@ -42,6 +43,8 @@ double StepResult::loss() const {
   return sum;
 }
 
+bool StepResult::is_finite() const { return std::isfinite(loss()) && std::isfinite(gradient_norm); }
+
 TrainingGraph training_graph(const TrainingStepOptions& options) {
   Graph graph;
   const models::BatchShape shape{.tokens = options.capacity.tokens,
@@ -55,15 +58,16 @@ TrainingGraph training_graph(const TrainingStepOptions& options) {
   std::vector<Value> minimised;
   for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
   passes::differentiate(graph, minimised, seed);
+  std::vector<Value> totals;
   for (const models::TaskLoss& loss : losses) {
-    accumulate_metric(graph, loss.name + "_loss", loss.loss);
+    totals.push_back(accumulate_metric(graph, loss.name + "_loss", loss.loss));
     if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
   }
 
   passes::fuse_activations(graph);
   passes::fuse_vocabulary_loss(graph);
   passes::accumulate_in_place(graph);
-  optim::add_optimizer(graph, options.optimizer);
+  optim::add_optimizer(graph, options.optimizer, totals);
   return {std::move(graph), terms_of(losses)};
 }
 
@@ -76,22 +80,29 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile) {}
 
-StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
+int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batch) const {
+  return term.per_prediction ? batch.num_predictions : batch.num_sequences;
+}
+
+void TrainingStep::write_step_inputs(const data::StepBatch& batch, int64_t step) {
   const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
-  const auto count_of = [&](const LossTerm& term) {
-    return term.per_prediction ? batch.num_predictions : batch.num_sequences;
-  };
+  session_.write<int32_t>("random_key", key);
+  session_.write_scalar("loss_gradient", 1.0f);
+  for (const LossTerm& term : terms_) {
+    session_.write_scalar(term.name + "_normalizer",
+                          static_cast<float>(inverse(count_of(term, batch))));
+  }
+}
+
+StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     inference::require_rows(micro_batch.input_ids, model_.vocab_size, "token id");
     inference::require_rows(micro_batch.token_type_ids, model_.type_vocab_size,
                             "token type (type_vocab_size)");
     inference::require_rows(micro_batch.position_ids, model_.max_position_embeddings, "position");
   }
-  session_.write<int32_t>("random_key", key);
-  session_.write_scalar("loss_gradient", 1.0f);
-  for (const LossTerm& term : terms_) {
-    session_.write_scalar(term.name + "_normalizer", static_cast<float>(inverse(count_of(term))));
-  }
+  write_step_inputs(batch, step);
+  session_.clear(plan::Arena::kMetrics);
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     inference::write_micro_batch(session_, micro_batch);
     session_.run(Phase::kMicroStep);
@@ -101,10 +112,10 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
     LossValue& value = result.losses.emplace_back(
         LossValue{.name = term.name, .loss = session_.values<float>(term.name + "_loss")[0]});
     if (term.has_accuracy) {
-      value.accuracy = session_.values<float>(term.name + "_correct")[0] * inverse(count_of(term));
+      value.accuracy =
+          session_.values<float>(term.name + "_correct")[0] * inverse(count_of(term, batch));
     }
   }
-  session_.clear(plan::Arena::kMetrics);
   return result;
 }
 
@@ -119,8 +130,23 @@ StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double 
   StepResult result = accumulate(batch, step);
   update(step, learning_rate);
   result.gradient_norm = session_.values<float>("gradient_norm")[0];
-  if (std::isfinite(result.gradient_norm)) session_.clear(plan::Arena::kGradients);
+  result.update_is_finite = std::isfinite(session_.values<float>("update_check")[0]);
+  session_.clear(plan::Arena::kGradients);
   return result;
+}
+
+std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data::StepBatch& batch,
+                                                                      int64_t step) {
+  session_.clear(plan::Arena::kGradients);
+  session_.clear(plan::Arena::kMetrics);
+  write_step_inputs(batch, step);
+  runtime::Executor& executor = session_.executor();
+  if (auto found = executor.run_until_non_finite(Phase::kRefresh)) return found;
+  for (const data::MicroBatch& micro_batch : batch.micro_batches) {
+    inference::write_micro_batch(session_, micro_batch);
+    if (auto found = executor.run_until_non_finite(Phase::kMicroStep)) return found;
+  }
+  return executor.run_until_non_finite(Phase::kUpdate);
 }
 
 }  // namespace cloze::train

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,12 @@ struct TrainingStepOptions {
 
 struct StepResult {
   std::vector<LossValue> losses;  // as models::bert_for_training lists them
-  double gradient_norm = 0.0;     // before clipping; when it is not finite nothing was updated
+  double gradient_norm = 0.0;     // before clipping
+  bool update_is_finite = true;   // all that the update wrote is
 
   double loss() const;  // their sum: what is minimised
+  // Of losses and norm; if they are not, nothing was updated.
+  bool is_finite() const;
 };
 
 // A term of the loss, as models::bert_for_training names it.
@@ -61,10 +65,17 @@ class TrainingStep {
   StepResult accumulate(const data::StepBatch& batch, int64_t step);
   void update(int64_t step, double learning_rate);
 
+  // After a step that is not finite: computes it again, operator by operator, up to the one where
+  // that began. Nothing: the second time all was finite.
+  std::optional<runtime::NonFiniteOutput> find_non_finite(const data::StepBatch& batch,
+                                                          int64_t step);
+
   engine::Session& session() { return session_; }
 
  private:
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options);
+  int64_t count_of(const LossTerm& term, const data::StepBatch& batch) const;
+  void write_step_inputs(const data::StepBatch& batch, int64_t step);
 
   models::BertConfig model_;
   uint32_t seed_;

@@ -79,17 +79,22 @@ class GlobalNormKernel final : public Kernel {
 class GradientScaleKernel final : public Kernel {
  public:
   explicit GradientScaleKernel(const KernelRequest& request)
-      : max_norm_(request.attributes_as<ops::GradientScaleAttributes>().max_norm) {}
+      : max_norm_(request.attributes_as<ops::GradientScaleAttributes>().max_norm),
+        num_inputs_(request.inputs.size()) {}
 
   void run(const KernelArguments& arguments) override {
     const double norm = *arguments.input<float>(0);
     double scale = 1.0;
     if (max_norm_ > 0.0) scale = max_norm_ / std::max(norm, max_norm_);
-    *arguments.output<float>(0) = std::isfinite(norm) ? static_cast<float>(scale) : 0.0f;
+    for (size_t i = 0; i < num_inputs_; ++i) {
+      if (!std::isfinite(*arguments.input<float>(i))) scale = 0.0;
+    }
+    *arguments.output<float>(0) = static_cast<float>(scale);
   }
 
  private:
   double max_norm_;
+  size_t num_inputs_;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ struct MomentStep {
   float weight_decay = 0.0f;
   float learning_rate = 0.0f;
 
-  // A scale of 0 says that the gradients are not finite: nothing moves.
+  // A scale of 0 says that the step is not finite: nothing moves.
   bool is_skipped() const { return gradient_scale == 0.0f; }
 };
 

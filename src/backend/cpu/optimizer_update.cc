@@ -1,9 +1,12 @@
 // adamw passes over memory once. lamb needs the norms of parameter and update first: the first
 // pass writes the moments and sums the squares of both, the second computes the update again from
-// the moments, which is cheaper than storing it.
+// the moments, which is cheaper than storing it. Both look whether what they write is finite while
+// they have it at hand: to read it again would cost as much as the update.
 #include "ops/optimizer_update.h"
 
+#include <atomic>
 #include <cmath>
+#include <limits>
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/moment_step.h"
@@ -57,56 +60,85 @@ struct Elements {
   const float* g;
 };
 
+// 0 for finite values, NaN once there was another.
+class ZeroSum {
+ public:
+  ZeroSum() : zeros_(hn::Zero(FloatTag())) {}
+  HWY_INLINE void Add(FloatVector x) { zeros_ = hn::MulAdd(x, hn::Zero(FloatTag()), zeros_); }
+  bool IsFinite() const { return hn::GetLane(hn::SumOfLanes(FloatTag(), zeros_)) == 0.0f; }
+
+ private:
+  FloatVector zeros_;
+};
+
 template <class Lanes>
 HWY_INLINE Moments MoveMoments(const MomentStep& step, const Elements& elements, int64_t i,
-                               Lanes part) {
+                               Lanes part, ZeroSum& zeros) {
   const FloatTag d;
   const Moments old{LoadFloats(d, elements.m + i, part), LoadFloats(d, elements.v + i, part)};
   const Moments moments = Moved(step, old, LoadFloats(d, elements.g + i, part));
   StoreFloats(d, moments.m, elements.m + i, part);
   StoreFloats(d, moments.v, elements.v + i, part);
+  zeros.Add(moments.m);
+  zeros.Add(moments.v);
   return moments;
 }
 
-void AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part range) {
+// w -= rate * update
+template <class Lanes>
+HWY_INLINE void MoveWeights(const MomentStep& step, Moments moments, FloatVector rate, float* w,
+                            Lanes part, ZeroSum& zeros) {
+  const FloatTag d;
+  const FloatVector old = LoadFloats(d, w, part);
+  const FloatVector moved = hn::NegMulAdd(rate, Update(step, moments, old), old);
+  StoreFloats(d, moved, w, part);
+  zeros.Add(Keep(d, moved, part));
+}
+
+// The parts say whether all that they wrote is finite.
+bool AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part range) {
   const FloatTag d;
   const Elements elements(arguments, range);
   const FloatVector rate = hn::Set(d, step.learning_rate);
+  ZeroSum zeros;
   ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
-    const Moments moments = MoveMoments(step, elements, i, part);
-    const FloatVector w = LoadFloats(d, elements.w + i, part);
-    StoreFloats(d, hn::NegMulAdd(rate, Update(step, moments, w), w), elements.w + i, part);
+    const Moments moments = MoveMoments(step, elements, i, part, zeros);
+    MoveWeights(step, moments, rate, elements.w + i, part, zeros);
   });
+  return zeros.IsFinite();
 }
 
 // squares: of the parameter and of the update, summed over the part.
-void LambFirstPart(const MomentStep& step, const KernelArguments& arguments, Part range,
+bool LambFirstPart(const MomentStep& step, const KernelArguments& arguments, Part range,
                    double* squares) {
   const FloatTag d;
   const Elements elements(arguments, range);
   SquareSum parameter_squares;
   SquareSum update_squares;
+  ZeroSum zeros;
   ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
-    const Moments moments = MoveMoments(step, elements, i, part);
+    const Moments moments = MoveMoments(step, elements, i, part, zeros);
     const FloatVector w = LoadFloats(d, elements.w + i, part);
     parameter_squares.Add(w);
     update_squares.Add(Keep(d, Update(step, moments, w), part));
   });
   squares[0] = parameter_squares.Total();
   squares[1] = update_squares.Total();
+  return zeros.IsFinite();
 }
 
-// w -= rate * update, from the moments as they are stored.
-void LambSecondPart(const MomentStep& step, const KernelArguments& arguments, Part range,
+// From the moments as they are stored.
+bool LambSecondPart(const MomentStep& step, const KernelArguments& arguments, Part range,
                     float rate) {
   const FloatTag d;
   const Elements elements(arguments, range);
   const FloatVector rates = hn::Set(d, rate);
+  ZeroSum zeros;
   ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
     const Moments moments{LoadFloats(d, elements.m + i, part), LoadFloats(d, elements.v + i, part)};
-    const FloatVector w = LoadFloats(d, elements.w + i, part);
-    StoreFloats(d, hn::NegMulAdd(rates, Update(step, moments, w), w), elements.w + i, part);
+    MoveWeights(step, moments, rates, elements.w + i, part, zeros);
   });
+  return zeros.IsFinite();
 }
 
 }  // namespace
@@ -122,6 +154,25 @@ HWY_EXPORT(AdamWPart);
 HWY_EXPORT(LambFirstPart);
 HWY_EXPORT(LambSecondPart);
 
+// What the parts of an update find, put into the input `check` when all are through.
+class FiniteCheck {
+ public:
+  explicit FiniteCheck(const KernelArguments& arguments) : check_(arguments.input<float>(7)) {}
+  ~FiniteCheck() {
+    if (!is_finite_) *check_ = std::numeric_limits<float>::quiet_NaN();
+  }
+  FiniteCheck(const FiniteCheck&) = delete;
+  FiniteCheck& operator=(const FiniteCheck&) = delete;
+
+  void add(bool part_is_finite) {
+    if (!part_is_finite) is_finite_ = false;
+  }
+
+ private:
+  float* check_;
+  std::atomic<bool> is_finite_ = true;
+};
+
 class AdamWKernel final : public Kernel {
  public:
   explicit AdamWKernel(const KernelRequest& request) : request_(request) {}
@@ -130,8 +181,9 @@ class AdamWKernel final : public Kernel {
     const MomentStep step = moment_step(request_, arguments);
     if (step.is_skipped()) return;
     const int64_t elements = request_.inputs[0].shape.elements();
+    FiniteCheck check(arguments);
     for_each_part(element_work(request_, elements), [&](const Part& part) {
-      HWY_DYNAMIC_DISPATCH(AdamWPart)(step, arguments, part);
+      check.add(HWY_DYNAMIC_DISPATCH(AdamWPart)(step, arguments, part));
     });
   }
 
@@ -157,16 +209,17 @@ class LambKernel final : public Kernel {
     const MomentStep step = moment_step(request_, arguments);
     if (step.is_skipped()) return;
     double* squares = static_cast<double*>(arguments.workspace);
+    FiniteCheck check(arguments);
     for_each_part(work_, [&](const Part& part) {
       for (int64_t begin = part.begin; begin < part.end; begin += kBlockElements) {
         const Part block{begin, std::min(begin + kBlockElements, part.end)};
-        HWY_DYNAMIC_DISPATCH(LambFirstPart)
-        (step, arguments, block, squares + begin / kBlockElements * 2);
+        check.add(HWY_DYNAMIC_DISPATCH(LambFirstPart)(step, arguments, block,
+                                                      squares + begin / kBlockElements * 2));
       }
     });
     const auto rate = static_cast<float>(step.learning_rate * trust_ratio(squares));
     for_each_part(work_, [&](const Part& part) {
-      HWY_DYNAMIC_DISPATCH(LambSecondPart)(step, arguments, part, rate);
+      check.add(HWY_DYNAMIC_DISPATCH(LambSecondPart)(step, arguments, part, rate));
     });
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/optimizer_update.h"
 
@@ -22,13 +23,14 @@ class Moments {
         new_parameter_(call.mutate<P>(0)),
         new_m_(call.mutate<P>(1)),
         new_v_(call.mutate<P>(2)),
+        check_(call.mutate<P>(7)),
         gradient_scale_(call.read<P>(4)[0]),
         learning_rate_(call.read<P>(5)[0]),
         update_index_(call.integers(6)[0]) {}
 
   int64_t elements() const { return elements_; }
   double parameter(int64_t i) const { return parameter_[i]; }
-  // A scale of 0 says that the gradients are not finite: nothing moves.
+  // A scale of 0 says that the step is not finite: nothing moves.
   bool is_skipped() const { return gradient_scale_ == 0.0; }
 
   void update_moments() const {
@@ -54,6 +56,14 @@ class Moments {
     }
   }
 
+  void check() const {
+    for (int64_t i = 0; i < elements_; ++i) {
+      if (!std::isfinite(parameter_[i]) || !std::isfinite(m_[i]) || !std::isfinite(v_[i])) {
+        check_.put(0, std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+  }
+
  private:
   double correction(double beta) const {
     return attributes_.use_debiasing ? 1.0 - std::pow(beta, update_index_) : 1.0;
@@ -62,7 +72,7 @@ class Moments {
   const ops::MomentAttributes& attributes_;
   int64_t elements_;
   Reader<P> parameter_, m_, v_, gradient_;
-  Writer<P> new_parameter_, new_m_, new_v_;
+  Writer<P> new_parameter_, new_m_, new_v_, check_;
   double gradient_scale_, learning_rate_;
   int32_t update_index_;
 };
@@ -98,7 +108,9 @@ void GradientScale::run(const Call& call) {
   const double max_norm = call.attributes<ops::GradientScaleAttributes>().max_norm;
   const double norm = call.read<Parameter<X>>(0)[0];
   double scale = max_norm > 0.0 ? max_norm / std::max(norm, max_norm) : 1.0;
-  if (!std::isfinite(norm)) scale = 0.0;
+  for (size_t input = 0; input < call.request.inputs.size(); ++input) {
+    if (!std::isfinite(call.read<Parameter<X>>(input)[0])) scale = 0.0;
+  }
   call.write<Parameter<X>>(0).put(0, scale);
 }
 
@@ -108,6 +120,7 @@ void Lamb::run(const Call& call) {
   if (moments.is_skipped()) return;
   moments.update_moments();
   moments.move(call.attributes<ops::MomentAttributes>().adapts ? trust_ratio(moments) : 1.0);
+  moments.check();
 }
 
 template <typename X>
@@ -116,6 +129,7 @@ void AdamW::run(const Call& call) {
   if (moments.is_skipped()) return;
   moments.update_moments();
   moments.move(1.0);
+  moments.check();
 }
 
 CLOZE_REFERENCE_INSTANTIATE(GlobalNorm);

@@ -69,7 +69,8 @@ void reference_update(State& state, const ops::MomentAttributes& attributes,
                                         {type, gradient_of(t)},
                                         floats({1}, {kScale}),
                                         floats({1}, {kLearningRate}),
-                                        integers({1}, {double(t)})});
+                                        integers({1}, {double(t)}),
+                                        floats({1}, {1.0})});
   state = {results[0].values, results[1].values, results[2].values};
 }
 
@@ -124,15 +125,36 @@ TEST(OptimizerUpdate, ScaleZeroChangesNothing) {
   for (const graph::OpDefinition* op : {&ops::kLamb, &ops::kAdamW}) {
     const auto results =
         apply_in_double(*op, ops::MomentAttributes{.weight_decay = 0.1},
-                        {one, one, one, nan, floats({1}, {0.0}), one, integers({1}, {1.0})});
+                        {one, one, one, nan, floats({1}, {0.0}), one, integers({1}, {1.0}), one});
     for (const Tensor& result : results) EXPECT_EQ(result.values[0], 1.0);
   }
 }
 
+TEST(OptimizerUpdate, ChecksWhatItWrites) {
+  const auto check_after = [](const graph::OpDefinition& op, double gradient, double rate) {
+    const Tensor one = floats({1}, {1.0});
+    const std::vector<Tensor> inputs = {one,
+                                        one,
+                                        one,
+                                        Tensor{one.type, {gradient}},
+                                        one,
+                                        Tensor{one.type, {rate}},
+                                        integers({1}, {1.0}),
+                                        one};
+    const auto results = apply_in_double(op, ops::MomentAttributes{}, inputs);
+    return results[3].values[0];
+  };
+  for (const graph::OpDefinition* op : {&ops::kLamb, &ops::kAdamW}) {
+    EXPECT_EQ(check_after(*op, 1e100, 1.0), 1.0);
+    EXPECT_TRUE(std::isnan(check_after(*op, 1e200, 1.0))) << "v overflows";
+    EXPECT_TRUE(std::isnan(check_after(*op, 1.0, std::numeric_limits<double>::infinity()))) << "w";
+  }
+}
+
 TEST(OptimizerUpdate, NormAndScale) {
-  const auto scale = [](double max_norm, double norm) {
+  const auto scale = [](double max_norm, double norm, double loss = 1.0) {
     return apply_in_double(ops::kGradientScale, ops::GradientScaleAttributes{max_norm},
-                           {floats({1}, {norm})})[0]
+                           {floats({1}, {norm}), floats({1}, {2.0}), floats({1}, {loss})})[0]
         .values[0];
   };
   EXPECT_EQ(
@@ -143,6 +165,8 @@ TEST(OptimizerUpdate, NormAndScale) {
   EXPECT_EQ(scale(0.0, 4.0), 1.0);
   EXPECT_EQ(scale(0.0, std::numeric_limits<double>::infinity()), 0.0);
   EXPECT_EQ(scale(1.0, std::numeric_limits<double>::quiet_NaN()), 0.0);
+  EXPECT_EQ(scale(1.0, 0.5, std::numeric_limits<double>::infinity()), 0.0);
+  EXPECT_EQ(scale(0.0, 0.5, std::numeric_limits<double>::quiet_NaN()), 0.0);
 }
 
 }  // namespace

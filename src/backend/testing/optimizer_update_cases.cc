@@ -11,13 +11,14 @@ namespace {
 using graph::kScalar;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-enum Input { kParameter, kM, kV, kGradient, kScale, kLearningRate, kUpdateIndex };
+enum Input { kParameter, kM, kV, kGradient, kScale, kLearningRate, kUpdateIndex, kCheck };
 
 struct UpdateVariant {
   std::string name;
   ops::MomentAttributes attributes;
   bool has_zero_parameter = false;
   bool has_infinite_gradient = false;  // with the scale 0 that follows from it
+  bool has_infinite_moment = false;    // whose update is not finite: check tells
 };
 
 std::vector<UpdateVariant> update_variants() {
@@ -27,7 +28,8 @@ std::vector<UpdateVariant> update_variants() {
           {"no adaptation", {.adapts = false}},
           {"other constants", {.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1}},
           {"zero parameter", {.weight_decay = 0.01}, true},
-          {"infinite gradient", {.weight_decay = 0.01}, false, true}};
+          {"infinite gradient", {.weight_decay = 0.01}, false, true},
+          {"infinite moment", {.weight_decay = 0.01}, false, false, true}};
 }
 
 void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
@@ -43,6 +45,7 @@ void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
     inputs[kGradient].values.back() = kInfinity;
     inputs[kScale].values = {0.0};
   }
+  if (variant.has_infinite_moment) inputs[kM].values.back() = kInfinity;
 }
 
 void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape) {
@@ -53,7 +56,7 @@ void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape) {
           {.name = variant.name,
            .op = op,
            .attributes = variant.attributes,
-           .inputs = {type, type, type, type, kScalar, kScalar, {DType::kI32, {1}}},
+           .inputs = {type, type, type, type, kScalar, kScalar, {DType::kI32, {1}}, kScalar},
            .prepare = [variant](auto& inputs, Random&) { fill_update(inputs, variant); },
            .summed_terms = shape.elements()});
     }
@@ -80,13 +83,18 @@ void add_norm_cases(std::vector<KernelCase>& cases) {
 }
 
 void add_scale_cases(std::vector<KernelCase>& cases) {
-  const auto add = [&](const std::string& name, double max_norm, double norm) {
+  const auto add = [&](const std::string& name, double max_norm, double norm, double loss = 2.5) {
+    const bool is_finite = std::isfinite(norm) && std::isfinite(loss);
     cases.push_back({.name = name,
                      .op = &ops::kGradientScale,
                      .attributes = ops::GradientScaleAttributes{max_norm},
-                     .inputs = {kScalar},
-                     .prepare = [norm](auto& inputs, Random&) { inputs[0].values = {norm}; },
-                     .why_zeros = std::isfinite(norm) ? "" : "the scale is 0: no update"});
+                     .inputs = {kScalar, kScalar, kScalar},
+                     .prepare =
+                         [norm, loss](auto& inputs, Random&) {
+                           inputs[0].values = {norm};
+                           inputs[2].values = {loss};
+                         },
+                     .why_zeros = is_finite ? "" : "the scale is 0: no update"});
   };
   add("above the limit", 1.5, 7.0);
   add("below the limit", 1.5, 0.3);
@@ -94,6 +102,8 @@ void add_scale_cases(std::vector<KernelCase>& cases) {
   add("zero norm", 1.0, 0.0);
   add("infinite norm", 1.0, kInfinity);
   add("infinite norm without limit", 0.0, kInfinity);
+  add("infinite loss", 1.0, 0.5, kInfinity);
+  add("loss that is no number", 0.0, 0.5, std::numeric_limits<double>::quiet_NaN());
   add("norm that is no number", 1.0, std::numeric_limits<double>::quiet_NaN());
 }
 

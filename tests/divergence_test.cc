@@ -1,0 +1,237 @@
+// Training that leaves the finite numbers: nothing of it is applied or saved, earlier checkpoints
+// stay, and the message names where it began.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+#include "base/error.h"
+#include "data/generated_dataset.h"
+#include "data/loader.h"
+#include "formats/safetensors.h"
+#include "platform/file.h"
+#include "train/training.h"
+
+namespace cloze::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr const char* kQuery = "bert.encoder.layer.1.attention.self.query.weight";
+
+void ignore(const std::string&) {}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class Divergence : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  train::TrainingOptions options(int64_t num_steps = 6) const {
+    const models::BertConfig model{.vocab_size = 61,
+                                   .hidden_size = 16,
+                                   .num_hidden_layers = 3,
+                                   .num_attention_heads = 2,
+                                   .intermediate_size = 24,
+                                   .max_position_embeddings = 16};
+    return {.step = {.model = model,
+                     .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
+                     .optimizer = {.kind = optim::OptimizerKind::kAdamW},
+                     .compute_dtype = GetParam(),
+                     .seed = 3,
+                     .compile = {.num_threads = 2}},
+            .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
+                .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
+            .global_batch_size = 8,
+            .seed = 3,
+            .num_steps = num_steps,
+            .schedule = {.base_learning_rate = 0.001, .warmup_steps = 1, .total_steps = 6},
+            .save_path = folder_ / "run",
+            .steps_per_checkpoint = 1,
+            .max_to_keep = 1};
+  }
+
+  // Two good steps with their checkpoint; then what `change` does to the third.
+  train::TrainingOptions resumed() const {
+    train::Training(options(2), ignore).run({});
+    train::TrainingOptions run = options();
+    run.restore_dir = run.save_path;
+    return run;
+  }
+
+  std::string saved() const {
+    return platform::read_file(folder_ / "run" / "checkpoint-2" / "model.safetensors") +
+           platform::read_file(folder_ / "run" / "checkpoint-2" / "optimizer.safetensors");
+  }
+
+  // The message; and that the run stopped there, with what was saved before as it was.
+  std::string message_of(const std::function<void(engine::Session&)>& change,
+                         const train::TrainingOptions& run) const {
+    const std::string before = saved();
+    train::Training training(run, ignore);
+    change(training.session());
+    training.session().refresh();
+    std::string message;
+    try {
+      training.run({});
+    } catch (const train::DivergenceError& error) {
+      message = error.what();
+    }
+    EXPECT_EQ(train::checkpoint_steps(run.save_path), std::vector<int64_t>{2});
+    EXPECT_EQ(saved(), before);
+    if (!message.empty()) EXPECT_TRUE(contains(message, "The newest checkpoint is")) << message;
+    return message;
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_divergence_test";
+};
+
+std::function<void(engine::Session&)> set(const std::string& name, float value,
+                                          size_t element = 0) {
+  return [=](engine::Session& session) { session.values<float>(name)[element] = value; };
+}
+
+std::function<void(engine::Session&)> fill_alternating(const std::string& name, float value) {
+  return [=](engine::Session& session) {
+    for (float sign = 1.0f; float& one : session.values<float>(name)) one = (sign = -sign) * value;
+  };
+}
+
+TEST_P(Divergence, NamesAWeightThatWasNotFiniteBefore) {
+  const train::TrainingOptions run = resumed();
+  for (const std::string name :
+       {std::string("bert.embeddings.LayerNorm.bias"), std::string(kQuery),
+        std::string("bert.encoder.layer.2.output.dense.bias"),
+        std::string("bert.pooler.dense.weight"), std::string("cls.seq_relationship.weight")}) {
+    const std::string message = message_of(set(name, kNaN, 1), run);
+    EXPECT_TRUE(contains(message, "step 3 is not finite")) << message;
+    EXPECT_TRUE(
+        contains(message, "It was there before the step, in " + name + " (element 1 is nan)"))
+        << message;
+  }
+}
+
+// Weights that are finite, and products or sums of squares that are not.
+TEST_P(Divergence, NamesTheOperatorWhereItBegan) {
+  const train::TrainingOptions run = resumed();
+  struct Place {
+    std::string weight, node, reads;
+  };
+  const Place places[] = {
+      {kQuery, "bert.encoder.layer.1.attention.self.query.linear", kQuery},
+      {"bert.encoder.layer.0.intermediate.dense.weight",
+       "bert.encoder.layer.0.intermediate.dense.linear",
+       "bert.encoder.layer.0.intermediate.dense.weight"},
+      {"bert.encoder.layer.2.output.dense.weight",
+       "bert.encoder.layer.2.output.dropout_add_layer_norm",
+       "bert.encoder.layer.2.output.LayerNorm.weight"},
+      {"bert.embeddings.word_embeddings.weight", "bert.embeddings.layer_norm",
+       "bert.embeddings.LayerNorm.weight"}};
+  for (const Place& place : places) {
+    const std::string message = message_of(fill_alternating(place.weight, 3e38f), run);
+    EXPECT_TRUE(contains(
+        message, "nothing was updated. It began in " + place.node + ", with " + place.reads))
+        << place.weight << ": " << message;
+  }
+}
+
+// The gradient's norm is finite, only a loss is not.
+TEST_P(Divergence, AnInfiniteLossAloneUpdatesNothing) {
+  train::TrainingOptions run = options();
+  train::TrainingStep step(run.step);
+  step.session().initialize_parameters(1);
+  data::StepBatch batch = data::Loader({.dataset = run.dataset,
+                                        .global_batch_size = 8,
+                                        .capacity = run.step.capacity,
+                                        .seed = 1})
+                              .next();
+  const auto weights = [&] {
+    const std::span<float> values = step.session().values<float>(kQuery);
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const std::vector<float> before = weights();
+  EXPECT_TRUE(step.run(batch, 0, 0.01).is_finite());
+  const std::vector<float> after = weights();
+  EXPECT_NE(after, before);
+
+  // As the loss of the next sentence overflows when [CLS]'s logits are far apart: its gradient,
+  // a difference of probabilities, stays within 1.
+  for (float& value : step.session().values<float>("cls.seq_relationship.weight")) value = 0.0f;
+  step.session().values<float>("cls.seq_relationship.bias")[0] = 3.3e38f;
+  step.session().values<float>("cls.seq_relationship.bias")[1] = -3.3e38f;
+  step.session().refresh();
+  const train::StepResult result = step.run(batch, 1, 0.01);
+  EXPECT_FALSE(std::isfinite(result.loss()));
+  EXPECT_TRUE(std::isfinite(result.gradient_norm));
+  EXPECT_FALSE(result.is_finite());
+  EXPECT_EQ(weights(), after);
+  EXPECT_TRUE(contains(train::origin_of(step, batch, 1), ": nsp_loss (element 0 is inf)"))
+      << train::origin_of(step, batch, 1);
+}
+
+// A moment that has overflowed makes its weight infinite, or keeps it still for ever.
+TEST_P(Divergence, AnUpdateThatOverflowsIsNotSaved) {
+  const train::TrainingOptions run = resumed();
+  const std::string v = std::string("optimizer.v.") + kQuery;
+  const std::string moment = message_of(set(v, kInfinity, 5), run);
+  EXPECT_TRUE(contains(moment, "the update of step 3 (gradient norm ")) << moment;
+  EXPECT_TRUE(contains(moment, ") left the finite numbers in " + v +
+                                   " (element 5 is inf); "
+                                   "it was not saved."))
+      << moment;
+}
+
+TEST_P(Divergence, ALearningRateThatOverflowsIsNotSaved) {
+  const auto nothing = [](engine::Session&) {};
+  for (const auto kind : {optim::OptimizerKind::kAdamW, optim::OptimizerKind::kLamb}) {
+    fs::remove_all(folder_);
+    train::TrainingOptions first = options(2);
+    first.step.optimizer.kind = kind;
+    train::Training(first, ignore).run({});
+    train::TrainingOptions run = options();
+    run.step.optimizer.kind = kind;
+    run.restore_dir = run.save_path;
+    run.schedule.base_learning_rate = 1e300;  // infinite in f32
+    const std::string message = message_of(nothing, run);
+    EXPECT_TRUE(contains(message, "the update of step 3 ")) << message;
+    EXPECT_TRUE(contains(message, ".weight (element ")) << message;
+  }
+}
+
+TEST_P(Divergence, StartValuesThatAreNotFiniteAreRefused) {
+  train::TrainingOptions run = options(1);
+  train::Training(run, ignore).run({});
+  const fs::path model = run.save_path / "checkpoint-1" / "model.safetensors";
+  {
+    std::string bytes = platform::read_file(model);
+    const formats::SafetensorsFile file(model);
+    const std::span<const std::byte> tensor = file.find(kQuery)->bytes;
+    const size_t offset = bytes.size() - (file.tensors().back().bytes.data() +
+                                          file.tensors().back().bytes.size() - tensor.data());
+    std::memcpy(bytes.data() + offset + 3 * sizeof(float), &kNaN, sizeof(float));
+    platform::write_file_atomically(model, bytes);
+  }
+  run.init_checkpoint = model;
+  run.save_path = folder_ / "other";
+  try {
+    train::Training training(run, ignore);
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.what(), model.string() + ": " + kQuery +
+                                " (element 3 is nan) is not finite; take another checkpoint");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, Divergence, testing::Values(DType::kF32, DType::kBF16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace cloze::tests
