@@ -15,8 +15,8 @@ class Dataset {
   virtual int64_t size() const = 0;
   // 0 <= index < size(). Records are the same in every epoch; what is drawn is drawn anew.
   virtual Sample sample(int64_t index, int64_t epoch) const = 0;
-  // Data sets that differ in this would give a resumed run other samples.
-  virtual std::string fingerprint() const { return "records " + std::to_string(size()); }
+  // A name for the samples, the same for the same ones: a resumed run must find it again.
+  virtual std::string fingerprint() const = 0;
 };
 
 }  // namespace cloze::data

@@ -1,5 +1,7 @@
 #include "data/generated_dataset.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -69,6 +71,12 @@ Sample GeneratedDataset::sample(int64_t index, int64_t /*epoch*/) const {
   }
   sample.next_sentence_label = static_cast<int32_t>(random.below(2));
   return sample;
+}
+
+std::string GeneratedDataset::fingerprint() const {
+  return fmt::format("{} generated samples S {} M {} V {} seed {}", options_.size,
+                     options_.sequence_length, options_.max_predictions, options_.vocabulary_size,
+                     options_.seed);
 }
 
 }  // namespace cloze::data

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "data/dataset.h"
 
@@ -22,6 +23,7 @@ class GeneratedDataset final : public Dataset {
   explicit GeneratedDataset(const GeneratedOptions& options);  // UserError for nonsense sizes
   int64_t size() const override { return options_.size; }
   Sample sample(int64_t index, int64_t epoch) const override;
+  std::string fingerprint() const override;
 
  private:
   GeneratedOptions options_;

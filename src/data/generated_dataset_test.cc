@@ -34,6 +34,15 @@ TEST(GeneratedDatasetTest, SamplesAreValidFullAndAFunctionOfTheirNumber) {
   }
 }
 
+TEST(GeneratedDatasetTest, OtherSamplesHaveAnotherFingerprint) {
+  const GeneratedOptions options{
+      .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61};
+  GeneratedOptions other = options;
+  other.seed = 1;
+  EXPECT_EQ(GeneratedDataset(options).fingerprint(), GeneratedDataset(options).fingerprint());
+  EXPECT_NE(GeneratedDataset(other).fingerprint(), GeneratedDataset(options).fingerprint());
+}
+
 TEST(GeneratedDatasetTest, NonsenseSizesAreRefused) {
   EXPECT_THROW(GeneratedDataset({.sequence_length = 4, .vocabulary_size = 10}), UserError);
   EXPECT_THROW(

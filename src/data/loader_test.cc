@@ -18,6 +18,7 @@ class NumberedDataset final : public Dataset {
  public:
   explicit NumberedDataset(int64_t size, int64_t broken = -1) : size_(size), broken_(broken) {}
   int64_t size() const override { return size_; }
+  std::string fingerprint() const override { return "numbered"; }
   Sample sample(int64_t index, int64_t epoch) const override {
     ++reads_;
     if (index == broken_) throw DataError("sample is broken");

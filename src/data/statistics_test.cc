@@ -11,6 +11,7 @@ namespace {
 class TinyDataset final : public Dataset {
  public:
   int64_t size() const override { return 10'000; }
+  std::string fingerprint() const override { return "tiny"; }
   Sample sample(int64_t index, int64_t /*epoch*/) const override {
     const size_t length = index % 2 == 0 ? 4 : 6;
     return {.input_ids = std::vector<int32_t>(length, 1),
@@ -37,6 +38,7 @@ TEST(StatisticsTest, CountsAndEntropyForAnyNumberOfThreads) {
 class MaskedDataset final : public Dataset {
  public:
   int64_t size() const override { return 10; }
+  std::string fingerprint() const override { return "masked"; }
   Sample sample(int64_t index, int64_t /*epoch*/) const override {
     const int32_t id = index < 7 ? 3 : index == 7 ? 20 : static_cast<int32_t>(30 + index);
     return {.input_ids = {1, id, 2},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -10,14 +11,13 @@ namespace cloze::tasks {
 
 class SampleDataset : public data::Dataset {
  public:
-  explicit SampleDataset(std::vector<data::Sample> samples);
+  explicit SampleDataset(std::vector<data::Sample> samples) : samples_(std::move(samples)) {}
   int64_t size() const override { return std::ssize(samples_); }
   data::Sample sample(int64_t index, int64_t epoch) const override;
-  std::string fingerprint() const override { return fingerprint_; }
+  std::string fingerprint() const override;
 
  private:
   std::vector<data::Sample> samples_;
-  std::string fingerprint_;
 };
 
 }  // namespace cloze::tasks

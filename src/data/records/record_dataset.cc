@@ -1,5 +1,7 @@
 #include "data/records/record_dataset.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -8,12 +10,15 @@
 #include "base/error.h"
 #include "data/part_place.h"
 #include "data/records/unpacked_record_file.h"
+#include "formats/xxh3.h"
+#include "platform/file.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
 
 RecordDataset::RecordDataset(std::span<const std::filesystem::path> files,
-                             const RecordDatasetOptions& options) {
+                             const RecordDatasetOptions& options)
+    : threads_(options.threads) {
   open(files, options);
   const bool has_packs = std::any_of(files_.begin(), files_.end(),
                                      [](const auto& file) { return file->holds_packs(); });
@@ -74,6 +79,19 @@ Sample RecordDataset::sample(int64_t index, int64_t /*epoch*/) const {
   CLOZE_CHECK(in_record.index < std::ssize(samples), "sample {} of a record of {}", in_record.index,
               samples.size());
   return std::move(samples[in_record.index]);
+}
+
+std::string RecordDataset::fingerprint() const {
+  std::vector<std::string> digests(files_.size());
+  platform::parallel_for(std::ssize(files_), threads_, [&](int64_t i) {
+    const platform::MappedFile file(files_[i]->path());
+    formats::Xxh3Digest digest;
+    digest.update(file.text());
+    digests[i] = digest.hex();
+  });
+  formats::Xxh3Digest all;
+  for (const std::string& digest : digests) all.update(digest);
+  return fmt::format("{} records {}", size(), all.hex());
 }
 
 }  // namespace cloze::data

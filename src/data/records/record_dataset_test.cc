@@ -60,6 +60,22 @@ TEST_F(RecordDatasetTest, NumbersRunThroughAllFiles) {
   EXPECT_THROW(dataset.sample(7, 0), InternalError);
 }
 
+// What a resumed run compares: other text in as many records is other data.
+TEST_F(RecordDatasetTest, TheFingerprintIsThatOfTheContent) {
+  const RecordDatasetOptions options{.shape = {.sequence_length = 8, .max_predictions = 2},
+                                     .threads = 2};
+  const auto fingerprint = [&](const std::vector<fs::path>& files) {
+    return RecordDataset(files, options).fingerprint();
+  };
+  const fs::path a = write("a", 0, 3), b = write("b", 3, 2);
+  const std::string expected = fingerprint({a, b});
+  EXPECT_TRUE(expected.starts_with("5 records ")) << expected;
+  fs::rename(a, folder_ / "elsewhere");
+  EXPECT_EQ(fingerprint({folder_ / "elsewhere", b}), expected) << "names do not matter";
+  EXPECT_NE(fingerprint({b, folder_ / "elsewhere"}), expected) << "the order does";
+  EXPECT_NE(fingerprint({write("a", 4, 3), b}), expected) << "so does what is in them";
+}
+
 TEST_F(RecordDatasetTest, NoRecordsIsAUserError) {
   const std::vector<fs::path> files{write("empty", 0, 0)};
   EXPECT_THROW(RecordDataset(files, {}), UserError);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "data/sample_digest.h"
+
 namespace cloze::tasks {
 
 SquadDataset::SquadDataset(SquadData data, SquadFeatures features)
@@ -12,8 +14,8 @@ data::Sample SquadDataset::sample(int64_t index, int64_t /*epoch*/) const {
 }
 
 std::string SquadDataset::fingerprint() const {
-  return fmt::format("squad {} questions, {} windows", data_.questions.size(),
-                     features_.windows.size());
+  return fmt::format("squad {} questions, {} windows {}", data_.questions.size(),
+                     features_.windows.size(), data::sample_digest(*this));
 }
 
 }  // namespace cloze::tasks
