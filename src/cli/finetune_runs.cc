@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "cli/exit_code.h"
 #include "cli/inference/inference_options.h"
@@ -10,6 +12,7 @@
 #include "cli/training_setup.h"
 #include "formats/json.h"
 #include "platform/file.h"
+#include "platform/made_folder.h"
 #include "platform/signals.h"
 #include "train/checkpoint.h"
 
@@ -43,7 +46,8 @@ class FinetuneRuns {
 
   void run() {
     // Said now, and not when hours of training are done.
-    if (has_output()) platform::make_writable_directory(output_folder(options_));
+    std::optional<platform::MadeFolder> output;
+    if (has_output()) output.emplace(output_folder(options_));
     if (finetuning_.phases.training) {
       train_and_finish();
     } else {

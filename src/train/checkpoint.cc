@@ -57,6 +57,17 @@ std::string name_before_replacement(const std::string& name) {
   return std::string(kPrefix) + std::string(rest.substr(0, rest.find('-')));
 }
 
+// Killed between the two renames of publish().
+bool has_interrupted_replacement(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kReplacedPrefix) && !fs::exists(folder / name_before_replacement(name))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void recover_and_clean(const fs::path& folder) {
   std::vector<fs::path> leftovers;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -74,11 +85,6 @@ void recover_and_clean(const fs::path& folder) {
     }
   }
   for (const fs::path& path : leftovers) fs::remove_all(path);
-}
-
-const fs::path& made(const fs::path& folder) {
-  platform::make_writable_directory(folder);
-  return folder;
 }
 
 std::string unique_suffix(int64_t step) {
@@ -110,7 +116,7 @@ void check_free_space(const fs::path& folder, const fs::path& target, uint64_t b
 }  // namespace
 
 CheckpointStore::CheckpointStore(fs::path folder, int64_t max_to_keep)
-    : folder_(std::move(folder)), max_to_keep_(max_to_keep), lock_(made(folder_)) {
+    : made_(folder), folder_(std::move(folder)), max_to_keep_(max_to_keep), lock_(folder_) {
   recover_and_clean(folder_);
 }
 
@@ -219,6 +225,11 @@ FoundCheckpoint find_checkpoint(const fs::path& folder) {
     throw_user_error("{} is no folder; give one with checkpoints", folder.string());
   }
   std::vector<StepFolder> candidates = checkpoints_in(folder);
+  if (candidates.empty() && has_interrupted_replacement(folder)) {
+    const platform::FolderLock lock(folder);  // of a run that lives it is not interrupted
+    recover_and_clean(folder);
+    candidates = checkpoints_in(folder);
+  }
   if (fs::exists(folder / kManifestName)) {
     const fs::path name =
         folder.has_filename() ? folder.filename() : folder.parent_path().filename();

@@ -21,6 +21,7 @@
 
 #include "formats/safetensors.h"
 #include "platform/file.h"
+#include "platform/made_folder.h"
 #include "train/metrics.h"
 #include "train/training_state.h"
 
@@ -43,7 +44,8 @@ struct CheckpointContent {
 // The folder that holds a run's checkpoints.
 class CheckpointStore {
  public:
-  // Makes the folder if needed and removes what a killed run left. max_to_keep: 0 keeps all.
+  // Makes the folder if needed (platform/made_folder.h) and removes what a killed run left.
+  // max_to_keep: 0 keeps all.
   // EnvironmentError when another store, of this process or another, has the folder.
   CheckpointStore(std::filesystem::path folder, int64_t max_to_keep);
 
@@ -65,6 +67,7 @@ class CheckpointStore {
   void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);
   void rotate(const std::filesystem::path& just_saved, const TrainingState& state);
 
+  platform::MadeFolder made_;
   std::filesystem::path folder_;
   int64_t max_to_keep_;
   platform::FolderLock lock_;
