@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "data/generated_dataset.h"
+#include "formats/json.h"
 #include "platform/file.h"
+#include "train/manifest.h"
 #include "train/training.h"
 
 namespace cloze::tests {
@@ -48,6 +50,15 @@ class Resume : public testing::TestWithParam<DType> {
     const fs::path checkpoint = folder_ / name / ("checkpoint-" + std::to_string(step));
     return platform::read_file(checkpoint / "model.safetensors") +
            platform::read_file(checkpoint / "optimizer.safetensors");
+  }
+
+  static std::string refusal_of(const train::TrainingOptions& options) {
+    try {
+      train::Training training(options, ignore);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
   }
 
   static void ignore(const std::string&) {}
@@ -115,7 +126,62 @@ TEST_P(Resume, AnotherBatchIsRefused) {
   train::TrainingOptions other = options("run", 12);
   other.restore_dir = other.save_path;
   other.global_batch_size = 4;
-  EXPECT_THROW(train::Training(other, ignore), UserError);
+  const std::string checkpoint = (other.save_path / "checkpoint-6").string();
+  EXPECT_EQ(refusal_of(other),
+            checkpoint +
+                " was made with global_batch_size 8, this run has 4; resume with the "
+                "same, or start anew with --init-checkpoint " +
+                checkpoint);
+}
+
+TEST_P(Resume, AFailedStartLeavesNoFolder) {
+  train::Training(options("run", 6), ignore).run({});
+  train::TrainingOptions other = options("new/folder", 12);
+  other.restore_dir = folder_ / "run";
+  other.seed = 4;
+  EXPECT_NE(refusal_of(other), "accepted");
+  other.restore_dir.clear();
+  other.init_checkpoint = folder_ / "nowhere";
+  EXPECT_NE(refusal_of(other), "accepted");
+  EXPECT_FALSE(fs::exists(folder_ / "new"));
+}
+
+TEST_P(Resume, OtherDataOfTheSameSizeIsRefused) {
+  train::Training(options("run", 6), ignore).run({});
+  train::TrainingOptions other = options("run", 12);
+  other.restore_dir = other.save_path;
+  other.dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
+      .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50, .seed = 1});
+  EXPECT_NE(refusal_of(other).find("was made with data \"50 generated samples S 12 M 3 V 61 seed "
+                                   "0\", this run has \"50 generated samples S 12 M 3 V 61 seed "
+                                   "1\""),
+            std::string::npos)
+      << refusal_of(other);
+}
+
+// As versions of cloze wrote that kept no identity.
+TEST_P(Resume, ACheckpointWithoutIdentityResumesWithAWord) {
+  train::Training(options("run", 6), ignore).run({});
+  const fs::path checkpoint = folder_ / "run" / "checkpoint-6";
+  auto state = formats::read_json_file(checkpoint / train::kStateName);
+  state["version"] = 1;
+  state["config_hash"] = "abc";
+  state.erase("identity");
+  platform::write_file_atomically(checkpoint / train::kStateName, formats::json_text(state));
+  fs::remove(checkpoint / train::kManifestName);
+  train::write_manifest(checkpoint, 6);
+  train::TrainingOptions second = options("run", 12);
+  second.restore_dir = second.save_path;
+  std::vector<std::string> notices;
+  train::Training resumed(second, [&](const std::string& line) { notices.push_back(line); });
+  EXPECT_EQ(resumed.first_step(), 6);
+  EXPECT_EQ(notices.front(), checkpoint.string() +
+                                 " does not say what it was made with: whether batch, seed and "
+                                 "data are the same is not known");
+  resumed.run({});
+  EXPECT_EQ(train::read_training_state(folder_ / "run" / "checkpoint-12" / train::kStateName)
+                .identity.at("seed"),
+            3);
 }
 
 TEST_P(Resume, ANewRunDoesNotMixWithAnOldOne) {

@@ -9,13 +9,12 @@
 
 #include "base/error.h"
 #include "data/loader.h"
-#include "formats/crc32c.h"
 #include "inference/parameter_loading.h"
 #include "models/bert_heads.h"
-#include "models/hugging_face_config.h"
 #include "models/stored_model.h"
 #include "platform/signals.h"
 #include "train/manifest.h"
+#include "train/run_identity.h"
 
 namespace cloze::train {
 namespace {
@@ -27,16 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
-}
-
-// What must be the same when a run is resumed: the model, the data and the order of its samples.
-std::string configuration_hash(const TrainingOptions& options) {
-  const std::string text =
-      fmt::format("{} batch {} {} seed {} optimizer {}",
-                  models::hugging_face_config_text(options.step.model, options.step.head),
-                  options.global_batch_size, options.dataset->fingerprint(), options.seed,
-                  static_cast<int>(options.step.optimizer.kind));
-  return fmt::format("{:08x}", formats::crc32c(std::as_bytes(std::span(text))));
 }
 
 std::vector<std::byte> zeros_for(const std::vector<models::AbsentBias>& biases) {
@@ -86,9 +75,8 @@ void Training::start_fresh() {
         "choose another folder",
         options_.save_path.string(), steps.front(), options_.save_path.string());
   }
-  state_ = {.total_steps = options_.num_steps,
-            .seed = options_.seed,
-            .config_hash = configuration_hash(options_)};
+  state_ = {
+      .total_steps = options_.num_steps, .seed = options_.seed, .identity = run_identity(options_)};
   step_.session().initialize_parameters(options_.seed);
   if (!options_.init_checkpoint.empty()) load_initial_parameters();
 }
@@ -126,12 +114,7 @@ void Training::restore() {
   for (const std::string& skipped : found.skipped) notice_("skipped " + skipped);
   const OpenCheckpoint checkpoint(found.path);
   state_ = checkpoint.state;
-  if (const std::string expected = configuration_hash(options_); state_.config_hash != expected) {
-    throw_user_error(
-        "{} was made with another model, batch, seed, optimizer or data ({}, this run is {}); "
-        "resume with the same options, or start anew with --init-checkpoint {}",
-        found.path.string(), state_.config_hash, expected, found.path.string());
-  }
+  require_same_run(found.path);
   engine::Session& session = step_.session();
   const std::pair<VariableRole, const formats::SafetensorsFile*> parts[] = {
       {VariableRole::kParameter, &checkpoint.model},
@@ -150,6 +133,23 @@ void Training::restore() {
   if (fs::equivalent(folder, store_.folder())) last_saved_step_ = state_.step;
   notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
                       options_.num_steps));
+}
+
+void Training::require_same_run(const fs::path& checkpoint) {
+  nlohmann::json identity = run_identity(options_);
+  if (state_.identity.empty()) {
+    notice_(fmt::format(
+        "{} does not say what it was made with: whether batch, seed and data are the same is not "
+        "known",
+        checkpoint.string()));
+  }
+  if (const std::string differences = identity_differences(state_.identity, identity);
+      !differences.empty()) {
+    throw_user_error(
+        "{} was made with {}; resume with the same, or start anew with --init-checkpoint {}",
+        checkpoint.string(), differences, checkpoint.string());
+  }
+  state_.identity = std::move(identity);
 }
 
 // The best so far goes with the run into another folder: at the end it may still be the best.

@@ -77,6 +77,7 @@ class Training {
   void start_fresh();
   void load_initial_parameters();
   void restore();
+  void require_same_run(const std::filesystem::path& checkpoint);
   void adopt_best(const std::filesystem::path& folder);
   void require_finite_start(const std::filesystem::path& source);
   StepMetrics train_one_step(const data::StepBatch& batch, double waited_seconds);

@@ -10,7 +10,8 @@ namespace cloze::train {
 namespace {
 
 constexpr const char* kSchema = "cloze.training_state";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
+constexpr int kVersionWithoutIdentity = 1;
 
 nlohmann::json best_checkpoint_of(const TrainingState& state) {
   if (!state.best_metric) return nullptr;
@@ -28,6 +29,11 @@ std::optional<double> best_metric_of(const nlohmann::json& json) {
   return found->get<double>();
 }
 
+nlohmann::json identity_of(const nlohmann::json& json) {
+  if (json.at("version") == kVersionWithoutIdentity) return nlohmann::json::object();
+  return json.at("identity").get<nlohmann::json::object_t>();
+}
+
 }  // namespace
 
 std::string training_state_text(const TrainingState& state) {
@@ -42,13 +48,15 @@ std::string training_state_text(const TrainingState& state) {
                              {"best_metric", formats::or_null(state.best_metric)},
                              {"best_step", state.best_step},
                              {"evaluated_step", state.evaluated_step},
-                             {"config_hash", state.config_hash}});
+                             {"identity", state.identity}});
 }
 
 TrainingState read_training_state(const std::filesystem::path& path) {
   const nlohmann::json json = formats::read_json_file(path);
   try {
-    if (json.at("schema") != kSchema || json.at("version") != kVersion) {
+    const bool is_known =
+        json.at("version") == kVersion || json.at("version") == kVersionWithoutIdentity;
+    if (json.at("schema") != kSchema || !is_known) {
       throw_data_error(
           "{}: version {} of the training state is not known; use the cloze that wrote it",
           path.string(), json.at("version").dump());
@@ -62,7 +70,7 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .best_metric = best_metric_of(json),
             .best_step = json.value("best_step", int64_t{0}),
             .evaluated_step = json.value("evaluated_step", int64_t{0}),
-            .config_hash = json.at("config_hash").get<std::string>()};
+            .identity = identity_of(json)};
   } catch (const nlohmann::json::exception& error) {
     throw_data_error("{}: {}", path.string(), error.what());
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,7 +24,8 @@ struct TrainingState {
   std::optional<double> best_metric;  // of the evaluations so far
   int64_t best_step = 0;              // after which it was reached; its checkpoint is kept
   int64_t evaluated_step = 0;         // of the last evaluation that came to its end
-  std::string config_hash;  // of whatever must not change on resuming; compared by the caller
+  // What must not change on resuming (train/run_identity.h); empty where a checkpoint lacks it.
+  nlohmann::json identity = nlohmann::json::object();
   bool operator==(const TrainingState&) const = default;
 };
 

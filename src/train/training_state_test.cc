@@ -34,14 +34,22 @@ TEST_F(TrainingStateTest, ReadsWhatItWrites) {
                             .tokens = 12345,
                             .epoch = 0.1,
                             .seed = 0xFFFFFFFFFFFFFFFFu,
-                            .config_hash = "abc"};
+                            .identity = {{"seed", 3}, {"data", "5 records 99aa"}}};
   platform::write_file_atomically(path_, training_state_text(state));
   EXPECT_EQ(read_training_state(path_), state);
 }
 
+TEST_F(TrainingStateTest, VersionOneHasNoIdentity) {
+  platform::write_file_atomically(
+      path_, R"({"schema": "cloze.training_state", "version": 1, "step": 7, "total_steps": 9,
+                 "samples": 56, "tokens": 700, "epoch": 0.5, "seed": 3, "config_hash": "abc"})");
+  EXPECT_EQ(read_training_state(path_).step, 7);
+  EXPECT_TRUE(read_training_state(path_).identity.empty());
+}
+
 TEST_F(TrainingStateTest, RefusalsNameTheFile) {
   EXPECT_EQ(refusal_of("{}").find(path_), 0u);
-  EXPECT_NE(refusal_of(R"({"schema": "cloze.training_state", "version": 2})").find("version 2"),
+  EXPECT_NE(refusal_of(R"({"schema": "cloze.training_state", "version": 3})").find("version 3"),
             std::string::npos);
   EXPECT_NE(refusal_of(R"({"schema": "cloze.training_state", "version": 1})").find("step"),
             std::string::npos);

@@ -1,0 +1,55 @@
+#include "train/run_identity.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "formats/json.h"
+#include "models/hugging_face_config.h"
+
+namespace cloze::train {
+namespace {
+
+const char* name_of(optim::OptimizerKind kind) {
+  return kind == optim::OptimizerKind::kLamb ? "lamb" : "adamw";
+}
+
+}  // namespace
+
+nlohmann::json run_identity(const TrainingOptions& options) {
+  const models::BertConfig& model = options.step.model;
+  return {{"vocab_size", model.vocab_size},
+          {"hidden_size", model.hidden_size},
+          {"num_hidden_layers", model.num_hidden_layers},
+          {"num_attention_heads", model.num_attention_heads},
+          {"intermediate_size", model.intermediate_size},
+          {"max_position_embeddings", model.max_position_embeddings},
+          {"type_vocab_size", model.type_vocab_size},
+          {"hidden_act", models::activation_name(model.hidden_act)},
+          {"hidden_dropout_prob", model.hidden_dropout_prob},
+          {"attention_probs_dropout_prob", model.attention_probs_dropout_prob},
+          {"layer_norm_eps", model.layer_norm_eps},
+          {"use_qkv_bias", model.use_qkv_bias},
+          {"use_attention_projection_bias", model.use_attention_projection_bias},
+          {"use_cls_layer", model.use_cls_layer},
+          {"use_prediction_bias", model.use_prediction_bias},
+          {"architecture", models::architecture_of(options.step.head.kind)},
+          {"labels", options.step.head.labels},
+          {"global_batch_size", options.global_batch_size},
+          {"seed", options.seed},
+          {"optimizer", name_of(options.step.optimizer.kind)},
+          {"data", options.dataset->fingerprint()}};
+}
+
+std::string identity_differences(const nlohmann::json& stored, const nlohmann::json& current) {
+  std::vector<std::string> differences;
+  for (const auto& [name, value] : current.items()) {
+    const auto found = stored.find(name);
+    if (found == stored.end() || *found == value) continue;
+    differences.push_back(fmt::format("{} {}, this run has {}", name, formats::json_line(*found),
+                                      formats::json_line(value)));
+  }
+  return fmt::format("{}", fmt::join(differences, "; "));
+}
+
+}  // namespace cloze::train
