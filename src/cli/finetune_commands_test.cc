@@ -10,6 +10,7 @@
 #include "cli/program.h"
 #include "formats/json.h"
 #include "platform/file.h"
+#include "train/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
@@ -268,6 +269,48 @@ TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
   ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
   EXPECT_EQ(resumed.out, whole.out);
   EXPECT_NE(resumed.error.find("seed 1235 starts from random weights"), std::string::npos);
+}
+
+// Nothing need be repeated; the run of one seed goes on by itself as well.
+TEST_F(FinetuneCommands, SeedsAreResumedWithTheOptionsTheyHad) {
+  const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
+  const Result whole = run(seeds);
+  ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
+  fs::remove_all(path("rte/seed-1235"));
+  const Result resumed = run({"glue", "--restore-dir", path("rte")});
+  ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_EQ(resumed.out, whole.out);
+  const Result one = run({"glue", "--restore-dir", path("rte/seed-1235"), "--epochs", "2"});
+  ASSERT_EQ(one.status, ExitCode::kSuccess) << one.error;
+  EXPECT_NE(one.error.find("from here on epochs 2.0 (was 1.0)"), std::string::npos) << one.error;
+  EXPECT_TRUE(fs::exists(path("rte/seed-1235/checkpoint-8")));
+}
+
+TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
+  const auto again = [&](const std::vector<std::string>& command, const std::string& folder) {
+    const Result first = run(command);
+    ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
+    const fs::path newest = train::find_checkpoint(path(folder)).path;
+    const Result second = run({command.front(), "--config", newest / "training_config.json",
+                               "--save-path", path("again")});
+    ASSERT_EQ(second.status, ExitCode::kSuccess) << second.error;
+    EXPECT_EQ(second.out, first.out);
+    EXPECT_EQ(platform::read_file(folder_ / "again" / newest.filename() / "model.safetensors"),
+              platform::read_file(newest / "model.safetensors"));
+    fs::remove_all(path("again"));
+  };
+  again(glue() + std::vector<std::string>{"--epochs", "1"}, "rte");
+  again(squad() + std::vector<std::string>{"--epochs", "2"}, "qa");
+  // From a model that computes otherwise than the defaults say.
+  const auto start =
+      std::vector<std::string>{"pretrain"} + kTinyModel +
+      std::vector<std::string>{"--generated-data", "true",        "--num-train-steps", "0",
+                               "--save-path",      path("start"), "--hidden-act",      "gelu_new"};
+  ASSERT_EQ(run(start).status, ExitCode::kSuccess);
+  again({"glue", "--task-name", "rte", "--data-dir", folder_, "--vocab-file", path("vocab.txt"),
+         "--init-checkpoint", path("start/checkpoint-0"), "--epochs", "1", "--save-path",
+         path("from-start"), "--micro-batch-size", "4", "--threads", "1"},
+        "from-start");
 }
 
 TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {

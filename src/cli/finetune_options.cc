@@ -10,6 +10,7 @@
 #include "cli/inference/inference_options.h"
 #include "cli/options/foreign_pretrain_options.h"
 #include "cli/options/graphcore_form.h"
+#include "cli/resumed_options.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
 #include "models/stored_tokenizer.h"
@@ -32,13 +33,18 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
   table.add({.name = "do_training",
              .target = &o.do_training,
              .help = "Train (none of the three: do all there is data for)",
-             .group = group});
+             .group = group,
+             .is_of_command = true});
   table.add({.name = "do_evaluation",
              .target = &o.do_evaluation,
              .help = "Score the model on the dev data",
-             .group = group});
-  table.add(
-      {.name = "do_predict", .target = &o.do_predict, .help = "Write predictions", .group = group});
+             .group = group,
+             .is_of_command = true});
+  table.add({.name = "do_predict",
+             .target = &o.do_predict,
+             .help = "Write predictions",
+             .group = group,
+             .is_of_command = true});
   table.add({.name = "output_dir",
              .target = &o.output_dir,
              .help = "Folder of scores and predictions (save_path)",
@@ -194,14 +200,15 @@ models::BertHead start_head(const fs::path& configuration) {
   }
 }
 
-// Prints what there is to say on it.
-models::StoredTokenizer start_tokenizer(const FinetuneOptions& options, const OptionTable& table,
+// Also sets options.do_lower_case. Prints what there is to say on it.
+models::StoredTokenizer start_tokenizer(FinetuneOptions& options, const OptionTable& table,
                                         const fs::path& folder) {
   if (options.vocab_file.empty() && folder.empty()) {
     throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
   }
   models::StoredTokenizer stored = models::read_tokenizer(folder, options.vocab_file);
   if (is_set(table, "do_lower_case")) stored.options.lower_case = options.do_lower_case;
+  options.do_lower_case = stored.options.lower_case;
   const std::string source = stored.vocabulary_file.string();
   if (stored.options.lower_case && !stored.vocabulary.likely_lower_cased()) {
     throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", source);
@@ -235,6 +242,7 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options, const st
 
 void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
   table.resolve();
+  take_options_of_run(table, options);
   const std::string start = options.init_checkpoint;
   settle_rivals(options, table);
   validate(options);
@@ -256,6 +264,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   } else {
     options.model.hidden_act = models::activation_named(options.hidden_act);
     options.model = merged_config(path, options.model, table);
+    options.hidden_act = models::activation_name(options.model.hidden_act);
     fit_seq_length(options, table);
   }
   models::StoredTokenizer stored = start_tokenizer(options, table, folder);

@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "base/error.h"
+#include "cli/inference/inference_options.h"
 #include "cli/pretrain_data.h"
+#include "cli/resumed_options.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "models/hugging_face_config.h"
@@ -20,7 +22,11 @@ struct Command {
 
   void resolve() {
     table.resolve();
+    take_options_of_run(table, options);
     settle_rivals(options, table);
+    if (!options.init_checkpoint.empty()) {
+      options.init_checkpoint = model_path(options.init_checkpoint).string();
+    }
     validate(options);
     limit_instruction_set(options);
     const std::vector<std::string> data_notes = check_data_options(options, table);

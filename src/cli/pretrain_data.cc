@@ -193,18 +193,17 @@ bool draws_samples(const PretrainOptions& options) {
 
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table) {
-  const auto is_set = [&](const char* name) { return table.origin(name) != kDefaultOrigin; };
   std::vector<std::string> notes;
   if (draws_samples(options)) {
     for (const char* name : {"static_mask", "duplicate_factor"}) {
-      if (is_set(name)) {
+      if (table.is_asked_for(name)) {
         notes.push_back(std::string(name) + " speaks of records; samples are drawn from text here");
       }
     }
     return notes;
   }
   for (const char* name : {"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"}) {
-    if (is_set(name) && !options.compile_only) {
+    if (table.is_asked_for(name) && !options.compile_only) {
       throw_user_error(
           "{} is set, but the samples of {} are as they were written; drop it, or give input_file "
           "or a token store",
@@ -212,7 +211,8 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
     }
   }
   for (const char* name : {"token_store", "input_format", "max_invalid_utf8", "profile"}) {
-    if (is_set(name)) throw_user_error("{} goes with input_file, which is not given", name);
+    if (table.is_asked_for(name))
+      throw_user_error("{} goes with input_file, which is not given", name);
   }
   return notes;
 }

@@ -65,7 +65,8 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
   table.add({.name = "compile_only",
              .target = &o.compile_only,
              .help = "Plan, print the memory, stop",
-             .group = group});
+             .group = group,
+             .is_of_command = true});
 }
 
 void add_schedule_options(OptionTable& table, RunOptions& o) {
@@ -167,16 +168,21 @@ void add_execution_options(OptionTable& table, RunOptions& o) {
              .maximum = kLargestSeed});
   table.add({.name = "save_path",
              .target = &o.save_path,
-             .help = "Folder of checkpoints and metrics",
-             .group = group});
+             .help = "Folder of checkpoints and metrics; with restore_dir that folder",
+             .group = group,
+             .is_of_command = true});
   table.add({.name = "init_checkpoint",
              .target = &o.init_checkpoint,
              .help = "Start from these weights, at step 0",
-             .group = group});
+             .group = group,
+             .is_of_command = true});
   table.add({.name = "restore_dir",
              .target = &o.restore_dir,
-             .help = "Go on from the newest checkpoint in this folder",
-             .group = group});
+             .help = "Go on from the newest checkpoint in this folder, with the options of its run "
+                     "where none are given; model, data, step size, seed and optimizer must be the "
+                     "same, what else changes is said",
+             .group = group,
+             .is_of_command = true});
   table.add({.name = "steps_per_ckpts",
              .target = &o.steps_per_ckpts,
              .help = "Steps between checkpoints",

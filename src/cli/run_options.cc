@@ -56,7 +56,8 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
 int rank_of_origin(const OptionTable& table, const char* name) {
   const std::string& origin = table.origin(name);
   if (origin == kDefaultOrigin) return 0;
-  return origin == kCommandLineOrigin ? 2 : 1;
+  if (table.comes_from_run(name)) return 1;
+  return origin == kCommandLineOrigin ? 3 : 2;
 }
 
 void settle_rivals(RunOptions& options, const OptionTable& table) {

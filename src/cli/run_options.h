@@ -76,7 +76,7 @@ void add_run_options(OptionTable& table, RunOptions& options, const char* seq_le
 // one that ranks lower is dropped: the command line goes before the file, the file before defaults.
 void settle_rivals(RunOptions& options, const OptionTable& table);
 
-// 0: the default, 1: from a file, 2: from the command line.
+// 0: the default, 1: of the run that goes on, 2: from a file, 3: from the command line.
 int rank_of_origin(const OptionTable& table, const char* name);
 
 // Resets the one of two that ranks below the other.

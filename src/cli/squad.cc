@@ -112,7 +112,7 @@ class SquadTask : public FinetuneTask {
   void run() {
     if (options_.compile_only) return print_plan(options_, model_, head());
     const char* threshold = "null_score_diff_threshold";
-    if (!options_.version_2_with_negative && table_.origin(threshold) != kDefaultOrigin) {
+    if (!options_.version_2_with_negative && table_.is_asked_for(threshold)) {
       throw_user_error("{} is for version_2_with_negative; leave it out, or set that", threshold);
     }
     const bool can_predict = !options_.predict_file.empty();

@@ -59,7 +59,8 @@ std::string flag_name(std::string_view option_name) {
 
 void OptionTable::add(Option option) {
   CLOZE_CHECK(find(option.name) == nullptr, "option {} is added twice", option.name);
-  entries_.push_back({.option = std::move(option)});
+  nlohmann::ordered_json value = option_value(option);
+  entries_.push_back({.option = std::move(option), .default_value = std::move(value)});
 }
 
 void OptionTable::add_foreign(ForeignOption option) {
@@ -166,6 +167,32 @@ void OptionTable::meet_foreign(const ForeignOption& option, const json& value,
   met_[{source, option.reason}].push_back(option.name);
 }
 
+std::vector<std::string> OptionTable::take_run(const StoredOptions& run) {
+  run_path_ = run.path;
+  std::vector<std::string> changes;
+  for (const auto& [name, value] : run.values.items()) {
+    Entry* entry = find(name);
+    if (entry == nullptr) {
+      notes_.push_back(fmt::format("{}: {} is not known here and has no effect", run.path, name));
+    } else if (entry->option.is_of_command) {
+      continue;
+    } else if (entry->origin == kDefaultOrigin) {
+      take_value(*entry, value, run);
+    } else if (const json here = option_value(entry->option); here != value) {
+      changes.push_back(
+          fmt::format("{} {} (was {})", name, formats::json_line(here), formats::json_line(value)));
+    }
+  }
+  return changes;
+}
+
+void OptionTable::take_value(Entry& entry, const json& value, const StoredOptions& run) {
+  if (value.is_null()) clear_option(entry.option);
+  set_option(entry.option, value, run.path);
+  const bool was_default = run.origins.value(entry.option.name, "") == kDefaultOrigin;
+  if (!was_default) entry.origin = run.path;
+}
+
 std::string OptionTable::form_note() const {
   std::vector<std::string> taken;
   for (const Entry& entry : entries_) {
@@ -206,10 +233,21 @@ std::string OptionTable::suggestion(const std::string& key) const {
   return hint.empty() ? fmt::format("; {} --help lists all", command_->get_name()) : hint;
 }
 
-const std::string& OptionTable::origin(const std::string& name) const {
+const OptionTable::Entry& OptionTable::at(const std::string& name) const {
   const Entry* entry = const_cast<OptionTable*>(this)->find(name);
   CLOZE_CHECK(entry != nullptr, "no option {}", name);
-  return entry->origin;
+  return *entry;
+}
+
+const std::string& OptionTable::origin(const std::string& name) const { return at(name).origin; }
+
+bool OptionTable::comes_from_run(const std::string& name) const {
+  return !run_path_.empty() && at(name).origin == run_path_;
+}
+
+bool OptionTable::is_asked_for(const std::string& name) const {
+  const Entry& entry = at(name);
+  return entry.origin == kCommandLine || option_value(entry.option) != entry.default_value;
 }
 
 nlohmann::ordered_json OptionTable::values() const {

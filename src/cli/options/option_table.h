@@ -35,6 +35,7 @@ struct Option {
   std::string hint;                  // said behind the choices when another is asked for
   std::optional<double> minimum;     // of a number, or each of a list; inclusive
   std::optional<double> maximum;
+  bool is_of_command = false;  // says what this command does: a run that goes on has its own
 };
 
 // An option that another system has and this command cannot follow. Setting it is never silent: it
@@ -60,6 +61,13 @@ struct FileForm {
   std::vector<Meaning> meanings;
 };
 
+// The options that a run had, as its checkpoint keeps them.
+struct StoredOptions {
+  std::string path;        // of the file with the values
+  nlohmann::json values;   // as OptionTable::values()
+  nlohmann::json origins;  // as OptionTable::origins(); may lack some
+};
+
 inline constexpr const char* kDefaultOrigin = "default";
 inline constexpr const char* kCommandLineOrigin = "command line";
 
@@ -72,9 +80,17 @@ class OptionTable {
   // Adds the flags and --config to a command. resolve() then reads what was parsed.
   void add_flags(CLI::App& command);
   void resolve();
+  // After resolve(), for a run that goes on: options that nothing gave take the run's value, or
+  // stay at their default where that was its origin. Returns those that were given another value:
+  // "precision \"bf16\" (was \"f32\")". Stored options that the table does not have leave a note.
+  std::vector<std::string> take_run(const StoredOptions& run);
 
   // "default", the configuration file's path, the system of its form, or kCommandLineOrigin.
   const std::string& origin(const std::string& name) const;
+  bool comes_from_run(const std::string& name) const;
+  // Whether someone wants it: by the command line, or by another value than the default. A file of
+  // all options, as training_config.json, asks for nothing with the defaults in it.
+  bool is_asked_for(const std::string& name) const;
   // All values, as a configuration file that gives them again.
   nlohmann::ordered_json values() const;
   // {"micro_batch_size": "command line", ...}
@@ -87,6 +103,7 @@ class OptionTable {
     Option option;
     CLI::Option* flag = nullptr;
     std::string origin = kDefaultOrigin;
+    nlohmann::ordered_json default_value;
   };
   struct ForeignEntry {
     ForeignOption option;
@@ -97,12 +114,14 @@ class OptionTable {
   void take_foreign_form(const nlohmann::json& config, const std::string& path);
   void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
   void read_flags();
+  static void take_value(Entry& entry, const nlohmann::json& value, const StoredOptions& run);
   void refuse_extra_arguments() const;
   void meet_foreign(const ForeignOption& option, const nlohmann::json& value,
                     const std::string& source);
   void collect_notes();
   std::string form_note() const;
   Entry* find(std::string_view name);
+  const Entry& at(const std::string& name) const;
   const ForeignOption* find_foreign(std::string_view name) const;
   std::string suggestion(const std::string& key) const;
 
@@ -111,6 +130,7 @@ class OptionTable {
   FileForm form_;
   std::string form_mark_;  // the key that told the form of the file; empty: it is ours
   std::string form_path_;
+  std::string run_path_;  // where take_run() took values from
   // (source, reason) → names met
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> met_;
   std::vector<std::string> notes_;

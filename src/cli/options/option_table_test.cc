@@ -167,5 +167,39 @@ TEST_F(OptionTableTest, SomeForeignOptionsAreRefused) {
   EXPECT_EQ(refusal({"--groupbert"}), "command line: groupbert is true; only BERT is there");
 }
 
+// Of a run that goes on: defaults give way to its values, what is given stays and is said.
+TEST_F(OptionTableTest, WhatIsNotGivenIsTakenFromTheRun) {
+  epochs_ = 3.0;
+  resolve({"--micro-batch-size", "16", "--optimizer", "lamb"}, R"({"warmup": 200})");
+  const auto changes =
+      table_.take_run({.path = "run.json",
+                       .values = {{"micro_batch_size", 8},
+                                  {"warmup", 100.0},
+                                  {"use_debiasing", true},
+                                  {"use_bias", true},
+                                  {"optimizer", "lamb"},
+                                  {"epochs", nullptr},
+                                  {"of_another_version", 1}},
+                       .origins = {{"use_bias", "default"}, {"use_debiasing", "command line"}}});
+  EXPECT_EQ(changes,
+            (std::vector<std::string>{"micro_batch_size 16 (was 8)", "warmup 200.0 (was 100.0)"}));
+  EXPECT_EQ(micro_batch_size_, 16);
+  EXPECT_TRUE(use_debiasing_);
+  EXPECT_FALSE(epochs_.has_value());
+  EXPECT_TRUE(table_.comes_from_run("use_debiasing"));
+  EXPECT_EQ(table_.origin("use_bias"), kDefaultOrigin);
+  EXPECT_FALSE(table_.comes_from_run("warmup"));
+  EXPECT_EQ(table_.notes(),
+            (std::vector<std::string>{
+                "run.json: of_another_version is not known here and has no effect"}));
+}
+
+TEST_F(OptionTableTest, AFileAsksForNothingByADefault) {
+  resolve({"--use-bias", "true"}, R"({"optimizer": "lamb", "warmup": 7})");
+  EXPECT_TRUE(table_.is_asked_for("use_bias")) << "the command line does";
+  EXPECT_FALSE(table_.is_asked_for("optimizer"));
+  EXPECT_TRUE(table_.is_asked_for("warmup"));
+}
+
 }  // namespace
 }  // namespace cloze::cli

@@ -132,6 +132,14 @@ void set_option(const Option& option, const json& value, const std::string& sour
   std::visit([&](auto* target) { store(context, *target); }, option.target);
 }
 
+void clear_option(const Option& option) {
+  std::visit(
+      [](auto* target) {
+        if constexpr (requires { target->reset(); }) target->reset();
+      },
+      option.target);
+}
+
 json value_of_text(const OptionTarget& target, std::string_view text) {
   return std::visit(
       [&](auto* pointer) -> json {

@@ -1,0 +1,18 @@
+// The options of a run that goes on, by restore_dir: what neither the command line nor a file gives
+// is as it was, which the checkpoint says (training_config.json). What is given and differs is
+// said; that a run cannot change is refused by train/run_identity.h.
+#pragma once
+
+#include <filesystem>
+
+#include "cli/options/option_table.h"
+#include "cli/run_options.h"
+
+namespace cloze::cli {
+
+// After OptionTable::resolve(). Does nothing without restore_dir; save_path becomes that folder
+// unless it is given. Of a folder of several seeds' runs (seed-N) the first one's options are
+// taken. UserError when there is no checkpoint.
+void take_options_of_run(OptionTable& table, RunOptions& options);
+
+}  // namespace cloze::cli

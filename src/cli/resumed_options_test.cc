@@ -1,0 +1,218 @@
+// `cloze pretrain --restore-dir` and --config training_config.json from end to end, on generated
+// data and records of a moment.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/program.h"
+#include "data/generated_dataset.h"
+#include "data/records/record_encoder.h"
+#include "formats/json.h"
+#include "formats/tfrecord.h"
+#include "platform/file.h"
+#include "train/manifest.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+class ResumedOptions : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  struct Result {
+    ExitCode status;
+    std::string error;
+    bool says(const std::string& text) const { return error.find(text) != std::string::npos; }
+  };
+
+  static Result pretrain(const Words& words) {
+    std::vector<const char*> pointers{"cloze", "pretrain"};
+    for (const std::string& word : words) pointers.push_back(word.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int status = run_program(static_cast<int>(pointers.size()), pointers.data());
+    testing::internal::GetCapturedStdout();
+    return {static_cast<ExitCode>(status), testing::internal::GetCapturedStderr()};
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  // A new run of two steps, with `data` and whatever else is given.
+  Result start(const std::string& name, const Words& data) const {
+    Words words{"--vocab-size=61",
+                "--hidden-size=16",
+                "--num-hidden-layers=1",
+                "--num-attention-heads=2",
+                "--intermediate-size=16",
+                "--max-position-embeddings=16",
+                "--seq-length=16",
+                "--max-predictions-per-seq=3",
+                "--micro-batch-size=4",
+                "--base-learning-rate=0.01",
+                "--weight-decay-rate=0.1",
+                "--max-grad-norm=0.5",
+                "--warmup=0",
+                "--num-train-steps=2",
+                "--threads=1",
+                "--progress-bar=false",
+                "--save-path=" + path(name)};
+    words.insert(words.end(), data.begin(), data.end());
+    return pretrain(words);
+  }
+
+  nlohmann::json config(const std::string& checkpoint) const {
+    return formats::read_json_file(folder_ / checkpoint / "training_config.json");
+  }
+
+  std::string weights(const std::string& checkpoint) const {
+    return platform::read_file(folder_ / checkpoint / "model.safetensors");
+  }
+
+  std::string write_records(const std::string& name, uint64_t seed) const {
+    const data::GeneratedDataset samples({.sequence_length = 16,
+                                          .max_predictions = 3,
+                                          .vocabulary_size = 61,
+                                          .size = 20,
+                                          .seed = seed});
+    formats::TfRecordWriter writer(folder_ / name);
+    for (int64_t i = 0; i < samples.size(); ++i) {
+      const std::string bytes =
+          data::encode_record(samples.sample(i, 0), {.sequence_length = 16, .max_predictions = 3});
+      writer.append(std::as_bytes(std::span(bytes)));
+    }
+    writer.commit();
+    return path(name);
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_resumed_options_test";
+};
+
+const Words kGenerated = {"--generated-data"};
+
+TEST_F(ResumedOptions, WhatIsNotGivenIsAsItWas) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  const Result resumed = pretrain({"--restore-dir", path("run"), "--num-train-steps", "4"});
+  ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_TRUE(resumed.says("note: from here on num_train_steps 4 (was 2)\n")) << resumed.error;
+  auto before = config("run/checkpoint-2"), after = config("run/checkpoint-4");
+  EXPECT_EQ(after.at("base_learning_rate"), 0.01);
+  EXPECT_EQ(after.at("max_grad_norm"), 0.5);
+  for (auto* one : {&before, &after}) {
+    one->erase("num_train_steps");
+    one->erase("restore_dir");
+  }
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(ResumedOptions, WhatChangesIsSaid) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  const Result resumed =
+      pretrain({"--restore-dir", path("run"), "--num-train-steps=3", "--base-learning-rate=0.02",
+                "--precision=bf16", "--save-path", path("other")});
+  ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_TRUE(resumed.says("base_learning_rate 0.02 (was 0.01)")) << resumed.error;
+  EXPECT_TRUE(resumed.says("precision \"bf16\" (was \"f32\")")) << resumed.error;
+  EXPECT_FALSE(resumed.says("weight_decay_rate")) << resumed.error;
+  EXPECT_EQ(config("other/checkpoint-3").at("weight_decay_rate"), 0.1);
+}
+
+TEST_F(ResumedOptions, WhatMustNotChangeIsRefusedByName) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  const Result other = pretrain({"--restore-dir", path("run"), "--num-train-steps=3",
+                                 "--micro-batch-size=8", "--save-path", path("other")});
+  EXPECT_EQ(other.status, ExitCode::kUsage);
+  EXPECT_TRUE(other.says("was made with global_batch_size 4, this run has 8; resume with the same"))
+      << other.error;
+  EXPECT_FALSE(fs::exists(path("other")));
+}
+
+TEST_F(ResumedOptions, OtherRecordsOfTheSameCountAreRefused) {
+  const std::string records = write_records("a.tfrecord", 1);
+  const std::string other = write_records("b.tfrecord", 2);
+  ASSERT_EQ(start("run", {"--train-file", records}).status, ExitCode::kSuccess);
+  const Result refused =
+      pretrain({"--restore-dir", path("run"), "--num-train-steps=3", "--train-file", other});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_TRUE(refused.says("was made with data \"20 records ")) << refused.error;
+  fs::rename(records, path("moved.tfrecord"));
+  const Result moved = pretrain({"--restore-dir", path("run"), "--num-train-steps=3",
+                                 "--train-file", path("moved.tfrecord")});
+  EXPECT_EQ(moved.status, ExitCode::kSuccess) << moved.error;
+}
+
+TEST_F(ResumedOptions, AnotherLengthGoesBeforeThatOfTheRun) {
+  const std::string records = write_records("a.tfrecord", 1);
+  ASSERT_EQ(start("run", {"--train-file", records}).status, ExitCode::kSuccess);
+  const Result resumed = pretrain({"--restore-dir", path("run"), "--epochs=1"});
+  EXPECT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_TRUE(fs::exists(path("run/checkpoint-5"))) << "20 samples by 4 a step";
+}
+
+TEST_F(ResumedOptions, AFolderWithoutCheckpointIsRefusedAndNothingMade) {
+  const Result refused =
+      pretrain({"--restore-dir", folder_.string(), "--save-path", path("new/run")});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_TRUE(refused.says("holds no checkpoint")) << refused.error;
+  EXPECT_FALSE(fs::exists(path("new")));
+}
+
+// Those of versions that kept neither the identity nor the options.
+TEST_F(ResumedOptions, ACheckpointThatSaysLessResumesWithAWord) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  const fs::path checkpoint = folder_ / "run" / "checkpoint-2";
+  auto state = formats::read_json_file(checkpoint / "state.json");
+  state["version"] = 1;
+  state.erase("identity");
+  platform::write_file_atomically(checkpoint / "state.json", formats::json_text(state));
+  fs::remove(checkpoint / train::kManifestName);
+  train::write_manifest(checkpoint, 2);
+  const Result resumed = pretrain({"--restore-dir", path("run"), "--num-train-steps=3"});
+  EXPECT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  EXPECT_TRUE(resumed.says("does not say what it was made with")) << resumed.error;
+  EXPECT_TRUE(fs::exists(path("run/checkpoint-3")));
+}
+
+TEST_F(ResumedOptions, TheStoredConfigurationGivesTheRunAgain) {
+  const std::string records = write_records("a.tfrecord", 1);
+  for (const Words& data : {kGenerated, Words{"--train-file", records}}) {
+    fs::remove_all(path("run"));
+    ASSERT_EQ(start("run", data).status, ExitCode::kSuccess);
+    const Result again = pretrain(
+        {"--config", path("run/checkpoint-2/training_config.json"), "--save-path", path("again")});
+    ASSERT_EQ(again.status, ExitCode::kSuccess) << again.error;
+    EXPECT_EQ(weights("again/checkpoint-2"), weights("run/checkpoint-2"));
+    fs::remove_all(path("again"));
+  }
+}
+
+TEST_F(ResumedOptions, AnOptionOfTextIsStillRefusedForRecords) {
+  const Result refused = start("run", {"--generated-data", "--mlm-prob=0.15"});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_TRUE(refused.says("mlm_prob is set, but the samples of generated_data")) << refused.error;
+}
+
+TEST_F(ResumedOptions, ARunFolderIsAStart) {
+  ASSERT_EQ(start("run", {"--generated-data", "--steps-per-ckpts=1"}).status, ExitCode::kSuccess);
+  Result next = start("next", {"--generated-data", "--init-checkpoint", path("run")});
+  EXPECT_EQ(next.status, ExitCode::kSuccess) << next.error;
+  EXPECT_TRUE(next.says("start values from " + path("run/checkpoint-2/model.safetensors")))
+      << next.error;
+  platform::write_file_atomically(path("run/checkpoint-2/model.safetensors"), "damaged");
+  next = start("older", {"--generated-data", "--init-checkpoint", path("run")});
+  EXPECT_EQ(next.status, ExitCode::kSuccess) << next.error;
+  EXPECT_TRUE(next.says("start values from " + path("run/checkpoint-1/model.safetensors")))
+      << next.error;
+}
+
+}  // namespace
+}  // namespace cloze::cli
