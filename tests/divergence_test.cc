@@ -125,21 +125,57 @@ TEST_P(Divergence, NamesTheOperatorWhereItBegan) {
   struct Place {
     std::string weight, node, reads;
   };
-  const Place places[] = {
-      {kQuery, "bert.encoder.layer.1.attention.self.query.linear", kQuery},
-      {"bert.encoder.layer.0.intermediate.dense.weight",
-       "bert.encoder.layer.0.intermediate.dense.linear",
-       "bert.encoder.layer.0.intermediate.dense.weight"},
-      {"bert.encoder.layer.2.output.dense.weight",
-       "bert.encoder.layer.2.output.dropout_add_layer_norm",
-       "bert.encoder.layer.2.output.LayerNorm.weight"},
-      {"bert.embeddings.word_embeddings.weight", "bert.embeddings.layer_norm",
-       "bert.embeddings.LayerNorm.weight"}};
+  const Place places[] = {{kQuery, "bert.encoder.layer.1.attention.self.query.linear", kQuery},
+                          {"bert.encoder.layer.0.intermediate.dense.weight",
+                           "bert.encoder.layer.0.intermediate.dense.linear",
+                           "bert.encoder.layer.0.intermediate.dense.weight"},
+                          {"bert.encoder.layer.2.output.dense.weight",
+                           "bert.encoder.layer.2.output.dropout_add_layer_norm",
+                           "bert.encoder.layer.2.output.LayerNorm.weight"},
+                          {"bert.embeddings.word_embeddings.weight", "bert.embeddings.layer_norm",
+                           "bert.embeddings.LayerNorm.weight"}};
   for (const Place& place : places) {
     const std::string message = message_of(fill_alternating(place.weight, 3e38f), run);
     EXPECT_TRUE(contains(
         message, "nothing was updated. It began in " + place.node + ", with " + place.reads))
         << place.weight << ": " << message;
+  }
+}
+
+// The loss is finite, and its gradient becomes infinite in the middle of the backward pass: the
+// attention of layer 2 normalises a small input, which multiplies a large gradient.
+TEST_P(Divergence, NamesTheOperatorOfAGradient) {
+  const train::TrainingOptions run = resumed();
+  const auto change = [](engine::Session& session) {
+    fill_alternating("bert.encoder.layer.1.output.LayerNorm.weight", 1e-6f)(session);
+    for (const char* zeros : {"bert.encoder.layer.1.output.LayerNorm.bias",
+                              "bert.encoder.layer.2.attention.output.dense.weight",
+                              "bert.encoder.layer.2.attention.output.dense.bias"}) {
+      fill_alternating(zeros, 0.0f)(session);
+    }
+    const std::span<float> logits = session.values<float>("cls.seq_relationship.weight");
+    for (size_t i = 0; i < logits.size(); ++i) logits[i] = i < logits.size() / 2 ? 1e37f : -1e37f;
+  };
+  const std::string message = message_of(change, run);
+  EXPECT_FALSE(contains(message, "loss inf") || contains(message, "loss nan")) << message;
+  EXPECT_TRUE(contains(message,
+                       "It began in bert.encoder.layer.2.attention.output.dropout_add_layer_"
+                       "norm"))
+      << message;
+}
+
+// What operators leave unwritten, and padding, is not taken for an origin.
+TEST_P(Divergence, AFiniteStepNamesNothing) {
+  const train::TrainingOptions run = options();
+  train::TrainingStep step(run.step);
+  step.session().initialize_parameters(1);
+  data::Loader loader(
+      {.dataset = run.dataset, .global_batch_size = 7, .capacity = run.step.capacity, .seed = 1});
+  for (int64_t index = 0; index < 3; ++index) {
+    const data::StepBatch batch = loader.next();
+    ASSERT_TRUE(step.run(batch, index, 0.001).is_finite());
+    EXPECT_EQ(train::origin_of(step, batch, index),
+              "Computed again it is finite: the machine may be at fault");
   }
 }
 
