@@ -18,7 +18,8 @@ struct UpdateVariant {
   ops::MomentAttributes attributes;
   bool has_zero_parameter = false;
   bool has_infinite_gradient = false;  // with the scale 0 that follows from it
-  bool has_infinite_moment = false;    // whose update is not finite: check tells
+  bool has_infinite_moment = false;    // v, which leaves the parameter finite: check tells
+  bool has_infinite_rate = false;      // which leaves the moments finite: check tells
 };
 
 std::vector<UpdateVariant> update_variants() {
@@ -29,7 +30,8 @@ std::vector<UpdateVariant> update_variants() {
           {"other constants", {.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1}},
           {"zero parameter", {.weight_decay = 0.01}, true},
           {"infinite gradient", {.weight_decay = 0.01}, false, true},
-          {"infinite moment", {.weight_decay = 0.01}, false, false, true}};
+          {"infinite moment", {.weight_decay = 0.01}, false, false, true},
+          {"infinite rate", {.weight_decay = 0.01}, false, false, false, true}};
 }
 
 void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
@@ -45,7 +47,8 @@ void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
     inputs[kGradient].values.back() = kInfinity;
     inputs[kScale].values = {0.0};
   }
-  if (variant.has_infinite_moment) inputs[kM].values.back() = kInfinity;
+  if (variant.has_infinite_moment) inputs[kV].values.back() = kInfinity;
+  if (variant.has_infinite_rate) inputs[kLearningRate].values = {kInfinity};
 }
 
 void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape) {
