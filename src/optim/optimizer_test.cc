@@ -35,7 +35,9 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
 
   int updates = 0;
   for (const graph::Node& node : graph.nodes()) {
-    if (node.op == &ops::kGradientScale) EXPECT_EQ(node.inputs.back(), loss);
+    if (node.op == &ops::kGradientScale) {
+      EXPECT_EQ(node.inputs.back(), loss);
+    }
     if (node.op != &ops::kLamb) continue;
     ++updates;
     const auto& attributes = std::any_cast<const ops::MomentAttributes&>(node.attributes);
