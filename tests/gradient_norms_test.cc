@@ -1,0 +1,214 @@
+// Losses and gradient norms of many small models against transformers in double precision
+// (scripts/make_gradient_fixtures), with one instruction set a process:
+//
+//   gradient_norms_test avx2 [flags of GoogleTest]      exit 77: this machine lacks it
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+
+#include "base/philox.h"
+#include "data/packer.h"
+#include "engine/instruction_set.h"
+#include "formats/json.h"
+#include "models/hugging_face_config.h"
+#include "train/training_step.h"
+
+namespace cloze::tests {
+namespace {
+
+constexpr int kLacking = 77;
+constexpr uint64_t kIdStream = 1000, kLabelStream = 2000, kNextSentenceStream = 3000;
+constexpr int32_t kEverySixth = 6;
+
+struct Case {
+  models::BertConfig model;
+  uint64_t seed = 0;
+  std::vector<int64_t> lengths;
+  bool next_sentence = false;
+  data::MicroBatchCapacity capacity;
+  double mlm_loss = 0.0, nsp_loss = 0.0, gradient_norm = 0.0;
+  std::vector<double> norms;  // of parameters in the order of their names
+};
+
+Case case_of(const nlohmann::json& json) {
+  return {
+      .model = {.vocab_size = json.at("vocab_size"),
+                .hidden_size = json.at("hidden_size"),
+                .num_hidden_layers = json.at("num_hidden_layers"),
+                .num_attention_heads = json.at("num_attention_heads"),
+                .intermediate_size = json.at("intermediate_size"),
+                .max_position_embeddings = json.at("max_position_embeddings"),
+                .hidden_act = models::activation_named(json.at("hidden_act").get<std::string>()),
+                .hidden_dropout_prob = 0.0,
+                .attention_probs_dropout_prob = 0.0,
+                .layer_norm_eps = json.at("layer_norm_eps")},
+      .seed = json.at("seed"),
+      .lengths = json.at("lengths"),
+      .next_sentence = json.at("next_sentence"),
+      .capacity = {.tokens = json.at("capacity")[0],
+                   .sequences = json.at("capacity")[1],
+                   .predictions = json.at("capacity")[2]},
+      .mlm_loss = json.at("mlm_loss"),
+      .nsp_loss = json.at("nsp_loss"),
+      .gradient_norm = json.at("gradient_norm"),
+      .norms = json.at("norms")};
+}
+
+std::vector<Case> read_cases() {
+  std::vector<Case> cases;
+  const std::string path = std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/gradient_norms.json";
+  for (const nlohmann::json& json : formats::read_json_file(path)) cases.push_back(case_of(json));
+  return cases;
+}
+
+int32_t draw(PhiloxStream& stream, int64_t bound) {
+  return static_cast<int32_t>(stream.next() % static_cast<uint64_t>(bound));
+}
+
+std::vector<data::Sample> samples_of(const Case& test) {
+  std::vector<data::Sample> samples;
+  PhiloxStream next_sentence(test.seed, kNextSentenceStream);
+  for (size_t row = 0; row < test.lengths.size(); ++row) {
+    PhiloxStream ids(test.seed, kIdStream + row);
+    PhiloxStream labels(test.seed, kLabelStream + row);
+    const auto length = static_cast<int32_t>(test.lengths[row]);
+    data::Sample sample{.next_sentence_label = draw(next_sentence, 2)};
+    if (!test.next_sentence) sample.next_sentence_label = -1;
+    for (int32_t p = 0; p < length; ++p) {
+      sample.input_ids.push_back(1 + draw(ids, test.model.vocab_size - 1));
+      sample.token_type_ids.push_back(p >= length / 2 ? 1 : 0);
+      const int32_t label = draw(labels, test.model.vocab_size);
+      if (p % kEverySixth != 1) continue;
+      sample.masked_positions.push_back(p);
+      sample.masked_labels.push_back(label);
+    }
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+std::vector<std::string> sorted_parameters(const graph::Graph& graph) {
+  std::vector<std::string> names;
+  for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+    names.push_back(graph.info(value).name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+void draw_parameters(engine::Session& session, uint64_t seed) {
+  const std::vector<std::string> names = sorted_parameters(session.graph());
+  for (size_t i = 0; i < names.size(); ++i) {
+    PhiloxStream stream(seed, i);
+    const Shape& shape = session.graph().type(*session.graph().find(names[i])).shape;
+    const bool is_small = shape.rank() == 1 || shape[1] > 96;
+    const double offset = names[i].ends_with("LayerNorm.weight") ? 1.0 : 0.0;
+    for (float& value : session.values<float>(names[i])) {
+      const double unit = (stream.next() >> 8) * 0x1p-23 - 1.0;
+      value = static_cast<float>(offset + unit * (is_small ? 0x1p-3 : 0x1p-2));
+    }
+  }
+  session.refresh();
+}
+
+double norm_of(std::span<const float> values) {
+  double squares = 0.0;
+  for (const double value : values) squares += value * value;
+  return std::sqrt(squares);
+}
+
+// Sums in a row on the way to a gradient.
+double operators(const Case& test) {
+  return 2.0 * (8.0 * static_cast<double>(test.model.num_hidden_layers) + 8.0);
+}
+
+// First-order rounding error, relative to what is summed up to a gradient: every value on the way
+// is a sum of at most K rounded terms, and independent errors add like sqrt(K).
+double tolerance_f32(const Case& test) {
+  const models::BertConfig& m = test.model;
+  const double sum_length = static_cast<double>(
+      std::max({m.intermediate_size, m.hidden_size, m.vocab_size, std::ranges::max(test.lengths)}));
+  return unit_roundoff(DType::kF32) * std::sqrt(sum_length) * operators(test);
+}
+
+// In bf16 sums are kept in f32 and rounded when they are stored, so only these errors add up; of a
+// norm over all parameters they are independent.
+double tolerance_bf16(const Case& test) {
+  return unit_roundoff(DType::kBF16) * std::sqrt(operators(test));
+}
+
+// By name. A bias has the summands of its weight, and they may cancel: the key bias shifts all
+// scores of a row alike, so its exact gradient is 0.
+std::map<std::string, double> scales_of(const std::vector<std::string>& names,
+                                        const std::vector<double>& norms) {
+  std::map<std::string, double> scales;
+  for (size_t i = 0; i < names.size(); ++i) scales[names[i]] = norms[i];
+  for (auto& [name, scale] : scales) {
+    const auto weight = scales.find(name.substr(0, name.rfind('.')) + ".weight");
+    if (name.ends_with(".bias") && weight != scales.end()) scale = std::max(scale, weight->second);
+  }
+  return scales;
+}
+
+void PrintTo(const Case& test, std::ostream* out) {
+  *out << "seed " << test.seed << ", " << test.model.num_hidden_layers << " layers of "
+       << test.model.num_attention_heads << " heads, hidden size " << test.model.hidden_size
+       << ", sequences of";
+  for (const int64_t length : test.lengths) *out << " " << length;
+}
+
+class GradientNorms : public testing::TestWithParam<Case> {
+ protected:
+  // The step's forward and backward pass and its norm; the losses and the norm are compared.
+  train::TrainingStep compute(DType dtype, double relative) const {
+    const Case& test = GetParam();
+    train::TrainingStep step(
+        {.model = test.model, .capacity = test.capacity, .compute_dtype = dtype});
+    draw_parameters(step.session(), test.seed);
+    const auto result = step.accumulate(data::pack(samples_of(test), test.capacity), 0);
+    step.update(0, 0.0);
+    EXPECT_NEAR(result.losses[0].loss, test.mlm_loss, relative * test.mlm_loss);
+    EXPECT_NEAR(result.losses[1].loss, test.nsp_loss, relative * test.nsp_loss);
+    EXPECT_NEAR(step.session().values<float>("gradient_norm")[0], test.gradient_norm,
+                relative * test.gradient_norm);
+    return step;
+  }
+};
+
+TEST_P(GradientNorms, OfF32AreThoseOfTransformers) {
+  const Case& test = GetParam();
+  const double relative = tolerance_f32(test);
+  train::TrainingStep step = compute(DType::kF32, relative);
+  const std::vector<std::string> names = sorted_parameters(step.session().graph());
+  ASSERT_EQ(names.size(), test.norms.size());
+  const std::map<std::string, double> scales = scales_of(names, test.norms);
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_NEAR(norm_of(step.session().values<float>("gradient." + names[i])), test.norms[i],
+                relative * scales.at(names[i]))
+        << names[i];
+  }
+}
+
+TEST_P(GradientNorms, OfBFloat16AreNearThoseOfTransformers) {
+  compute(DType::kBF16, tolerance_bf16(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, GradientNorms, testing::ValuesIn(read_cases()),
+                         [](const auto& info) { return std::to_string(info.param.seed); });
+
+}  // namespace
+}  // namespace cloze::tests
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const std::string set = argc > 1 ? argv[1] : "";
+  if (!set.empty() && !std::ranges::count(cloze::engine::instruction_sets(), set)) {
+    std::cout << "this machine has no " << set << "\n";
+    return cloze::tests::kLacking;
+  }
+  if (!set.empty()) cloze::engine::limit_instruction_set(set);
+  return RUN_ALL_TESTS();
+}
