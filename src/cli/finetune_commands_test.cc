@@ -425,13 +425,13 @@ TEST_F(FinetuneCommands, TheShippedConfigurationsAreAccepted) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(CLOZE_SOURCE_DIR "/configs")) {
     const std::string name = entry.path().filename().string();
-    const bool is_squad = name.starts_with("squad_");
-    if (!is_squad && !name.starts_with("glue_")) continue;
+    const bool is_squad = name.find("squad") != std::string::npos;
+    if (!is_squad && name.find("glue") == std::string::npos) continue;
     ++count;
     std::vector<std::string> arguments = {is_squad ? "squad" : "glue", "--config", entry.path(),
                                           "--vocab-file", path("no_vocab.txt")};
     if (!is_squad) arguments = arguments + std::vector<std::string>{"--data-dir", folder_};
-    if (name.starts_with("glue_") && name.find("regr") == std::string::npos) {
+    if (!is_squad && name.find("regr") == std::string::npos) {
       arguments = arguments + std::vector<std::string>{"--task-name", "RTE"};
     }
     const Result result = run(arguments);
@@ -440,7 +440,7 @@ TEST_F(FinetuneCommands, TheShippedConfigurationsAreAccepted) {
     EXPECT_TRUE(lacks_model || lacks_words) << name << ": " << result.error;
     EXPECT_EQ(result.error.find("note:"), std::string::npos) << name << ": " << result.error;
   }
-  EXPECT_GE(count, 8);
+  EXPECT_GE(count, 11);
 }
 
 // The sizes are the configuration's, or those of a model to start from; never silently BERT-base's.
