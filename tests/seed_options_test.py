@@ -1,4 +1,4 @@
-"""docs/seed-options.md tells the truth: each option of the older systems is given to the program,
+"""docs/fidelity/options.md tells the truth: each option of the older systems is given to the program,
 and what it does then is what the word of its row says.
 
 Usage: seed_options_test.py PROGRAM
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-DOCUMENT = pathlib.Path(__file__).resolve().parent.parent / "docs" / "seed-options.md"
+DOCUMENT = pathlib.Path(__file__).resolve().parent.parent / "docs" / "fidelity" / "options.md"
 PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else "cloze"
 
 PRETRAINING = "Graphcore TensorFlow 1: the pre-training program"

@@ -1,5 +1,5 @@
 // Everything `cloze pretrain` can be told. Names and meanings are those of Graphcore's BERT where
-// it has them; docs/seed-options.md compares.
+// it has them; docs/fidelity/options.md compares.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What every command that trains can be told, and the arithmetic of its batches and steps. Names
-// and meanings are those of Graphcore's BERT where it has them; docs/seed-options.md compares.
+// and meanings are those of Graphcore's BERT where it has them; docs/fidelity/options.md compares.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 //
 // Nothing goes missing unsaid: whatever is left out, new, or of no known name is in the notes.
 // What each step does, and what it does otherwise than Graphcore's convert_ckpt.py:
-// docs/checkpoints.md.
+// docs/guides/checkpoints.md.
 #pragma once
 
 #include <cstdint>

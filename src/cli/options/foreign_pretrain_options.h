@@ -1,5 +1,5 @@
 // Options of Graphcore's BERT programs that are known here and not followed.
-// docs/seed-options.md says the same, for people.
+// docs/fidelity/options.md says the same, for people.
 #pragma once
 
 #include <vector>

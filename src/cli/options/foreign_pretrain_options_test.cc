@@ -8,7 +8,7 @@ namespace cloze::cli {
 namespace {
 
 TEST(ForeignPretrainOptions, EachHasAReasonAndARowInTheDocument) {
-  const std::string document = platform::read_file(CLOZE_SOURCE_DIR "/docs/seed-options.md");
+  const std::string document = platform::read_file(CLOZE_SOURCE_DIR "/docs/fidelity/options.md");
   for (const ForeignOption& option : foreign_pretrain_options()) {
     EXPECT_FALSE(option.reason.empty()) << option.name;
     EXPECT_NE(document.find("`" + option.name + "`"), std::string::npos) << option.name;

@@ -1,0 +1,91 @@
+"""The documents hold together: links lead somewhere, and the scripts, configurations and commands that
+they name are there."""
+import functools
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else None
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"```.*?```", re.DOTALL)
+COMMAND = re.compile(r"^\s*(?:build/release/)?cloze +(.*)$", re.MULTILINE)
+
+
+def documents():
+    return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def anchors(text):
+    """As the hosting sites make them of headings."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def commands(text):
+    """Each `cloze ...` in a fenced block as words, its continued lines joined."""
+    for block in FENCE.findall(text):
+        block = re.sub(r"\\\n\s*", " ", block)
+        for line in COMMAND.findall(block):
+            yield line.split(" #")[0].split()
+
+
+@functools.cache
+def printed_help(command):
+    result = subprocess.run([PROGRAM, *command, "--help"], capture_output=True, text=True)
+    return result.stdout if result.returncode == 0 else None
+
+
+def help_of(words):
+    """Of the command that the first words name: `data records`, `plan`; of cloze itself for an option."""
+    if words[0].startswith("-"):
+        return printed_help(())
+    return printed_help(tuple(words[:2])) if words[0] in ("data", "score") else printed_help((words[0],))
+
+
+class Documents(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        for document in documents():
+            text = document.read_text()
+            for link in LINK.findall(FENCE.sub("", text)):
+                if re.match(r"https?:", link):
+                    continue
+                path, _, anchor = link.partition("#")
+                target = document.parent / path if path else document
+                with self.subTest(document=str(document.relative_to(ROOT)), link=link):
+                    self.assertTrue(target.exists())
+                    if anchor and target.suffix == ".md":
+                        self.assertIn(anchor, anchors(target.read_text()))
+
+    def test_every_document_is_in_the_index(self):
+        index = (ROOT / "docs" / "README.md").read_text()
+        for document in sorted(ROOT.glob("docs/**/*.md")):
+            path = document.relative_to(ROOT / "docs").as_posix()
+            with self.subTest(document=path):
+                self.assertTrue(path == "README.md" or f"]({path})" in index)
+
+    def test_scripts_and_configurations_exist(self):
+        for document in documents():
+            for path in re.findall(r"\b((?:scripts|configs|examples)/[\w.]+)", document.read_text()):
+                with self.subTest(document=str(document.relative_to(ROOT)), path=path):
+                    file = ROOT / path.rstrip(".")
+                    self.assertTrue(file.exists() or file.with_name(file.name + ".json").exists()
+                                    or path.endswith("_") and any(ROOT.glob(path + "*")))
+
+    @unittest.skipUnless(PROGRAM, "no program given")
+    def test_commands_and_their_options_exist(self):
+        for document in documents():
+            for words in commands(document.read_text()):
+                help_text = help_of(words)
+                with self.subTest(document=str(document.relative_to(ROOT)), command=" ".join(words)):
+                    self.assertIsNotNone(help_text, "no such command")
+                    for word in words:
+                        if word.startswith("--"):
+                            self.assertRegex(help_text, re.escape(word.split("=")[0]) + r"\b")
+
+
+if __name__ == "__main__":
+    unittest.main()
