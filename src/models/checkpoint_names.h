@@ -4,9 +4,9 @@
 //   Google         bert/encoder/layer_0/attention/output/dense/kernel         [in, out]
 //   Graphcore      bert/encoder/layer_0/attention/projection/dense/kernel     [in, out]
 //
-// docs/fidelity/checkpoints.md has the table. Sources: google-research/bert modeling.py, run_squad.py,
-// run_classifier.py; graphcore/examples nlp/bert/tensorflow1/modeling.py; transformers
-// modeling_bert.py.
+// docs/fidelity/checkpoints.md has the table. Sources: google-research/bert modeling.py,
+// run_squad.py, run_classifier.py; graphcore/examples nlp/bert/tensorflow1/modeling.py;
+// transformers modeling_bert.py.
 #pragma once
 
 #include <optional>
