@@ -8,6 +8,7 @@
 #include "cli/inference/inference_options.h"
 #include "cli/pretrain_data.h"
 #include "cli/resumed_options.h"
+#include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "models/hugging_face_config.h"
@@ -38,6 +39,7 @@ struct Command {
 void print_plan(const PretrainOptions& options, bool with_kernels) {
   fmt::print("{}", describe_plan(training_step_options(options),
                                  batch_plan(options).sequences_per_step, with_kernels));
+  fmt::print("{}", describe_run(options, product_rate(options)));
 }
 
 // Shapes of tensors say neither how many heads there are nor how numbers are computed.
@@ -83,7 +85,8 @@ void add_pretrain(Subcommand parent) {
 }
 
 void add_plan(Subcommand parent) {
-  Subcommand app = parent.add_subcommand("plan", "Say what a configuration takes; run nothing");
+  Subcommand app = parent.add_subcommand(
+      "plan", "Say what memory and time a configuration takes; train nothing");
   const auto command = std::make_shared<Command>();
   command->options.compile_only = true;  // needs no data
   command->table.add_flags(app.app());

@@ -1,0 +1,30 @@
+// How long a pre-training run will take on this machine, before it starts.
+//
+//   seconds = useful FLOPs of the run (models/bert_flops.h) / rate of a matrix product
+//
+// The product is the largest of the model's own, [T, H] x [H, F] in the run's precision and on its
+// threads. Measuring its rate takes a tenth of a second. It is an estimate: every sequence counts
+// as a full one, and all operators as if they were as fast as that product.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/pretrain_options.h"
+
+namespace cloze::cli {
+
+// Useful FLOPs of full sequences with as many predictions as they may have.
+double training_flops(const PretrainOptions& options, int64_t sequences);
+
+// FLOP/s of the product; the best of a few.
+double product_rate(const PretrainOptions& options);
+
+// "40 seconds", "8.2 hours", "7.4 years": two digits, in the unit a person would take.
+std::string rough_duration(double seconds);
+
+// Two lines for `cloze plan`: what the run sees, and how long that takes at `rate` FLOP/s. Of a run
+// in epochs, whose data are not known here, the time of a million sequences.
+std::string describe_run(const PretrainOptions& options, double rate);
+
+}  // namespace cloze::cli
