@@ -58,6 +58,12 @@ class InstallTest(unittest.TestCase):
     def library_folder(self):
         return next(self.tree.rglob("libcloze_runtime.so")).parent
 
+    def test_the_manual_page_and_the_completion_are_there(self):
+        page = (self.tree / "share" / "man" / "man1" / "cloze.1").read_text()
+        self.assertIn(".SS cloze data records", page)
+        completion = self.tree / "share" / "bash-completion" / "completions" / "cloze"
+        run("bash", "-n", completion)
+
     def test_cmake_finds_the_package(self):
         build = self.folder / "build"
         run("cmake", "-S", self.folder, "-B", build, f"-DCMAKE_PREFIX_PATH={self.tree}")

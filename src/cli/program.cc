@@ -32,6 +32,7 @@
 #include "cli/inference/serve.h"
 #include "cli/inspect.h"
 #include "cli/options/arguments.h"
+#include "cli/options/command_texts.h"
 #include "cli/out_of_memory.h"
 #include "cli/pretrain.h"
 #include "cli/score.h"
@@ -74,6 +75,19 @@ void add_commands(Subcommand program) {
   add_tokenize(program);
 }
 
+// Options of the program itself: each prints a text and ends.
+void add_texts(CLI::App& program) {
+  program.set_version_flag("--version", version_text);
+  const auto add = [&](const char* flag, const char* help, auto text) {
+    program.add_flag_callback(
+        flag, [text] { throw CLI::CallForVersion(text(), 0); }, help);
+  };
+  add("--completion", "Print the completion script for bash",
+      [&program] { return bash_completion(program); });
+  add("--manual", "Print the manual page, for man -l -",
+      [&program] { return manual_page(program, short_version()); });
+}
+
 // Runs what the arguments ask for.
 void parse(CLI::App& program, std::vector<std::string> words) {
   check_words(program, words);
@@ -90,9 +104,9 @@ void parse(CLI::App& program, std::vector<std::string> words) {
 
 int run_program(int argc, const char* const* argv) {
   platform::ignore_file_size_signal();
-  CLI::App program("cloze: trains BERT, from plain text to a served model", "cloze");
+  CLI::App program("Trains BERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
-  program.set_version_flag("--version", version_text);
+  add_texts(program);
   add_commands(Subcommand(program));
   try {
     parse(program, command_line_words(argc, argv));

@@ -1,6 +1,6 @@
 // A subcommand of the program and its options. The parser behind it (CLI11) is known to
-// subcommand.cc, option_table.cc, arguments.cc and program.cc only: its headers cost more to
-// compile than all of a command's own code.
+// subcommand.cc, option_table.cc, arguments.cc, command_texts.cc and program.cc only: its headers
+// cost more to compile than all of a command's own code.
 #pragma once
 
 #include <functional>
