@@ -12,7 +12,7 @@ PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else None
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"```.*?```", re.DOTALL)
-COMMAND = re.compile(r"^\s*(?:build/release/)?cloze +(.*)$", re.MULTILINE)
+COMMAND = re.compile(r"^\s*(?:\$ )?(?:build/release/)?cloze +([^|<>\n]*)", re.MULTILINE)
 
 
 def documents():
