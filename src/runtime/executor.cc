@@ -89,21 +89,11 @@ std::optional<NonFiniteOutput> Executor::run_until_non_finite(graph::Phase phase
   size_t launch = 0;
   for (const Node& node : graph().nodes()) {
     if (node.phase != phase) continue;
-    clear_written(node);
     Bound& bound = bound_[static_cast<size_t>(phase)][launch++];
     bound.kernel->run({bound.inputs, bound.outputs, workspace});
     if (auto found = find_non_finite_output(node)) return found;
   }
   return std::nullopt;
-}
-
-// What stands there is another value's, perhaps of another dtype.
-void Executor::clear_written(const Node& node) {
-  for (const graph::Value output : node.outputs) {
-    if (graph().info(output).kind != ValueKind::kIntermediate) continue;
-    const std::span<std::byte> target = bytes(output);
-    std::memset(target.data(), 0, target.size());
-  }
 }
 
 std::optional<NonFiniteOutput> Executor::find_non_finite_output(const Node& node) {

@@ -36,7 +36,7 @@ class Executor {
 
   void run(graph::Phase phase);
   // The same, looking at what each launch writes: stops after the first that writes a number that
-  // is not finite. Parts of an output that its kernel leaves alone do not count.
+  // is not finite.
   std::optional<NonFiniteOutput> run_until_non_finite(graph::Phase phase);
 
   // The bytes of a value. Inputs and variables at any time; outputs until the next run.
@@ -61,7 +61,6 @@ class Executor {
   };
 
   std::byte* address(const plan::Location& location) const;
-  void clear_written(const graph::Node& node);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
   plan::Program program_;

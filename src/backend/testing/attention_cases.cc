@@ -55,7 +55,6 @@ KernelCase forward_case(const AttentionSizes& sizes, double rate, DType dtype) {
                          Random& random) { fill_sequences(inputs, 3, sizes, random); },
       .summed_terms = std::max(sizes.longest(), sizes.head_size),
       .through_storage = {0},
-      .unspecified = {{.output = 1, .first = sizes.used_slots() * sizes.heads}},
       .why_zeros = sizes.why_zeros};
 }
 

@@ -110,20 +110,11 @@ Target target_of(const Prepared& prepared, const std::vector<bool>& accumulates)
   return target;
 }
 
-// The part of a result that the operator specifies.
-std::span<const double> specified(const KernelCase& kernel_case, size_t result,
-                                  const std::vector<double>& values) {
-  for (const UnspecifiedTail& tail : kernel_case.unspecified) {
-    if (tail.output == result) return {values.data(), static_cast<size_t>(tail.first)};
-  }
-  return values;
-}
-
 std::vector<std::string> doubts(const KernelCase& kernel_case, const Target& target) {
   std::vector<std::string> lines;
   if (!kernel_case.why_zeros.empty()) return lines;
   for (size_t result = 0; result < target.expected.size(); ++result) {
-    const auto expected = specified(kernel_case, result, target.expected[result].values);
+    const std::vector<double>& expected = target.expected[result].values;
     if (has_too_many_zeros(expected)) {
       lines.push_back(
           fmt::format("result {}: MISTRUSTED, too many expected values are zero", result));
@@ -164,33 +155,20 @@ std::string compare(std::span<const double> expected, std::span<const double> bo
       bounds[worst]);
 }
 
-// What of the bytes of a result must repeat: all but the unspecified tail.
-std::string_view repeatable(const KernelCase& kernel_case, size_t result, const Tensor& tensor,
-                            std::string_view bytes) {
-  const auto elements = specified(kernel_case, result, tensor.values).size();
-  return bytes.substr(0, elements * static_cast<size_t>(bytes_of(tensor.type.dtype)));
-}
-
-std::vector<std::string> compare_all(const KernelCase& kernel_case, const Target& target,
-                                     const KernelOutcome& outcome) {
+std::vector<std::string> compare_all(const Target& target, const KernelOutcome& outcome) {
   std::vector<std::string> lines = outcome.violations;
   for (size_t result = 0; result < outcome.results.size(); ++result) {
-    const auto expected = specified(kernel_case, result, target.expected[result].values);
-    const std::string line = compare(expected, target.bounds[result], outcome.results[result]);
+    const std::string line =
+        compare(target.expected[result].values, target.bounds[result], outcome.results[result]);
     if (!line.empty()) lines.push_back(fmt::format("result {} {}", result, line));
   }
   return lines;
 }
 
-std::vector<std::string> compare_bytes(const KernelCase& kernel_case, const KernelOutcome& first,
-                                       const KernelOutcome& second) {
+std::vector<std::string> compare_bytes(const KernelOutcome& first, const KernelOutcome& second) {
   std::vector<std::string> lines;
   for (size_t result = 0; result < first.results.size(); ++result) {
-    const auto bytes_of_run = [&](const KernelOutcome& outcome) {
-      return repeatable(kernel_case, result, outcome.results[result],
-                        outcome.results_bytes[result]);
-    };
-    if (bytes_of_run(first) != bytes_of_run(second)) {
+    if (first.results_bytes[result] != second.results_bytes[result]) {
       lines.push_back(fmt::format("result {}: other bytes when run again", result));
     }
   }
@@ -247,8 +225,8 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
       return run_kernel(*kernel, request, prepared.inputs, prepared.initial_outputs);
     };
     const KernelOutcome first = run();
-    report_lines(compare_all(prepared.kernel_case, target, first));
-    if (effort.is_whole) report_lines(compare_bytes(prepared.kernel_case, first, run()));
+    report_lines(compare_all(target, first));
+    if (effort.is_whole) report_lines(compare_bytes(first, run()));
   }
 }
 

@@ -12,12 +12,6 @@
 
 namespace cloze::backend::testing {
 
-// Elements of an output from `first` on whose value the operator leaves open.
-struct UnspecifiedTail {
-  size_t output = 0;
-  int64_t first = 0;
-};
-
 struct KernelCase {
   std::string name;  // what is special about it; also the seed of its random numbers
   const graph::OpDefinition* op = nullptr;
@@ -33,7 +27,6 @@ struct KernelCase {
   double absolute_error = 0.0;  // what the operator may be off by beside rounding (tolerance.h)
   // The operator's header bounds errors by norms of whole matrices, not row by row.
   bool is_bound_by_norms = false;
-  std::vector<UnspecifiedTail> unspecified;
   // Why most of the expected values may be zero; empty: they may not.
   std::string why_zeros;
 };
