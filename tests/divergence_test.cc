@@ -105,6 +105,12 @@ std::function<void(engine::Session&)> fill_alternating(const std::string& name, 
   };
 }
 
+// The classes of the next sentence get opposite weights: their gradients do not cancel.
+void set_apart(engine::Session& session, float size) {
+  const std::span<float> weights = session.values<float>("cls.seq_relationship.weight");
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = i < weights.size() / 2 ? size : -size;
+}
+
 TEST_P(Divergence, NamesAWeightThatWasNotFiniteBefore) {
   const train::TrainingOptions run = resumed();
   for (const std::string& name :
@@ -153,8 +159,7 @@ TEST_P(Divergence, NamesTheOperatorOfAGradient) {
                               "bert.encoder.layer.2.attention.output.dense.bias"}) {
       fill_alternating(zeros, 0.0f)(session);
     }
-    const std::span<float> logits = session.values<float>("cls.seq_relationship.weight");
-    for (size_t i = 0; i < logits.size(); ++i) logits[i] = i < logits.size() / 2 ? 1e37f : -1e37f;
+    set_apart(session, 1e37f);
   };
   const std::string message = message_of(change, run);
   EXPECT_FALSE(contains(message, "loss inf") || contains(message, "loss nan")) << message;
@@ -235,6 +240,91 @@ TEST_P(Divergence, AnUpdateThatOverflowsIsNotSaved) {
       << moment;
 }
 
+// The parameter with the largest gradient in the step after two, as `change` leaves it.
+std::string largest_gradient(const train::TrainingOptions& run,
+                             const std::function<void(engine::Session&)>& change) {
+  train::Training training(run, ignore);
+  train::TrainingStep step(run.step);
+  engine::Session& session = step.session();
+  std::string largest;
+  double most = -1.0;
+  for (const graph::Value value : session.graph().variables(graph::VariableRole::kParameter)) {
+    const std::string& name = session.graph().info(value).name;
+    session.write<float>(name, training.session().values<float>(name));
+  }
+  change(session);
+  session.refresh();
+  step.accumulate(data::load_step({.dataset = run.dataset,
+                                   .global_batch_size = run.global_batch_size,
+                                   .capacity = run.step.capacity,
+                                   .seed = run.seed},
+                                  2),
+                  2);
+  for (const graph::Value value : session.graph().variables(graph::VariableRole::kGradient)) {
+    double squares = 0.0;
+    const graph::ValueInfo& info = session.graph().info(value);
+    for (const double one : session.values<float>(info.name)) squares += one * one;
+    if (squares <= most) continue;
+    most = squares;
+    largest = session.graph().info(info.master).name;
+  }
+  return largest;
+}
+
+// Moments of many parameters overflow in one update: none of them is the cause of another.
+TEST_P(Divergence, OfManyThatOverflowTheLargestGradientIsNamed) {
+  train::TrainingOptions run = resumed();
+  run.step.optimizer.max_gradient_norm = 0.0;
+  for (const float size : {1e28f, 1e30f}) {
+    const auto change = [&](engine::Session& session) { set_apart(session, size); };
+    const std::string largest = largest_gradient(run, change);
+    EXPECT_NE(largest, "bert.embeddings.word_embeddings.weight") << "the first of the list";
+    const std::string message = message_of(change, run);
+    EXPECT_TRUE(contains(message, "left the finite numbers in optimizer.v." + largest))
+        << largest << ": " << message;
+    EXPECT_TRUE(contains(message, " other parameters, none of which has a larger gradient"))
+        << message;
+  }
+}
+
+// Each element is finite, and so are the sums of squares in double.
+TEST_P(Divergence, AGradientNormThatOverflowsNamesTheLargestGradient) {
+  const auto change = [](engine::Session& session) {
+    fill_alternating("bert.pooler.dense.weight", 0.0f)(session);
+    set_apart(session, 1e38f);
+  };
+  const std::string message = message_of(change, resumed());
+  EXPECT_TRUE(contains(message,
+                       "gradient norm inf; nothing was updated. Every gradient is finite, "
+                       "but the norm of all is more than f32 holds. The largest is that "
+                       "of bert.pooler.dense.weight (norm "))
+      << message;
+}
+
+// Weights of 1e30 are finite, and nothing can be computed with them.
+TEST_P(Divergence, WeightsThatNoLongerComputeAreNeitherScoredNorSaved) {
+  for (const auto kind : {optim::OptimizerKind::kAdamW, optim::OptimizerKind::kLamb}) {
+    fs::remove_all(folder_);
+    train::TrainingOptions first = options(2);
+    first.step.optimizer.kind = kind;
+    train::Training(first, ignore).run({});
+    // Saved at the next step, as the last one, and as the best.
+    for (const int64_t last : {6, 3}) {
+      train::TrainingOptions run = options(last);
+      run.step.optimizer.kind = kind;
+      run.restore_dir = run.save_path;
+      run.schedule.base_learning_rate = 1e30;
+      run.steps_per_evaluation = 3;
+      run.evaluate = [](engine::Session&, int64_t) -> double { throw std::logic_error("scored"); };
+      const std::string message = message_of([](engine::Session&) {}, run);
+      EXPECT_TRUE(contains(message,
+                           "the weights after step 3 are finite, but no longer give finite losses "
+                           "and gradients; they were not saved. It began in bert."))
+          << message;
+    }
+  }
+}
+
 TEST_P(Divergence, ALearningRateThatOverflowsIsNotSaved) {
   const auto nothing = [](engine::Session&) {};
   for (const auto kind : {optim::OptimizerKind::kAdamW, optim::OptimizerKind::kLamb}) {
@@ -248,7 +338,9 @@ TEST_P(Divergence, ALearningRateThatOverflowsIsNotSaved) {
     run.schedule.base_learning_rate = 1e300;  // infinite in f32
     const std::string message = message_of(nothing, run);
     EXPECT_TRUE(contains(message, "the update of step 3 ")) << message;
-    EXPECT_TRUE(contains(message, ".weight (element ")) << message;
+    EXPECT_TRUE(contains(message, "left the finite numbers in " + largest_gradient(run, nothing)))
+        << message;
+    EXPECT_TRUE(contains(message, ": the learning rate 6e+299 is more than f32 holds")) << message;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 namespace cloze::train {
@@ -14,30 +15,68 @@ std::string describe(const runtime::NonFiniteElement& element) {
   return fmt::format("element {} is {}", element.index, element.value);
 }
 
-// The variables of each parameter: its state, then itself.
-std::vector<Value> state_and_parameters(const graph::Graph& graph) {
-  std::map<int32_t, std::vector<Value>> states;
-  for (const Value state : graph.variables(VariableRole::kOptimizerState)) {
-    states[graph.info(state).master.index].push_back(state);
+// A parameter as an update sees it. Causes come first: moments, then the weight.
+struct Updated {
+  Value gradient;
+  std::vector<Value> written;
+};
+
+std::vector<Updated> updated_parameters(const graph::Graph& graph) {
+  std::map<int32_t, Updated> by_parameter;
+  for (const Value gradient : graph.variables(VariableRole::kGradient)) {
+    by_parameter[graph.info(gradient).master.index].gradient = gradient;
   }
-  std::vector<Value> ordered;
-  for (const Value parameter : graph.variables(VariableRole::kParameter)) {
-    const std::vector<Value>& moments = states[parameter.index];
-    ordered.insert(ordered.end(), moments.begin(), moments.end());
-    ordered.push_back(parameter);
+  for (const Value moment : graph.variables(VariableRole::kOptimizerState)) {
+    by_parameter[graph.info(moment).master.index].written.push_back(moment);
   }
-  return ordered;
+  std::vector<Updated> updated;
+  for (auto& [parameter, variables] : by_parameter) {
+    variables.written.push_back({parameter});
+    updated.push_back(std::move(variables));
+  }
+  return updated;
 }
 
-}  // namespace
-
-std::optional<std::string> find_non_finite_state(engine::Session& session) {
-  for (const Value value : state_and_parameters(session.graph())) {
+std::optional<std::string> find_non_finite_in(engine::Session& session,
+                                              const std::vector<Value>& values) {
+  for (const Value value : values) {
     const graph::ValueInfo& info = session.graph().info(value);
     const auto element = runtime::find_non_finite(session.bytes(info.name), info.type.dtype);
     if (element) return fmt::format("{} ({})", info.name, describe(*element));
   }
   return std::nullopt;
+}
+
+double gradient_norm(engine::Session& session, Value gradient) {
+  double squares = 0.0;
+  for (const float value : session.values<float>(session.graph().info(gradient).name)) {
+    squares += static_cast<double>(value) * value;
+  }
+  return std::sqrt(squares);
+}
+
+struct NamedNorm {
+  std::string name;
+  double norm = -1.0;
+};
+
+NamedNorm largest_gradient(engine::Session& session) {
+  const graph::Graph& graph = session.graph();
+  NamedNorm largest;
+  for (const Value gradient : graph.variables(VariableRole::kGradient)) {
+    const double norm = gradient_norm(session, gradient);
+    if (norm > largest.norm) largest = {graph.info(graph.info(gradient).master).name, norm};
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::optional<std::string> find_non_finite_state(engine::Session& session) {
+  std::vector<Value> state = session.graph().variables(VariableRole::kOptimizerState);
+  const std::vector<Value> parameters = session.graph().variables(VariableRole::kParameter);
+  state.insert(state.end(), parameters.begin(), parameters.end());
+  return find_non_finite_in(session, state);
 }
 
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index) {
@@ -46,9 +85,52 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
   }
   const auto found = step.find_non_finite(batch, step_index);
   if (!found) return "Computed again it is finite: the machine may be at fault";
+  if (found->tensor == "gradient_norm") {  // of gradients that were all finite when they were made
+    const NamedNorm largest = largest_gradient(step.session());
+    return fmt::format(
+        "Every gradient is finite, but the norm of all is more than f32 holds. The largest is that "
+        "of {} (norm {:.4g})",
+        largest.name, largest.norm);
+  }
   const std::string reads = found->reads.empty() ? "" : fmt::format(", with {}", found->reads);
   return fmt::format("It began in {}{}: {} ({})", found->node, reads, found->tensor,
                      describe(found->element));
+}
+
+std::string overflow_of(engine::Session& session, double learning_rate) {
+  int count = 0;
+  NamedNorm worst{.name = "no tensor"};
+  for (const Updated& parameter : updated_parameters(session.graph())) {
+    const auto found = find_non_finite_in(session, parameter.written);
+    if (!found) continue;
+    ++count;
+    const double norm = gradient_norm(session, parameter.gradient);
+    if (norm > worst.norm) worst = {*found, norm};
+  }
+  std::string text = "left the finite numbers in " + worst.name;
+  if (count > 1) {
+    text += fmt::format(
+        ", and in {} other parameters, none of which has a larger gradient (this one's has norm "
+        "{:.4g})",
+        count - 1, worst.norm);
+  }
+  if (!std::isfinite(static_cast<float>(learning_rate))) {
+    text += fmt::format(": the learning rate {} is more than f32 holds", learning_rate);
+  }
+  return text;
+}
+
+bool has_finite_gradients(TrainingStep& step, const data::MicroBatch& batch, int64_t step_index) {
+  engine::Session& session = step.session();
+  const StepResult result = step.accumulate({.micro_batches = {batch},
+                                             .num_tokens = batch.num_tokens,
+                                             .num_sequences = batch.num_sequences,
+                                             .num_predictions = batch.num_predictions},
+                                            step_index);
+  const auto found =
+      find_non_finite_in(session, session.graph().variables(VariableRole::kGradient));
+  session.clear(plan::Arena::kGradients);
+  return std::isfinite(result.loss()) && !found;
 }
 
 }  // namespace cloze::train

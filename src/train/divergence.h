@@ -17,10 +17,20 @@ class DivergenceError : public std::runtime_error {
 };
 
 // "bert.pooler.dense.weight (element 0 is nan)": the first parameter or optimiser state that is not
-// finite, in the order of updates and in each of causes: moments before weights.
+// finite.
 std::optional<std::string> find_non_finite_state(engine::Session& session);
 
 // "It began in ...", after StepResult::is_finite() was false. Computes the step again.
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index);
+
+// "left the finite numbers in ...", after StepResult::update_is_finite was false. An update
+// computes each parameter from its own gradient, so no parameter is the cause of another: of
+// several, the one with the largest gradient is named, and in it a moment before the weight, which
+// follows from it.
+std::string overflow_of(engine::Session& session, double learning_rate);
+
+// Whether the weights as they are give a finite loss and finite gradients: those that grew too far
+// in one update are finite themselves. Computes one micro-batch.
+bool has_finite_gradients(TrainingStep& step, const data::MicroBatch& batch, int64_t step_index);
 
 }  // namespace cloze::train

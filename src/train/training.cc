@@ -174,7 +174,8 @@ void Training::require_finite_start(const fs::path& source) {
   }
 }
 
-void Training::require_finite(const StepResult& result, const data::StepBatch& batch) {
+void Training::require_finite(const StepResult& result, const data::StepBatch& batch,
+                              double learning_rate) {
   if (!result.is_finite()) {
     throw DivergenceError(fmt::format(
         "step {} is not finite: loss {}, gradient norm {}; nothing was updated. {}. {}. Lower "
@@ -183,12 +184,25 @@ void Training::require_finite(const StepResult& result, const data::StepBatch& b
         last_saved()));
   }
   if (!result.update_is_finite) {
-    throw DivergenceError(fmt::format(
-        "the update of step {} (gradient norm {}) left the finite numbers in {}; it was not saved. "
-        "{}. Lower base_learning_rate, or set max_grad_norm",
-        state_.step + 1, result.gradient_norm,
-        find_non_finite_state(step_.session()).value_or("no tensor"), last_saved()));
+    throw DivergenceError(
+        fmt::format("the update of step {} (gradient norm {}) {}; it was not saved. {}. Lower "
+                    "base_learning_rate, or set max_grad_norm",
+                    state_.step + 1, result.gradient_norm,
+                    overflow_of(step_.session(), learning_rate), last_saved()));
   }
+}
+
+// Before weights are scored or saved: a checkpoint of them may take the place of the last good one.
+void Training::require_finite_gradients() {
+  if (!probe_ || probed_step_ == state_.step) return;
+  if (!has_finite_gradients(step_, *probe_, state_.step)) {
+    throw DivergenceError(fmt::format(
+        "the weights after step {} are finite, but no longer give finite losses and gradients; "
+        "they "
+        "were not saved. {}. {}. Lower base_learning_rate, or set max_grad_norm",
+        state_.step, origin_of(step_, {.micro_batches = {*probe_}}, state_.step), last_saved()));
+  }
+  probed_step_ = state_.step;
 }
 
 std::string Training::last_saved() const {
@@ -203,7 +217,7 @@ StepMetrics Training::train_one_step(const data::StepBatch& batch, double waited
   const double rate = optim::learning_rate(options_.schedule, step);
   const Clock::time_point start = Clock::now();
   const StepResult result = step_.run(batch, step, rate);
-  require_finite(result, batch);
+  require_finite(result, batch, rate);
   const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
   state_.step = step + 1;
   state_.samples += batch.num_sequences;
@@ -236,8 +250,9 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();
-    const data::StepBatch batch = loader.next();
+    data::StepBatch batch = loader.next();
     const StepMetrics metrics = train_one_step(batch, loader.waited_seconds() - waited_before);
+    probe_ = std::move(batch.micro_batches.front());
     const bool is_last = state_.step == options_.num_steps;
     if (state_.step % options_.steps_per_log == 0 || is_last) {
       history_.push_back(metrics);
@@ -258,6 +273,7 @@ bool Training::is_evaluation_due() const {
 }
 
 void Training::evaluate() {
+  require_finite_gradients();
   const std::optional<double> metric = options_.evaluate(step_.session(), state_.step);
   if (!metric) return;
   state_.evaluated_step = state_.step;
@@ -275,6 +291,7 @@ void Training::evaluate() {
 
 void Training::save() {
   if (last_saved_step_ == state_.step) return;
+  require_finite_gradients();
   std::vector<formats::TensorView> model = tensors(VariableRole::kParameter);
   const auto biases = models::absent_biases(options_.step.model, options_.step.head.kind);
   const std::vector<std::byte> zeros = zeros_for(biases);

@@ -7,7 +7,7 @@
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
 // for damaged checkpoints and for start values that are not finite; DivergenceError when a loss, a
 // gradient or what an update wrote is not finite: nothing of it is saved, and older checkpoints
-// stay.
+// stay. Weights are saved only after they gave a finite loss and gradients for a micro-batch.
 #pragma once
 
 #include <filesystem>
@@ -81,7 +81,8 @@ class Training {
   void adopt_best(const std::filesystem::path& folder);
   void require_finite_start(const std::filesystem::path& source);
   StepMetrics train_one_step(const data::StepBatch& batch, double waited_seconds);
-  void require_finite(const StepResult& result, const data::StepBatch& batch);
+  void require_finite(const StepResult& result, const data::StepBatch& batch, double learning_rate);
+  void require_finite_gradients();
   std::string last_saved() const;
   bool is_evaluation_due() const;
   void evaluate();
@@ -95,6 +96,8 @@ class Training {
   TrainingState state_;
   std::vector<StepMetrics> history_;  // logged steps, for trainer_state.json
   int64_t last_saved_step_ = -1;
+  std::optional<data::MicroBatch> probe_;  // of the last step
+  int64_t probed_step_ = -1;               // after which the weights gave finite gradients for it
 };
 
 }  // namespace cloze::train

@@ -131,7 +131,7 @@ StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double 
   update(step, learning_rate);
   result.gradient_norm = session_.values<float>("gradient_norm")[0];
   result.update_is_finite = std::isfinite(session_.values<float>("update_check")[0]);
-  session_.clear(plan::Arena::kGradients);
+  if (result.update_is_finite) session_.clear(plan::Arena::kGradients);
   return result;
 }
 

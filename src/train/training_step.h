@@ -33,7 +33,7 @@ struct TrainingStepOptions {
 struct StepResult {
   std::vector<LossValue> losses;  // as models::bert_for_training lists them
   double gradient_norm = 0.0;     // before clipping
-  bool update_is_finite = true;   // all that the update wrote is
+  bool update_is_finite = true;   // all that the update wrote is; if not, gradients stay to be seen
 
   double loss() const;  // their sum: what is minimised
   // Of losses and norm; if they are not, nothing was updated.
