@@ -22,7 +22,7 @@ class RowLimitedDataset final : public Dataset {
 
   int64_t size() const override { return dataset_->size(); }
   Sample sample(int64_t index, int64_t epoch) const override;
-  std::string fingerprint() const override { return dataset_->fingerprint(); }
+  std::string fingerprint() const override;
 
   // How much of the text has no row, in at most `max_samples` samples spread over the data.
   struct Count {

@@ -23,7 +23,7 @@ const RowLimitedDataset kLimited(std::make_shared<CountingDataset>(), {.rows = 8
 
 TEST(RowLimitedDataset, IdsWithoutARowBecomeUnknown) {
   EXPECT_EQ(kLimited.size(), 8);
-  EXPECT_EQ(kLimited.fingerprint(), "counting");
+  EXPECT_EQ(kLimited.fingerprint(), "counting, ids from 8 on read as 1");
   const Sample within = kLimited.sample(5, 0);
   EXPECT_EQ(within.input_ids, (std::vector<int32_t>{5, 6, 4}));
   EXPECT_EQ(within.masked_labels, std::vector<int32_t>{7});
