@@ -141,6 +141,41 @@ class FinetuneCommands : public testing::Test {
                                     "0.02"};
   }
 
+  // A model with random weights in start/checkpoint-0, and a task that starts from it.
+  void make_start(const std::vector<std::string>& more) const {
+    const auto start =
+        std::vector<std::string>{"pretrain"} + kTinyModel +
+        std::vector<std::string>{"--generated-data", "true",       "--num-train-steps", "0",
+                                 "--save-path",      path("start")} +
+        more;
+    ASSERT_EQ(run(start).status, ExitCode::kSuccess);
+  }
+  std::vector<std::string> glue_from_start() const {
+    return {"glue",
+            "--task-name",
+            "rte",
+            "--data-dir",
+            folder_,
+            "--vocab-file",
+            path("vocab.txt"),
+            "--init-checkpoint",
+            path("start/checkpoint-0"),
+            "--epochs",
+            "1",
+            "--save-path",
+            path("from-start"),
+            "--micro-batch-size",
+            "4",
+            "--threads",
+            "1"};
+  }
+  std::vector<std::string> graphcore_form() const {
+    return {"--config", path("graphcore.json"), "--optimizer", "adamw"};
+  }
+  std::string weights(const std::string& checkpoint) const {
+    return platform::read_file(folder_ / checkpoint / "model.safetensors");
+  }
+
   const fs::path folder_ = fs::path(testing::TempDir()) / "finetune_commands_test";
 };
 
@@ -286,6 +321,28 @@ TEST_F(FinetuneCommands, SeedsAreResumedWithTheOptionsTheyHad) {
   EXPECT_TRUE(fs::exists(path("rte/seed-1235/checkpoint-8")));
 }
 
+// The start is needed again, by the seed that has not begun, and computes as it did.
+TEST_F(FinetuneCommands, SeedsThatStartFromAModelAreResumed) {
+  make_start({});
+  write("graphcore.json", R"({"pipeline_stages": [], "precision": "32"})");
+  for (const auto& form : {std::vector<std::string>{}, graphcore_form()}) {
+    const auto seeds = glue_from_start() + form + std::vector<std::string>{"--num-seeds", "2"};
+    const Result whole = run(seeds);
+    ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
+    const std::string second = weights("from-start/seed-1235/checkpoint-4");
+    for (const auto& given :
+         {std::vector<std::string>{}, {"--init-checkpoint", path("start/checkpoint-0")}}) {
+      fs::remove_all(path("from-start/seed-1235"));
+      const Result resumed =
+          run(std::vector<std::string>{"glue", "--restore-dir", path("from-start")} + given);
+      ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+      EXPECT_EQ(resumed.out, whole.out);
+      EXPECT_EQ(weights("from-start/seed-1235/checkpoint-4"), second);
+    }
+    fs::remove_all(path("from-start"));
+  }
+}
+
 TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
   const auto again = [&](const std::vector<std::string>& command, const std::string& folder) {
     const Result first = run(command);
@@ -302,15 +359,26 @@ TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
   again(glue() + std::vector<std::string>{"--epochs", "1"}, "rte");
   again(squad() + std::vector<std::string>{"--epochs", "2"}, "qa");
   // From a model that computes otherwise than the defaults say.
-  const auto start =
-      std::vector<std::string>{"pretrain"} + kTinyModel +
-      std::vector<std::string>{"--generated-data", "true",        "--num-train-steps", "0",
-                               "--save-path",      path("start"), "--hidden-act",      "gelu_new"};
-  ASSERT_EQ(run(start).status, ExitCode::kSuccess);
-  again({"glue", "--task-name", "rte", "--data-dir", folder_, "--vocab-file", path("vocab.txt"),
-         "--init-checkpoint", path("start/checkpoint-0"), "--epochs", "1", "--save-path",
-         path("from-start"), "--micro-batch-size", "4", "--threads", "1"},
-        "from-start");
+  make_start({"--hidden-act", "gelu_new"});
+  again(glue_from_start(), "from-start");
+}
+
+// Such a file computes another LayerNorm and GELU than the start model: the stored one too.
+TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
+  make_start({});
+  write("graphcore.json", R"({"pipeline_stages": [], "hidden_act": "gelu", "precision": "32"})");
+  const Result first = run(glue_from_start() + graphcore_form());
+  ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
+  EXPECT_NE(first.error.find("this run takes 0.001"), std::string::npos) << first.error;
+  const std::string stored = path("from-start/checkpoint-4/training_config.json");
+  const Result second = run({"glue", "--config", stored, "--save-path", path("again")});
+  ASSERT_EQ(second.status, ExitCode::kSuccess) << second.error;
+  EXPECT_EQ(weights("again/checkpoint-4"), weights("from-start/checkpoint-4"));
+  // Without the origins beside it, it is a file like any other.
+  write("alone.json", platform::read_file(stored));
+  const Result alone = run({"glue", "--config", path("alone.json"), "--save-path", path("alone")});
+  EXPECT_EQ(alone.status, ExitCode::kUsage);
+  EXPECT_NE(alone.error.find("layer_norm_eps is 0.001"), std::string::npos) << alone.error;
 }
 
 TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {

@@ -186,7 +186,8 @@ fs::path start_path(FinetuneOptions& options) {
   if (options.restore_dir.empty()) return {};
   // Only its shape and words are asked for: a best checkpoint that is damaged does not matter here.
   const fs::path folder = run_folder(options, options.restore_dir, options.seed);
-  return models::has_configuration(folder) ? folder : train::find_checkpoint(folder).path;
+  if (models::has_configuration(folder)) return folder;
+  return train::checkpoint_in(folder, options.restore_from).path;
 }
 
 // Of a classifier; other heads bring nothing. One that is not ours is no hindrance: another will

@@ -52,18 +52,19 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
   if (options.restore_dir.empty()) return;
   const fs::path folder = options.restore_dir;
   const fs::path run = train::checkpoint_steps(folder).empty() ? first_run_in(folder) : folder;
-  const fs::path checkpoint = train::find_checkpoint(run).path;
+  options.restore_from = train::find_checkpoint(run);
+  const fs::path& checkpoint = options.restore_from->path;
   if (table.origin("save_path") == kDefaultOrigin) options.save_path = home_of(folder).string();
-  const fs::path file = checkpoint / "training_config.json";
+  const fs::path file = checkpoint / kStoredOptionsName;
   if (!fs::exists(file)) {
-    fmt::print(stderr, "note: {} has no training_config.json; options not given have defaults\n",
-               checkpoint.string());
+    fmt::print(stderr, "note: {} has no {}; options not given have defaults\n", checkpoint.string(),
+               kStoredOptionsName);
     return;
   }
   nlohmann::json values = formats::read_json_file(file);
   if (run == folder) values.erase("num_seeds");  // this is the run of one seed
-  const std::vector<std::string> changes = table.take_run(
-      {file.string(), values, read_if_there(checkpoint / "training_config_origins.json")});
+  const std::vector<std::string> changes =
+      table.take_run({file.string(), values, read_if_there(checkpoint / kStoredOriginsName)});
   // A single run needs its start no more; of several, some may not have begun.
   if (run != folder && options.init_checkpoint.empty()) {
     options.init_checkpoint = values.value("init_checkpoint", "");

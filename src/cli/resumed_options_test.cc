@@ -1,5 +1,7 @@
 // `cloze pretrain --restore-dir` and --config training_config.json from end to end, on generated
 // data and records of a moment.
+#include "cli/resumed_options.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,7 +9,9 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/pretrain_options.h"
 #include "cli/program.h"
+#include "cli/training_run.h"
 #include "data/generated_dataset.h"
 #include "data/records/record_encoder.h"
 #include "formats/json.h"
@@ -112,6 +116,18 @@ TEST_F(ResumedOptions, WhatIsNotGivenIsAsItWas) {
     one->erase("restore_dir");
   }
   EXPECT_EQ(after, before);
+}
+
+// To see whether a checkpoint is whole, all of it is read: that happens once.
+TEST_F(ResumedOptions, TheCheckpointThatWasFoundIsTheOneToGoOnFrom) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  PretrainOptions options;
+  OptionTable table = pretrain_option_table(options);
+  options.restore_dir = path("run");
+  take_options_of_run(table, options);
+  const train::TrainingOptions run = training_options(options, 3);
+  ASSERT_TRUE(run.restore_from);
+  EXPECT_EQ(run.restore_from->path, folder_ / "run" / "checkpoint-2");
 }
 
 TEST_F(ResumedOptions, WhatChangesIsSaid) {

@@ -12,6 +12,7 @@
 #include "models/bert_config.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "train/checkpoint.h"
 
 namespace cloze::cli {
 
@@ -56,6 +57,9 @@ struct RunOptions {
   std::string save_path = "checkpoints";
   std::string init_checkpoint;
   std::string restore_dir;
+  // The checkpoint in restore_dir, no option: take_options_of_run() finds it. Of several seeds'
+  // runs it is the first one's.
+  std::optional<train::FoundCheckpoint> restore_from;
   int64_t steps_per_ckpts = 256;
   int64_t max_to_keep = 5;
   int64_t steps_per_logs = 1;

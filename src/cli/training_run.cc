@@ -58,6 +58,7 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
           .save_path = options.save_path,
           .init_checkpoint = options.init_checkpoint,
           .restore_dir = options.restore_dir,
+          .restore_from = options.restore_from,
           .steps_per_checkpoint = options.steps_per_ckpts,
           .max_to_keep = options.max_to_keep,
           .steps_per_log = options.steps_per_logs,
@@ -66,8 +67,8 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 }
 
 std::vector<train::TextFile> option_files(const OptionTable& table) {
-  return {{"training_config.json", formats::json_text(table.values())},
-          {"training_config_origins.json", formats::json_text(table.origins())}};
+  return {{kStoredOptionsName, formats::json_text(table.values())},
+          {kStoredOriginsName, formats::json_text(table.origins())}};
 }
 
 train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options) {

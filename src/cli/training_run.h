@@ -13,8 +13,8 @@ namespace cloze::cli {
 // What RunOptions say of a run; the head, the data and the tokenizer are the caller's.
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps);
 
-// What a checkpoint keeps of the command: training_config.json, which gives the same options again,
-// and training_config_origins.json, where each value came from.
+// What a checkpoint keeps of the command: kStoredOptionsName, which gives the same options again,
+// and kStoredOriginsName, where each value came from.
 std::vector<train::TextFile> option_files(const OptionTable& table);
 
 // Returns where training stands at its end. Exits with 75 when a signal stopped it.

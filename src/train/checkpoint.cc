@@ -255,6 +255,13 @@ FoundCheckpoint find_checkpoint(const fs::path& folder) {
                    fmt::join(found.skipped, "; "));
 }
 
+FoundCheckpoint checkpoint_in(const fs::path& folder, const std::optional<FoundCheckpoint>& found) {
+  std::error_code missing;  // folders that are not there are not the same
+  const bool is_there = found && (fs::equivalent(found->path, folder, missing) ||
+                                  fs::equivalent(found->path.parent_path(), folder, missing));
+  return is_there ? *found : find_checkpoint(folder);
+}
+
 OpenCheckpoint::OpenCheckpoint(const fs::path& path)
     : model(path / "model.safetensors"),
       optimizer(path / "optimizer.safetensors"),

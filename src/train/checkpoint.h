@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,11 @@ struct FoundCheckpoint {
 // The newest undamaged checkpoint of a folder; or the folder itself, when it is a checkpoint.
 // UserError when there is none, DataError naming each one's damage when all are damaged.
 FoundCheckpoint find_checkpoint(const std::filesystem::path& folder);
+
+// The same, or `found` when it was found in that folder before: whether it is damaged shows only
+// when all of it is read.
+FoundCheckpoint checkpoint_in(const std::filesystem::path& folder,
+                              const std::optional<FoundCheckpoint>& found);
 
 // A checkpoint opened for reading. DataError that names the file when it does not hold what it
 // should.

@@ -153,6 +153,19 @@ TEST_F(CheckpointTest, FallsBackToAnOlderOneAndSaysWhy) {
   EXPECT_EQ(found.skipped[1], "checkpoint-20: it has no manifest.json");
 }
 
+TEST_F(CheckpointTest, OneThatWasFoundIsNotReadAgain) {
+  CheckpointStore(folder_ / "run", 5).save(content(10));
+  CheckpointStore(folder_ / "other", 5).save(content(20));
+  const FoundCheckpoint found = find_checkpoint(folder_ / "run");
+  fs::remove(folder_ / "run" / "checkpoint-10" / kManifestName);
+  EXPECT_THROW(checkpoint_in(folder_ / "run", std::nullopt), DataError);
+  EXPECT_EQ(checkpoint_in(folder_ / "run", found).step, 10);
+  EXPECT_EQ(checkpoint_in(folder_ / "run/", found).step, 10);
+  EXPECT_EQ(checkpoint_in(found.path, found).step, 10);
+  EXPECT_EQ(checkpoint_in(folder_ / "other", found).step, 20);
+  EXPECT_THROW(checkpoint_in(folder_ / "missing", found), UserError);
+}
+
 TEST_F(CheckpointTest, RefusesWhenAllAreDamagedOrNoneIsThere) {
   EXPECT_THROW(find_checkpoint(folder_), UserError);
   CheckpointStore store(folder_, 5);

@@ -110,7 +110,7 @@ void Training::load_initial_parameters() {
 }
 
 void Training::restore() {
-  const FoundCheckpoint found = find_checkpoint(options_.restore_dir);
+  const FoundCheckpoint found = checkpoint_in(options_.restore_dir, options_.restore_from);
   for (const std::string& skipped : found.skipped) notice_("skipped " + skipped);
   const OpenCheckpoint checkpoint(found.path);
   state_ = checkpoint.state;

@@ -40,7 +40,8 @@ struct TrainingOptions {
   std::filesystem::path save_path;        // folder of checkpoint-STEP
   std::filesystem::path init_checkpoint;  // start values; steps count from 0
   std::string fresh_prefix;  // tensors of init_checkpoint named so start afresh; empty: none
-  std::filesystem::path restore_dir;  // resume from the newest checkpoint in it
+  std::filesystem::path restore_dir;            // resume from the newest checkpoint in it
+  std::optional<FoundCheckpoint> restore_from;  // that, where it was found and checked before
   int64_t steps_per_checkpoint = 256;
   int64_t max_to_keep = 5;
   int64_t steps_per_log = 1;

@@ -105,6 +105,20 @@ void OptionTable::read_file(const std::string& path) {
       throw_user_error("{}: unknown key \"{}\"{}", path, name, suggestion(name));
     }
   }
+  take_stored_origins(path);
+}
+
+// The file of a run says nothing of the form of the file that the run was given.
+void OptionTable::take_stored_origins(const std::string& path) {
+  const std::filesystem::path origins =
+      std::filesystem::path(path).parent_path() / kStoredOriginsName;
+  if (std::filesystem::path(path).filename() != kStoredOptionsName) return;
+  if (!std::filesystem::exists(origins)) return;
+  const json stored = formats::read_json_file(origins);
+  for (Entry& entry : entries_) {
+    const bool is_of_file = entry.origin == path;
+    if (is_of_file && is_system(stored.value(entry.option.name, ""))) entry.origin = form_.system;
+  }
 }
 
 // A file of another system's form begins with that system's defaults.
@@ -186,11 +200,12 @@ std::vector<std::string> OptionTable::take_run(const StoredOptions& run) {
   return changes;
 }
 
-void OptionTable::take_value(Entry& entry, const json& value, const StoredOptions& run) {
+void OptionTable::take_value(Entry& entry, const json& value, const StoredOptions& run) const {
   if (value.is_null()) clear_option(entry.option);
   set_option(entry.option, value, run.path);
-  const bool was_default = run.origins.value(entry.option.name, "") == kDefaultOrigin;
-  if (!was_default) entry.origin = run.path;
+  const std::string origin = run.origin_of(entry.option.name);
+  if (origin == kDefaultOrigin) return;
+  entry.origin = is_system(origin) ? origin : run.path;
 }
 
 std::string OptionTable::form_note() const {

@@ -61,11 +61,17 @@ struct FileForm {
   std::vector<Meaning> meanings;
 };
 
+// What a run keeps of its options: a configuration file that gives them again, and beside it where
+// each value came from.
+inline constexpr const char* kStoredOptionsName = "training_config.json";
+inline constexpr const char* kStoredOriginsName = "training_config_origins.json";
+
 // The options that a run had, as its checkpoint keeps them.
 struct StoredOptions {
   std::string path;        // of the file with the values
   nlohmann::json values;   // as OptionTable::values()
   nlohmann::json origins;  // as OptionTable::origins(); may lack some
+  std::string origin_of(const std::string& name) const { return origins.value(name, ""); }
 };
 
 inline constexpr const char* kDefaultOrigin = "default";
@@ -85,7 +91,8 @@ class OptionTable {
   // "precision \"bf16\" (was \"f32\")". Stored options that the table does not have leave a note.
   std::vector<std::string> take_run(const StoredOptions& run);
 
-  // "default", the configuration file's path, the system of its form, or kCommandLineOrigin.
+  // "default", the configuration file's path, the system of its form, or kCommandLineOrigin. The
+  // system stays the origin when a run's own file (kStoredOptionsName) gives the value again.
   const std::string& origin(const std::string& name) const;
   bool comes_from_run(const std::string& name) const;
   // Whether someone wants it: by the command line, or by another value than the default. A file of
@@ -113,8 +120,12 @@ class OptionTable {
   void read_file(const std::string& path);
   void take_foreign_form(const nlohmann::json& config, const std::string& path);
   void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
+  void take_stored_origins(const std::string& path);
+  bool is_system(const std::string& origin) const {
+    return !form_.system.empty() && origin == form_.system;
+  }
   void read_flags();
-  static void take_value(Entry& entry, const nlohmann::json& value, const StoredOptions& run);
+  void take_value(Entry& entry, const nlohmann::json& value, const StoredOptions& run) const;
   void refuse_extra_arguments() const;
   void meet_foreign(const ForeignOption& option, const nlohmann::json& value,
                     const std::string& source);
