@@ -63,6 +63,46 @@ class Run:
         return tensors
 
 
+class CommandRun:
+    """One run of a command that is not a training run, in a folder of its own; "in" in it is the folder
+    of inputs. An option that is None is left out, one that is a list is given once for each.
+    "arguments" are words without a name, "stdin" is a text, "first" are options of a run before it."""
+
+    def __init__(self, folder, name, command, options):
+        options = dict(options)
+        self.folder = folder / "runs" / command.replace(" ", "-") / name
+        if not self.folder.exists():
+            self.folder.mkdir(parents=True)
+            (self.folder / "in").symlink_to(folder)
+        if "first" in options:
+            first = options.pop("first")
+            CommandRun(folder, name, command, {**options, **first})
+        text = options.pop("stdin", "")
+        words = list(options.pop("arguments", ()))
+        for key, value in options.items():
+            for one in value if isinstance(value, list) else [value]:
+                if one is not None:
+                    words.append(f"--{key.replace('_', '-')}={one}")
+        result = subprocess.run([PROGRAM, *command.split(), *words], cwd=self.folder, timeout=300,
+                                capture_output=True, input=text.encode())
+        self.status = result.returncode
+        self.output, self.messages = result.stdout.decode(), result.stderr.decode()
+
+    def file(self, name):
+        return (self.folder / name).read_bytes()
+
+    def lines(self, name):
+        return self.file(name).decode().splitlines()
+
+    def has(self, name):
+        return (self.folder / name).exists()
+
+    def count(self, name):
+        """The number behind a name, or before it, in what the command prints."""
+        found = re.search(rf"(?:^|\b){name} (\d+)|(\d+) {name}", self.output, re.MULTILINE)
+        return int(found[1] or found[2])
+
+
 class Effect:
     """The option's value, what must be there for it, and what holds then: check(run, base)."""
 
@@ -71,6 +111,47 @@ class Effect:
 
 
 # --- What may differ --------------------------------------------------------------------------
+
+def writes_other(name):
+    return lambda run, base: run.file(name) != base.file(name)
+
+
+def writes_same(name):
+    return lambda run, base: run.file(name) == base.file(name)
+
+
+def writes_to(name):
+    return lambda run, base: run.has(name) and not base.has(name)
+
+
+def prints_other(run, base):
+    return run.status == base.status == 0 and run.output != base.output
+
+
+def prints_same(run, base):
+    return run.status == base.status == 0 and run.output == base.output != ""
+
+
+def prints(part):
+    return lambda run, base: part in run.output and part not in base.output
+
+
+def counts(name, expected):
+    return lambda run, base: run.count(name) == expected != base.count(name)
+
+
+def counts_more(name, times=1.0):
+    return lambda run, base: run.count(name) > times * base.count(name)
+
+
+def counts_fewer(name):
+    return lambda run, base: run.count(name) < base.count(name)
+
+
+def succeeds(run, base):
+    """What is refused without the option is done with it."""
+    return run.status == 0 != base.status
+
 
 def other_weights(run, base):
     return run.weights != base.weights
@@ -124,15 +205,23 @@ def smaller(name):
 
 
 def cloze(folder, *words):
-    subprocess.run([PROGRAM, *map(str, words)], cwd=folder, check=True, capture_output=True,
-                   timeout=300)
+    result = subprocess.run([PROGRAM, *map(str, words)], cwd=folder, capture_output=True, text=True,
+                            timeout=300)
+    if result.returncode != 0:
+        raise RuntimeError(f"cloze {words}: {result.stderr}")
+
+
+def help_of(command):
+    return subprocess.run([PROGRAM, *command.split(), "--help"], check=True, capture_output=True,
+                          text=True, timeout=60).stdout
 
 
 class OptionEffects:
     """For a unittest.TestCase: COMMAND with the options BASE is run without and with each of EFFECTS.
 
-    KNOWN are options that another test answers for."""
+    KNOWN are options that another test answers for, RUN is what runs the command."""
     KNOWN = frozenset()
+    RUN = Run
 
     @staticmethod
     def make_data(folder):
@@ -150,15 +239,14 @@ class OptionEffects:
         """Runs with the same options are one run."""
         key = json.dumps([changes, command], sort_keys=True)
         if key not in self.runs:
-            self.runs[key] = Run(self.folder, name if changes else "base", command,
-                                 {**self.BASE, **changes})
+            self.runs[key] = self.RUN(self.folder, name if changes else "base", command,
+                                      {**self.BASE, **changes})
         return self.runs[key]
 
     def test_every_option_has_an_entry(self):
-        text = subprocess.run([PROGRAM, self.COMMAND, "--help"], check=True, capture_output=True,
-                              text=True, timeout=60).stdout
         options = {name.replace("-", "_") for name in
-                   re.findall(r"^ +(?:-h,)?--([a-z0-9-]+)", text, re.MULTILINE)} - {"help"}
+                   re.findall(r"^ +(?:-h,)?--([a-z0-9-]+)", help_of(self.COMMAND), re.MULTILINE)}
+        options -= {"help"}
         self.assertEqual(options - self.EFFECTS.keys() - self.KNOWN, set())
         self.assertEqual(self.EFFECTS.keys() - options, set())
 

@@ -1,0 +1,319 @@
+"""Every option of `cloze data ...` and `cloze tokenize`, given a value other than its default, does what
+it is there for.
+
+Usage: data_effects_test.py PROGRAM
+A command is run on a few small files without the option and with it; each entry of EFFECTS says what must
+differ then. An option of the program without an entry is a failure.
+"""
+import json
+import unittest
+
+from option_effects import (CommandRun, Effect, OptionEffects, cloze, counts, counts_fewer, counts_more, prints,
+                            prints_other, refused, succeeds, writes_other, writes_same, writes_to)
+
+# The private-use character is a letter by Google's rules and left out by those of Hugging Face.
+SENTENCES = [f"The cat number {i} sat on the mat\ue000. The dog ran up hill {i % 7}."
+             for i in range(60)]
+CONTEXT = "the cat sat on the mat . the dog ran on the hill . and then it went home ."
+DAMAGED = "in/damaged.tfrecord"
+
+
+def page(title, text):
+    return f"<page><title>{title}</title><ns>0</ns><revision><text>{text}</text></revision></page>"
+
+
+def question(number, text, answer):
+    return {"id": str(number), "question": text,
+            "answers": [{"text": answer, "answer_start": CONTEXT.index(answer)}]}
+
+
+def documents(lines):
+    return "\n\n".join("\n".join(lines[i:i + 6]) for i in range(0, len(lines), 6)) + "\n"
+
+
+def make_text(folder):
+    (folder / "text.txt").write_text(documents(SENTENCES))
+    (folder / "other.txt").write_text(documents(SENTENCES[::-1] + SENTENCES[:24]))
+    (folder / "text.jsonl").write_text("".join(
+        json.dumps({"text": " ".join(SENTENCES[i:i + 6])}) + "\n" for i in range(0, 60, 6)))
+    (folder / "latin1.txt").write_text("Le café est près du théâtre.\n" * 200, "latin-1")
+    for name, more in {"vocab": (), "cased": ("--cased",), "small": ("--size", 60)}.items():
+        cloze(folder, "data", "vocabulary", "--input-file", "text.txt", "--output-file",
+              f"{name}.txt", *more)
+    squad = {"version": "1.1", "data": [{"title": "t", "paragraphs": [{"context": CONTEXT, "qas": [
+        question(1, "who sat on the mat ?", "cat"), question(2, "who ran ?", "dog")]}]}]}
+    (folder / "squad.json").write_text(json.dumps(squad))
+    (folder / "other_squad.json").write_text(json.dumps(squad).replace("who ran", "who ran up"))
+    dump = ("<mediawiki>" + page("A", "'''A''' is first. [[Datei:a.jpg|thumb|A picture.]]\n"
+                                 "== Trivia ==\nNobody knows.\n== Other ==\nA is short.\n") +
+            page("B", "B is last.") + "</mediawiki>")
+    (folder / "dump.xml").write_text(dump)
+    (folder / "other.xml").write_text(dump.replace("last", "second"))
+    (folder / "cut.xml").write_text(dump[:-30])
+
+
+def make_records(folder):
+    options = ("--vocab-file", "vocab.txt", "--do-lower-case", "--sequence-length", 32,
+               "--mask-tokens", 4)
+    for name in ("text", "other"):
+        cloze(folder, "data", "records", "--input-file", f"{name}.txt", "--output-file",
+              f"{name}.tfrecord", *options)
+    damaged = bytearray((folder / "text.tfrecord").read_bytes())
+    damaged[200] ^= 1  # in the first record, which its checksum finds out
+    (folder / "damaged.tfrecord").write_bytes(damaged)
+    cloze(folder, "data", "tokens", "--input-file", "text.txt", "--output-dir", "store",
+          "--vocab-file", "vocab.txt", "--do-lower-case")
+    cloze(folder, "data", "stats", "--train-file", "text.tfrecord", "--lengths", "lengths.txt")
+    (folder / "other_lengths.txt").write_text("5 10\n20 10\n32 10\n")
+
+
+def make_data(folder):
+    make_text(folder)
+    make_records(folder)
+
+
+# --- What may differ --------------------------------------------------------------------------
+
+def records_of(length, predictions):
+    """The records are of that form, and those without the option are not."""
+    def accepts(run):
+        check = CommandRun(run.folder, "check", "data verify", {
+            "train_file": run.folder / "out.tfrecord", "seq_length": length,
+            "max_predictions_per_seq": predictions})
+        return check.status == 0
+    return lambda run, base: accepts(run) and not accepts(base)
+
+
+def store(run):
+    return {path.name: path.read_bytes() for path in (run.folder / "store").iterdir()}
+
+
+def other_store(run, base):
+    return store(run) != store(base)
+
+
+def share(run, part, whole):
+    return run.count(part) / run.count(whole)
+
+
+def alphabet(run):
+    pieces = [piece.removeprefix("##") for piece in run.lines("vocab.txt")]
+    return {piece for piece in pieces if len(piece) == 1}
+
+
+def sizes(run):
+    return [len(run.lines("out/cloze.jsonl"))] + [
+        sum(len(paragraph["qas"]) for article in json.loads(run.file(f"out/squad-{part}.json"))["data"]
+            for paragraph in article["paragraphs"]) for part in ("train", "dev")]
+
+
+def text_effects(check, **needs):
+    """Of the options that all commands have which read text."""
+    return {
+        "input_file": Effect("in/other.txt", check, **needs),
+        "input_format": Effect("paragraphs", check, **needs),
+        "max_invalid_utf8": Effect(30, succeeds, **needs, input_file="in/latin1.txt"),
+    }
+
+
+def tokenizer_effects(check):
+    return {
+        "vocab_file": Effect("in/small.txt", check),
+        "do_lower_case": Effect("true", succeeds, do_lower_case=None),
+        "profile": Effect("google", check),
+    }
+
+
+class DataEffects(OptionEffects):
+    RUN = CommandRun
+    make_data = staticmethod(make_data)
+
+
+class SampleTest(DataEffects, unittest.TestCase):
+    COMMAND = "data sample"
+    BASE = {"output_dir": "out", "documents": 20, "held_out_sentences": 5, "train_questions": 6,
+            "dev_questions": 4}
+    EFFECTS = {
+        "output_dir": Effect("elsewhere", writes_to("elsewhere/corpus.txt")),
+        "documents": Effect(30, lambda run, base: run.count("documents") == 30 and
+                            len(run.file("out/corpus.txt")) > len(base.file("out/corpus.txt"))),
+        "megabytes": Effect(0.05, lambda run, base:
+                            abs(len(run.file("out/corpus.txt")) - 50000) < 3000, documents=None,
+                            base={}),
+        "seed": Effect(77, writes_other("out/corpus.txt")),
+        "held_out_sentences": Effect(7, lambda run, base: sizes(run) == [7, 6, 4]),
+        "train_questions": Effect(9, lambda run, base: sizes(run) == [5, 9, 4]),
+        "dev_questions": Effect(3, lambda run, base: sizes(run) == [5, 6, 3]),
+        "subjects": Effect(3, writes_other("out/squad-dev.json")),
+    }
+
+
+class VocabularyTest(DataEffects, unittest.TestCase):
+    COMMAND = "data vocabulary"
+    BASE = {"input_file": "in/text.txt", "output_file": "vocab.txt", "size": 80}
+    EFFECTS = {
+        **text_effects(prints_other),
+        "input_format": Effect("jsonl", lambda run, base: "{" in base.lines("vocab.txt") and
+                               "{" not in run.lines("vocab.txt"), input_file="in/text.jsonl"),
+        "output_file": Effect("other.txt", writes_to("other.txt")),
+        "size": Effect(60, lambda run, base: len(run.lines("vocab.txt")) == 60 !=
+                       len(base.lines("vocab.txt"))),
+        "cased": Effect("true", lambda run, base: "T" in run.lines("vocab.txt") and
+                        "T" not in base.lines("vocab.txt")),
+        "profile": Effect("google", lambda run, base: any("\ue000" in piece for piece in
+                                                          run.lines("vocab.txt")) and not
+                          any("\ue000" in piece for piece in base.lines("vocab.txt"))),
+        "min_frequency": Effect(100, lambda run, base: len(run.lines("vocab.txt")) <
+                                len(base.lines("vocab.txt")), size=1000),
+        "limit_alphabet": Effect(10, lambda run, base: len(alphabet(run)) <= 10 < len(alphabet(base))),
+    }
+
+
+class RecordsTest(DataEffects, unittest.TestCase):
+    COMMAND = "data records"
+    BASE = {"input_file": "in/text.txt", "output_file": "out.tfrecord", "vocab_file": "in/vocab.txt",
+            "do_lower_case": "true", "sequence_length": 32, "mask_tokens": 4, "threads": 1}
+    EFFECTS = {
+        **text_effects(writes_other("out.tfrecord")),
+        **tokenizer_effects(writes_other("out.tfrecord")),
+        "output_file": Effect("a.tfrecord,b.tfrecord", lambda run, base: run.has("a.tfrecord") and
+                              run.has("b.tfrecord")),
+        "threads": Effect(2, writes_same("out.tfrecord")),
+        "sequence_length": Effect(16, records_of(16, 4)),
+        "mask_tokens": Effect(2, records_of(32, 2)),
+        "seed": Effect(77, writes_other("out.tfrecord")),
+        "duplication_factor": Effect(9, counts_more("instances", 1.5)),
+        "mlm_prob": Effect(0.01, counts_fewer("predictions")),
+        "short_seq_prob": Effect(1, lambda run, base: share(run, "^tokens", "instances") <
+                                 share(base, "^tokens", "instances"), sequence_length=128),
+        "max_samples": Effect(3, counts("instances", 3)),
+        "pad_position_value": Effect(40, writes_other("out.tfrecord"), remask="true",
+                                     mlm_prob=0.01),
+        "remask": Effect("true", writes_other("out.tfrecord")),
+        "do_whole_word_mask": Effect("true", writes_other("out.tfrecord")),
+        "google_compatible": Effect("true", writes_other("out.tfrecord")),
+    }
+
+
+class TokensTest(DataEffects, unittest.TestCase):
+    COMMAND = "data tokens"
+    BASE = {"input_file": "in/text.txt", "output_dir": "store", "vocab_file": "in/vocab.txt",
+            "do_lower_case": "true", "threads": 1}
+    EFFECTS = {
+        **text_effects(other_store),
+        **tokenizer_effects(other_store),
+        "output_dir": Effect("elsewhere", writes_to("elsewhere")),
+        "append": Effect("true", counts_more("documents", 1.9),
+                         first={"input_file": "in/other.txt", "append": None}),
+        "threads": Effect(2, lambda run, base: store(run) == store(base)),
+    }
+
+
+RECORD_FORM = {
+    "seq_length": Effect(16, refused("32", status=3)),
+    "max_predictions_per_seq": Effect(2, refused("4", status=3)),
+    "vocab_size": Effect(10, refused("10", status=3)),
+}
+
+
+class ConvertTest(DataEffects, unittest.TestCase):
+    COMMAND = "data convert"
+    BASE = {"train_file": "in/text.tfrecord", "output_file": "out.tfrecord", "seq_length": 32,
+            "max_predictions_per_seq": 4}
+    EFFECTS = {
+        "train_file": Effect("in/store", writes_other("out.tfrecord")),
+        "output_file": Effect("a.tfrecord,b.tfrecord", lambda run, base: run.has("a.tfrecord") and
+                              run.has("b.tfrecord")),
+        "seq_length": Effect(16, records_of(16, 4), train_file="in/store"),
+        "max_predictions_per_seq": Effect(2, records_of(32, 2), train_file="in/store"),
+        "vocab_size": RECORD_FORM["vocab_size"],
+        "remask": Effect("true", writes_other("out.tfrecord")),
+        "skip_bad": Effect("true", succeeds, train_file=DAMAGED),
+    }
+
+
+class StatsTest(DataEffects, unittest.TestCase):
+    COMMAND = "data stats"
+    BASE = {"train_file": "in/text.tfrecord"}
+    EFFECTS = {
+        **RECORD_FORM,
+        "train_file": Effect("in/other.tfrecord", prints_other),
+        "lengths": Effect("lengths.txt", lambda run, base: sum(
+            int(line.split()[1]) for line in run.lines("lengths.txt")) == run.count("records")),
+        "histogram": Effect("lengths.svg", lambda run, base: b"<svg" in run.file("lengths.svg")),
+    }
+
+
+class VerifyTest(DataEffects, unittest.TestCase):
+    COMMAND = "data verify"
+    BASE = {"train_file": "in/text.tfrecord"}
+    EFFECTS = {
+        **{name: Effect(effect.value, refused("bad records", status=3))
+           for name, effect in RECORD_FORM.items()},
+        "train_file": Effect("in/other.tfrecord", prints_other),
+        "skip_bad": Effect("true", succeeds, train_file=DAMAGED),
+    }
+
+
+class WikipediaTest(DataEffects, unittest.TestCase):
+    COMMAND = "data wikipedia"
+    BASE = {"input_file": "in/dump.xml", "output_file": "out.txt", "threads": 1}
+    EFFECTS = {
+        "input_file": Effect("in/other.xml", writes_other("out.txt")),
+        "output_file": Effect("other.txt", writes_to("other.txt")),
+        "threads": Effect(2, writes_same("out.txt")),
+        "language": Effect("de", lambda run, base: "picture" in base.file("out.txt").decode() and
+                           "picture" not in run.file("out.txt").decode()),
+        "listing_sections": Effect("Trivia,History", lambda run, base:
+                                   "Nobody knows." in base.lines("out.txt") and
+                                   "Nobody knows." not in run.lines("out.txt")),
+        "skip_bad": Effect("true", succeeds, input_file="in/cut.xml"),
+    }
+
+
+class PackingTest(DataEffects, unittest.TestCase):
+    COMMAND = "data packing"
+    BASE = {"lengths": "in/other_lengths.txt"}
+    EFFECTS = {
+        "lengths": Effect("in/lengths.txt", prints_other),
+        "train_file": Effect("in/text.tfrecord", prints_other, lengths=None, base={}),
+        "algorithm": Effect("nnlshp", prints("nnlshp")),
+        "pack_tokens": Effect(64, prints_other),
+        "sequences_per_pack": Effect(1, prints_other),
+    }
+
+
+class SquadTest(DataEffects, unittest.TestCase):
+    COMMAND = "data squad"
+    BASE = {"input_file": "in/squad.json", "output_file": "out.tfrecord", "vocab_file": "in/vocab.txt",
+            "do_lower_case": "true", "max_seq_length": 32, "doc_stride": 8, "threads": 1}
+    EFFECTS = {
+        **tokenizer_effects(writes_other("out.tfrecord")),
+        "profile": Effect("hf", writes_same("out.tfrecord")),
+        "input_file": Effect("in/other_squad.json", writes_other("out.tfrecord")),
+        "output_file": Effect("other.tfrecord", writes_to("other.tfrecord")),
+        "style": Effect("hf", writes_other("out.tfrecord")),
+        "max_seq_length": Effect(24, counts_more("features")),
+        "doc_stride": Effect(4, counts_more("features"), max_seq_length=24),
+        "max_query_length": Effect(2, counts_fewer("tokens")),
+        "labels": Effect("true", prints("features with the answer 2")),
+        "threads": Effect(2, writes_same("out.tfrecord")),
+    }
+
+
+class TokenizeTest(DataEffects, unittest.TestCase):
+    COMMAND = "tokenize"
+    BASE = {"vocab_file": "in/vocab.txt", "stdin": "The cât sat\ue000 on 北京 .\n"}
+    EFFECTS = {
+        "vocab_file": Effect("in/small.txt", prints_other),
+        "cased": Effect("true", prints_other),
+        "strip_accents": Effect("false", prints_other),
+        "tokenize_chinese_chars": Effect("false", lambda run, base: len(run.output.split()) ==
+                                         len(base.output.split()) - 1),
+        "profile": Effect("google", prints_other),
+        "offsets": Effect("true", prints(":0-3 ")),
+    }
+
+
+if __name__ == "__main__":
+    unittest.main()

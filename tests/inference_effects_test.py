@@ -1,0 +1,250 @@
+"""Every option of the commands that infer, convert, score and plan, given a value other than its default,
+does what it is there for.
+
+Usage: inference_effects_test.py PROGRAM
+The models are small and hardly trained; each entry of EFFECTS says what must differ between a run without the
+option and one with it. An option of the program without an entry is a failure, and so is a command of the
+program that no test of effects knows.
+"""
+import json
+import re
+import unittest
+
+import data_effects_test
+import finetune_effects_test
+import pretrain_effects_test
+import serve_effects_test
+from option_effects import (CommandRun, Effect, OptionEffects, cloze, help_of, prints, prints_other, prints_same,
+                            refused, succeeds, writes_to)
+from small_models import make_models
+
+TEXT = "the [MASK] sat on the mat ."
+QUESTION = "who sat on the mat ?"
+FILE = "model.safetensors"
+MODEL = "in/mlm/checkpoint-1"
+
+
+def make_data(folder):
+    make_models(folder, "mlm", "qa", "rte")
+    cloze(folder, "compile", "--init-checkpoint", "mlm", "--output-file", "mlm.compiled")
+    # Weights alone: configuration and vocabulary have to be named.
+    (folder / "weights").mkdir()
+    (folder / "weights" / FILE).write_bytes((folder / "mlm" / "checkpoint-1" / FILE).read_bytes())
+    for name in ("config.json", "vocab.txt"):
+        (folder / f"model_{name}").write_bytes((folder / "mlm" / "checkpoint-1" / name).read_bytes())
+    (folder / "context.txt").write_text("the dog ran on the hill .")
+    (folder / "questions.jsonl").write_text(json.dumps({"question": QUESTION, "context": "a cat sat ."}) + "\n")
+    (folder / "blanks.jsonl").write_text(json.dumps({"text": TEXT, "answer": "cat"}) + "\n")
+    (folder / "texts.tsv").write_text("the cat sat\ta cat sat\nthe dog ran\n")
+    (folder / "lengths.txt").write_text("5 3\n9 2\n")
+    make_predictions(folder)
+
+
+def make_predictions(folder):
+    (folder / "right.json").write_text(json.dumps({"1": "cat", "2": "dog", "3": "mat"}))
+    (folder / "wrong.json").write_text(json.dumps({"1": "cat", "2": "mat", "3": "mat"}))
+    (folder / "odds.json").write_text(json.dumps({"1": 0.1, "2": 0.9, "3": 0.3}))
+    labels = ("entailment", "not_entailment") * 4
+    for name, predicted in {"right": labels, "wrong": labels[:1] * 8}.items():
+        rows = "".join(f"{i}\t{label}\n" for i, label in enumerate(predicted))
+        (folder / f"{name}.tsv").write_text("index\tprediction\n" + rows)
+
+
+# --- What may differ --------------------------------------------------------------------------
+
+def list_of(run, path="out"):
+    """Name: type and shape of each tensor."""
+    text = CommandRun(run.folder, "list", "inspect", {"arguments": [run.folder / path]}).output
+    return dict(line.split("  ") for line in text.splitlines() if line.count("  ") == 1)
+
+
+def other_tensors(run, base):
+    return run.status == base.status == 0 and list_of(run) != list_of(base)
+
+
+def computes_with(words):
+    """The compiled model says so when it is run."""
+    def says(run):
+        return words in CommandRun(run.folder, "latency", "latency", {
+            "program": run.folder / "out.compiled", "seq_length": 8, "num_iter": 1}).output
+    return lambda run, base: says(run) and not says(base)
+
+
+def score(part):
+    """What is scored, and is not without the option."""
+    return lambda run, base: json.loads(run.output)[part] != json.loads(base.output)[part]
+
+
+def lines(count):
+    return lambda run, base: len(run.output.splitlines()) == count != len(base.output.splitlines())
+
+
+MACHINE = {
+    "threads": Effect(2, prints_same),
+    "instruction_set": Effect("none", refused("none")),
+}
+
+
+class InferenceEffects(OptionEffects):
+    RUN = CommandRun
+    make_data = staticmethod(make_data)
+
+
+class FillTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "fill"
+    BASE = {"init_checkpoint": "in/mlm", "text": TEXT, "threads": 1}
+    EFFECTS = {
+        **MACHINE,
+        "init_checkpoint": Effect("in/other_mlm", prints_other),
+        "text": Effect([TEXT, "[MASK] ran ."], prints("[MASK] ran .")),
+        "top_k": Effect(2, lines(4)),
+        "score": Effect("in/blanks.jsonl", prints("of 1)"), text=None, base={}),
+    }
+
+
+class AnswerTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "answer"
+    BASE = {"init_checkpoint": "in/qa", "question": QUESTION, "context": finetune_effects_test.CONTEXT,
+            "threads": 1}
+    EFFECTS = {
+        **MACHINE,
+        "init_checkpoint": Effect("in/other_qa", prints_other),
+        "question": Effect("who ran ?", prints_other),
+        "context": Effect("a cat sat .", prints_other),
+        "context_file": Effect("in/context.txt", prints_other, context=None, base={}),
+        "input_file": Effect("in/questions.jsonl", lambda run, base: json.loads(run.output),
+                             question=None, context=None, base={}),
+        "top_k": Effect(2, lines(2)),
+        "max_answer_length": Effect(1, lambda run, base: all(
+            len(line.split("%")[1].split("[")[0].split()) == 1 for line in run.output.splitlines()) and
+            prints_other(run, base)),
+        "version_2_with_negative": Effect("true", prints("(no answer)"), top_k=1000),
+    }
+
+
+class ClassifyTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "classify"
+    BASE = {"init_checkpoint": "in/rte", "text": "the cat sat\ta cat sat", "threads": 1}
+    EFFECTS = {
+        **MACHINE,
+        "init_checkpoint": Effect("in/other_rte", prints_other),
+        "text": Effect(["the cat sat\ta cat sat", "the dog"], lines(2)),
+        "input_file": Effect("in/texts.tsv", lines(2), text=None, base={}),
+        "json": Effect("true", lambda run, base: len(json.loads(run.output)["classes"]) == 2),
+    }
+
+
+class CompileTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "compile"
+    BASE = {"init_checkpoint": "in/mlm", "output_file": "out.compiled"}
+    EFFECTS = {
+        "init_checkpoint": Effect("in/other_mlm", lambda run, base: run.file("out.compiled") !=
+                                  base.file("out.compiled")),
+        "output_file": Effect("other.compiled", writes_to("other.compiled")),
+        "precision": Effect("bf16", computes_with("bf16 weights")),
+        "strassen": Effect("true", computes_with("Strassen")),
+        "instruction_set": MACHINE["instruction_set"],
+    }
+
+
+class LatencyTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "latency"
+    BASE = {"init_checkpoint": "in/mlm", "seq_length": 8, "num_iter": 3, "clients": 1}
+    EFFECTS = {
+        "program": Effect("in/mlm.compiled", prints("f32 weights"), init_checkpoint=None),
+        "init_checkpoint": Effect("in/mlm", prints("f32 weights"), base={"init_checkpoint": None}),
+        "precision": Effect("bf16", prints("bf16 weights")),
+        "strassen": Effect("true", prints("Strassen")),
+        "seq_length": Effect(16, prints("16 tokens")),
+        "lengths": Effect("in/lengths.txt", prints("lengths of in/lengths.txt"), seq_length=None),
+        "batch_size": Effect(2, prints("batches of 2")),
+        "threads": Effect(2, prints("of 2 threads")),
+        "instruction_set": MACHINE["instruction_set"],
+        "clients": Effect(2, lambda run, base: len(run.lines("timings.txt")) == 6,
+                          dump_raw_timings="true"),
+        "num_iter": Effect(5, lambda run, base: len(run.lines("timings.txt")) == 5,
+                           dump_raw_timings="true"),
+        "dump_raw_timings": Effect("true", writes_to("timings.txt")),
+    }
+
+
+class ConvertTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "convert"
+    BASE = {"arguments": ["hf2graphcore", MODEL], "output_dir": "out"}
+    EFFECTS = {
+        "output_dir": Effect("other", writes_to("other")),
+        "config": Effect("in/model_config.json", succeeds, arguments=["hf2hf", "in/weights"],
+                         vocab_file="in/model_vocab.txt"),
+        "vocab_file": Effect("in/other_vocab.txt", lambda run, base:
+                             run.lines("out/vocab.txt") != base.lines("out/vocab.txt")),
+        "vocab_size": Effect(20, lambda run, base: "[20, 16]" in str(list_of(run)) and
+                             "[20, 16]" not in str(list_of(base))),
+        "precision": Effect(32, lambda run, base: "f32" in str(list_of(run)) and
+                            "f32" not in str(list_of(base))),
+        "max_shard_size": Effect("8KB", lambda run, base: run.has(f"out/{FILE}.index.json") and not
+                                 base.has(f"out/{FILE}.index.json"), arguments=["hf2hf", MODEL]),
+        "num_embeddings_splits": Effect(2, other_tensors),
+        "use_qkv_bias": Effect("false", other_tensors),
+        "use_attention_bias": Effect("false", other_tensors),
+        "use_cls_layer": Effect("false", other_tensors),
+        "use_qkv_split": Effect("false", other_tensors),
+    }
+
+
+class ScoreSquadTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "score squad"
+    BASE = {"data": "in/squad.json", "predictions": "in/right.json"}
+    VERSION_2 = {"data": "in/squad2.json"}
+    EFFECTS = {
+        "data": Effect("in/squad2.json", prints("HasAns_exact")),
+        "predictions": Effect("in/wrong.json", score("exact_match")),
+        "na_prob_file": Effect("in/odds.json", prints("best_exact"), **VERSION_2),
+        "na_prob_thresh": Effect(0.5, score("exact"), **VERSION_2, na_prob_file="in/odds.json"),
+    }
+
+
+class ScoreGlueTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "score glue"
+    BASE = {"task": "RTE", "data": "in/glue/RTE/dev.tsv", "predictions": "in/right.tsv"}
+    EFFECTS = {
+        "task": Effect("CoLA", refused("RTE/dev.tsv", status=3)),
+        "data": Effect("in/glue/WNLI/dev.tsv", refused("WNLI/dev.tsv", status=3)),
+        "predictions": Effect("in/wrong.tsv", score("accuracy")),
+    }
+
+
+class PlanTest(InferenceEffects, unittest.TestCase):
+    """The options of `pretrain`, where they are tested, and one more."""
+    COMMAND = "plan"
+    KNOWN = pretrain_effects_test.EFFECTS.keys()
+    BASE = {"num_hidden_layers": 1}
+    EFFECTS = {"kernels": Effect("true", prints("kernels\n"))}
+
+
+class InspectTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "inspect"
+    BASE = {"arguments": [MODEL]}
+    EFFECTS = {}
+
+
+def commands_of(help_text):
+    part = help_text.split("Subcommands:", 1)[1:]
+    return re.findall(r"^  ([a-z]+) ", part[0], re.MULTILINE) if part else []
+
+
+class AllCommandsTest(unittest.TestCase):
+    def test_every_command_has_a_test(self):
+        known = {case.COMMAND for module in (data_effects_test, finetune_effects_test, pretrain_effects_test,
+                                             serve_effects_test) for case in vars(module).values()
+                 if hasattr(case, "COMMAND")}
+        known |= {case.COMMAND for case in globals().values() if hasattr(case, "COMMAND")}
+        found = set()
+        for command in commands_of(help_of("")):
+            parts = commands_of(help_of(command))
+            found |= {f"{command} {part}" for part in parts} or {command}
+        self.assertGreater(len(found), 20)
+        self.assertEqual(found, known)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,211 @@
+"""Every option of `cloze serve`, given a value other than its default, does what it is there for.
+
+Usage: serve_effects_test.py PROGRAM
+Servers with small models run without the option and with it, and are asked over sockets.
+"""
+import concurrent.futures
+import http.client
+import json
+import re
+import socket
+import subprocess
+import time
+import unittest
+
+from option_effects import PROGRAM, Effect, OptionEffects, refused
+from small_models import make_models
+
+BLANK = {"text": "the [MASK] sat .", "top_k": 3}
+QUESTION = {"question": "who sat ?", "context": "the cat sat on the mat .", "top_k": 50}
+
+
+class ServerRun:
+    """A server in the folder of inputs. It is stopped when the tests of its class are through."""
+    started = []
+
+    def __init__(self, folder, name, command, options):
+        words = [f"--{key.replace('_', '-')}={value}" for key, value in options.items() if value is not None]
+        self.log = folder / f"{name}.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen([PROGRAM, command, *words], cwd=folder, stderr=log)
+        ServerRun.started.append(self.process)
+        self.address = self.wait_for_address()
+
+    def wait_for_address(self):
+        for _ in range(600):
+            found = re.search(r"on http://([\d.]+):(\d+)/", self.messages)
+            if found:
+                return found[1], int(found[2])
+            if self.process.poll() is not None:
+                return None
+            time.sleep(0.05)
+        raise TimeoutError(self.messages)
+
+    @property
+    def messages(self):
+        return self.log.read_text()
+
+    @property
+    def output(self):
+        return ""
+
+    @property
+    def status(self):
+        return self.process.poll()
+
+    def connect(self):
+        return socket.create_connection(self.address, timeout=30)
+
+    def ask(self, body, path="/fill", **fields):
+        """Status and reply; status 0 when the connection ends without one."""
+        connection = http.client.HTTPConnection(*self.address, timeout=30)
+        try:
+            method = "GET" if body is None else "POST"
+            connection.request(method, path, None if body is None else json.dumps(body),
+                               {"Content-Type": "application/json", **fields})
+            reply = connection.getresponse()
+            return reply.status, reply.read().decode()
+        except (ConnectionError, http.client.HTTPException):
+            return 0, ""
+        finally:
+            connection.close()
+
+    def ask_together(self, bodies):
+        with concurrent.futures.ThreadPoolExecutor(len(bodies)) as pool:
+            return [status for status, _ in pool.map(self.ask, bodies)]
+
+    @classmethod
+    def stop_all(cls):
+        for process in cls.started:
+            process.kill()
+            process.wait()
+        cls.started.clear()
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+PORT = free_port()
+
+
+# --- What may differ --------------------------------------------------------------------------
+
+def status(expected, body, path="/fill", **fields):
+    """The request is refused so, and answered by the server without the option."""
+    return lambda run, base: (run.ask(body, path, **fields)[0] == expected and
+                              base.ask(body, path, **fields)[0] == 200)
+
+
+def same_answer(run, base):
+    return run.ask(BLANK) == base.ask(BLANK) and run.ask(BLANK)[0] == 200
+
+
+def other_answer(run, base):
+    return run.ask(BLANK)[0] == base.ask(BLANK)[0] == 200 and run.ask(BLANK) != base.ask(BLANK)
+
+
+def refuses_a_second_connection(run, base):
+    def second(server):
+        with server.connect():
+            time.sleep(0.2)
+            return server.ask(BLANK)[0]
+    return second(run) in (0, 503) and second(base) == 200
+
+
+def batches(server):
+    def count():
+        return int(re.search(r"batch_inputs_count (\d+)", server.ask(None, "/metrics")[1])[1])
+    before = count()
+    assert server.ask_together([BLANK] * 6) == [200] * 6
+    return count() - before
+
+
+def runs_alone(run, base):
+    return batches(run) == 6 > batches(base)
+
+
+def may_be_empty(run, base):
+    def answers(server):
+        return [answer["text"] for answer in json.loads(server.ask(QUESTION, "/answer")[1])["answers"]]
+    return "" in answers(run) and "" not in answers(base)
+
+
+def seconds(server):
+    server.ask(BLANK)  # which makes ready what the length needs
+    start = time.monotonic()
+    assert server.ask(BLANK)[0] == 200
+    return time.monotonic() - start
+
+
+def ends_a_slow_request(run, base):
+    def is_ended(server):
+        with server.connect() as connection:
+            connection.sendall(b"POST /fill HTTP/1.1\r\n")
+            connection.settimeout(2)
+            try:
+                return connection.recv(1000) is not None
+            except TimeoutError:
+                return False
+    return is_ended(run) and not is_ended(base)
+
+
+def says_soon(part):
+    def said(server):
+        server.ask(BLANK)
+        for _ in range(30):
+            if part in server.messages:
+                return True
+            time.sleep(0.1)
+        return False
+    return lambda run, base: said(run) and not said(base)
+
+
+WAITS = {"batch_wait": 400}
+
+
+class ServeTest(OptionEffects, unittest.TestCase):
+    COMMAND = "serve"
+    RUN = ServerRun
+    BASE = {"init_checkpoint": "mlm", "port": 0, "threads": 1}
+    EFFECTS = {
+        "init_checkpoint": Effect("other_mlm", other_answer),
+        "host": Effect("127.0.0.2", lambda run, base: run.address[0] == "127.0.0.2" and
+                       same_answer(run, base)),
+        "port": Effect(PORT, lambda run, base: run.address[1] == PORT != base.address[1] and
+                       same_answer(run, base)),
+        "threads": Effect(2, same_answer),
+        "instruction_set": Effect("none", refused("none")),
+        "version_2_with_negative": Effect("true", may_be_empty, init_checkpoint="qa"),
+        "max_connections": Effect(1, refuses_a_second_connection),
+        "max_connections_per_address": Effect(1, refuses_a_second_connection),
+        "max_header_bytes": Effect(300, status(431, BLANK, **{"X-Long": "a" * 300})),
+        "max_body_bytes": Effect(20, status(413, BLANK)),
+        "max_text_bytes": Effect(10, status(413, BLANK)),
+        "max_inputs": Effect(1, status(413, {"inputs": [BLANK, BLANK]})),
+        "max_top_k": Effect(2, status(400, BLANK)),
+        "max_waiting": Effect(1, lambda run, base: 503 in run.ask_together([BLANK] * 4) and
+                              set(base.ask_together([BLANK] * 4)) == {200}, max_inputs=1, **WAITS),
+        "max_batch": Effect(1, runs_alone, **WAITS),
+        "max_batch_bytes": Effect(1, runs_alone, **WAITS),
+        "transfer_timeout": Effect(300, ends_a_slow_request),
+        "queue_timeout": Effect(50, status(504, BLANK), **WAITS),
+        "batch_wait": Effect(1000, lambda run, base: seconds(run) > 1 > seconds(base)),
+        "log_seconds": Effect(1, says_soon(" good, "), base={"log_seconds": 1000}),
+        "log_requests": Effect("true", says_soon("/fill")),
+    }
+
+    @staticmethod
+    def make_data(folder):
+        make_models(folder, "mlm", "qa")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.addClassCleanup(ServerRun.stop_all)
+
+
+if __name__ == "__main__":
+    unittest.main()
