@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include "data/unmasked_test.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
+#include "formats/xxh3.h"
 #include "platform/file.h"
 
 namespace cloze::data {
@@ -52,6 +54,14 @@ class CreateRecordsTest : public testing::Test {
     CreationProgress progress;
     return create_records(options, tokenizer_, progress);
   }
+  std::string digest_of_records(const RecordOptions& options,
+                                const text::Tokenizer& tokenizer) const {
+    CreationProgress progress;
+    create_records(options, tokenizer, progress);
+    formats::Xxh3Digest digest;
+    for (const fs::path& file : options.output_files) digest.update(platform::read_file(file));
+    return digest.hex();
+  }
   std::string refusal(const RecordOptions& options) const {
     try {
       create(options);
@@ -82,6 +92,44 @@ TEST_F(CreateRecordsTest, SameBytesForAnyNumberOfThreads) {
       EXPECT_EQ(bytes, expected) << threads << " threads";
     }
   }
+}
+
+// Whoever has made records from a text gets the same ones again.
+TEST_F(CreateRecordsTest, TheRecordsOfATextStayTheSame) {
+  std::string lines;
+  for (int word = 0; word < 9000; ++word) {
+    lines += kWords[static_cast<size_t>(word * word + word / 7) % kWords.size()];
+    lines += word % 1500 == 1499 ? "\n\n" : word % 500 == 499 ? "\n" : " ";
+  }
+  platform::write_file_atomically(folder_ / "lines", lines);
+  const auto expect_digest = [&](const char* mode, const char* expected,
+                                 const std::function<void(RecordOptions&)>& set) {
+    RecordOptions asked = options("ab");
+    asked.input.files = {folder_ / "text", folder_ / "lines"};
+    set(asked);
+    EXPECT_EQ(digest_of_records(asked, tokenizer_), expected) << mode;
+  };
+  expect_digest("plain", "58008b708c98188c5268d394a46575d5", [](RecordOptions&) {});
+  expect_digest("remask", "912548283d4c91c90b545db05706cee3",
+                [](RecordOptions& asked) { asked.layout.remask = true; });
+  expect_digest("limited", "0f3a17c7333ae5077cb4a2c07b74c159",
+                [](RecordOptions& asked) { asked.max_samples = 1234; });
+  expect_digest("google", "5428be27bd8654b8294539ef03090980",
+                [](RecordOptions& asked) { asked.google_compatible = true; });
+  expect_digest("google, files joined and limited", "fa813bd3441b66e9c9679510ca786124",
+                [](RecordOptions& asked) {
+                  asked.google_compatible = asked.input.documents_cross_files = true;
+                  asked.max_samples = 777;
+                });
+
+  // Ids of more than two bytes.
+  std::vector<std::string> tokens{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  for (int filler = 0; filler < 70'000; ++filler) tokens.push_back(fmt::format("w{}", filler));
+  tokens.insert(tokens.end(), kWords.begin(), kWords.end());
+  RecordOptions asked = options("o");
+  asked.input.files = {folder_ / "lines"};
+  EXPECT_EQ(digest_of_records(asked, {text::Vocabulary::from_tokens(tokens), {}}),
+            "1c4a8b2958687f2f94b1af93298ca141");
 }
 
 // Re-masked, 6 slots leave room for sequences of 31 tokens, 5 of them masked.
