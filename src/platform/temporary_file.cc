@@ -1,5 +1,6 @@
 #include "platform/temporary_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,43 +18,56 @@ namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
 
-[[noreturn]] void throw_unwritable(const std::filesystem::path& folder) {
-  throw_environment_error(
-      "cannot write a temporary file in {}: {}; set TMPDIR to a folder with room", folder.string(),
-      std::strerror(errno));
+[[noreturn]] void fail(std::string_view action, const std::filesystem::path& folder) {
+  throw_environment_error("cannot {} a temporary file in {}: {}; set TMPDIR to a folder with room",
+                          action, folder.string(), std::strerror(errno));
+}
+
+std::filesystem::path temporary_folder() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  if (!error) return folder;
+  const char* const named = std::getenv("TMPDIR");
+  throw_environment_error("TMPDIR is {}: {}; set it to a folder with room",
+                          named == nullptr ? "unset" : named, error.message());
 }
 
 }  // namespace
 
-TemporaryFile::TemporaryFile() {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path();
-  std::string name = (folder / "cloze-XXXXXX").string();
-  const int descriptor = ::mkstemp(name.data());
-  if (descriptor < 0) throw_unwritable(folder);
-  ::close(descriptor);
-  path_ = name;
-  stream_.open(path_, std::ios::binary);
+TemporaryFile::TemporaryFile() : folder_(temporary_folder()) {
+  std::string name = (folder_ / "cloze-XXXXXX").string();
+  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) fail("create", folder_);
+  ::unlink(name.c_str());
 }
 
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
+TemporaryFile::~TemporaryFile() { ::close(descriptor_); }
+
+void TemporaryFile::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write to", folder_);
+    bytes.remove_prefix(static_cast<size_t>(written));
+    bytes_ += static_cast<uint64_t>(written);
+  }
 }
 
-void TemporaryFile::write(std::string_view bytes) {
-  if (!stream_.write(bytes.data(), std::ssize(bytes))) throw_unwritable(path_.parent_path());
+std::string TemporaryFile::read(uint64_t offset, size_t bytes) const {
+  CLOZE_CHECK(offset + bytes <= bytes_, "bytes {} to {} of {}", offset, offset + bytes, bytes_);
+  std::string data(bytes, '\0');
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t got =
+        ::pread(descriptor_, data.data() + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) fail("read", folder_);
+    done += static_cast<size_t>(got);
+  }
+  return data;
 }
 
-void TemporaryFile::flush() {
-  if (!stream_.flush()) throw_unwritable(path_.parent_path());
-}
-
-MappedFile TemporaryFile::map() {
-  stream_.close();
-  if (stream_.fail()) throw_unwritable(path_.parent_path());
-  MappedFile mapped(path_);
-  std::filesystem::remove(path_);
-  return mapped;
+std::filesystem::path TemporaryFile::path() const {
+  return fmt::format("/proc/self/fd/{}", descriptor_);
 }
 
 bool is_standard_input(const std::filesystem::path& path) { return path == "-"; }

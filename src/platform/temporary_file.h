@@ -1,12 +1,13 @@
-// Bytes that have no file to be mapped from: what a pipe gives, what was decompressed. They go to
-// a file without a name, in the folder that TMPDIR names or in /tmp, which is gone with its
-// mapping.
+// Bytes that have no file of their own, or may not fit in memory: what a pipe gives, what was
+// decompressed or decoded. They go to a file without a name, in the folder that TMPDIR names or in
+// /tmp, and are gone with it, however the process ends.
 // Errors: EnvironmentError when the folder cannot be written to or is full.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "platform/file.h"
@@ -20,15 +21,19 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }  // until it is mapped
-  void write(std::string_view bytes);
-  void flush();  // for another reader of the path
-  // What was written, or what another writer put at the path.
-  MappedFile map();
+  uint64_t bytes() const { return bytes_; }
+  void append(std::string_view bytes);
+  // Thread-safe.
+  std::string read(uint64_t offset, size_t bytes) const;
+  // For this process to open it again, while this object lives.
+  std::filesystem::path path() const;
+  // What was appended; it outlives this object.
+  MappedFile map() const { return MappedFile(path()); }
 
  private:
-  std::filesystem::path path_;
-  std::ofstream stream_;
+  std::filesystem::path folder_;
+  int descriptor_ = -1;
+  uint64_t bytes_ = 0;
 };
 
 // "-": standard input.

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -14,38 +16,53 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(TemporaryFileTest, HoldsWhatWasWrittenAndLeavesNothing) {
-  TemporaryFile file;
-  const fs::path path = file.path();
-  EXPECT_TRUE(fs::exists(path));
-  file.write("one ");
-  file.write("two");
-  const MappedFile mapped = file.map();
-  EXPECT_FALSE(fs::exists(path));
-  EXPECT_EQ(mapped.text(), "one two");
+// TMPDIR while this object lives.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const fs::path& folder) {
+    if (const char* const before = std::getenv("TMPDIR")) before_ = before;
+    ::setenv("TMPDIR", folder.c_str(), 1);
+  }
+  ~TemporaryFolder() { before_ ? ::setenv("TMPDIR", before_->c_str(), 1) : ::unsetenv("TMPDIR"); }
+
+ private:
+  std::optional<std::string> before_;
+};
+
+TEST(TemporaryFileTest, HoldsWhatWasAppendedUnderNoName) {
+  const fs::path folder = fs::path(testing::TempDir()) / "temporary_file_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const TemporaryFolder here(folder);
+  std::optional<TemporaryFile> file(std::in_place);
+  EXPECT_TRUE(fs::is_empty(folder));
+  file->append("one");
+  file->append("");
+  file->append("three");
+  EXPECT_EQ(file->bytes(), 8u);
+  EXPECT_EQ(file->read(3, 5), "three");
+  EXPECT_EQ(file->read(0, 3), "one");
+  EXPECT_EQ(file->read(8, 0), "");
+  EXPECT_THROW(file->read(7, 2), InternalError);
+  EXPECT_EQ(read_file(file->path()), "onethree");
+  const MappedFile mapped = file->map();
+  file.reset();
+  EXPECT_EQ(mapped.text(), "onethree");
+  EXPECT_TRUE(fs::is_empty(folder));
+  fs::remove_all(folder);
 }
 
-TEST(TemporaryFileTest, OneThatIsNotMappedGoesToo) {
-  fs::path path;
-  {
-    const TemporaryFile file;
-    path = file.path();
+TEST(TemporaryFileTest, AFolderThatCannotBeUsedIsNamed) {
+  for (const char* folder : {"/proc", "/no/such/folder"}) {
+    const TemporaryFolder here(folder);
+    try {
+      const TemporaryFile file;
+      ADD_FAILURE();
+    } catch (const EnvironmentError& error) {
+      EXPECT_NE(std::string(error.what()).find(folder), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("TMPDIR"), std::string::npos) << error.what();
+    }
   }
-  EXPECT_FALSE(fs::exists(path));
-}
-
-TEST(TemporaryFileTest, AFolderThatIsNotThereIsNamed) {
-  const char* const before = std::getenv("TMPDIR");
-  const std::string old = before == nullptr ? "" : before;
-  ::setenv("TMPDIR", "/proc", 1);
-  try {
-    const TemporaryFile file;
-    ADD_FAILURE();
-  } catch (const EnvironmentError& error) {
-    EXPECT_NE(std::string(error.what()).find("/proc"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("TMPDIR"), std::string::npos) << error.what();
-  }
-  before == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", old.c_str(), 1);
 }
 
 TEST(ReadStreamTest, APipeIsReadToItsEnd) {

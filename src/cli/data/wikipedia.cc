@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ namespace {
 
 struct Options {
   std::string input_files;
+  std::filesystem::path output_file;
   std::string listing_sections;
   data::WikipediaOptions wikipedia;
 };
@@ -65,9 +67,9 @@ void run(Options options) {
   data::WikipediaCounts counts;
   {
     const WorkDisplay display([&](double seconds) { return describe_dumps(progress, seconds); });
-    counts = data::write_wikipedia_text(wikipedia, progress, [](const std::string& notice) {
-      fmt::print(stderr, "note: {}\n", notice);
-    });
+    counts = data::write_wikipedia_text(
+        wikipedia, options.output_file, progress,
+        [](const std::string& notice) { fmt::print(stderr, "note: {}\n", notice); });
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   print_counts(counts, elapsed.count());
@@ -92,8 +94,7 @@ void add_data_wikipedia(Subcommand parent) {
       .add_option("--input-file", options->input_files,
                   "Dumps (.xml, .xml.bz2) or WikiExtractor files: comma list, globs, folders")
       .required();
-  command.add_option("--output-file", options->wikipedia.output_file, "Text file to write")
-      .required();
+  command.add_option("--output-file", options->output_file, "Text file to write").required();
   command
       .add_option("--threads", options->wikipedia.threads,
                   "Threads; the output does not depend on it")

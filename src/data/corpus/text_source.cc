@@ -104,7 +104,7 @@ platform::MappedFile unpacked(formats::Compression compression, const platform::
                               const fs::path& path) {
   platform::TemporaryFile temporary;
   formats::decompress(compression, file.bytes(), path,
-                      [&](std::string_view bytes) { temporary.write(bytes); });
+                      [&](std::string_view bytes) { temporary.append(bytes); });
   return temporary.map();
 }
 
@@ -113,7 +113,7 @@ platform::MappedFile opened(const fs::path& path) {
     return platform::MappedFile(path);
   }
   platform::TemporaryFile temporary;
-  platform::read_stream(path, [&](std::string_view bytes) { temporary.write(bytes); });
+  platform::read_stream(path, [&](std::string_view bytes) { temporary.append(bytes); });
   return temporary.map();
 }
 
@@ -121,8 +121,9 @@ platform::MappedFile opened(const fs::path& path) {
 platform::MappedFile wikipedia_text(const fs::path& path, const TextSourceOptions& options,
                                     CreationProgress& progress) {
   platform::TemporaryFile text;
-  write_wikipedia_text({.files = {path}, .output_file = text.path(), .threads = options.threads},
-                       progress.dumps, [](const std::string&) {});
+  read_wikipedia({.files = {path}, .threads = options.threads}, progress.dumps,
+                 {.text = [&](std::string_view articles) { text.append(articles); },
+                  .notice = [](const std::string&) {}});
   return text.map();
 }
 
@@ -140,8 +141,7 @@ platform::MappedFile text_of(const fs::path& path, const TextSourceOptions& opti
                                    : unpacked(compression, file, path);
   if (!is_dump) return plain;
   platform::TemporaryFile dump;
-  dump.write(plain.text());
-  dump.flush();
+  dump.append(plain.text());
   return wikipedia_text(dump.path(), options, progress);
 }
 

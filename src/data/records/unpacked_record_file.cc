@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "platform/scratch_file.h"
+#include "platform/temporary_file.h"
 
 namespace cloze::data {
 namespace {
@@ -49,9 +49,7 @@ Sample sample_of(std::span<const int32_t> values, const Place& place) {
 class UnpackedRecordFile final : public RecordFile {
  public:
   explicit UnpackedRecordFile(std::unique_ptr<RecordFile> source)
-      : RecordFile(source->path()),
-        source_(std::move(source)),
-        scratch_(std::filesystem::temp_directory_path()) {
+      : RecordFile(source->path()), source_(std::move(source)) {
     CLOZE_CHECK(!source_->holds_packs(), "{} holds packs", path().string());
     broken_end_ = source_->broken_end();
     for (int64_t record = 0; record < source_->records(); ++record) unpack(record);
@@ -66,7 +64,7 @@ class UnpackedRecordFile final : public RecordFile {
     if (const auto error = errors_.find(record); error != errors_.end()) return error->second;
     const Place& place = places_[record];
     std::vector<int32_t> values(place.values());
-    const std::string bytes = scratch_.read(place.offset, values.size() * sizeof(int32_t));
+    const std::string bytes = unpacked_.read(place.offset, values.size() * sizeof(int32_t));
     std::memcpy(values.data(), bytes.data(), bytes.size());
     return std::vector<Sample>{sample_of(values, place)};
   }
@@ -74,7 +72,7 @@ class UnpackedRecordFile final : public RecordFile {
  private:
   void unpack(int64_t record) {
     Result<std::vector<Sample>> samples = source_->read(record);
-    Place& place = places_.emplace_back(Place{.offset = scratch_.bytes()});
+    Place& place = places_.emplace_back(Place{.offset = unpacked_.bytes()});
     if (!samples) {
       errors_.emplace(record, samples.error());
       return;
@@ -83,12 +81,12 @@ class UnpackedRecordFile final : public RecordFile {
     place.tokens = static_cast<int32_t>(sample.input_ids.size());
     place.predictions = static_cast<int32_t>(sample.masked_positions.size());
     const std::vector<int32_t> values = values_of(sample);
-    scratch_.append(
+    unpacked_.append(
         {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int32_t)});
   }
 
   std::unique_ptr<RecordFile> source_;
-  platform::ScratchFile scratch_;
+  platform::TemporaryFile unpacked_;
   std::vector<Place> places_;
   std::map<int64_t, ParseError> errors_;  // of records that cannot be used
 };

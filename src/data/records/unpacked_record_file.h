@@ -1,8 +1,8 @@
 // The records of a file that can be read in order only (HDF5), for reading in random order: all are
-// decoded once, in order, into a scratch file. It takes 8 bytes a prediction, 4 a token and 20 a
-// record, in the folder that TMPDIR names (/tmp); the scratch file goes with this object.
+// decoded once, in order, into a temporary file. It takes 8 bytes a prediction, 4 a token and 20 a
+// record, in the folder that TMPDIR names (/tmp), and goes with this object.
 //
-//   scratch   := for each record  token, number of tokens times  (id * 2 + token type)
+//   file      := for each record  token, number of tokens times  (id * 2 + token type)
 //                                 position, number of predictions times | label, as often
 //                                 next-sentence label                          all int32
 #pragma once

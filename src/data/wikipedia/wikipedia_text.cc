@@ -83,37 +83,36 @@ Cleaned clean_extract(std::string_view text, const text::WikitextNames& names) {
   return cleaned;
 }
 
-class WikipediaWriter {
+class WikipediaReader {
  public:
-  WikipediaWriter(const WikipediaOptions& options, WikipediaProgress& progress,
-                  const std::function<void(const std::string&)>& notice)
-      : options_(options), progress_(progress), notice_(notice), output_(options.output_file) {}
+  WikipediaReader(const WikipediaOptions& options, WikipediaProgress& progress,
+                  const WikipediaVisitor& visitor)
+      : options_(options), progress_(progress), visitor_(visitor) {}
 
-  WikipediaCounts write() {
+  WikipediaCounts read() {
     for (const fs::path& file : options_.files) {
       progress_.total_bytes += static_cast<int64_t>(fs::file_size(file));
     }
     for (const fs::path& file : options_.files) {
       const int64_t before = progress_.bytes;
-      write_file(file);
+      read_file(file);
       progress_.bytes = before + static_cast<int64_t>(fs::file_size(file));
     }
     if (counts_.articles == 0) {
       throw_user_error("no article was left of {} pages in {} files", counts_.pages,
                        options_.files.size());
     }
-    output_.commit();
     return counts_;
   }
 
  private:
-  void write_file(const fs::path& file) {
+  void read_file(const fs::path& file) {
     try {
-      form_of(file) == SourceForm::kDump ? write_dump(file) : write_extract(file);
+      form_of(file) == SourceForm::kDump ? read_dump(file) : read_extract(file);
     } catch (const DataError& error) {
       if (!options_.skip_bad) throw;
       ++counts_.bad_files;
-      notice_(fmt::format("{}; what came before is kept", error.what()));
+      visitor_.notice(fmt::format("{}; what came before is kept", error.what()));
     }
   }
 
@@ -133,7 +132,7 @@ class WikipediaWriter {
     return names;
   }
 
-  void write_dump(const fs::path& file) {
+  void read_dump(const fs::path& file) {
     DumpReader reader(file, options_.threads);
     std::optional<text::WikitextNames> names;
     const int64_t before = progress_.bytes;
@@ -145,12 +144,11 @@ class WikipediaWriter {
       progress_.bytes = before + reader.file_bytes_read();
       if (!names) names = names_of(reader.site());
       next = std::async(std::launch::async, [&] { return reader.read(); });
-      write_pages(pages, *names);
+      read_pages(pages, *names);
     }
   }
 
-  void write_pages(std::span<const formats::MediaWikiPage> pages,
-                   const text::WikitextNames& names) {
+  void read_pages(std::span<const formats::MediaWikiPage> pages, const text::WikitextNames& names) {
     std::vector<const formats::MediaWikiPage*> articles;
     for (const formats::MediaWikiPage& page : pages) {
       if (accepts(page)) articles.push_back(&page);
@@ -179,7 +177,7 @@ class WikipediaWriter {
     return false;
   }
 
-  void write_extract(const fs::path& path) {
+  void read_extract(const fs::path& path) {
     const platform::MappedFile file(path);
     const auto blocks =
         split_into_blocks(file.text(), TextFormat::kWikiExtractor, kExtractBlockBytes);
@@ -192,7 +190,7 @@ class WikipediaWriter {
   }
 
   void append(const Cleaned& cleaned) {
-    output_.write(cleaned.text);
+    visitor_.text(cleaned.text);
     counts_.pages += cleaned.pages;
     counts_.disambiguations += cleaned.disambiguations;
     counts_.empty += cleaned.pages - cleaned.disambiguations - cleaned.articles;
@@ -205,16 +203,26 @@ class WikipediaWriter {
 
   const WikipediaOptions& options_;
   WikipediaProgress& progress_;
-  const std::function<void(const std::string&)>& notice_;
-  platform::AtomicFile output_;
+  const WikipediaVisitor& visitor_;
   WikipediaCounts counts_;
 };
 
 }  // namespace
 
-WikipediaCounts write_wikipedia_text(const WikipediaOptions& options, WikipediaProgress& progress,
+WikipediaCounts read_wikipedia(const WikipediaOptions& options, WikipediaProgress& progress,
+                               const WikipediaVisitor& visitor) {
+  return WikipediaReader(options, progress, visitor).read();
+}
+
+WikipediaCounts write_wikipedia_text(const WikipediaOptions& options, const fs::path& output_file,
+                                     WikipediaProgress& progress,
                                      const std::function<void(const std::string&)>& notice) {
-  return WikipediaWriter(options, progress, notice).write();
+  platform::AtomicFile output(output_file);
+  const WikipediaCounts counts = read_wikipedia(
+      options, progress,
+      {.text = [&](std::string_view text) { output.write(text); }, .notice = notice});
+  output.commit();
+  return counts;
 }
 
 }  // namespace cloze::data

@@ -7,8 +7,8 @@
 //   WikiExtractor output (files that begin with <doc)     titles and headings taken off by
 //       extract_article.h; what markup it still holds is cleaned in the same way
 //
-// Files are told apart by their first bytes. Decompression and cleaning use all threads; the text is
-// the same for any number of them.
+// Files are told apart by their first bytes. Decompression and cleaning use all threads; the text
+// is the same for any number of them.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/wikitext.h"
@@ -24,7 +25,6 @@ namespace cloze::data {
 
 struct WikipediaOptions {
   std::vector<std::filesystem::path> files;
-  std::filesystem::path output_file;
   int threads = 1;
   // Of the names in the wikitext (text/wikitext_names.h); empty: as the dump says, English for
   // WikiExtractor output, which does not say.
@@ -54,9 +54,20 @@ struct WikipediaProgress {
   std::atomic<int64_t> articles{0};
 };
 
-// `notice` is told of each broken file that is skipped. DataError for a broken file otherwise: then
-// nothing is written. UserError for a file of neither form, and when no article is left.
-WikipediaCounts write_wikipedia_text(const WikipediaOptions& options, WikipediaProgress& progress,
+struct WikipediaVisitor {
+  std::function<void(std::string_view)> text;      // some articles; one after the other
+  std::function<void(const std::string&)> notice;  // of each broken file that is skipped
+};
+
+// DataError for a broken file that is not to be skipped. UserError for a file of neither form, and
+// when no article is left.
+WikipediaCounts read_wikipedia(const WikipediaOptions& options, WikipediaProgress& progress,
+                               const WikipediaVisitor& visitor);
+
+// The same into a file; when it fails, nothing is written.
+WikipediaCounts write_wikipedia_text(const WikipediaOptions& options,
+                                     const std::filesystem::path& output_file,
+                                     WikipediaProgress& progress,
                                      const std::function<void(const std::string&)>& notice);
 
 }  // namespace cloze::data

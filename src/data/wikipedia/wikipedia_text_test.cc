@@ -21,14 +21,15 @@ struct Written {
   std::vector<std::string> notices;
 };
 
-Written write(WikipediaOptions options) {
-  options.output_file = testing::TempDir() + "wikipedia_text_test.out";
-  std::filesystem::remove(options.output_file);
+Written write(const WikipediaOptions& options) {
+  const std::filesystem::path output_file = testing::TempDir() + "wikipedia_text_test.out";
+  std::filesystem::remove(output_file);
   Written written;
   WikipediaProgress progress;
-  written.counts = write_wikipedia_text(
-      options, progress, [&](const std::string& notice) { written.notices.push_back(notice); });
-  written.text = platform::read_file(options.output_file);
+  written.counts =
+      write_wikipedia_text(options, output_file, progress,
+                           [&](const std::string& notice) { written.notices.push_back(notice); });
+  written.text = platform::read_file(output_file);
   return written;
 }
 
