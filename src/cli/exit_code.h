@@ -12,7 +12,8 @@ enum class ExitCode : int {
   kData = 3,            // bad bytes in a file that was named
   kEnvironment = 4,     // no memory, no space
   kDiverged = 5,        // training left the finite numbers
-  kSavedOnSignal = 75,  // asked to stop, state saved: run again with --restore-dir (EX_TEMPFAIL)
+  kSavedOnSignal = 75,  // asked to stop, state saved: give the command again, training with
+                        // --restore-dir (EX_TEMPFAIL)
 };
 
 // Thrown by a command that has said all there is to say: ends the program with this status.

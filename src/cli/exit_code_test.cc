@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "platform/signals.h"
 #include "train/divergence.h"
 
 namespace cloze::cli {
@@ -14,6 +15,7 @@ TEST(ExitCode, SaysWhoIsToBlame) {
   EXPECT_EQ(exit_code_of(UserError("x")), ExitCode::kUsage);
   EXPECT_EQ(exit_code_of(DataError("x")), ExitCode::kData);
   EXPECT_EQ(exit_code_of(EnvironmentError("x")), ExitCode::kEnvironment);
+  EXPECT_EQ(exit_code_of(platform::Interruption("x")), ExitCode::kSavedOnSignal);
   EXPECT_EQ(exit_code_of(std::bad_alloc()), ExitCode::kEnvironment);
   EXPECT_EQ(exit_code_of(train::DivergenceError("x")), ExitCode::kDiverged);
   EXPECT_EQ(exit_code_of(InternalError("x")), ExitCode::kFailure);

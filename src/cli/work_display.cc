@@ -12,14 +12,15 @@
 
 namespace cloze::cli {
 
-double seconds_left(double done, double total, double seconds) {
-  return done > 0 ? seconds * (total - done) / done : 0;
+double seconds_left(double done, double total, double seconds, double before) {
+  return done > before ? seconds * (total - done) / (done - before) : 0;
 }
 
-std::string describe_bytes(double done, double total, double seconds) {
+std::string describe_bytes(double done, double total, double seconds, double before) {
   return fmt::format("{:.0f} % of {:.1f} MB, {:.1f} MB/s, {:.0f} s left",
                      total > 0 ? 100 * done / total : 0, total / 1e6,
-                     seconds > 0 ? done / 1e6 / seconds : 0, seconds_left(done, total, seconds));
+                     seconds > 0 ? (done - before) / 1e6 / seconds : 0,
+                     seconds_left(done, total, seconds, before));
 }
 
 WorkDisplay::WorkDisplay(std::function<std::string(double seconds)> describe)

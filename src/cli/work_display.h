@@ -8,9 +8,10 @@
 
 namespace cloze::cli {
 
-// "done 41 % of 104.3 MB, 11.8 MB/s, 5 s left"
-std::string describe_bytes(double done, double total, double seconds);
-double seconds_left(double done, double total, double seconds);
+// "done 41 % of 104.3 MB, 11.8 MB/s, 5 s left". `before` is what was done in a run that was
+// interrupted: the seconds are not of that.
+std::string describe_bytes(double done, double total, double seconds, double before = 0);
+double seconds_left(double done, double total, double seconds, double before = 0);
 
 class WorkDisplay {
  public:

@@ -12,6 +12,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
+#include "platform/partial_file.h"
 
 namespace cloze::platform {
 namespace {
@@ -20,23 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kWriteBufferBytes = 1 << 20;
 constexpr char kTemporarySuffix[] = ".tmp-";
-
-[[noreturn]] void throw_system_error(std::string_view action, const fs::path& path) {
-  const int code = errno;
-  const std::string reason = std::strerror(code);
-  if (code == ENOSPC || code == EDQUOT) {
-    throw_environment_error("cannot {} {}: {}; free some space and run again", action,
-                            path.string(), reason);
-  }
-  if (code == ENOENT || code == ENOTDIR || code == EISDIR || code == EACCES) {
-    throw_user_error("cannot {} {}: {}; check the path", action, path.string(), reason);
-  }
-  throw_environment_error("cannot {} {}: {}", action, path.string(), reason);
-}
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 // What processes that were killed left of a file. The kernel releases a lock with its process, so a
 // temporary that can be locked has no writer.
@@ -63,21 +48,10 @@ int open_for_reading(const fs::path& path) {
   return descriptor;
 }
 
-void write_all(int descriptor, const char* data, size_t bytes, const fs::path& path) {
-  while (bytes > 0) {
-    const ssize_t written = ::write(descriptor, data, bytes);
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw_system_error("write", path);
-    }
-    data += written;
-    bytes -= static_cast<size_t>(written);
-  }
-}
-
-// A name as AtomicFile gives it while it writes: the suffix and a process.
+// A name as AtomicFile gives it while it writes, the suffix and a process, or as PartialFile does.
 bool is_temporary(const fs::path& path) {
   const std::string name = path.filename().string();
+  if (name.ends_with(kPartialSuffix)) return true;
   const size_t suffix = name.rfind(kTemporarySuffix);
   if (suffix == std::string::npos) return false;
   const std::string process = name.substr(suffix + std::strlen(kTemporarySuffix));
@@ -159,11 +133,7 @@ MappedFile::~MappedFile() {
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  if (path_.empty()) throw_user_error("the path of an output file is empty; name one");
-  // A device or a folder cannot be replaced by a file that is renamed to it, or must not be.
-  if (fs::exists(path_) && !fs::is_regular_file(path_)) {
-    throw_user_error("{} is no regular file; choose another path to write to", path_.string());
-  }
+  check_output_path(path_);
   temporary_ = path_;
   temporary_ += kTemporarySuffix + std::to_string(::getpid());
   remove_abandoned_temporaries(path_);
@@ -182,7 +152,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::write(const void* data, size_t bytes) {
   if (buffer_.size() + bytes > kWriteBufferBytes) flush();
   if (bytes >= kWriteBufferBytes) {
-    write_all(descriptor_, static_cast<const char*>(data), bytes, path_);
+    write_all(descriptor_, {static_cast<const char*>(data), bytes}, path_);
     return;
   }
   const char* begin = static_cast<const char*>(data);
@@ -190,7 +160,7 @@ void AtomicFile::write(const void* data, size_t bytes) {
 }
 
 void AtomicFile::flush() {
-  write_all(descriptor_, buffer_.data(), buffer_.size(), path_);
+  write_all(descriptor_, {buffer_.data(), buffer_.size()}, path_);
   buffer_.clear();
 }
 
@@ -224,9 +194,7 @@ AppendFile::AppendFile(const fs::path& path, int64_t keep_bytes) : path_(path) {
 
 AppendFile::~AppendFile() { ::close(descriptor_); }
 
-void AppendFile::append(std::string_view text) {
-  write_all(descriptor_, text.data(), text.size(), path_);
-}
+void AppendFile::append(std::string_view text) { write_all(descriptor_, text, path_); }
 
 FolderLock::FolderLock(const fs::path& folder) {
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

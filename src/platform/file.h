@@ -91,9 +91,9 @@ void make_writable_directory(const std::filesystem::path& path);
 void sync_directory(const std::filesystem::path& path);
 
 // Comma list of paths and glob patterns → existing files, sorted within each pattern.
-// A folder stands for every file below it; "-", standard input, stays as it is. Temporary files of
-// ours, which a killed process may have left, belong to no pattern and no folder. UserError when a
-// pattern matches nothing.
+// A folder stands for every file below it; "-", standard input, stays as it is. Temporary and
+// partial files of ours, which a killed process may have left, belong to no pattern and no folder.
+// UserError when a pattern matches nothing.
 std::vector<std::filesystem::path> expand_paths(std::string_view comma_list);
 
 }  // namespace cloze::platform

@@ -72,7 +72,8 @@ TEST_F(FileTest, AppendFileCutsAndGrows) {
 
 // A killed writer leaves its temporary file.
 TEST_F(FileTest, ExpandPathsLeavesOurTemporaryFilesOut) {
-  for (const char* name : {"a.txt", "a.txt.tmp-4711", "b.tmp-notes", "c.txt.tmp-"}) {
+  for (const char* name :
+       {"a.txt", "a.txt.tmp-4711", "a.txt.partial", "b.tmp-notes", "c.txt.tmp-"}) {
     write_file_atomically(folder_ / name, "");
   }
   EXPECT_EQ(expand_paths((folder_ / "a*").string()), (std::vector<fs::path>{folder_ / "a.txt"}));

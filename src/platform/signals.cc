@@ -1,5 +1,6 @@
 #include "platform/signals.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,6 +26,12 @@ void install_stop_signals() {
 }
 
 bool stop_requested() { return received.load(std::memory_order_relaxed) != 0; }
+void stop_if_requested() {
+  if (!stop_requested()) return;
+  throw Interruption(
+      fmt::format("stopped on signal {}; give the same command again to go on", stop_signal()));
+}
+
 int stop_signal() { return received.load(std::memory_order_relaxed); }
 
 }  // namespace cloze::platform

@@ -2,12 +2,21 @@
 // between steps. A second one ends the process at once.
 #pragma once
 
+#include <stdexcept>
+
 namespace cloze::platform {
+
+// Work that a signal asked to stop; what was done is kept, and the same command goes on with it.
+class Interruption : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // A file-size limit (ulimit -f) is then an error of write, and not a death.
 void ignore_file_size_signal();
 void install_stop_signals();
 bool stop_requested();
+// Interruption once a signal has asked to stop.
+void stop_if_requested();
 int stop_signal();  // the signal received, 0 while there is none
 
 }  // namespace cloze::platform

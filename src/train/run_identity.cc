@@ -1,10 +1,5 @@
 #include "train/run_identity.h"
 
-#include <fmt/format.h>
-
-#include <vector>
-
-#include "formats/json.h"
 #include "models/hugging_face_config.h"
 
 namespace cloze::train {
@@ -39,17 +34,6 @@ nlohmann::json run_identity(const TrainingOptions& options) {
           {"seed", options.seed},
           {"optimizer", name_of(options.step.optimizer.kind)},
           {"data", options.dataset->fingerprint()}};
-}
-
-std::string identity_differences(const nlohmann::json& stored, const nlohmann::json& current) {
-  std::vector<std::string> differences;
-  for (const auto& [name, value] : current.items()) {
-    const auto found = stored.find(name);
-    if (found == stored.end() || *found == value) continue;
-    differences.push_back(fmt::format("{} {}, this run has {}", name, formats::json_line(*found),
-                                      formats::json_line(value)));
-  }
-  return fmt::format("{}", fmt::join(differences, "; "));
 }
 
 }  // namespace cloze::train

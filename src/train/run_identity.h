@@ -4,7 +4,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "train/training.h"
 
@@ -14,9 +13,5 @@ namespace cloze::train {
 // options where there is one. global_batch_size counts the sequences of a step, however it was set;
 // the data's value is Dataset::fingerprint().
 nlohmann::json run_identity(const TrainingOptions& options);
-
-// "seed 1234, this run has 5; data ..., this run has ...": what differs, empty when nothing does. A
-// name that only one of them has is left alone.
-std::string identity_differences(const nlohmann::json& stored, const nlohmann::json& current);
 
 }  // namespace cloze::train

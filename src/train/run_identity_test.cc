@@ -4,6 +4,7 @@
 
 #include "data/generated_dataset.h"
 #include "formats/json.h"
+#include "formats/value_differences.h"
 
 namespace cloze::train {
 namespace {
@@ -16,13 +17,17 @@ TrainingOptions options() {
           .seed = 3};
 }
 
+std::string differences(const nlohmann::json& stored, const nlohmann::json& current) {
+  return formats::value_differences(stored, current, "this run has");
+}
+
 TEST(RunIdentityTest, NamesWhatDiffersWithBothValues) {
   TrainingOptions other = options();
   other.step.model.hidden_dropout_prob = 0.2;
   other.step.optimizer.kind = optim::OptimizerKind::kAdamW;
   other.seed = 5;
   EXPECT_EQ(
-      identity_differences(run_identity(options()), run_identity(other)),
+      differences(run_identity(options()), run_identity(other)),
       "hidden_dropout_prob 0.1, this run has 0.2; optimizer \"lamb\", this run has \"adamw\"; "
       "seed 3, this run has 5");
 }
@@ -35,15 +40,15 @@ TEST(RunIdentityTest, WhatMayChangeIsNotPartOfIt) {
   other.step.optimizer.weight_decay_rate = 0.1;
   other.step.compute_dtype = DType::kBF16;
   other.step.model.initializer_range = 0.5;
-  EXPECT_EQ(identity_differences(run_identity(options()), run_identity(other)), "");
+  EXPECT_EQ(differences(run_identity(options()), run_identity(other)), "");
 }
 
 TEST(RunIdentityTest, SurvivesAFileAndSkipsNamesOfOneSide) {
   auto stored = nlohmann::json::parse(formats::json_text(run_identity(options())));
-  EXPECT_EQ(identity_differences(stored, run_identity(options())), "");
+  EXPECT_EQ(differences(stored, run_identity(options())), "");
   stored.erase("seed");
   stored["of_another_version"] = 1;
-  EXPECT_EQ(identity_differences(stored, run_identity(options())), "");
+  EXPECT_EQ(differences(stored, run_identity(options())), "");
 }
 
 }  // namespace

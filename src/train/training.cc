@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "data/loader.h"
+#include "formats/json.h"
+#include "formats/value_differences.h"
 #include "inference/parameter_loading.h"
 #include "models/bert_heads.h"
 #include "models/stored_model.h"
@@ -143,7 +145,8 @@ void Training::require_same_run(const fs::path& checkpoint) {
         "known",
         checkpoint.string()));
   }
-  if (const std::string differences = identity_differences(state_.identity, identity);
+  if (const std::string differences =
+          formats::value_differences(state_.identity, identity, "this run has");
       !differences.empty()) {
     throw_user_error(
         "{} was made with {}; resume with the same, or start anew with --init-checkpoint {}",

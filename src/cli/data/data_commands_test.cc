@@ -10,6 +10,7 @@
 
 #include "cli/program.h"
 #include "platform/file.h"
+#include "platform/interrupted_test.h"
 
 namespace cloze::cli {
 namespace {
@@ -51,14 +52,17 @@ class DataCommandsTest : public testing::Test {
     }
     return text;
   }
-  static Outcome run(std::vector<std::string> arguments) {
+  static int run_plainly(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "cloze");
     std::vector<const char*> pointers;
     for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+    return run_program(static_cast<int>(pointers.size()), pointers.data());
+  }
+  static Outcome run(std::vector<std::string> arguments) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     Outcome outcome;
-    outcome.status = run_program(static_cast<int>(pointers.size()), pointers.data());
+    outcome.status = run_plainly(std::move(arguments));
     std::fflush(stdout);
     outcome.output = testing::internal::GetCapturedStdout();
     outcome.errors = testing::internal::GetCapturedStderr();
@@ -160,6 +164,34 @@ TEST_F(DataCommandsTest, ATokenStoreBecomesRecordsOfBothLayouts) {
              "--max-predictions-per-seq", "20", "--vocab-size", "1005"});
     EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
   }
+}
+
+TEST_F(DataCommandsTest, RecordsThatASignalStopsGoOn) {
+  write("text", text_of(500, 40, 12));
+  const auto arguments = [&](const std::string& output) {
+    return std::vector<std::string>{"data",         "records",         "--input-file",
+                                    path("text"),   "--output-file",   path(output),
+                                    "--vocab-file", path("vocab.txt"), "--do-lower-case"};
+  };
+  ASSERT_EQ(run(arguments("whole")).status, 0);
+  const int status = platform::status_of_interrupted(
+      {.journal = path("cut.journal.partial"), .signal = SIGTERM}, [&] {
+        std::freopen(path("errors").c_str(), "w", stderr);
+        const int ended = run_plainly(arguments("cut"));
+        std::fflush(stderr);
+        std::_Exit(ended);
+      });
+  EXPECT_EQ(status, platform::kInterruptedStatus);
+  EXPECT_NE(platform::read_file(path("errors"))
+                .find("cloze: stopped on signal 15; give the same command again to go on\n"),
+            std::string::npos)
+      << platform::read_file(path("errors"));
+  EXPECT_FALSE(fs::exists(path("cut")));
+  const Outcome rest = run(arguments("cut"));
+  EXPECT_EQ(rest.status, 0);
+  EXPECT_NE(rest.errors.find("note: going on where this was interrupted"), std::string::npos)
+      << rest.errors;
+  EXPECT_TRUE(platform::read_file(path("cut")) == platform::read_file(path("whole")));
 }
 
 TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {

@@ -14,6 +14,7 @@
 #include "data/creation/create_records.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
+#include "platform/signals.h"
 
 namespace cloze::cli {
 namespace {
@@ -26,7 +27,8 @@ struct Options {
   data::RecordOptions records;
 };
 
-// "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left"; then "instances 41 %, 41000 so far, ...".
+// "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left"; then "instances 41 %, 41000 so far, ..."; and
+// "writing 41 % of 1000000 records" in Google's mode.
 struct CreationLine {
   const data::CreationProgress& progress;
   double tokenising_seconds = 0;
@@ -35,19 +37,25 @@ struct CreationLine {
     if (progress.total_text_bytes == 0 && progress.dumps.total_bytes > 0) {
       return describe_dumps(progress.dumps, seconds);
     }
-    const auto total_passes = static_cast<double>(progress.total_passes);
-    if (total_passes == 0) {
+    if (progress.total_passes == 0) {
       tokenising_seconds = seconds;
       return "tokenising " + describe_bytes(static_cast<double>(progress.text_bytes),
-                                            static_cast<double>(progress.total_text_bytes),
-                                            seconds);
+                                            static_cast<double>(progress.total_text_bytes), seconds,
+                                            static_cast<double>(progress.text_bytes_before));
+    }
+    const auto instances = static_cast<double>(progress.instances);
+    if (progress.passes == progress.total_passes) {
+      return fmt::format("writing {:.0f} % of {:.0f} records",
+                         100 * static_cast<double>(progress.written) / instances, instances);
     }
     const double creating_seconds = seconds - tokenising_seconds;
     const auto passes = static_cast<double>(progress.passes);
-    const auto instances = static_cast<double>(progress.instances);
+    const auto total_passes = static_cast<double>(progress.total_passes);
+    const double new_instances = instances - static_cast<double>(progress.instances_before);
     return fmt::format("instances {:.0f} %, {:.0f} so far, {:.0f} a second, {:.0f} s left",
-                       100 * passes / total_passes, instances, instances / creating_seconds,
-                       seconds_left(passes, total_passes, creating_seconds));
+                       100 * passes / total_passes, instances, new_instances / creating_seconds,
+                       seconds_left(passes, total_passes, creating_seconds,
+                                    static_cast<double>(progress.passes_before)));
   }
 };
 
@@ -72,12 +80,15 @@ void run(Options options) {
   const text::Tokenizer tokenizer =
       make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");
 
+  platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::CreationProgress progress;
   data::RecordCounts counts;
   {
     const WorkDisplay display(CreationLine{progress});
-    counts = data::create_records(records, tokenizer, progress);
+    counts = data::create_records(records, tokenizer, progress, [](const std::string& notice) {
+      fmt::print(stderr, "note: {}\n", notice);
+    });
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   print_counts(counts, options, elapsed.count());

@@ -1,12 +1,15 @@
 // Corpus reader: text files become a tokenised corpus, on several threads. The corpus is the same
-// for any number of threads: files are cut into blocks, and blocks joined in order.
+// for any number of threads: files are cut into blocks, and blocks joined in order, in rounds.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/corpus_sink.h"
 #include "data/corpus/text_source.h"
 #include "data/creation/creation_progress.h"
 #include "text/tokenizer.h"
@@ -23,15 +26,48 @@ struct CorpusOptions {
   // reads a corpus by sentences reads windows of them; 0: all are kept as they are.
   int64_t longest_sentence = 0;
   int threads = 1;
+  int64_t round_blocks = 256;  // of 256 KiB: tokenised together, so in memory
 };
 
-struct CorpusRead {
-  MemoryCorpus corpus;
-  int64_t invalid_utf8 = 0;  // sequences left out
-};
+class CorpusReader {
+ public:
+  // How much of the text was read.
+  struct Position {
+    int64_t block = 0;
+    int64_t invalid_utf8 = 0;  // sequences left out
+  };
 
-// UserError when no file holds a sentence; DataError that names file, line and column of bad text.
-CorpusRead read_corpus(const CorpusOptions& options, const text::Tokenizer& tokenizer,
-                       CreationProgress& progress);
+  // Keeps a reference to the tokenizer and the progress.
+  CorpusReader(CorpusOptions options, const text::Tokenizer& tokenizer, CreationProgress& progress);
+
+  // A name for the content of all files.
+  std::string text_digest() const;
+  const Position& position() const { return position_; }
+  // Of this text, read before.
+  void go_on_at(const Position& position);
+  // Appends the sentences of the next round of blocks; false when there is none left. DataError
+  // that names file, line and column of bad text.
+  bool read_round(CorpusSink& corpus);
+
+ private:
+  struct Block {
+    std::string_view text;
+    bool ends_document = false;  // even if the text does not say so
+  };
+  struct TokenBlock;
+
+  std::vector<Block> cut_into_blocks() const;
+  TokenBlock tokenize(const Block& block) const;
+  void append(const TokenBlock& tokens, CorpusSink& corpus) const;
+  void append_sentence(std::span<const int32_t> ids, CorpusSink& corpus) const;
+  [[noreturn]] void throw_at(const BadText& bad) const;
+
+  CorpusOptions options_;
+  const text::Tokenizer& tokenizer_;
+  CreationProgress& progress_;
+  std::vector<TextSource> sources_;
+  std::vector<Block> blocks_;
+  Position position_;
+};
 
 }  // namespace cloze::data

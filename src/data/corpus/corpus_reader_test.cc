@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "data/corpus/described_corpus.h"
+#include "data/corpus/memory_corpus.h"
 #include "platform/file.h"
 
 namespace cloze::data {
@@ -28,9 +29,16 @@ class CorpusReaderTest : public testing::Test {
     platform::write_file_atomically(folder_ / name, text);
     return folder_ / name;
   }
-  CorpusRead read(const CorpusOptions& options) {
+  struct Read {
+    MemoryCorpus corpus;
+    int64_t invalid_utf8 = 0;
+  };
+  Read read(const CorpusOptions& options) {
     CreationProgress progress;
-    CorpusRead result = read_corpus(options, tokenizer_, progress);
+    CorpusReader reader(options, tokenizer_, progress);
+    Read result{.corpus = MemoryCorpus(tokenizer_.vocabulary().size())};
+    while (reader.read_round(result.corpus)) continue;
+    result.invalid_utf8 = reader.position().invalid_utf8;
     EXPECT_EQ(progress.text_bytes, progress.total_text_bytes);
     return result;
   }
@@ -54,11 +62,11 @@ TEST_F(CorpusReaderTest, AnyNumberOfThreadsGivesTheSameCorpus) {
   for (int i = 0; i < 200'000; ++i)
     text += i % 50 == 0 ? "\n" : i % 7 == 0 ? "a b c\n" : "b \xFF\n";
   const std::vector<fs::path> files{write("1", text), write("2", text)};
-  const CorpusRead one = read({.files = files, .max_invalid_share = 1, .threads = 1});
+  const Read one = read({.files = files, .max_invalid_share = 1, .threads = 1});
   EXPECT_EQ(one.corpus.documents(), 2 * 4000);
   EXPECT_GT(one.invalid_utf8, 300'000);
   for (int threads : {2, 5}) {
-    const CorpusRead several = read({.files = files, .max_invalid_share = 1, .threads = threads});
+    const Read several = read({.files = files, .max_invalid_share = 1, .threads = threads});
     EXPECT_EQ(described(several.corpus), described(one.corpus));
     EXPECT_EQ(several.invalid_utf8, one.invalid_utf8);
   }
@@ -75,9 +83,21 @@ TEST_F(CorpusReaderTest, BadTextIsNamedWithItsPlace) {
   }
 }
 
-TEST_F(CorpusReaderTest, NoSentenceIsAUserError) {
-  EXPECT_THROW(read({.files = {write("1", "\n \n"), write("2", "")}}), UserError);
+TEST_F(CorpusReaderTest, AMissingFileIsAUserErrorAndAnEmptyOneHasNoDocument) {
+  EXPECT_EQ(read({.files = {write("1", "\n \n"), write("2", "")}}).corpus.documents(), 0);
   EXPECT_THROW(read({.files = {folder_ / "missing"}}), UserError);
+}
+
+TEST_F(CorpusReaderTest, TheDigestIsOfTheContentOfEachFile) {
+  const auto digest = [&](const std::vector<fs::path>& files) {
+    CreationProgress progress;
+    return CorpusReader({.files = files}, tokenizer_, progress).text_digest();
+  };
+  const std::string one = digest({write("1", "a b\n"), write("2", "c\n")});
+  EXPECT_EQ(digest({write("3", "a b\n"), write("4", "c\n")}), one);
+  EXPECT_NE(digest({write("5", "a b\nc\n")}), one);
+  EXPECT_NE(digest({write("6", "a b\nc\n"), write("7", "")}), one);
+  EXPECT_NE(digest({write("2", "c\n"), write("1", "a b\n")}), one);
 }
 
 }  // namespace

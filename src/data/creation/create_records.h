@@ -3,39 +3,30 @@
 // Two ways of drawing random numbers:
 //   default   Philox streams named by (seed, duplicate, document): the bytes of the output are the
 //             same for any number of threads. Each duplicate visits the documents in a new order;
-//             instances are shuffled within windows of some eight million tokens of text, so that
-//             memory does not grow with the number of duplicates.
-//             Sentences that are longer than a sequence are cut into parts.
+//             instances are shuffled within windows of some eight million tokens of text
+//             (window_records.h). Sentences that are longer than a sequence are cut into parts.
 //   google    one Mersenne Twister for everything, in the order of Google's script, one thread:
-//             the same records as that script makes. All records are held in memory.
+//             the same records as that script makes (google_records.h).
 // Records go to the output files in turn; the files appear when all are complete.
 //
-// Errors: UserError for nonsense sizes and an empty corpus; EnvironmentError when an output cannot
-// be written. The algorithm is in pair_instances.h and masking.h.
+// Memory grows neither with the text nor with the duplicates, only with the longest document: the
+// tokens of the text, 2 or 4 bytes each and 8 a sentence, and in Google's mode all records, go to
+// files beside the output and are removed at the end. Whoever is interrupted goes on with the same
+// command, to the same bytes (resumable_output.h).
+//
+// Errors: UserError for nonsense sizes, an empty corpus, and an output that other work has begun;
+// EnvironmentError when an output cannot be written; Interruption when a signal has asked to stop.
+// The algorithm is in pair_instances.h and masking.h.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <vector>
+#include <functional>
+#include <string>
 
-#include "data/corpus/corpus_reader.h"
 #include "data/creation/creation_progress.h"
-#include "data/records/record_encoder.h"
+#include "data/creation/record_options.h"
 
 namespace cloze::data {
-
-struct RecordOptions {
-  CorpusOptions input;
-  std::vector<std::filesystem::path> output_files;
-  RecordLayout layout;
-  uint64_t seed = 1984;
-  int64_t duplication_factor = 6;
-  double masking_probability = 0.15;
-  double short_sequence_probability = 0.1;
-  int64_t max_samples = -1;  // negative: all
-  bool whole_word_masking = false;
-  bool google_compatible = false;
-};
 
 struct RecordCounts {
   int64_t documents = 0;
@@ -48,7 +39,9 @@ struct RecordCounts {
   int64_t predictions = 0;
 };
 
+// `notice` is told what an interrupted run has left to go on with.
 RecordCounts create_records(const RecordOptions& options, const text::Tokenizer& tokenizer,
-                            CreationProgress& progress);
+                            CreationProgress& progress,
+                            const std::function<void(const std::string&)>& notice);
 
 }  // namespace cloze::data

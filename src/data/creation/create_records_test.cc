@@ -24,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void ignore_notice(const std::string&) {}
+
 class CreateRecordsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -52,12 +54,12 @@ class CreateRecordsTest : public testing::Test {
   }
   RecordCounts create(const RecordOptions& options) const {
     CreationProgress progress;
-    return create_records(options, tokenizer_, progress);
+    return create_records(options, tokenizer_, progress, ignore_notice);
   }
   std::string digest_of_records(const RecordOptions& options,
                                 const text::Tokenizer& tokenizer) const {
     CreationProgress progress;
-    create_records(options, tokenizer, progress);
+    create_records(options, tokenizer, progress, ignore_notice);
     formats::Xxh3Digest digest;
     for (const fs::path& file : options.output_files) digest.update(platform::read_file(file));
     return digest.hex();
@@ -200,7 +202,7 @@ TEST_F(CreateRecordsTest, AllOfALongLineIsMetInPairsOfBothLabels) {
   asked.duplication_factor = 8;
   CreationProgress progress;
   const RecordCounts counts =
-      create_records(asked, {text::Vocabulary::from_tokens(tokens), {}}, progress);
+      create_records(asked, {text::Vocabulary::from_tokens(tokens), {}}, progress, ignore_notice);
   EXPECT_EQ(counts.documents_of_one_sentence, 0) << "it is kept in parts";
   const RecordDataset made(asked.output_files, {});
   std::vector<int> met(tokens.size());
@@ -322,7 +324,7 @@ TEST(GoogleCompatibleTest, ReproducesTheGoldenRecords) {
   options.duplication_factor = 5;
   options.google_compatible = true;
   CreationProgress progress;
-  EXPECT_EQ(create_records(options, tokenizer, progress).instances, 60);
+  EXPECT_EQ(create_records(options, tokenizer, progress, ignore_notice).instances, 60);
 
   const platform::MappedFile ours(output);
   const platform::MappedFile golden(golden_folder / "vincentcheny_tf_examples.tfrecord");

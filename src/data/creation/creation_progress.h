@@ -1,5 +1,5 @@
 // How far the creation of records has come: written by the threads that work, read by whoever
-// shows it. Totals are 0 until they are known.
+// shows it. Totals are 0 until they are known. Of work that goes on, what was done before counts.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,14 @@ namespace cloze::data {
 struct CreationProgress {
   WikipediaProgress dumps;             // read before all else
   std::atomic<int64_t> text_bytes{0};  // tokenised so far
+  std::atomic<int64_t> text_bytes_before{0};
   std::atomic<int64_t> total_text_bytes{0};
   std::atomic<int64_t> passes{0};  // documents made into instances, once for each duplicate
+  std::atomic<int64_t> passes_before{0};
   std::atomic<int64_t> total_passes{0};
   std::atomic<int64_t> instances{0};
+  std::atomic<int64_t> instances_before{0};
+  std::atomic<int64_t> written{0};  // of the instances
 };
 
 }  // namespace cloze::data

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/error.h"
+
 namespace cloze::data {
 namespace {
 
@@ -66,6 +68,19 @@ uint32_t PythonRandom::next() {
   word ^= (word << 7) & 0x9D2C5680u;
   word ^= (word << 15) & 0xEFC60000u;
   return word ^ (word >> 18);
+}
+
+std::vector<uint32_t> PythonRandom::state() const {
+  std::vector<uint32_t> state(state_.begin(), state_.end());
+  state.push_back(used_);
+  return state;
+}
+
+void PythonRandom::go_on_at(std::span<const uint32_t> state) {
+  CLOZE_CHECK(state.size() == kStateWords + 1 && state.back() <= kStateWords, "a state of {} words",
+              state.size());
+  std::ranges::copy(state.first(kStateWords), state_.begin());
+  used_ = state.back();
 }
 
 double PythonRandom::uniform() {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "data/instances/random_source.h"
 
@@ -24,6 +25,10 @@ class PythonRandom final : public RandomSource {
   double uniform() override;
   uint32_t below(uint32_t bound) override;
   uint32_t next();  // 32 bits
+
+  // Where it is in its numbers, for another one to go on there. `state` is what state() gave.
+  std::vector<uint32_t> state() const;
+  void go_on_at(std::span<const uint32_t> state);
 
  private:
   static constexpr uint32_t kStateWords = 624;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/corpus/memory_corpus.h"
 #include "formats/xxh3.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
@@ -98,8 +99,7 @@ class PieceText {
   }
 
   // Appends the documents to `corpus` and returns the number of invalid UTF-8 sequences.
-  int64_t tokenize(const text::Tokenizer& tokenizer, TextFormat format,
-                   MemoryCorpus& corpus) const {
+  int64_t tokenize(const text::Tokenizer& tokenizer, TextFormat format, CorpusSink& corpus) const {
     uint64_t invalid = 0;
     std::vector<int32_t> ids;
     const auto append_sentence = [&](std::string_view sentence) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/corpus/described_corpus.h"
+#include "data/corpus/memory_corpus.h"
 #include "platform/file.h"
 
 namespace cloze::data {
@@ -145,7 +146,7 @@ TEST_F(BuildTokenStoreTest, ADamagedShardIsMadeAnew) {
 }
 
 // What a killed build leaves: some shards, and files under temporary names.
-// (scripts/check_token_store kills builds for real.)
+// (scripts/check_data_kills kills builds for real.)
 TEST_F(BuildTokenStoreTest, AHalfBuiltStoreIsFinishedToTheSameBytes) {
   const fs::path text = write("long", long_text(4));
   build(options_for({text}, "whole"));

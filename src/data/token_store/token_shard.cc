@@ -49,15 +49,14 @@ void append_narrowed(std::span<const uint64_t> values, std::string& out) {
   for (const uint64_t value : values) append_value(static_cast<uint32_t>(value), out);
 }
 
-std::string body_of(const MemoryCorpus& corpus) {
+std::string body_of(const CorpusArrays& corpus) {
   std::string body;
-  append_narrowed(corpus.document_starts(), body);
-  for (const uint64_t sentence : corpus.document_starts()) {
-    append_value(static_cast<uint32_t>(corpus.sentence_starts()[sentence]), body);
+  append_narrowed(corpus.document_starts, body);
+  for (const uint64_t sentence : corpus.document_starts) {
+    append_value(static_cast<uint32_t>(corpus.sentence_starts[sentence]), body);
   }
-  append_narrowed(corpus.sentence_starts(), body);
-  const auto ids = corpus.id_bytes();
-  body.append(reinterpret_cast<const char*>(ids.data()), ids.size());
+  append_narrowed(corpus.sentence_starts, body);
+  body.append(reinterpret_cast<const char*>(corpus.ids.data()), corpus.ids.size());
   body.resize((kBodyOffset + body.size() + 7) / 8 * 8 - kBodyOffset);
   return body;
 }
@@ -72,14 +71,14 @@ std::string block_table_of(std::string_view body) {
 
 }  // namespace
 
-std::string token_shard_bytes(const MemoryCorpus& corpus, std::string_view key, int64_t text_bytes,
+std::string token_shard_bytes(const ArrayCorpus& corpus, std::string_view key, int64_t text_bytes,
                               int64_t invalid_utf8) {
   CLOZE_CHECK(corpus.tokens() <= std::numeric_limits<uint32_t>::max(), "{} tokens in a shard",
               corpus.tokens());
   CLOZE_CHECK(key.size() == kKeyDigits, "key {} of a shard", key);
-  const std::string body = body_of(corpus);
+  const std::string body = body_of(corpus.arrays());
   const std::string table = block_table_of(body);
-  RawHeader header{.bytes_per_id = static_cast<uint32_t>(corpus.bytes_per_id()),
+  RawHeader header{.bytes_per_id = static_cast<uint32_t>(corpus.arrays().bytes_per_id),
                    .documents = static_cast<uint64_t>(corpus.documents()),
                    .sentences = static_cast<uint64_t>(corpus.sentences()),
                    .tokens = static_cast<uint64_t>(corpus.tokens()),

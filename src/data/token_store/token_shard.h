@@ -29,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 #include "platform/file.h"
 
 namespace cloze::data {
@@ -45,7 +45,7 @@ struct TokenShardHeader {
 };
 
 // The file's bytes. `corpus` is of fewer than 2^32 tokens.
-std::string token_shard_bytes(const MemoryCorpus& corpus, std::string_view key, int64_t text_bytes,
+std::string token_shard_bytes(const ArrayCorpus& corpus, std::string_view key, int64_t text_bytes,
                               int64_t invalid_utf8);
 
 class TokenShard {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "data/corpus/memory_corpus.h"
 
 namespace cloze::data {
 namespace {

@@ -1,0 +1,40 @@
+// ArrayCorpus: a corpus in three arrays, compactly: two bytes a token when the vocabulary allows
+// it, eight a sentence, eight a document.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/corpus/corpus.h"
+
+namespace cloze::data {
+
+// 2 or 4.
+int64_t bytes_per_id(int64_t vocabulary_size);
+
+struct CorpusArrays {
+  std::span<const std::byte> ids;  // of all tokens
+  int64_t bytes_per_id = 0;
+  // In tokens, and in sentences: one more than there are sentences, and documents.
+  std::span<const uint64_t> sentence_starts;
+  std::span<const uint64_t> document_starts;
+};
+
+class ArrayCorpus : public Corpus {
+ public:
+  virtual CorpusArrays arrays() const = 0;
+
+  int64_t sentences() const { return std::ssize(arrays().sentence_starts) - 1; }
+  int64_t tokens() const { return static_cast<int64_t>(arrays().sentence_starts.back()); }
+
+  int64_t documents() const override { return std::ssize(arrays().document_starts) - 1; }
+  int64_t sentences_in(int64_t document) const override;
+  int64_t tokens_in(int64_t document) const override;
+  int64_t tokens_before(int64_t document, int64_t sentence) const override;
+  void append_tokens(int64_t document, int64_t begin, int64_t end,
+                     std::vector<int32_t>& ids) const override;
+};
+
+}  // namespace cloze::data

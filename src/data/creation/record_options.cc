@@ -1,0 +1,103 @@
+#include "data/creation/record_options.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "data/token_store/token_store.h"
+
+namespace cloze::data {
+namespace {
+
+constexpr int64_t kMinSequenceLength = 5;
+constexpr int64_t kSpecialTokens = 3;
+// Goes up with every change of the records that are made of the same text and options.
+constexpr int kRecordsVersion = 1;
+
+void check_share(const char* option, double value) {
+  if (!(value >= 0 && value <= 1)) throw_user_error("{} {} must be in [0, 1]", option, value);
+}
+
+}  // namespace
+
+// Re-masked, the slots take room that the text then does not have.
+MaskingOptions masking_of(const RecordOptions& options) {
+  MaskingOptions masking{.sequence_length = options.layout.sequence_length,
+                         .max_predictions = options.layout.max_predictions,
+                         .probability = options.masking_probability,
+                         .whole_words = options.whole_word_masking};
+  if (options.layout.remask) masking.sequence_length = longest_with_slots(masking);
+  return masking;
+}
+
+// Google's script knows sentences only, and cuts a long one from both ends.
+CorpusOptions corpus_options_of(const RecordOptions& options) {
+  CorpusOptions input = options.input;
+  if (!options.google_compatible) {
+    input.longest_sentence = masking_of(options).sequence_length - kSpecialTokens;
+  }
+  return input;
+}
+
+void check_record_options(const RecordOptions& options) {
+  const RecordLayout& layout = options.layout;
+  const int64_t S = layout.sequence_length;
+  const int64_t M = layout.max_predictions;
+  if (S < kMinSequenceLength) {
+    throw_user_error("--sequence-length {} must be at least {}", S, kMinSequenceLength);
+  }
+  if (M < 1 || M > S - kSpecialTokens) {
+    throw_user_error("--mask-tokens {} must be in [1, {}], for sequences of {}", M,
+                     S - kSpecialTokens, S);
+  }
+  if (options.duplication_factor < 1 || options.duplication_factor > (1 << 20)) {
+    throw_user_error("--duplication-factor {} must be in [1, 2^20]", options.duplication_factor);
+  }
+  check_share("--mlm-prob", options.masking_probability);
+  check_share("--short-seq-prob", options.short_sequence_probability);
+  if (layout.remask && layout.pad_position_value < S) {
+    throw_user_error(
+        "--pad-position-value {} is a position of a sequence of {}; choose at least {}",
+        layout.pad_position_value, S, S);
+  }
+  if (layout.remask && options.google_compatible) {
+    throw_user_error(
+        "--remask needs room for the slots, which Google's masking does not leave; "
+        "drop --remask or --google-compatible");
+  }
+  if (layout.remask && options.whole_word_masking) {
+    throw_user_error(
+        "--remask needs room for the slots, which whole words may not leave; drop --remask or "
+        "--do-whole-word-mask");
+  }
+  if (const int64_t left = masking_of(options).sequence_length; left < kMinSequenceLength) {
+    throw_user_error(
+        "--mask-tokens {} leaves room for {} tokens in re-masked sequences of {}; they need {}: "
+        "lower --mask-tokens",
+        M, left, S, kMinSequenceLength);
+  }
+}
+
+nlohmann::json record_identity(const RecordOptions& options, const text::Tokenizer& tokenizer) {
+  const text::TokenizerOptions& rules = tokenizer.options();
+  return {{"records version", kRecordsVersion},
+          {"--input-format", text_format_name(options.input.format)},
+          {"--vocab-file", vocabulary_hash(tokenizer.vocabulary())},
+          {"--profile", text::profile_name(rules.profile)},
+          {"--do-lower-case", rules.lower_case},
+          {"strip_accents", rules.strips_accents()},
+          {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
+          {"--sequence-length", options.layout.sequence_length},
+          {"--mask-tokens", options.layout.max_predictions},
+          {"--remask", options.layout.remask},
+          {"--pad-position-value", options.layout.pad_position_value},
+          {"--seed", options.seed},
+          {"--duplication-factor", options.duplication_factor},
+          {"--mlm-prob", options.masking_probability},
+          {"--short-seq-prob", options.short_sequence_probability},
+          {"--max-samples", options.max_samples},
+          {"--do-whole-word-mask", options.whole_word_masking},
+          {"--google-compatible", options.google_compatible},
+          {"window_tokens", options.window_tokens}};
+}
+
+}  // namespace cloze::data

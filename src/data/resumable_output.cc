@@ -1,0 +1,148 @@
+#include "data/resumable_output.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "formats/value_differences.h"
+#include "platform/file.h"
+#include "platform/signals.h"
+
+namespace cloze::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the first file, under a name of its own.
+fs::path beside(const fs::path& first, const std::string& name) {
+  fs::path path = first;
+  return path += "." + name;
+}
+
+// The output files as they lie to the first one: a folder may move between two tries.
+nlohmann::json names_of(const std::vector<fs::path>& files) {
+  const fs::path folder = fs::absolute(files.front()).lexically_normal().parent_path();
+  nlohmann::json names = nlohmann::json::array();
+  for (const fs::path& file : files) {
+    names.push_back(fs::absolute(file).lexically_normal().lexically_relative(folder).string());
+  }
+  return names;
+}
+
+}  // namespace
+
+ResumableOutput::ResumableOutput(const ResumableWork& work)
+    : identity_(work.identity), outputs_(work.output_files.size()) {
+  if (work.output_files.empty()) throw_user_error("--output-file names no file");
+  journal_ = platform::partial_path_of(beside(work.output_files.front(), "journal"));
+  identity_["--output-file"] = names_of(work.output_files);
+  std::vector<uint64_t> bytes(outputs_ + work.scratch_names.size());
+  if (fs::exists(journal_)) read_journal(bytes);
+  open_files(work);
+  keep_files(bytes);
+}
+
+ResumableOutput::~ResumableOutput() {
+  if (state_.is_null()) discard();
+}
+
+void ResumableOutput::open_files(const ResumableWork& work) {
+  std::vector<fs::path> paths = work.output_files;
+  for (const std::string& name : work.scratch_names) {
+    paths.push_back(beside(work.output_files.front(), name));
+  }
+  for (const fs::path& path : paths) {
+    if (path.has_parent_path()) platform::make_writable_directory(path.parent_path());
+    files_.push_back(std::make_unique<platform::PartialFile>(path));
+  }
+}
+
+void ResumableOutput::fail(std::string_view why) const {
+  throw_data_error("{}: {}; delete it to begin anew", journal_.string(), why);
+}
+
+void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
+  const nlohmann::json journal = formats::read_json_file(journal_);
+  const size_t files = bytes.size();
+  try {
+    const std::string differences =
+        formats::value_differences(journal.at("work"), identity_, "this command has");
+    if (!differences.empty()) {
+      throw_user_error(
+          "{} is of work that was interrupted, with {}; give the same command as then to go on, or "
+          "delete that file to begin anew",
+          journal_.string(), differences);
+    }
+    is_complete_ = journal.at("is_complete");
+    bytes = journal.at("bytes").get<std::vector<uint64_t>>();
+    input_ = journal.at("input");
+    state_ = journal.at("state");
+  } catch (const nlohmann::json::exception& error) {
+    fail(error.what());
+  }
+  if (bytes.size() != files || state_.is_null()) fail("is no journal of this work");
+}
+
+void ResumableOutput::check_input(const std::string& digest) {
+  if (!state_.is_null() && input_ != digest) {
+    throw_user_error(
+        "{} is of work that was interrupted, on other content of --input-file; give the same files "
+        "to go on, or delete that file to begin anew",
+        journal_.string());
+  }
+  input_ = digest;
+}
+
+void ResumableOutput::keep_files(const std::vector<uint64_t>& bytes) {
+  for (size_t i = 0; i < files_.size(); ++i) {
+    platform::PartialFile& file = *files_[i];
+    if (file.bytes() >= bytes[i]) {
+      file.keep(bytes[i]);
+    } else if (is_complete_ && file.bytes() == 0) {
+      files_[i].reset();  // it has its name already
+    } else {
+      fail(fmt::format("speaks of {} bytes of {}, which has {}", bytes[i],
+                       file.partial_path().string(), file.bytes()));
+    }
+  }
+}
+
+void ResumableOutput::write_journal() const {
+  std::vector<uint64_t> bytes;
+  for (const auto& file : files_) bytes.push_back(file ? file->bytes() : 0);
+  platform::write_file_atomically(journal_, formats::json_text({{"work", identity_},
+                                                                {"input", input_},
+                                                                {"bytes", bytes},
+                                                                {"state", state_},
+                                                                {"is_complete", is_complete_}}));
+}
+
+void ResumableOutput::save(nlohmann::json state) {
+  for (const auto& file : files_) file->sync();
+  state_ = std::move(state);
+  write_journal();
+  platform::stop_if_requested();
+}
+
+void ResumableOutput::commit(nlohmann::json state) {
+  if (!is_complete_) {
+    for (const auto& file : files_) file->sync();
+    state_ = std::move(state);
+    is_complete_ = true;
+    write_journal();
+  }
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i]) i < outputs_ ? files_[i]->commit() : files_[i]->remove();
+  }
+  fs::remove(journal_);
+}
+
+void ResumableOutput::discard() {
+  for (const auto& file : files_) {
+    if (file) file->remove();
+  }
+  std::error_code ignored;
+  fs::remove(journal_, ignored);
+}
+
+}  // namespace cloze::data

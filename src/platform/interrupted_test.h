@@ -1,0 +1,64 @@
+// For tests: work in a child process that a signal meets after so many saves of a journal.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "platform/signals.h"
+
+namespace cloze::platform {
+
+inline constexpr int kInterruptedStatus = 75;
+
+struct Interrupting {
+  std::filesystem::path journal;
+  int signal = SIGKILL;
+  int saves = 1;
+};
+
+// Each save gives the journal another inode.
+inline void raise_after_saves(const Interrupting& interrupting, const std::stop_token& stop) {
+  const auto inode = [&] {
+    struct stat status {};
+    return ::stat(interrupting.journal.c_str(), &status) == 0 ? status.st_ino : 0;
+  };
+  ino_t last = inode();
+  for (int saves = 0; saves < interrupting.saves && !stop.stop_requested();) {
+    const ino_t now = inode();
+    if (now != last && now != 0) ++saves;
+    last = now;
+  }
+  if (!stop.stop_requested()) ::kill(::getpid(), interrupting.signal);
+}
+
+// 0: the work was done; 75: it threw Interruption; 1: another error; the signal, negative, if the
+// process died of it.
+inline int status_of_interrupted(const Interrupting& interrupting,
+                                 const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    install_stop_signals();
+    const std::jthread watcher(
+        [&](const std::stop_token& stop) { raise_after_saves(interrupting, stop); });
+    try {
+      work();
+      ::_exit(0);
+    } catch (const Interruption&) {
+      ::_exit(kInterruptedStatus);
+    } catch (const std::exception&) {
+      ::_exit(1);
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace cloze::platform

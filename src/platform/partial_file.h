@@ -1,0 +1,52 @@
+// A file that grows over hours, under the name PATH.partial. What was synced outlives the process,
+// however it ends, and another process goes on after it; commit() gives the file its name. One that
+// is empty leaves nothing.
+// Errors: those of AtomicFile; EnvironmentError when another process writes the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "platform/file.h"
+
+namespace cloze::platform {
+
+inline constexpr const char* kPartialSuffix = ".partial";
+
+class PartialFile {
+ public:
+  // With what an earlier process left.
+  explicit PartialFile(std::filesystem::path path);
+  ~PartialFile();
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+
+  const std::filesystem::path& partial_path() const { return partial_; }
+  uint64_t bytes() const { return bytes_; }
+  // Cuts the file to its first `bytes`, of which it has as many.
+  void keep(uint64_t bytes);
+  void append(std::string_view bytes);
+  void sync();
+  // What is in the file now.
+  MappedFile map();
+  // The last call is one of these, if any.
+  void commit();
+  void remove();
+
+ private:
+  void flush();
+  void close();
+
+  std::filesystem::path path_;
+  std::filesystem::path partial_;
+  std::string buffer_;
+  int descriptor_ = -1;
+  uint64_t bytes_ = 0;  // with those in the buffer
+};
+
+// The name of a file while it is written.
+std::filesystem::path partial_path_of(const std::filesystem::path& path);
+
+}  // namespace cloze::platform

@@ -1,0 +1,82 @@
+#include "platform/partial_file.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PartialFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) /
+                           (std::string("cloze_partial_file_test_") +
+                            testing::UnitTest::GetInstance()->current_test_info()->name());
+  const fs::path path_ = folder_ / "a";
+  const fs::path partial_ = folder_ / "a.partial";
+};
+
+TEST_F(PartialFileTest, GrowsOverSeveralLives) {
+  {
+    PartialFile file(path_);
+    file.append("one two");
+    file.sync();
+    file.append(" lost");
+  }
+  EXPECT_FALSE(fs::exists(path_));
+  {
+    PartialFile file(path_);
+    EXPECT_EQ(file.bytes(), 7u) << "what was not synced is in nobody's hands";
+    file.keep(4);
+    file.append("three");
+    EXPECT_EQ(file.bytes(), 9u);
+    EXPECT_EQ(file.map().text(), "one three");
+    file.append(std::string(3 << 20, 'x'));
+    file.append("end");
+    file.commit();
+  }
+  EXPECT_FALSE(fs::exists(partial_));
+  EXPECT_EQ(read_file(path_), "one three" + std::string(3 << 20, 'x') + "end");
+}
+
+TEST_F(PartialFileTest, LeavesNothingWhenEmptyOrRemoved) {
+  { const PartialFile file(path_); }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  {
+    PartialFile file(path_);
+    file.append("one");
+    file.sync();
+    EXPECT_TRUE(fs::exists(partial_));
+    file.remove();
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(PartialFileTest, HasOneWriter) {
+  const PartialFile file(path_);
+  try {
+    const PartialFile other(path_);
+    FAIL();
+  } catch (const EnvironmentError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "another process is writing " + path_.string() + "; wait for it and run again");
+  }
+  EXPECT_TRUE(fs::exists(partial_));
+}
+
+TEST_F(PartialFileTest, ReplacesFilesOnly) {
+  EXPECT_THROW(PartialFile{fs::path()}, UserError);
+  EXPECT_THROW(PartialFile{folder_}, UserError);
+  EXPECT_THROW(PartialFile(folder_ / "missing" / "a"), UserError);
+}
+
+}  // namespace
+}  // namespace cloze::platform
