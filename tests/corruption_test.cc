@@ -2,7 +2,6 @@
 // Every one is refused with an error that names the file, or read as it was; forms with checksums
 // never give another sample, forms without give samples that fit. Run with sanitizers, nothing else
 // shows. CLOZE_CAMPAIGN multiplies the number of files, and another one damages others.
-#include <bzlib.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "data/records/record_dataset.h"
 #include "data/token_store/build_token_store.h"
 #include "data/wikipedia/dump_reader.h"
+#include "formats/bzip2_compressed_test.h"
 #include "platform/file.h"
 #include "record_formats.h"
 
@@ -252,18 +252,9 @@ std::string small_dump() {
   return dump + "</mediawiki>";
 }
 
-std::string compressed(std::string text) {
-  std::string result(text.size() + text.size() / 100 + 600, '\0');
-  auto size = static_cast<unsigned>(result.size());
-  BZ2_bzBuffToBuffCompress(result.data(), &size, text.data(), static_cast<unsigned>(text.size()), 9,
-                           0, 0);
-  result.resize(size);
-  return result;
-}
-
 std::vector<std::string> texts_of(const fs::path& path) {
   std::vector<std::string> texts;
-  data::DumpReader reader(path, 2);
+  data::DumpReader reader(path, {.threads = 2});
   while (true) {
     const auto pages = reader.read();
     if (pages.empty()) return texts;
@@ -276,7 +267,7 @@ TEST_F(CorruptionTest, Dumps) {
 }
 
 TEST_F(CorruptionTest, CompressedDumps) {
-  const std::string good = compressed(small_dump());
+  const std::string good = formats::bzip2_compressed(small_dump());
   const std::vector<std::string> expected = texts_of(write("good.xml.bz2", good));
   ASSERT_EQ(expected.size(), 30u);
   damage("dump.xml.bz2", good, [&](const fs::path& path) { EXPECT_EQ(texts_of(path), expected); });

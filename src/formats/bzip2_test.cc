@@ -1,6 +1,5 @@
 #include "formats/bzip2.h"
 
-#include <bzlib.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,19 +9,10 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "formats/bzip2_compressed_test.h"
 
 namespace cloze::formats {
 namespace {
-
-std::string compressed(std::string text, int level = 9) {
-  std::string result(text.size() + text.size() / 100 + 600, '\0');
-  auto size = static_cast<unsigned>(result.size());
-  EXPECT_EQ(BZ2_bzBuffToBuffCompress(result.data(), &size, text.data(),
-                                     static_cast<unsigned>(text.size()), level, 0, 0),
-            BZ_OK);
-  result.resize(size);
-  return result;
-}
 
 std::string long_text() {
   std::string text;
@@ -49,14 +39,16 @@ std::string read_all(const std::string& bytes, int threads = 2) {
 
 TEST(Bzip2, ReadsOneMemberAndMany) {
   const std::string text = long_text();
-  EXPECT_EQ(read_all(compressed(text)), text);
-  EXPECT_EQ(read_all(compressed("one ") + compressed("") + compressed(text)), "one " + text);
+  EXPECT_EQ(read_all(bzip2_compressed(text)), text);
+  EXPECT_EQ(read_all(bzip2_compressed("one ") + bzip2_compressed("") + bzip2_compressed(text)),
+            "one " + text);
 }
 
 TEST(Bzip2, TheTextIsTheSameForAnyNumberOfThreads) {
   const std::string text = long_text();
-  const std::string bytes = compressed(text, 1) + compressed("") + compressed(text) +
-                            compressed(std::string(30'000'000, 'a')) + compressed("end", 5);
+  const std::string bytes =
+      bzip2_compressed(text, 1) + bzip2_compressed("") + bzip2_compressed(text) +
+      bzip2_compressed(std::string(30'000'000, 'a')) + bzip2_compressed("end", 5);
   for (const int threads : {1, 2, 5}) {
     EXPECT_EQ(read_all(bytes, threads), text + text + std::string(30'000'000, 'a') + "end")
         << threads;
@@ -85,7 +77,7 @@ TEST(Bzip2, WhatLooksLikeAMarkInsideABlockIsContent) {
   for (const auto& mark : {std::initializer_list<unsigned>{0x3141, 0x5926, 0x5359},
                            std::initializer_list<unsigned>{0x1772, 0x4538, 0x5090}}) {
     const std::string text = text_that_makes(mark, 450'000);
-    const std::string bytes = compressed(text, 1) + compressed("end");
+    const std::string bytes = bzip2_compressed(text, 1) + bzip2_compressed("end");
     const BitView bits(std::as_bytes(std::span(bytes)));
     int marks = 0;
     for (auto bit = find_bzip2_mark(bits, 0, bits.size()); bit;
@@ -99,8 +91,8 @@ TEST(Bzip2, WhatLooksLikeAMarkInsideABlockIsContent) {
 
 TEST(Bzip2, EveryCutAndEveryFlippedByteIsRefusedOrMeansNothing) {
   const std::string text = text_that_makes({0x3141, 0x5926, 0x5359}, 3000);
-  const std::string good = compressed(text) + compressed("end");
-  const auto first = static_cast<std::ptrdiff_t>(compressed(text).size());
+  const std::string good = bzip2_compressed(text) + bzip2_compressed("end");
+  const auto first = static_cast<std::ptrdiff_t>(bzip2_compressed(text).size());
   int refused = 0;
   for (std::ptrdiff_t place = 0; place < std::ssize(good); ++place) {
     std::string flipped = good;
@@ -121,7 +113,8 @@ TEST(Bzip2, EveryCutAndEveryFlippedByteIsRefusedOrMeansNothing) {
 
 TEST(Bzip2, EveryPositionCanBeGoneOnFrom) {
   const std::string text = long_text();
-  const std::string path = stored(compressed(text, 1) + compressed("") + compressed(text, 1));
+  const std::string path =
+      stored(bzip2_compressed(text, 1) + bzip2_compressed("") + bzip2_compressed(text, 1));
   Bzip2File whole(path);
   std::string before;
   int checked = 0;
@@ -139,7 +132,7 @@ TEST(Bzip2, EveryPositionCanBeGoneOnFrom) {
 }
 
 TEST(Bzip2, ABreakIsNamedWithItsOffset) {
-  const std::string good = compressed(long_text());
+  const std::string good = bzip2_compressed(long_text());
   std::string flipped = good;
   flipped[good.size() / 2] ^= 0x10;
   for (const std::string& bad : {flipped, good.substr(0, good.size() / 2), good + "rest",

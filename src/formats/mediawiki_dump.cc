@@ -46,6 +46,11 @@ struct MediaWikiDump::State {
     static_cast<State*>(user)->append({text, static_cast<size_t>(size)});
   }
 
+  // Of what is parsed now, in the document.
+  uint64_t place() const {
+    return static_cast<uint64_t>(XML_GetCurrentByteIndex(parser)) + skipped;
+  }
+
   void start(std::string_view name, const XML_Char** attributes) {
     target = nullptr;
     if (name == "mediawiki") {
@@ -53,6 +58,7 @@ struct MediaWikiDump::State {
     } else if (name == "namespace") {
       start_namespace(attributes);
     } else if (name == "page") {
+      if (!has_pages) pages_begin = place();
       has_pages = true;
       page = {};
       field.clear();
@@ -91,6 +97,7 @@ struct MediaWikiDump::State {
     if (name == "ns") {
       std::from_chars(field.data(), field.data() + field.size(), page.namespace_id);
     } else if (name == "page") {
+      page_end = place() + static_cast<uint64_t>(XML_GetCurrentByteCount(parser));
       visitor(std::move(page));
       page = {};
     }
@@ -108,6 +115,10 @@ struct MediaWikiDump::State {
   XML_Parser parser;
   MediaWikiSite site;
   bool has_pages = false;
+  uint64_t pages_begin = 0;
+  uint64_t page_end = 0;
+  uint64_t fed = 0;
+  uint64_t skipped = 0;  // bytes of the document that were not fed
   MediaWikiPage page;
   std::string field;
   std::string* target = nullptr;  // where text goes now
@@ -120,17 +131,29 @@ MediaWikiDump::MediaWikiDump(PageVisitor visitor)
 MediaWikiDump::~MediaWikiDump() = default;
 
 void MediaWikiDump::parse(std::string_view bytes, bool is_last) {
+  state_->fed += bytes.size();
   const auto status =
       XML_Parse(state_->parser, bytes.data(), static_cast<int>(bytes.size()), is_last);
   if (state_->error) std::rethrow_exception(state_->error);
   if (status != XML_STATUS_ERROR) return;
-  throw_data_error(
-      "the XML breaks at byte {}, line {}: {}", XML_GetCurrentByteIndex(state_->parser),
-      XML_GetCurrentLineNumber(state_->parser), XML_ErrorString(XML_GetErrorCode(state_->parser)));
+  // Lines were skipped too, nobody knows how many.
+  const std::string line =
+      state_->skipped > 0 ? "" : fmt::format(", line {}", XML_GetCurrentLineNumber(state_->parser));
+  throw_data_error("the XML breaks at byte {}{}: {}", state_->place(), line,
+                   XML_ErrorString(XML_GetErrorCode(state_->parser)));
 }
 
 void MediaWikiDump::feed(std::string_view bytes) { parse(bytes, false); }
 void MediaWikiDump::finish() { parse({}, true); }
 const MediaWikiSite& MediaWikiDump::site() const { return state_->site; }
+uint64_t MediaWikiDump::pages_begin() const { return state_->pages_begin; }
+uint64_t MediaWikiDump::page_end() const { return state_->page_end; }
+
+void MediaWikiDump::skip_to(uint64_t place) {
+  CLOZE_CHECK(place >= state_->fed, "to byte {} after {}", place, state_->fed);
+  state_->skipped = place - state_->fed;
+  state_->has_pages = true;
+  state_->pages_begin = state_->fed;
+}
 
 }  // namespace cloze::formats

@@ -48,6 +48,14 @@ class MediaWikiDump {
   void finish();  // DataError when the document is not complete
   const MediaWikiSite& site() const;
 
+  // Where in the document the first page begins, and what follows the last complete one: whoever
+  // feeds another one [0, pages_begin()), then says skip_to(page_end()) and feeds what follows,
+  // visits the pages from there on.
+  uint64_t pages_begin() const;
+  uint64_t page_end() const;
+  // Nothing up to this place is fed.
+  void skip_to(uint64_t place);
+
  private:
   struct State;
   void parse(std::string_view bytes, bool is_last);

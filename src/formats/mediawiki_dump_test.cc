@@ -68,6 +68,32 @@ TEST(MediaWikiDump, TellsTheLanguageAndTheNamespacesBeforeTheFirstPage) {
   }
 }
 
+TEST(MediaWikiDump, GoesOnAfterAnyPage) {
+  const auto titles = [](const std::vector<MediaWikiPage>& pages) {
+    std::string all;
+    for (const MediaWikiPage& page : pages) all += page.title + "\n";
+    return all;
+  };
+  const std::string whole = titles(read_pages(kDump, kDump.size()));
+  std::string before;
+  MediaWikiDump first([&](const MediaWikiPage& page) {
+    before += page.title + "\n";
+    std::string after;
+    MediaWikiDump second([&](const MediaWikiPage& rest) { after += rest.title + "\n"; });
+    second.feed(kDump.substr(0, first.pages_begin()));
+    EXPECT_EQ(second.site().language, "en");
+    second.skip_to(first.page_end());
+    second.feed(kDump.substr(first.page_end()));
+    second.finish();
+    EXPECT_EQ(before + after, whole);
+    EXPECT_EQ(second.pages_begin(), first.pages_begin());
+    EXPECT_TRUE(after.empty() || second.page_end() == kDump.size() - 12) << second.page_end();
+  });
+  first.feed(kDump);
+  first.finish();
+  EXPECT_EQ(before, whole);
+}
+
 TEST(MediaWikiDump, ABreakIsNamedWithItsPosition) {
   for (const std::string_view bad :
        {kDump.substr(0, 300), std::string_view("<a><b></a>"), std::string_view("text"),
@@ -78,6 +104,18 @@ TEST(MediaWikiDump, ABreakIsNamedWithItsPosition) {
     } catch (const DataError& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with("the XML breaks at byte ")) << error.what();
     }
+  }
+}
+
+TEST(MediaWikiDump, ABreakAfterASkipIsNamedWithItsPlaceInTheDocument) {
+  MediaWikiDump dump([](const MediaWikiPage&) {});
+  dump.feed("<mediawiki>");
+  dump.skip_to(1000);
+  try {
+    dump.feed("<page></title>");
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_EQ(std::string(error.what()), "the XML breaks at byte 1008: mismatched tag");
   }
 }
 

@@ -194,6 +194,21 @@ TEST_F(DataCommandsTest, RecordsThatASignalStopsGoOn) {
   EXPECT_TRUE(platform::read_file(path("cut")) == platform::read_file(path("whole")));
 }
 
+TEST_F(DataCommandsTest, WikipediaThatASignalStopsEndsWithItsStatus) {
+  write("extract", "<doc id=\"1\" title=\"A\">\nA\n\nA is b.\n</doc>\n");
+  const std::vector<std::string> arguments{"data",          "wikipedia",     "--input-file",
+                                           path("extract"), "--output-file", path("text")};
+  const int status = platform::status_of_interrupted(
+      {.journal = path("text.journal.partial"), .signal = SIGTERM, .saves = 0}, [&] {
+        while (!platform::stop_requested()) continue;
+        std::_Exit(run_plainly(arguments));
+      });
+  EXPECT_EQ(status, platform::kInterruptedStatus);
+  EXPECT_FALSE(fs::exists(path("text.partial"))) << "nothing was done";
+  EXPECT_EQ(run(arguments).status, 0);
+  EXPECT_EQ(platform::read_file(path("text")), "A is b.\n\n");
+}
+
 TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
   write("latin1", std::string(100, '\xE4'));
   const Outcome refused = run_with_vocabulary(

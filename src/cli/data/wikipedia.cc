@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,18 +11,18 @@
 
 #include "base/error.h"
 #include "cli/work_display.h"
-#include "data/wikipedia/wikipedia_text.h"
+#include "data/wikipedia/wikipedia_file.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
+#include "platform/signals.h"
 
 namespace cloze::cli {
 namespace {
 
 struct Options {
   std::string input_files;
-  std::filesystem::path output_file;
   std::string listing_sections;
-  data::WikipediaOptions wikipedia;
+  data::WikipediaFileOptions wikipedia;
 };
 
 std::vector<std::string> comma_list(std::string_view text) {
@@ -58,18 +57,19 @@ void print_counts(const data::WikipediaCounts& counts, double seconds) {
 }
 
 void run(Options options) {
-  data::WikipediaOptions& wikipedia = options.wikipedia;
+  data::WikipediaOptions& wikipedia = options.wikipedia.input;
   if (wikipedia.threads < 1) throw_user_error("--threads {} must be positive", wikipedia.threads);
   wikipedia.files = platform::expand_paths(options.input_files);
   wikipedia.listing_sections = comma_list(options.listing_sections);
+  platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::WikipediaProgress progress;
   data::WikipediaCounts counts;
   {
     const WorkDisplay display([&](double seconds) { return describe_dumps(progress, seconds); });
-    counts = data::write_wikipedia_text(
-        wikipedia, options.output_file, progress,
-        [](const std::string& notice) { fmt::print(stderr, "note: {}\n", notice); });
+    counts = data::write_wikipedia_text(options.wikipedia, progress, [](const std::string& notice) {
+      fmt::print(stderr, "note: {}\n", notice);
+    });
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   print_counts(counts, elapsed.count());
@@ -78,10 +78,11 @@ void run(Options options) {
 }  // namespace
 
 std::string describe_dumps(const data::WikipediaProgress& progress, double seconds) {
-  return fmt::format("{}, {} articles",
-                     describe_bytes(static_cast<double>(progress.bytes),
-                                    static_cast<double>(progress.total_bytes), seconds),
-                     progress.articles.load());
+  return fmt::format(
+      "{}, {} articles",
+      describe_bytes(static_cast<double>(progress.bytes), static_cast<double>(progress.total_bytes),
+                     seconds, static_cast<double>(progress.bytes_before)),
+      progress.articles.load());
 }
 
 void add_data_wikipedia(Subcommand parent) {
@@ -89,23 +90,24 @@ void add_data_wikipedia(Subcommand parent) {
       "wikipedia",
       "Make plain text, a sentence a line, of a MediaWiki dump or WikiExtractor output");
   const auto options = std::make_shared<Options>();
-  options->wikipedia.threads = platform::available_threads();
+  options->wikipedia.input.threads = platform::available_threads();
   command
       .add_option("--input-file", options->input_files,
                   "Dumps (.xml, .xml.bz2) or WikiExtractor files: comma list, globs, folders")
       .required();
-  command.add_option("--output-file", options->output_file, "Text file to write").required();
+  command.add_option("--output-file", options->wikipedia.output_file, "Text file to write")
+      .required();
   command
-      .add_option("--threads", options->wikipedia.threads,
+      .add_option("--threads", options->wikipedia.input.threads,
                   "Threads; the output does not depend on it")
       .shows_default();
-  command.add_option("--language", options->wikipedia.language,
+  command.add_option("--language", options->wikipedia.input.language,
                      "Language of the names in the wikitext (de, fr, ja ...); unset: as the dump "
                      "says, English for WikiExtractor files");
   command.add_option(
       "--listing-sections", options->listing_sections,
       "Headings of sections to leave out besides References and the like: comma list");
-  command.add_flag("--skip-bad", options->wikipedia.skip_bad,
+  command.add_flag("--skip-bad", options->wikipedia.input.skip_bad,
                    "Keep what a broken file gave before the break, and go on");
   command.set_action([options] { run(*options); });
 }

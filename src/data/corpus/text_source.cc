@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/wikipedia/wikipedia_text.h"
 #include "formats/decompression.h"
+#include "platform/signals.h"
 #include "platform/temporary_file.h"
 #include "text/utf8.h"
 
@@ -121,8 +122,9 @@ platform::MappedFile opened(const fs::path& path) {
 platform::MappedFile wikipedia_text(const fs::path& path, const TextSourceOptions& options,
                                     CreationProgress& progress) {
   platform::TemporaryFile text;
-  read_wikipedia({.files = {path}, .threads = options.threads}, progress.dumps,
+  read_wikipedia({.files = {path}, .threads = options.threads}, {}, progress.dumps,
                  {.text = [&](std::string_view articles) { text.append(articles); },
+                  .pause = [](const WikipediaState&) { platform::stop_if_requested(); },
                   .notice = [](const std::string&) {}});
   return text.map();
 }

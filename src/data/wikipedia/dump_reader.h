@@ -13,26 +13,47 @@
 
 namespace cloze::data {
 
+// Between two pages.
+struct DumpPosition {
+  uint64_t pages_begin = 0;      // where in the text the first page does; 0: none was read yet
+  uint64_t next_page = 0;        // where in the text the next page begins
+  formats::Bzip2Position block;  // of a compressed file: the block that holds that place,
+  uint64_t block_begin = 0;      // and where in the text it begins
+};
+
+struct DumpOptions {
+  int threads = 1;  // that unpack
+  int64_t batch_bytes = 8 << 20;
+  DumpPosition start;
+};
+
 class DumpReader {
  public:
-  // Unpacks on `threads` threads.
-  DumpReader(const std::filesystem::path& path, int threads);
+  DumpReader(const std::filesystem::path& path, const DumpOptions& options);
 
-  // The next pages, some megabytes of them; empty at the end. DataError that names the file; the
-  // pages before the break come first.
+  // The next pages, with `batch_bytes` of text or some more; empty at the end. DataError that names
+  // the file; the pages before the break come first.
   std::vector<formats::MediaWikiPage> read();
   int64_t file_bytes_read() const;
+  // After the pages that read() returned last.
+  DumpPosition position() const;
   // Complete once read() has returned pages; not to be asked for while it runs.
   const formats::MediaWikiSite& site() const { return dump_.site(); }
 
  private:
+  void go_on_at(const DumpPosition& start, int threads);
+  std::string_view read_block();
   std::string_view next_block();
   void parse_block();
 
   std::filesystem::path path_;
   std::optional<formats::Bzip2File> compressed_;
   std::optional<platform::MappedFile> plain_;
-  size_t plain_offset_ = 0;
+  int64_t batch_bytes_;
+  formats::Bzip2Position block_;  // the last one that was read,
+  uint64_t block_begin_ = 0;      // where in the text it begins,
+  uint64_t block_end_ = 0;        // and ends
+  uint64_t bytes_to_skip_ = 0;    // of the next block
   std::vector<formats::MediaWikiPage> pages_;
   int64_t text_bytes_ = 0;  // in pages_
   std::exception_ptr error_;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kExtractBlockBytes = 1 << 20;
+constexpr int64_t kExtractBlockBytes = 1 << 20;
 
 constexpr int kFileNamespace = 6;
 constexpr int kCategoryNamespace = 14;
@@ -85,18 +85,24 @@ Cleaned clean_extract(std::string_view text, const text::WikitextNames& names) {
 
 class WikipediaReader {
  public:
-  WikipediaReader(const WikipediaOptions& options, WikipediaProgress& progress,
-                  const WikipediaVisitor& visitor)
-      : options_(options), progress_(progress), visitor_(visitor) {}
+  WikipediaReader(const WikipediaOptions& options, const WikipediaState& start,
+                  WikipediaProgress& progress, const WikipediaVisitor& visitor)
+      : options_(options), progress_(progress), visitor_(visitor), state_(start) {}
 
   WikipediaCounts read() {
-    for (const fs::path& file : options_.files) {
-      progress_.total_bytes += static_cast<int64_t>(fs::file_size(file));
-    }
-    for (const fs::path& file : options_.files) {
+    for (const fs::path& file : options_.files) progress_.total_bytes += bytes_of(file);
+    for (int64_t i = 0; i < state_.file; ++i) progress_.bytes += bytes_of(options_.files[i]);
+    progress_.bytes_before = progress_.bytes.load();
+    progress_.articles = counts_.articles;
+    while (state_.file < std::ssize(options_.files)) {
+      const fs::path& file = options_.files[static_cast<size_t>(state_.file)];
       const int64_t before = progress_.bytes;
       read_file(file);
-      progress_.bytes = before + static_cast<int64_t>(fs::file_size(file));
+      progress_.bytes = before + bytes_of(file);
+      state_.file += 1;
+      state_.dump = {};
+      state_.blocks = 0;
+      visitor_.pause(state_);
     }
     if (counts_.articles == 0) {
       throw_user_error("no article was left of {} pages in {} files", counts_.pages,
@@ -106,6 +112,10 @@ class WikipediaReader {
   }
 
  private:
+  static int64_t bytes_of(const fs::path& file) {
+    return static_cast<int64_t>(fs::file_size(file));
+  }
+
   void read_file(const fs::path& file) {
     try {
       form_of(file) == SourceForm::kDump ? read_dump(file) : read_extract(file);
@@ -133,7 +143,10 @@ class WikipediaReader {
   }
 
   void read_dump(const fs::path& file) {
-    DumpReader reader(file, options_.threads);
+    DumpReader reader(
+        file,
+        {.threads = options_.threads, .batch_bytes = options_.batch_bytes, .start = state_.dump});
+    progress_.bytes_before += reader.file_bytes_read();
     std::optional<text::WikitextNames> names;
     const int64_t before = progress_.bytes;
     // The next batch is read while this one is cleaned.
@@ -141,10 +154,13 @@ class WikipediaReader {
     while (true) {
       const std::vector<formats::MediaWikiPage> pages = next.get();
       if (pages.empty()) return;
+      const DumpPosition position = reader.position();
       progress_.bytes = before + reader.file_bytes_read();
       if (!names) names = names_of(reader.site());
       next = std::async(std::launch::async, [&] { return reader.read(); });
       read_pages(pages, *names);
+      state_.dump = position;
+      visitor_.pause(state_);
     }
   }
 
@@ -182,11 +198,20 @@ class WikipediaReader {
     const auto blocks =
         split_into_blocks(file.text(), TextFormat::kWikiExtractor, kExtractBlockBytes);
     const text::WikitextNames names = names_in("en");
-    std::vector<Cleaned> cleaned(blocks.size());
-    platform::parallel_for(std::ssize(blocks), options_.threads,
-                           [&](int64_t i) { cleaned[i] = clean_extract(blocks[i], names); });
-    counts_.bytes_read += std::ssize(file.text());
-    for (const Cleaned& block : cleaned) append(block);
+    const int64_t round = std::max<int64_t>(1, options_.batch_bytes / kExtractBlockBytes);
+    while (state_.blocks < std::ssize(blocks)) {
+      const int64_t begin = state_.blocks;
+      std::vector<Cleaned> cleaned(std::min(round, std::ssize(blocks) - begin));
+      platform::parallel_for(std::ssize(cleaned), options_.threads, [&](int64_t i) {
+        cleaned[i] = clean_extract(blocks[begin + i], names);
+      });
+      for (int64_t i = 0; i < std::ssize(cleaned); ++i) {
+        counts_.bytes_read += std::ssize(blocks[begin + i]);
+        append(cleaned[i]);
+      }
+      state_.blocks += std::ssize(cleaned);
+      visitor_.pause(state_);
+    }
   }
 
   void append(const Cleaned& cleaned) {
@@ -204,25 +229,15 @@ class WikipediaReader {
   const WikipediaOptions& options_;
   WikipediaProgress& progress_;
   const WikipediaVisitor& visitor_;
-  WikipediaCounts counts_;
+  WikipediaState state_;
+  WikipediaCounts& counts_ = state_.counts;
 };
 
 }  // namespace
 
-WikipediaCounts read_wikipedia(const WikipediaOptions& options, WikipediaProgress& progress,
-                               const WikipediaVisitor& visitor) {
-  return WikipediaReader(options, progress, visitor).read();
-}
-
-WikipediaCounts write_wikipedia_text(const WikipediaOptions& options, const fs::path& output_file,
-                                     WikipediaProgress& progress,
-                                     const std::function<void(const std::string&)>& notice) {
-  platform::AtomicFile output(output_file);
-  const WikipediaCounts counts = read_wikipedia(
-      options, progress,
-      {.text = [&](std::string_view text) { output.write(text); }, .notice = notice});
-  output.commit();
-  return counts;
+WikipediaCounts read_wikipedia(const WikipediaOptions& options, const WikipediaState& start,
+                               WikipediaProgress& progress, const WikipediaVisitor& visitor) {
+  return WikipediaReader(options, start, progress, visitor).read();
 }
 
 }  // namespace cloze::data

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/wikipedia/dump_reader.h"
 #include "text/wikitext.h"
 
 namespace cloze::data {
@@ -31,6 +32,7 @@ struct WikipediaOptions {
   std::string language;
   std::vector<std::string> listing_sections;  // headings of sections to leave out as well
   bool skip_bad = false;  // a broken dump: keep what came before, and go on with the next file
+  int64_t batch_bytes = 8 << 20;  // of wikitext, cleaned together
 };
 
 struct WikipediaCounts {
@@ -49,25 +51,29 @@ struct WikipediaCounts {
 };
 
 struct WikipediaProgress {
-  std::atomic<int64_t> bytes{0};  // of the files
+  std::atomic<int64_t> bytes{0};         // of the files
+  std::atomic<int64_t> bytes_before{0};  // of these, before an interruption
   std::atomic<int64_t> total_bytes{0};
   std::atomic<int64_t> articles{0};
 };
 
-struct WikipediaVisitor {
-  std::function<void(std::string_view)> text;      // some articles; one after the other
-  std::function<void(const std::string&)> notice;  // of each broken file that is skipped
+// Where the reading is, between two articles.
+struct WikipediaState {
+  int64_t file = 0;    // the next one to go on with,
+  DumpPosition dump;   // in a dump,
+  int64_t blocks = 0;  // and in WikiExtractor output
+  WikipediaCounts counts;
 };
 
-// DataError for a broken file that is not to be skipped. UserError for a file of neither form, and
-// when no article is left.
-WikipediaCounts read_wikipedia(const WikipediaOptions& options, WikipediaProgress& progress,
-                               const WikipediaVisitor& visitor);
+struct WikipediaVisitor {
+  std::function<void(std::string_view)> text;        // some articles; one after the other
+  std::function<void(const WikipediaState&)> pause;  // after these: what it takes to go on
+  std::function<void(const std::string&)> notice;    // of each broken file that is skipped
+};
 
-// The same into a file; when it fails, nothing is written.
-WikipediaCounts write_wikipedia_text(const WikipediaOptions& options,
-                                     const std::filesystem::path& output_file,
-                                     WikipediaProgress& progress,
-                                     const std::function<void(const std::string&)>& notice);
+// Reads from where `start` is. DataError for a broken file that is not to be skipped. UserError for
+// a file of neither form, and when no article is left.
+WikipediaCounts read_wikipedia(const WikipediaOptions& options, const WikipediaState& start,
+                               WikipediaProgress& progress, const WikipediaVisitor& visitor);
 
 }  // namespace cloze::data

@@ -22,14 +22,13 @@ struct Written {
 };
 
 Written write(const WikipediaOptions& options) {
-  const std::filesystem::path output_file = testing::TempDir() + "wikipedia_text_test.out";
-  std::filesystem::remove(output_file);
   Written written;
   WikipediaProgress progress;
-  written.counts =
-      write_wikipedia_text(options, output_file, progress,
-                           [&](const std::string& notice) { written.notices.push_back(notice); });
-  written.text = platform::read_file(output_file);
+  written.counts = read_wikipedia(
+      options, {}, progress,
+      {.text = [&](std::string_view text) { written.text += text; },
+       .pause = [](const WikipediaState&) {},
+       .notice = [&](const std::string& notice) { written.notices.push_back(notice); }});
   return written;
 }
 
