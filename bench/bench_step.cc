@@ -58,7 +58,7 @@ class Ceiling {
   Ceiling(DType dtype, int threads) {
     graph::Graph graph;
     const auto x = graph.add_input("x", {dtype, {kRows, kInner}});
-    const auto w = graph.add_input("w", {dtype, {kOuter, kInner}});
+    const auto w = graph.add_input("w", {DType::kF32, {kOuter, kInner}});
     graph.mark_output(ops::linear(graph, {.x = x, .weight = w}), "y");
     session_.emplace(std::move(graph), engine::CompileOptions{.num_threads = threads});
     measure();

@@ -190,7 +190,6 @@ std::vector<Case> update_cases(const Model& m) {
   const Input update_index = ids(1, 1);
   const std::vector<Input> update{weight, weight, weight, weight, scalar, scalar, update_index};
   return {
-      {&ops::kCast, ops::CastAttributes{DType::kBF16}, {weight}},
       {&ops::kAccumulate, {}, {weight}},
       {&ops::kGlobalNorm, {}, {weight, weight, weight, weight}},
       {&ops::kLamb, ops::MomentAttributes{.use_debiasing = false}, update},

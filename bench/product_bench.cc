@@ -133,7 +133,7 @@ class Contestant {
 
 void add_linear_cases(std::vector<Case>& cases, const Model& model, DType dtype) {
   const auto add = [&](int64_t K, int64_t N, std::optional<ops::GeluForm> activation) {
-    const TensorType x{dtype, {model.T, K}}, weight{dtype, {N, K}}, dy{dtype, {model.T, N}};
+    const TensorType x{dtype, {model.T, K}}, weight{DType::kF32, {N, K}}, dy{dtype, {model.T, N}};
     const std::string name =
         fmt::format("{} {} {}x{}x{}", model.name, name_of(dtype), model.T, N, K);
     const double flops = 2.0 * static_cast<double>(model.T * K * N);
@@ -178,7 +178,7 @@ void add_attention_cases(std::vector<Case>& cases, const Model& model, DType dty
 
 void add_vocabulary_cases(std::vector<Case>& cases, const Model& model, DType dtype) {
   const TensorType scalar{DType::kF32, {1}};
-  const TensorType x{dtype, {model.P, model.H}}, table{dtype, {kVocabulary, model.H}};
+  const TensorType x{dtype, {model.P, model.H}}, table{DType::kF32, {kVocabulary, model.H}};
   const TensorType labels{DType::kI32, {model.P}}, bias{DType::kF32, {kVocabulary}};
   const std::string name = fmt::format("{} {} P {}", model.name, name_of(dtype), model.P);
   const double flops = 2.0 * static_cast<double>(model.P * model.H * kVocabulary);

@@ -111,7 +111,6 @@ void draw_parameters(engine::Session& session, uint64_t seed) {
       value = static_cast<float>(offset + unit * (is_small ? 0x1p-3 : 0x1p-2));
     }
   }
-  session.refresh();
 }
 
 double norm_of(std::span<const float> values) {

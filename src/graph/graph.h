@@ -8,8 +8,8 @@
 // operator declares as mutated (optimisers).
 //
 // Phases: kMicroStep runs once per micro-batch (forward, backward, accumulate), kUpdate once per
-// step (clip, optimise), kRefresh whenever parameters have changed (compute copies are made
-// again). A forward-only graph has an empty kUpdate.
+// step (clip, optimise), kRefresh whenever parameters have changed (what was made of them
+// is made again). A forward-only graph has an empty kUpdate.
 #pragma once
 
 #include <any>
@@ -33,7 +33,7 @@ enum class ValueKind { kInput, kVariable, kIntermediate };
 
 enum class VariableRole {
   kParameter,       // f32 master; saved in the model file under its own name
-  kComputeCopy,     // a parameter in the compute dtype; derived, never saved
+  kComputeCopy,     // a parameter as a product reads it: packed; derived, never saved
   kGradient,        // f32, accumulated over the micro-batches of a step
   kOptimizerState,  // saved with the training state
   kMetric,          // accumulated over the micro-batches of a step, read and cleared by the host

@@ -19,11 +19,6 @@ std::vector<Value> differentiate_add(Graph&, const GradientRequest& request) {
   return {request.output_gradients[0], request.output_gradients[0]};
 }
 
-std::vector<TensorType> infer_cast(std::span<const TensorType> in, const std::any& attributes) {
-  expect_inputs("cast", in, 1, 1);
-  return {{std::any_cast<const CastAttributes&>(attributes).output_dtype, in[0].shape}};
-}
-
 std::vector<TensorType> infer_accumulate(std::span<const TensorType> in, const std::any&) {
   expect_inputs("accumulate", in, 1, 1);
   return {in[0]};
@@ -33,7 +28,6 @@ std::vector<TensorType> infer_accumulate(std::span<const TensorType> in, const s
 
 const graph::OpDefinition kAdd{
     .name = "add", .infer = infer_add, .differentiate = differentiate_add};
-const graph::OpDefinition kCast{.name = "cast", .infer = infer_cast};
 const graph::OpDefinition kAccumulate{
     .name = "accumulate", .infer = infer_accumulate, .accumulable_outputs = {0}};
 

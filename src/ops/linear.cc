@@ -17,7 +17,7 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
   expect_inputs("linear", in, 2, 3);
   const int64_t rows = in[0].shape[0];
   const int64_t outputs = in[1].shape[0];
-  expect_type("linear", "weight", in[1], {in[0].dtype, {outputs, in[0].shape[1]}});
+  expect_type("linear", "weight", in[1], {DType::kF32, {outputs, in[0].shape[1]}});
   if (in.size() == 3) expect_type("linear", "bias", in[2], {DType::kF32, {outputs}});
   const TensorType y{in[0].dtype, {rows, outputs}};
   if (std::any_cast<const LinearAttributes&>(attributes).activation) return {y, y};
@@ -31,7 +31,7 @@ double flops(std::span<const TensorType> in, const std::any&) {
 std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in, const std::any&) {
   expect_inputs("linear_input_gradient", in, 2, 2);
   expect_type("linear_input_gradient", "weight", in[1],
-              {in[0].dtype, {in[0].shape[1], in[1].shape[1]}});
+              {DType::kF32, {in[0].shape[1], in[1].shape[1]}});
   return {{in[0].dtype, {in[0].shape[0], in[1].shape[1]}}};
 }
 

@@ -10,7 +10,7 @@ using graph::Graph;
 using graph::Value;
 
 void expect_loss_inputs(std::string_view op, std::span<const TensorType> in) {
-  expect_type(op, "table", in[1], {in[0].dtype, {in[1].shape[0], in[0].shape[1]}});
+  expect_type(op, "table", in[1], {DType::kF32, {in[1].shape[0], in[0].shape[1]}});
   expect_type(op, "labels", in[2], {DType::kI32, {in[0].shape[0]}});
   expect_type(op, "normalizer", in[3], kScalar);
   if (in.size() == 5) expect_type(op, "bias", in[4], {DType::kF32, {in[1].shape[0]}});

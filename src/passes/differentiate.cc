@@ -33,8 +33,7 @@ class Differentiator {
     for (int32_t i = 0; i < graph_.num_values(); ++i) {
       const ValueInfo& info = graph_.info({i});
       differentiable_[i] =
-          info.kind == ValueKind::kVariable &&
-          (info.role == VariableRole::kParameter || info.role == VariableRole::kComputeCopy);
+          info.kind == ValueKind::kVariable && info.role == VariableRole::kParameter;
     }
     for (const Node& node : graph_.nodes()) {
       const bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -84,14 +83,12 @@ class Differentiator {
   }
 
   Value gradient_variable(Value parameter) {
-    const ValueInfo info = graph_.info(parameter);
-    const Value master = info.role == VariableRole::kComputeCopy ? info.master : parameter;
-    const std::string name = "gradient." + graph_.info(master).name;
+    const std::string name = "gradient." + graph_.info(parameter).name;
     if (const auto existing = graph_.find(name)) return *existing;
     return graph_.add_variable({.name = name,
-                                .type = graph_.type(master),
+                                .type = graph_.type(parameter),
                                 .role = VariableRole::kGradient,
-                                .master = master});
+                                .master = parameter});
   }
 
   Graph& graph_;

@@ -8,8 +8,7 @@
 //
 // Walks the forward nodes backwards and asks each operator's rule which nodes to append. Gradients
 // that meet at an intermediate are added; gradients of parameters are accumulated into a variable
-// "gradient.<parameter>" (role kGradient), which is made on first use. A gradient of a compute copy
-// goes to its master.
+// "gradient.<parameter>" (role kGradient), which is made on first use.
 #pragma once
 
 #include <vector>

@@ -123,7 +123,6 @@ void TrainingStep::update(int64_t step, double learning_rate) {
   session_.write_scalar("learning_rate", static_cast<float>(learning_rate));
   session_.write_scalar("update_index", static_cast<int32_t>(step + 1));
   session_.run(Phase::kUpdate);
-  session_.refresh();
 }
 
 StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double learning_rate) {
@@ -141,7 +140,6 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
   session_.clear(plan::Arena::kMetrics);
   write_step_inputs(batch, step);
   runtime::Executor& executor = session_.executor();
-  if (auto found = executor.run_until_non_finite(Phase::kRefresh)) return found;
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     inference::write_micro_batch(session_, micro_batch);
     if (auto found = executor.run_until_non_finite(Phase::kMicroStep)) return found;

@@ -1,6 +1,6 @@
 // One optimiser step of BERT with a head, compiled: the graph, its passes and its session.
 //
-//   k x (forward, backward, accumulate)  ->  clip, update  ->  refresh compute copies
+//   k x (forward, backward, accumulate)  ->  clip, update
 //
 // What a step computes is a function of (parameters, optimiser state, samples, seed, step): not of
 // how the samples were packed.

@@ -32,7 +32,6 @@ std::vector<TableRow> own_kernels() {
       {&ops::kAccumulate, {kAccumulateEntry}},
       {&ops::kAdamW, {kAdamWEntry}},
       {&ops::kAdd, {kAddEntry}},
-      {&ops::kCast, {kCastEntry}},
       {&ops::kCrossEntropy, {kCrossEntropyEntry}},
       {&ops::kCrossEntropyGradient, {kCrossEntropyGradientEntry}},
       {&ops::kDropout, {kDropoutEntry}},

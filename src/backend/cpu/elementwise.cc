@@ -1,6 +1,6 @@
 #include "ops/elementwise.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
@@ -24,10 +24,9 @@ void AddPart(const KernelArguments& arguments, Part part) {
             [](FloatVector a, FloatVector b) HWY_ATTR { return hn::Add(a, b); });
 }
 
-template <class From, class To>
+template <class T>
 void CopyPart(const KernelArguments& arguments, Part part) {
-  MapFloats(FloatTag(), part.size(), arguments.input<From>(0) + part.begin,
-            arguments.output<To>(0) + part.begin, [](FloatVector x) HWY_ATTR { return x; });
+  std::copy_n(arguments.input<T>(0) + part.begin, part.size(), arguments.output<T>(0) + part.begin);
 }
 
 template <class T>
@@ -49,23 +48,17 @@ void AddElements(const KernelRequest& request, const KernelArguments& arguments,
   }
 }
 
-void CastElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  const bool from_half = request.inputs[0].dtype == DType::kBF16;
-  const bool to_half = request.outputs[0].dtype == DType::kBF16;
-  if (from_half && to_half) CopyPart<bfloat16, bfloat16>(arguments, part);
-  if (from_half && !to_half) CopyPart<bfloat16, float>(arguments, part);
-  if (!from_half && to_half) CopyPart<float, bfloat16>(arguments, part);
-  if (!from_half && !to_half) CopyPart<float, float>(arguments, part);
+template <class T>
+void AccumulateAs(const KernelRequest& request, const KernelArguments& arguments, Part part) {
+  if (request.accumulates[0]) return AccumulatePart<T>(arguments, part);
+  CopyPart<T>(arguments, part);
 }
 
 void AccumulateElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  const bool is_half = request.inputs[0].dtype == DType::kBF16;
-  if (!request.accumulates[0]) {
-    CastElements(request, arguments, part);
-  } else if (is_half) {
-    AccumulatePart<bfloat16>(arguments, part);
+  if (request.inputs[0].dtype == DType::kBF16) {
+    AccumulateAs<bfloat16>(request, arguments, part);
   } else {
-    AccumulatePart<float>(arguments, part);
+    AccumulateAs<float>(request, arguments, part);
   }
 }
 
@@ -79,7 +72,6 @@ namespace cloze::backend::cpu {
 namespace {
 
 HWY_EXPORT(AddElements);
-HWY_EXPORT(CastElements);
 HWY_EXPORT(AccumulateElements);
 
 std::unique_ptr<Kernel> create_part_kernel(const KernelRequest& request, RunPart run_part) {
@@ -94,13 +86,6 @@ std::unique_ptr<Kernel> create_add(const KernelRequest& request) {
   });
 }
 
-std::unique_ptr<Kernel> create_cast(const KernelRequest& request) {
-  return create_part_kernel(request, [](const KernelRequest& request,
-                                        const KernelArguments& arguments, const Part& part, void*) {
-    HWY_DYNAMIC_DISPATCH(CastElements)(request, arguments, part);
-  });
-}
-
 std::unique_ptr<Kernel> create_accumulate(const KernelRequest& request) {
   return create_part_kernel(request, [](const KernelRequest& request,
                                         const KernelArguments& arguments, const Part& part, void*) {
@@ -108,18 +93,9 @@ std::unique_ptr<Kernel> create_accumulate(const KernelRequest& request) {
   });
 }
 
-std::optional<std::string> refuse_cast(const KernelRequest& request) {
-  const DType to = request.outputs[0].dtype;
-  if (to != DType::kF32 && to != DType::kBF16) {
-    return fmt::format("{} is not f32 or bf16", name_of(to));
-  }
-  return refuse_unless_f32_or_bf16(request);
-}
-
 }  // namespace
 
 constinit const KernelEntry kAddEntry{"cpu/add/vector", refuse_unless_f32_or_bf16, create_add};
-constinit const KernelEntry kCastEntry{"cpu/cast/vector", refuse_cast, create_cast};
 constinit const KernelEntry kAccumulateEntry{"cpu/accumulate/vector", refuse_unless_f32_or_bf16,
                                              create_accumulate};
 

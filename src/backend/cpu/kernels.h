@@ -8,7 +8,6 @@ namespace cloze::backend::cpu {
 // Vector kernels: rows and elements, f32 and bf16.
 extern const KernelEntry kAccumulateEntry;
 extern const KernelEntry kAddEntry;
-extern const KernelEntry kCastEntry;
 extern const KernelEntry kCrossEntropyEntry;
 extern const KernelEntry kCrossEntropyGradientEntry;
 extern const KernelEntry kDropoutEntry;

@@ -94,6 +94,12 @@ class LinearSink final : public ProductSink {
   LinearFinish finish_;
 };
 
+// A is of this dtype; the weight, B, is f32 and counts as rounded to it.
+void set_dtypes(DType dtype, ProductShape& shape) {
+  shape.a_dtype = dtype;
+  shape.rounds_b = dtype == DType::kBF16;
+}
+
 class Linear final : public Kernel {
  public:
   explicit Linear(const KernelRequest& request) : request_(request), product_(shape_of(request)) {}
@@ -128,7 +134,7 @@ class Linear final : public Kernel {
     const Shape& x = request.inputs[0].shape;
     ProductShape shape{x[0], request.inputs[1].shape[0], x[1]};
     shape.b_is_transposed = true;
-    shape.a_dtype = shape.b_dtype = request.inputs[0].dtype;
+    set_dtypes(request.inputs[0].dtype, shape);
     shape.num_threads = request.num_threads;
     return shape;
   }
@@ -169,7 +175,7 @@ class LinearInputGradient final : public Kernel {
   static ProductShape shape_of(const KernelRequest& request) {
     const Shape& weight = request.inputs[1].shape;
     ProductShape shape{request.inputs[0].shape[0], weight[1], weight[0]};
-    shape.a_dtype = shape.b_dtype = request.inputs[0].dtype;
+    set_dtypes(request.inputs[0].dtype, shape);
     shape.num_threads = request.num_threads;
     return shape;
   }

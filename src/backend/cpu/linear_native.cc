@@ -7,6 +7,7 @@
 #include "backend/cpu/matmul.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
+#include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
 #include "ops/linear.h"
 
@@ -55,6 +56,10 @@ void sum_dy_rows(const SummedRows& in) {
   SumRows<bfloat16>(in);
 }
 
+void round_elements(const float* from, int64_t count, bfloat16* to) {
+  MapFloats(FloatTag(), count, from, to, [](FloatVector v) HWY_ATTR { return v; });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace cloze::backend::cpu
 HWY_AFTER_NAMESPACE();
@@ -63,30 +68,75 @@ HWY_AFTER_NAMESPACE();
 namespace cloze::backend::cpu {
 
 HWY_EXPORT(sum_dy_rows);
+HWY_EXPORT(round_elements);
 
 namespace {
+
+// A weight as oneDNN is to lay it out: where it lies, or rounded to bf16 in memory of the
+// workspace. oneDNN would round too, but takes two to four times as long to lay out f32 as bf16.
+class RoundedWeight {
+ public:
+  RoundedWeight(const KernelRequest& request)
+      : elements_(request.inputs[1].shape.elements()),
+        rounds_(request.inputs[0].dtype == DType::kBF16),
+        num_threads_(request.num_threads) {}
+
+  size_t bytes() const {
+    return rounds_ ? whole_lines(static_cast<size_t>(elements_) * sizeof(bfloat16)) : 0;
+  }
+  const void* round(const float* weight, void* memory) const {
+    if (!rounds_) return weight;
+    auto* const rounded = static_cast<bfloat16*>(memory);
+    for_each_part(element_work(elements_, num_threads_), [&](const Part& part) {
+      HWY_DYNAMIC_DISPATCH(round_elements)
+      (weight + part.begin, part.size(), rounded + part.begin);
+    });
+    return rounded;
+  }
+
+ private:
+  int64_t elements_;
+  bool rounds_;
+  int num_threads_;
+};
+
+// What a product with a weight takes: its scratch memory is used when the rounded weight is not
+// needed any more, and lies over it.
+struct WeightBuffers {
+  WeightBuffers(size_t packed_bytes, size_t rounded_bytes, size_t scratch_bytes, void* memory)
+      : workspace(memory),
+        packed(workspace.take<char>(static_cast<int64_t>(packed_bytes))),
+        rounded_or_scratch(
+            workspace.take<char>(static_cast<int64_t>(std::max(rounded_bytes, scratch_bytes)))) {}
+
+  Workspace workspace;
+  void* packed;
+  void* rounded_or_scratch;
+};
 
 class NativeLinear final : public Kernel {
  public:
   explicit NativeLinear(const KernelRequest& request)
-      : shape_(shape_of(request)), product_(shape_) {}
+      : shape_(shape_of(request)), product_(shape_), weight_(request) {}
 
-  size_t workspace_bytes() const override {
-    return whole_lines(product_.packed_bytes()) + product_.scratch_bytes();
-  }
+  size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
 
   void run(const KernelArguments& arguments) override {
-    char* workspace = static_cast<char*>(arguments.workspace);
+    const WeightBuffers buffers = this->buffers(arguments.workspace);
     MatmulCall call;
     call.a = arguments.input<void>(0);
-    call.packed_b = product_.pack(arguments.input<void>(1), workspace);
+    call.packed_b = product_.pack(
+        weight_.round(arguments.input<float>(1), buffers.rounded_or_scratch), buffers.packed);
     call.bias = shape_.product.has_bias ? arguments.input<float>(2) : nullptr;
     call.c = arguments.output<void>(shape_.activation ? 1 : 0);
-    call.scratch = workspace + whole_lines(product_.packed_bytes());
+    call.scratch = buffers.rounded_or_scratch;
     product_.run(call, arguments.output<void>(0));
   }
 
  private:
+  WeightBuffers buffers(void* memory) const {
+    return {product_.packed_bytes(), weight_.bytes(), product_.scratch_bytes(), memory};
+  }
   static ActivatedMatmulShape shape_of(const KernelRequest& request) {
     const Shape& x = request.inputs[0].shape;
     const DType dtype = request.inputs[0].dtype;
@@ -102,27 +152,31 @@ class NativeLinear final : public Kernel {
 
   ActivatedMatmulShape shape_;
   ActivatedMatmul product_;
+  RoundedWeight weight_;
 };
 
 class NativeLinearInputGradient final : public Kernel {
  public:
-  explicit NativeLinearInputGradient(const KernelRequest& request) : product_(shape_of(request)) {}
+  explicit NativeLinearInputGradient(const KernelRequest& request)
+      : product_(shape_of(request)), weight_(request) {}
 
-  size_t workspace_bytes() const override {
-    return whole_lines(product_.packed_bytes()) + product_.scratch_bytes();
-  }
+  size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
 
   void run(const KernelArguments& arguments) override {
-    char* workspace = static_cast<char*>(arguments.workspace);
+    const WeightBuffers buffers = this->buffers(arguments.workspace);
     MatmulCall call;
     call.a = arguments.input<void>(0);
-    call.packed_b = product_.pack(arguments.input<void>(1), workspace);
+    call.packed_b = product_.pack(
+        weight_.round(arguments.input<float>(1), buffers.rounded_or_scratch), buffers.packed);
     call.c = arguments.output<void>(0);
-    call.scratch = workspace + whole_lines(product_.packed_bytes());
+    call.scratch = buffers.rounded_or_scratch;
     product_.run(call);
   }
 
  private:
+  WeightBuffers buffers(void* memory) const {
+    return {product_.packed_bytes(), weight_.bytes(), product_.scratch_bytes(), memory};
+  }
   static MatmulShape shape_of(const KernelRequest& request) {
     const Shape& weight = request.inputs[1].shape;
     MatmulShape shape{request.inputs[0].shape[0], weight[1], weight[0]};
@@ -132,6 +186,7 @@ class NativeLinearInputGradient final : public Kernel {
   }
 
   Matmul product_;
+  RoundedWeight weight_;
 };
 
 class NativeLinearWeightGradient final : public Kernel {

@@ -62,8 +62,9 @@ void pack_b(const PanelTask& t) {
 }
 
 void pack_b_panel(const PanelTask& task) {
-  if (task.shape->b_dtype == DType::kF32) return pack_b<float>(task);
-  pack_b<bfloat16>(task);
+  if (task.shape->b_dtype == DType::kBF16) return pack_b<bfloat16>(task);
+  if (task.shape->rounds_b) return pack_b<RoundedFloat>(task);
+  pack_b<float>(task);
 }
 
 // One stored row of a transposed A, dealt out to the tiles it belongs to. Where another row will
@@ -87,7 +88,8 @@ HWY_INLINE void deal_row(const float* row, int64_t rows, int64_t tile_step, bool
 inline constexpr int64_t kRowsAhead = 8;
 
 HWY_INLINE const float* as_floats(const float* row, int64_t, float*) { return row; }
-HWY_INLINE const float* as_floats(const bfloat16* row, int64_t count, float* buffer) {
+template <typename T>
+HWY_INLINE const float* as_floats(const T* row, int64_t count, float* buffer) {
   CopyFloats(row, count, buffer);
   return buffer;
 }
@@ -135,9 +137,15 @@ void copy_rows(const ProductTask& t) {
 }
 
 template <typename T>
-void copy_a(const ProductTask& t) {
+void copy_a_of(const ProductTask& t) {
   if (t.shape->a_is_transposed) return copy_columns<T>(t);
   copy_rows<T>(t);
+}
+
+void copy_a(const ProductTask& t) {
+  if (t.shape->a_dtype == DType::kBF16) return copy_a_of<bfloat16>(t);
+  if (t.shape->rounds_a) return copy_a_of<RoundedFloat>(t);
+  copy_a_of<float>(t);
 }
 
 // All of the task's depth for a few columns, so that their sums stay in the cache.
@@ -166,13 +174,7 @@ void multiply_columns(const ProductTask& t, const ProductBlock& block) {
 void run_task(const ProductTask& t) {
   const ProductCall& call = *t.call;
   if (call.source != nullptr) call.source->prepare(t.row, t.rows);
-  if (t.copy != nullptr) {
-    if (t.shape->a_dtype == DType::kF32) {
-      copy_a<float>(t);
-    } else {
-      copy_a<bfloat16>(t);
-    }
-  }
+  if (t.copy != nullptr) copy_a(t);
   for (int64_t j = 0; j < t.columns; j += ProductPlan::kColumns) {
     ProductBlock block{t.row, t.rows, t.column + j, HWY_MIN(ProductPlan::kColumns, t.columns - j)};
     block.values = call.c == nullptr ? t.sums : call.c + t.row * call.c_stride + block.column;

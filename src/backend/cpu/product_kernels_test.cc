@@ -6,6 +6,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/vector_target_test.h"
+#include "backend/testing/case_inputs.h"
 #include "backend/testing/check_kernel.h"
 #include "ops/attention.h"
 #include "ops/linear.h"
@@ -78,7 +79,7 @@ testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dty
                           .op = &ops::kVocabularyLossWithGradient,
                           .inputs = {scalar,
                                      {dtype, {predictions, kHidden}},
-                                     {dtype, {kVocabulary, kHidden}},
+                                     {DType::kF32, {kVocabulary, kHidden}},
                                      {DType::kI32, {predictions}},
                                      scalar,
                                      {DType::kF32, {kVocabulary}}},
@@ -86,9 +87,13 @@ testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dty
                           .through_storage = {2, 3, 4}};
   one.prepare = [=](std::vector<testing::Tensor>& inputs, testing::Random& random) {
     inputs[0].values = {0.75};
+    testing::round_values(inputs[2], dtype);
     inputs[4].values = {1.0 / static_cast<double>(predictions)};
-    // Two words of different chunks are likely, so that some predictions are right.
-    inputs[5].values[5] = inputs[5].values[150] = 6.0;
+    // Two words of different chunks are likely, so that some predictions are right; but not as
+    // likely as they are labels, or nothing but rounding would be left of the gradient of their
+    // bias.
+    inputs[5].values[5] = 5.0;
+    inputs[5].values[150] = 7.0;
     for (int64_t i = 0; i < predictions; ++i) {
       const int64_t label = i % 2 == 0 ? 5 + i % 3 / 2 * 145 : random.below(kVocabulary);
       const bool is_ignored = i >= used || i % 50 == 7;

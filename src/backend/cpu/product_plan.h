@@ -41,11 +41,13 @@ struct ProductPlan {
   int64_t thread_floats() const { return copy_floats + sums_floats; }
 };
 
-// A is copied into tiles when it is not f32 or lies [depth, m], or when its rows are long: as many
-// streams as a tile has rows are read slower than one, and long rows repay the copy.
+// A is copied into tiles when it is not f32, or counts as something else, or lies [depth, m], or
+// when its rows are long: as many streams as a tile has rows are read slower than one, and long
+// rows repay the copy.
 inline bool copies_a(const ProductShape& shape, int64_t a_stride) {
   constexpr int64_t kLongRow = 512;
-  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || a_stride >= kLongRow;
+  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || shape.rounds_a ||
+         a_stride >= kLongRow;
 }
 
 // Sums that only a sink takes cannot wait for a second group, so their depth is never divided.

@@ -14,20 +14,30 @@
 namespace cloze::backend::cpu {
 namespace {
 
-// A matrix of whole numbers in [-3, 3], stored as f32 or bf16.
+// A matrix of whole numbers in [-3, 3], stored as f32 or bf16; or so little beside them, in f32,
+// that it is them when it is rounded to bf16.
 class Matrix {
  public:
-  Matrix(int64_t rows, int64_t columns, DType dtype, uint32_t seed)
-      : columns_(columns), dtype_(dtype), bytes_(rows * columns * bytes_of(dtype)) {
+  Matrix(int64_t rows, int64_t columns, DType dtype, bool rounds, uint32_t seed)
+      : columns_(columns),
+        dtype_(dtype),
+        rounds_(rounds),
+        bytes_(rows * columns * bytes_of(dtype)) {
     for (int64_t i = 0; i < rows * columns; ++i) {
       seed = seed * 1664525u + 1013904223u;
-      set(i, static_cast<float>(seed >> 16 & 7u) - 4.0f + static_cast<float>(seed >> 31));
+      const float whole =
+          static_cast<float>(seed >> 16 & 7u) - 4.0f + static_cast<float>(seed >> 31);
+      set(i, rounds ? whole * (1.0f + 0x1p-10f) : whole);
     }
   }
+  // What it counts as.
   float at(int64_t i, int64_t j) const {
     const int64_t k = i * columns_ + j;
-    if (dtype_ == DType::kF32) return reinterpret_cast<const float*>(bytes_.data())[k];
-    return static_cast<float>(reinterpret_cast<const bfloat16*>(bytes_.data())[k]);
+    if (dtype_ == DType::kBF16) {
+      return static_cast<float>(reinterpret_cast<const bfloat16*>(bytes_.data())[k]);
+    }
+    const float value = reinterpret_cast<const float*>(bytes_.data())[k];
+    return rounds_ ? static_cast<float>(bfloat16(value)) : value;
   }
   const void* data() const { return bytes_.data(); }
   int64_t stride() const { return columns_; }
@@ -43,6 +53,7 @@ class Matrix {
 
   int64_t columns_;
   DType dtype_;
+  bool rounds_;
   std::vector<char> bytes_;
 };
 
@@ -50,8 +61,10 @@ class Matrix {
 struct Problem {
   explicit Problem(const ProductShape& s)
       : shape(s),
-        a(s.a_is_transposed ? s.depth : s.m, s.a_is_transposed ? s.m : s.depth, s.a_dtype, 1),
-        b(s.b_is_transposed ? s.n : s.depth, s.b_is_transposed ? s.depth : s.n, s.b_dtype, 2) {
+        a(s.a_is_transposed ? s.depth : s.m, s.a_is_transposed ? s.m : s.depth, s.a_dtype,
+          s.rounds_a, 1),
+        b(s.b_is_transposed ? s.n : s.depth, s.b_is_transposed ? s.depth : s.n, s.b_dtype,
+          s.rounds_b, 2) {
     workspace.resize(Product(shape).workspace_bytes() + 64);
   }
   float a_at(int64_t i, int64_t k) const { return shape.a_is_transposed ? a.at(k, i) : a.at(i, k); }
@@ -90,9 +103,11 @@ std::vector<ProductShape> shapes() {
         for (const DType dtype : {DType::kF32, DType::kBF16}) {
           for (const int threads : {1, 3}) {
             all.push_back({size[0], size[1], size[2], a_is_transposed, b_is_transposed, dtype,
-                           dtype, 0, threads});
+                           dtype, false, false, 0, threads});
           }
         }
+        all.push_back({size[0], size[1], size[2], a_is_transposed, b_is_transposed, DType::kF32,
+                       DType::kF32, true, true, 0, 3});
       }
     }
   }
@@ -100,8 +115,9 @@ std::vector<ProductShape> shapes() {
 }
 
 std::string describe(const ProductShape& s) {
-  return fmt::format("m {} n {} depth {}, transposed {} {}, {}, threads {}", s.m, s.n, s.depth,
-                     s.a_is_transposed, s.b_is_transposed, name_of(s.a_dtype), s.num_threads);
+  return fmt::format("m {} n {} depth {}, transposed {} {}, {}{}, threads {}", s.m, s.n, s.depth,
+                     s.a_is_transposed, s.b_is_transposed, name_of(s.a_dtype),
+                     s.rounds_a ? ", rounded" : "", s.num_threads);
 }
 
 TEST(Product, IsExactForWholeNumbers) {

@@ -100,6 +100,19 @@ HWY_INLINE void StoreFloats(D d, hn::Vec<D> v, bfloat16* HWY_RESTRICT to, Tail t
   for (size_t i = 0; i < tail.count; ++i) to[i].bits = bits[i];
 }
 
+// An element of f32 that counts as rounded to bf16.
+struct RoundedFloat {
+  float exact;
+  operator float() const { return static_cast<float>(bfloat16(exact)); }
+};
+
+template <class D, class Part>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const RoundedFloat* HWY_RESTRICT from, Part part) {
+  const hn::RebindToUnsigned<D> d32;
+  const auto bits = ToBFloat16Bits(d, LoadFloats(d, &from->exact, part));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
+}
+
 // v with the lanes behind a tail set to 0, for sums.
 template <class D>
 HWY_INLINE hn::Vec<D> Keep(D, hn::Vec<D> v, Whole) {

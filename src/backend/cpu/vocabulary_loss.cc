@@ -114,7 +114,8 @@ class VocabularyLoss final : public Kernel {
   ProductShape logits_shape() const {
     ProductShape shape{V_, R_, H_};
     shape.b_is_transposed = true;
-    shape.a_dtype = shape.b_dtype = dtype_;
+    shape.rounds_a = dtype_ == DType::kBF16;
+    shape.b_dtype = dtype_;
     shape.block_rows = VocabularySoftmax::kChunkRows;
     shape.num_threads = request_.num_threads;
     return shape;
@@ -131,7 +132,7 @@ class VocabularyLoss final : public Kernel {
   ProductShape dx_shape() const {
     ProductShape shape{R_, H_, V_};
     shape.a_is_transposed = true;
-    shape.b_dtype = dtype_;
+    shape.rounds_b = dtype_ == DType::kBF16;
     shape.num_threads = request_.num_threads;
     return shape;
   }

@@ -148,7 +148,6 @@ const std::vector<Row>& table() {
       row<SquaredError>(ops::kSquaredError, "reference/squared_error"),
       row<SquaredErrorGradient>(ops::kSquaredErrorGradient, "reference/squared_error_gradient"),
       row<Add>(ops::kAdd, "reference/add"),
-      row<Cast>(ops::kCast, "reference/cast"),
       row<Accumulate>(ops::kAccumulate, "reference/accumulate"),
       row<GlobalNorm>(ops::kGlobalNorm, "reference/global_norm"),
       row<GradientScale>(ops::kGradientScale, "reference/gradient_scale"),

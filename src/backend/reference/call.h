@@ -49,6 +49,19 @@ class Reader {
   int64_t columns_;
 };
 
+// A parameter that counts as rounded to X.
+template <typename X>
+class RoundedReader {
+ public:
+  RoundedReader(const Parameter<X>* data, int64_t columns) : parameter_(data, columns) {}
+  double operator()(int64_t row, int64_t column) const {
+    return load(store<X>(parameter_(row, column)));
+  }
+
+ private:
+  Reader<Parameter<X>> parameter_;
+};
+
 // A tensor to write; every element is put once. Adds to what is there when `accumulates`.
 template <typename T>
 class Writer {
@@ -77,6 +90,10 @@ struct Call {
   template <typename T>
   Reader<T> read(size_t i) const {
     return {arguments.input<const T>(i), columns_of(request.inputs[i])};
+  }
+  template <typename X>
+  RoundedReader<X> read_rounded(size_t i) const {
+    return {arguments.input<const Parameter<X>>(i), columns_of(request.inputs[i])};
   }
   template <typename T>
   Writer<T> write(size_t i) const {

@@ -1,4 +1,4 @@
-// Reference kernels of add, cast and accumulate: ops/elementwise.h.
+// Reference kernels of add and accumulate: ops/elementwise.h.
 #pragma once
 
 #include "backend/reference/call.h"
@@ -6,11 +6,6 @@
 namespace cloze::backend::reference {
 
 struct Add {
-  template <typename X>
-  static void run(const Call& call);
-};
-
-struct Cast {
   template <typename X>
   static void run(const Call& call);
 };

@@ -17,15 +17,6 @@ std::vector<double> run(const KernelRequest& request, const std::vector<Tensor>&
   return testing::run_kernel(*kernel, request, inputs, initial_outputs).results[0].values;
 }
 
-TEST(Elementwise, CastRoundsToNearestEven) {
-  const Tensor x = floats({3}, {1.0 + 0x1p-8, 1.0 + 3 * 0x1p-8, -2.5});
-  const KernelRequest request{.op = &ops::kCast,
-                              .inputs = {x.type},
-                              .outputs = {{DType::kBF16, {3}}},
-                              .attributes = ops::CastAttributes{DType::kBF16}};
-  EXPECT_EQ(run(request, {x}, {}), (std::vector<double>{1.0, 1.0 + 0x1p-6, -2.5}));
-}
-
 TEST(Elementwise, AccumulateAddsToWhatIsThere) {
   const Tensor x = floats({2}, {1.5, 2.0});
   KernelRequest request{

@@ -12,7 +12,7 @@ void Linear::run(const Call& call) {
   const int64_t K = call.input_shape(0)[1];
   const int64_t N = call.input_shape(1)[0];
   const Reader<X> x = call.read<X>(0);
-  const Reader<X> weight = call.read<X>(1);
+  const RoundedReader<X> weight = call.read_rounded<X>(1);
   const Writer<X> y = call.write<X>(0);
   for (int64_t m = 0; m < M; ++m) {
     for (int64_t n = 0; n < N; ++n) {
@@ -29,7 +29,7 @@ void LinearInputGradient::run(const Call& call) {
   const int64_t N = call.input_shape(1)[0];
   const int64_t K = call.input_shape(1)[1];
   const Reader<X> dy = call.read<X>(0);
-  const Reader<X> weight = call.read<X>(1);
+  const RoundedReader<X> weight = call.read_rounded<X>(1);
   const Writer<X> dx = call.write<X>(0);
   for (int64_t m = 0; m < call.input_shape(0)[0]; ++m) {
     for (int64_t k = 0; k < K; ++k) {

@@ -17,7 +17,7 @@ struct Head {
         hidden(call.input_shape(first)[1]),
         vocabulary(call.input_shape(first + 1)[0]),
         x(call.read<X>(first)),
-        table(call.read<X>(first + 1)),
+        table(call.read_rounded<X>(first + 1)),
         labels(call.integers(first + 2)),
         normalizer(call.read<P>(first + 3)[0]),
         has_bias(call.has_input(first + 4)),
@@ -30,7 +30,8 @@ struct Head {
   }
 
   int64_t rows, hidden, vocabulary;
-  Reader<X> x, table;
+  Reader<X> x;
+  RoundedReader<X> table;
   const int32_t* labels;
   double normalizer;
   bool has_bias;

@@ -30,6 +30,10 @@ void fill_labels(Tensor& labels, const Tensor& logits, Random& random) {
   if (labels.values.size() > 3) labels.values.back() = -1.0;
 }
 
+void round_values(Tensor& tensor, DType dtype) {
+  for (double& value : tensor.values) value = rounded(dtype, value);
+}
+
 double absolute_error_of(const std::optional<ops::GeluForm>& activation) {
   return activation == ops::GeluForm::kErf ? ops::kGeluTail : 0.0;
 }

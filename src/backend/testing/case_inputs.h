@@ -20,6 +20,10 @@ std::vector<double> starts_of(const std::vector<int64_t>& lengths);
 // are several, and the rest is random.
 void fill_labels(Tensor& labels, const Tensor& logits, Random& random);
 
+// Makes the values those of another dtype, whatever the tensor is stored in: rounding to it then
+// changes nothing.
+void round_values(Tensor& tensor, DType dtype);
+
 // KernelCase::absolute_error of a result that went through this activation.
 double absolute_error_of(const std::optional<ops::GeluForm>& activation);
 

@@ -20,11 +20,11 @@ struct CaseReport {
   std::vector<std::string> failures;   // one line each, naming the kernel and the case
 };
 
+// A failure counts when it is there with many probes of the scale too, here and in a sweep.
 CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case);
 
 // The same for one of very many cases: fewer probes, one way to accumulate, no second run, and
-// nothing is MISTRUSTED, as the smallest sizes always would be. A failure counts when it is there
-// with many probes too.
+// nothing is MISTRUSTED, as the smallest sizes always would be.
 CaseReport sweep_case(const KernelEntry& entry, const KernelCase& kernel_case);
 
 // Runs every entry of the backend's table for the operator on every case it serves. Returns the

@@ -148,7 +148,7 @@ TEST(CheckKernel, ZerosAreMistrustedUnlessExplained) {
 // 12 - 8 - 4 - 1/32: what is left of the sum is below the round-off of its terms in bf16.
 TEST(CheckKernel, WideBoundsAreMistrusted) {
   KernelCase cancelling = normal_linear();
-  for (graph::TensorType& type : cancelling.inputs) type.dtype = DType::kBF16;
+  cancelling.inputs[0].dtype = DType::kBF16;
   cancelling.through_storage = {0};
   cancelling.prepare = [](auto& inputs, Random&) {
     for (size_t i = 0; i < inputs[0].values.size(); ++i) inputs[0].values[i] = i % 7 < 4 ? 1 : -1;

@@ -51,21 +51,9 @@ void add_tanh_cases(std::vector<KernelCase>& cases, const graph::TensorType& typ
                    }});
 }
 
-void add_cast_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
-  cases.push_back({.name = "from f32",
-                   .op = &ops::kCast,
-                   .attributes = ops::CastAttributes{type.dtype},
-                   .inputs = {{DType::kF32, type.shape}}});
-  cases.push_back({.name = "to f32",
-                   .op = &ops::kCast,
-                   .attributes = ops::CastAttributes{DType::kF32},
-                   .inputs = {type}});
-}
-
 void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
   add_gelu_cases(cases, type);
   add_tanh_cases(cases, type);
-  add_cast_cases(cases, type);
   cases.push_back({.name = "normal", .op = &ops::kAdd, .inputs = {type, type}});
   cases.push_back({.name = "normal", .op = &ops::kAccumulate, .inputs = {type}});
 }

@@ -32,11 +32,12 @@ void add_forward_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes
           .name = fmt::format("{}, {}", activation_name(activation), has_bias ? "bias" : "no bias"),
           .op = &ops::kLinear,
           .attributes = ops::LinearAttributes{activation},
-          .inputs = {{dtype, {sizes.M, sizes.K}}, {dtype, {sizes.N, sizes.K}}},
+          .inputs = {{dtype, {sizes.M, sizes.K}}, {DType::kF32, {sizes.N, sizes.K}}},
           .prepare =
-              [sizes, activation](auto& inputs, Random& random) {
+              [sizes, activation, dtype](auto& inputs, Random& random) {
                 if (activation) fill_normal(inputs[0], random, 3.0);
                 fill_normal(inputs[1], random, 1.0 / std::sqrt(static_cast<double>(sizes.K)));
+                round_values(inputs[1], dtype);
               },
           .summed_terms = sizes.K + 1,
           .absolute_error = absolute_error_of(activation)};
@@ -52,7 +53,8 @@ void add_gradient_cases(std::vector<KernelCase>& cases, const ProductSizes& size
   cases.push_back({.name = "normal",
                    .op = &ops::kLinearInputGradient,
                    .attributes = {},
-                   .inputs = {dy, {dtype, {sizes.N, sizes.K}}},
+                   .inputs = {dy, {DType::kF32, {sizes.N, sizes.K}}},
+                   .prepare = [dtype](auto& inputs, Random&) { round_values(inputs[1], dtype); },
                    .summed_terms = sizes.N});
   for (const bool has_bias : {false, true}) {
     cases.push_back({.name = has_bias ? "bias" : "no bias",

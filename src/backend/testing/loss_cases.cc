@@ -26,10 +26,12 @@ struct HeadSizes {
 
 constexpr HeadSizes kHeadSizes[] = {{1, 1, 2}, {5, 13, 31}, {20, 64, 129}, {35, 24, 331}};
 
-// x, table, labels, normalizer (, bias) from input `first`; logits are of the order of 1.
+// x, table, labels, normalizer (, bias) from input `first`; logits are of the order of 1. The table
+// counts as rounded to the dtype of x.
 void fill_head(std::vector<Tensor>& inputs, size_t first, Random& random) {
   const double hidden = static_cast<double>(inputs[first].type.shape[1]);
   fill_normal(inputs[first + 1], random, 2.0 / std::sqrt(hidden));
+  round_values(inputs[first + 1], inputs[first].type.dtype);
   std::vector<Tensor> product{inputs[first], inputs[first + 1]};
   if (inputs.size() > first + 4) product.push_back(inputs[first + 4]);
   const Tensor logits = apply_in_double(ops::kLinear, ops::LinearAttributes{}, product)[0];
@@ -48,7 +50,7 @@ KernelCase vocabulary_case(const VocabularyOperator& which, const HeadSizes& siz
   KernelCase one{.name = has_bias ? "bias" : "no bias",
                  .op = which.op,
                  .inputs = {{dtype, {sizes.predictions, sizes.hidden}},
-                            {dtype, {sizes.vocabulary, sizes.hidden}},
+                            {DType::kF32, {sizes.vocabulary, sizes.hidden}},
                             {DType::kI32, {sizes.predictions}},
                             kScalar},
                  .summed_terms = std::max({sizes.predictions, sizes.hidden, sizes.vocabulary})};
