@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "base/philox.h"
+#include "engine/normal_numbers.h"
 #include "platform/thread_team.h"
 
 namespace cloze::engine {
 namespace {
 
 constexpr double kCutDeviations = 2.0;
+constexpr int kBlocksAtOnce = kNormalsAtOnce / 2;  // of Philox: each has two pairs
 
 // FNV-1a, so that each parameter has its own stream.
 uint64_t hash_of(std::string_view name) {
@@ -20,9 +21,9 @@ uint64_t hash_of(std::string_view name) {
   return hash;
 }
 
-// Normal numbers by Box and Muller, drawn again until inside the cut. An attempt takes two words of
-// the parameter's stream, so attempts are known by their number, and threads can share them; which
-// of them hits decides where the value goes, and is known afterwards.
+// Normal numbers (normal_numbers.h), drawn again until inside the cut. An attempt takes two words
+// of the parameter's stream, so attempts are known by their number, and threads can share them;
+// which of them hits decides where the value goes, and is known afterwards.
 struct NormalStream {
   PhiloxKey key;
   uint64_t stream = 0;
@@ -32,24 +33,43 @@ struct NormalStream {
   // Returns how many.
   int64_t draw(int64_t begin, int64_t count, float* values) const {
     const float* const first = values;
-    for (int64_t attempt = begin; attempt < begin + count; attempt += 2) {
-      const auto block = static_cast<uint64_t>(attempt / 2);
-      const PhiloxCounter words =
-          philox({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
-                  static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)},
-                 key);
-      for (const size_t word : {0, 2}) {
-        const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(words[word])));
-        const double normal = radius * std::cos(2.0 * std::numbers::pi * uniform(words[word + 1]));
-        if (std::abs(normal) > kCutDeviations) continue;
-        *values++ = static_cast<float>(deviation * normal);
+    UniformPairs pairs;
+    NormalNumbers normals;
+    for (int64_t done = 0; done < count; done += kNormalsAtOnce) {
+      draw_pairs(static_cast<uint64_t>((begin + done) / 2), pairs);
+      normal_numbers(pairs, normals);
+      for (int i = 0; i < std::min<int64_t>(kNormalsAtOnce, count - done); ++i) {
+        double normal = normals[i];
+        if (may_round_otherwise(normal)) normal = normal_number(pairs.u[i], pairs.v[i]);
+        if (std::abs(normal) <= kCutDeviations) *values++ = static_cast<float>(deviation * normal);
       }
     }
     return values - first;
   }
 
  private:
-  static double uniform(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
+  void draw_pairs(uint64_t first_block, UniformPairs& pairs) const {
+    for (int i = 0; i < kBlocksAtOnce; ++i) {
+      const uint64_t block = first_block + static_cast<uint64_t>(i);
+      const PhiloxCounter words =
+          philox({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+                  static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)},
+                 key);
+      pairs.u[2 * i] = uniform(words[0]);
+      pairs.v[2 * i] = uniform(words[1]);
+      pairs.u[2 * i + 1] = uniform(words[2]);
+      pairs.v[2 * i + 1] = uniform(words[3]);
+    }
+  }
+  static float uniform(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
+
+  // Whether the library's number, which is not quite the same, may give another value.
+  bool may_round_otherwise(double normal) const {
+    const double error = kNormalRelativeError * std::abs(normal) + kNormalAbsoluteError;
+    return static_cast<float>(deviation * (normal - error)) !=
+               static_cast<float>(deviation * (normal + error)) ||
+           std::abs(std::abs(normal) - kCutDeviations) <= error;
+  }
 };
 
 // Some attempts, and what became of them.
