@@ -28,8 +28,8 @@ plan::Program compile(graph::Graph graph, const CompileOptions& options) {
 Session::Session(graph::Graph graph, const CompileOptions& options)
     : Session(compile(std::move(graph), options)) {}
 
-Session::Session(plan::Program program, std::span<const std::byte> parameters)
-    : executor_(std::move(program), parameters) {}
+Session::Session(plan::Program program, const runtime::BorrowedArenas& borrowed)
+    : executor_(std::move(program), borrowed) {}
 
 void Session::initialize_parameters(uint64_t seed) {
   for (const graph::Value parameter : graph().variables(VariableRole::kParameter)) {

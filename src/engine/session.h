@@ -33,15 +33,15 @@ plan::Program compile(graph::Graph graph, const CompileOptions& options);
 class Session {
  public:
   Session(graph::Graph graph, const CompileOptions& options);
-  // `parameters`: as for the executor, somebody else's.
-  explicit Session(plan::Program program, std::span<const std::byte> parameters = {});
+  explicit Session(plan::Program program, const runtime::BorrowedArenas& borrowed = {});
 
   const graph::Graph& graph() const { return executor_.graph(); }
   const plan::Program& program() const { return executor_.program(); }
   runtime::Executor& executor() { return executor_; }
 
   void initialize_parameters(uint64_t seed);
-  // Makes compute copies again. Needed after parameters were written from outside.
+  // Makes again what was made of parameters, as packed weights are. Needed after these were
+  // written.
   void refresh() { executor_.run(graph::Phase::kRefresh); }
   void run(graph::Phase phase) { executor_.run(phase); }
   void clear(plan::Arena arena) { executor_.clear(arena); }

@@ -94,6 +94,12 @@ void ModelTensors::add_shards(const fs::path& index) {
   }
 }
 
+void ModelTensors::release_memory() const {
+  for (const auto& file : safetensors_) file->release_memory();
+  for (const auto& file : torch_) file->release_memory();
+  if (tf_checkpoint_ != nullptr) tf_checkpoint_->release_memory();
+}
+
 const TensorView* ModelTensors::find(std::string_view name) const {
   const auto found = index_.find(name);
   return found == index_.end() ? nullptr : &tensors_[found->second];

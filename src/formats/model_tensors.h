@@ -35,6 +35,8 @@ class ModelTensors {
   const TensorView* find(std::string_view name) const;  // nullptr when there is none
   // What a file holds besides.
   const std::vector<std::string>& other_entries() const { return other_entries_; }
+  // What was read of the tensors leaves memory (platform/file.h).
+  void release_memory() const;
 
  private:
   void add_file(const std::filesystem::path& file);

@@ -49,6 +49,8 @@ class SafetensorsFile {
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const TensorView* find(std::string_view name) const;  // nullptr when there is none
   const std::filesystem::path& path() const { return path_; }
+  // What was read of the tensors leaves memory (platform/file.h).
+  void release_memory() const { file_.release_memory(); }
 
  private:
   std::filesystem::path path_;

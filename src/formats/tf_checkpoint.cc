@@ -203,6 +203,10 @@ fs::path TfCheckpointIndex::data_file(int32_t shard) const {
   return data_file_of(prefix_, shard, num_shards_);
 }
 
+void TfCheckpoint::release_memory() const {
+  for (const platform::MappedFile& shard : shards_) shard.release_memory();
+}
+
 TfCheckpoint::TfCheckpoint(const fs::path& prefix) : index_(prefix) {
   for (int32_t shard = 0; shard < index_.num_shards(); ++shard) {
     const fs::path file = index_.data_file(shard);

@@ -60,6 +60,8 @@ class TfCheckpoint {
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const std::vector<std::string>& other_entries() const { return index_.other_entries(); }
+  // What was read of the tensors leaves memory (platform/file.h).
+  void release_memory() const;
 
  private:
   TfCheckpointIndex index_;

@@ -33,6 +33,8 @@ class TorchFile {
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const std::vector<std::string>& other_entries() const { return other_entries_; }
+  // What was read of the tensors leaves memory (platform/file.h).
+  void release_memory() const { file_.release_memory(); }
 
  private:
   platform::MappedFile file_;

@@ -14,7 +14,6 @@
 #include "formats/xxh3.h"
 #include "inference/parameter_loading.h"
 #include "models/hugging_face_config.h"
-#include "passes/freeze.h"
 #include "text/ascii.h"
 
 namespace cloze::inference {
@@ -55,10 +54,16 @@ plan::Program program_of(graph::Graph graph) {
   return plan::make_program(std::move(graph), engine::backend_named(kBackend), 1);
 }
 
-// Has the model's parameters, still to be written, and packs them when it is refreshed.
-engine::Session packing_session(const PretrainedModel& model, const CompileOptions& options) {
-  return {inference_graph(model.config, model.head, kSomeShape, weight_packing(options)),
-          {.backend = kBackend}};
+graph::Graph trained_graph(const PretrainedModel& model, const CompileOptions& options) {
+  return inference_graph(model.config, model.head, kSomeShape, weight_packing(options));
+}
+
+int64_t largest_parameter_bytes(const graph::Graph& graph) {
+  int64_t largest = 0;
+  for (const graph::Value parameter : graph.variables(graph::VariableRole::kParameter)) {
+    largest = std::max(largest, graph.type(parameter).bytes());
+  }
+  return largest;
 }
 
 nlohmann::ordered_json table_of(const plan::Program& program) {
@@ -111,10 +116,24 @@ RawHeader read_header(const platform::MappedFile& mapped, const std::filesystem:
   if (formats::xxh3(bytes_of(text)) != header.text_hash) {
     throw_damaged(file, "checksum of the description does not match");
   }
-  if (formats::xxh3(mapped.bytes().subspan(header.weights_offset)) != header.weights_hash) {
+  return header;
+}
+
+// A little at a time, so that the file is not in memory beside them.
+platform::MemoryBlock read_weights(const platform::MappedFile& mapped, const RawHeader& header,
+                                   const std::filesystem::path& file) {
+  constexpr size_t kPieceBytes = 1 << 24;
+  const std::span<const std::byte> stored = mapped.bytes().subspan(header.weights_offset);
+  platform::MemoryBlock weights(stored.size());
+  for (size_t at = 0; at < stored.size(); at += kPieceBytes) {
+    std::ranges::copy(stored.subspan(at, std::min(kPieceBytes, stored.size() - at)),
+                      weights.data() + at);
+    mapped.release_memory();
+  }
+  if (formats::xxh3({weights.data(), weights.size()}) != header.weights_hash) {
     throw_damaged(file, "checksum of the weights does not match");
   }
-  return header;
+  return weights;
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -179,38 +198,41 @@ CompiledModel::CompiledModel(PretrainedModel model, const CompileOptions& option
     : model_(std::move(model)), options_(options) {}
 
 graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
-  return passes::frozen(inference_graph(config(), head(), shape, weight_packing(options_)));
+  return compiled_graph(config(), head(), shape, weight_packing(options_));
 }
 
-CompiledModel CompiledModel::packed(PretrainedModel model, engine::Session& session,
+CompiledModel CompiledModel::packed(PretrainedModel model, const graph::Graph& trained,
+                                    const ParameterValues& values_of,
                                     const CompileOptions& options) {
   CompiledModel compiled(std::move(model), options);
   const plan::Program program = program_of(compiled.graph(kSomeShape));
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
   compiled.weights_ = platform::MemoryBlock(static_cast<size_t>(program.arena_bytes[arena]));
-  for (const graph::Value weight : program.graph.variables(graph::VariableRole::kParameter)) {
-    const std::span<const std::byte> bytes = session.bytes(program.graph.info(weight).name);
-    std::copy(bytes.begin(), bytes.end(),
-              compiled.weights_.data() + program.locations[weight.index].offset);
-  }
+  make_weights(trained, program, values_of, {compiled.weights_.data(), compiled.weights_.size()});
   return compiled;
 }
 
 CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions& options) {
-  engine::Session session = packing_session(model, options);
-  std::ranges::move(load_parameters(session, model.path), std::back_inserter(model.notes));
-  return packed(std::move(model), session, options);
+  const graph::Graph trained = trained_graph(model, options);
+  const StoredParameters stored(trained, model.path);
+  std::ranges::move(stored.notes(), std::back_inserter(model.notes));
+  const platform::MemoryBlock buffer(static_cast<size_t>(largest_parameter_bytes(trained)));
+  const auto values_of = [&](const graph::ValueInfo& parameter) {
+    const std::span<float> values(reinterpret_cast<float*>(buffer.data()),
+                                  static_cast<size_t>(parameter.type.shape.elements()));
+    stored.read(parameter.name, values);
+    return std::span<const float>(values);
+  };
+  return packed(std::move(model), trained, values_of, options);
 }
 
 CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& weights,
                                      const CompileOptions& options) {
-  engine::Session session = packing_session(model, options);
-  for (const WantedTensor& tensor :
-       wanted_tensors(session.graph(), graph::VariableRole::kParameter)) {
-    session.write<float>(tensor.name, weights.values<float>(tensor.name));
-  }
-  session.refresh();
-  return packed(std::move(model), session, options);
+  const graph::Graph trained = trained_graph(model, options);
+  const auto values_of = [&](const graph::ValueInfo& parameter) {
+    return std::span<const float>(weights.values<float>(parameter.name));
+  };
+  return packed(std::move(model), trained, values_of, options);
 }
 
 bool CompiledModel::is_compiled(const std::filesystem::path& file) {
@@ -283,9 +305,7 @@ CompiledModel CompiledModel::open(const std::filesystem::path& file) {
     CompiledModel compiled(
         model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
         options_of(description));
-    const std::span<const std::byte> weights = mapped.bytes().subspan(header.weights_offset);
-    compiled.weights_ = platform::MemoryBlock(weights.size());
-    std::ranges::copy(weights, compiled.weights_.data());
+    compiled.weights_ = read_weights(mapped, header, file);
     compiled.check_weights(description["weights"].dump());
     return compiled;
   } catch (const nlohmann::json::exception&) {

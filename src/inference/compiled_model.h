@@ -30,6 +30,7 @@
 #include "graph/graph.h"
 #include "inference/inference_graph.h"
 #include "inference/pretrained_model.h"
+#include "inference/weight_making.h"
 #include "models/bert.h"
 #include "platform/memory.h"
 
@@ -37,8 +38,8 @@ namespace cloze::inference {
 
 class CompiledModel {
  public:
-  // Packs weights in memory: those of model.path, or of a session that has all of the model's
-  // parameters, as one that trains it does.
+  // Packs weights in memory, with little more of it than the packed ones take: those of model.path,
+  // or of a session that has all of the model's parameters, as one that trains it does.
   static CompiledModel compile(PretrainedModel model, const CompileOptions& options);
   static CompiledModel compile(PretrainedModel model, engine::Session& weights,
                                const CompileOptions& options);
@@ -53,7 +54,7 @@ class CompiledModel {
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
   const CompileOptions& options() const { return options_; }
   std::span<const std::byte> weights() const { return {weights_.data(), weights_.size()}; }
-  // The model's, with what load_parameters() has to say of one that was compiled from a file.
+  // The model's, with what StoredParameters has to say of one that was compiled from a file.
   const std::vector<std::string>& notes() const { return model_.notes; }
 
   // The graph for batches of this shape; its parameters are weights(), in that order.
@@ -61,9 +62,8 @@ class CompiledModel {
 
  private:
   CompiledModel(PretrainedModel model, const CompileOptions& options);
-  // The session's compute copies are the packed weights.
-  static CompiledModel packed(PretrainedModel model, engine::Session& session,
-                              const CompileOptions& options);
+  static CompiledModel packed(PretrainedModel model, const graph::Graph& trained,
+                              const ParameterValues& values_of, const CompileOptions& options);
   std::string description() const;
   void check_weights(const std::string& table) const;
 

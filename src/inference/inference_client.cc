@@ -5,18 +5,14 @@
 
 #include "base/error.h"
 #include "data/packer.h"
+#include "inference/inference_memory.h"
 #include "inference/micro_batch_inputs.h"
 
 namespace cloze::inference {
 namespace {
 
-// Programs that are kept, and the memory of all but the weights that they may have together.
-constexpr size_t kMostShapes = 32;
-constexpr int64_t kMostShapeBytes = int64_t{512} << 20;
+constexpr size_t kMostShapes = 32;  // whose programs are kept
 constexpr int64_t kFewestSlots = 16;
-// Of a micro-batch. A prediction has a row of logits as long as the vocabulary.
-constexpr int64_t kMostSequences = 512;
-constexpr int64_t kMostPredictions = 64;
 
 // What samples need of something of which a micro-batch has `most`, or more for a single large one.
 struct Need {
@@ -45,20 +41,20 @@ int64_t power_of_two(int64_t value) {
 data::MicroBatchCapacity capacity_for(std::span<const data::Sample> samples,
                                       const models::BertHead& head) {
   Need tokens{.most = InferenceClient::kMostTokens};
-  Need predictions{.most = kMostPredictions};
+  Need predictions{.most = InferenceClient::kMostPredictions};
   for (const data::Sample& sample : samples) {
     tokens.add(std::ssize(sample.input_ids));
     predictions.add(std::ssize(sample.masked_positions));
   }
   const bool predicts_tokens = head.kind == models::HeadKind::kPretraining;
   return {.tokens = slots_for(tokens.capacity()),
-          .sequences = power_of_two(std::min<int64_t>(std::ssize(samples), kMostSequences)),
+          .sequences =
+              power_of_two(std::min<int64_t>(std::ssize(samples), InferenceClient::kMostSequences)),
           .predictions = predicts_tokens ? power_of_two(predictions.capacity()) : 0};
 }
 
-int64_t bytes_of(const engine::Session& session) {
-  const plan::Program& program = session.program();
-  return program.total_bytes() - program.arena_bytes[static_cast<size_t>(plan::Arena::kParameters)];
+size_t arena_bytes(const plan::Program& program, plan::Arena arena) {
+  return static_cast<size_t>(program.arena_bytes[static_cast<size_t>(arena)]);
 }
 
 void check(const data::Sample& sample, const models::BertConfig& config) {
@@ -70,6 +66,10 @@ void check(const data::Sample& sample, const models::BertConfig& config) {
   require_rows(sample.input_ids, config.vocab_size, "token id");
   require_rows(sample.token_type_ids, config.type_vocab_size, "token type (type_vocab_size)");
   require_rows(sample.masked_positions, length, "masked position");
+  if (std::ssize(sample.masked_positions) > InferenceClient::kMostPredictions) {
+    throw_user_error("a sequence has {} masked positions; {} are the most that one may have",
+                     sample.masked_positions.size(), InferenceClient::kMostPredictions);
+  }
 }
 
 }  // namespace
@@ -80,7 +80,12 @@ int64_t slots_for(int64_t tokens) {
 }
 
 InferenceClient::InferenceClient(std::shared_ptr<const CompiledModel> model, int num_threads)
-    : model_(std::move(model)), num_threads_(engine::resolved_threads(num_threads)) {}
+    : model_(std::move(model)), num_threads_(engine::resolved_threads(num_threads)) {
+  const plan::Program largest =
+      largest_program(model_->config(), model_->head(), model_->options(), num_threads_);
+  activations_ = platform::MemoryBlock(arena_bytes(largest, plan::Arena::kActivations));
+  workspace_ = platform::MemoryBlock(arena_bytes(largest, plan::Arena::kWorkspace));
+}
 
 engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& capacity) {
   const auto found = std::find_if(shapes_.begin(), shapes_.end(), [&](const CompiledShape& shape) {
@@ -90,23 +95,15 @@ engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& ca
     shapes_.splice(shapes_.begin(), shapes_, found);
     return *shapes_.front().session;
   }
-  graph::Graph graph = model_->graph({capacity.tokens, capacity.sequences, capacity.predictions});
-  plan::Program program = engine::compile(std::move(graph), {.num_threads = num_threads_});
-  shapes_.push_front(
-      {capacity, std::make_unique<engine::Session>(std::move(program), model_->weights())});
-  forget_oldest_shapes();
+  plan::Program program =
+      engine::compile(model_->graph({capacity.tokens, capacity.sequences, capacity.predictions}),
+                      {.num_threads = num_threads_});
+  const runtime::BorrowedArenas memory{.parameters = model_->weights(),
+                                       .activations = {activations_.data(), activations_.size()},
+                                       .workspace = {workspace_.data(), workspace_.size()}};
+  shapes_.push_front({capacity, std::make_unique<engine::Session>(std::move(program), memory)});
+  if (shapes_.size() > kMostShapes) shapes_.pop_back();
   return *shapes_.front().session;
-}
-
-void InferenceClient::forget_oldest_shapes() {
-  int64_t bytes = 0;
-  size_t kept = 0;
-  for (const CompiledShape& shape : shapes_) {
-    bytes += bytes_of(*shape.session);
-    if (kept > 0 && (kept == kMostShapes || bytes > kMostShapeBytes)) break;
-    ++kept;
-  }
-  shapes_.resize(kept);
 }
 
 void InferenceClient::run(std::span<const data::Sample> samples,

@@ -7,8 +7,9 @@
 //
 // Samples are laid end to end in micro-batches, and a program has as many slots as its batch needs,
 // rounded up a little: short texts cost what they weigh. A shape's program is made when it is first
-// met, a millisecond or two; the most recently used ones are kept, as many as half a gigabyte
-// holds. Errors: UserError for a sample longer than the model's positions. One thread calls a
+// met, a millisecond or two; the 32 most recently used ones are kept. All of them run in the same
+// memory, which is as large as the largest micro-batch needs and is touched as far as one has
+// needed. Errors: UserError for a sample longer than the model's positions. One thread calls a
 // client.
 #pragma once
 
@@ -24,6 +25,7 @@
 #include "data/sample.h"
 #include "engine/session.h"
 #include "inference/compiled_model.h"
+#include "platform/memory.h"
 
 namespace cloze::inference {
 
@@ -49,7 +51,11 @@ class InferenceClient {
 
   int num_threads() const { return num_threads_; }
 
+  // Of a micro-batch; a single sample may have more tokens. A prediction has a row of logits as
+  // long as the vocabulary.
   static constexpr int64_t kMostTokens = 4096;
+  static constexpr int64_t kMostSequences = 512;
+  static constexpr int64_t kMostPredictions = 64;
 
  private:
   struct CompiledShape {
@@ -58,11 +64,11 @@ class InferenceClient {
   };
 
   engine::Session& session_for(const data::MicroBatchCapacity& capacity);
-  void forget_oldest_shapes();
 
   std::shared_ptr<const CompiledModel> model_;
   int num_threads_;
-  std::list<CompiledShape> shapes_;  // most recently used first
+  platform::MemoryBlock activations_, workspace_;  // of all shapes
+  std::list<CompiledShape> shapes_;                // most recently used first
   engine::Session* current_ = nullptr;
   std::function<void(const data::MicroBatch&)> observer_;  // may be empty
 };

@@ -1,6 +1,7 @@
 #include "inference/inference_graph.h"
 
 #include "engine/backends.h"
+#include "passes/freeze.h"
 #include "passes/fuse.h"
 #include "passes/pack_weights.h"
 #include "passes/precision.h"
@@ -30,6 +31,12 @@ graph::Graph inference_graph(const models::BertConfig& config, const models::Ber
   passes::pack_weights(graph, packing);
   if (packing.layout == WeightLayout::kPairs) passes::use_compute_dtype(graph, packing.dtype);
   return graph;
+}
+
+graph::Graph compiled_graph(const models::BertConfig& config, const models::BertHead& head,
+                            const models::BatchShape& shape,
+                            const ops::PackWeightAttributes& packing) {
+  return passes::frozen(inference_graph(config, head, shape, packing));
 }
 
 }  // namespace cloze::inference

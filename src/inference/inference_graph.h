@@ -28,4 +28,9 @@ graph::Graph inference_graph(const models::BertConfig& config, const models::Ber
                              const models::BatchShape& shape,
                              const ops::PackWeightAttributes& packing);
 
+// The same with the packed weights for parameters (passes/freeze.h): what a compiled model runs.
+graph::Graph compiled_graph(const models::BertConfig& config, const models::BertHead& head,
+                            const models::BatchShape& shape,
+                            const ops::PackWeightAttributes& packing);
+
 }  // namespace cloze::inference

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "models/checkpoint_names.h"
-#include "models/stored_model.h"
 
 namespace cloze::inference {
 namespace {
@@ -114,33 +113,58 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
 }
 
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
-                  const MatchedTensors& matched) {
+                  const MatchedTensors& matched, const std::function<void()>& copied) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (matched.views[i] == nullptr) continue;
     copy_as_float(*matched.views[i], session.values<float>(wanted[i].name));
+    copied();
   }
+}
+
+StoredParameters::StoredParameters(const graph::Graph& graph, const std::filesystem::path& path)
+    : file_(path) {
+  const auto wanted = wanted_tensors(graph, graph::VariableRole::kParameter);
+  MatchedTensors matched = match_tensors(file_.tensors(), file_.path(), wanted);
+  absent_ = take_next_sentence_part(matched.missing);
+  require_all(matched, file_.path());
+  unused_ = std::move(matched.unused);
+  for (size_t i = 0; i < wanted.size(); ++i) views_[wanted[i].name] = matched.views[i];
+}
+
+std::vector<std::string> StoredParameters::notes() const {
+  std::vector<std::string> notes;
+  const std::string file = file_.path().string();
+  if (!absent_.empty()) {
+    notes.push_back(
+        fmt::format("{} predicts no next sentences: it lacks {}", file, list_names(absent_)));
+  }
+  if (!unused_.empty()) {
+    notes.push_back(
+        fmt::format("{} tensors of {} have no place in the model of its configuration: {}",
+                    unused_.size(), file, list_names(unused_)));
+  }
+  return notes;
+}
+
+void StoredParameters::read(const std::string& name, std::span<float> values) const {
+  const TensorView* view = views_.at(name);
+  if (view == nullptr) {
+    std::ranges::fill(values, 0.0f);
+    return;
+  }
+  copy_as_float(*view, values);
+  file_.release_memory();
 }
 
 std::vector<std::string> load_parameters(engine::Session& session,
                                          const std::filesystem::path& path) {
-  const models::StoredModel file(path);
-  const auto wanted = wanted_tensors(session.graph(), graph::VariableRole::kParameter);
-  MatchedTensors matched = match_tensors(file.tensors(), file.path(), wanted);
-  std::vector<std::string> notes;
-  const std::vector<std::string> absent = take_next_sentence_part(matched.missing);
-  require_all(matched, file.path());
-  copy_tensors(session, wanted, matched);
+  const StoredParameters stored(session.graph(), path);
+  for (const WantedTensor& tensor :
+       wanted_tensors(session.graph(), graph::VariableRole::kParameter)) {
+    stored.read(tensor.name, session.values<float>(tensor.name));
+  }
   session.refresh();
-  if (!absent.empty()) {
-    notes.push_back(fmt::format("{} predicts no next sentences: it lacks {}", file.path().string(),
-                                list_names(absent)));
-  }
-  if (!matched.unused.empty()) {
-    notes.push_back(
-        fmt::format("{} tensors of {} have no place in the model of its configuration: {}",
-                    matched.unused.size(), file.path().string(), list_names(matched.unused)));
-  }
-  return notes;
+  return stored.notes();
 }
 
 std::string list_names(std::span<const std::string> names, size_t limit) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "base/shape.h"
 #include "engine/session.h"
 #include "formats/safetensors.h"
+#include "models/stored_model.h"
 
 namespace cloze::inference {
 
@@ -41,14 +44,32 @@ std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::Varia
 // DataError that names what `file` lacks.
 void require_all(const MatchedTensors& matched, const std::filesystem::path& file);
 
-// What was found into the session's variables of those names.
+// What was found into the session's variables of those names. `copied` is called after each: to
+// release memory of the file.
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
-                  const MatchedTensors& matched);
+                  const MatchedTensors& matched, const std::function<void()>& copied);
 
-// Every parameter of a session that infers from the model in `path` (models/stored_model.h), and
-// the compute copies. Returns sentences on what the file holds and the model has no use for, and on
-// the pooler and next-sentence classifier when a masked language model comes without: they are
-// zeros then, and no task reads what they give. Errors as above.
+// The parameters of a graph that infers, in the model of `path` (models/stored_model.h): found
+// there, and read one by one.
+class StoredParameters {
+ public:
+  // Errors as above.
+  StoredParameters(const graph::Graph& graph, const std::filesystem::path& path);
+
+  // Sentences on what the file holds and the model has no use for, and on the pooler and
+  // next-sentence classifier when a masked language model comes without: they are zeros then, and
+  // no task reads what they give.
+  std::vector<std::string> notes() const;
+  // The values of a parameter of the graph. Of the file no more than that stays in memory.
+  void read(const std::string& name, std::span<float> values) const;
+
+ private:
+  models::StoredModel file_;
+  std::map<std::string, const formats::TensorView*, std::less<>> views_;  // nullptr: zeros
+  std::vector<std::string> absent_, unused_;
+};
+
+// All of them, into a session, which is refreshed. Returns the notes.
 std::vector<std::string> load_parameters(engine::Session& session,
                                          const std::filesystem::path& path);
 

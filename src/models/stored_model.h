@@ -31,6 +31,8 @@ class StoredModel {
   const std::vector<std::string>& training_state() const { return converted_.training_state; }
   const std::vector<std::string>& unknown() const { return converted_.unknown; }
   const std::vector<std::string>& other_entries() const { return file_.other_entries(); }
+  // What was read of the tensors leaves memory (platform/file.h).
+  void release_memory() const { file_.release_memory(); }
 
  private:
   formats::ModelTensors file_;

@@ -1,12 +1,11 @@
 #include "plan/program.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
 #include "base/error.h"
+#include "plan/kernel_choice.h"
 #include "plan/memory_plan.h"
 
 namespace cloze::plan {
@@ -106,29 +105,14 @@ class Planner {
         std::max(arena_bytes(Arena::kActivations), memory.total_bytes);
   }
 
-  backend::KernelRequest request_of(const Node& node) const {
-    return {.op = node.op,
-            .inputs = program_.graph.types(node.inputs),
-            .outputs = program_.graph.types(node.outputs),
-            .accumulates = node.accumulates,
-            .attributes = node.attributes,
-            .num_threads = program_.num_threads};
-  }
-
   void add_launch(const Node& node) {
-    Launch launch{.name = node.name, .op = node.op};
-    const backend::KernelRequest request = request_of(node);
-    for (const backend::KernelEntry& entry : backend_.kernels(*node.op)) {
-      if (const auto reason = entry.refuse(request)) {
-        launch.refusals.push_back(fmt::format("{}: {}", entry.name, *reason));
-        continue;
-      }
-      launch.kernel = entry.create(request);
-      launch.kernel_name = entry.name;
-      break;
-    }
-    CLOZE_CHECK(launch.kernel != nullptr, "backend {} has no kernel for {}", backend_.name(),
-                node.op->name);
+    const backend::KernelRequest request = request_of(program_.graph, node, program_.num_threads);
+    KernelChoice choice = choose_kernel(backend_, request);
+    Launch launch{.name = node.name,
+                  .kernel_name = std::move(choice.name),
+                  .op = node.op,
+                  .kernel = std::move(choice.kernel),
+                  .refusals = std::move(choice.refusals)};
     if (node.op->flops != nullptr) launch.flops = node.op->flops(request.inputs, node.attributes);
     for (const Value value : node.inputs) launch.inputs.push_back(program_.locations[value.index]);
     for (const Value value : node.outputs) {

@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kWriteBufferBytes = 1 << 20;
+constexpr size_t kReadBufferBytes = 1 << 18;  // stays in the second cache
 constexpr char kTemporarySuffix[] = ".tmp-";
 
 // What processes that were killed left of a file. The kernel releases a lock with its process, so a
@@ -47,6 +48,12 @@ int open_for_reading(const fs::path& path) {
   }
   return descriptor;
 }
+
+// Closed at the end.
+struct Descriptor {
+  int number;
+  ~Descriptor() { ::close(number); }
+};
 
 // A name as AtomicFile gives it while it writes, the suffix and a process, or as PartialFile does.
 bool is_temporary(const fs::path& path) {
@@ -86,21 +93,24 @@ std::vector<fs::path> files_matching(const std::string& pattern) {
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
-  const int descriptor = open_for_reading(path);
-  std::string text;
-  char buffer[1 << 16];
+void read_in_pieces(const fs::path& path,
+                    const std::function<void(std::span<const std::byte>)>& body) {
+  const Descriptor file{open_for_reading(path)};
+  std::vector<std::byte> buffer(kReadBufferBytes);
   while (true) {
-    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+    const ssize_t got = ::read(file.number, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      ::close(descriptor);
-      throw_system_error("read", path);
-    }
-    if (got == 0) break;
-    text.append(buffer, static_cast<size_t>(got));
+    if (got < 0) throw_system_error("read", path);
+    if (got == 0) return;
+    body({buffer.data(), static_cast<size_t>(got)});
   }
-  ::close(descriptor);
+}
+
+std::string read_file(const fs::path& path) {
+  std::string text;
+  read_in_pieces(path, [&](std::span<const std::byte> piece) {
+    text.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  });
   return text;
 }
 
@@ -126,6 +136,10 @@ MappedFile::MappedFile(const fs::path& path) {
 MappedFile::MappedFile(MappedFile&& other) noexcept : data_(other.data_), size_(other.size_) {
   other.data_ = nullptr;
   other.size_ = 0;
+}
+
+void MappedFile::release_memory() const {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

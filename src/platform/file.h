@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,10 @@ namespace cloze::platform {
 
 // The whole file. UserError when it does not exist or cannot be read.
 std::string read_file(const std::filesystem::path& path);
+
+// Calls body(bytes) for the file piece by piece, in order, with little of it in memory at a time.
+void read_in_pieces(const std::filesystem::path& path,
+                    const std::function<void(std::span<const std::byte>)>& body);
 
 // A file mapped read-only for as long as this object lives.
 class MappedFile {
@@ -25,6 +30,9 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  // What was read of it so far leaves the memory of this process; it comes back from the system's
+  // cache, or the file, when it is read again.
+  void release_memory() const;
 
  private:
   const std::byte* data_ = nullptr;

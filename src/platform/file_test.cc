@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "platform/memory.h"
 
 namespace cloze::platform {
 namespace {
@@ -38,6 +39,37 @@ TEST_F(FileTest, AtomicFileAppearsOnlyOnCommit) {
   write_file_atomically(path, std::string(3 << 20, 'x') + "end");
   EXPECT_EQ(read_file(path).size(), (3u << 20) + 3);
   EXPECT_EQ(MappedFile(path).text().substr(3 << 20), "end");
+}
+
+TEST_F(FileTest, PiecesAreTheWholeFileInOrder) {
+  const fs::path path = folder_ / "a";
+  std::string text;
+  while (text.size() < 3 << 20) text += std::to_string(text.size()) + " ";
+  write_file_atomically(path, text);
+  std::string read;
+  size_t pieces = 0;
+  read_in_pieces(path, [&](std::span<const std::byte> piece) {
+    read.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+    ++pieces;
+  });
+  EXPECT_EQ(read, text);
+  EXPECT_GT(pieces, 1u);
+  EXPECT_THROW(read_in_pieces(folder_ / "none", [](auto) {}), UserError);
+}
+
+// Memory of this process that holds pages of files.
+TEST_F(FileTest, ReleasedPagesLeaveMemoryAndComeBack) {
+  const fs::path path = folder_ / "a";
+  const std::string text(64 << 20, 'x');
+  write_file_atomically(path, text);
+  const MappedFile file(path);
+  const int64_t before = resident_bytes();
+  EXPECT_EQ(file.text(), text);
+  const int64_t read = resident_bytes();
+  file.release_memory();
+  EXPECT_GT(read - before, 60 << 20);
+  EXPECT_LT(resident_bytes() - before, 4 << 20);
+  EXPECT_EQ(file.text(), text);
 }
 
 TEST_F(FileTest, AtomicFileReplacesFilesOnly) {

@@ -52,6 +52,7 @@ MemoryBlock& MemoryBlock::operator=(MemoryBlock&& other) noexcept {
 }
 
 int64_t private_bytes() { return status_bytes("RssAnon:") + status_bytes("VmSwap:"); }
+int64_t resident_bytes() { return status_bytes("VmRSS:"); }
 int64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }
 
 }  // namespace cloze::platform

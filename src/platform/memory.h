@@ -24,9 +24,11 @@ class MemoryBlock {
   size_t bytes_ = 0;
 };
 
-// Of this process, in bytes: the memory it holds itself now, in RAM or swapped out; and the most
-// that was ever resident, which counts the pages of the program and of mapped files too.
+// Of this process, in bytes: the memory it holds itself now, in RAM or swapped out; what is
+// resident now, and the most that ever was, which count the pages of the program and of mapped
+// files too.
 int64_t private_bytes();
+int64_t resident_bytes();
 int64_t peak_resident_bytes();
 
 }  // namespace cloze::platform

@@ -41,19 +41,9 @@ std::string parameters_read_by(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-Executor::Executor(plan::Program program, std::span<const std::byte> parameters)
+Executor::Executor(plan::Program program, const BorrowedArenas& borrowed)
     : program_(std::move(program)) {
-  for (int i = 0; i < plan::kNumArenas; ++i) {
-    const auto bytes = static_cast<size_t>(program_.arena_bytes[i]);
-    if (static_cast<plan::Arena>(i) == plan::Arena::kParameters && !parameters.empty()) {
-      CLOZE_CHECK(parameters.size() == bytes, "{} bytes of parameters, not {}", parameters.size(),
-                  bytes);
-      bases_[i] = const_cast<std::byte*>(parameters.data());  // kernels only read inputs
-      continue;
-    }
-    arenas_[i] = platform::MemoryBlock(bytes);
-    bases_[i] = arenas_[i].data();
-  }
+  place_arenas(borrowed);
   for (int phase = 0; phase < graph::kNumPhases; ++phase) {
     for (const plan::Launch& launch : program_.phases[phase]) {
       Bound bound{.kernel = launch.kernel.get()};
@@ -64,13 +54,38 @@ Executor::Executor(plan::Program program, std::span<const std::byte> parameters)
   }
 }
 
+void Executor::place_arenas(const BorrowedArenas& borrowed) {
+  const auto bytes_of = [&](plan::Arena arena) {
+    return static_cast<size_t>(program_.arena_bytes[static_cast<size_t>(arena)]);
+  };
+  if (!borrowed.parameters.empty()) {
+    CLOZE_CHECK(borrowed.parameters.size() == bytes_of(plan::Arena::kParameters),
+                "{} bytes of parameters, not {}", borrowed.parameters.size(),
+                bytes_of(plan::Arena::kParameters));
+    // Kernels only read inputs.
+    base(plan::Arena::kParameters) = const_cast<std::byte*>(borrowed.parameters.data());
+  }
+  for (const auto& [arena, memory] : {std::pair(plan::Arena::kActivations, borrowed.activations),
+                                      std::pair(plan::Arena::kWorkspace, borrowed.workspace)}) {
+    if (memory.empty()) continue;
+    CLOZE_CHECK(memory.size() >= bytes_of(arena), "{} bytes of {}, not {}", memory.size(),
+                name_of(arena), bytes_of(arena));
+    base(arena) = memory.data();
+  }
+  for (int i = 0; i < plan::kNumArenas; ++i) {
+    if (bases_[i] != nullptr) continue;
+    arenas_[i] = platform::MemoryBlock(static_cast<size_t>(program_.arena_bytes[i]));
+    bases_[i] = arenas_[i].data();
+  }
+}
+
 std::byte* Executor::address(const plan::Location& location) const {
   return bases_[static_cast<size_t>(location.arena)] + location.offset;
 }
 
 void Executor::run(graph::Phase phase) {
   using Clock = std::chrono::steady_clock;
-  void* const workspace = arenas_[static_cast<size_t>(plan::Arena::kWorkspace)].data();
+  void* const workspace = base(plan::Arena::kWorkspace);
   for (Bound& bound : bound_[static_cast<size_t>(phase)]) {
     const backend::KernelArguments arguments{bound.inputs, bound.outputs, workspace};
     if (!profiling_) {
@@ -85,7 +100,7 @@ void Executor::run(graph::Phase phase) {
 }
 
 std::optional<NonFiniteOutput> Executor::run_until_non_finite(graph::Phase phase) {
-  void* const workspace = arenas_[static_cast<size_t>(plan::Arena::kWorkspace)].data();
+  void* const workspace = base(plan::Arena::kWorkspace);
   size_t launch = 0;
   for (const Node& node : graph().nodes()) {
     if (node.phase != phase) continue;

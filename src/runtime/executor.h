@@ -1,8 +1,9 @@
 // Executor: the memory of a program, and the loop that runs its launches.
 //
-// Owns one block per arena, zeroed at the start; the parameters may be somebody else's, so that
-// several executors infer with one copy of the weights. Nothing is allocated after construction.
-// One thread calls it; kernels use threads inside.
+// Owns one block per arena, zeroed at the start, unless it is given that of somebody else: several
+// executors infer with one copy of the weights, and those that run in turn share the memory of
+// their activations. Nothing is allocated after construction. One thread calls it; kernels use
+// threads inside.
 #pragma once
 
 #include <array>
@@ -28,11 +29,16 @@ struct LaunchProfile {
   int64_t calls = 0;
 };
 
+// Arenas that are somebody else's and outlive the executor; empty: it owns them.
+struct BorrowedArenas {
+  std::span<const std::byte> parameters;  // of the arena's size; only read
+  std::span<std::byte> activations;  // of its size or larger; what stands there is of no matter
+  std::span<std::byte> workspace;    // likewise
+};
+
 class Executor {
  public:
-  // `parameters`: the parameter arena, which must outlive this and is then only read; empty: owns
-  // it.
-  explicit Executor(plan::Program program, std::span<const std::byte> parameters = {});
+  explicit Executor(plan::Program program, const BorrowedArenas& borrowed = {});
 
   void run(graph::Phase phase);
   // The same, looking at what each launch writes: stops after the first that writes a number that
@@ -60,6 +66,8 @@ class Executor {
     int64_t calls = 0;
   };
 
+  void place_arenas(const BorrowedArenas& borrowed);
+  std::byte*& base(plan::Arena arena) { return bases_[static_cast<size_t>(arena)]; }
   std::byte* address(const plan::Location& location) const;
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 

@@ -19,8 +19,10 @@ constexpr const char* kSchema = "cloze.checkpoint";
 constexpr int kVersion = 1;
 
 std::string checksum_of(const fs::path& path) {
-  const platform::MappedFile file(path);
-  return fmt::format("{:08x}", formats::crc32c(file.bytes()));
+  uint32_t checksum = 0;
+  platform::read_in_pieces(
+      path, [&](std::span<const std::byte> piece) { checksum = formats::crc32c(piece, checksum); });
+  return fmt::format("{:08x}", checksum);
 }
 
 // Names come from a file: one that leads out of the folder is not followed.

@@ -67,7 +67,6 @@ Training::Training(TrainingOptions options, Notice notice)
       step_(options_.step),
       store_(options_.save_path, options_.max_to_keep) {
   options_.restore_dir.empty() ? start_fresh() : restore();
-  step_.session().refresh();
 }
 
 void Training::start_fresh() {
@@ -93,7 +92,7 @@ void Training::load_initial_parameters() {
   MatchedTensors matched = inference::match_tensors(tensors, file.path(), wanted);
   drop_absent_biases(file, options_.step, matched.unused);
   if (matched.missing.size() == wanted.size()) inference::require_all(matched, file.path());
-  inference::copy_tensors(step_.session(), wanted, matched);
+  inference::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
   require_finite_start(file.path());
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
@@ -125,7 +124,7 @@ void Training::restore() {
     const auto wanted = inference::wanted_tensors(session.graph(), role);
     const MatchedTensors matched = inference::match_tensors(file->tensors(), file->path(), wanted);
     inference::require_all(matched, file->path());
-    inference::copy_tensors(session, wanted, matched);
+    inference::copy_tensors(session, wanted, matched, [&file = *file] { file.release_memory(); });
   }
   require_finite_start(found.path);
   const fs::path folder = fs::canonical(found.path).parent_path();

@@ -1,0 +1,45 @@
+#include "inference/inference_memory.h"
+
+#include <algorithm>
+
+#include "engine/session.h"
+#include "inference/inference_client.h"
+
+namespace cloze::inference {
+namespace {
+
+data::MicroBatchCapacity largest_capacity(const models::BertConfig& config,
+                                          const models::BertHead& head) {
+  const bool predicts_tokens = head.kind == models::HeadKind::kPretraining;
+  return {.tokens = slots_for(
+              std::max<int64_t>(InferenceClient::kMostTokens, config.max_position_embeddings)),
+          .sequences = InferenceClient::kMostSequences,
+          .predictions = predicts_tokens ? InferenceClient::kMostPredictions : 0};
+}
+
+// The largest parameter is read whole before it is packed.
+int64_t largest_parameter_bytes(const models::BertConfig& config) {
+  const int64_t rows = std::max(config.vocab_size, config.intermediate_size);
+  return rows * config.hidden_size * static_cast<int64_t>(sizeof(float));
+}
+
+}  // namespace
+
+plan::Program largest_program(const models::BertConfig& config, const models::BertHead& head,
+                              const CompileOptions& options, int num_threads) {
+  const auto [tokens, sequences, predictions] = largest_capacity(config, head);
+  return engine::compile(
+      compiled_graph(config, head, {tokens, sequences, predictions}, weight_packing(options)),
+      {.num_threads = num_threads});
+}
+
+InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
+                                 const CompileOptions& options, int num_threads) {
+  const plan::Program program = largest_program(config, head, options, num_threads);
+  const int64_t weights = program.arena_bytes[static_cast<size_t>(plan::Arena::kParameters)];
+  return {.weights_bytes = weights,
+          .loading_bytes = largest_parameter_bytes(config),
+          .batch_bytes = program.total_bytes() - weights};
+}
+
+}  // namespace cloze::inference

@@ -1,0 +1,24 @@
+// The memory that a model takes which infers, known before it is there.
+#pragma once
+
+#include <cstdint>
+
+#include "data/micro_batch.h"
+#include "inference/inference_graph.h"
+#include "plan/program.h"
+
+namespace cloze::inference {
+
+// The program of the largest micro-batch that a client (inference_client.h) runs.
+plan::Program largest_program(const models::BertConfig& config, const models::BertHead& head,
+                              const CompileOptions& options, int num_threads);
+
+struct InferenceMemory {
+  int64_t weights_bytes = 0;
+  int64_t loading_bytes = 0;  // most of what is held beside the weights while they are made
+  int64_t batch_bytes = 0;    // of the largest micro-batch
+};
+InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
+                                 const CompileOptions& options, int num_threads);
+
+}  // namespace cloze::inference

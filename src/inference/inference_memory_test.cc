@@ -1,0 +1,50 @@
+#include "inference/inference_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "inference/compiled_model.h"
+#include "inference/inference_client.h"
+#include "inference/small_model_test.h"
+#include "platform/memory.h"
+
+namespace cloze::inference {
+namespace {
+
+using models::HeadKind;
+
+class InferenceMemoryTest : public testing::TestWithParam<DType> {
+ protected:
+  const SmallModelFolder folder_{HeadKind::kQuestionAnswering, "inference_memory_test"};
+};
+
+TEST_P(InferenceMemoryTest, CountsTheWeightsAsTheyAre) {
+  const CompileOptions options{.precision = GetParam()};
+  const PretrainedModel model = open_pretrained_model(folder_.path());
+  const InferenceMemory memory = inference_memory(model.config, model.head, options, 2);
+  EXPECT_EQ(
+      memory.weights_bytes,
+      std::ssize(CompiledModel::compile(open_pretrained_model(folder_.path()), options).weights()));
+  EXPECT_EQ(memory.loading_bytes, 97 * 24 * 4);
+}
+
+// All shapes of batches run in the memory of the largest.
+TEST_P(InferenceMemoryTest, HoldsBatchesOfAllShapes) {
+  const auto model = std::make_shared<const CompiledModel>(
+      CompiledModel::compile(open_pretrained_model(folder_.path()), {.precision = GetParam()}));
+  const InferenceMemory memory =
+      inference_memory(model->config(), model->head(), model->options(), 1);
+  const int64_t before = platform::private_bytes();
+  InferenceClient client(model, 1);
+  for (const size_t count : {200, 1, 64, 3, 17, 128, 33, 9, 100}) {
+    client.run(std::vector<data::Sample>(count, random_sample(64, count)), [](const auto&) {});
+  }
+  constexpr int64_t kPrograms = 4 << 20;  // nine of them
+  EXPECT_LT(platform::private_bytes() - before, memory.batch_bytes + kPrograms);
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, InferenceMemoryTest,
+                         testing::Values(DType::kF32, DType::kBF16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace cloze::inference

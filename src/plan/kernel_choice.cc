@@ -1,0 +1,34 @@
+#include "plan/kernel_choice.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace cloze::plan {
+
+backend::KernelRequest request_of(const graph::Graph& graph, const graph::Node& node,
+                                  int num_threads) {
+  return {.op = node.op,
+          .inputs = graph.types(node.inputs),
+          .outputs = graph.types(node.outputs),
+          .accumulates = node.accumulates,
+          .attributes = node.attributes,
+          .num_threads = num_threads};
+}
+
+KernelChoice choose_kernel(const backend::Backend& backend, const backend::KernelRequest& request) {
+  KernelChoice choice;
+  for (const backend::KernelEntry& entry : backend.kernels(*request.op)) {
+    if (const auto reason = entry.refuse(request)) {
+      choice.refusals.push_back(fmt::format("{}: {}", entry.name, *reason));
+      continue;
+    }
+    choice.kernel = entry.create(request);
+    choice.name = entry.name;
+    return choice;
+  }
+  throw InternalError(
+      fmt::format("backend {} has no kernel for {}", backend.name(), request.op->name));
+}
+
+}  // namespace cloze::plan
