@@ -8,9 +8,11 @@
 #include "cli/exit_code.h"
 #include "cli/inference/inference_options.h"
 #include "cli/inference_display.h"
+#include "cli/memory_forecast.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "formats/json.h"
+#include "inference/inference_memory.h"
 #include "platform/file.h"
 #include "platform/made_folder.h"
 #include "platform/signals.h"
@@ -37,6 +39,14 @@ train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartMo
   step.model = model.config;
   step.head = head;
   return step;
+}
+
+// What a model takes that is evaluated beside its training.
+int64_t evaluation_bytes(const FinetuneOptions& options, const StartModel& model,
+                         const models::BertHead& head) {
+  const inference::InferenceMemory memory = inference::inference_memory(
+      model.config, head, {}, engine::resolved_threads(options.threads));
+  return memory.weights_bytes + memory.batch_bytes;
 }
 
 class FinetuneRuns {
@@ -119,11 +129,15 @@ class FinetuneRuns {
         return evaluate(trained, step);
       };
     }
-    return run_training(std::move(run), options_);
+    const bool evaluates = run.evaluate != nullptr;
+    return run_training(
+        std::move(run), options_,
+        evaluates ? evaluation_bytes(options_, finetuning_.model, task_.head()) : 0);
   }
 
   Scores finish(const fs::path& checkpoint, const fs::path& folder) {
     if (!has_output()) return {};
+    if (!finetuning_.phases.training) print_memory();
     auto client = client_of(CompiledModel::compile(model_at(checkpoint), {}));
     platform::make_writable_directory(folder);
     try {
@@ -133,6 +147,13 @@ class FinetuneRuns {
                  platform::stop_signal(), options_.save_path);
       throw EarlyExit{ExitCode::kSavedOnSignal};
     }
+  }
+
+  void print_memory() const {
+    MemoryForecast memory;
+    memory.add_inference(inference::inference_memory(finetuning_.model.config, task_.head(), {},
+                                                     engine::resolved_threads(options_.threads)));
+    fmt::print(stderr, "{}\n", memory.text());
   }
 
   std::optional<double> evaluate(engine::Session& trained, int64_t step) {
@@ -163,8 +184,11 @@ class FinetuneRuns {
 
 void print_plan(const FinetuneOptions& options, const StartModel& model,
                 const models::BertHead& head) {
-  fmt::print("{}", describe_plan(step_of(options, model, head),
-                                 batch_plan(options).sequences_per_step, false));
+  const train::TrainingStepOptions step = step_of(options, model, head);
+  MemoryForecast memory = memory_beside_step(options, step.capacity);
+  memory.add("evaluation", evaluation_bytes(options, model, head));
+  fmt::print("{}",
+             describe_plan(step, batch_plan(options).sequences_per_step, std::move(memory), false));
 }
 
 void finetune(const Finetuning& finetuning, FinetuneTask& task) {

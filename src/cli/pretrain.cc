@@ -37,8 +37,9 @@ struct Command {
 };
 
 void print_plan(const PretrainOptions& options, bool with_kernels) {
-  fmt::print("{}", describe_plan(training_step_options(options),
-                                 batch_plan(options).sequences_per_step, with_kernels));
+  const train::TrainingStepOptions step = training_step_options(options);
+  fmt::print("{}", describe_plan(step, batch_plan(options).sequences_per_step,
+                                 memory_beside_step(options, step.capacity), with_kernels));
   fmt::print("{}", describe_run(options, product_rate(options)));
 }
 

@@ -1,9 +1,11 @@
 // A training run as every command does it: with metrics.jsonl, TensorBoard, a progress line, a
-// checkpoint when a signal asks to stop, and a line about memory at the end.
+// checkpoint when a signal asks to stop, and a line about memory before the first step and at the
+// end.
 #pragma once
 
 #include <vector>
 
+#include "cli/memory_forecast.h"
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "train/training.h"
@@ -17,7 +19,13 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 // and kStoredOriginsName, where each value came from.
 std::vector<train::TextFile> option_files(const OptionTable& table);
 
+// What a run takes beside its compiled step, as long as that is not there.
+MemoryForecast memory_beside_step(const RunOptions& options,
+                                  const data::MicroBatchCapacity& capacity);
+
 // Returns where training stands at its end. Exits with 75 when a signal stopped it.
-train::TrainingState run_training(train::TrainingOptions training, const RunOptions& options);
+// evaluation_bytes: what the training's evaluation takes.
+train::TrainingState run_training(train::TrainingOptions training, const RunOptions& options,
+                                  int64_t evaluation_bytes = 0);
 
 }  // namespace cloze::cli

@@ -7,6 +7,7 @@
 #include "cli/pretrain_data.h"
 #include "cli/training_run.h"
 #include "engine/instruction_set.h"
+#include "inference/inference_memory.h"
 
 namespace cloze::cli {
 namespace {
@@ -36,6 +37,14 @@ std::string describe_kernels(const plan::Program& program) {
   return text;
 }
 
+std::string describe_inference(const train::TrainingStepOptions& step) {
+  const inference::InferenceMemory memory =
+      inference::inference_memory(step.model, step.head, {}, step.compile.num_threads);
+  return fmt::format("to infer {:.1f} MiB: weights {:.1f}, a batch {:.1f}\n",
+                     mebibytes(memory.weights_bytes + memory.batch_bytes),
+                     mebibytes(memory.weights_bytes), mebibytes(memory.batch_bytes));
+}
+
 }  // namespace
 
 train::TrainingStepOptions training_step_options(const PretrainOptions& options) {
@@ -58,7 +67,7 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
 }
 
 std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequences_per_step,
-                          bool with_kernels) {
+                          MemoryForecast memory, bool with_kernels) {
   const plan::Program program = engine::compile(train::training_graph(step).graph, step.compile);
   const auto& [tokens, sequences, predictions] = step.capacity;
   std::string text = fmt::format("step {} sequences, in micro-batches of {} tokens, {} sequences",
@@ -67,10 +76,12 @@ std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequen
   text += fmt::format("\nparameters {:.1f} million\n",
                       static_cast<double>(num_parameters(program.graph)) / 1e6);
   for (int i = 0; i < plan::kNumArenas; ++i) {
+    if (program.arena_bytes[i] == 0) continue;
     text += fmt::format("  {:<16} {:>10.1f} MiB\n", plan::name_of(static_cast<plan::Arena>(i)),
                         mebibytes(program.arena_bytes[i]));
   }
-  text += fmt::format("memory {:.1f} MiB\n", mebibytes(program.total_bytes()));
+  memory.add("a step", program.total_bytes());
+  text += memory.text() + "\n" + describe_inference(step);
   text += fmt::format("instruction set {}\n", engine::instruction_set());
   if (with_kernels) text += describe_kernels(program);
   return text;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/memory_forecast.h"
 #include "cli/pretrain_options.h"
 #include "plan/program.h"
 #include "train/training.h"
@@ -14,9 +15,10 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
 // Opens the data; tokenises it first when it is text.
 train::TrainingOptions pretraining_options(const PretrainOptions& options);
 
-// How a step is laid out, its parameters and memory by arena; with kernels also each operator's
-// choice.
+// How a step is laid out, its parameters, its memory by arena and that of the run, of which
+// `memory` has what is not the step's, and what it takes to infer; with kernels also each
+// operator's choice.
 std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequences_per_step,
-                          bool with_kernels);
+                          MemoryForecast memory, bool with_kernels);
 
 }  // namespace cloze::cli

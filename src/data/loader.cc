@@ -17,13 +17,18 @@ int64_t first_ordinal(const LoaderOptions& options, int64_t rank) {
   return options.global_batch_size * rank / options.ranks;
 }
 
-int64_t bytes_of(const StepBatch& batch) {
-  int64_t values = 0;
-  for (const MicroBatch& b : batch.micro_batches) {
-    values += 4 * std::ssize(b.input_ids) + 8 * std::ssize(b.sequence_starts) +
-              2 * std::ssize(b.masked_positions);
-  }
+int64_t bytes_of_micro_batch(const MicroBatchCapacity& capacity) {
+  const int64_t values = 4 * capacity.tokens + 8 * capacity.sequences + 2 * capacity.predictions;
   return values * static_cast<int64_t>(sizeof(int32_t));
+}
+
+int64_t bytes_of(const StepBatch& batch) {
+  int64_t bytes = 0;
+  for (const MicroBatch& b : batch.micro_batches) {
+    bytes += bytes_of_micro_batch(
+        {std::ssize(b.input_ids), std::ssize(b.sequence_starts), std::ssize(b.masked_positions)});
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -48,6 +53,16 @@ std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step) {
 
 StepBatch load_step(const LoaderOptions& options, int64_t step) {
   return pack(step_samples(options, step), options.capacity, first_ordinal(options, options.rank));
+}
+
+int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample) {
+  const int64_t tokens = options.global_batch_size / options.ranks * tokens_per_sample;
+  const int64_t batch =
+      (tokens / options.capacity.tokens + 1) * bytes_of_micro_batch(options.capacity);
+  const int64_t ready =
+      std::clamp<int64_t>(options.memory_bytes / batch, 1, options.prefetch_steps);
+  const int64_t samples = 2 * tokens * static_cast<int64_t>(sizeof(int32_t));  // ids and types
+  return (ready + 1) * batch + options.threads * samples;
 }
 
 Loader::Loader(LoaderOptions options) : options_(std::move(options)) {

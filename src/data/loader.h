@@ -41,6 +41,10 @@ std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step);
 // The rank's batch of one step, computed here and now.
 StepBatch load_step(const LoaderOptions& options, int64_t step);
 
+// What a loader of samples of so many tokens holds at most: batches that are ready, one that is in
+// use, and samples that threads lay out.
+int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample);
+
 class Loader {
  public:
   explicit Loader(LoaderOptions options);  // UserError for nonsense sizes

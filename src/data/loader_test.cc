@@ -56,6 +56,19 @@ void expect_equal(const StepBatch& a, const StepBatch& b) {
   }
 }
 
+// 120 tokens of 24-token samples fill at most seven micro-batches of 20.
+TEST(LoaderTest, SaysWhatItHoldsAtMost) {
+  LoaderOptions options = options_for(nullptr);
+  options.global_batch_size = 5;
+  constexpr int64_t kMicroBatch = 4 * (4 * 20 + 8 * 8 + 2 * 8);
+  constexpr int64_t kSamples = 5 * 24 * 8;
+  EXPECT_EQ(most_bytes(options, 24), (3 + 1) * 7 * kMicroBatch + kSamples);
+  options.memory_bytes = 2 * 7 * kMicroBatch;
+  EXPECT_EQ(most_bytes(options, 24), (2 + 1) * 7 * kMicroBatch + kSamples);
+  options.memory_bytes = 1;
+  EXPECT_EQ(most_bytes(options, 24), (1 + 1) * 7 * kMicroBatch + kSamples);
+}
+
 TEST(LoaderTest, ALoaderStartedAtAnyStepContinuesTheRun) {
   const auto dataset = std::make_shared<NumberedDataset>(30);
   Loader from_zero(options_for(dataset));

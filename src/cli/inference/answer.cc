@@ -50,7 +50,8 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
 
 void run(const Options& options) {
   const std::vector<tasks::QuestionAndContext> questions = questions_of(options);
-  tasks::QuestionAnswerer answerer(open_model(options.checkpoint), options.threads);
+  tasks::QuestionAnswerer answerer(open_model(options.checkpoint, options.threads),
+                                   options.threads);
   const auto answers = answerer.answer(questions, options.answer);
   if (!options.input_file.empty()) {
     for (const std::vector<tasks::Answer>& one : answers) {

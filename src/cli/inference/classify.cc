@@ -49,7 +49,8 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
 }
 
 void run(const Options& options) {
-  tasks::TextClassifier classifier(open_model(options.checkpoint), options.threads);
+  tasks::TextClassifier classifier(open_model(options.checkpoint, options.threads),
+                                   options.threads);
   for (const auto& classes : classifier.classify(texts_of(options))) {
     if (options.json) {
       fmt::print("{}\n", formats::json_line(

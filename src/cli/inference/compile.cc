@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "cli/inference/inference_options.h"
+#include "cli/memory_forecast.h"
 #include "inference/compiled_model.h"
+#include "inference/inference_memory.h"
 
 namespace cloze::cli {
 namespace {
@@ -19,7 +22,15 @@ struct Options {
 };
 
 void run(const Options& options) {
-  const auto model = compile_model(options.checkpoint, compile_options(options.flags));
+  const inference::CompileOptions how = compile_options(options.flags);
+  inference::PretrainedModel trained = open_trained_model(options.checkpoint);
+  const inference::InferenceMemory needed =
+      inference::inference_memory(trained.config, trained.head, how, engine::resolved_threads(0));
+  MemoryForecast memory;
+  memory.add("weights", needed.weights_bytes);
+  memory.add("the largest parameter", needed.loading_bytes);
+  fmt::print(stderr, "{}\n", memory.text());
+  const auto model = compile_model(std::move(trained), how);
   model.write(options.output_file);
   fmt::print("{}: {}, {:.1f} MiB\n", options.output_file,
              models::architecture_of(model.head().kind),

@@ -75,7 +75,7 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
 }
 
 void run(const Options& options) {
-  tasks::MaskFiller filler(open_model(options.checkpoint), options.threads);
+  tasks::MaskFiller filler(open_model(options.checkpoint, options.threads), options.threads);
   if (!options.score_file.empty()) {
     print_score(filler, read_questions(options.score_file));
     return;

@@ -6,9 +6,11 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "cli/memory_forecast.h"
 #include "cli/run_options.h"
 #include "engine/instruction_set.h"
 #include "formats/tf_checkpoint.h"
+#include "inference/inference_memory.h"
 #include "models/stored_model.h"
 #include "text/utf8.h"
 #include "train/checkpoint.h"
@@ -21,6 +23,13 @@ namespace {
 
 void print_notes(const inference::CompiledModel& model) {
   for (const std::string& note : model.notes()) fmt::print(stderr, "note: {}\n", note);
+}
+
+// weights_bytes: those that are there already.
+void print_forecast(const inference::InferenceMemory& needed, int64_t weights_bytes) {
+  MemoryForecast memory(weights_bytes);
+  memory.add_inference(needed);
+  fmt::print(stderr, "{}\n", memory.text());
 }
 
 }  // namespace
@@ -53,24 +62,35 @@ std::vector<std::string> input_lines() {
   return lines;
 }
 
-inference::CompiledModel compile_model(const fs::path& path,
-                                       const inference::CompileOptions& options) {
+inference::PretrainedModel open_trained_model(const fs::path& path) {
   if (inference::CompiledModel::is_compiled(path)) {
     throw_user_error("{} is compiled already; give the model that it was made of", path.string());
   }
-  auto model = inference::CompiledModel::compile(inference::open_pretrained_model(model_path(path)),
-                                                 options);
-  print_notes(model);
-  return model;
+  return inference::open_pretrained_model(model_path(path));
 }
 
-std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path) {
+inference::CompiledModel compile_model(inference::PretrainedModel model,
+                                       const inference::CompileOptions& options) {
+  auto compiled = inference::CompiledModel::compile(std::move(model), options);
+  print_notes(compiled);
+  return compiled;
+}
+
+std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path, int num_threads) {
   using inference::CompiledModel;
+  const int threads = engine::resolved_threads(num_threads);
   if (!CompiledModel::is_compiled(path)) {
-    return std::make_shared<const CompiledModel>(compile_model(path, {}));
+    inference::PretrainedModel model = open_trained_model(path);
+    const auto needed = inference::inference_memory(model.config, model.head, {}, threads);
+    print_forecast(needed, 0);
+    return std::make_shared<const CompiledModel>(compile_model(std::move(model), {}));
   }
   auto model = std::make_shared<const CompiledModel>(CompiledModel::open(path));
   print_notes(*model);
+  auto needed =
+      inference::inference_memory(model->config(), model->head(), model->options(), threads);
+  needed.loading_bytes = 0;  // it is done
+  print_forecast(needed, std::ssize(model->weights()));
   return model;
 }
 

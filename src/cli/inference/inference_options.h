@@ -42,11 +42,15 @@ std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& f
 // UserError for another precision than f32 and bf16, and for what does not go together.
 inference::CompileOptions compile_options(const CompileFlags& flags);
 
-// A model compiled in memory.
-inference::CompiledModel compile_model(const std::filesystem::path& path,
+// The model as it was trained. UserError for one that is compiled already.
+inference::PretrainedModel open_trained_model(const std::filesystem::path& path);
+// That model compiled in memory. Says its notes on standard error.
+inference::CompiledModel compile_model(inference::PretrainedModel model,
                                        const inference::CompileOptions& options);
 
-// The model to infer with: a compiled model as it is; any other is compiled in memory.
-std::shared_ptr<const inference::CompiledModel> open_model(const std::filesystem::path& path);
+// The model to infer with: a compiled model as it is; any other is compiled in memory. Says on
+// standard error what memory it takes when so many threads (0: all processors) run a batch.
+std::shared_ptr<const inference::CompiledModel> open_model(const std::filesystem::path& path,
+                                                           int num_threads);
 
 }  // namespace cloze::cli

@@ -36,7 +36,7 @@ inference::CompiledModel open_model(const Options& options) {
     throw_user_error("give --program or --init-checkpoint");
   }
   if (!options.program.empty()) return inference::CompiledModel::open(options.program);
-  return compile_model(options.checkpoint, compile_options(options.flags));
+  return compile_model(open_trained_model(options.checkpoint), compile_options(options.flags));
 }
 
 // Shows how many calls were begun, the warming ones too.

@@ -85,7 +85,7 @@ void log_until_stopped(serve::Metrics& metrics, int log_seconds) {
 void run(const Options& options) {
   const serve::Limits limits = limits_of(options);
   platform::install_stop_signals();
-  const auto model = open_model(options.checkpoint);
+  const auto model = open_model(options.checkpoint, options.serving.num_threads);
   if (options.serving.may_have_no_answer) {
     model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
   }

@@ -1,0 +1,47 @@
+#include "cli/memory_forecast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "platform/memory.h"
+
+namespace cloze::cli {
+namespace {
+
+double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+}  // namespace
+
+MemoryForecast::MemoryForecast(int64_t known_bytes)
+    : earlier_peak_(platform::peak_resident_bytes()),
+      parts_{{"program and data", platform::resident_bytes() - known_bytes}} {}
+
+void MemoryForecast::add(std::string_view what, int64_t bytes) { parts_.push_back({what, bytes}); }
+
+void MemoryForecast::add_inference(const inference::InferenceMemory& memory) {
+  add("weights", memory.weights_bytes);
+  add("a batch", std::max(memory.batch_bytes, memory.loading_bytes));
+}
+
+int64_t MemoryForecast::peak_bytes() const {
+  int64_t sum = 0;
+  for (const Part& part : parts_) sum += part.bytes;
+  return std::max(sum, earlier_peak_);
+}
+
+std::string MemoryForecast::text() const {
+  std::string text = fmt::format("memory: at most {:.1f} MiB", mebibytes(peak_bytes()));
+  for (const Part& part : parts_) {
+    const bool is_first = &part == &parts_.front();
+    text += fmt::format("{} {} {:.1f}", is_first ? ":" : ",", part.what, mebibytes(part.bytes));
+  }
+  return text;
+}
+
+std::string MemoryForecast::outcome() const {
+  return fmt::format("memory: {:.1f} MiB at the peak, {:.1f} MiB planned",
+                     mebibytes(platform::peak_resident_bytes()), mebibytes(peak_bytes()));
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,43 @@
+// What memory a command will take, said before it takes it; and at its end what it took. Both count
+// the pages of the program and of its libraries.
+//
+// Files of records and token stores are mapped: what was read of them counts as memory of this
+// process until the system needs it for something else. It is not forecast.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/inference_memory.h"
+
+namespace cloze::cli {
+
+class MemoryForecast {
+ public:
+  // Measures what there is now: the program and what it has loaded.
+  // known_bytes: what of that is added under a name of its own.
+  explicit MemoryForecast(int64_t known_bytes = 0);
+
+  void add(std::string_view what, int64_t bytes);
+  // Weights, and a micro-batch: what is held while weights are made is gone before.
+  void add_inference(const inference::InferenceMemory& memory);
+
+  // At least what there was before it was made.
+  int64_t peak_bytes() const;
+  // "memory: at most 540.2 MiB: program and data 24.6, weights 417.6, a batch 98.0"
+  std::string text() const;
+  // "memory: 538.9 MiB at the peak, 540.2 MiB planned"
+  std::string outcome() const;
+
+ private:
+  struct Part {
+    std::string_view what;
+    int64_t bytes;
+  };
+  int64_t earlier_peak_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace cloze::cli

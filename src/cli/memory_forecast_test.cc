@@ -1,0 +1,39 @@
+#include "cli/memory_forecast.h"
+
+#include <gtest/gtest.h>
+
+#include "platform/memory.h"
+
+namespace cloze::cli {
+namespace {
+
+TEST(MemoryForecast, AddsUpWhatThereIsAndWhatComes) {
+  MemoryForecast memory;
+  const int64_t before = memory.peak_bytes();
+  EXPECT_GE(before, platform::resident_bytes());
+  memory.add("weights", int64_t{3} << 30);
+  memory.add("a batch", int64_t{1} << 30);
+  const int64_t more = memory.peak_bytes() - (int64_t{4} << 30);
+  EXPECT_LE(more, before);
+  EXPECT_NE(memory.text().find(", weights 3072.0, a batch 1024.0"), std::string::npos);
+  EXPECT_EQ(memory.text().find("memory: at most "), 0u) << memory.text();
+}
+
+TEST(MemoryForecast, IsNeverLessThanWhatWasThere) {
+  {
+    const platform::MemoryBlock block(64 << 20);
+    std::fill_n(block.data(), block.size(), std::byte{1});
+  }
+  EXPECT_GE(MemoryForecast().peak_bytes(), platform::peak_resident_bytes());
+}
+
+TEST(MemoryForecast, OfInferenceHoldsTheLargerOfLoadingAndRunning) {
+  MemoryForecast memory;
+  memory.add_inference({.weights_bytes = int64_t{2} << 30,
+                        .loading_bytes = int64_t{7} << 30,
+                        .batch_bytes = int64_t{5} << 30});
+  EXPECT_NE(memory.text().find("weights 2048.0, a batch 7168.0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cloze::cli

@@ -1,0 +1,199 @@
+"""What each command says that its memory will be is what the system counts (VmHWM), for small models.
+
+Usage: memory_program_test.py PROGRAM
+Inputs fill the largest micro-batch, which is what is planned for.
+"""
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve()
+WORDS = "the cat sat on mat . dog ran hill and then it went home who where ?".split()
+CONTEXT = " ".join(["the cat sat on the mat . the dog ran on the hill . then it went home ."] * 15)
+MODEL = {"vocab_size": 8000, "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
+         "intermediate_size": 1024, "max_position_embeddings": 384}
+RUN = {**MODEL, "threads": 2, "progress_bar": "false", "num_train_steps": 2}
+MEBIBYTE = 1 << 20
+TEXTS = 14  # of 280 tokens: together nearly the 4096 of the largest micro-batch
+# Beside it: code that runs for the first time, stacks of threads, what the allocator keeps.
+MOST_OVER, MOST_UNDER = 1.04, 0.94
+
+
+def words_of(options):
+    return [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+
+
+def planned_in(messages):
+    return float(re.search(r"memory: at most ([\d.]+) MiB", messages).group(1)) * MEBIBYTE
+
+
+def peak_of(process):
+    status = pathlib.Path(f"/proc/{process}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) * 1024
+
+
+class MemoryOfCommands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+        rest = [f"word{i}" for i in range(MODEL["vocab_size"] - len(special) - len(WORDS))]
+        (cls.folder / "vocab.txt").write_text("\n".join(special + WORDS + rest) + "\n")
+        cls.write_squad()
+        cls.write_glue()
+        cls.models = {name: cls.trained(name) for name in ("pretrain", "squad", "glue")}
+
+    @classmethod
+    def write_squad(cls):
+        answer = [{"text": "cat", "answer_start": CONTEXT.index("cat")}]
+        questions = [{"id": str(i), "question": f"who sat {i} ?", "answers": answer}
+                     for i in range(24)]
+        (cls.folder / "squad.json").write_text(json.dumps({"version": "1.1", "data": [
+            {"title": "t", "paragraphs": [{"context": CONTEXT, "qas": questions}]}]}))
+
+    @classmethod
+    def write_glue(cls):
+        (cls.folder / "glue" / "RTE").mkdir(parents=True)
+        rows = "".join(f"{i}\t{CONTEXT}\tthe dog ran\t{('entailment', 'not_entailment')[i % 2]}\n"
+                       for i in range(24))
+        for split in ("train", "dev"):
+            (cls.folder / "glue" / "RTE" / f"{split}.tsv").write_text(
+                "index\tsentence1\tsentence2\tlabel\n" + rows)
+
+    @classmethod
+    def trained(cls, command):
+        """Folder of checkpoints, and what the program said."""
+        options = {
+            "pretrain": {"generated_data": "true", "seq_length": 128, "vocab_file": "vocab.txt"},
+            "squad": {"train_file": "squad.json", "predict_file": "squad.json",
+                      "vocab_file": "vocab.txt"},
+            "glue": {"task_name": "RTE", "data_dir": "glue", "seq_length": 384,
+                     "vocab_file": "vocab.txt"}}[command]
+        messages = cls.run_program(command, {**RUN, **options, "save_path": command})
+        return cls.folder / command, messages
+
+    @classmethod
+    def run_program(cls, command, options, extra=(), text=""):
+        result = subprocess.run([PROGRAM, command, *words_of(options), *extra], cwd=cls.folder,
+                                input=text, capture_output=True, text=True, timeout=300)
+        if result.returncode:
+            raise AssertionError(f"{command}: {result.stderr}")
+        return result.stderr + result.stdout
+
+    def peak_while_running(self, command, options, text=""):
+        """What the system counted until the command ended, and what it said."""
+        with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
+            given.write(text)
+            given.seek(0)
+            process = subprocess.Popen([PROGRAM, command, *words_of(options)], cwd=self.folder,
+                                       stdin=given, stdout=subprocess.DEVNULL, stderr=said)
+            status, usage = os.wait4(process.pid, 0)[1:]
+            process.returncode = os.waitstatus_to_exitcode(status)
+            said.seek(0)
+            messages = said.read()
+        self.assertEqual(process.returncode, 0, messages)
+        return usage.ru_maxrss * 1024, messages
+
+    def expect_planned(self, peak, planned):
+        print(f"{self.id().split('.')[-1]}: {peak / MEBIBYTE:.1f} MiB at the peak, "
+              f"{planned / MEBIBYTE:.1f} planned", file=sys.stderr)
+        self.assertLess(peak, planned * MOST_OVER)
+        self.assertGreater(peak, planned * MOST_UNDER)
+
+    def expect_command(self, command, options, text=""):
+        peak, messages = self.peak_while_running(command, options, text)
+        self.expect_planned(peak, planned_in(messages))
+
+    def expect_outcome(self, messages):
+        peak, planned = re.search(r"memory: ([\d.]+) MiB at the peak, ([\d.]+) MiB planned",
+                                  messages).groups()
+        self.expect_planned(float(peak) * MEBIBYTE, float(planned) * MEBIBYTE)
+
+    def test_pretrain(self):
+        self.expect_outcome(self.models["pretrain"][1])
+
+    def test_pretrain_in_bf16(self):
+        for instruction_set in ("auto", "avx2"):
+            self.expect_outcome(self.run_program("pretrain", {
+                **RUN, "generated_data": "true", "seq_length": 128, "precision": "bf16",
+                "instruction_set": instruction_set, "save_path": f"bf16-{instruction_set}"}))
+
+    def test_plan(self):
+        text = self.run_program("plan", {**RUN, "seq_length": 128})
+        self.expect_planned(
+            planned_in(self.models["pretrain"][1]), planned_in(text))
+
+    def test_squad_with_evaluation(self):
+        self.expect_outcome(self.models["squad"][1])
+
+    def test_glue_with_evaluation(self):
+        self.expect_outcome(self.models["glue"][1])
+
+    def test_squad_predicts(self):
+        self.expect_command("squad", {"predict_file": "squad.json", "do_predict": "true",
+                                      "init_checkpoint": "squad", "output_dir": "predicted",
+                                      "threads": 2, "progress_bar": "false"})
+
+    def test_compile(self):
+        for precision in ("f32", "bf16"):
+            self.expect_command("compile", {
+                "init_checkpoint": "squad", "output_file": f"{precision}.cloze",
+                "precision": precision})
+
+    def test_answer(self):
+        lines = json.dumps({"question": "who sat ?", "context": CONTEXT}) + "\n"
+        (self.folder / "questions.jsonl").write_text(lines * TEXTS)
+        self.expect_command("answer", {"init_checkpoint": "squad", "threads": 2,
+                                       "input_file": "questions.jsonl"})
+
+    def test_classify(self):
+        self.expect_command("classify", {"init_checkpoint": "glue", "threads": 2},
+                            (CONTEXT + "\n") * TEXTS)
+
+    def test_fill(self):
+        self.expect_command("fill", {"init_checkpoint": "pretrain", "threads": 2},
+                            (CONTEXT + " [MASK] " * 4 + "\n") * TEXTS)
+
+    def test_serve(self):
+        self.run_program("compile", {"init_checkpoint": "squad", "output_file": "served.cloze"})
+        for checkpoint in ("squad", "served.cloze"):  # compiled in memory, and beforehand
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
+            said = self.folder / "serve.log"
+            with said.open("w") as log:
+                server = subprocess.Popen(
+                    [PROGRAM, "serve", *words_of({"init_checkpoint": checkpoint, "threads": 2,
+                                                  "port": port})], cwd=self.folder, stderr=log)
+            try:
+                self.ask(port, said)
+                peak = peak_of(server.pid)
+            finally:
+                server.terminate()
+                server.wait(60)
+            self.expect_planned(peak, planned_in(said.read_text()))
+
+    def ask(self, port, said):
+        deadline = time.monotonic() + 60
+        while "serving" not in said.read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        inputs = [{"question": "who sat ?", "context": CONTEXT}] * TEXTS
+        for asked in (inputs[:1], inputs[:5], inputs):
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}/answer", json.dumps({"inputs": asked}).encode(),
+                {"Content-Type": "application/json"})
+            urllib.request.urlopen(request, timeout=60).read()
+
+
+if __name__ == "__main__":
+    unittest.main()
