@@ -45,7 +45,7 @@ class OpenFile {
     const Handle space(H5Dget_space(set.id()), H5Sclose);
     const int dimensions = H5Sget_simple_extent_ndims(space.id());
     if (H5Tget_class(type.id()) != H5T_INTEGER || (dimensions != 1 && dimensions != 2)) {
-      throw_data_error("data set {} is no table of integers", name);
+      throw_data_error("data set {} is not a table of integers", name);
     }
     std::array<hsize_t, 2> extent{0, 1};
     H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);

@@ -132,7 +132,7 @@ class Machine {
     return node;
   }
   PickleNode& top(Kind kind) {
-    if (stack_.empty() || !stack_.back()->is(kind)) refuse("a value of another kind is due");
+    if (stack_.empty() || !stack_.back()->is(kind)) refuse("a value of another kind is expected");
     return *stack_.back();
   }
   std::vector<const PickleNode*> pop_to_mark() {
@@ -159,7 +159,7 @@ class Machine {
     const PickleNode* arguments = pop();
     const PickleNode* callee = pop();
     if (!callee->is(Kind::kGlobal) || !arguments->is(Kind::kTuple)) {
-      refuse("a call of what is no function");
+      refuse("a call of something that is not a function");
     }
     if (callee->text == kOrderedDict && arguments->items.empty()) {
       push(Kind::kDictionary);
@@ -218,7 +218,9 @@ class Machine {
       case kStackGlobal: {
         const PickleNode* name = pop();
         const PickleNode* module = pop();
-        if (!name->is(Kind::kText) || !module->is(Kind::kText)) refuse("a name that is no text");
+        if (!name->is(Kind::kText) || !module->is(Kind::kText)) {
+          refuse("a name that is not a string");
+        }
         return push_global(module->text + "." + name->text);
       }
       case kReduce:

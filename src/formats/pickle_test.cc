@@ -94,8 +94,8 @@ TEST(PickleTest, MalformedPicklesAreRefused) {
   EXPECT_EQ(refusal("}(K\x01u."), "a key without a value");
   EXPECT_EQ(refusal("K\x01K\x02"
                     "a."),
-            "a value of another kind is due");
-  EXPECT_EQ(refusal("K\x01)R."), "a call of what is no function");
+            "a value of another kind is expected");
+  EXPECT_EQ(refusal("K\x01)R."), "a call of something that is not a function");
   EXPECT_EQ(refusal(std::string("X\xff\xff\xff\x7f", 5)), "the pickle ends inside an instruction");
   EXPECT_EQ(refusal("cabc"), "the pickle ends inside a name");
 }

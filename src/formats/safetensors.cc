@@ -55,11 +55,11 @@ struct Entry {
 using Fault = std::optional<std::string>;
 
 Fault parse_shape(const json& value, Entry& entry, uint64_t& elements) {
-  if (!value.is_array()) return "its shape is no list";
+  if (!value.is_array()) return "its shape is not a list";
   std::vector<int64_t> dims;
   elements = 1;
   for (const json& dim : value) {
-    if (!dim.is_number_unsigned()) return "its shape holds something that is no whole number";
+    if (!dim.is_number_unsigned()) return "its shape holds something that is not a whole number";
     const uint64_t extent = dim.get<uint64_t>();
     if (extent > INT64_MAX || __builtin_mul_overflow(elements, extent, &elements)) {
       return "its shape overflows";
@@ -76,7 +76,7 @@ Fault parse_entry(const json& value, uint64_t data_bytes, Entry& entry) {
     return "it must hold dtype, shape and data_offsets, nothing else";
   }
   const json& dtype = value["dtype"];
-  if (!dtype.is_string()) return "its dtype is no text";
+  if (!dtype.is_string()) return "its dtype is not a string";
   const std::optional<DType> known = dtype_named(dtype.get<std::string>());
   if (!known) return fmt::format("dtype {} is not supported", dtype.get<std::string>());
   entry.dtype = *known;
@@ -104,9 +104,9 @@ Fault parse_entry(const json& value, uint64_t data_bytes, Entry& entry) {
 }
 
 Fault check_metadata(const json& value) {
-  if (!value.is_object()) return "__metadata__ is no object";
+  if (!value.is_object()) return "__metadata__ is not an object";
   for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) return fmt::format("__metadata__ \"{}\" is no text", key);
+    if (!text.is_string()) return fmt::format("__metadata__ \"{}\" is not a string", key);
   }
   return std::nullopt;
 }
@@ -131,7 +131,7 @@ Fault check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
 }
 
 Fault parse_header(const json& header, uint64_t data_bytes, std::vector<Entry>& entries) {
-  if (!header.is_object()) return "the header is no object";
+  if (!header.is_object()) return "the header is not an object";
   if (header.size() > kMaxTensors) return fmt::format("more than {} tensors", kMaxTensors);
   for (const auto& [name, value] : header.items()) {
     if (name == kMetadataKey) {

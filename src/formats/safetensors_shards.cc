@@ -70,7 +70,7 @@ uint64_t shard_bytes(std::string_view text) {
     if (error != std::errc() || name != unit || number == 0) continue;
     if (!__builtin_mul_overflow(number, bytes, &product)) return product;
   }
-  throw_user_error("\"{}\" is no size of a shard; give one such as 500MB or 5GB", text);
+  throw_user_error("\"{}\" is not the size of a shard; give one such as 500MB or 5GB", text);
 }
 
 }  // namespace cloze::formats

@@ -86,7 +86,7 @@ TEST(Safetensors, RefusesWhateverBreaksARule) {
        "begins at 1"},
       {"extra key", one(R"("dtype":"U8","shape":[1],"data_offsets":[0,1],"x":1)", "x"),
        "nothing else"},
-      {"metadata", file_of(R"({"__metadata__":{"a":1}})", ""), "is no text"},
+      {"metadata", file_of(R"({"__metadata__":{"a":1}})", ""), "is not a string"},
       {"long name",
        file_of(
            "{\"" + std::string(1025, 'n') + R"(":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",

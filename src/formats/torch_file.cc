@@ -104,7 +104,7 @@ struct TorchTensor {
 std::vector<int64_t> integers_of(const PickleNode& tuple) {
   std::vector<int64_t> values;
   for (const PickleNode* item : tuple.items) {
-    if (!item->is(Kind::kInteger) || item->integer < 0) refuse("a size that is no number");
+    if (!item->is(Kind::kInteger) || item->integer < 0) refuse("a size that is not a number");
     values.push_back(item->integer);
   }
   return values;
@@ -142,7 +142,7 @@ TorchTensor tensor_of(const PickleNode* node) {
   }
   const bool is_tensor = node->is_call_of("torch._utils._rebuild_tensor_v2") ||
                          node->is_call_of("torch._utils._rebuild_tensor");
-  if (!is_tensor || node->items[1]->items.size() < 4) refuse("is no tensor");
+  if (!is_tensor || node->items[1]->items.size() < 4) refuse("is not a tensor");
   const auto& arguments = node->items[1]->items;
   if (!arguments[1]->is(Kind::kInteger) || arguments[1]->integer < 0 ||
       !arguments[2]->is(Kind::kTuple) || !arguments[3]->is(Kind::kTuple)) {
@@ -236,7 +236,7 @@ class ZipArchive {
     // torch does not compress: what is larger than the file, alone or with the other entries, is
     // made to fill the memory.
     if (status.size > std::min(most, bytes_left_)) {
-      refuse("{} has {} bytes, more than are due", name, status.size);
+      refuse("{} has {} bytes, more than expected", name, status.size);
     }
     bytes_left_ -= status.size;
     const std::unique_ptr<zip_file_t, ZipFileCloser> file(
@@ -373,7 +373,7 @@ bool is_torch_file(std::span<const std::byte> bytes) {
 TorchFile::TorchFile(const std::filesystem::path& path) : file_(path) {
   const std::span<const std::byte> bytes = file_.bytes();
   try {
-    if (!is_torch_file(bytes)) refuse("is no file of torch.save");
+    if (!is_torch_file(bytes)) refuse("is not a file of torch.save");
     Storages storages;
     StateDictionary dictionary = start_of(bytes).starts_with(kZipStart)
                                      ? read_zip(bytes, storages, storage_)

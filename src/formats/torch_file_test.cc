@@ -51,9 +51,9 @@ std::string refusal(const std::string& bytes) {
 }
 
 TEST(TorchFileTest, OtherFilesAreRefused) {
-  EXPECT_EQ(refusal(""), ": is no file of torch.save");
-  EXPECT_EQ(refusal("{}"), ": is no file of torch.save");
-  EXPECT_EQ(refusal("\x80\x04}."), ": is no file of torch.save");
+  EXPECT_EQ(refusal(""), ": is not a file of torch.save");
+  EXPECT_EQ(refusal("{}"), ": is not a file of torch.save");
+  EXPECT_EQ(refusal("\x80\x04}."), ": is not a file of torch.save");
   EXPECT_NE(refusal(std::string("PK\x05\x06") + std::string(18, '\0')), "taken");
   EXPECT_NE(refusal("PK\x03\x04rest"), "taken");
 }

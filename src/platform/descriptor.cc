@@ -37,7 +37,7 @@ void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
 void check_output_path(const fs::path& path) {
   if (path.empty()) throw_user_error("the path of an output file is empty; name one");
   if (fs::exists(path) && !fs::is_regular_file(path)) {
-    throw_user_error("{} is no regular file; choose another path to write to", path.string());
+    throw_user_error("{} is not a regular file; choose another path to write to", path.string());
   }
 }
 

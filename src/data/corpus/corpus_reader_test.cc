@@ -79,7 +79,7 @@ TEST_F(CorpusReaderTest, BadTextIsNamedWithItsPlace) {
     read({.files = files, .format = TextFormat::kJsonLines, .threads = 2});
     FAIL();
   } catch (const DataError& error) {
-    EXPECT_EQ(error.what(), files[1].string() + ":3:1: is no object with a string \"text\"");
+    EXPECT_EQ(error.what(), files[1].string() + ":3:1: is not an object with a string \"text\"");
   }
 }
 

@@ -51,7 +51,7 @@ std::string document_of(std::string_view line) {
   const auto object = formats::parse_json(line);
   if (!object) throw BadText{object.error().message, line.data() + object.error().offset};
   if (!object->is_object() || !object->contains("text") || !(*object)["text"].is_string()) {
-    throw BadText{"is no object with a string \"text\"", line.data()};
+    throw BadText{"is not an object with a string \"text\"", line.data()};
   }
   return (*object)["text"].get<std::string>();
 }
@@ -112,7 +112,7 @@ void check_text_form(std::string_view text, TextFormat format, const std::filesy
         file.string(), text_format_name(format), text_format_name(TextFormat::kWikiExtractor));
   }
   if (!is_extract && format == TextFormat::kWikiExtractor && !is_blank(text.substr(0, 4))) {
-    throw_user_error("{} does not begin with <doc: it is no WikiExtractor output", file.string());
+    throw_user_error("{} does not begin with <doc: it is not WikiExtractor output", file.string());
   }
   if (text.starts_with("<mediawiki")) {
     throw_user_error("{} is a dump; set --input-format {}", file.string(),

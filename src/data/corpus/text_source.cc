@@ -90,7 +90,7 @@ void check_is_text(std::string_view text, const TextSourceOptions& options, cons
   const InvalidShare invalid(text);
   if (invalid.zero()) {
     throw_user_error(
-        "{} is no text: byte {} is zero; is it a binary file, or UTF-16? (iconv -f "
+        "{} is not text: byte {} is zero; is it a binary file, or UTF-16? (iconv -f "
         "UTF-16LE -t UTF-8 converts that)",
         path.string(), *invalid.zero());
   }

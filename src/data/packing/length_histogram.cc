@@ -62,7 +62,7 @@ Result<LengthHistogram> parse_length_histogram(std::string_view text) {
     int64_t count = 0;
     if (!take_number(line, 1, kLongestLength, length) ||
         !take_number(line, 0, kMostSequences, count) || !line.empty()) {
-      return ParseError{"is no line of a length and a count", offset};
+      return ParseError{"is not a line with a length and a count", offset};
     }
     histogram.add(length, count);
   }

@@ -36,7 +36,7 @@ TEST(LengthHistogram, ABadFileIsNamedWithItsLine) {
     FAIL();
   } catch (const DataError& error) {
     EXPECT_EQ(error.what(), path +
-                                ", line 2: is no line of a length and a count; write \"length "
+                                ", line 2: is not a line with a length and a count; write \"length "
                                 "count\", one length a line");
   }
 }

@@ -151,7 +151,7 @@ class Unpacker {
     for (const auto& [position, slot] : order) {
       const auto place = static_cast<int32_t>(sample.input_ids.size());
       if (position != place) {
-        refuse("{} of sequence {} holds {} where {} is due", kPositionIds, k, position, place);
+        refuse("{} of sequence {} holds {} where {} is expected", kPositionIds, k, position, place);
       }
       sample.input_ids.push_back(token(kInputIds, pack_.ids[slot]));
       sample.token_type_ids.push_back(in_range(kSegmentIds, pack_.segments[slot], 2));

@@ -121,17 +121,15 @@ TEST(PackedRecord, BadPacksAreNamed) {
   };
   const size_t S = kShape.sequence_length;
   EXPECT_EQ(refusal(good), "no refusal");
-  EXPECT_EQ(
-      refusal(good.substr(4)),
-      " is no TFRecord file, or a damaged one; and its 596 bytes are no multiple of the 600 of a "
-      "packed record "
-      "for seq_length 32 and max_predictions_per_seq 6");
+  EXPECT_EQ(refusal(good.substr(4)),
+            " is neither a TFRecord file nor a packed one: its 596 bytes are not a multiple of the "
+            "600 of a packed record for seq_length 32 and max_predictions_per_seq 6");
   EXPECT_EQ(refusal(good + with_word(0, 200)),
             ", record at byte 600: packed_input_ids holds 200; it must be in [0, 200)");
   EXPECT_EQ(refusal(with_word(S, 4)),
             ", record at byte 0: packed_input_mask holds 4; it must be in [0, 4)");
   EXPECT_EQ(refusal(with_word(3 * S + kSlots, 30)),
-            ", record at byte 0: packed_position_ids of sequence 1 holds 2 where 1 is due");
+            ", record at byte 0: packed_position_ids of sequence 1 holds 2 where 1 is expected");
   EXPECT_EQ(refusal(with_word(4 * S + 2 * kSlots + 1, 0)), "no refusal") << "a label may be 0";
   EXPECT_EQ(refusal(with_word(4 * S + 2 * kSlots + 3 + 2, 0)),
             ", record at byte 0: 2 sequences, but 1 labels in packed_next_sentence_labels");

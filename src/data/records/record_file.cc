@@ -61,8 +61,8 @@ std::unique_ptr<RecordFile> open_record_file(const std::filesystem::path& path,
     const uint64_t pack_bytes = packed_binary_bytes(shape);
     if (file.bytes().size() % pack_bytes != 0) {
       throw_data_error(
-          "{} is no TFRecord file, or a damaged one; and its {} bytes are no multiple of the {} of "
-          "a packed record for seq_length {} and max_predictions_per_seq {}",
+          "{} is neither a TFRecord file nor a packed one: its {} bytes are not a multiple of the "
+          "{} of a packed record for seq_length {} and max_predictions_per_seq {}",
           path.string(), file.bytes().size(), pack_bytes, shape.sequence_length,
           shape.max_predictions);
     }

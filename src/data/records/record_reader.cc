@@ -103,7 +103,7 @@ class PlainDecoder {
              positions.size());
     }
     if (record_.masked_weights.size() != labels.size()) {
-      refuse("masked_lm_weights is missing or has not {} entries", positions.size());
+      refuse("masked_lm_weights is missing or does not have {} entries", positions.size());
     }
     std::vector<std::pair<int32_t, int32_t>> predictions;
     for (size_t i = 0; i < labels.size(); ++i) {

@@ -41,8 +41,8 @@ Result<std::vector<Sample>> TfRecordFile::read(int64_t record) const {
   const auto example = formats::TfExample::parse(*payload);
   if (!example) return example.error();
   if (is_packed(*example) != holds_packs_) {
-    return ParseError{holds_packs_ ? "is no pack, as the first record of the file is"
-                                   : "is a pack, and the first record of the file is none"};
+    return ParseError{holds_packs_ ? "is not a pack, but the first record of the file is"
+                                   : "is a pack, but the first record of the file is not"};
   }
   if (holds_packs_) return read_packed_record(*example, shape_);
   Result<Sample> sample = read_record(*example, shape_);

@@ -101,7 +101,7 @@ TokenShard::TokenShard(std::filesystem::path path) : path_(std::move(path)), fil
 }
 
 void TokenShard::throw_damaged(std::string_view what) const {
-  throw_data_error("{}: {}; the file is damaged: make the store anew with cloze data tokens",
+  throw_data_error("{}: {}; the file is damaged: make the store again with cloze data tokens",
                    path_.string(), what);
 }
 

@@ -19,7 +19,7 @@ constexpr int kVersion = 1;
 constexpr const char* kFormat = "cloze token store";
 
 [[noreturn]] void throw_unusable(const fs::path& path, std::string_view why) {
-  throw_data_error("{}: {}; make the store anew with cloze data tokens", path.string(), why);
+  throw_data_error("{}: {}; make the store again with cloze data tokens", path.string(), why);
 }
 
 text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules) {
@@ -64,7 +64,7 @@ std::string token_store_manifest_text(const TokenStoreManifest& manifest) {
 TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
   const fs::path path = folder / kStoreName;
   if (!is_token_store(folder)) {
-    throw_user_error("{} is no token store: it has no {}; make one with cloze data tokens",
+    throw_user_error("{} is not a token store: it has no {}; make one with cloze data tokens",
                      folder.string(), kStoreName);
   }
   const nlohmann::json json = formats::read_json_file(path);
