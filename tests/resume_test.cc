@@ -130,7 +130,7 @@ TEST_P(Resume, AnotherBatchIsRefused) {
   EXPECT_EQ(refusal_of(other),
             checkpoint +
                 " was made with global_batch_size 8, this run has 4; resume with the "
-                "same, or start anew with --init-checkpoint " +
+                "same, or start a new run with --init-checkpoint " +
                 checkpoint);
 }
 

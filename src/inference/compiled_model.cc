@@ -79,7 +79,7 @@ nlohmann::ordered_json table_of(const plan::Program& program) {
 }
 
 [[noreturn]] void throw_damaged(const std::filesystem::path& file, std::string_view what) {
-  throw_data_error("{}: {}; the file is damaged: make it anew with cloze compile", file.string(),
+  throw_data_error("{}: {}; the file is damaged: make it again with cloze compile", file.string(),
                    what);
 }
 
@@ -94,8 +94,8 @@ RawHeader read_header(const platform::MappedFile& mapped, const std::filesystem:
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != kVersion) {
     throw_user_error(
-        "{}: version {} of compiled models; this program reads version {}: make it anew with cloze "
-        "compile",
+        "{}: version {} of compiled models; this program reads version {}: make it again with "
+        "cloze compile",
         file.string(), header.version, kVersion);
   }
   uint64_t hash = 0;
@@ -180,14 +180,14 @@ void check_processor(const nlohmann::json& description, const std::filesystem::p
   const auto columns = description["panel_columns"].get<int64_t>();
   if (here.panel_columns != columns) {
     throw_user_error(
-        "{} was compiled for vectors of {} numbers; this processor's have {}: make it anew here "
+        "{} was compiled for vectors of {} numbers; this processor's have {}: make it again here "
         "with cloze compile",
         file.string(), columns / 2, here.panel_columns / 2);
   }
   const bool pairs = description["pairs"].get<bool>();
   if (pairs == is_in_pairs(here)) return;
   throw_user_error(
-      "{} was compiled for a processor that {} bf16 itself, unlike this one: make it anew "
+      "{} was compiled for a processor that {} bf16 itself, unlike this one: make it again "
       "here with cloze compile",
       file.string(), pairs ? "multiplies" : "does not multiply");
 }
@@ -288,7 +288,7 @@ void CompiledModel::check_weights(const std::string& table) const {
   const auto bytes = static_cast<uint64_t>(program.arena_bytes[arena]);
   if (bytes != weights_.size() || table != nlohmann::json(table_of(program)).dump()) {
     throw_user_error(
-        "{}: its weights are laid out for another version: make it anew with cloze "
+        "{}: its weights are laid out for another version: make it again with cloze "
         "compile",
         model_.path.string());
   }

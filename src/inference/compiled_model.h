@@ -16,7 +16,7 @@
 // read weights: the width of panels, and whether bf16 lies in pairs.
 //
 // Errors: DataError for a damaged file; UserError for one of another version or another kind of
-// processor, which says how to make it anew. Thread-safe: immutable.
+// processor, which says how to make it again. Thread-safe: immutable.
 #pragma once
 
 #include <cstddef>

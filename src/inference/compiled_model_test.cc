@@ -88,12 +88,12 @@ TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
   other[8] = 1;
   EXPECT_EQ(refusal(other), file_.string() +
                                 ": version 1 of compiled models; this program reads version 5: "
-                                "make it anew with cloze compile");
+                                "make it again with cloze compile");
   other = good;
   other.back() = static_cast<char>(other.back() ^ 1);
   EXPECT_EQ(refusal(other), file_.string() +
                                 ": checksum of the weights does not match; the file is damaged: "
-                                "make it anew with cloze compile");
+                                "make it again with cloze compile");
 }
 
 // Whole files whose checksums are right, from other machines.
@@ -118,12 +118,12 @@ TEST_F(CompiledModelTest, RefusesAnotherProcessor) {
   if (pairs.empty()) GTEST_SKIP() << "this machine multiplies bf16 itself";
   EXPECT_EQ(refusal(pairs), file_.string() +
                                 " was compiled for a processor that multiplies bf16 itself, unlike "
-                                "this one: make it anew here with cloze compile");
+                                "this one: make it again here with cloze compile");
   const std::string wide = changed("\"panel_columns\":16", "\"panel_columns\":48");
   if (wide.empty()) GTEST_SKIP() << "this machine does not have panels of 16";
   EXPECT_EQ(refusal(wide), file_.string() +
                                " was compiled for vectors of 24 numbers; this processor's have 8: "
-                               "make it anew here with cloze compile");
+                               "make it again here with cloze compile");
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ std::vector<std::string> StoredParameters::notes() const {
   const std::string file = file_.path().string();
   if (!absent_.empty()) {
     notes.push_back(
-        fmt::format("{} predicts no next sentences: it lacks {}", file, list_names(absent_)));
+        fmt::format("{} cannot predict next sentences: it lacks {}", file, list_names(absent_)));
   }
   if (!unused_.empty()) {
     notes.push_back(

@@ -129,7 +129,7 @@ class Conversion {
            names_of(model_.training_state(), 3));
     }
     if (!model_.unknown().empty()) {
-      note("left out, {} tensors that are no part of a BERT: {}", model_.unknown().size(),
+      note("left out, {} tensors that do not belong to BERT: {}", model_.unknown().size(),
            names_of(model_.unknown()));
     }
     if (!model_.other_entries().empty()) {
@@ -195,8 +195,8 @@ class Conversion {
     }
     if (config_->hidden_act == Activation::kGeluTanh) {
       note(
-          "hidden_act {} is \"gelu\" in bert_config.json: {}'s programs compute that by tanh; who "
-          "reads it as the exact form must be told",
+          "hidden_act {} is \"gelu\" in bert_config.json: {}'s programs compute that by tanh; "
+          "programs that compute the exact form need hidden_act gelu_new",
           activation_name(config_->hidden_act), whose);
     }
   }

@@ -34,7 +34,7 @@ ConversionAction conversion_action(std::string_view name) {
       if (name == fmt::format("{}2{}", short_name(from), short_name(to))) return {from, to};
     }
   }
-  throw_user_error("{} is no conversion; name it FROM2TO, where each is hf, google or graphcore",
+  throw_user_error("{} is not a conversion; name it FROM2TO, where each is hf, google or graphcore",
                    name);
 }
 

@@ -38,7 +38,7 @@ void transpose(const std::byte* source, int64_t rows, int64_t columns, int64_t s
 
 void require_matrix(const TensorView& tensor) {
   if (tensor.shape.rank() != 2) {
-    throw_data_error("tensor {} is {}, where a matrix is due", tensor.name,
+    throw_data_error("tensor {} is {}, where a matrix is expected", tensor.name,
                      tensor.shape.to_string());
   }
 }
@@ -78,9 +78,10 @@ class Converter {
     for (const TensorView* part : parts) {
       require_matrix(*part);
       if (part->shape[1] != parts[0]->shape[1] || part->dtype != parts[0]->dtype) {
-        throw_data_error("tensors {} and {} are no parts of one: {} {} and {} {}", parts[0]->name,
-                         part->name, name_of(parts[0]->dtype), parts[0]->shape.to_string(),
-                         name_of(part->dtype), part->shape.to_string());
+        throw_data_error("tensors {} and {} are not parts of one tensor: {} {} and {} {}",
+                         parts[0]->name, part->name, name_of(parts[0]->dtype),
+                         parts[0]->shape.to_string(), name_of(part->dtype),
+                         part->shape.to_string());
       }
       rows += part->shape[0];
     }
@@ -118,7 +119,7 @@ std::string qkv_name(std::string_view fused_name, std::string_view fused_end, co
 }
 
 [[noreturn]] void refuse_thirds(const TensorView& tensor) {
-  throw_data_error("tensor {} is {}, where three equal parts are due", tensor.name,
+  throw_data_error("tensor {} is {}, where three equal parts are expected", tensor.name,
                    tensor.shape.to_string());
 }
 

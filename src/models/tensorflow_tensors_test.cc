@@ -92,17 +92,17 @@ TEST(TensorflowTensors, WhatIsUnknownIsNamed) {
 
 TEST(TensorflowTensors, ImpossibleShapesAreRefused) {
   EXPECT_EQ(refusal({tensor("bert/pooler/dense/kernel", {2})}),
-            "tensor bert/pooler/dense/kernel is [2], where a matrix is due");
+            "tensor bert/pooler/dense/kernel is [2], where a matrix is expected");
   EXPECT_EQ(refusal({tensor("bert/encoder/layer_0/attention/self/kernel/qkv_weight", {2, 4})}),
             "tensor bert/encoder/layer_0/attention/self/kernel/qkv_weight is [2, 4], where three "
-            "equal parts are due");
+            "equal parts are expected");
   EXPECT_EQ(refusal({tensor("bert/encoder/layer_0/attention/self/qkv_bias", {})}),
             "tensor bert/encoder/layer_0/attention/self/qkv_bias is [], where three equal parts "
-            "are due");
+            "are expected");
   EXPECT_EQ(refusal({tensor("bert/embeddings/s0/word_embeddings", {2, 2}),
                      tensor("bert/embeddings/s1/word_embeddings", {2, 3})}),
             "tensors bert/embeddings/s0/word_embeddings and bert/embeddings/s1/word_embeddings are "
-            "no parts of one: f32 [2, 2] and f32 [2, 3]");
+            "not parts of one tensor: f32 [2, 2] and f32 [2, 3]");
 }
 
 TEST(TensorflowTensors, MissingAndDoublePartsAreRefused) {

@@ -222,7 +222,7 @@ std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
 
 FoundCheckpoint find_checkpoint(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
-    throw_user_error("{} is no folder; give one with checkpoints", folder.string());
+    throw_user_error("{} is not a folder; give one with checkpoints", folder.string());
   }
   std::vector<StepFolder> candidates = checkpoints_in(folder);
   if (candidates.empty() && has_interrupted_replacement(folder)) {

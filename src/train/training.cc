@@ -148,7 +148,7 @@ void Training::require_same_run(const fs::path& checkpoint) {
           formats::value_differences(state_.identity, identity, "this run has");
       !differences.empty()) {
     throw_user_error(
-        "{} was made with {}; resume with the same, or start anew with --init-checkpoint {}",
+        "{} was made with {}; resume with the same, or start a new run with --init-checkpoint {}",
         checkpoint.string(), differences, checkpoint.string());
   }
   state_.identity = std::move(identity);
@@ -281,7 +281,7 @@ void Training::evaluate() {
   state_.evaluated_step = state_.step;
   if (!std::isfinite(*metric)) {
     notice_(
-        fmt::format("the score at step {} is {}, no number to choose by", state_.step, *metric));
+        fmt::format("the score at step {} is {}, which cannot be compared", state_.step, *metric));
     return;
   }
   if (state_.best_metric && *metric <= *state_.best_metric) return;

@@ -69,8 +69,9 @@ fs::path glue_file(const fs::path& folder, const GlueTask& task, GlueSplit split
   for (const fs::path& path : candidates(folder, task, split)) {
     tried += (tried.empty() ? "" : ", ") + path.string();
   }
-  throw_user_error("no {} file of {}: there is none of {}; name the task's folder or that above it",
-                   name_of(split), task.name, tried);
+  throw_user_error(
+      "no {} file of {}: there is none of {}; name the task's folder or the one above it",
+      name_of(split), task.name, tried);
 }
 
 }  // namespace cloze::tasks

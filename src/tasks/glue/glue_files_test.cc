@@ -42,7 +42,7 @@ TEST_F(GlueFilesTest, WhatIsMissingIsNamed) {
   } catch (const UserError& error) {
     const std::string root = root_.string();
     EXPECT_EQ(error.what(), "no dev file of MRPC: there is none of " + root + "/MRPC/dev.tsv, " +
-                                root + "/dev.tsv; name the task's folder or that above it");
+                                root + "/dev.tsv; name the task's folder or the one above it");
   }
   EXPECT_THROW(found("AX", GlueSplit::kTrain), UserError);
   EXPECT_FALSE(find_glue_file(root_, glue_task("AX"), GlueSplit::kTrain));

@@ -18,7 +18,7 @@ class SquadReader {
 
   SquadData read() {
     const Json file = formats::read_json_file(path_);
-    if (!file.is_object()) refuse("the file", "is no object");
+    if (!file.is_object()) refuse("the file", "is not an object");
     each(file, "data", "", [&](const Json& article, const std::string& place) {
       each(article, "paragraphs", place + ".",
            [&](const Json& paragraph, const std::string& at) { read_paragraph(paragraph, at); });
@@ -40,14 +40,14 @@ class SquadReader {
   template <typename Visit>
   void each(const Json& object, const char* name, const std::string& prefix, Visit visit) const {
     const Json& list = member(object, name, prefix);
-    if (!list.is_array()) refuse(prefix + name, "is no list");
+    if (!list.is_array()) refuse(prefix + name, "is not a list");
     for (size_t i = 0; i < list.size(); ++i)
       visit(list[i], fmt::format("{}{}[{}]", prefix, name, i));
   }
 
   std::string text(const Json& object, const char* name, const std::string& prefix) const {
     const Json& value = member(object, name, prefix);
-    if (!value.is_string()) refuse(prefix + name, "is no text");
+    if (!value.is_string()) refuse(prefix + name, "is not a string");
     return value.get<std::string>();
   }
 
@@ -62,8 +62,8 @@ class SquadReader {
                            .question = text(json, "question", prefix),
                            .context = data_.contexts.size() - 1};
     if (!ids_.insert(question.id).second) {
-      throw_data_error("{}: {}id \"{}\" has come before; predictions are kept by id",
-                       path_.string(), prefix, question.id);
+      throw_data_error("{}: {}id \"{}\" is given twice; predictions are kept by id", path_.string(),
+                       prefix, question.id);
     }
     if (json.contains("is_impossible")) {
       const Json& value = json["is_impossible"];
@@ -73,7 +73,7 @@ class SquadReader {
     }
     each(json, "answers", prefix, [&](const Json& answer, const std::string& place) {
       const Json& start = member(answer, "answer_start", place + ".");
-      if (!start.is_number_integer()) refuse(place + ".answer_start", "is no whole number");
+      if (!start.is_number_integer()) refuse(place + ".answer_start", "is not a whole number");
       question.answers.push_back(
           {.text = text(answer, "text", place + "."), .start = start.get<int64_t>()});
     });

@@ -86,7 +86,7 @@ double best_over(const std::vector<std::string>& answers,
 
 nlohmann::json read_ids(const std::filesystem::path& path) {
   nlohmann::json file = formats::read_json_file(path);
-  if (!file.is_object()) throw_data_error("{}: is no object of ids", path.string());
+  if (!file.is_object()) throw_data_error("{}: is not an object of ids", path.string());
   return file;
 }
 

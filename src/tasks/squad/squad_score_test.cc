@@ -68,14 +68,14 @@ TEST(SquadScoreTest, FilesOfAnotherFormAreRefused) {
     }
     return std::string("taken");
   };
-  EXPECT_EQ(refused("[]"), ": the file is no object; is this a SQuAD file?");
+  EXPECT_EQ(refused("[]"), ": the file is not an object; is this a SQuAD file?");
   EXPECT_EQ(
       refused("{\"data\": [{\"paragraphs\": [{\"context\": \"c\", \"qas\": [{\"id\": 1}]}]}]}"),
-      ": data[0].paragraphs[0].qas[0].id is no text; is this a SQuAD file?");
+      ": data[0].paragraphs[0].qas[0].id is not a string; is this a SQuAD file?");
   const std::string question = "{\"id\": \"q\", \"question\": \"\", \"answers\": []}";
   EXPECT_EQ(refused("{\"data\": [{\"paragraphs\": [{\"context\": \"c\", \"qas\": [" + question +
                     ", " + question + "]}]}]}"),
-            ": data[0].paragraphs[0].qas[1].id \"q\" has come before; predictions are kept by id");
+            ": data[0].paragraphs[0].qas[1].id \"q\" is given twice; predictions are kept by id");
   EXPECT_EQ(refused("{\"data\": []}"), ": data holds no question; is this a SQuAD file?");
   platform::write_file_atomically(path, "{\"q1\": 3}");
   EXPECT_THROW(read_squad_predictions(path), DataError);
