@@ -61,7 +61,7 @@ int64_t top_k_of(const json& object, const Limits& limits) {
   const auto found = object.find("top_k");
   if (found == object.end()) return Input{}.top_k;
   const bool is_in_range = found->is_number_integer() && *found >= 1 && *found <= limits.top_k;
-  if (!is_in_range) refuse(400, "\"top_k\" is no whole number from 1 to {}", limits.top_k);
+  if (!is_in_range) refuse(400, "\"top_k\" is not a whole number from 1 to {}", limits.top_k);
   return found->get<int64_t>();
 }
 
@@ -81,9 +81,11 @@ Input input_of(const json& object, const Endpoint& endpoint, const Limits& limit
 
 RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& limits) {
   const json& list = body.at("inputs");
-  if (body.size() != 1) refuse(400, "beside \"inputs\" nothing else may stand; put it into each");
+  if (body.size() != 1) {
+    refuse(400, "\"inputs\" must be the only field; put the others into each input");
+  }
   if (!list.is_array() || list.empty()) {
-    refuse(400, "\"inputs\" is no list with something in it; give objects with {}",
+    refuse(400, "\"inputs\" must be a list of at least one input; give objects with {}",
            fields_of(endpoint));
   }
   if (std::ssize(list) > limits.inputs_per_request) {
@@ -106,7 +108,7 @@ RequestBody body_of(std::string_view text, const Endpoint& endpoint, const Limit
   const Result<json> parsed = formats::parse_json(text);
   if (!parsed) {
     const formats::TextPosition at = formats::position_at(text, parsed.error().offset);
-    refuse(400, "the body is no JSON: line {}, column {}: {}", at.line, at.column,
+    refuse(400, "the body is not JSON: line {}, column {}: {}", at.line, at.column,
            parsed.error().message);
   }
   if (parsed->is_object() && parsed->contains("inputs")) {

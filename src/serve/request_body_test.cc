@@ -67,7 +67,7 @@ TEST(RequestBody, ErrorsNameTheFieldAndTheNextStep) {
   for (const std::string top_k :
        {"0", "10", "-1", "1.5", "\"1\"", "null", "1e99", "9223372036854775808"}) {
     EXPECT_EQ(refused(R"({"question": "q", "context": "c", "top_k": )" + top_k + "}"),
-              "400 \"top_k\" is no whole number from 1 to 9")
+              "400 \"top_k\" is not a whole number from 1 to 9")
         << top_k;
   }
 }
@@ -93,23 +93,23 @@ TEST(RequestBody, ABadInputOfAListLeavesTheOthersAlone) {
 
 TEST(RequestBody, ErrorsOfListsAreSaid) {
   EXPECT_EQ(refused(R"({"inputs": []})").substr(0, 43),
-            "400 \"inputs\" is no list with something in i");
+            "400 \"inputs\" must be a list of at least one");
   EXPECT_EQ(refused(R"({"inputs": {}})").substr(0, 43),
-            "400 \"inputs\" is no list with something in i");
+            "400 \"inputs\" must be a list of at least one");
   EXPECT_EQ(refused(R"({"inputs": [1], "top_k": 3})"),
-            "400 beside \"inputs\" nothing else may stand; put it into each");
+            "400 \"inputs\" must be the only field; put the others into each input");
 }
 
 TEST(RequestBody, WhatIsNoJsonIsRefusedWithItsPlace) {
-  EXPECT_EQ(refused("{\n  \"question\" 1}").substr(0, 39),
-            "400 the body is no JSON: line 2, column");
+  EXPECT_EQ(refused("{\n  \"question\" 1}").substr(0, 40),
+            "400 the body is not JSON: line 2, column");
   EXPECT_EQ(refused(std::string(65, '[')),
-            "400 the body is no JSON: line 1, column 65: nested deeper than 64 levels");
+            "400 the body is not JSON: line 1, column 65: nested deeper than 64 levels");
   for (const std::string text :
        {"", "\xff", "{\"question\": \"\xc3\"}", "{\"a\":1,\"a\":1}", "1 2", "NaN"}) {
-    EXPECT_EQ(refused(text).substr(0, 24), "400 the body is no JSON:") << text;
+    EXPECT_EQ(refused(text).substr(0, 25), "400 the body is not JSON:") << text;
   }
-  EXPECT_EQ(refused(std::string("\0", 1)).substr(0, 24), "400 the body is no JSON:");
+  EXPECT_EQ(refused(std::string("\0", 1)).substr(0, 25), "400 the body is not JSON:");
 }
 
 // Cut at each byte and with each bit flipped, a body is taken or refused, and nothing else happens.

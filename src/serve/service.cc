@@ -94,8 +94,9 @@ Response response_of(QueueReply reply, const Asked& asked, const QueueLimits& li
     case QueueResult::kStopping:
       return closing(retry_later("the server is stopping; try again later"));
     case QueueResult::kExpired:
-      return error_response(504, fmt::format("waited {} ms and was not begun; try again later",
-                                             limits.waiting_time.count()));
+      return error_response(504,
+                            fmt::format("the request waited {} ms in the queue; try again later",
+                                        limits.waiting_time.count()));
     case QueueResult::kFailed:
       break;
   }
