@@ -74,7 +74,7 @@ void add_convert(Subcommand parent) {
                      "Bits of a weight, 16 or 32; default: as they are; to graphcore 16");
   command
       .add_option("--max-shard-size", options->max_shard_size,
-                  "Of Hugging Face's files, as 500MB or 5GB")
+                  "Largest Hugging Face file, such as 500MB or 5GB")
       .shows_default();
   add_graphcore_options(command, conversion);
   command.set_action([options] { run(*options); });

@@ -51,8 +51,9 @@ void compare_with_start(const PretrainOptions& options) {
       models::read_hugging_face_config(models::configuration_of(folder));
   const models::BertConfig& model = options.model;
   if (model.num_attention_heads != start.num_attention_heads) {
-    throw_user_error("num_attention_heads is {}, but {} has {}; set it so",
-                     model.num_attention_heads, options.init_checkpoint, start.num_attention_heads);
+    throw_user_error("num_attention_heads is {}, but {} has {}; set it to {}",
+                     model.num_attention_heads, options.init_checkpoint, start.num_attention_heads,
+                     start.num_attention_heads);
   }
   if (model.hidden_act != start.hidden_act || model.layer_norm_eps != start.layer_norm_eps) {
     fmt::print(stderr,

@@ -88,7 +88,7 @@ void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions&
   if (models::load_vocabulary(options.vocab_file).to_text() == store.vocabulary().to_text()) return;
   throw_user_error(
       "vocab_file {} is not the vocabulary of the token store {}; leave it out, or make the store "
-      "anew with cloze data tokens",
+      "again with cloze data tokens",
       options.vocab_file, store.folder().string());
 }
 
@@ -114,7 +114,7 @@ PretrainData open_store(const PretrainOptions& options) {
   fmt::print(stderr, "{} documents, {:.1f} million tokens, {} samples an epoch\n",
              manifest.documents, static_cast<double>(manifest.tokens) / 1e6, drawn->size());
   print_pair_notice(drawn->pairs_inside_a_sentence(),
-                    "the pairs are cut inside a sentence, as no other begins near it",
+                    "the pairs are cut inside a sentence, because no other begins nearby",
                     ", otherwise --next-sentence none");
   opened.dataset = drawn;
   if (missing) opened.dataset = limited_to_rows(opened.dataset, limit, *missing);
@@ -197,7 +197,8 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
   if (draws_samples(options)) {
     for (const char* name : {"static_mask", "duplicate_factor"}) {
       if (table.is_asked_for(name)) {
-        notes.push_back(std::string(name) + " speaks of records; samples are drawn from text here");
+        notes.push_back(std::string(name) +
+                        " is an option of records, but samples are drawn from text here");
       }
     }
     return notes;

@@ -30,7 +30,7 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
              .choices = {"sentences", "paragraphs", "jsonl", "wikiextractor", "wikipedia"}});
   table.add({.name = "max_invalid_utf8",
              .target = &o.max_invalid_utf8,
-             .help = "Refuse an input_file of which more per cent of the bytes are not UTF-8",
+             .help = "Refuse an input_file when more than this per cent of its bytes are not UTF-8",
              .group = group,
              .minimum = 0,
              .maximum = 100});

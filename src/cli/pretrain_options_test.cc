@@ -51,7 +51,7 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({"--epochs", "2"}),
             "num_train_steps 10 and epochs 2 both set the length; give one");
   EXPECT_EQ(refusal({}, {"--generated-data"}),
-            "how long to train is not said; give num_train_steps or epochs");
+            "the length of the run is not set; give num_train_steps or epochs");
   EXPECT_EQ(refusal({}, {"--train-file", "x", "--epochs", "0"}), "epochs is 0; it must be above 0");
   EXPECT_EQ(refusal({}, {"--generated-data", "--epochs", "2"}),
             "epochs is 2, but generated_data has no end; give num_train_steps");

@@ -180,7 +180,7 @@ void add_execution_options(OptionTable& table, RunOptions& o) {
              .target = &o.restore_dir,
              .help = "Go on from the newest checkpoint in this folder, with the options of its run "
                      "where none are given; model, data, step size, seed and optimizer must be the "
-                     "same, what else changes is said",
+                     "same, other changes are listed",
              .group = group,
              .is_of_command = true});
   table.add({.name = "steps_per_ckpts",

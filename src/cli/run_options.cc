@@ -23,7 +23,7 @@ void validate_steps(const RunOptions& o) {
                      *o.num_train_steps, *o.epochs);
   }
   if (!o.num_train_steps && !o.epochs && !o.compile_only) {
-    throw_user_error("how long to train is not said; give num_train_steps or epochs");
+    throw_user_error("the length of the run is not set; give num_train_steps or epochs");
   }
   if (o.epochs && *o.epochs == 0.0) throw_user_error("epochs is 0; it must be above 0");
 }

@@ -79,7 +79,7 @@ void add_score_glue(Subcommand parent) {
       .required();
   glue.add_option("--data", options->data, "The task's dev.tsv").required();
   glue.add_option("--predictions", options->predictions,
-                  "Submission file: index and prediction, parted by a tab")
+                  "Submission file: index and prediction, separated by a tab")
       .required();
   glue.set_action([options] { score_glue(*options); });
 }

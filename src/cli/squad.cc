@@ -183,7 +183,7 @@ class SquadTask : public FinetuneTask {
                                     .threads = threads()});
     fmt::print(stderr, "{}: {} questions, {} features{}\n", path, questions.data.questions.size(),
                questions.features.windows.size(),
-               with_labels ? fmt::format(", {} answers not at their place",
+               with_labels ? fmt::format(", {} answers not where the file says",
                                          questions.features.misplaced.size())
                            : "");
     return questions;

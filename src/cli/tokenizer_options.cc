@@ -53,7 +53,7 @@ void add_text_input(Subcommand& command, TextInputFlags& flags) {
       .shows_default();
   command
       .add_option("--max-invalid-utf8", flags.max_invalid_utf8,
-                  "Refuse files of which more per cent of the bytes are not UTF-8")
+                  "Refuse a file when more than this per cent of its bytes are not UTF-8")
       .shows_default();
 }
 

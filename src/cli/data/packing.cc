@@ -49,7 +49,7 @@ void run(const Options& options) {
 
 void add_data_packing(Subcommand parent) {
   Subcommand command = parent.add_subcommand(
-      "packing", "Say how well sequences share packs, from how many there are of each length");
+      "packing", "Say how well sequences pack, from a histogram of their lengths");
   const auto options = std::make_shared<Options>();
   command.add_option("--lengths", options->lengths_file,
                      "File of lines \"length count\", as `cloze data stats --lengths` writes it");

@@ -94,7 +94,7 @@ void run(Options options) {
   print_counts(counts, options, elapsed.count());
   print_pair_notice(
       static_cast<double>(counts.documents_of_one_sentence) / static_cast<double>(counts.documents),
-      "the documents are a single sentence, whose pairs are of label 1 only", "");
+      "the documents are a single sentence, so that their pairs have label 1 only", "");
 }
 
 void add_file_options(Subcommand& command, Options& options) {

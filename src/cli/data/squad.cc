@@ -40,10 +40,10 @@ void print_labels(const tasks::SquadData& data, const tasks::SquadFeatures& feat
   const auto with_answer =
       std::count_if(features.windows.begin(), features.windows.end(),
                     [](const tasks::SquadWindow& window) { return window.end_position > 0; });
-  fmt::print("features with the answer {}\nanswers not at their place {}\n", with_answer,
+  fmt::print("features with the answer {}\nanswers not where the file says {}\n", with_answer,
              features.misplaced.size());
   for (const size_t question : features.misplaced) {
-    fmt::print(stderr, "{}: the answer is not at its place{}\n", data.questions[question].id,
+    fmt::print(stderr, "{}: the answer is not where the file says{}\n", data.questions[question].id,
                features.style == tasks::SquadStyle::kGoogle ? "; left out" : "");
   }
 }

@@ -34,7 +34,7 @@ std::unique_ptr<data::Dataset> open_store(const RecordFlags& input) {
              manifest.sentences, manifest.tokens, manifest.shards.size());
   const double inside = drawn->pairs_inside_a_sentence();
   fmt::print("pairs cut inside a sentence {:.1f} %\n", 100 * inside);
-  print_pair_notice(inside, "the pairs are cut inside a sentence, as no other begins near it",
+  print_pair_notice(inside, "the pairs are cut inside a sentence, because no other begins nearby",
                     ", otherwise train with --next-sentence none");
   return drawn;
 }
@@ -92,7 +92,7 @@ void add_data_stats(Subcommand parent) {
   const auto options = std::make_shared<Options>();
   add_record_options(command, options->input);
   command.add_option("--lengths", options->lengths_file,
-                     "File to write: how many records there are of each length");
+                     "File to write: the number of records of each length");
   command.add_option("--histogram", options->histogram_file,
                      "SVG file to write: the lengths as a picture");
   command.set_action([options] { run(*options); });

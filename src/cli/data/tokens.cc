@@ -80,7 +80,7 @@ void add_data_tokens(Subcommand parent) {
   add_text_input(command, options->input);
   command.add_option("--output-dir", options->store, "Folder of the store").required();
   add_tokenizer_options(command, options->tokenizer);
-  command.add_flag("--append", options->append, "Keep what the store has; put the text behind it");
+  command.add_flag("--append", options->append, "Keep what the store has; add the text at its end");
   command.add_option("--threads", options->threads, "Threads; the output does not depend on it")
       .shows_default();
   command.set_action([options] { run(*options); });

@@ -39,7 +39,7 @@ std::vector<tasks::QuestionAndContext> read_questions(const std::string& path) {
 std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
   if (!options.input_file.empty()) return read_questions(options.input_file);
   if (options.context.empty() == options.context_file.empty()) {
-    throw_user_error("give one of --context and --context-file, or --input-file");
+    throw_user_error("give --context, --context-file or --input-file");
   }
   const bool is_file = options.context.empty();
   std::string context = is_file ? platform::read_file(options.context_file) : options.context;

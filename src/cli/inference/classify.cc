@@ -24,7 +24,7 @@ struct Options {
   int threads = 0;
 };
 
-// A line is a text, or two parted by a tab.
+// A line is a text, or two separated by a tab.
 tasks::TextAndPair text_of(std::string_view line) {
   const size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return {.text = std::string(line), .pair = ""};
@@ -66,15 +66,15 @@ void run(const Options& options) {
 }  // namespace
 
 void add_classify(Subcommand parent) {
-  Subcommand command = parent.add_subcommand("classify", "Say which class texts are of");
+  Subcommand command = parent.add_subcommand("classify", "Classify texts and pairs of texts");
   const auto options = std::make_shared<Options>();
   command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  const OptionHandle text =
-      command.add_option("--text", options->texts,
-                         "A text; or two of a pair, parted by a tab. May be given several times");
+  const OptionHandle text = command.add_option(
+      "--text", options->texts,
+      "A text; or two of a pair, separated by a tab. May be given several times");
   command
       .add_option("--input-file", options->input_file,
-                  "A text, or a pair parted by a tab, on each line; default: standard input")
+                  "A text, or a pair separated by a tab, on each line; default: standard input")
       .excludes(text);
   command.add_flag("--json", options->json,
                    "Print all classes, as a JSON object a line, in the server's form");

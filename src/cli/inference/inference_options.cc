@@ -50,7 +50,7 @@ fs::path model_path(const fs::path& path) {
 
 void note_invalid_utf8(std::string_view text, std::string_view source) {
   if (text::is_valid_utf8(text)) return;
-  fmt::print(stderr, "note: {} is not all UTF-8; what is not was left out\n", source);
+  fmt::print(stderr, "note: {} is not all UTF-8; the other bytes were left out\n", source);
 }
 
 std::vector<std::string> input_lines() {

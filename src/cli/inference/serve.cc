@@ -136,7 +136,7 @@ void add_limit_options(Subcommand command, Options& options) {
 
 void add_serve(Subcommand parent) {
   Subcommand command =
-      parent.add_subcommand("serve", "Answer requests over HTTP, with a page to ask");
+      parent.add_subcommand("serve", "Answer requests over HTTP, and on a web page");
   const auto options = std::make_shared<Options>();
   command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
   command
@@ -150,10 +150,10 @@ void add_serve(Subcommand parent) {
   command.add_flag("--version-2-with-negative", options->serving.may_have_no_answer,
                    "There may be no answer, for models trained on SQuAD 2.0");
   add_limit_options(command, *options);
-  command.add_option("--log-seconds", options->log_seconds, "Between two lines of counts")
+  command.add_option("--log-seconds", options->log_seconds, "Seconds between two lines of counts")
       .shows_default()
       .at_least(1);
-  command.add_flag("--log-requests", options->logs_requests, "Also a line for each request");
+  command.add_flag("--log-requests", options->logs_requests, "Also print a line for each request");
   command.set_action([options] { run(*options); });
 }
 

@@ -73,7 +73,7 @@ void OptionTable::add_flags(CLI::App& command) {
   command_ = &command;
   command.allow_extras();  // refused in resolve()
   config_flag_ = command.add_option("--config")
-                     ->description("JSON file of options; the command line goes before it");
+                     ->description("JSON file of options; the command line overrides it");
   for (Entry& entry : entries_) {
     const Option& option = entry.option;
     entry.flag = command.add_option(flag_name(option.name))->description(help_of(option));
