@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options/option_table.h"
@@ -47,6 +48,10 @@ struct StartModel {
 // Also sets options.model, and puts init_checkpoint's newest checkpoint in its place when it is a
 // folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table);
+
+// Says how many tokens of a file's texts the model has no row for; nothing where it has all rows.
+void print_rowless(const text::Tokenizer& tokenizer, const std::string& file,
+                   const std::vector<std::string_view>& texts);
 
 // Steps between two evaluations in a run of num_steps; evaluations_per_epoch is not 0.
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,

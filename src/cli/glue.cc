@@ -196,6 +196,12 @@ class GlueFinetuneTask : public FinetuneTask {
                                    .threads = engine::resolved_threads(options_.threads)});
     fmt::print(stderr, "{}: {} examples, {} cut to seq_length {}\n", path.string(), examples.size(),
                features.num_cut, options_.seq_length);
+    std::vector<std::string_view> texts;
+    for (const tasks::GlueExample& example : examples) {
+      texts.push_back(example.first);
+      texts.push_back(example.second);
+    }
+    print_rowless(model_.tokenizer, path.string(), texts);
     Part part{.task = &task, .split = split, .samples = std::move(features.samples)};
     for (const tasks::GlueExample& example : examples) {
       if (example.label) part.labels.push_back(*example.label);

@@ -93,20 +93,27 @@ class ModelVocabulary : public testing::Test {
     expect_success(result, part.c_str());
     EXPECT_NE(result.error.find(part), std::string::npos) << result.error;
   }
-  // Trains from a model as both tasks do, and asks what they trained.
+  // Trains from a model as both tasks do, and asks what they trained. Both say the note, and how
+  // much of their data it is about.
   void expect_tasks_work(const std::string& model, const std::string& note) const {
+    const bool counts = !note.empty();
     const Arguments tune{"--init-checkpoint", model, "--micro-batch-size", "1",    "--epochs", "1",
                          "--threads",         "1",   "--progress-bar",     "false"};
     const auto with = [&](Arguments first) {
       first.insert(first.end(), tune.begin(), tune.end());
       return first;
     };
-    expect_note(run(with({"squad", "--train-file", path("squad.json"), "--predict-file",
-                          path("squad.json"), "--save-path", path("qa")})),
-                note);
-    expect_note(run(with({"glue", "--task-name", "RTE", "--data-dir", folder_.string(),
-                          "--save-path", path("rte")})),
-                note);
+    const Result squad = run(with({"squad", "--train-file", path("squad.json"), "--predict-file",
+                                   path("squad.json"), "--save-path", path("qa")}));
+    const Result glue = run(with({"glue", "--task-name", "RTE", "--data-dir", folder_.string(),
+                                  "--save-path", path("rte")}));
+    expect_note(squad, note);
+    expect_note(glue, note);
+    expect_note(squad, counts ? "squad.json: 1 of 10 tokens have no row in the model" : "");
+    expect_note(glue, counts ? "train.tsv: 1 of 4 tokens have no row in the model" : "");
+    for (const Result* task : {&squad, &glue}) {
+      EXPECT_EQ(task->error.find("no row") != std::string::npos, counts) << task->error;
+    }
     expect_success(run({"answer", "--init-checkpoint", path("qa"), "--question", "who sat ?",
                         "--context", "the cat sat on the hill ."}),
                    "answer");

@@ -186,6 +186,10 @@ class SquadTask : public FinetuneTask {
                with_labels ? fmt::format(", {} answers not where the file says",
                                          questions.features.misplaced.size())
                            : "");
+    std::vector<std::string_view> texts(questions.data.contexts.begin(),
+                                        questions.data.contexts.end());
+    for (const tasks::SquadQuestion& one : questions.data.questions) texts.push_back(one.question);
+    print_rowless(model_.tokenizer, path, texts);
     return questions;
   }
 

@@ -24,13 +24,25 @@ Tokenizer::Tokenizer(Vocabulary vocabulary, TokenizerOptions options, int64_t ro
       rows_(rows) {}
 
 uint64_t Tokenizer::append_ids(std::string_view text, std::vector<int32_t>& ids) const {
-  const int32_t unknown = vocabulary_.unknown_id();
   const size_t old_size = ids.size();
-  const uint64_t num_invalid = basic_tokenizer_.split<false>(text, [&](const Word& word) {
-    if (word.is_overlong || !word_piece_.append_pieces(word.text, ids)) ids.push_back(unknown);
-  });
+  const uint64_t num_invalid = append_stored_ids(text, ids);
   replace_rowless(std::span(ids).subspan(old_size));
   return num_invalid;
+}
+
+TokenCount Tokenizer::count(std::string_view text) const {
+  std::vector<int32_t> ids;
+  append_stored_ids(text, ids);
+  return {.tokens = std::ssize(ids),
+          .rowless = std::ranges::count_if(ids, [&](int32_t id) { return id >= rows_; })};
+}
+
+// As the vocabulary has them, whether the model has a row for them or not.
+uint64_t Tokenizer::append_stored_ids(std::string_view text, std::vector<int32_t>& ids) const {
+  const int32_t unknown = vocabulary_.unknown_id();
+  return basic_tokenizer_.split<false>(text, [&](const Word& word) {
+    if (word.is_overlong || !word_piece_.append_pieces(word.text, ids)) ids.push_back(unknown);
+  });
 }
 
 Encoding Tokenizer::encode(std::string_view text) const {
@@ -52,7 +64,7 @@ Encoding Tokenizer::encode(std::string_view text) const {
 }
 
 void Tokenizer::replace_rowless(std::span<int32_t> ids) const {
-  if (rows_ >= vocabulary_.size()) return;
+  if (!lacks_rows()) return;
   std::ranges::replace_if(
       ids, [&](int32_t id) { return id >= rows_; }, vocabulary_.unknown_id());
 }

@@ -32,6 +32,12 @@ struct Encoding {
   uint64_t num_invalid = 0;     // invalid UTF-8 sequences, left out
 };
 
+// How many tokens a text has, and how many of them have no row in the model.
+struct TokenCount {
+  int64_t tokens = 0;
+  int64_t rowless = 0;
+};
+
 class Tokenizer {
  public:
   static constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
@@ -42,6 +48,9 @@ class Tokenizer {
   // Appends the ids of the text. Returns the number of invalid UTF-8 sequences, left out.
   uint64_t append_ids(std::string_view text, std::vector<int32_t>& ids) const;
 
+  bool lacks_rows() const { return rows_ < vocabulary_.size(); }
+  TokenCount count(std::string_view text) const;
+
   // Ids with offsets: from the first byte of a token's first code point to the end of its last.
   // UserError when the text is 4 GiB or more.
   Encoding encode(std::string_view text) const;
@@ -50,6 +59,7 @@ class Tokenizer {
   const TokenizerOptions& options() const { return options_; }
 
  private:
+  uint64_t append_stored_ids(std::string_view text, std::vector<int32_t>& ids) const;
   void append_offsets(const Word& word, size_t first_piece, Encoding& encoding) const;
   void replace_rowless(std::span<int32_t> ids) const;
 

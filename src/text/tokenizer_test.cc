@@ -263,5 +263,20 @@ TEST(Tokenizer, PiecesWithoutARowAreUnknown) {
   EXPECT_EQ(encoding.offsets[3].end, 9u);
 }
 
+TEST(Tokenizer, CountsWhatHasNoRow) {
+  const Vocabulary vocabulary = make_vocabulary({"a", "b", "c"});  // ids 5, 6, 7
+  const Tokenizer limited(vocabulary, kHuggingFaceUncased, 7);
+  EXPECT_TRUE(limited.lacks_rows());
+  const TokenCount count = limited.count("c a other c b");
+  EXPECT_EQ(count.tokens, 5);
+  EXPECT_EQ(count.rowless, 2) << "a word of no pieces is [UNK] in any model";
+  std::vector<int32_t> ids;
+  limited.append_ids("c a other c b", ids);
+  EXPECT_EQ(ids, (std::vector<int32_t>{1, 5, 1, 1, 6}));
+  const Tokenizer whole(vocabulary, kHuggingFaceUncased, 8);
+  EXPECT_FALSE(whole.lacks_rows());
+  EXPECT_EQ(whole.count("c a").rowless, 0);
+}
+
 }  // namespace
 }  // namespace cloze::text
