@@ -40,7 +40,7 @@ CorpusReader::CorpusReader(CorpusOptions options, const text::Tokenizer& tokeniz
 std::vector<CorpusReader::Block> CorpusReader::cut_into_blocks() const {
   std::vector<Block> blocks;
   for (const TextSource& source : sources_) {
-    for (std::string_view text : split_into_blocks(source.text(), options_.format, kBlockBytes)) {
+    for (std::string_view text : split_into_blocks(source.text(), kBlockBytes)) {
       blocks.push_back({.text = text});
     }
     if (!blocks.empty() && !options_.documents_cross_files) blocks.back().ends_document = true;

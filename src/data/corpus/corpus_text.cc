@@ -23,7 +23,6 @@ constexpr std::array<std::pair<TextFormat, std::string_view>, 5> kFormatNames = 
      {TextFormat::kWikipedia, "wikipedia"}}};
 
 constexpr std::string_view kDocumentTag = "<doc";
-constexpr std::string_view kDocumentEndTag = "</doc";
 
 void visit_lines(std::string_view text, const SentenceVisitor& visitor) {
   while (!text.empty()) {
@@ -67,25 +66,10 @@ void visit_json_lines(std::string_view text, const SentenceVisitor& visitor) {
   }
 }
 
-void visit_wikiextractor(std::string_view text, const SentenceVisitor& visitor) {
-  while (!text.empty()) {
-    const std::string_view line = text::take_line(text);
-    if (line.starts_with(kDocumentTag)) {
-      text::take_line(text);  // the title
-    } else if (line.starts_with(kDocumentEndTag)) {
-      visitor.document_end();
-    } else {
-      visit_paragraph(line, visitor);
-    }
-  }
-}
-
-// Where the block that begins at `begin` may end: behind a line, and in WikiExtractor's form
-// also before a <doc> line, so that no title is torn from its tag.
-size_t block_end(std::string_view text, size_t begin, TextFormat format, size_t bytes) {
+// Where the block that begins at `begin` may end: behind a line.
+size_t block_end(std::string_view text, size_t begin, size_t bytes) {
   if (text.size() - begin <= bytes) return text.size();
-  const std::string_view border = format == TextFormat::kWikiExtractor ? "\n<doc" : "\n";
-  const size_t found = text.find(border, begin + bytes);
+  const size_t found = text.find('\n', begin + bytes);
   return found == std::string_view::npos ? text.size() : found + 1;
 }
 
@@ -105,40 +89,41 @@ std::string_view text_format_name(TextFormat format) {
 }
 
 void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file) {
-  const bool is_extract = text.starts_with(kDocumentTag);
+  if (format == TextFormat::kWikipedia) return;
+  const std::string_view beginning =
+      text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  const bool is_extract = beginning.starts_with(kDocumentTag);
   if (is_extract && format != TextFormat::kWikiExtractor) {
     throw_user_error(
         "{} begins with <doc: it is WikiExtractor output, not {}; set --input-format {}",
         file.string(), text_format_name(format), text_format_name(TextFormat::kWikiExtractor));
   }
-  if (!is_extract && format == TextFormat::kWikiExtractor && !is_blank(text.substr(0, 4))) {
-    throw_user_error("{} does not begin with <doc: it is not WikiExtractor output", file.string());
-  }
-  if (text.starts_with("<mediawiki")) {
+  if (beginning.starts_with("<mediawiki")) {
     throw_user_error("{} is a dump; set --input-format {}", file.string(),
                      text_format_name(TextFormat::kWikipedia));
+  }
+  if (!is_extract && format == TextFormat::kWikiExtractor && !beginning.empty()) {
+    throw_user_error("{} does not begin with <doc: it is not WikiExtractor output", file.string());
   }
 }
 
 void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor) {
   switch (format) {
     case TextFormat::kSentences:
+    case TextFormat::kWikiExtractor:
     case TextFormat::kWikipedia:
       return visit_lines(text, visitor);
     case TextFormat::kParagraphs:
       return visit_paragraphs(text, visitor);
     case TextFormat::kJsonLines:
       return visit_json_lines(text, visitor);
-    case TextFormat::kWikiExtractor:
-      return visit_wikiextractor(text, visitor);
   }
 }
 
-std::vector<std::string_view> split_into_blocks(std::string_view text, TextFormat format,
-                                                size_t bytes) {
+std::vector<std::string_view> split_into_blocks(std::string_view text, size_t bytes) {
   std::vector<std::string_view> blocks;
   for (size_t begin = 0; begin < text.size();) {
-    const size_t end = block_end(text, begin, format, bytes);
+    const size_t end = block_end(text, begin, bytes);
     blocks.push_back(text.substr(begin, end - begin));
     begin = end;
   }
@@ -146,11 +131,9 @@ std::vector<std::string_view> split_into_blocks(std::string_view text, TextForma
 }
 
 size_t next_document(std::string_view text, size_t from, TextFormat format) {
-  const size_t line_end = text.find(format == TextFormat::kWikiExtractor ? "\n<doc" : "\n", from);
+  const size_t line_end = text.find('\n', from);
   if (line_end == std::string_view::npos) return text.size();
-  const bool has_blank_lines =
-      format != TextFormat::kJsonLines && format != TextFormat::kWikiExtractor;
-  if (!has_blank_lines) return line_end + 1;
+  if (format == TextFormat::kJsonLines) return line_end + 1;
   std::string_view rest = text.substr(line_end + 1);
   while (!rest.empty()) {
     if (is_blank(text::take_line(rest))) break;

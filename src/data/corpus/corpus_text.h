@@ -3,16 +3,13 @@
 //   sentences       one sentence per line; a blank line ends a document
 //   paragraphs      one paragraph per line, split into sentences here; a blank line ends a document
 //   jsonl           one document per line: {"text": "...", ...}; its lines are paragraphs
-//   wikiextractor   <doc id=... url=... title=...>
-//                   title            (dropped)
-//                   paragraph        (one per line, split into sentences here)
-//                   </doc>           (ends the document)
-//   wikipedia       a MediaWiki dump or WikiExtractor's output, made into sentences by
-//                   wikipedia_text.h beforehand (text_source.h): here it is read as they are
+//   wikiextractor   WikiExtractor's output, <doc id=... url=... title=...> ...
+//   wikipedia       a MediaWiki dump, or WikiExtractor's output
+//                   both are made into sentences by wikipedia_text.h beforehand (text_source.h):
+//                   here they are read as those
 //
 // Lines end with "\n" only. A line is blank when it holds nothing but white space in the sense of
-// Python's str.strip. Sources: google-research/bert README ("one sentence per line"); output of
-// github.com/attardi/wikiextractor.
+// Python's str.strip. Source: google-research/bert README ("one sentence per line").
 #pragma once
 
 #include <cstddef>
@@ -30,7 +27,8 @@ enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor, kWi
 TextFormat text_format_from(std::string_view name);
 std::string_view text_format_name(TextFormat format);
 
-// UserError when the beginning of a file shows that it is of another form, or a dump.
+// UserError when the beginning of a file, before anything is made of it, shows that it is of
+// another form. What is no dump is found out where dumps are read.
 void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file);
 
 struct SentenceVisitor {
@@ -52,13 +50,17 @@ void visit_sentences(std::string_view text, TextFormat format, const SentenceVis
 
 // Cuts a text into pieces of about `bytes` that can be visited one after the other, or at once by
 // several threads, with the same outcome as the whole. Views into `text`.
-std::vector<std::string_view> split_into_blocks(std::string_view text, TextFormat format,
-                                                size_t bytes);
+std::vector<std::string_view> split_into_blocks(std::string_view text, size_t bytes);
 
-// Where a document may begin behind `from`: behind the line that ends one, in front of <doc>, or at
-// any line of jsonl. The text's size when none does.
+// Where a document may begin behind `from`: behind the line that ends one, or at any line of jsonl.
+// The text's size when none does.
 size_t next_document(std::string_view text, size_t from, TextFormat format);
 
 bool is_blank(std::string_view line);
+
+// Whether the text is that of Wikipedia, to be made into sentences first.
+inline bool is_wikipedia(TextFormat format) {
+  return format == TextFormat::kWikiExtractor || format == TextFormat::kWikipedia;
+}
 
 }  // namespace cloze::data

@@ -18,18 +18,9 @@ std::string visited(std::string_view text, TextFormat format) {
   return all;
 }
 
-constexpr std::string_view kWiki =
-    "<doc id=\"1\" url=\"u\" title=\"One\">\nOne\n\nIt rains. It pours.\nSection.\n</doc>\n"
-    "<doc id=\"2\" url=\"u\" title=\"Two\">\nTwo\n\nThe sun shines.\n</doc>\n";
-
 TEST(CorpusTextTest, SentencesFormat) {
   EXPECT_EQ(visited("a b\nc\n\nd\n \t\n\xE3\x80\x80\ne", TextFormat::kSentences), "a b/c/|d/||e/");
   EXPECT_EQ(visited("", TextFormat::kSentences), "");
-}
-
-TEST(CorpusTextTest, WikiExtractorFormatDropsTitlesAndSplitsParagraphs) {
-  EXPECT_EQ(visited(kWiki, TextFormat::kWikiExtractor),
-            "It rains./It pours./Section./|The sun shines./|");
 }
 
 TEST(CorpusTextTest, ParagraphsAreSplit) {
@@ -47,18 +38,15 @@ TEST(CorpusTextTest, JsonLinesAreDocuments) {
 }
 
 TEST(CorpusTextTest, BlocksOfAnySizeGiveTheSameSentences) {
-  const std::string lines = "a b\nc\n\nd\n\n\nlonger line here\ne";
-  for (const auto& [text, format] : {std::pair(std::string_view(lines), TextFormat::kSentences),
-                                     std::pair(kWiki, TextFormat::kWikiExtractor)}) {
-    for (size_t bytes = 1; bytes < text.size() + 2; ++bytes) {
-      std::string joined, all;
-      for (std::string_view block : split_into_blocks(text, format, bytes)) {
-        joined += block;
-        all += visited(block, format);
-      }
-      EXPECT_EQ(joined, text);
-      EXPECT_EQ(all, visited(text, format)) << bytes;
+  const std::string_view text = "a b\nc\n\nd\n\n\nlonger line here\ne";
+  for (size_t bytes = 1; bytes < text.size() + 2; ++bytes) {
+    std::string joined, all;
+    for (const std::string_view block : split_into_blocks(text, bytes)) {
+      joined += block;
+      all += visited(block, TextFormat::kSentences);
     }
+    EXPECT_EQ(joined, text);
+    EXPECT_EQ(all, visited(text, TextFormat::kSentences)) << bytes;
   }
 }
 
@@ -80,7 +68,11 @@ TEST(CorpusTextTest, TextOfAnotherFormIsRefused) {
   EXPECT_THROW(check_text_form(extract, kSentences, "f"), UserError);
   EXPECT_THROW(check_text_form(extract, kJsonLines, "f"), UserError);
   EXPECT_THROW(check_text_form("Text.\n", kWikiExtractor, "f"), UserError);
+  EXPECT_THROW(check_text_form("\n\n\n\nText.\n", kWikiExtractor, "f"), UserError);
   EXPECT_THROW(check_text_form("<mediawiki xmlns=", kParagraphs, "f"), UserError);
+  EXPECT_THROW(check_text_form("<mediawiki xmlns=", kWikiExtractor, "f"), UserError);
+  EXPECT_NO_THROW(check_text_form("<mediawiki xmlns=", kWikipedia, "f"));
+  EXPECT_NO_THROW(check_text_form(extract, kWikipedia, "f"));
 }
 
 TEST(CorpusTextTest, UnknownFormatIsRefused) {

@@ -122,26 +122,30 @@ platform::MappedFile opened(const fs::path& path) {
 platform::MappedFile wikipedia_text(const fs::path& path, const TextSourceOptions& options,
                                     CreationProgress& progress) {
   platform::TemporaryFile text;
-  read_wikipedia({.files = {path}, .threads = options.threads}, {}, progress.dumps,
+  read_wikipedia({.files = {path},
+                  .threads = options.threads,
+                  .may_be_empty = options.format == TextFormat::kWikiExtractor},
+                 {}, progress.dumps,
                  {.text = [&](std::string_view articles) { text.append(articles); },
                   .pause = [](const WikipediaState&) { platform::stop_if_requested(); },
                   .notice = [](const std::string&) {}});
   return text.map();
 }
 
+std::string_view without_mark(std::string_view text) {
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
 platform::MappedFile text_of(const fs::path& path, const TextSourceOptions& options,
                              CreationProgress& progress) {
-  const bool is_dump = options.format == TextFormat::kWikipedia;
-  const bool is_file = fs::is_regular_file(path);
   platform::MappedFile file = opened(path);
   const auto compression = formats::compression_of(file.bytes());
-  if (is_dump && is_file && compression == formats::Compression::kNone) {
-    return wikipedia_text(path, options, progress);
-  }
-  platform::MappedFile plain = compression == formats::Compression::kNone
-                                   ? std::move(file)
-                                   : unpacked(compression, file, path);
-  if (!is_dump) return plain;
+  const bool is_packed = compression != formats::Compression::kNone;
+  platform::MappedFile plain = is_packed ? unpacked(compression, file, path) : std::move(file);
+  check_text_form(without_mark(plain.text()), options.format, path);
+  if (!is_wikipedia(options.format)) return plain;
+  if (options.format == TextFormat::kWikiExtractor && is_blank(plain.text())) return plain;
+  if (!is_packed && fs::is_regular_file(path)) return wikipedia_text(path, options, progress);
   platform::TemporaryFile dump;
   dump.append(plain.text());
   return wikipedia_text(dump.path(), options, progress);
@@ -152,13 +156,9 @@ platform::MappedFile text_of(const fs::path& path, const TextSourceOptions& opti
 TextSource::TextSource(fs::path path, const TextSourceOptions& options, CreationProgress& progress)
     : path_(std::move(path)), file_(text_of(path_, options, progress)) {
   check_is_text(text(), options, path_);
-  check_text_form(text(), options.format, path_);
 }
 
-std::string_view TextSource::text() const {
-  const std::string_view text = file_.text();
-  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
-}
+std::string_view TextSource::text() const { return without_mark(file_.text()); }
 
 std::vector<TextSource> open_text_sources(const std::vector<fs::path>& files,
                                           const TextSourceOptions& options,

@@ -1,7 +1,7 @@
 // The text of one input, whatever it comes in: a plain file is mapped; a pipe, standard input
 // ("-"), gzip and Zstandard are read into a temporary file first (platform/temporary_file.h), and
-// with the form `wikipedia` a dump or WikiExtractor's output becomes the text that
-// wikipedia_text.h makes of it.
+// with the forms `wikipedia` and `wikiextractor` a dump or WikiExtractor's output
+// becomes the text that wikipedia_text.h makes of it.
 //
 // What is no UTF-8 text is refused by name: bytes that are zero (binary files, UTF-16), UTF-16 and
 // UTF-32 by their marks, other forms of compression, and texts of which more than a given share is

@@ -115,5 +115,22 @@ TEST_F(TextSourceTest, ADumpBecomesItsSentences) {
             "Rain is water.\nIt falls.\n\n");
 }
 
+// By the rules of dumps, under either name, packed or not.
+TEST_F(TextSourceTest, WikiExtractorsOutputIsCleaned) {
+  const std::string extract =
+      "<doc id=\"1\" title=\"Rain\">\nRain\n\nRain is <br>water.{{cn}} It falls.\nEarly life.\n"
+      "Clouds bring it from far over the sea.\n</doc>\n";
+  for (const TextFormat format : {TextFormat::kWikiExtractor, TextFormat::kWikipedia}) {
+    EXPECT_EQ(read(write(extract), {.format = format}),
+              "Rain is water.\nIt falls.\nClouds bring it from far over the sea.\n\n");
+  }
+  EXPECT_EQ(read(write("\n"), {.format = TextFormat::kWikiExtractor}), "\n");
+  const std::string empty =
+      "<doc id=\"1\" title=\"A (disambiguation)\">\nA (disambiguation)\n\nMay be.\n</doc>\n";
+  EXPECT_EQ(read(write(empty), {.format = TextFormat::kWikiExtractor}), "");
+  EXPECT_NE(refusal("Rain.\n", {.format = TextFormat::kWikiExtractor}).find("no WikiExtractor"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace cloze::data

@@ -1,5 +1,7 @@
 #include "data/wikipedia/extract_article.h"
 
+#include <algorithm>
+
 #include "text/ascii.h"
 
 namespace cloze::data {
@@ -38,6 +40,17 @@ std::optional<std::string_view> heading_in(std::string_view line) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> blocks_of_articles(std::string_view text, size_t bytes) {
+  std::vector<std::string_view> blocks;
+  while (!text.empty()) {
+    const size_t border = text.find("\n<doc", std::min(bytes, text.size()));
+    const size_t end = border == std::string_view::npos ? text.size() : border + 1;
+    blocks.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return blocks;
+}
 
 std::optional<ExtractArticle> take_extract_article(std::string_view& text) {
   while (!text.empty()) {

@@ -15,9 +15,11 @@
 // Source: github.com/attardi/wikiextractor, versions 2 and 3.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cloze::data {
 
@@ -25,6 +27,9 @@ struct ExtractArticle {
   std::string_view title;
   std::string_view body;
 };
+
+// Cuts the text into pieces of about `bytes` that hold whole articles. Views into `text`.
+std::vector<std::string_view> blocks_of_articles(std::string_view text, size_t bytes);
 
 // Takes the next article off `text`; none when there is none left.
 std::optional<ExtractArticle> take_extract_article(std::string_view& text);

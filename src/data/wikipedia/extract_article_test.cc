@@ -39,5 +39,16 @@ TEST(ExtractArticle, HeadingsAreWrittenAsWikitext) {
   EXPECT_EQ(wikitext("<h2></h2>\n<h2>x\n<h"), "<h2></h2>\n<h2>x\n<h\n");
 }
 
+TEST(ExtractArticle, BlocksHoldWholeArticles) {
+  const std::string_view text = "<doc id=\"1\">\nA\n\nA is b.\n</doc>\n<doc id=\"2\">\nB\n</doc>\n";
+  const size_t second = text.find("<doc", 1);
+  for (size_t bytes = 1; bytes < text.size() + 2; ++bytes) {
+    const auto blocks = blocks_of_articles(text, bytes);
+    ASSERT_EQ(blocks.size(), bytes < second ? 2u : 1u) << bytes;
+    EXPECT_EQ(blocks.front(), bytes < second ? text.substr(0, second) : text);
+  }
+  EXPECT_TRUE(blocks_of_articles("", 1).empty());
+}
+
 }  // namespace
 }  // namespace cloze::data

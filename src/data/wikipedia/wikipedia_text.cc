@@ -104,7 +104,7 @@ class WikipediaReader {
       state_.blocks = 0;
       visitor_.pause(state_);
     }
-    if (counts_.articles == 0) {
+    if (counts_.articles == 0 && !options_.may_be_empty) {
       throw_user_error("no article was left of {} pages in {} files", counts_.pages,
                        options_.files.size());
     }
@@ -195,8 +195,7 @@ class WikipediaReader {
 
   void read_extract(const fs::path& path) {
     const platform::MappedFile file(path);
-    const auto blocks =
-        split_into_blocks(file.text(), TextFormat::kWikiExtractor, kExtractBlockBytes);
+    const auto blocks = blocks_of_articles(file.text(), kExtractBlockBytes);
     const text::WikitextNames names = names_in("en");
     const int64_t round = std::max<int64_t>(1, options_.batch_bytes / kExtractBlockBytes);
     while (state_.blocks < std::ssize(blocks)) {
