@@ -128,7 +128,7 @@ TEST_F(TextSourceTest, WikiExtractorsOutputIsCleaned) {
   const std::string empty =
       "<doc id=\"1\" title=\"A (disambiguation)\">\nA (disambiguation)\n\nMay be.\n</doc>\n";
   EXPECT_EQ(read(write(empty), {.format = TextFormat::kWikiExtractor}), "");
-  EXPECT_NE(refusal("Rain.\n", {.format = TextFormat::kWikiExtractor}).find("no WikiExtractor"),
+  EXPECT_NE(refusal("Rain.\n", {.format = TextFormat::kWikiExtractor}).find("not WikiExtractor"),
             std::string::npos);
 }
 
