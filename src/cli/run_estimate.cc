@@ -31,7 +31,7 @@ engine::Session product_session(const PretrainOptions& options) {
   graph::Graph graph;
   const auto x = graph.add_input("x", {dtype, {product_rows(options), model.hidden_size}});
   const auto weight =
-      graph.add_input("weight", {dtype, {model.intermediate_size, model.hidden_size}});
+      graph.add_input("weight", {DType::kF32, {model.intermediate_size, model.hidden_size}});
   graph.mark_output(ops::linear(graph, {.x = x, .weight = weight}), "y");
   return {std::move(graph), {.num_threads = static_cast<int>(options.threads)}};
 }
