@@ -138,8 +138,8 @@ HWY_INLINE hn::Vec<D> NormalDistribution(D d, hn::Vec<D> x, hn::Vec<D> tail) {
 #if HWY_TARGET <= HWY_AVX3
 // AVX-512 chooses among sixteen numbers in one instruction, so the tail is made of pieces, which
 // takes less than half the time. Piece i: a polynomial of degree 6 in t = 2 |x| - i, |t| <= 1/2;
-// errors rise from 2e-11 over 5e-9 (i = 4) and 8e-7 (i = 8) to 1e-4 (i = 14), so that GELU has an
-// absolute error below 1e-9, less than rounding takes. Beyond 7.25 the tail is 0.
+// relative errors rise from 7e-11 over 9e-9 (i = 4) and 8e-7 (i = 8) to 1e-4 (i = 14), and those of
+// GELU are at most 1.11e-9 (i = 5; ops/gelu.h, kGeluErfError). Beyond 7.25 the tail is 0.
 inline constexpr int kTailDegree = 6;
 alignas(64) inline constexpr float kTailPieces[kTailDegree + 1][16] = {
     {0.5f, 0.308537539f, 0.158655254f, 0.0668072015f, 0.0227501319f, 0.00620966517f, 0.00134989798f,

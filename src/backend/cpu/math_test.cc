@@ -1,9 +1,12 @@
 // Elementary functions against double, in units in the last place, over every exponent.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "base/bfloat16.h"
+#include "base/dtype.h"
+#include "ops/gelu.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/math_test.cc"
@@ -183,6 +186,23 @@ TEST(Math, GeluIsAccurateToRounding) {
     EXPECT_LT(
         worst_units({100.0, 0.5}, HWY_DYNAMIC_DISPATCH(GeluTanhDerivativeOf), gelu_tanh_derivative),
         3.0);
+  });
+}
+
+// What ops/gelu.h allows, at numbers of both signs, beside the roundings of the test above.
+TEST(Math, GeluErfIsWithinItsBound) {
+  for_each_target([] {
+    constexpr int64_t kCount = 1 << 17;
+    std::vector<float> x(kCount), y(kCount);
+    for (int64_t i = 0; i < kCount; ++i) x[i] = static_cast<float>(i - kCount / 2) * 0x1p-12f;
+    HWY_DYNAMIC_DISPATCH(GeluErfOf)(x.data(), kCount, y.data());
+    double worst = 0.0;
+    for (int64_t i = 0; i < kCount; ++i) {
+      const double exact = x[i] * distribution(x[i]);
+      worst = std::max(worst, std::abs(y[i] - exact) - 6.0 * unit_roundoff(DType::kF32) *
+                                                           std::abs(exact));
+    }
+    EXPECT_LT(worst, ops::kGeluErfError);
   });
 }
 

@@ -35,7 +35,7 @@ void round_values(Tensor& tensor, DType dtype) {
 }
 
 double absolute_error_of(const std::optional<ops::GeluForm>& activation) {
-  return activation == ops::GeluForm::kErf ? ops::kGeluTail : 0.0;
+  return activation == ops::GeluForm::kErf ? ops::kGeluErfError : 0.0;
 }
 
 }  // namespace cloze::backend::testing
