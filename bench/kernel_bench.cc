@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "backend/cpu/backend.h"
+#include "backend/host/host_device.h"
 #include "base/bfloat16.h"
 #include "base/philox.h"
 #include "ops/dropout.h"
@@ -113,24 +114,27 @@ void run_case(benchmark::State& state, const Case& bench_case) {
   const KernelRequest request = request_of(bench_case);
   const auto kernel = backend::cpu::backend().kernels(*request.op)[0].create(request);
   std::vector<AlignedMemory> memory;
-  std::vector<void*> inputs;
-  std::vector<void*> outputs;
+  std::vector<backend::DeviceAddress> inputs;
+  std::vector<backend::DeviceAddress> outputs;
   int64_t bytes = 0;
   const auto allocate = [&](const TensorType& type) {
     bytes += type.bytes();
     return memory.emplace_back(static_cast<size_t>(type.bytes())).data();
   };
   for (const Input& input : bench_case.inputs) {
-    inputs.push_back(allocate(input.type));
-    fill(input, bench_case.sequence_length, inputs.back());
+    void* const address = allocate(input.type);
+    inputs.emplace_back(address);
+    fill(input, bench_case.sequence_length, address);
   }
-  for (const TensorType& type : request.outputs) outputs.push_back(allocate(type));
+  for (const TensorType& type : request.outputs) outputs.emplace_back(allocate(type));
   for (const int input : request.op->mutated_inputs) {
     bytes += request.inputs[static_cast<size_t>(input)].bytes();
   }
   const AlignedMemory workspace(kernel->workspace_bytes());
-  const backend::KernelArguments arguments{inputs, outputs, workspace.data()};
-  for (auto _ : state) kernel->run(arguments);
+  const backend::KernelArguments arguments{inputs, outputs,
+                                           backend::DeviceAddress(workspace.data())};
+  backend::host::HostStream stream;
+  for (auto _ : state) kernel->run(arguments, stream);
   state.SetBytesProcessed(state.iterations() * bytes);
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "backend/cpu/backend.h"
+#include "backend/host/host_device.h"
 #include "base/bfloat16.h"
 #include "base/philox.h"
 #include "bench_clock.h"
@@ -94,19 +95,17 @@ class Contestant {
     const KernelRequest request = request_of(one);
     kernel_ = entry.create(request);
     for (const TensorType& type : request.inputs) {
-      add(inputs_, static_cast<size_t>(type.bytes()));
-      fill(one, type, inputs_.back());
+      fill(one, type, add(inputs_, static_cast<size_t>(type.bytes())));
     }
     for (const TensorType& type : request.outputs) {
-      add(outputs_, static_cast<size_t>(type.bytes()));
-      fill(one, type, outputs_.back());
+      fill(one, type, add(outputs_, static_cast<size_t>(type.bytes())));
     }
     memory_.push_back(allocate(kernel_->workspace_bytes()));
   }
 
   void run() {
     const double start = bench::seconds(omp_get_max_threads());
-    kernel_->run({inputs_, outputs_, memory_.back().get()});
+    kernel_->run({inputs_, outputs_, backend::DeviceAddress(memory_.back().get())}, stream_);
     const double elapsed = bench::seconds(omp_get_max_threads()) - start;
     best_seconds_ = std::min(best_seconds_, elapsed);
   }
@@ -118,16 +117,18 @@ class Contestant {
   }
 
  private:
-  void add(std::vector<void*>& addresses, size_t bytes) {
+  void* add(std::vector<backend::DeviceAddress>& addresses, size_t bytes) {
     memory_.push_back(allocate(bytes));
-    addresses.push_back(memory_.back().get());
+    addresses.emplace_back(memory_.back().get());
+    return memory_.back().get();
   }
 
   std::string name_;
   double flops_;
   std::unique_ptr<backend::Kernel> kernel_;
   std::vector<Memory> memory_;
-  std::vector<void*> inputs_, outputs_;
+  std::vector<backend::DeviceAddress> inputs_, outputs_;
+  backend::host::HostStream stream_;
   double best_seconds_ = 1e9;
 };
 

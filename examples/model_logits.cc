@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <list>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -59,9 +60,11 @@ void add(const char* name, DType dtype, Shape shape, std::span<const T> values, 
 }
 
 void add_outputs(engine::Session& session, const models::BertHead& head, int64_t length,
-                 Tensors& tensors) {
+                 std::list<std::vector<float>>& kept, Tensors& tensors) {
   const auto output = [&](const char* name, Shape shape) {
-    add<float>(name, DType::kF32, std::move(shape), session.values<float>(name), tensors);
+    // The views' bytes have to outlive them.
+    const std::vector<float>& values = kept.emplace_back(session.read<float>(name));
+    add<float>(name, DType::kF32, std::move(shape), values, tensors);
   };
   switch (head.kind) {
     case models::HeadKind::kPretraining:
@@ -93,12 +96,13 @@ void store_logits(const fs::path& folder, const fs::path& output) {
       data::pack(samples, {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
   const data::MicroBatch& batch = step.micro_batches.at(0);
   inference::write_micro_batch(session, batch);
-  session.run(graph::Phase::kMicroStep);
+  session.run(graph::kMicroStep);
 
   Tensors tensors;
   add<int32_t>("input_ids", DType::kI32, {kSequences, length}, batch.input_ids, tensors);
   add<int32_t>("token_type_ids", DType::kI32, {kSequences, length}, batch.token_type_ids, tensors);
-  add_outputs(session, head, length, tensors);
+  std::list<std::vector<float>> outputs;
+  add_outputs(session, head, length, outputs, tensors);
   formats::write_safetensors(output, tensors);
 }
 

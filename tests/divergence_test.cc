@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "data/generated_dataset.h"
 #include "data/loader.h"
+#include "engine/change_values_test.h"
 #include "formats/safetensors.h"
 #include "platform/file.h"
 #include "train/training.h"
@@ -44,7 +45,7 @@ class Divergence : public testing::TestWithParam<DType> {
                                    .max_position_embeddings = 16};
     return {.step = {.model = model,
                      .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
-                     .optimizer = {.kind = optim::OptimizerKind::kAdamW},
+                     .optimizer = {.name = "adamw"},
                      .compute_dtype = GetParam(),
                      .seed = 3,
                      .compile = {.num_threads = 2}},
@@ -95,19 +96,28 @@ class Divergence : public testing::TestWithParam<DType> {
 
 std::function<void(engine::Session&)> set(const std::string& name, float value,
                                           size_t element = 0) {
-  return [=](engine::Session& session) { session.values<float>(name)[element] = value; };
+  return [=](engine::Session& session) {
+    engine::change_values<float>(session, name,
+                                 [&](std::span<float> values) { values[element] = value; });
+  };
 }
 
 std::function<void(engine::Session&)> fill_alternating(const std::string& name, float value) {
   return [=](engine::Session& session) {
-    for (float sign = 1.0f; float& one : session.values<float>(name)) one = (sign = -sign) * value;
+    engine::change_values<float>(session, name, [&](std::span<float> values) {
+      for (float sign = 1.0f; float& one : values) one = (sign = -sign) * value;
+    });
   };
 }
 
 // The classes of the next sentence get opposite weights: their gradients do not cancel.
 void set_apart(engine::Session& session, float size) {
-  const std::span<float> weights = session.values<float>("cls.seq_relationship.weight");
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] = i < weights.size() / 2 ? size : -size;
+  engine::change_values<float>(session, "cls.seq_relationship.weight",
+                               [&](std::span<float> weights) {
+                                 for (size_t i = 0; i < weights.size(); ++i) {
+                                   weights[i] = i < weights.size() / 2 ? size : -size;
+                                 }
+                               });
 }
 
 TEST_P(Divergence, NamesAWeightThatWasNotFiniteBefore) {
@@ -172,8 +182,9 @@ TEST_P(Divergence, NamesTheOperatorOfAGradient) {
 void poison_intermediates(engine::Session& session) {
   for (int32_t index = 0; index < session.graph().num_values(); ++index) {
     if (session.graph().info({index}).kind != graph::ValueKind::kIntermediate) continue;
-    const std::span<std::byte> bytes = session.executor().bytes({index});
-    std::memset(bytes.data(), 0xff, bytes.size());
+    const std::vector<std::byte> bytes(static_cast<size_t>(session.graph().type({index}).bytes()),
+                                       std::byte{0xff});
+    session.executor().write({index}, bytes);
   }
 }
 
@@ -203,10 +214,7 @@ TEST_P(Divergence, AnInfiniteLossAloneUpdatesNothing) {
                                         .capacity = run.step.capacity,
                                         .seed = 1})
                               .next();
-  const auto weights = [&] {
-    const std::span<float> values = step.session().values<float>(kQuery);
-    return std::vector<float>(values.begin(), values.end());
-  };
+  const auto weights = [&] { return step.session().read<float>(kQuery); };
   const std::vector<float> before = weights();
   EXPECT_TRUE(step.run(batch, 0, 0.01).is_finite());
   const std::vector<float> after = weights();
@@ -214,9 +222,10 @@ TEST_P(Divergence, AnInfiniteLossAloneUpdatesNothing) {
 
   // As the loss of the next sentence overflows when [CLS]'s logits are far apart: its gradient,
   // a difference of probabilities, stays within 1.
-  for (float& value : step.session().values<float>("cls.seq_relationship.weight")) value = 0.0f;
-  step.session().values<float>("cls.seq_relationship.bias")[0] = 3.3e38f;
-  step.session().values<float>("cls.seq_relationship.bias")[1] = -3.3e38f;
+  engine::change_values<float>(step.session(), "cls.seq_relationship.weight",
+                               [](std::span<float> values) { std::ranges::fill(values, 0.0f); });
+  const std::vector<float> bias = {3.3e38f, -3.3e38f};
+  step.session().write<float>("cls.seq_relationship.bias", bias);
   const train::StepResult result = step.run(batch, 1, 0.01);
   EXPECT_FALSE(std::isfinite(result.loss()));
   EXPECT_TRUE(std::isfinite(result.gradient_norm));
@@ -248,7 +257,7 @@ std::string largest_gradient(const train::TrainingOptions& run,
   double most = -1.0;
   for (const graph::Value value : session.graph().variables(graph::VariableRole::kParameter)) {
     const std::string& name = session.graph().info(value).name;
-    session.write<float>(name, training.session().values<float>(name));
+    session.write<float>(name, training.session().read<float>(name));
   }
   change(session);
   session.refresh();
@@ -261,7 +270,7 @@ std::string largest_gradient(const train::TrainingOptions& run,
   for (const graph::Value value : session.graph().variables(graph::VariableRole::kGradient)) {
     double squares = 0.0;
     const graph::ValueInfo& info = session.graph().info(value);
-    for (const double one : session.values<float>(info.name)) squares += one * one;
+    for (const double one : session.read<float>(info.name)) squares += one * one;
     if (squares <= most) continue;
     most = squares;
     largest = session.graph().info(info.master).name;
@@ -301,15 +310,15 @@ TEST_P(Divergence, AGradientNormThatOverflowsNamesTheLargestGradient) {
 
 // Weights of 1e30 are finite, and nothing can be computed with them.
 TEST_P(Divergence, WeightsThatNoLongerComputeAreNeitherScoredNorSaved) {
-  for (const auto kind : {optim::OptimizerKind::kAdamW, optim::OptimizerKind::kLamb}) {
+  for (const char* const name : {"adamw", "lamb"}) {
     fs::remove_all(folder_);
     train::TrainingOptions first = options(2);
-    first.step.optimizer.kind = kind;
+    first.step.optimizer.name = name;
     train::Training(first, ignore).run({});
     // Saved at the next step, as the last one, and as the best.
     for (const int64_t last : {6, 3}) {
       train::TrainingOptions run = options(last);
-      run.step.optimizer.kind = kind;
+      run.step.optimizer.name = name;
       run.restore_dir = run.save_path;
       run.schedule.base_learning_rate = 1e30;
       run.steps_per_evaluation = 3;
@@ -325,13 +334,13 @@ TEST_P(Divergence, WeightsThatNoLongerComputeAreNeitherScoredNorSaved) {
 
 TEST_P(Divergence, ALearningRateThatOverflowsIsNotSaved) {
   const auto nothing = [](engine::Session&) {};
-  for (const auto kind : {optim::OptimizerKind::kAdamW, optim::OptimizerKind::kLamb}) {
+  for (const char* const name : {"adamw", "lamb"}) {
     fs::remove_all(folder_);
     train::TrainingOptions first = options(2);
-    first.step.optimizer.kind = kind;
+    first.step.optimizer.name = name;
     train::Training(first, ignore).run({});
     train::TrainingOptions run = options();
-    run.step.optimizer.kind = kind;
+    run.step.optimizer.name = name;
     run.restore_dir = run.save_path;
     run.schedule.base_learning_rate = 1e300;  // infinite in f32
     const std::string message = message_of(nothing, run);

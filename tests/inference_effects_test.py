@@ -81,6 +81,7 @@ def lines(count):
 
 MACHINE = {
     "threads": Effect(2, prints_same),
+    "device": Effect("none", refused("unknown device none")),
     "instruction_set": Effect("none", refused("none")),
 }
 
@@ -143,6 +144,7 @@ class CompileTest(InferenceEffects, unittest.TestCase):
         "output_file": Effect("other.compiled", writes_to("other.compiled")),
         "precision": Effect("bf16", computes_with("bf16 weights")),
         "strassen": Effect("true", computes_with("Strassen")),
+        "device": MACHINE["device"],
         "instruction_set": MACHINE["instruction_set"],
     }
 
@@ -159,6 +161,7 @@ class LatencyTest(InferenceEffects, unittest.TestCase):
         "lengths": Effect("in/lengths.txt", prints("lengths of in/lengths.txt"), seq_length=None),
         "batch_size": Effect(2, prints("batches of 2")),
         "threads": Effect(2, prints("of 2 threads")),
+        "device": MACHINE["device"],
         "instruction_set": MACHINE["instruction_set"],
         "clients": Effect(2, lambda run, base: len(run.lines("timings.txt")) == 6,
                           dump_raw_timings="true"),

@@ -22,7 +22,7 @@ train::TrainingStepOptions tiny_step(DType dtype) {
                     .num_attention_heads = 2,
                     .intermediate_size = 512},
           .capacity = {.tokens = 4096, .sequences = 32, .predictions = 640},
-          .optimizer = {.kind = optim::OptimizerKind::kLamb},
+          .optimizer = {.name = "lamb"},
           .compute_dtype = dtype,
           .compile = {.num_threads = 2}};
 }
@@ -57,7 +57,7 @@ train::TrainingStepOptions large_step(DType dtype) {
                     .num_attention_heads = 16,
                     .intermediate_size = 4096},
           .capacity = {.tokens = 4096, .sequences = 32, .predictions = 640},
-          .optimizer = {.kind = optim::OptimizerKind::kLamb},
+          .optimizer = {.name = "lamb"},
           .compute_dtype = dtype,
           .compile = {.num_threads = 2}};
 }

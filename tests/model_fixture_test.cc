@@ -15,7 +15,6 @@
 namespace cloze::tests {
 namespace {
 
-using graph::Phase;
 
 constexpr double kLogitTolerance = 1e-5;  // absolute, the promise made for f32
 constexpr double kLossTolerance = 1e-5;   // absolute
@@ -47,7 +46,7 @@ double gradient_tolerance(const models::BertConfig& config, double largest_value
 
 struct Case {
   const char* fixture;
-  const char* backend;
+  const char* device;
 };
 
 class ModelFixtureTest : public testing::TestWithParam<Case> {
@@ -58,11 +57,11 @@ class ModelFixtureTest : public testing::TestWithParam<Case> {
     return {.model = fixture_.config(),
             .head = fixture_.head(),
             .capacity = fixture_.capacity(),
-            .optimizer = {.kind = optim::OptimizerKind::kAdamW,
+            .optimizer = {.name = "adamw",
                           .epsilon = 1e-6,
                           .weight_decay_rate = 0.01,
                           .use_debiasing = true},
-            .compile = {.backend = GetParam().backend}};
+            .compile = {.device = GetParam().device}};
   }
   // The size of what is summed up to a gradient. A bias has the summands of its weight, and they
   // may cancel: the key bias shifts all scores of a row alike, so its exact gradient is 0.
@@ -96,16 +95,16 @@ TEST_P(ModelFixtureTest, LogitsOfEveryPosition) {
   graph::Graph graph;
   models::bert_for_inference(graph, fixture_.config(), fixture_.head(),
                              {capacity.tokens, capacity.sequences, capacity.predictions});
-  engine::Session session(std::move(graph), {.backend = GetParam().backend});
+  engine::Session session(std::move(graph), {.device = GetParam().device});
   fixture_.load_parameters(session);
   inference::write_micro_batch(session, step.micro_batches[0]);
-  session.run(Phase::kMicroStep);
+  session.run(graph::kMicroStep);
   int compared = 0;
   for (const char* name :
        {"prediction_logits", "seq_relationship_logits", "span_logits", "class_logits"}) {
     if (!session.has(name)) continue;
     ++compared;
-    EXPECT_LE(largest_gap(session.values<float>(name), fixture_.expected(name)), kLogitTolerance)
+    EXPECT_LE(largest_gap(session.read<float>(name), fixture_.expected(name)), kLogitTolerance)
         << name;
   }
   EXPECT_GT(compared, 0);
@@ -124,7 +123,7 @@ TEST_P(ModelFixtureTest, EveryGradient) {
   EXPECT_EQ(gradients.size(), parameters.size());
   for (const graph::Value parameter : parameters) {
     const std::string& name = step.session().graph().info(parameter).name;
-    EXPECT_LE(largest_gap(step.session().values<float>("gradient." + name),
+    EXPECT_LE(largest_gap(step.session().read<float>("gradient." + name),
                           fixture_.expected("grad." + name)),
               gradient_tolerance(fixture_.config(), gradient_scale(name)))
         << name << ", scale " << gradient_scale(name);
@@ -149,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"bert_question_answering", "cpu"},
                     Case{"bert_classification", "reference"}, Case{"bert_classification", "cpu"},
                     Case{"bert_regression", "reference"}, Case{"bert_regression", "cpu"}),
-    [](const auto& info) { return std::string(info.param.fixture) + "_" + info.param.backend; });
+    [](const auto& info) { return std::string(info.param.fixture) + "_" + info.param.device; });
 
 }  // namespace
 }  // namespace cloze::tests

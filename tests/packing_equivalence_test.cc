@@ -21,7 +21,7 @@ constexpr int kSamples = 24;
 constexpr RecordSizes kSizes{.sequence_length = 64, .max_predictions = 8};
 constexpr double kLearningRate = 0.01;
 const optim::OptimizerOptions kOptimizer{
-    .kind = optim::OptimizerKind::kAdamW, .epsilon = 1e-3, .weight_decay_rate = 0.01};
+    .name = "adamw", .epsilon = 1e-3, .weight_decay_rate = 0.01};
 
 const std::map<std::string, data::MicroBatchCapacity> kLayouts{
     {"padded", {.tokens = kSizes.sequence_length, .sequences = 1, .predictions = 8}},
@@ -59,8 +59,7 @@ Tensors values(engine::Session& session, const std::string& prefix) {
   Tensors tensors;
   for (const graph::Value value : session.graph().variables(graph::VariableRole::kParameter)) {
     const std::string& name = session.graph().info(value).name;
-    const auto numbers = session.values<float>(prefix + name);
-    tensors[name].assign(numbers.begin(), numbers.end());
+    session.read<float>(prefix + name, tensors[name]);
   }
   return tensors;
 }

@@ -101,6 +101,7 @@ EFFECTS = {
     "max_grad_norm": Effect(0.01, other_weights),
     # Run
     "precision": Effect("bf16", other_weights),
+    "device": Effect("reference", other_weights),
     "instruction_set": Effect("avx2", planned("instruction set avx2"), command="plan"),
     "threads": Effect(2, same_weights),
     "seed": Effect(77, other_weights),

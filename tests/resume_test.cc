@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "data/generated_dataset.h"
+#include "engine/change_values_test.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "train/manifest.h"
@@ -238,8 +239,9 @@ TEST_P(Resume, DataThatTheModelHasNoRowsForIsRefused) {
 TEST_P(Resume, ADivergingRunStopsAndSaysWhere) {
   train::TrainingOptions run = options("diverging", 6);
   train::Training pretraining(run, ignore);
-  pretraining.session().values<float>("bert.pooler.dense.weight")[0] =
-      std::numeric_limits<float>::quiet_NaN();
+  engine::change_values<float>(
+      pretraining.session(), "bert.pooler.dense.weight",
+      [](std::span<float> values) { values[0] = std::numeric_limits<float>::quiet_NaN(); });
   EXPECT_THROW(pretraining.run({}), train::DivergenceError);
 }
 

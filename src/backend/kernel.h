@@ -7,6 +7,7 @@
 
 #include <any>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 
 #include "graph/op.h"
 #include "graph/tensor_type.h"
+#include "ops/packed_linear.h"
 
 namespace cloze::backend {
 
@@ -34,27 +36,46 @@ struct KernelRequest {
   }
 };
 
+// A place in a device's memory. Only that device and its kernels may follow it: as<T>() is theirs.
+class DeviceAddress {
+ public:
+  DeviceAddress() = default;
+  explicit DeviceAddress(void* pointer) : pointer_(static_cast<std::byte*>(pointer)) {}
+
+  DeviceAddress operator+(int64_t bytes) const { return DeviceAddress(pointer_ + bytes); }
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(pointer_);
+  }
+
+ private:
+  std::byte* pointer_ = nullptr;
+};
+
 // Addresses of one call, 64-byte aligned, in the order of the request's types.
 struct KernelArguments {
-  std::span<void* const> inputs;  // those an operator mutates are written through
-  std::span<void* const> outputs;
-  void* workspace = nullptr;
+  std::span<const DeviceAddress> inputs;  // those an operator mutates are written through
+  std::span<const DeviceAddress> outputs;
+  DeviceAddress workspace;
 
   template <typename T>
   T* input(size_t i) const {
-    return static_cast<T*>(inputs[i]);
+    return inputs[i].as<T>();
   }
   template <typename T>
   T* output(size_t i) const {
-    return static_cast<T*>(outputs[i]);
+    return outputs[i].as<T>();
   }
 };
+
+class Stream;  // backend/device.h
 
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual size_t workspace_bytes() const { return 0; }
-  virtual void run(const KernelArguments& arguments) = 0;
+  // In the order of the stream: it may return before its work is done.
+  virtual void run(const KernelArguments& arguments, Stream& stream) = 0;
 };
 
 struct KernelEntry {
@@ -64,14 +85,19 @@ struct KernelEntry {
   std::unique_ptr<Kernel> (*create)(const KernelRequest&);
 };
 
+// How products of a graph that infers read their weights.
+struct WeightLayoutRequest {
+  DType precision = DType::kF32;  // of the weights
+  bool strassen = false;          // large products by Strassen's algorithm
+};
+
+// A kind of device, as compiling sees it: which kernels it has and what they want.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // How wide the panels of packed weights are to be (ops/packed_linear.h); 0: do not pack them.
-  virtual int64_t panel_columns() const { return 0; }
-  // Whether the processor multiplies bf16 itself, faster than f32.
-  virtual bool multiplies_bf16() const { return false; }
+  // How weights that never change are to be laid out (passes/pack_weights.h).
+  virtual ops::PackWeightAttributes weight_layout(const WeightLayoutRequest&) const { return {}; }
   // Best first; empty when the operator is unknown here.
   virtual std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const = 0;
 };

@@ -45,7 +45,7 @@ train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartMo
 int64_t evaluation_bytes(const FinetuneOptions& options, const StartModel& model,
                          const models::BertHead& head) {
   const inference::InferenceMemory memory = inference::inference_memory(
-      model.config, head, {}, engine::resolved_threads(options.threads));
+      model.config, head, {.device = options.device}, engine::resolved_threads(options.threads));
   return memory.weights_bytes + memory.batch_bytes;
 }
 
@@ -138,7 +138,7 @@ class FinetuneRuns {
   Scores finish(const fs::path& checkpoint, const fs::path& folder) {
     if (!has_output()) return {};
     if (!finetuning_.phases.training) print_memory();
-    auto client = client_of(CompiledModel::compile(model_at(checkpoint), {}));
+    auto client = client_of(CompiledModel::compile(model_at(checkpoint), compile_options()));
     platform::make_writable_directory(folder);
     try {
       return task_.finish(client, folder);
@@ -149,15 +149,18 @@ class FinetuneRuns {
     }
   }
 
+  inference::CompileOptions compile_options() const { return {.device = options_.device}; }
+
   void print_memory() const {
     MemoryForecast memory;
-    memory.add_inference(inference::inference_memory(finetuning_.model.config, task_.head(), {},
+    memory.add_inference(inference::inference_memory(finetuning_.model.config, task_.head(),
+                                                     compile_options(),
                                                      engine::resolved_threads(options_.threads)));
     fmt::print(stderr, "{}\n", memory.text());
   }
 
   std::optional<double> evaluate(engine::Session& trained, int64_t step) {
-    auto client = client_of(CompiledModel::compile(model_at({}), trained, {}));
+    auto client = client_of(CompiledModel::compile(model_at({}), trained, compile_options()));
     try {
       return task_.evaluate(client, step);
     } catch (const InferenceStopped&) {

@@ -1,4 +1,5 @@
 #include "cli/run_options.h"
+#include "engine/devices.h"
 
 namespace cloze::cli {
 namespace {
@@ -86,7 +87,7 @@ void add_schedule_options(OptionTable& table, RunOptions& o) {
              .help = "After the warm-up; poly_warmup counts the decay from step 0 (Habana's, "
                      "NVIDIA's)",
              .group = group,
-             .choices = {"polynomial_decay", "polynomial", "poly_warmup", "constant"}});
+             .choices = optim::schedule_names()});
   table.add({.name = "lr_power",
              .target = &o.lr_power,
              .help = "One power, or that of the warm-up and that of the decay",
@@ -100,7 +101,7 @@ void add_optimizer_options(OptionTable& table, RunOptions& o) {
              .target = &o.optimizer,
              .help = "Update rule; mpadamw is adamw: weights are f32 always",
              .group = group,
-             .choices = {"lamb", "adamw", "mpadamw"}});
+             .choices = optim::optimizer_names()});
   table.add({.name = "beta1",
              .target = &o.beta1,
              .help = "Decay of the first moment",
@@ -155,6 +156,11 @@ void add_execution_options(OptionTable& table, RunOptions& o) {
              .group = group,
              .minimum = 0,
              .maximum = 1024});
+  table.add({.name = "device",
+             .target = &o.device,
+             .help = device_help(),
+             .group = group,
+             .choices = engine::device_names()});
   table.add({.name = "instruction_set",
              .target = &o.instruction_set,
              .help = kInstructionSetHelp,

@@ -68,6 +68,11 @@ void settle_rivals(RunOptions& options, const OptionTable& table) {
                    options.restore_dir);
 }
 
+std::string device_help() {
+  return "What computes: cpu; for tests reference (scalar kernels), walled (the host may not touch "
+         "its memory) and null (computes nothing)";
+}
+
 void limit_instruction_set(const RunOptions& options) {
   if (options.instruction_set != "auto") engine::limit_instruction_set(options.instruction_set);
 }
@@ -135,11 +140,10 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
 
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0) return {};  // nothing will be trained: any schedule fits
-  const optim::ScheduleKind kind = optim::schedule_named(options.lr_schedule);
   optim::Schedule schedule{
-      .kind = kind,
+      .name = options.lr_schedule,
       .base_learning_rate = options.base_learning_rate,
-      .warmup_steps = std::min(optim::warmup_steps(kind, options.warmup, num_steps),
+      .warmup_steps = std::min(optim::warmup_steps(options.lr_schedule, options.warmup, num_steps),
                                static_cast<double>(num_steps)),
       .total_steps = num_steps,
       .powers = options.lr_power,
@@ -161,13 +165,12 @@ DType compute_dtype(const RunOptions& options) {
 
 double clipping_norm(const RunOptions& options) {
   if (options.max_grad_norm) return *options.max_grad_norm;
-  const bool clips = options.use_mpclip || options.use_nvlamb || options.optimizer != "lamb";
-  return clips ? 1.0 : 0.0;
+  if (options.use_mpclip || options.use_nvlamb) return 1.0;
+  return optim::optimizer_named(options.optimizer).default_max_gradient_norm;
 }
 
 optim::OptimizerOptions optimizer_options(const RunOptions& options) {
-  return {.kind = options.optimizer == "lamb" ? optim::OptimizerKind::kLamb
-                                              : optim::OptimizerKind::kAdamW,
+  return {.name = options.optimizer,
           .beta1 = options.beta1,
           .beta2 = options.beta2,
           .epsilon = options.epsilon,

@@ -50,6 +50,7 @@ struct RunOptions {
   // Execution
   std::string precision = "f32";
   int64_t threads = 0;  // 0: all the process may use
+  std::string device = "cpu";
   std::string instruction_set = "auto";
   int64_t seed = 1234;
 
@@ -72,6 +73,8 @@ struct RunOptions {
 
 inline constexpr const char* kInstructionSetHelp =
     "Use no more of the processor than this: avx2, avx512, avx512_bf16 or amx";
+
+std::string device_help();
 
 // Adds all of them to a command's table; `seq_length_help` says whose length it is.
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help);

@@ -38,8 +38,8 @@ std::string describe_kernels(const plan::Program& program) {
 }
 
 std::string describe_inference(const train::TrainingStepOptions& step) {
-  const inference::InferenceMemory memory =
-      inference::inference_memory(step.model, step.head, {}, step.compile.num_threads);
+  const inference::InferenceMemory memory = inference::inference_memory(
+      step.model, step.head, {.device = step.compile.device}, step.compile.num_threads);
   return fmt::format("to infer {:.1f} MiB: weights {:.1f}, a batch {:.1f}\n",
                      mebibytes(memory.weights_bytes + memory.batch_bytes),
                      mebibytes(memory.weights_bytes), mebibytes(memory.batch_bytes));

@@ -2,13 +2,27 @@
 
 #include <algorithm>
 
-#include "engine/backends.h"
+#include "base/error.h"
+#include "engine/devices.h"
 #include "engine/initialize.h"
 #include "platform/available_threads.h"
+#include "platform/memory.h"
 
 namespace cloze::engine {
 
 using graph::VariableRole;
+
+namespace {
+
+int64_t largest_parameter_bytes(const graph::Graph& graph) {
+  int64_t largest = 0;
+  for (const graph::Value parameter : graph.variables(VariableRole::kParameter)) {
+    largest = std::max(largest, graph.type(parameter).bytes());
+  }
+  return largest;
+}
+
+}  // namespace
 
 int resolved_threads(int64_t num_threads) {
   constexpr int kMostThreads = 1024;  // far more, and their stacks no longer fit
@@ -21,28 +35,38 @@ int resolved_threads(int64_t num_threads) {
 }
 
 plan::Program compile(graph::Graph graph, const CompileOptions& options) {
-  return plan::make_program(std::move(graph), backend_named(options.backend),
+  return plan::make_program(std::move(graph), device_named(options.device).backend(),
                             resolved_threads(options.num_threads));
 }
 
 Session::Session(graph::Graph graph, const CompileOptions& options)
-    : Session(compile(std::move(graph), options)) {}
+    : Session(compile(std::move(graph), options), device_named(options.device)) {}
 
-Session::Session(plan::Program program, const runtime::BorrowedArenas& borrowed)
-    : executor_(std::move(program), borrowed) {}
+Session::Session(plan::Program program, backend::Device& device,
+                 const runtime::SharedArenas& shared)
+    : executor_(std::move(program), device, shared) {}
 
 void Session::initialize_parameters(uint64_t seed) {
+  // Not of the heap, which may keep it.
+  const platform::MemoryBlock memory(static_cast<size_t>(largest_parameter_bytes(graph())));
   for (const graph::Value parameter : graph().variables(VariableRole::kParameter)) {
     const graph::ValueInfo& info = graph().info(parameter);
-    initialize(values<float>(info.name), info.init, info.name, seed, program().num_threads);
+    const std::span<float> values(reinterpret_cast<float*>(memory.data()),
+                                  static_cast<size_t>(info.type.shape.elements()));
+    initialize(values, info.init, info.name, seed, program().num_threads);
+    write<float>(info.name, values);
   }
   refresh();
 }
 
-std::span<std::byte> Session::bytes(std::string_view name) {
-  const auto value = graph().find(name);
-  CLOZE_CHECK(value.has_value(), "no value named {}", name);
-  return executor_.bytes(*value);
+void Session::refresh() {
+  if (graph().find_phase(graph::kRefresh)) run(graph::kRefresh);
+}
+
+graph::Value Session::value(std::string_view name) const {
+  const auto found = graph().find(name);
+  CLOZE_CHECK(found.has_value(), "no value named {}", name);
+  return *found;
 }
 
 }  // namespace cloze::engine

@@ -1,12 +1,14 @@
-// Session: a compiled graph with its memory, addressed by names.
+// Session: a compiled graph with its memory on a device, addressed by names. Values go in and come
+// out by copy: the memory is the device's.
 //
-//   Session session(build_graph(), {.backend = "cpu"});
+//   Session session(build_graph(), {.device = "cpu"});
 //   session.initialize_parameters(seed);
 //   session.write<int32_t>("input_ids", ids);
-//   session.run(Phase::kMicroStep);
+//   session.run(graph::kMicroStep);
+//   const std::vector<float> logits = session.read<float>("logits");
 //
-// Errors: UserError for an unknown backend; EnvironmentError when memory runs out. One thread calls
-// it.
+// Errors: UserError for an unknown device; EnvironmentError when memory runs out; InternalError for
+// names and sizes that the graph lacks. One thread calls it.
 #pragma once
 
 #include <span>
@@ -14,15 +16,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "graph/graph.h"
 #include "runtime/executor.h"
 
 namespace cloze::engine {
 
 struct CompileOptions {
-  std::string backend = "cpu";
-  int num_threads = 0;  // 0: one for each processor this process may use
+  std::string device = "cpu";  // engine/devices.h
+  int num_threads = 0;         // 0: one for each processor this process may use
 };
 
 int resolved_threads(int64_t num_threads);
@@ -33,7 +34,7 @@ plan::Program compile(graph::Graph graph, const CompileOptions& options);
 class Session {
  public:
   Session(graph::Graph graph, const CompileOptions& options);
-  explicit Session(plan::Program program, const runtime::BorrowedArenas& borrowed = {});
+  Session(plan::Program program, backend::Device& device, const runtime::SharedArenas& shared = {});
 
   const graph::Graph& graph() const { return executor_.graph(); }
   const plan::Program& program() const { return executor_.program(); }
@@ -42,28 +43,39 @@ class Session {
   void initialize_parameters(uint64_t seed);
   // Makes again what was made of parameters, as packed weights are. Needed after these were
   // written.
-  void refresh() { executor_.run(graph::Phase::kRefresh); }
-  void run(graph::Phase phase) { executor_.run(phase); }
+  void refresh();
+  void run(std::string_view phase) { executor_.run(phase); }
   void clear(plan::Arena arena) { executor_.clear(arena); }
 
-  std::span<std::byte> bytes(std::string_view name);
   bool has(std::string_view name) const { return graph().find(name).has_value(); }
+  graph::Value value(std::string_view name) const;
 
   template <typename T>
-  std::span<T> values(std::string_view name) {
-    const std::span<std::byte> raw = bytes(name);
-    return {reinterpret_cast<T*>(raw.data()), raw.size() / sizeof(T)};
-  }
-  template <typename T>
-  void write(std::string_view name, std::span<const T> source) {
-    const std::span<T> target = values<T>(name);
-    CLOZE_CHECK(source.size() == target.size(), "{}: {} elements written to {}", name,
-                source.size(), target.size());
-    std::copy(source.begin(), source.end(), target.begin());
+  void write(std::string_view name, std::span<const T> values) {
+    executor_.write(value(name), std::as_bytes(values));
   }
   template <typename T>
   void write_scalar(std::string_view name, T value) {
     write<T>(name, std::span<const T>(&value, 1));
+  }
+  template <typename T>
+  std::vector<T> read(std::string_view name) {
+    std::vector<T> values;
+    read<T>(name, values);
+    return values;
+  }
+  // The same into a vector that may have room for it already.
+  template <typename T>
+  void read(std::string_view name, std::vector<T>& values) {
+    const graph::Value source = value(name);
+    values.resize(static_cast<size_t>(graph().type(source).shape.elements()));
+    executor_.read(source, std::as_writable_bytes(std::span(values)));
+  }
+  template <typename T>
+  T read_scalar(std::string_view name) {
+    T result{};
+    executor_.read(value(name), std::as_writable_bytes(std::span(&result, 1)));
+    return result;
   }
 
  private:

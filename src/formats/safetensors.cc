@@ -150,9 +150,9 @@ Fault parse_header(const json& header, uint64_t data_bytes, std::vector<Entry>& 
   return check_cover(entries, data_bytes);
 }
 
-std::vector<TensorView> layout_order(std::span<const TensorView> tensors) {
-  std::vector<TensorView> ordered(tensors.begin(), tensors.end());
-  std::sort(ordered.begin(), ordered.end(), [](const TensorView& a, const TensorView& b) {
+std::vector<TensorSource> layout_order(std::span<const TensorSource> tensors) {
+  std::vector<TensorSource> ordered(tensors.begin(), tensors.end());
+  std::sort(ordered.begin(), ordered.end(), [](const TensorSource& a, const TensorSource& b) {
     const int64_t a_bytes = bytes_of(a.dtype);
     const int64_t b_bytes = bytes_of(b.dtype);
     return a_bytes != b_bytes ? a_bytes > b_bytes : a.name < b.name;
@@ -160,12 +160,12 @@ std::vector<TensorView> layout_order(std::span<const TensorView> tensors) {
   return ordered;
 }
 
-std::string header_text(std::span<const TensorView> tensors) {
+std::string header_text(std::span<const TensorSource> tensors) {
   nlohmann::ordered_json header;
   header[kMetadataKey]["format"] = "pt";
   uint64_t offset = 0;
-  for (const TensorView& tensor : tensors) {
-    const uint64_t end = offset + tensor.bytes.size();
+  for (const TensorSource& tensor : tensors) {
+    const uint64_t end = offset + static_cast<uint64_t>(tensor.bytes());
     header[tensor.name] = {{"dtype", format_name(tensor.dtype)},
                            {"shape", tensor.shape.dims()},
                            {"data_offsets", {offset, end}}};
@@ -176,14 +176,20 @@ std::string header_text(std::span<const TensorView> tensors) {
   return text;
 }
 
-void check_writable(std::span<const TensorView> tensors) {
+void check_names(std::span<const TensorSource> tensors) {
   std::set<std::string_view> names;
-  for (const TensorView& tensor : tensors) {
+  for (const TensorSource& tensor : tensors) {
     CLOZE_CHECK(names.insert(tensor.name).second, "tensor {} is given twice", tensor.name);
-    const int64_t bytes = tensor.shape.elements() * bytes_of(tensor.dtype);
-    CLOZE_CHECK(static_cast<int64_t>(tensor.bytes.size()) == bytes,
-                "tensor {} {} has {} bytes instead of {}", tensor.name, tensor.shape.to_string(),
-                tensor.bytes.size(), bytes);
+  }
+}
+
+void write_tensor(const TensorSource& tensor, std::vector<std::byte>& part,
+                  platform::AtomicFile& file) {
+  constexpr int64_t kPartBytes = 1 << 20;
+  for (int64_t offset = 0; offset < tensor.bytes(); offset += std::ssize(part)) {
+    part.resize(static_cast<size_t>(std::min(kPartBytes, tensor.bytes() - offset)));
+    tensor.read(offset, part);
+    file.write(part.data(), part.size());
   }
 }
 
@@ -239,23 +245,40 @@ const TensorView* SafetensorsFile::find(std::string_view name) const {
   return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors) {
-  check_writable(tensors);
-  const std::vector<TensorView> ordered = layout_order(tensors);
+TensorSource source_of(const TensorView& tensor) {
+  TensorSource source{.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape};
+  CLOZE_CHECK(std::ssize(tensor.bytes) == source.bytes(), "tensor {} {} has {} bytes instead of {}",
+              tensor.name, tensor.shape.to_string(), tensor.bytes.size(), source.bytes());
+  source.read = [bytes = tensor.bytes](int64_t offset, std::span<std::byte> target) {
+    std::ranges::copy(bytes.subspan(static_cast<size_t>(offset), target.size()), target.begin());
+  };
+  return source;
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorSource> tensors) {
+  check_names(tensors);
+  const std::vector<TensorSource> ordered = layout_order(tensors);
   const std::string header = header_text(ordered);
   const uint64_t header_bytes = header.size();
   platform::AtomicFile file(path);
   file.write(&header_bytes, sizeof header_bytes);
   file.write(header);
-  for (const TensorView& tensor : ordered) file.write(tensor.bytes.data(), tensor.bytes.size());
+  std::vector<std::byte> part;
+  for (const TensorSource& tensor : ordered) write_tensor(tensor, part, file);
   file.commit();
 }
 
-uint64_t safetensors_file_bytes(std::span<const TensorView> tensors) {
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors) {
+  std::vector<TensorSource> sources;
+  for (const TensorView& tensor : tensors) sources.push_back(source_of(tensor));
+  write_safetensors(path, sources);
+}
+
+uint64_t safetensors_file_bytes(std::span<const TensorSource> tensors) {
   constexpr uint64_t kEntryBytes = 160;  // a header entry without its name
   uint64_t bytes = kLengthBytes + kAlignment + kEntryBytes;
-  for (const TensorView& tensor : tensors) {
-    bytes += kEntryBytes + 6 * tensor.name.size() + tensor.bytes.size();
+  for (const TensorSource& tensor : tensors) {
+    bytes += kEntryBytes + 6 * tensor.name.size() + static_cast<uint64_t>(tensor.bytes());
   }
   return bytes;
 }

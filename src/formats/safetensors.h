@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -35,6 +36,20 @@ struct TensorView {
   Shape shape;
   std::span<const std::byte> bytes;
 };
+
+// A tensor to be written, wherever its bytes are.
+struct TensorSource {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;
+  // Copies the bytes from `offset` on into `target`; both lie within the tensor.
+  std::function<void(int64_t offset, std::span<std::byte> target)> read;
+
+  int64_t bytes() const { return shape.elements() * bytes_of(dtype); }
+};
+
+// InternalError when the bytes do not fit the shape. The bytes must outlive the source.
+TensorSource source_of(const TensorView& tensor);
 
 // Views into `file`, which must outlive them, in the order of their bytes. Errors carry the offset
 // in the file. Metadata are checked, and say nothing that is used here.
@@ -59,12 +74,13 @@ class SafetensorsFile {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-// Writes the file whole or not at all, straight from the views. Tensors are laid out by size of
-// element, then by name. The metadata are {"format": "pt"}, which transformers asks for.
-// InternalError when a name repeats or bytes do not fit the shape.
+// Writes the file whole or not at all, a MiB of a tensor at a time. Tensors are laid out by
+// size of element, then by name. The metadata are {"format": "pt"}, which transformers asks for.
+// InternalError when a name repeats.
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorSource> tensors);
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors);
 
 // Bytes write_safetensors needs at most.
-uint64_t safetensors_file_bytes(std::span<const TensorView> tensors);
+uint64_t safetensors_file_bytes(std::span<const TensorSource> tensors);
 
 }  // namespace cloze::formats

@@ -27,6 +27,8 @@ void Xxh3Digest::update(std::string_view bytes) {
   XXH3_128bits_update(state_->state, bytes.data(), bytes.size());
 }
 
+uint64_t Xxh3Digest::low_half() const { return XXH3_128bits_digest(state_->state).low64; }
+
 std::string Xxh3Digest::hex() const {
   const XXH128_hash_t hash = XXH3_128bits_digest(state_->state);
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);

@@ -23,7 +23,8 @@ class Xxh3Digest {
   Xxh3Digest& operator=(const Xxh3Digest&) = delete;
 
   void update(std::string_view bytes);
-  std::string hex() const;  // 32 digits, the high half first
+  std::string hex() const;    // 32 digits, the high half first
+  uint64_t low_half() const;  // 64 bits of them
 
  private:
   struct State;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -19,27 +20,39 @@ std::string describe(const Graph& graph, const std::vector<Value>& values) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string_view name_of(Phase phase) {
-  switch (phase) {
-    case Phase::kMicroStep:
-      return "micro-step";
-    case Phase::kUpdate:
-      return "update    ";
-    case Phase::kRefresh:
-      return "refresh   ";
-  }
-  throw InternalError("unknown phase");
+std::string within(const std::string& module, std::string_view name) {
+  return module.empty() ? std::string(name) : fmt::format("{}.{}", module, name);
 }
 
 }  // namespace
 
-Graph::Scope::Scope(Graph& graph, std::string_view name)
-    : graph_(graph), outer_length_(graph.scope_.size()) {
-  graph_.scope_ += name;
-  graph_.scope_ += '.';
+std::string Node::name() const { return within(module, op->name); }
+
+Graph::Scope::Scope(Graph& graph, Place place)
+    : graph_(graph), outer_(std::exchange(graph.place_, std::move(place))) {}
+
+Graph::Scope::~Scope() { graph_.place_ = std::move(outer_); }
+
+Graph::Scope Graph::scope(std::string_view name) { return layer_scope(name, place_.layer); }
+
+Graph::Scope Graph::layer_scope(std::string_view name, int32_t layer) {
+  return {*this, {within(place_.module, name), layer, place_.phase}};
 }
 
-Graph::Scope::~Scope() { graph_.scope_.resize(outer_length_); }
+Graph::Scope Graph::scope_of(const Node& node) {
+  return {*this, {node.module, node.layer, node.phase}};
+}
+
+Graph::Scope Graph::phase_scope(std::string_view phase) {
+  if (!find_phase(phase)) phases_.emplace_back(phase);
+  return {*this, {.phase = *find_phase(phase)}};
+}
+
+std::optional<Phase> Graph::find_phase(std::string_view name) const {
+  const auto found = std::find(phases_.begin(), phases_.end(), name);
+  if (found == phases_.end()) return std::nullopt;
+  return Phase{static_cast<int32_t>(found - phases_.begin())};
+}
 
 Value Graph::new_value(ValueInfo info) {
   values_.push_back(std::move(info));
@@ -65,20 +78,22 @@ Value Graph::add_variable(ValueInfo info) {
   return value;
 }
 
-Value Graph::add_parameter(std::string_view name, Shape shape, Init init) {
-  return add_variable({.name = scope_ + std::string(name),
+Value Graph::add_parameter(std::string_view name, Shape shape, Init init, ParameterTraits traits) {
+  return add_variable({.name = within(place_.module, name),
                        .type = {DType::kF32, std::move(shape)},
                        .role = VariableRole::kParameter,
-                       .init = init});
+                       .init = init,
+                       .traits = traits});
 }
 
 Node& Graph::append(const OpDefinition& op, std::vector<Value> inputs, std::any attributes) {
   Node node;
   node.op = &op;
-  node.name = scope_ + std::string(op.name);
+  node.module = place_.module;
+  node.layer = place_.layer;
   node.attributes = std::move(attributes);
   node.inputs = std::move(inputs);
-  node.phase = phase_;
+  node.phase = place_.phase;
   return nodes_.emplace_back(std::move(node));
 }
 
@@ -163,16 +178,16 @@ void Graph::verify() const {
   for (const Node& node : nodes_) {
     for (const Value input : node.inputs) {
       CLOZE_CHECK(input.valid() && defined[input.index], "{} uses {} before it is defined",
-                  node.name, input.valid() ? info(input).name : "an invalid value");
+                  node.name(), input.valid() ? info(input).name : "an invalid value");
     }
     const std::vector<TensorType> expected = node.op->infer(types(node.inputs), node.attributes);
     CLOZE_CHECK(expected == types(node.outputs),
-                "{}: the outputs do not have the types its rule gives", node.name);
+                "{}: the outputs do not have the types its rule gives", node.name());
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueInfo& output = info(node.outputs[i]);
       const bool fresh = output.kind == ValueKind::kIntermediate && !node.accumulates[i];
       CLOZE_CHECK(fresh ? !defined[node.outputs[i].index] : output.kind != ValueKind::kInput,
-                  "{} writes {} again", node.name, output.name);
+                  "{} writes {} again", node.name(), output.name);
       defined[node.outputs[i].index] = true;
     }
   }
@@ -183,8 +198,9 @@ std::string Graph::to_string() const {
   for (const Node& node : nodes_) {
     const bool accumulates =
         std::find(node.accumulates.begin(), node.accumulates.end(), true) != node.accumulates.end();
-    text += fmt::format("{}  {} {} {}({})\n", name_of(node.phase), describe(*this, node.outputs),
-                        accumulates ? "+=" : "=", node.name, describe(*this, node.inputs));
+    text += fmt::format("{:<10}  {} {} {}({})\n", phases_[node.phase.index],
+                        describe(*this, node.outputs), accumulates ? "+=" : "=", node.name(),
+                        describe(*this, node.inputs));
   }
   return text;
 }

@@ -7,9 +7,8 @@
 // to the variable (accumulate). That is all the mutation there is, besides the inputs an
 // operator declares as mutated (optimisers).
 //
-// Phases: kMicroStep runs once per micro-batch (forward, backward, accumulate), kUpdate once per
-// step (clip, optimise), kRefresh whenever parameters have changed (what was made of them
-// is made again). A forward-only graph has an empty kUpdate.
+// A graph is a list of named phases. Each runs as a whole, when the host says so; its intermediates
+// live no longer than one run of it. Every graph has kMicroStep; passes add the others.
 #pragma once
 
 #include <any>
@@ -26,8 +25,14 @@
 
 namespace cloze::graph {
 
-enum class Phase { kMicroStep, kUpdate, kRefresh };
-inline constexpr int kNumPhases = 3;
+// A handle to one of a Graph's phases.
+struct Phase {
+  int32_t index = 0;
+  auto operator<=>(const Phase&) const = default;
+};
+inline constexpr std::string_view kMicroStep = "micro_step";  // each micro-batch: forward, backward
+inline constexpr std::string_view kUpdate = "update";         // each step: clip, optimise
+inline constexpr std::string_view kRefresh = "refresh";  // new parameters: compute copies made anew
 
 enum class ValueKind { kInput, kVariable, kIntermediate };
 
@@ -50,23 +55,38 @@ struct Init {
   static Init truncated_normal(double deviation) { return {Kind::kTruncatedNormal, deviation}; }
 };
 
+// What the optimiser may do with a parameter. Biases and LayerNorm's weights have neither: see
+// kVectorTraits.
+struct ParameterTraits {
+  bool decays = true;  // takes weight decay
+  bool adapts = true;  // LAMB: takes a trust ratio of its own
+  bool operator==(const ParameterTraits&) const = default;
+};
+// Source: the exclusion rule of google-research/bert and of NVIDIA's and Habana's LAMB.
+inline constexpr ParameterTraits kVectorTraits{.decays = false, .adapts = false};
+
 struct ValueInfo {
   std::string name;
   TensorType type;
   ValueKind kind = ValueKind::kIntermediate;
   VariableRole role = VariableRole::kParameter;  // variables only
+  bool is_optional = false;                      // inputs only: zeros when nobody writes them
   Init init;                                     // parameters only
+  ParameterTraits traits;                        // parameters only
   Value master;  // kComputeCopy, kGradient, kOptimizerState: the parameter it belongs to
 };
 
 struct Node {
   const OpDefinition* op = nullptr;
-  std::string name;  // scope and operator, for the printer and the profiler
+  std::string module;  // of the model: "bert.encoder.layer.0.output.dense"; may be empty
+  int32_t layer = -1;  // of the encoder, its backward pass included; -1: of none
   std::any attributes;
   std::vector<Value> inputs;  // optional inputs come last and are left out when absent
   std::vector<Value> outputs;
   std::vector<bool> accumulates;  // per output: add to the variable instead of writing
-  Phase phase = Phase::kMicroStep;
+  Phase phase;
+
+  std::string name() const;  // module and operator, for the printer and the profiler
 };
 
 // Where add_into puts an output: the variable, and whether to add to what is there.
@@ -75,11 +95,14 @@ struct Target {
   bool accumulate = false;
 };
 
+class Rewriter;
+
 class Graph {
  public:
   Value add_input(std::string name, TensorType type);
   Value add_variable(ValueInfo info);
-  Value add_parameter(std::string_view name, Shape shape, Init init);  // f32, name within scope
+  // f32, its name within the scope.
+  Value add_parameter(std::string_view name, Shape shape, Init init, ParameterTraits traits = {});
 
   // Appends a node in the current phase and returns its outputs, typed by the operator's rule.
   std::vector<Value> add(const OpDefinition& op, std::vector<Value> inputs,
@@ -99,38 +122,49 @@ class Graph {
   std::vector<TensorType> types(const std::vector<Value>& values) const;
   std::optional<Value> find(std::string_view name) const;  // inputs, variables, marked outputs
 
+  // Passes change nodes by a Rewriter (graph/rewriter.h).
   const std::vector<Node>& nodes() const { return nodes_; }
-  std::vector<Node>& nodes() { return nodes_; }  // for passes; run verify() afterwards
   int64_t num_values() const { return static_cast<int64_t>(values_.size()); }
   const std::vector<Value>& outputs() const { return outputs_; }
   std::vector<Value> variables(VariableRole role) const;
   std::vector<Value> inputs() const;
 
-  void set_phase(Phase phase) { phase_ = phase; }
-  Phase phase() const { return phase_; }
+  // In the order of their first use.
+  const std::vector<std::string>& phases() const { return phases_; }
+  std::optional<Phase> find_phase(std::string_view name) const;
 
   // A number for a node that draws random numbers: different for each, the same in each build.
   int32_t next_random_site() { return next_random_site_++; }
 
-  // Names of parameters and nodes added while the scope lives start with "a.b.".
+  // Where nodes and parameters are added while a Scope lives.
+  struct Place {
+    std::string module;
+    int32_t layer = -1;
+    Phase phase;
+  };
   class Scope {
    public:
-    Scope(Graph& graph, std::string_view name);
+    Scope(Graph& graph, Place place);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
     Graph& graph_;
-    size_t outer_length_;
+    Place outer_;
   };
-  [[nodiscard]] Scope scope(std::string_view name) { return Scope(*this, name); }
+  [[nodiscard]] Scope scope(std::string_view name);  // a module within the module
+  [[nodiscard]] Scope layer_scope(std::string_view name, int32_t layer);
+  [[nodiscard]] Scope scope_of(const Node& node);           // where the node is
+  [[nodiscard]] Scope phase_scope(std::string_view phase);  // outside all modules
 
   // Throws InternalError unless every value is defined before it is used and all types fit.
   void verify() const;
   std::string to_string() const;
 
  private:
+  friend class Rewriter;
+
   Value new_value(ValueInfo info);
   void register_name(Value value, const std::string& name);
   Node& append(const OpDefinition& op, std::vector<Value> inputs, std::any attributes);
@@ -139,8 +173,8 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Value> outputs_;
   std::unordered_map<std::string, Value> names_;
-  std::string scope_;
-  Phase phase_ = Phase::kMicroStep;
+  std::vector<std::string> phases_{std::string(kMicroStep)};
+  Place place_;
   int32_t next_random_site_ = 0;
 };
 

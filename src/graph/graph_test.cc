@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "graph/rewriter.h"
 
 namespace cloze::graph {
 namespace {
@@ -24,13 +25,48 @@ TEST(Graph, NamesFollowScopes) {
   EXPECT_THROW(graph.add_input("a.b.weight", {DType::kF32, {1}}), InternalError);
 }
 
+TEST(Graph, NodesKnowTheirPlace) {
+  Graph graph;
+  const Value x = graph.add_input("x", {DType::kF32, {4}});
+  {
+    const auto model = graph.scope("model");
+    const auto layer = graph.layer_scope("layer.7", 7);
+    const auto dense = graph.scope("dense");
+    graph.add_one(kCopy, {x});
+    const auto update = graph.phase_scope(kUpdate);
+    graph.add_one(kCopy, {x});
+  }
+  graph.add_one(kCopy, {x});
+  {
+    const auto again = graph.scope_of(Node(graph.nodes()[0]));
+    graph.add_one(kCopy, {x});
+  }
+  const std::vector<Node>& nodes = graph.nodes();
+  EXPECT_EQ(nodes[0].name(), "model.layer.7.dense.copy");
+  EXPECT_EQ(nodes[1].name(), "copy") << "a phase begins outside the modules";
+  EXPECT_EQ(nodes[2].name(), "copy");
+  EXPECT_EQ(nodes[3].name(), nodes[0].name());
+  EXPECT_EQ(nodes[0].layer, 7);
+  EXPECT_EQ(nodes[1].layer, -1);
+  EXPECT_EQ(nodes[2].layer, -1);
+  EXPECT_EQ(nodes[3].layer, 7);
+  EXPECT_EQ(graph.phases(), (std::vector<std::string>{"micro_step", "update"}));
+  EXPECT_EQ(nodes[1].phase, graph.find_phase(kUpdate));
+  EXPECT_EQ(nodes[2].phase, graph.find_phase(kMicroStep));
+  EXPECT_FALSE(graph.find_phase(kRefresh));
+}
+
 TEST(Graph, VerifyRefusesUseBeforeDefinition) {
   Graph graph;
   const Value x = graph.add_input("x", {DType::kF32, {4}});
   const Value y = graph.add_one(kCopy, {x});
   graph.add_one(kCopy, {y});
   graph.verify();
-  std::swap(graph.nodes()[0], graph.nodes()[1]);
+  Rewriter rewriter(graph);
+  const Node first = rewriter.node(0);
+  rewriter.replace(0, rewriter.node(1));
+  rewriter.replace(1, first);
+  rewriter.finish();
   EXPECT_THROW(graph.verify(), InternalError);
 }
 

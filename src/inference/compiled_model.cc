@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "engine/backends.h"
+#include "engine/devices.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
 #include "inference/parameter_loading.h"
@@ -22,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "compiled models are read as they are");
 
 constexpr std::string_view kMagic = "clozemdl";
-constexpr uint32_t kVersion = 5;
+constexpr uint32_t kVersion = 6;
 constexpr uint64_t kPageBytes = 4096;
 
 struct RawHeader {
@@ -50,20 +50,12 @@ bool is_in_pairs(const ops::PackWeightAttributes& packing) {
   return packing.layout == ops::WeightLayout::kPairs;
 }
 
-plan::Program program_of(graph::Graph graph) {
-  return plan::make_program(std::move(graph), engine::backend_named(kBackend), 1);
+plan::Program program_of(graph::Graph graph, const CompileOptions& options) {
+  return plan::make_program(std::move(graph), engine::device_named(options.device).backend(), 1);
 }
 
 graph::Graph trained_graph(const PretrainedModel& model, const CompileOptions& options) {
   return inference_graph(model.config, model.head, kSomeShape, weight_packing(options));
-}
-
-int64_t largest_parameter_bytes(const graph::Graph& graph) {
-  int64_t largest = 0;
-  for (const graph::Value parameter : graph.variables(graph::VariableRole::kParameter)) {
-    largest = std::max(largest, graph.type(parameter).bytes());
-  }
-  return largest;
 }
 
 nlohmann::ordered_json table_of(const plan::Program& program) {
@@ -119,21 +111,49 @@ RawHeader read_header(const platform::MappedFile& mapped, const std::filesystem:
   return header;
 }
 
+constexpr size_t kPieceBytes = 1 << 24;
+
+// visit(offset, size) for the pieces of so many bytes.
+template <typename Visit>
+void for_each_piece(size_t bytes, Visit visit) {
+  for (size_t at = 0; at < bytes; at += kPieceBytes) visit(at, std::min(kPieceBytes, bytes - at));
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // A little at a time, so that the file is not in memory beside them.
-platform::MemoryBlock read_weights(const platform::MappedFile& mapped, const RawHeader& header,
-                                   const std::filesystem::path& file) {
-  constexpr size_t kPieceBytes = 1 << 24;
+std::shared_ptr<const backend::DeviceMemory> read_weights(const platform::MappedFile& mapped,
+                                                          const RawHeader& header,
+                                                          backend::Device& device,
+                                                          const std::filesystem::path& file) {
   const std::span<const std::byte> stored = mapped.bytes().subspan(header.weights_offset);
-  platform::MemoryBlock weights(stored.size());
-  for (size_t at = 0; at < stored.size(); at += kPieceBytes) {
-    std::ranges::copy(stored.subspan(at, std::min(kPieceBytes, stored.size() - at)),
-                      weights.data() + at);
+  std::shared_ptr<backend::DeviceMemory> weights = device.allocate(stored.size());
+  const auto stream = device.make_stream();
+  formats::Xxh3Digest digest;
+  for_each_piece(stored.size(), [&](size_t at, size_t size) {
+    const std::span<const std::byte> piece = stored.subspan(at, size);
+    digest.update(text_of(piece));
+    stream->copy_in(weights->start() + static_cast<int64_t>(at), piece);
     mapped.release_memory();
-  }
-  if (formats::xxh3({weights.data(), weights.size()}) != header.weights_hash) {
+  });
+  if (digest.low_half() != header.weights_hash) {
     throw_damaged(file, "checksum of the weights does not match");
   }
   return weights;
+}
+
+// visit(text) for the bytes of weights, piece by piece.
+template <typename Visit>
+void read_pieces(const backend::DeviceMemory& weights, backend::Device& device, Visit visit) {
+  const auto stream = device.make_stream();
+  std::vector<std::byte> piece;
+  for_each_piece(weights.bytes(), [&](size_t at, size_t size) {
+    piece.resize(size);
+    stream->copy_out(weights.start() + static_cast<int64_t>(at), piece);
+    visit(text_of(piece));
+  });
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -169,14 +189,16 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
                                   .vocabulary_file = file}});
 }
 
-CompileOptions options_of(const nlohmann::json& description) {
+CompileOptions options_of(const nlohmann::json& description, const std::string& device) {
   const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
-  return {.precision = is_bf16 ? DType::kBF16 : DType::kF32,
+  return {.device = device,
+          .precision = is_bf16 ? DType::kBF16 : DType::kF32,
           .strassen = description["strassen"].get<bool>()};
 }
 
-void check_processor(const nlohmann::json& description, const std::filesystem::path& file) {
-  const ops::PackWeightAttributes here = weight_packing(options_of(description));
+void check_processor(const nlohmann::json& description, const CompileOptions& options,
+                     const std::filesystem::path& file) {
+  const ops::PackWeightAttributes here = weight_packing(options);
   const auto columns = description["panel_columns"].get<int64_t>();
   if (here.panel_columns != columns) {
     throw_user_error(
@@ -202,13 +224,10 @@ graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
 }
 
 CompiledModel CompiledModel::packed(PretrainedModel model, const graph::Graph& trained,
-                                    const ParameterValues& values_of,
-                                    const CompileOptions& options) {
+                                    const ReadParameter& read, const CompileOptions& options) {
   CompiledModel compiled(std::move(model), options);
-  const plan::Program program = program_of(compiled.graph(kSomeShape));
-  const auto arena = static_cast<size_t>(plan::Arena::kParameters);
-  compiled.weights_ = platform::MemoryBlock(static_cast<size_t>(program.arena_bytes[arena]));
-  make_weights(trained, program, values_of, {compiled.weights_.data(), compiled.weights_.size()});
+  compiled.weights_ = make_weights(trained, program_of(compiled.graph(kSomeShape), options), read,
+                                   engine::device_named(options.device));
   return compiled;
 }
 
@@ -216,23 +235,19 @@ CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions
   const graph::Graph trained = trained_graph(model, options);
   const StoredParameters stored(trained, model.path);
   std::ranges::move(stored.notes(), std::back_inserter(model.notes));
-  const platform::MemoryBlock buffer(static_cast<size_t>(largest_parameter_bytes(trained)));
-  const auto values_of = [&](const graph::ValueInfo& parameter) {
-    const std::span<float> values(reinterpret_cast<float*>(buffer.data()),
-                                  static_cast<size_t>(parameter.type.shape.elements()));
+  const auto read = [&](const graph::ValueInfo& parameter, std::span<float> values) {
     stored.read(parameter.name, values);
-    return std::span<const float>(values);
   };
-  return packed(std::move(model), trained, values_of, options);
+  return packed(std::move(model), trained, read, options);
 }
 
 CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& weights,
                                      const CompileOptions& options) {
   const graph::Graph trained = trained_graph(model, options);
-  const auto values_of = [&](const graph::ValueInfo& parameter) {
-    return std::span<const float>(weights.values<float>(parameter.name));
+  const auto read = [&](const graph::ValueInfo& parameter, std::span<float> values) {
+    weights.executor().read(weights.value(parameter.name), std::as_writable_bytes(values));
   };
-  return packed(std::move(model), trained, values_of, options);
+  return packed(std::move(model), trained, read, options);
 }
 
 bool CompiledModel::is_compiled(const std::filesystem::path& file) {
@@ -254,17 +269,20 @@ std::string CompiledModel::description() const {
                              {"strassen", options_.strassen},
                              {"panel_columns", packing.panel_columns},
                              {"pairs", is_in_pairs(packing)},
-                             {"weights", table_of(program_of(graph(kSomeShape)))}});
+                             {"weights", table_of(program_of(graph(kSomeShape), options_))}});
 }
 
 void CompiledModel::write(const std::filesystem::path& file) const {
   const std::string text = description();
   const std::string vocabulary = tokenizer().vocabulary().to_text();
+  backend::Device& device = engine::device_named(options_.device);
+  formats::Xxh3Digest digest;
+  read_pieces(*weights_, device, [&](std::string_view piece) { digest.update(piece); });
   RawHeader header{.header_bytes = kHeaderBytes,
                    .description_bytes = text.size(),
                    .vocabulary_bytes = vocabulary.size(),
-                   .weights_bytes = weights().size(),
-                   .weights_hash = formats::xxh3(weights())};
+                   .weights_bytes = weights_->bytes(),
+                   .weights_hash = digest.low_half()};
   kMagic.copy(header.magic.data(), kMagic.size());
   std::string between = text + vocabulary;
   const uint64_t end = kHeaderBytes + between.size();
@@ -278,15 +296,15 @@ void CompiledModel::write(const std::filesystem::path& file) const {
   out.write(raw);
   out.write(&header_hash, sizeof header_hash);
   out.write(between);
-  out.write(weights().data(), weights().size());
+  read_pieces(*weights_, device, [&](std::string_view piece) { out.write(piece); });
   out.commit();
 }
 
 void CompiledModel::check_weights(const std::string& table) const {
-  const plan::Program program = program_of(graph(kSomeShape));
+  const plan::Program program = program_of(graph(kSomeShape), options_);
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
   const auto bytes = static_cast<uint64_t>(program.arena_bytes[arena]);
-  if (bytes != weights_.size() || table != nlohmann::json(table_of(program)).dump()) {
+  if (bytes != weights_->bytes() || table != nlohmann::json(table_of(program)).dump()) {
     throw_user_error(
         "{}: its weights are laid out for another version: make it again with cloze "
         "compile",
@@ -294,18 +312,19 @@ void CompiledModel::check_weights(const std::string& table) const {
   }
 }
 
-CompiledModel CompiledModel::open(const std::filesystem::path& file) {
+CompiledModel CompiledModel::open(const std::filesystem::path& file, const std::string& device) {
   const platform::MappedFile mapped(file);
   const RawHeader header = read_header(mapped, file);
   const std::string_view text = mapped.text().substr(kHeaderBytes);
   try {
     const nlohmann::json description =
         parse_description(text.substr(0, header.description_bytes), file);
-    check_processor(description, file);
+    const CompileOptions options = options_of(description, device);
+    check_processor(description, options, file);
     CompiledModel compiled(
         model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
-        options_of(description));
-    compiled.weights_ = read_weights(mapped, header, file);
+        options);
+    compiled.weights_ = read_weights(mapped, header, engine::device_named(device), file);
     compiled.check_weights(description["weights"].dump());
     return compiled;
   } catch (const nlohmann::json::exception&) {

@@ -21,10 +21,12 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backend/device.h"
 #include "base/dtype.h"
 #include "engine/session.h"
 #include "graph/graph.h"
@@ -32,7 +34,6 @@
 #include "inference/pretrained_model.h"
 #include "inference/weight_making.h"
 #include "models/bert.h"
-#include "platform/memory.h"
 
 namespace cloze::inference {
 
@@ -45,7 +46,7 @@ class CompiledModel {
                                const CompileOptions& options);
   // Whether a file is one of cloze compile's; false when it cannot be read.
   static bool is_compiled(const std::filesystem::path& file);
-  static CompiledModel open(const std::filesystem::path& file);
+  static CompiledModel open(const std::filesystem::path& file, const std::string& device = "cpu");
   void write(const std::filesystem::path& file) const;
 
   const PretrainedModel& pretrained() const { return model_; }
@@ -53,7 +54,7 @@ class CompiledModel {
   const models::BertHead& head() const { return model_.head; }
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
   const CompileOptions& options() const { return options_; }
-  std::span<const std::byte> weights() const { return {weights_.data(), weights_.size()}; }
+  const std::shared_ptr<const backend::DeviceMemory>& weights() const { return weights_; }
   // The model's, with what StoredParameters has to say of one that was compiled from a file.
   const std::vector<std::string>& notes() const { return model_.notes; }
 
@@ -63,13 +64,13 @@ class CompiledModel {
  private:
   CompiledModel(PretrainedModel model, const CompileOptions& options);
   static CompiledModel packed(PretrainedModel model, const graph::Graph& trained,
-                              const ParameterValues& values_of, const CompileOptions& options);
+                              const ReadParameter& read, const CompileOptions& options);
   std::string description() const;
   void check_weights(const std::string& table) const;
 
   PretrainedModel model_;
   CompileOptions options_;
-  platform::MemoryBlock weights_;
+  std::shared_ptr<const backend::DeviceMemory> weights_;
 };
 
 }  // namespace cloze::inference

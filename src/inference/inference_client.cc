@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "data/packer.h"
+#include "engine/devices.h"
 #include "inference/inference_memory.h"
 #include "inference/micro_batch_inputs.h"
 
@@ -83,8 +84,10 @@ InferenceClient::InferenceClient(std::shared_ptr<const CompiledModel> model, int
     : model_(std::move(model)), num_threads_(engine::resolved_threads(num_threads)) {
   const plan::Program largest =
       largest_program(model_->config(), model_->head(), model_->options(), num_threads_);
-  activations_ = platform::MemoryBlock(arena_bytes(largest, plan::Arena::kActivations));
-  workspace_ = platform::MemoryBlock(arena_bytes(largest, plan::Arena::kWorkspace));
+  backend::Device& device = engine::device_named(model_->options().device);
+  memory_ = {.parameters = model_->weights(),
+             .activations = device.allocate(arena_bytes(largest, plan::Arena::kActivations)),
+             .workspace = device.allocate(arena_bytes(largest, plan::Arena::kWorkspace))};
 }
 
 engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& capacity) {
@@ -95,15 +98,20 @@ engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& ca
     shapes_.splice(shapes_.begin(), shapes_, found);
     return *shapes_.front().session;
   }
+  const std::string& device = model_->options().device;
   plan::Program program =
       engine::compile(model_->graph({capacity.tokens, capacity.sequences, capacity.predictions}),
-                      {.num_threads = num_threads_});
-  const runtime::BorrowedArenas memory{.parameters = model_->weights(),
-                                       .activations = {activations_.data(), activations_.size()},
-                                       .workspace = {workspace_.data(), workspace_.size()}};
-  shapes_.push_front({capacity, std::make_unique<engine::Session>(std::move(program), memory)});
+                      {.device = device, .num_threads = num_threads_});
+  shapes_.push_front({capacity, std::make_unique<engine::Session>(
+                                    std::move(program), engine::device_named(device), memory_)});
   if (shapes_.size() > kMostShapes) shapes_.pop_back();
   return *shapes_.front().session;
+}
+
+std::span<const float> InferenceClient::output(std::string_view name) {
+  std::vector<float>& values = outputs_[std::string(name)];
+  current_->read<float>(name, values);
+  return values;
 }
 
 void InferenceClient::run(std::span<const data::Sample> samples,
@@ -115,7 +123,7 @@ void InferenceClient::run(std::span<const data::Sample> samples,
   current_ = &session;
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
     write_micro_batch(session, batch);
-    session.run(graph::Phase::kMicroStep);
+    session.run(graph::kMicroStep);
     if (observer_) observer_(batch);
     visit(batch);
   }

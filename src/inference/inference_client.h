@@ -16,10 +16,12 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "data/micro_batch.h"
 #include "data/sample.h"
@@ -45,7 +47,8 @@ class InferenceClient {
     observer_ = std::move(observer);
   }
   // Of the micro-batch just run; models::bert_for_inference names the outputs and their shapes.
-  std::span<const float> output(std::string_view name) { return current_->values<float>(name); }
+  // The values are there until the next.
+  std::span<const float> output(std::string_view name);
 
   const CompiledModel& model() const { return *model_; }
 
@@ -67,8 +70,9 @@ class InferenceClient {
 
   std::shared_ptr<const CompiledModel> model_;
   int num_threads_;
-  platform::MemoryBlock activations_, workspace_;  // of all shapes
-  std::list<CompiledShape> shapes_;                // most recently used first
+  runtime::SharedArenas memory_;     // of all shapes
+  std::list<CompiledShape> shapes_;  // most recently used first
+  std::map<std::string, std::vector<float>, std::less<>> outputs_;
   engine::Session* current_ = nullptr;
   std::function<void(const data::MicroBatch&)> observer_;  // may be empty
 };

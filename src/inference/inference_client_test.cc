@@ -50,8 +50,8 @@ Logits plain_span_logits(const SmallModelFolder& folder, const std::vector<data:
   Logits logits(samples.size());
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
     write_micro_batch(session, batch);
-    session.run(graph::Phase::kMicroStep);
-    take_logits(session.values<float>("span_logits"), batch, logits);
+    session.run(graph::kMicroStep);
+    take_logits(session.read<float>("span_logits"), batch, logits);
   }
   return logits;
 }

@@ -1,6 +1,6 @@
 #include "inference/inference_graph.h"
 
-#include "engine/backends.h"
+#include "engine/devices.h"
 #include "passes/freeze.h"
 #include "passes/fuse.h"
 #include "passes/pack_weights.h"
@@ -11,15 +11,9 @@ namespace cloze::inference {
 using ops::WeightLayout;
 
 ops::PackWeightAttributes weight_packing(const CompileOptions& options) {
-  const backend::Backend& backend = engine::backend_named(kBackend);
-  ops::PackWeightAttributes packing{.panel_columns = backend.panel_columns(),
-                                    .dtype = options.precision};
-  if (options.precision == DType::kBF16 && backend.multiplies_bf16()) {
-    packing.layout = WeightLayout::kPairs;
-  } else if (options.strassen) {
-    packing.layout = WeightLayout::kStrassen;
-  }
-  return packing;
+  return engine::device_named(options.device)
+      .backend()
+      .weight_layout({.precision = options.precision, .strassen = options.strassen});
 }
 
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,

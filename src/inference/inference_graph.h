@@ -2,6 +2,8 @@
 // products and the weights of products packed for the backend.
 #pragma once
 
+#include <string>
+
 #include "base/dtype.h"
 #include "graph/graph.h"
 #include "models/bert_heads.h"
@@ -9,10 +11,8 @@
 
 namespace cloze::inference {
 
-// What compiled models run on.
-inline constexpr const char* kBackend = "cpu";
-
 struct CompileOptions {
+  std::string device = "cpu";  // engine/devices.h
   // Of the weights: f32 or bf16. Where the processor multiplies bf16 itself (backend/kernel.h) bf16
   // is what activations are in, too; elsewhere everything is computed in f32.
   DType precision = DType::kF32;
@@ -20,10 +20,10 @@ struct CompileOptions {
   bool strassen = false;
 };
 
-// How this machine's kernels want the weights.
+// How the kernels of the device want the weights.
 ops::PackWeightAttributes weight_packing(const CompileOptions& options);
 
-// Parameters are the model's; packed weights are made of them in Phase::kRefresh.
+// Parameters are the model's; packed weights are made of them in the refresh phase.
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,
                              const models::BatchShape& shape,
                              const ops::PackWeightAttributes& packing);

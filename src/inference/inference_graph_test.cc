@@ -40,10 +40,10 @@ class InferenceGraphTest : public testing::TestWithParam<HeadKind> {
     engine::Session session(std::move(graph), {.num_threads = 1});
     load_parameters(session, folder_.path());
     write_micro_batch(session, some_micro_batch());
-    session.run(graph::Phase::kMicroStep);
+    session.run(graph::kMicroStep);
     std::vector<float> all;
     for (const graph::Value output : session.graph().outputs()) {
-      const auto values = session.values<float>(session.graph().info(output).name);
+      const auto values = session.read<float>(session.graph().info(output).name);
       all.insert(all.end(), values.begin(), values.end());
     }
     return all;

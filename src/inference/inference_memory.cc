@@ -17,10 +17,10 @@ data::MicroBatchCapacity largest_capacity(const models::BertConfig& config,
           .predictions = predicts_tokens ? InferenceClient::kMostPredictions : 0};
 }
 
-// The largest parameter is read whole before it is packed.
-int64_t largest_parameter_bytes(const models::BertConfig& config) {
+// The largest parameter is read whole, and copied to the device to be packed there.
+int64_t loading_bytes(const models::BertConfig& config) {
   const int64_t rows = std::max(config.vocab_size, config.intermediate_size);
-  return rows * config.hidden_size * static_cast<int64_t>(sizeof(float));
+  return 2 * rows * config.hidden_size * static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ plan::Program largest_program(const models::BertConfig& config, const models::Be
   const auto [tokens, sequences, predictions] = largest_capacity(config, head);
   return engine::compile(
       compiled_graph(config, head, {tokens, sequences, predictions}, weight_packing(options)),
-      {.num_threads = num_threads});
+      {.device = options.device, .num_threads = num_threads});
 }
 
 InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
@@ -38,7 +38,7 @@ InferenceMemory inference_memory(const models::BertConfig& config, const models:
   const plan::Program program = largest_program(config, head, options, num_threads);
   const int64_t weights = program.arena_bytes[static_cast<size_t>(plan::Arena::kParameters)];
   return {.weights_bytes = weights,
-          .loading_bytes = largest_parameter_bytes(config),
+          .loading_bytes = loading_bytes(config),
           .batch_bytes = program.total_bytes() - weights};
 }
 

@@ -114,9 +114,12 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
 
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched, const std::function<void()>& copied) {
+  std::vector<float> values;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (matched.views[i] == nullptr) continue;
-    copy_as_float(*matched.views[i], session.values<float>(wanted[i].name));
+    values.resize(static_cast<size_t>(wanted[i].shape.elements()));
+    copy_as_float(*matched.views[i], values);
+    session.write<float>(wanted[i].name, values);
     copied();
   }
 }
@@ -159,9 +162,12 @@ void StoredParameters::read(const std::string& name, std::span<float> values) co
 std::vector<std::string> load_parameters(engine::Session& session,
                                          const std::filesystem::path& path) {
   const StoredParameters stored(session.graph(), path);
+  std::vector<float> values;
   for (const WantedTensor& tensor :
        wanted_tensors(session.graph(), graph::VariableRole::kParameter)) {
-    stored.read(tensor.name, session.values<float>(tensor.name));
+    values.resize(static_cast<size_t>(tensor.shape.elements()));
+    stored.read(tensor.name, values);
+    session.write<float>(tensor.name, values);
   }
   session.refresh();
   return stored.notes();

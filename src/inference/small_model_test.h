@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -55,14 +56,15 @@ class SmallModelFolder {
                             {.num_threads = 1});
     session.initialize_parameters(7);
     std::vector<formats::TensorView> tensors;
+    std::list<std::vector<float>> values;  // of the views
     for (const graph::Value value : session.graph().variables(graph::VariableRole::kParameter)) {
       const graph::ValueInfo& info = session.graph().info(value);
       // Far from what training starts with, so that every bias and scale matters.
       PhiloxStream random(3, static_cast<uint64_t>(value.index));
-      for (float& weight : session.values<float>(info.name)) {
-        weight += static_cast<float>(random.uniform() - 0.5) * 0.5f;
-      }
-      tensors.push_back({info.name, DType::kF32, info.type.shape, session.bytes(info.name)});
+      std::vector<float>& weights = values.emplace_back(session.read<float>(info.name));
+      for (float& weight : weights) weight += static_cast<float>(random.uniform() - 0.5) * 0.5f;
+      tensors.push_back(
+          {info.name, DType::kF32, info.type.shape, std::as_bytes(std::span(weights))});
     }
     formats::write_safetensors(path_ / "model.safetensors", tensors);
   }

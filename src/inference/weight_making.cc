@@ -2,58 +2,111 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 #include "base/error.h"
-#include "engine/backends.h"
 #include "engine/session.h"
-#include "inference/inference_graph.h"
 #include "plan/kernel_choice.h"
-#include "platform/memory.h"
 
 namespace cloze::inference {
 namespace {
 
+using backend::DeviceAddress;
+using backend::DeviceMemory;
 using graph::Graph;
 using graph::Node;
 using graph::Value;
+using graph::ValueInfo;
+using graph::VariableRole;
 
 // The nodes that make packed weights, by the weight.
 std::unordered_map<int32_t, const Node*> packing_nodes(const Graph& model) {
   std::unordered_map<int32_t, const Node*> nodes;
+  const auto refresh = model.find_phase(graph::kRefresh);
   for (const Node& node : model.nodes()) {
-    if (node.phase == graph::Phase::kRefresh) nodes.emplace(node.outputs[0].index, &node);
+    if (node.phase == refresh) nodes.emplace(node.outputs[0].index, &node);
   }
   return nodes;
 }
 
-void pack(const Graph& model, const Node& node, std::span<const float> values, std::byte* packed) {
-  const int threads = engine::resolved_threads(0);
-  const auto kernel =
-      plan::choose_kernel(engine::backend_named(kBackend), plan::request_of(model, node, threads))
-          .kernel;
-  const platform::MemoryBlock workspace(kernel->workspace_bytes());
-  void* const inputs[] = {const_cast<float*>(values.data())};  // kernels only read inputs
-  void* const outputs[] = {packed};
-  kernel->run({.inputs = inputs, .outputs = outputs, .workspace = workspace.data()});
+int64_t largest_parameter_bytes(const Graph& model) {
+  int64_t largest = 0;
+  for (const Value parameter : model.variables(VariableRole::kParameter)) {
+    largest = std::max(largest, model.type(parameter).bytes());
+  }
+  return largest;
 }
+
+class WeightMaker {
+ public:
+  WeightMaker(const Graph& model, const plan::Program& program, const ReadParameter& read,
+              backend::Device& device)
+      : model_(model),
+        program_(program),
+        read_(read),
+        device_(device),
+        stream_(device.make_stream()),
+        packing_nodes_(packing_nodes(model)),
+        parameter_(device.allocate(static_cast<size_t>(largest_parameter_bytes(model)))),
+        weights_(device.allocate(static_cast<size_t>(
+            program.arena_bytes[static_cast<size_t>(plan::Arena::kParameters)]))) {}
+
+  std::shared_ptr<const DeviceMemory> make() && {
+    for (const Value weight : program_.graph.variables(VariableRole::kParameter)) {
+      const std::string& name = program_.graph.info(weight).name;
+      const auto value = model_.find(name);
+      CLOZE_CHECK(value.has_value(), "{} is no weight of the model", name);
+      const plan::Location& place = program_.locations[static_cast<size_t>(weight.index)];
+      make(*value, weights_->start() + place.offset);
+    }
+    return std::move(weights_);
+  }
+
+ private:
+  void make(Value value, DeviceAddress target) {
+    const auto packing = packing_nodes_.find(value.index);
+    if (packing == packing_nodes_.end()) {
+      stream_->copy_in(target, values_of(model_.info(value)));
+      return;
+    }
+    const Node& node = *packing->second;
+    stream_->copy_in(parameter_->start(), values_of(model_.info(node.inputs[0])));
+    pack(node, target);
+  }
+
+  std::span<const std::byte> values_of(const ValueInfo& parameter) {
+    values_.resize(static_cast<size_t>(parameter.type.shape.elements()));
+    read_(parameter, values_);
+    return std::as_bytes(std::span(values_));
+  }
+
+  void pack(const Node& node, DeviceAddress packed) {
+    const int threads = engine::resolved_threads(0);
+    const auto kernel =
+        plan::choose_kernel(device_.backend(), plan::request_of(model_, node, threads)).kernel;
+    const auto workspace = device_.allocate(kernel->workspace_bytes());
+    const DeviceAddress input = parameter_->start();
+    stream_->launch(
+        *kernel, {.inputs = {&input, 1}, .outputs = {&packed, 1}, .workspace = workspace->start()});
+  }
+
+  const Graph& model_;
+  const plan::Program& program_;
+  const ReadParameter& read_;
+  backend::Device& device_;
+  std::unique_ptr<backend::Stream> stream_;
+  std::unordered_map<int32_t, const Node*> packing_nodes_;
+  std::vector<float> values_;
+  std::unique_ptr<DeviceMemory> parameter_;  // what is packed
+  std::unique_ptr<DeviceMemory> weights_;
+};
 
 }  // namespace
 
-void make_weights(const Graph& model, const plan::Program& program,
-                  const ParameterValues& values_of, std::span<std::byte> weights) {
-  const auto nodes = packing_nodes(model);
-  for (const Value weight : program.graph.variables(graph::VariableRole::kParameter)) {
-    const std::string& name = program.graph.info(weight).name;
-    const auto value = model.find(name);
-    CLOZE_CHECK(value.has_value(), "{} is no weight of the model", name);
-    std::byte* const target = weights.data() + program.locations[weight.index].offset;
-    if (const auto found = nodes.find(value->index); found != nodes.end()) {
-      const Node& node = *found->second;
-      pack(model, node, values_of(model.info(node.inputs[0])), target);
-    } else {
-      std::ranges::copy(std::as_bytes(values_of(model.info(*value))), target);
-    }
-  }
+std::shared_ptr<const DeviceMemory> make_weights(const Graph& model, const plan::Program& program,
+                                                 const ReadParameter& read,
+                                                 backend::Device& device) {
+  return WeightMaker(model, program, read, device).make();
 }
 
 }  // namespace cloze::inference

@@ -77,7 +77,8 @@ Value bert_encoder(Graph& graph, const BertConfig& config, const BertInputs& inp
   Value hidden = embeddings(graph, config, inputs);
   const nn::EncoderLayer layer = encoder_layer_of(config);
   for (int64_t i = 0; i < config.num_hidden_layers; ++i) {
-    const auto layer_scope = graph.scope(fmt::format("encoder.layer.{}", i));
+    const auto layer_scope =
+        graph.layer_scope(fmt::format("encoder.layer.{}", i), static_cast<int32_t>(i));
     hidden = nn::encoder_layer(graph, hidden, inputs.sequence_starts, random_inputs(inputs), layer);
   }
   return hidden;

@@ -53,7 +53,8 @@ MaskedLanguageModel masked_language_model(Graph& graph, const BertConfig& config
   if (config.use_cls_layer) hidden = mlm_transform(graph, config, hidden);
   Value bias;
   if (config.use_prediction_bias) {
-    bias = graph.add_parameter("bias", {config.vocab_size}, Init::zeros());
+    bias =
+        graph.add_parameter("bias", {config.vocab_size}, Init::zeros(), graph::kVectorTraits);
   }
   return {.hidden = hidden, .table = *graph.find(kWordEmbeddings), .bias = bias};
 }
@@ -193,6 +194,7 @@ void bert_for_inference(Graph& graph, const BertConfig& config, const BertHead& 
   without_dropout.hidden_dropout_prob = 0.0;
   without_dropout.attention_probs_dropout_prob = 0.0;
   const BertInputs inputs = add_bert_inputs(graph, shape);
+  graph.info(inputs.random_key).is_optional = true;  // nothing is dropped
   const Value encoded = bert_encoder(graph, without_dropout, inputs);
   switch (head.kind) {
     case HeadKind::kPretraining:

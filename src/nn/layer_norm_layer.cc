@@ -12,8 +12,11 @@ struct ScaleAndShift {
 
 ScaleAndShift add_scale_and_shift(graph::Graph& graph, std::string_view name, int64_t hidden) {
   const auto scope = graph.scope(name);
-  const graph::Value gamma = graph.add_parameter("weight", {hidden}, graph::Init::ones());
-  const graph::Value beta = graph.add_parameter("bias", {hidden}, graph::Init::zeros());
+  const auto add = [&](std::string_view vector, const graph::Init& init) {
+    return graph.add_parameter(vector, {hidden}, init, graph::kVectorTraits);
+  };
+  const graph::Value gamma = add("weight", graph::Init::ones());
+  const graph::Value beta = add("bias", graph::Init::zeros());
   return {gamma, beta};
 }
 

@@ -13,7 +13,8 @@ graph::Value linear_layer(graph::Graph& graph, std::string_view name, graph::Val
       graph.add_parameter("weight", {layer.out_features, in_features}, init);
   graph::Value bias;
   if (layer.has_bias) {
-    bias = graph.add_parameter("bias", {layer.out_features}, graph::Init::zeros());
+    bias = graph.add_parameter("bias", {layer.out_features}, graph::Init::zeros(),
+                               graph::kVectorTraits);
   }
   return ops::linear(graph, {.x = x, .weight = weight, .bias = bias});
 }

@@ -60,7 +60,7 @@ inline constexpr int64_t kPairColumns = 64;
 inline constexpr int64_t kPairDepth = 32;
 
 struct PackWeightAttributes {
-  int64_t panel_columns = 0;  // C; of no meaning for pairs
+  int64_t panel_columns = 0;  // C; of no meaning for pairs. 0: weights stay as they are
   DType dtype = DType::kF32;
   WeightLayout layout = WeightLayout::kPanels;  // kStrassen only of a weight that suits
 };

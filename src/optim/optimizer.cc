@@ -1,5 +1,10 @@
 #include "optim/optimizer.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
 #include "ops/elementwise.h"
 #include "ops/optimizer_update.h"
 
@@ -7,9 +12,28 @@ namespace cloze::optim {
 namespace {
 
 using graph::Graph;
-using graph::Phase;
 using graph::Value;
 using graph::VariableRole;
+
+std::any moment_attributes(const OptimizerOptions& options, const graph::ParameterTraits& traits) {
+  return ops::MomentAttributes{.beta1 = options.beta1,
+                               .beta2 = options.beta2,
+                               .epsilon = options.epsilon,
+                               .weight_decay = traits.decays ? options.weight_decay_rate : 0.0,
+                               .use_debiasing = options.use_debiasing,
+                               .adapts = traits.adapts};
+}
+
+// The seeds' mpadamw keeps f32 masters of half-precision weights, as every optimiser here does.
+const std::vector<Optimizer>& table() {
+  static const std::vector<Optimizer> rows{
+      {.name = "lamb", .update = &ops::kLamb, .states = {"m", "v"},
+       .attributes = moment_attributes},
+      {.name = "adamw", .alias = "mpadamw", .update = &ops::kAdamW, .states = {"m", "v"},
+       .attributes = moment_attributes, .default_max_gradient_norm = 1.0},
+  };
+  return rows;
+}
 
 struct UpdateInputs {
   Value gradient_scale, learning_rate;  // [1] f32
@@ -17,11 +41,12 @@ struct UpdateInputs {
   Value check;                          // [1] f32
 };
 
-Value add_state(Graph& graph, std::string_view prefix, Value parameter) {
-  return graph.add_variable({.name = std::string(prefix) + graph.info(parameter).name,
-                             .type = graph.type(parameter),
-                             .role = VariableRole::kOptimizerState,
-                             .master = parameter});
+Value add_state(Graph& graph, std::string_view state, Value parameter) {
+  return graph.add_variable(
+      {.name = fmt::format("optimizer.{}.{}", state, graph.info(parameter).name),
+       .type = graph.type(parameter),
+       .role = VariableRole::kOptimizerState,
+       .master = parameter});
 }
 
 Value add_metric(Graph& graph, const char* name) {
@@ -36,46 +61,52 @@ Value add_gradient_scale(Graph& graph, const std::vector<Value>& gradients,
   return graph.add_one(ops::kGradientScale, verdicts, ops::GradientScaleAttributes{max_norm});
 }
 
-void add_update(Graph& graph, const OptimizerOptions& options, Value gradient,
-                const UpdateInputs& in) {
+void add_update(Graph& graph, const Optimizer& optimizer, const OptimizerOptions& options,
+                Value gradient, const UpdateInputs& in) {
   const Value parameter = graph.info(gradient).master;
-  const std::string name = graph.info(parameter).name;
-  const bool excluded = is_excluded_from_decay(name);
-  const ops::MomentAttributes attributes{.beta1 = options.beta1,
-                                         .beta2 = options.beta2,
-                                         .epsilon = options.epsilon,
-                                         .weight_decay = excluded ? 0.0 : options.weight_decay_rate,
-                                         .use_debiasing = options.use_debiasing,
-                                         .adapts = !excluded};
-  const Value m = add_state(graph, "optimizer.m.", parameter);
-  const Value v = add_state(graph, "optimizer.v.", parameter);
-  const auto& op = options.kind == OptimizerKind::kLamb ? ops::kLamb : ops::kAdamW;
-  const auto scope = graph.scope(name);
-  graph.add(
-      op,
-      {parameter, m, v, gradient, in.gradient_scale, in.learning_rate, in.update_index, in.check},
-      attributes);
+  std::vector<Value> inputs{parameter};
+  for (const std::string_view state : optimizer.states) {
+    inputs.push_back(add_state(graph, state, parameter));
+  }
+  inputs.insert(inputs.end(),
+                {gradient, in.gradient_scale, in.learning_rate, in.update_index, in.check});
+  const auto scope = graph.scope(graph.info(parameter).name);
+  graph.add(*optimizer.update, std::move(inputs),
+            optimizer.attributes(options, graph.info(parameter).traits));
 }
 
 }  // namespace
 
-bool is_excluded_from_decay(std::string_view parameter_name) {
-  return parameter_name.ends_with("bias") ||
-         parameter_name.find("LayerNorm") != std::string_view::npos;
+const Optimizer& optimizer_named(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      table(), [&](const Optimizer& row) { return row.name == name || row.alias == name; });
+  if (name.empty() || found == table().end()) {
+    throw_user_error("optimizer {} is not known; choose {}", name,
+                     fmt::join(optimizer_names(), ", "));
+  }
+  return *found;
+}
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const Optimizer& row : table()) {
+    names.emplace_back(row.name);
+    if (!row.alias.empty()) names.emplace_back(row.alias);
+  }
+  return names;
 }
 
 void add_optimizer(Graph& graph, const OptimizerOptions& options,
                    const std::vector<Value>& losses) {
-  const Phase phase = graph.phase();
-  graph.set_phase(Phase::kUpdate);
+  const Optimizer& optimizer = optimizer_named(options.name);
+  const auto update = graph.phase_scope(graph::kUpdate);
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
   const UpdateInputs inputs{
       .gradient_scale = add_gradient_scale(graph, gradients, losses, options.max_gradient_norm),
       .learning_rate = graph.add_input("learning_rate", graph::kScalar),
       .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
       .check = add_metric(graph, "update_check")};
-  for (const Value gradient : gradients) add_update(graph, options, gradient, inputs);
-  graph.set_phase(phase);
+  for (const Value gradient : gradients) add_update(graph, optimizer, options, gradient, inputs);
 }
 
 }  // namespace cloze::optim

@@ -1,16 +1,20 @@
 // The optimiser as graph: clips and applies the accumulated gradients in the update phase.
 //
 //   norm = global_norm(gradients);  scale = gradient_scale(norm, losses)
-//   for each parameter: lamb | adamw (parameter, m, v, gradient, scale, learning_rate,
-//   update_index, check)
+//   for each parameter: update(parameter, state ..., gradient, scale, learning_rate, update_index,
+//   check)
 //
 // A step whose norm or losses are not finite updates nothing.
 // Adds the inputs learning_rate [1] f32 and update_index [1] i32 (1 for the first update), the
-// state variables optimizer.m.<parameter> and optimizer.v.<parameter>, and the metrics
-// gradient_norm [1] and update_check [1]: NaN when the update wrote what is not finite. Defaults
-// are those of graphcore/examples nlp/bert/tensorflow1/options.py.
+// state variables optimizer.STATE.<parameter>, and the metrics gradient_norm [1] and
+// update_check [1]: NaN when the update wrote what is not finite. What decays and adapts is said by
+// the parameters' traits (graph/graph.h). Defaults are those of graphcore/examples
+// nlp/bert/tensorflow1/options.py.
 #pragma once
 
+#include <any>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,25 +22,35 @@
 
 namespace cloze::optim {
 
-enum class OptimizerKind { kLamb, kAdamW };
-
 struct OptimizerOptions {
-  OptimizerKind kind = OptimizerKind::kLamb;
+  std::string name = "lamb";  // of the table
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-6;
   double weight_decay_rate = 0.0;
   bool use_debiasing = false;  // bias correction of the moments
-  double max_gradient_norm =
-      0;  // clip the global norm here; 0: no clipping. NVLAMB is 1 with LAMB.
+  // Clip the global norm here; 0: no clipping. NVLAMB is 1 with LAMB.
+  double max_gradient_norm = 0;
 };
 
-// Biases and LayerNorm parameters take no weight decay, and LAMB no trust ratio.
-// Source: the exclusion rule of google-research/bert and of NVIDIA's and Habana's LAMB.
-bool is_excluded_from_decay(std::string_view parameter_name);
+// A row of the table of optimisers: to add one, add its operator (ops/optimizer_update.h) and a
+// row.
+struct Optimizer {
+  std::string_view name;
+  std::string_view alias;  // another name for it; may be empty
+  // Inputs: parameter, its states, gradient, gradient_scale, learning_rate, update_index, check.
+  const graph::OpDefinition* update = nullptr;
+  std::vector<std::string_view> states;  // f32, of the parameter's shape, zeros at the start
+  std::any (*attributes)(const OptimizerOptions&, const graph::ParameterTraits&) = nullptr;
+  double default_max_gradient_norm = 0.0;
+};
+
+// UserError for a name that is not in the table, which lists those that are.
+const Optimizer& optimizer_named(std::string_view name);
+std::vector<std::string> optimizer_names();  // aliases too
 
 // Run after differentiate(): every parameter that has a gradient is updated. `losses`: variables
-// [1] f32 that hold the step's losses when the update runs.
+// [1] f32 that hold the step's losses when the update runs. UserError as optimizer_named.
 void add_optimizer(graph::Graph& graph, const OptimizerOptions& options,
                    const std::vector<graph::Value>& losses);
 

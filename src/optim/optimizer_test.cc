@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "ops/optimizer_update.h"
 
 namespace cloze::optim {
@@ -10,18 +11,23 @@ namespace {
 using graph::Graph;
 using graph::VariableRole;
 
-TEST(Optimizer, ExcludesBiasesAndLayerNorm) {
-  EXPECT_TRUE(is_excluded_from_decay("bert.encoder.layer.0.output.dense.bias"));
-  EXPECT_TRUE(is_excluded_from_decay("bert.embeddings.LayerNorm.weight"));
-  EXPECT_TRUE(is_excluded_from_decay("cls.predictions.bias"));
-  EXPECT_FALSE(is_excluded_from_decay("bert.embeddings.word_embeddings.weight"));
-  EXPECT_FALSE(is_excluded_from_decay("cls.seq_relationship.weight"));
+TEST(Optimizer, IsKnownByItsNames) {
+  for (const std::string& name : optimizer_names()) {
+    EXPECT_NE(optimizer_named(name).update, nullptr) << name;
+  }
+  EXPECT_EQ(&optimizer_named("mpadamw"), &optimizer_named("adamw"));
+  for (const char* const name : {"", "adam", "LAMB"}) {
+    EXPECT_THROW(optimizer_named(name), UserError) << name;
+  }
 }
 
 TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   Graph graph;
   for (const char* name : {"a.weight", "a.bias"}) {
-    const auto parameter = graph.add_parameter(name, {4}, graph::Init::zeros());
+    const bool is_bias = std::string_view(name) == "a.bias";
+    const auto parameter =
+        graph.add_parameter(name, {4}, graph::Init::zeros(),
+                            is_bias ? graph::kVectorTraits : graph::ParameterTraits{});
     graph.add_variable({.name = std::string("gradient.") + name,
                         .type = graph.type(parameter),
                         .role = VariableRole::kGradient,
@@ -30,7 +36,7 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   graph.add_parameter("unused", {4}, graph::Init::zeros());
   const auto loss =
       graph.add_variable({.name = "loss", .type = graph::kScalar, .role = VariableRole::kMetric});
-  add_optimizer(graph, {.kind = OptimizerKind::kLamb, .weight_decay_rate = 0.01}, {loss});
+  add_optimizer(graph, {.name = "lamb", .weight_decay_rate = 0.01}, {loss});
   graph.verify();
 
   int updates = 0;

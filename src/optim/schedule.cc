@@ -1,44 +1,44 @@
 #include "optim/schedule.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
+#include "optim/schedule_formulas.h"
 
 namespace cloze::optim {
 namespace {
 
-// 1 at the end of the warm-up, 0 at the end of training.
-double remaining(const Schedule& schedule, double steps_left) {
-  const double decay_steps = static_cast<double>(schedule.total_steps) - schedule.warmup_steps;
-  return decay_steps > 0 ? std::max(0.0, steps_left / decay_steps) : 0.0;
-}
+// To add a schedule, add its formula and a row.
+struct ScheduleRow {
+  std::string_view name;
+  double (*learning_rate)(const Schedule&, int64_t step);
+  bool takes_parts_of_a_step = false;  // in its warm-up
+};
 
-double decayed(const Schedule& schedule, int64_t step) {
-  if (schedule.kind == ScheduleKind::kConstant) return schedule.base_learning_rate;
-  const auto steps_left = static_cast<double>(schedule.total_steps - step);
-  const double base = schedule.base_learning_rate;
-  if (schedule.powers.size() == 1 && schedule.powers[0] == 1.0) {
-    return base * remaining(schedule, steps_left - 1);
+constexpr std::array kTable{
+    ScheduleRow{"polynomial_decay", polynomial_decay},
+    ScheduleRow{"polynomial", polynomial_decay},
+    ScheduleRow{"poly_warmup", poly_warmup, true},
+    ScheduleRow{"constant", constant_after_warmup},
+};
+
+const ScheduleRow& row_named(std::string_view name) {
+  const auto found = std::ranges::find(kTable, name, &ScheduleRow::name);
+  if (found == kTable.end()) {
+    throw_user_error("lr_schedule {} is not known; choose {}", name,
+                     fmt::join(schedule_names(), ", "));
   }
-  return (base - kMinimumLearningRate) *
-             std::pow(remaining(schedule, steps_left), schedule.powers.back()) +
-         kMinimumLearningRate;
-}
-
-// The rate of the step that makes it `done` steps.
-double poly_warmup(const Schedule& schedule, double done) {
-  const auto total = static_cast<double>(schedule.total_steps);
-  const double share =
-      done < schedule.warmup_steps
-          ? std::pow(done / schedule.warmup_steps, schedule.powers.front())
-          : std::pow(std::max(0.0, (total - done) / total), schedule.powers.back());
-  return schedule.base_learning_rate * share;
+  return *found;
 }
 
 }  // namespace
 
 void Schedule::validate() const {
+  row_named(name);
   if (!(base_learning_rate > 0.0) || !std::isfinite(base_learning_rate)) {
     throw_user_error("base_learning_rate is {}; it must be above 0", base_learning_rate);
   }
@@ -59,38 +59,24 @@ void Schedule::validate() const {
 }
 
 double learning_rate(const Schedule& schedule, int64_t step) {
-  const auto counted = static_cast<double>(step);
-  if (schedule.kind == ScheduleKind::kPolyWarmup) {
-    return poly_warmup(schedule, counted + 1.0);
-  }
-  double rate = 0.0;
-  if (schedule.warmup_steps > 0 && counted <= schedule.warmup_steps) {
-    const double progress = counted / schedule.warmup_steps;
-    const bool is_linear = schedule.kind == ScheduleKind::kConstant;
-    rate =
-        schedule.base_learning_rate * std::pow(progress, is_linear ? 1.0 : schedule.powers.front());
-  } else {
-    rate = decayed(schedule, step);
-  }
-  return std::max(rate, kMinimumLearningRate);
+  return row_named(schedule.name).learning_rate(schedule, step);
 }
 
-double warmup_steps(ScheduleKind kind, double warmup, int64_t total_steps) {
+double warmup_steps(std::string_view schedule_name, double warmup, int64_t total_steps) {
+  const ScheduleRow& row = row_named(schedule_name);
   if (warmup >= 0.0 && warmup < 1.0) {
     const double steps = warmup * static_cast<double>(total_steps);
-    return kind == ScheduleKind::kPolyWarmup ? steps : std::floor(steps);
+    return row.takes_parts_of_a_step ? steps : std::floor(steps);
   }
   if (warmup >= 1.0 && warmup == std::floor(warmup) && warmup < 0x1p53) return warmup;
   throw_user_error("warmup is {}; give a whole number of steps or a share of all steps in [0, 1)",
                    warmup);
 }
 
-ScheduleKind schedule_named(std::string_view name) {
-  if (name == "polynomial_decay" || name == "polynomial") return ScheduleKind::kPolynomial;
-  if (name == "poly_warmup") return ScheduleKind::kPolyWarmup;
-  if (name == "constant") return ScheduleKind::kConstant;
-  throw_user_error("lr_schedule {} is not known; choose polynomial_decay, poly_warmup or constant",
-                   name);
+std::vector<std::string> schedule_names() {
+  std::vector<std::string> names;
+  for (const ScheduleRow& row : kTable) names.emplace_back(row.name);
+  return names;
 }
 
 }  // namespace cloze::optim

@@ -1,14 +1,14 @@
 // Learning rate as a function of the step, nothing else: a resumed run reads the same values.
 //
 // With s the step counted from 0, W the warm-up steps, T all steps, m = 1e-7:
-//   polynomial, one power 1      s <= W: base s/W              else base (T - s - 1)/(T - W)
-//   polynomial, powers p, q      s <= W: base (s/W)^p          else (base - m) (1 - (s-W)/(T-W))^q
-//   + m
+//   polynomial_decay, power 1      s <= W: base s/W              else base (T - s - 1)/(T - W)
+//   polynomial_decay, powers p, q  s <= W: base (s/W)^p          else (base - m) (1 - (s-W)/(T-W))^q
+//                                                                     + m
 //     (one power other than 1 stands for both)
-//   constant                     s <= W: base s/W              else base
+//   constant                       s <= W: base s/W              else base
 // and never less than m. With W = 0 there is no warm-up: the second form holds from step 0. From
-// step T on polynomial stays at m.
-//   poly_warmup, powers p, q     s+1 < W: base ((s+1)/W)^p     else base (1 - (s+1)/T)^q
+// step T on polynomial_decay stays at m.
+//   poly_warmup, powers p, q       s+1 < W: base ((s+1)/W)^p     else base (1 - (s+1)/T)^q
 // counts the decay from the start of the run, so the rate drops where the warm-up ends; its last
 // step has rate 0.
 // Sources: Graphcore examples v3.0.0, nlp/bert/tensorflow1/lr_schedules; for poly_warmup NVIDIA
@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,11 +24,9 @@ namespace cloze::optim {
 
 inline constexpr double kMinimumLearningRate = 1e-7;
 
-enum class ScheduleKind { kPolynomial, kConstant, kPolyWarmup };
-
 struct Schedule {
-  ScheduleKind kind = ScheduleKind::kPolynomial;
-  double base_learning_rate = 2e-5;  // the peak
+  std::string name = "polynomial_decay";  // of the table
+  double base_learning_rate = 2e-5;       // the peak
   double warmup_steps = 0.0;
   int64_t total_steps = 1;
   std::vector<double> powers = {1.0};  // one, or {of the warm-up, of the decay}
@@ -39,10 +38,10 @@ struct Schedule {
 double learning_rate(const Schedule& schedule, int64_t step);
 
 // A warm-up given as a number of steps (a whole number) or as a share of all steps (in [0, 1)), in
-// steps: whole ones, rounded down, except with kPolyWarmup. UserError for anything else.
-double warmup_steps(ScheduleKind kind, double warmup, int64_t total_steps);
+// steps; poly_warmup takes parts of a step, the others round down. UserError for anything else, and
+// for a name that is not in the table.
+double warmup_steps(std::string_view schedule_name, double warmup, int64_t total_steps);
 
-// "polynomial_decay" (or "polynomial"), "poly_warmup" and "constant"; UserError for other names.
-ScheduleKind schedule_named(std::string_view name);
+std::vector<std::string> schedule_names();
 
 }  // namespace cloze::optim

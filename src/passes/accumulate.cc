@@ -1,56 +1,45 @@
 #include "passes/accumulate.h"
 
-#include <algorithm>
-#include <unordered_map>
+#include <optional>
 
+#include "graph/rewriter.h"
 #include "ops/elementwise.h"
 
 namespace cloze::passes {
 namespace {
 
-using graph::Graph;
 using graph::Node;
+using graph::NodeId;
+using graph::Rewriter;
 using graph::Value;
 
-struct Use {
-  Node* producer = nullptr;
-  int output = 0;
-  int num_readers = 0;
-};
-
-std::unordered_map<int32_t, Use> uses_of(std::vector<Node>& nodes) {
-  std::unordered_map<int32_t, Use> uses;
-  for (Node& node : nodes) {
-    for (const Value input : node.inputs) ++uses[input.index].num_readers;
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      Use& use = uses[node.outputs[i].index];
-      use.producer = &node;
-      use.output = static_cast<int>(i);
-    }
+std::optional<size_t> accumulable_output(const Node& node, Value value) {
+  for (const int output : node.op->accumulable_outputs) {
+    const auto index = static_cast<size_t>(output);
+    if (index < node.outputs.size() && node.outputs[index] == value) return index;
   }
-  return uses;
-}
-
-bool can_accumulate(const Node& node, int output) {
-  const std::vector<int>& outputs = node.op->accumulable_outputs;
-  return std::find(outputs.begin(), outputs.end(), output) != outputs.end();
+  return std::nullopt;
 }
 
 }  // namespace
 
-void accumulate_in_place(Graph& graph) {
-  std::vector<Node>& nodes = graph.nodes();
-  std::unordered_map<int32_t, Use> uses = uses_of(nodes);
-  for (Node& node : nodes) {
-    if (node.op != &ops::kAccumulate) continue;
-    const Use& use = uses[node.inputs[0].index];
-    if (use.producer == nullptr || use.producer->op == nullptr || use.num_readers != 1) continue;
-    if (!can_accumulate(*use.producer, use.output)) continue;
-    use.producer->outputs[use.output] = node.outputs[0];
-    use.producer->accumulates[use.output] = node.accumulates[0];
-    node.op = nullptr;
+void accumulate_in_place(graph::Graph& graph) {
+  Rewriter rewriter(graph);
+  for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
+    const Node& sum = rewriter.node(id);
+    if (sum.op != &ops::kAccumulate) continue;
+    const Value gradient = sum.inputs[0];
+    const auto producer = rewriter.producer(gradient);
+    if (!producer || rewriter.readers(gradient).size() != 1) continue;
+    Node changed = rewriter.node(*producer);
+    const auto output = accumulable_output(changed, gradient);
+    if (!output) continue;
+    changed.outputs[*output] = sum.outputs[0];
+    changed.accumulates[*output] = sum.accumulates[0];
+    rewriter.erase(id);
+    rewriter.replace(*producer, std::move(changed));
   }
-  std::erase_if(nodes, [](const Node& node) { return node.op == nullptr; });
+  rewriter.finish();
 }
 
 }  // namespace cloze::passes

@@ -2,7 +2,6 @@
 
 namespace cloze::passes {
 
-using graph::Phase;
 using graph::Value;
 
 Value ComputeCopies::of(Value parameter) {
@@ -13,10 +12,8 @@ Value ComputeCopies::of(Value parameter) {
                            .type = op_.infer(graph_.types({parameter}), attributes_)[0],
                            .role = graph::VariableRole::kComputeCopy,
                            .master = parameter});
-  const Phase phase = graph_.phase();
-  graph_.set_phase(Phase::kRefresh);
+  const auto refresh = graph_.phase_scope(graph::kRefresh);
   graph_.add_into(op_, {parameter}, attributes_, {{copy, false}});
-  graph_.set_phase(phase);
   copies_.emplace(parameter.index, copy);
   return copy;
 }

@@ -50,26 +50,15 @@ class Differentiator {
                      [](Value gradient) { return gradient.valid(); })) {
       return;
     }
-    CLOZE_CHECK(node.op->differentiate != nullptr, "{} has no gradient rule", node.name);
+    CLOZE_CHECK(node.op->differentiate != nullptr, "{} has no gradient rule", node.name());
     std::vector<bool> wanted;
     for (const Value input : node.inputs) wanted.push_back(differentiable_[input.index]);
 
-    const size_t first_new_node = graph_.nodes().size();
+    const auto scope = graph_.scope_of(node);
     const std::vector<Value> input_gradients =
         node.op->differentiate(graph_, {node, output_gradients, wanted});
-    name_new_nodes(first_new_node, node.name);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (wanted[i] && input_gradients[i].valid()) add_gradient(node.inputs[i], input_gradients[i]);
-    }
-  }
-
-  // "bert.encoder.layer.0.output.dense.linear" -> "bert.encoder.layer.0.output.dense.linear_..."
-  void name_new_nodes(size_t first, const std::string& forward_name) {
-    const size_t dot = forward_name.rfind('.');
-    const std::string scope = dot == std::string::npos ? "" : forward_name.substr(0, dot + 1);
-    for (size_t i = first; i < graph_.nodes().size(); ++i) {
-      Node& node = graph_.nodes()[i];
-      node.name = scope + std::string(node.op->name);
     }
   }
 

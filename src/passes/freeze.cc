@@ -19,10 +19,12 @@ class Copier {
 
   Graph copy() && {
     for (const Value input : from_.inputs()) {
-      copies_[input.index] = to_.add_input(from_.info(input).name, from_.type(input));
+      const Value copy = to_.add_input(from_.info(input).name, from_.type(input));
+      to_.info(copy).is_optional = from_.info(input).is_optional;
+      copies_[input.index] = copy;
     }
     for (const Node& node : from_.nodes()) {
-      if (node.phase == graph::Phase::kMicroStep) copy_node(node);
+      if (from_.phases()[node.phase.index] == graph::kMicroStep) copy_node(node);
     }
     for (const Value output : from_.outputs()) {
       to_.mark_output(copies_.at(output.index), from_.info(output).name);
@@ -46,8 +48,8 @@ class Copier {
   void copy_node(const Node& node) {
     std::vector<Value> inputs;
     for (const Value input : node.inputs) inputs.push_back(copy_of(input));
+    const auto scope = to_.scope_of(node);
     const std::vector<Value> outputs = to_.add(*node.op, std::move(inputs), node.attributes);
-    to_.nodes().back().name = node.name;
     for (size_t i = 0; i < outputs.size(); ++i) copies_[node.outputs[i].index] = outputs[i];
   }
 

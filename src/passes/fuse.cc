@@ -1,7 +1,10 @@
 #include "passes/fuse.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "graph/rewriter.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
 #include "ops/vocabulary_loss.h"
@@ -11,21 +14,8 @@ namespace {
 
 using graph::Graph;
 using graph::Node;
-using graph::Value;
-
-Node* producer_of(std::vector<Node>& nodes, Value value) {
-  for (Node& node : nodes) {
-    if (std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end()) {
-      return &node;
-    }
-  }
-  return nullptr;
-}
-
-// Erases the nodes a fusion has emptied (op set to null).
-void erase_emptied(std::vector<Node>& nodes) {
-  std::erase_if(nodes, [](const Node& node) { return node.op == nullptr; });
-}
+using graph::NodeId;
+using graph::Rewriter;
 
 bool is_gradient_of(const Node& gradient, const Node& loss) {
   return gradient.op == &ops::kVocabularyLossGradient &&
@@ -33,39 +23,50 @@ bool is_gradient_of(const Node& gradient, const Node& loss) {
                     gradient.inputs.end());
 }
 
+std::optional<NodeId> gradient_of(const Rewriter& rewriter, const Node& loss) {
+  for (const NodeId reader : rewriter.readers(loss.inputs[0])) {
+    if (is_gradient_of(rewriter.node(reader), loss)) return reader;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void fuse_activations(Graph& graph) {
-  std::vector<Node>& nodes = graph.nodes();
-  for (Node& node : nodes) {
-    if (node.op != &ops::kGelu) continue;
-    Node* linear = producer_of(nodes, node.inputs[0]);
-    if (linear == nullptr || linear->op != &ops::kLinear || linear->outputs.size() != 1) continue;
-    const auto form = std::any_cast<const ops::GeluAttributes&>(node.attributes).form;
-    linear->attributes = ops::LinearAttributes{form};
-    linear->outputs = {node.outputs[0], node.inputs[0]};
-    linear->accumulates = {false, false};
-    node.op = nullptr;
+  Rewriter rewriter(graph);
+  for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
+    const Node& gelu = rewriter.node(id);
+    if (gelu.op != &ops::kGelu) continue;
+    const auto producer = rewriter.producer(gelu.inputs[0]);
+    if (!producer) continue;
+    Node linear = rewriter.node(*producer);
+    if (linear.op != &ops::kLinear || linear.outputs.size() != 1) continue;
+    const auto form = std::any_cast<const ops::GeluAttributes&>(gelu.attributes).form;
+    linear.attributes = ops::LinearAttributes{form};
+    linear.outputs = {gelu.outputs[0], gelu.inputs[0]};
+    linear.accumulates = {false, false};
+    rewriter.erase(id);
+    rewriter.replace(*producer, std::move(linear));
   }
-  erase_emptied(nodes);
+  rewriter.finish();
 }
 
 void fuse_vocabulary_loss(Graph& graph) {
-  std::vector<Node>& nodes = graph.nodes();
-  for (Node& loss : nodes) {
+  Rewriter rewriter(graph);
+  for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
+    Node loss = rewriter.node(id);
     if (loss.op != &ops::kVocabularyLoss) continue;
-    const auto gradient = std::find_if(
-        nodes.begin(), nodes.end(), [&](const Node& node) { return is_gradient_of(node, loss); });
-    if (gradient == nodes.end()) continue;
-    const size_t dot = loss.name.rfind('.') + 1;
-    loss.name = loss.name.substr(0, dot) + std::string(ops::kVocabularyLossWithGradient.name);
+    const auto gradient = gradient_of(rewriter, loss);
+    if (!gradient) continue;
     loss.op = &ops::kVocabularyLossWithGradient;
-    loss.inputs = gradient->inputs;
-    loss.outputs.insert(loss.outputs.end(), gradient->outputs.begin(), gradient->outputs.end());
+    loss.inputs = rewriter.node(*gradient).inputs;
+    const auto& outputs = rewriter.node(*gradient).outputs;
+    loss.outputs.insert(loss.outputs.end(), outputs.begin(), outputs.end());
     loss.accumulates.resize(loss.outputs.size(), false);
-    gradient->op = nullptr;
+    rewriter.erase(*gradient);
+    rewriter.replace(id, std::move(loss));
   }
-  erase_emptied(nodes);
+  rewriter.finish();
 }
 
 }  // namespace cloze::passes

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/rewriter.h"
 #include "ops/linear.h"
 #include "ops/packed_linear.h"
 #include "passes/compute_copies.h"
@@ -12,36 +13,36 @@ namespace {
 
 using graph::Graph;
 using graph::Node;
+using graph::NodeId;
+using graph::Rewriter;
 using graph::Value;
 using ops::PackWeightAttributes;
 
-constexpr int kWeightInput = 1;
-
-bool is_read(const Graph& graph, Value value) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
-    return std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end();
-  });
-}
+constexpr int kWeightInput = 1;  // of linear and of packed_linear
 
 bool is_output(const Graph& graph, Value value) {
   return std::ranges::count(graph.outputs(), value) > 0;
 }
 
-void replace_linear(Graph& graph, Node& node, Value packed, const PackWeightAttributes& packing) {
-  const auto& linear = std::any_cast<const ops::LinearAttributes&>(node.attributes);
-  if (linear.activation) {
-    CLOZE_CHECK(!is_read(graph, node.outputs[1]), "{}: a backward pass reads what it keeps",
-                node.name);
-    node.outputs.pop_back();
-    node.accumulates.pop_back();
+// The node `linear` with its weight packed.
+Node packed_linear(const Rewriter& rewriter, const Graph& graph, Node linear, Value packed,
+                   const PackWeightAttributes& packing) {
+  const auto activation =
+      std::any_cast<const ops::LinearAttributes&>(linear.attributes).activation;
+  if (activation) {
+    CLOZE_CHECK(rewriter.readers(linear.outputs[1]).empty(),
+                "{}: a backward pass reads what it keeps", linear.name());
+    linear.outputs.pop_back();
+    linear.accumulates.pop_back();
   }
-  const int64_t outputs = graph.type(node.inputs[kWeightInput]).shape[0];
+  const int64_t outputs = graph.type(linear.inputs[kWeightInput]).shape[0];
   const bool is_bf16 =
-      packing.layout == ops::WeightLayout::kPairs && !is_output(graph, node.outputs[0]);
-  node.attributes = ops::PackedLinearAttributes{outputs, linear.activation,
-                                                is_bf16 ? packing.dtype : DType::kF32};
-  node.op = &ops::kPackedLinear;
-  node.inputs[kWeightInput] = packed;
+      packing.layout == ops::WeightLayout::kPairs && !is_output(graph, linear.outputs[0]);
+  linear.attributes =
+      ops::PackedLinearAttributes{outputs, activation, is_bf16 ? packing.dtype : DType::kF32};
+  linear.op = &ops::kPackedLinear;
+  linear.inputs[kWeightInput] = packed;
+  return linear;
 }
 
 // Halves of smaller products take as long as what is added to lay them out.
@@ -74,15 +75,19 @@ void add_product(Node& to, const Node& node) {
 }
 
 void join_products(Graph& graph) {
-  std::vector<Node> joined;
-  for (Node& node : graph.nodes()) {
-    if (!joined.empty() && belong_together(graph, joined.back(), node)) {
-      add_product(joined.back(), node);
-    } else {
-      joined.push_back(std::move(node));
+  Rewriter rewriter(graph);
+  NodeId first = 0;
+  for (NodeId id = 1; id < rewriter.num_nodes(); ++id) {
+    if (!belong_together(graph, rewriter.node(first), rewriter.node(id))) {
+      first = id;
+      continue;
     }
+    Node joined = rewriter.node(first);
+    add_product(joined, rewriter.node(id));
+    rewriter.erase(id);
+    rewriter.replace(first, std::move(joined));
   }
-  graph.nodes() = std::move(joined);
+  rewriter.finish();
 }
 
 }  // namespace
@@ -94,15 +99,16 @@ void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
   ComputeCopies weights(graph, ops::kPackWeight, pack, "packed.");
   pack.layout = ops::WeightLayout::kStrassen;
   ComputeCopies strassen_weights(graph, ops::kPackWeight, pack, "packed.");
-  const size_t num_nodes = graph.nodes().size();
-  for (size_t i = 0; i < num_nodes; ++i) {
-    const Node& node = graph.nodes()[i];
+  Rewriter rewriter(graph);
+  for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
+    const Node node = rewriter.node(id);
     if (node.op != &ops::kLinear || graph.type(node.inputs[0]).dtype != DType::kF32) continue;
     const Value weight = node.inputs[kWeightInput];
     const bool strassen = repays_strassen(graph.type(weight).shape, packing);
     const Value packed = (strassen ? strassen_weights : weights).of(weight);
-    replace_linear(graph, graph.nodes()[i], packed, packing);
+    rewriter.replace(id, packed_linear(rewriter, graph, node, packed, packing));
   }
+  rewriter.finish();
   if (packing.layout != ops::WeightLayout::kPairs) join_products(graph);
 }
 

@@ -1,21 +1,24 @@
 #include "passes/precision.h"
 
+#include "graph/rewriter.h"
 #include "ops/embedding.h"
 
 namespace cloze::passes {
 
-using graph::Graph;
 using graph::Node;
+using graph::NodeId;
+using graph::Rewriter;
 
-void use_compute_dtype(Graph& graph, DType dtype) {
+void use_compute_dtype(graph::Graph& graph, DType dtype) {
   if (dtype == DType::kF32) return;
-  for (Node& node : graph.nodes()) {
+  Rewriter rewriter(graph);
+  for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
+    Node node = rewriter.node(id);
     if (node.op == &ops::kEmbedding) node.attributes = ops::EmbeddingAttributes{dtype};
-    const auto types = node.op->infer(graph.types(node.inputs), node.attributes);
-    for (size_t output = 0; output < node.outputs.size(); ++output) {
-      graph.info(node.outputs[output]).type = types[output];
-    }
+    rewriter.replace(id, std::move(node));
+    rewriter.infer_types(id);
   }
+  rewriter.finish();
 }
 
 }  // namespace cloze::passes

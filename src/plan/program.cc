@@ -48,9 +48,9 @@ class Planner {
 
   Program plan() && {
     place_persistent_values();
-    for (const Phase phase : {Phase::kMicroStep, Phase::kUpdate, Phase::kRefresh}) {
-      place_intermediates(phase);
-    }
+    const auto num_phases = static_cast<int32_t>(program_.graph.phases().size());
+    for (int32_t phase = 0; phase < num_phases; ++phase) place_intermediates({phase});
+    program_.phases.resize(program_.graph.phases().size());
     for (const Node& node : program_.graph.nodes()) add_launch(node);
     return std::move(program_);
   }
@@ -108,7 +108,7 @@ class Planner {
   void add_launch(const Node& node) {
     const backend::KernelRequest request = request_of(program_.graph, node, program_.num_threads);
     KernelChoice choice = choose_kernel(backend_, request);
-    Launch launch{.name = node.name,
+    Launch launch{.name = node.name(),
                   .kernel_name = std::move(choice.name),
                   .op = node.op,
                   .kernel = std::move(choice.kernel),
@@ -120,7 +120,7 @@ class Planner {
     }
     const auto workspace = static_cast<int64_t>(launch.kernel->workspace_bytes());
     arena_bytes(Arena::kWorkspace) = std::max(arena_bytes(Arena::kWorkspace), aligned(workspace));
-    program_.phases[static_cast<size_t>(node.phase)].push_back(std::move(launch));
+    program_.phases[static_cast<size_t>(node.phase.index)].push_back(std::move(launch));
   }
 
   const backend::Backend& backend_;

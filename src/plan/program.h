@@ -46,14 +46,11 @@ struct Launch {
 
 struct Program {
   graph::Graph graph;
-  std::array<std::vector<Launch>, graph::kNumPhases> phases;
+  std::vector<std::vector<Launch>> phases;  // as graph.phases()
   std::array<int64_t, kNumArenas> arena_bytes{};
   std::vector<Location> locations;  // by value
   int num_threads = 1;              // that its kernels share the work out to
 
-  const std::vector<Launch>& launches(graph::Phase phase) const {
-    return phases[static_cast<size_t>(phase)];
-  }
   int64_t total_bytes() const;
 };
 

@@ -51,6 +51,13 @@ MemoryBlock& MemoryBlock::operator=(MemoryBlock&& other) noexcept {
   return *this;
 }
 
+void MemoryBlock::set_accessible(bool on) const {
+  if (data_ == nullptr) return;
+  if (::mprotect(data_, bytes_, on ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
+    throw_environment_error("cannot change access to {} bytes: {}", bytes_, std::strerror(errno));
+  }
+}
+
 int64_t private_bytes() { return status_bytes("RssAnon:") + status_bytes("VmSwap:"); }
 int64_t resident_bytes() { return status_bytes("VmRSS:"); }
 int64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }

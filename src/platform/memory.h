@@ -18,6 +18,8 @@ class MemoryBlock {
 
   std::byte* data() const { return data_; }
   size_t size() const { return bytes_; }
+  // Off: whoever touches the bytes stops with a segmentation fault. They keep their values.
+  void set_accessible(bool on) const;
 
  private:
   std::byte* data_ = nullptr;

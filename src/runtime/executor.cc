@@ -3,23 +3,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
-#include <cstring>
+#include <algorithm>
 
 #include "base/error.h"
 
 namespace cloze::runtime {
 namespace {
 
+using backend::DeviceAddress;
+using backend::DeviceMemory;
 using graph::Graph;
 using graph::Node;
+using graph::Value;
 using graph::ValueInfo;
 using graph::ValueKind;
 using graph::VariableRole;
 
 // What a node writes: its outputs, and the inputs that it updates in place.
-std::vector<graph::Value> written_by(const Node& node) {
-  std::vector<graph::Value> written = node.outputs;
+std::vector<Value> written_by(const Node& node) {
+  std::vector<Value> written = node.outputs;
   for (const int input : node.op->mutated_inputs) written.push_back(node.inputs[input]);
   return written;
 }
@@ -30,7 +32,7 @@ std::string describe_output(const ValueInfo& info) {
 
 std::string parameters_read_by(const Graph& graph, const Node& node) {
   std::vector<std::string> names;
-  for (const graph::Value input : node.inputs) {
+  for (const Value input : node.inputs) {
     const ValueInfo& info = graph.info(input);
     if (info.kind != ValueKind::kVariable) continue;
     if (info.role == VariableRole::kParameter) names.push_back(info.name);
@@ -41,82 +43,104 @@ std::string parameters_read_by(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-Executor::Executor(plan::Program program, const BorrowedArenas& borrowed)
-    : program_(std::move(program)) {
-  place_arenas(borrowed);
-  for (int phase = 0; phase < graph::kNumPhases; ++phase) {
-    for (const plan::Launch& launch : program_.phases[phase]) {
+Executor::Executor(plan::Program program, backend::Device& device, const SharedArenas& shared)
+    : program_(std::move(program)),
+      device_(device),
+      stream_(device.make_stream()),
+      is_written_(static_cast<size_t>(program_.graph.num_values()), false) {
+  place_arenas(shared);
+  bind();
+}
+
+void Executor::place_arenas(const SharedArenas& shared) {
+  const auto arena = [&](plan::Arena name) -> auto& { return arenas_[static_cast<size_t>(name)]; };
+  arena(plan::Arena::kParameters) = shared.parameters;
+  arena(plan::Arena::kActivations) = shared.activations;
+  arena(plan::Arena::kWorkspace) = shared.workspace;
+  for (size_t i = 0; i < arenas_.size(); ++i) {
+    const auto bytes = static_cast<size_t>(program_.arena_bytes[i]);
+    if (arenas_[i] == nullptr) arenas_[i] = device_.allocate(bytes);
+    CLOZE_CHECK(arenas_[i]->bytes() >= bytes, "{} bytes of {}, not {}", arenas_[i]->bytes(),
+                name_of(static_cast<plan::Arena>(i)), bytes);
+  }
+}
+
+void Executor::bind() {
+  for (const std::vector<plan::Launch>& launches : program_.phases) {
+    Phase& phase = phases_.emplace_back();
+    for (const plan::Launch& launch : launches) {
       Bound bound{.kernel = launch.kernel.get()};
       for (const plan::Location& input : launch.inputs) bound.inputs.push_back(address(input));
       for (const plan::Location& output : launch.outputs) bound.outputs.push_back(address(output));
-      bound_[phase].push_back(std::move(bound));
+      phase.launches.push_back(std::move(bound));
     }
   }
-}
-
-void Executor::place_arenas(const BorrowedArenas& borrowed) {
-  const auto bytes_of = [&](plan::Arena arena) {
-    return static_cast<size_t>(program_.arena_bytes[static_cast<size_t>(arena)]);
-  };
-  if (!borrowed.parameters.empty()) {
-    CLOZE_CHECK(borrowed.parameters.size() == bytes_of(plan::Arena::kParameters),
-                "{} bytes of parameters, not {}", borrowed.parameters.size(),
-                bytes_of(plan::Arena::kParameters));
-    // Kernels only read inputs.
-    base(plan::Arena::kParameters) = const_cast<std::byte*>(borrowed.parameters.data());
-  }
-  for (const auto& [arena, memory] : {std::pair(plan::Arena::kActivations, borrowed.activations),
-                                      std::pair(plan::Arena::kWorkspace, borrowed.workspace)}) {
-    if (memory.empty()) continue;
-    CLOZE_CHECK(memory.size() >= bytes_of(arena), "{} bytes of {}, not {}", memory.size(),
-                name_of(arena), bytes_of(arena));
-    base(arena) = memory.data();
-  }
-  for (int i = 0; i < plan::kNumArenas; ++i) {
-    if (bases_[i] != nullptr) continue;
-    arenas_[i] = platform::MemoryBlock(static_cast<size_t>(program_.arena_bytes[i]));
-    bases_[i] = arenas_[i].data();
-  }
-}
-
-std::byte* Executor::address(const plan::Location& location) const {
-  return bases_[static_cast<size_t>(location.arena)] + location.offset;
-}
-
-void Executor::run(graph::Phase phase) {
-  using Clock = std::chrono::steady_clock;
-  void* const workspace = base(plan::Arena::kWorkspace);
-  for (Bound& bound : bound_[static_cast<size_t>(phase)]) {
-    const backend::KernelArguments arguments{bound.inputs, bound.outputs, workspace};
-    if (!profiling_) {
-      bound.kernel->run(arguments);
-      continue;
-    }
-    const Clock::time_point start = Clock::now();
-    bound.kernel->run(arguments);
-    bound.seconds += std::chrono::duration<double>(Clock::now() - start).count();
-    ++bound.calls;
-  }
-}
-
-std::optional<NonFiniteOutput> Executor::run_until_non_finite(graph::Phase phase) {
-  void* const workspace = base(plan::Arena::kWorkspace);
-  size_t launch = 0;
   for (const Node& node : graph().nodes()) {
-    if (node.phase != phase) continue;
-    Bound& bound = bound_[static_cast<size_t>(phase)][launch++];
-    bound.kernel->run({bound.inputs, bound.outputs, workspace});
+    std::vector<Value>& inputs = phases_[static_cast<size_t>(node.phase.index)].inputs;
+    std::ranges::copy_if(node.inputs, std::back_inserter(inputs), [&](Value value) {
+      const ValueInfo& info = graph().info(value);
+      return info.kind == ValueKind::kInput && !info.is_optional;
+    });
+  }
+}
+
+DeviceAddress Executor::address(const plan::Location& location) const {
+  return arenas_[static_cast<size_t>(location.arena)]->start() + location.offset;
+}
+
+DeviceAddress Executor::address(Value value) const {
+  return address(program_.locations[static_cast<size_t>(value.index)]);
+}
+
+Executor::Phase& Executor::ready_phase(std::string_view name) {
+  const auto found = graph().find_phase(name);
+  CLOZE_CHECK(found.has_value(), "the program has no phase {}", name);
+  Phase& phase = phases_[static_cast<size_t>(found->index)];
+  if (!phase.inputs_are_written) {
+    for (const Value input : phase.inputs) {
+      CLOZE_CHECK(is_written_[static_cast<size_t>(input.index)],
+                  "phase {} reads {}, which nobody has written", name, graph().info(input).name);
+    }
+    phase.inputs_are_written = true;
+  }
+  return phase;
+}
+
+backend::KernelArguments Executor::arguments_of(const Bound& bound) const {
+  return {bound.inputs, bound.outputs, address({.arena = plan::Arena::kWorkspace, .offset = 0})};
+}
+
+void Executor::run(std::string_view phase) {
+  for (Bound& bound : ready_phase(phase).launches) {
+    profiling_ ? launch_and_time(bound) : stream_->launch(*bound.kernel, arguments_of(bound));
+  }
+}
+
+void Executor::launch_and_time(Bound& bound) {
+  const auto begin = stream_->record();
+  stream_->launch(*bound.kernel, arguments_of(bound));
+  const auto end = stream_->record();
+  bound.seconds += device_.seconds_between(*begin, *end);
+  ++bound.calls;
+}
+
+std::optional<NonFiniteOutput> Executor::run_until_non_finite(std::string_view phase) {
+  auto bound = ready_phase(phase).launches.begin();
+  for (const Node& node : graph().nodes()) {
+    if (graph().phases()[static_cast<size_t>(node.phase.index)] != phase) continue;
+    stream_->launch(*bound->kernel, arguments_of(*bound));
+    ++bound;
     if (auto found = find_non_finite_output(node)) return found;
   }
   return std::nullopt;
 }
 
 std::optional<NonFiniteOutput> Executor::find_non_finite_output(const Node& node) {
-  for (const graph::Value value : written_by(node)) {
+  for (const Value value : written_by(node)) {
     const ValueInfo& info = graph().info(value);
-    const auto element = find_non_finite(bytes(value), info.type.dtype);
+    const auto element = find_non_finite(value);
     if (!element) continue;
-    return NonFiniteOutput{.node = node.name,
+    return NonFiniteOutput{.node = node.name(),
                            .reads = parameters_read_by(graph(), node),
                            .tensor = describe_output(info),
                            .element = *element};
@@ -124,23 +148,58 @@ std::optional<NonFiniteOutput> Executor::find_non_finite_output(const Node& node
   return std::nullopt;
 }
 
-std::span<std::byte> Executor::bytes(graph::Value value) {
-  return {address(program_.locations[value.index]),
-          static_cast<size_t>(program_.graph.type(value).bytes())};
+std::optional<NonFiniteElement> Executor::find_non_finite(Value value) {
+  constexpr int64_t kPartBytes = 1 << 20;
+  const graph::TensorType& type = graph().type(value);
+  std::vector<std::byte> part;
+  for (int64_t offset = 0; offset < type.bytes(); offset += kPartBytes) {
+    part.resize(static_cast<size_t>(std::min(kPartBytes, type.bytes() - offset)));
+    read_part(value, offset, part);
+    auto found = runtime::find_non_finite(part, type.dtype);
+    if (!found) continue;
+    found->index += offset / bytes_of(type.dtype);
+    return found;
+  }
+  return std::nullopt;
+}
+
+void Executor::write(Value value, std::span<const std::byte> bytes) {
+  const ValueInfo& info = graph().info(value);
+  CLOZE_CHECK(std::ssize(bytes) == info.type.bytes(), "{}: {} bytes written to {}", info.name,
+              bytes.size(), info.type.bytes());
+  stream_->copy_in(address(value), bytes);
+  is_written_[static_cast<size_t>(value.index)] = true;
+}
+
+void Executor::read(Value value, std::span<std::byte> bytes) {
+  const ValueInfo& info = graph().info(value);
+  CLOZE_CHECK(std::ssize(bytes) == info.type.bytes(), "{}: {} bytes read of {}", info.name,
+              bytes.size(), info.type.bytes());
+  read_part(value, 0, bytes);
+}
+
+void Executor::read_part(Value value, int64_t offset, std::span<std::byte> bytes) {
+  const ValueInfo& info = graph().info(value);
+  CLOZE_CHECK(offset >= 0 && offset + std::ssize(bytes) <= info.type.bytes(),
+              "{}: bytes {} to {} read of {}", info.name, offset, offset + std::ssize(bytes),
+              info.type.bytes());
+  stream_->copy_out(address(value) + offset, bytes);
 }
 
 void Executor::clear(plan::Arena arena) {
-  platform::MemoryBlock& block = arenas_[static_cast<size_t>(arena)];
-  if (block.size() > 0) std::memset(block.data(), 0, block.size());
+  const DeviceMemory& memory = *arenas_[static_cast<size_t>(arena)];
+  stream_->fill_with_zeros(memory.start(), memory.bytes());
+  if (arena == plan::Arena::kInputs) is_written_.assign(is_written_.size(), true);
 }
 
 std::vector<LaunchProfile> Executor::profile() const {
   std::vector<LaunchProfile> rows;
-  for (int phase = 0; phase < graph::kNumPhases; ++phase) {
-    for (size_t i = 0; i < bound_[phase].size(); ++i) {
+  for (size_t phase = 0; phase < phases_.size(); ++phase) {
+    const std::vector<Bound>& launches = phases_[phase].launches;
+    for (size_t i = 0; i < launches.size(); ++i) {
       const plan::Launch& launch = program_.phases[phase][i];
       rows.push_back({launch.name, launch.op->name, launch.kernel_name, launch.flops,
-                      bound_[phase][i].seconds, bound_[phase][i].calls});
+                      launches[i].seconds, launches[i].calls});
     }
   }
   return rows;

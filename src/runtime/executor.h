@@ -1,27 +1,27 @@
-// Executor: the memory of a program, and the loop that runs its launches.
+// Executor: the memory of a program on a device, and the loop that launches its kernels.
 //
-// Owns one block per arena, zeroed at the start, unless it is given that of somebody else: several
-// executors infer with one copy of the weights, and those that run in turn share the memory of
-// their activations. Nothing is allocated after construction. One thread calls it; kernels use
-// threads inside.
+// Has one block of device memory per arena, zeroed at the start; some may be shared, so that
+// several executors infer with one copy of the weights. Nothing is allocated after construction.
+// Values go in and come out by copy. One thread calls it; kernels use threads inside.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backend/device.h"
 #include "plan/program.h"
-#include "platform/memory.h"
 #include "runtime/non_finite.h"
 
 namespace cloze::runtime {
 
 // Time spent in one launch, over all runs so far.
 struct LaunchProfile {
-  std::string_view name;  // scope and operator
+  std::string_view name;  // module and operator
   std::string_view op;    // operator
   std::string_view kernel_name;
   double flops = 0.0;    // useful operations of one call
@@ -36,23 +36,42 @@ struct BorrowedArenas {
   std::span<std::byte> workspace;    // likewise
 };
 
+// Memory of the same device that several executors use; what is null an executor allocates itself.
+// Parameters are then only read. Of executors that share activations and workspace one runs at a
+// time, and no result outlives the next run of any of them.
+struct SharedArenas {
+  std::shared_ptr<const backend::DeviceMemory> parameters;   // exactly the arena
+  std::shared_ptr<const backend::DeviceMemory> activations;  // at least the arena
+  std::shared_ptr<const backend::DeviceMemory> workspace;    // at least the arena
+};
+
 class Executor {
  public:
-  explicit Executor(plan::Program program, const BorrowedArenas& borrowed = {});
+  Executor(plan::Program program, backend::Device& device, const SharedArenas& shared = {});
 
-  void run(graph::Phase phase);
+  // InternalError for a phase that the graph lacks, and for one that reads an input that nobody has
+  // written yet.
+  void run(std::string_view phase);
   // The same, looking at what each launch writes: stops after the first that writes a number that
   // is not finite.
-  std::optional<NonFiniteOutput> run_until_non_finite(graph::Phase phase);
+  std::optional<NonFiniteOutput> run_until_non_finite(std::string_view phase);
 
-  // The bytes of a value. Inputs and variables at any time; outputs until the next run.
-  std::span<std::byte> bytes(graph::Value value);
-  void clear(plan::Arena arena);  // sets the whole arena to zero
+  // A whole value, row by row. Inputs and variables at any time; outputs may be read until the next
+  // run. InternalError when the sizes differ.
+  void write(graph::Value value, std::span<const std::byte> bytes);
+  void read(graph::Value value, std::span<std::byte> bytes);
+  // The same for the part that begins at `offset`, in bytes.
+  void read_part(graph::Value value, int64_t offset, std::span<std::byte> bytes);
+  // The first element that is not finite; looks at a little of it at a time.
+  std::optional<NonFiniteElement> find_non_finite(graph::Value value);
+  // Sets the whole arena to zero; inputs then count as written.
+  void clear(plan::Arena arena);
 
   const plan::Program& program() const { return program_; }
   const graph::Graph& graph() const { return program_.graph; }
+  backend::Device& device() const { return device_; }
 
-  // Profiling costs two clock readings per launch; off by default.
+  // Profiling costs two events per launch; off by default.
   void set_profiling(bool on) { profiling_ = on; }
   std::vector<LaunchProfile> profile() const;
 
@@ -60,21 +79,32 @@ class Executor {
   // A launch with its addresses resolved.
   struct Bound {
     backend::Kernel* kernel;
-    std::vector<void*> inputs;
-    std::vector<void*> outputs;
+    std::vector<backend::DeviceAddress> inputs;
+    std::vector<backend::DeviceAddress> outputs;
     double seconds = 0.0;
     int64_t calls = 0;
   };
+  struct Phase {
+    std::vector<Bound> launches;
+    std::vector<graph::Value> inputs;  // that it reads and the host has to write
+    bool inputs_are_written = false;
+  };
 
-  void place_arenas(const BorrowedArenas& borrowed);
-  std::byte*& base(plan::Arena arena) { return bases_[static_cast<size_t>(arena)]; }
-  std::byte* address(const plan::Location& location) const;
+  void place_arenas(const SharedArenas& shared);
+  void bind();
+  backend::DeviceAddress address(const plan::Location& location) const;
+  backend::DeviceAddress address(graph::Value value) const;
+  Phase& ready_phase(std::string_view name);
+  backend::KernelArguments arguments_of(const Bound& bound) const;
+  void launch_and_time(Bound& bound);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
   plan::Program program_;
-  std::array<platform::MemoryBlock, plan::kNumArenas> arenas_;
-  std::array<std::byte*, plan::kNumArenas> bases_{};
-  std::array<std::vector<Bound>, graph::kNumPhases> bound_;
+  backend::Device& device_;
+  std::unique_ptr<backend::Stream> stream_;
+  std::array<std::shared_ptr<const backend::DeviceMemory>, plan::kNumArenas> arenas_;
+  std::vector<Phase> phases_;     // as graph().phases()
+  std::vector<bool> is_written_;  // by value: an input the host has written
   bool profiling_ = false;
 };
 

@@ -39,7 +39,7 @@ TEST(NonFinite, OfBfloat16AndIntegers) {
 // a + a, then that + b: the host writes finite numbers whose sums overflow.
 class Sums : public testing::Test {
  protected:
-  Sums() : session_(make_graph(), {.backend = "cpu", .num_threads = 1}) {}
+  Sums() : session_(make_graph(), {.device = "cpu", .num_threads = 1}) {}
 
   static graph::Graph make_graph() {
     graph::Graph graph;
@@ -57,10 +57,11 @@ class Sums : public testing::Test {
 
   std::optional<NonFiniteOutput> find(float a, float weight) {
     session_.clear(plan::Arena::kMetrics);
-    for (float& value : session_.values<float>("a")) value = 1.0f;
-    session_.values<float>("a")[2] = a;
-    session_.values<float>("weight")[2] = weight;
-    return session_.executor().run_until_non_finite(graph::Phase::kMicroStep);
+    const std::vector<float> input = {1.0f, 1.0f, a, 1.0f};
+    const std::vector<float> weights = {0.0f, 0.0f, weight, 0.0f};
+    session_.write<float>("a", input);
+    session_.write<float>("weight", weights);
+    return session_.executor().run_until_non_finite(graph::kMicroStep);
   }
 
   engine::Session session_;
@@ -68,7 +69,7 @@ class Sums : public testing::Test {
 
 TEST_F(Sums, TheFirstOperatorIsNamed) {
   EXPECT_FALSE(find(1.0f, 2.0f));
-  EXPECT_EQ(session_.values<float>("total")[2], 4.0f) << "it runs as ever";
+  EXPECT_EQ(session_.read<float>("total")[2], 4.0f) << "it runs as ever";
 
   const auto first = find(3e38f, 0.0f);
   ASSERT_TRUE(first);
@@ -84,9 +85,24 @@ TEST_F(Sums, TheFirstOperatorIsNamed) {
   EXPECT_EQ(second->reads, "weight");
 }
 
+// An executor copies a part of a value at a time.
+TEST(NonFinite, IsFoundInTheLastPart) {
+  constexpr int64_t kCount = (3 << 18) + 5;
+  graph::Graph graph;
+  const auto weight = graph.add_parameter("weight", {kCount}, graph::Init::zeros());
+  engine::Session session(std::move(graph), {.num_threads = 1});
+  EXPECT_FALSE(session.executor().find_non_finite(weight));
+  std::vector<float> values(kCount, 1.0f);
+  values.back() = kInfinity;
+  session.write<float>("weight", values);
+  const auto found = session.executor().find_non_finite(weight);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->index, kCount - 1);
+}
+
 TEST_F(Sums, AVariableIsNamed) {
   ASSERT_FALSE(find(1e38f, 0.0f)) << "2e38 in total";
-  const auto again = session_.executor().run_until_non_finite(graph::Phase::kMicroStep);
+  const auto again = session_.executor().run_until_non_finite(graph::kMicroStep);
   ASSERT_TRUE(again) << "the total is over what f32 holds";
   EXPECT_EQ(again->tensor, "total");
 }

@@ -33,10 +33,10 @@ struct TextFile {
   std::string text;
 };
 
-// All that goes into a checkpoint. The bytes of the tensors stay where they are while it is saved.
+// All that goes into a checkpoint. Tensors are read while it is saved.
 struct CheckpointContent {
-  std::vector<formats::TensorView> model;      // Hugging Face's names
-  std::vector<formats::TensorView> optimizer;  // names are the caller's
+  std::vector<formats::TensorSource> model;      // Hugging Face's names
+  std::vector<formats::TensorSource> optimizer;  // names are the caller's
   TrainingState state;
   std::vector<TextFile> files;       // of the Hugging Face folder, and the training configuration
   std::vector<StepMetrics> history;  // goes into trainer_state.json

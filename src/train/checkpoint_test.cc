@@ -25,14 +25,14 @@ class CheckpointTest : public testing::Test {
   CheckpointContent content(int64_t step) {
     weight_ = {static_cast<float>(step), 0.5f};
     moment_ = {0.25f, -1.0f};
-    return {.model = {view("weight", weight_)},
-            .optimizer = {view("weight.first_moment", moment_)},
+    return {.model = {source("weight", weight_)},
+            .optimizer = {source("weight.first_moment", moment_)},
             .state = {.step = step, .total_steps = 100, .samples = step * 8, .seed = 1234},
             .files = {{"config.json", "{}\n"}}};
   }
-  static formats::TensorView view(const char* name, const std::vector<float>& values) {
-    return {name, DType::kF32, Shape{static_cast<int64_t>(values.size())},
-            std::as_bytes(std::span(values))};
+  static formats::TensorSource source(const char* name, const std::vector<float>& values) {
+    return formats::source_of({name, DType::kF32, Shape{static_cast<int64_t>(values.size())},
+                               std::as_bytes(std::span(values))});
   }
   std::vector<std::string> names() const {
     std::vector<std::string> names;
@@ -180,7 +180,7 @@ TEST_F(CheckpointTest, RefusesBeforeWritingWhenSpaceIsShort) {
   store.save(content(10));
   CheckpointContent huge = content(20);
   // Never read: the check comes first.
-  huge.model[0].bytes = std::span(huge.model[0].bytes.data(), size_t{1} << 60);
+  huge.model[0].shape = Shape{int64_t{1} << 58};
   try {
     store.save(huge);
     FAIL() << "no error";

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <vector>
 
 namespace cloze::train {
 namespace {
@@ -41,7 +42,7 @@ std::optional<std::string> find_non_finite_in(engine::Session& session,
                                               const std::vector<Value>& values) {
   for (const Value value : values) {
     const graph::ValueInfo& info = session.graph().info(value);
-    const auto element = runtime::find_non_finite(session.bytes(info.name), info.type.dtype);
+    const auto element = session.executor().find_non_finite(value);
     if (element) return fmt::format("{} ({})", info.name, describe(*element));
   }
   return std::nullopt;
@@ -49,7 +50,7 @@ std::optional<std::string> find_non_finite_in(engine::Session& session,
 
 double gradient_norm(engine::Session& session, Value gradient) {
   double squares = 0.0;
-  for (const float value : session.values<float>(session.graph().info(gradient).name)) {
+  for (const float value : session.read<float>(session.graph().info(gradient).name)) {
     squares += static_cast<double>(value) * value;
   }
   return std::sqrt(squares);

@@ -3,14 +3,6 @@
 #include "models/hugging_face_config.h"
 
 namespace cloze::train {
-namespace {
-
-const char* name_of(optim::OptimizerKind kind) {
-  return kind == optim::OptimizerKind::kLamb ? "lamb" : "adamw";
-}
-
-}  // namespace
-
 nlohmann::json run_identity(const TrainingOptions& options) {
   const models::BertConfig& model = options.step.model;
   return {{"vocab_size", model.vocab_size},
@@ -32,7 +24,7 @@ nlohmann::json run_identity(const TrainingOptions& options) {
           {"labels", options.step.head.labels},
           {"global_batch_size", options.global_batch_size},
           {"seed", options.seed},
-          {"optimizer", name_of(options.step.optimizer.kind)},
+          {"optimizer", optim::optimizer_named(options.step.optimizer.name).name},
           {"data", options.dataset->fingerprint()}};
 }
 

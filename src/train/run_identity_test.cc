@@ -24,7 +24,7 @@ std::string differences(const nlohmann::json& stored, const nlohmann::json& curr
 TEST(RunIdentityTest, NamesWhatDiffersWithBothValues) {
   TrainingOptions other = options();
   other.step.model.hidden_dropout_prob = 0.2;
-  other.step.optimizer.kind = optim::OptimizerKind::kAdamW;
+  other.step.optimizer.name = "adamw";
   other.seed = 5;
   EXPECT_EQ(
       differences(run_identity(options()), run_identity(other)),

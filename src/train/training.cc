@@ -30,19 +30,15 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
-std::vector<std::byte> zeros_for(const std::vector<models::AbsentBias>& biases) {
-  int64_t most = 0;
-  for (const models::AbsentBias& bias : biases) most = std::max(most, bias.size);
-  return std::vector<std::byte>(static_cast<size_t>(most) * sizeof(float));
-}
-
-void append_zeros(const std::vector<models::AbsentBias>& biases, std::span<const std::byte> zeros,
-                  std::vector<formats::TensorView>& tensors) {
+void append_zeros(const std::vector<models::AbsentBias>& biases,
+                  std::vector<formats::TensorSource>& tensors) {
   for (const models::AbsentBias& bias : biases) {
     tensors.push_back({.name = bias.name,
                        .dtype = DType::kF32,
                        .shape = Shape{bias.size},
-                       .bytes = zeros.first(static_cast<size_t>(bias.size) * sizeof(float))});
+                       .read = [](int64_t, std::span<std::byte> target) {
+                         std::ranges::fill(target, std::byte{0});
+                       }});
   }
 }
 
@@ -294,10 +290,8 @@ void Training::evaluate() {
 void Training::save() {
   if (last_saved_step_ == state_.step) return;
   require_finite_gradients();
-  std::vector<formats::TensorView> model = tensors(VariableRole::kParameter);
-  const auto biases = models::absent_biases(options_.step.model, options_.step.head.kind);
-  const std::vector<std::byte> zeros = zeros_for(biases);
-  append_zeros(biases, zeros, model);
+  std::vector<formats::TensorSource> model = tensors(VariableRole::kParameter);
+  append_zeros(models::absent_biases(options_.step.model, options_.step.head.kind), model);
   CheckpointContent content{.model = std::move(model),
                             .optimizer = tensors(VariableRole::kOptimizerState),
                             .state = state_,
@@ -314,17 +308,19 @@ void Training::save() {
   notice_(fmt::format("saved {}", path.string()));
 }
 
-std::vector<formats::TensorView> Training::tensors(VariableRole role) {
+std::vector<formats::TensorSource> Training::tensors(VariableRole role) {
   engine::Session& session = step_.session();
-  std::vector<formats::TensorView> views;
+  std::vector<formats::TensorSource> sources;
   for (const graph::Value value : session.graph().variables(role)) {
     const graph::ValueInfo& info = session.graph().info(value);
-    views.push_back({.name = info.name,
-                     .dtype = info.type.dtype,
-                     .shape = info.type.shape,
-                     .bytes = session.bytes(info.name)});
+    sources.push_back({.name = info.name,
+                       .dtype = info.type.dtype,
+                       .shape = info.type.shape,
+                       .read = [&session, value](int64_t offset, std::span<std::byte> target) {
+                         session.executor().read_part(value, offset, target);
+                       }});
   }
-  return views;
+  return sources;
 }
 
 }  // namespace cloze::train

@@ -88,7 +88,7 @@ class Training {
   bool is_evaluation_due() const;
   void evaluate();
   void save();
-  std::vector<formats::TensorView> tensors(graph::VariableRole role);
+  std::vector<formats::TensorSource> tensors(graph::VariableRole role);
 
   TrainingOptions options_;
   Notice notice_;

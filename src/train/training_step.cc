@@ -14,7 +14,6 @@ namespace cloze::train {
 namespace {
 
 using graph::Graph;
-using graph::Phase;
 using graph::Value;
 using graph::VariableRole;
 
@@ -105,15 +104,15 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   session_.clear(plan::Arena::kMetrics);
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     inference::write_micro_batch(session_, micro_batch);
-    session_.run(Phase::kMicroStep);
+    session_.run(graph::kMicroStep);
   }
   StepResult result;
   for (const LossTerm& term : terms_) {
     LossValue& value = result.losses.emplace_back(
-        LossValue{.name = term.name, .loss = session_.values<float>(term.name + "_loss")[0]});
+        LossValue{.name = term.name, .loss = session_.read_scalar<float>(term.name + "_loss")});
     if (term.has_accuracy) {
       value.accuracy =
-          session_.values<float>(term.name + "_correct")[0] * inverse(count_of(term, batch));
+          session_.read_scalar<float>(term.name + "_correct") * inverse(count_of(term, batch));
     }
   }
   return result;
@@ -122,14 +121,14 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
 void TrainingStep::update(int64_t step, double learning_rate) {
   session_.write_scalar("learning_rate", static_cast<float>(learning_rate));
   session_.write_scalar("update_index", static_cast<int32_t>(step + 1));
-  session_.run(Phase::kUpdate);
+  session_.run(graph::kUpdate);
 }
 
 StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double learning_rate) {
   StepResult result = accumulate(batch, step);
   update(step, learning_rate);
-  result.gradient_norm = session_.values<float>("gradient_norm")[0];
-  result.update_is_finite = std::isfinite(session_.values<float>("update_check")[0]);
+  result.gradient_norm = session_.read_scalar<float>("gradient_norm");
+  result.update_is_finite = std::isfinite(session_.read_scalar<float>("update_check"));
   if (result.update_is_finite) session_.clear(plan::Arena::kGradients);
   return result;
 }
@@ -142,9 +141,9 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
   runtime::Executor& executor = session_.executor();
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     inference::write_micro_batch(session_, micro_batch);
-    if (auto found = executor.run_until_non_finite(Phase::kMicroStep)) return found;
+    if (auto found = executor.run_until_non_finite(graph::kMicroStep)) return found;
   }
-  return executor.run_until_non_finite(Phase::kUpdate);
+  return executor.run_until_non_finite(graph::kUpdate);
 }
 
 }  // namespace cloze::train

@@ -122,13 +122,13 @@ size_t Attention::workspace_bytes() const {
   return scratch_bytes_ * static_cast<size_t>(sizes_.num_threads);
 }
 
-void Attention::run(const KernelArguments& arguments) {
+void Attention::run(const KernelArguments& arguments, Stream&) {
   const AttentionTensors tensors{arguments.input<void>(0), arguments.input<void>(1),
                                  arguments.input<void>(2), arguments.output<void>(0),
                                  arguments.output<float>(1)};
   AttentionRun run{arguments.input<int32_t>(3), arguments.input<int32_t>(4)};
   run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(5));
-  run.workspace = static_cast<char*>(arguments.workspace);
+  run.workspace = arguments.workspace.as<char>();
   run.scratch_bytes = scratch_bytes_;
   for_each_head(sizes_, run, [&](const AttentionHead& head) { attend(tensors, head); });
   const int64_t used = used_slots(sizes_, run.sequence_starts);

@@ -102,7 +102,7 @@ struct AttentionTensors {
 class Attention : public Kernel {
  public:
   size_t workspace_bytes() const override;
-  void run(const KernelArguments& arguments) override;
+  void run(const KernelArguments& arguments, Stream&) override;
 
  protected:
   // scratch_bytes: of a head, given its sizes.

@@ -240,14 +240,14 @@ class AttentionGradient final : public Kernel {
     return scratch_bytes_ * static_cast<size_t>(sizes_.num_threads);
   }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     AttentionGradientTensors tensors{
         arguments.input<void>(0),  arguments.input<void>(1),  arguments.input<void>(2),
         arguments.input<void>(3),  arguments.input<void>(4),  arguments.input<float>(5),
         arguments.output<void>(0), arguments.output<void>(1), arguments.output<void>(2)};
     AttentionRun run{arguments.input<int32_t>(6), arguments.input<int32_t>(7)};
     run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(8));
-    run.workspace = static_cast<char*>(arguments.workspace);
+    run.workspace = arguments.workspace.as<char>();
     run.scratch_bytes = scratch_bytes_;
     for_each_head(sizes_, run, [&](const AttentionHead& head) {
       HWY_DYNAMIC_DISPATCH(differentiate_head)(sizes_, tensors, head);

@@ -3,6 +3,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/matmul.h"
 #include "backend/cpu/packed_linear.h"
+#include "backend/host/host_device.h"
 #include "backend/reference/backend.h"
 #include "ops/attention.h"
 #include "ops/cross_entropy.h"
@@ -74,8 +75,17 @@ class CpuBackend final : public Backend {
   }
 
   std::string_view name() const override { return "cpu"; }
-  int64_t panel_columns() const override { return weight_panel_columns(); }
-  bool multiplies_bf16() const override { return !refuse_native_bf16(); }
+  // bf16 weights lie in pairs where the processor multiplies them itself: there it is faster.
+  ops::PackWeightAttributes weight_layout(const WeightLayoutRequest& request) const override {
+    ops::PackWeightAttributes layout{.panel_columns = weight_panel_columns(),
+                                     .dtype = request.precision};
+    if (request.precision == DType::kBF16 && !refuse_native_bf16()) {
+      layout.layout = ops::WeightLayout::kPairs;
+    } else if (request.strassen) {
+      layout.layout = ops::WeightLayout::kStrassen;
+    }
+    return layout;
+  }
 
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     for (const TableRow& row : table_) {
@@ -93,6 +103,11 @@ class CpuBackend final : public Backend {
 const Backend& backend() {
   static const CpuBackend backend;
   return backend;
+}
+
+Device& device() {
+  static host::HostDevice device(backend());
+  return device;
 }
 
 }  // namespace cloze::backend::cpu

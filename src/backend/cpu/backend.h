@@ -2,10 +2,11 @@
 // products by oneDNN; whatever these refuse is served by the reference kernels.
 #pragma once
 
-#include "backend/kernel.h"
+#include "backend/device.h"
 
 namespace cloze::backend::cpu {
 
 const Backend& backend();
+Device& device();
 
 }  // namespace cloze::backend::cpu

@@ -6,6 +6,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/cross_entropy.cc"
@@ -126,19 +127,13 @@ void Gradient(const KernelRequest& request, const KernelArguments& arguments) {
 }
 
 void CrossEntropyLoss(const KernelRequest& request, const KernelArguments& arguments) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    Loss<bfloat16>(request, arguments);
-  } else {
-    Loss<float>(request, arguments);
-  }
+  with_storage(request.inputs[0].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { Loss<T>(request, arguments); });
 }
 
 void CrossEntropyGradient(const KernelRequest& request, const KernelArguments& arguments) {
-  if (request.inputs[1].dtype == DType::kBF16) {
-    Gradient<bfloat16>(request, arguments);
-  } else {
-    Gradient<float>(request, arguments);
-  }
+  with_storage(request.inputs[1].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { Gradient<T>(request, arguments); });
 }
 
 }  // namespace

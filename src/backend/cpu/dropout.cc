@@ -2,6 +2,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/dropout.cc"
@@ -39,11 +40,9 @@ void DropRows(const KernelRequest& request, const KernelArguments& arguments, Pa
 
 void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
                  float* multipliers) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    DropRows<bfloat16>(request, arguments, rows, multipliers);
-  } else {
-    DropRows<float>(request, arguments, rows, multipliers);
-  }
+  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    DropRows<T>(request, arguments, rows, multipliers);
+  });
 }
 
 }  // namespace

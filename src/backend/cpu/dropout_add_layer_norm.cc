@@ -5,6 +5,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/dropout_add_layer_norm.cc"
@@ -63,11 +64,9 @@ void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& ar
 
 void DropoutAddLayerNormRows(const KernelRequest& request, const KernelArguments& arguments,
                              Part rows, float* multipliers) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    AddAndNormalizeRows<bfloat16>(request, arguments, rows, multipliers);
-  } else {
-    AddAndNormalizeRows<float>(request, arguments, rows, multipliers);
-  }
+  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    AddAndNormalizeRows<T>(request, arguments, rows, multipliers);
+  });
 }
 
 // dresidual = dz, dx = dz through the mask. multipliers [channels] is scratch.
@@ -116,11 +115,9 @@ void GradientOfRows(const KernelRequest& request, const KernelArguments& argumen
 
 void DropoutAddLayerNormGradientRows(const KernelRequest& request, const KernelArguments& arguments,
                                      Part rows, float* sums, float* multipliers) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    GradientOfRows<bfloat16>(request, arguments, rows, sums, multipliers);
-  } else {
-    GradientOfRows<float>(request, arguments, rows, sums, multipliers);
-  }
+  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    GradientOfRows<T>(request, arguments, rows, sums, multipliers);
+  });
 }
 
 }  // namespace
@@ -158,16 +155,16 @@ class GradientKernel final : public Kernel {
     return sums_.workspace_bytes() + multiplier_bytes() * std::max(request_.num_threads, 1);
   }
 
-  void run(const KernelArguments& arguments) override {
-    char* scratch = static_cast<char*>(arguments.workspace) + sums_.workspace_bytes();
-    sums_.for_each_chunk(arguments.workspace, [&](const Part& rows, float* sums) {
+  void run(const KernelArguments& arguments, Stream&) override {
+    char* scratch = arguments.workspace.as<char>() + sums_.workspace_bytes();
+    sums_.for_each_chunk(arguments.workspace.as<void>(), [&](const Part& rows, float* sums) {
       void* multipliers = scratch + multiplier_bytes() * rows.thread;
       HWY_DYNAMIC_DISPATCH(DropoutAddLayerNormGradientRows)
       (request_, arguments, rows, sums, static_cast<float*>(multipliers));
     });
-    sums_.finish(arguments.workspace,
+    sums_.finish(arguments.workspace.as<void>(),
                  {arguments.output<float>(2), 0, channels_, request_.accumulates[2]});
-    sums_.finish(arguments.workspace,
+    sums_.finish(arguments.workspace.as<void>(),
                  {arguments.output<float>(3), channels_, channels_, request_.accumulates[3]});
   }
 

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/elementwise.cc"
@@ -41,11 +42,8 @@ void AccumulatePart(const KernelArguments& arguments, Part part) {
 }
 
 void AddElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    AddPart<bfloat16>(arguments, part);
-  } else {
-    AddPart<float>(arguments, part);
-  }
+  with_storage(request.inputs[0].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { AddPart<T>(arguments, part); });
 }
 
 template <class T>
@@ -55,11 +53,8 @@ void AccumulateAs(const KernelRequest& request, const KernelArguments& arguments
 }
 
 void AccumulateElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    AccumulateAs<bfloat16>(request, arguments, part);
-  } else {
-    AccumulateAs<float>(request, arguments, part);
-  }
+  with_storage(request.inputs[0].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { AccumulateAs<T>(request, arguments, part); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/embedding.cc"
@@ -32,11 +33,8 @@ void SumRows(const KernelArguments& arguments, int64_t channels, Part rows) {
 
 void EmbeddingRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
   const int64_t channels = request.outputs[0].shape[1];
-  if (request.outputs[0].dtype == DType::kBF16) {
-    SumRows<bfloat16>(arguments, channels, rows);
-  } else {
-    SumRows<float>(arguments, channels, rows);
-  }
+  with_storage(request.outputs[0].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { SumRows<T>(arguments, channels, rows); });
 }
 
 // Adds dy to the rows of the three tables, for a range of channels. Rows are added in order, so
@@ -66,11 +64,9 @@ void EmbeddingGradientChannels(const KernelRequest& request, const KernelArgumen
   const int64_t channels = request.inputs[0].shape[1];
   const int64_t num_sequences = request.inputs[4].shape[0] - 1;
   const int64_t rows = arguments.input<int32_t>(4)[num_sequences];
-  if (request.inputs[0].dtype == DType::kBF16) {
-    AddToTables<bfloat16>(arguments, channels, rows, range);
-  } else {
-    AddToTables<float>(arguments, channels, rows, range);
-  }
+  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    AddToTables<T>(arguments, channels, rows, range);
+  });
 }
 
 }  // namespace
@@ -99,7 +95,7 @@ class GradientKernel final : public Kernel {
  public:
   explicit GradientKernel(const KernelRequest& request) : request_(request) {}
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     for (size_t table = 0; table < 3; ++table) {
       if (!request_.accumulates[table]) clear(arguments.output<float>(table), table);
     }

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/gather_rows.cc"
@@ -27,20 +28,14 @@ void AddRow(DType dtype, const void* row, int64_t channels, float* sum) {
       StoreFloats(d, total, sum + i, part);
     });
   };
-  if (dtype == DType::kBF16) {
-    add(static_cast<const bfloat16*>(row));
-  } else {
-    add(static_cast<const float*>(row));
-  }
+  with_storage(dtype, [&]<class T>(Storage<T>) HWY_ATTR { add(static_cast<const T*>(row)); });
 }
 
 void StoreRow(DType dtype, const float* sum, int64_t channels, void* row) {
   const auto copy = [](FloatVector v) HWY_ATTR { return v; };
-  if (dtype == DType::kBF16) {
-    MapFloats(FloatTag(), channels, sum, static_cast<bfloat16*>(row), copy);
-  } else {
-    MapFloats(FloatTag(), channels, sum, static_cast<float*>(row), copy);
-  }
+  with_storage(dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    MapFloats(FloatTag(), channels, sum, static_cast<T*>(row), copy);
+  });
 }
 
 }  // namespace
@@ -86,10 +81,10 @@ class ScatterKernel final : public Kernel {
     return list_bytes() + sum_bytes() * num_workers(work_);
   }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const Lists lists = list_entries(arguments);
     for_each_part(work_, [&](const Part& part) {
-      char* sums = static_cast<char*>(arguments.workspace) + list_bytes();
+      char* sums = arguments.workspace.as<char>() + list_bytes();
       float* sum = reinterpret_cast<float*>(sums + sum_bytes() * part.thread);
       for (int64_t row = part.begin; row < part.end; ++row) write_row(arguments, lists, row, sum);
     });
@@ -110,8 +105,8 @@ class ScatterKernel final : public Kernel {
   }
 
   Lists list_entries(const KernelArguments& arguments) const {
-    const Lists lists{static_cast<int32_t*>(arguments.workspace),
-                      static_cast<int32_t*>(arguments.workspace) + rows_};
+    const Lists lists{arguments.workspace.as<int32_t>(),
+                      arguments.workspace.as<int32_t>() + rows_};
     std::fill(lists.first, lists.first + rows_, -1);
     for (int64_t entry = entries_; entry-- > 0;) {
       int32_t& first = lists.first[arguments.input<int32_t>(1)[entry]];

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/gelu.cc"
@@ -41,23 +42,17 @@ void Backward(const GeluRun& run, const T* dy, const T* x, T* dx) {
 }
 
 void GeluForward(const GeluRun& run, const void* x, void* y) {
-  if (run.dtype == DType::kBF16) {
-    Forward(run, static_cast<const bfloat16*>(x), static_cast<bfloat16*>(y));
-  } else if (run.y_dtype == DType::kBF16) {
-    Forward(run, static_cast<const float*>(x), static_cast<bfloat16*>(y));
-  } else {
-    Forward(run, static_cast<const float*>(x), static_cast<float*>(y));
-  }
+  with_storage(run.dtype, [&]<class X>(Storage<X>) HWY_ATTR {
+    with_storage(run.y_dtype, [&]<class Y>(Storage<Y>) HWY_ATTR {
+      Forward(run, static_cast<const X*>(x), static_cast<Y*>(y));
+    });
+  });
 }
 
 void GeluBackward(const GeluRun& run, const void* dy, const void* x, void* dx) {
-  if (run.dtype == DType::kBF16) {
-    Backward(run, static_cast<const bfloat16*>(dy), static_cast<const bfloat16*>(x),
-             static_cast<bfloat16*>(dx));
-  } else {
-    Backward(run, static_cast<const float*>(dy), static_cast<const float*>(x),
-             static_cast<float*>(dx));
-  }
+  with_storage(run.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    Backward(run, static_cast<const T*>(dy), static_cast<const T*>(x), static_cast<T*>(dx));
+  });
 }
 
 }  // namespace
@@ -87,16 +82,16 @@ char* element(void* tensor, DType dtype, int64_t i) {
 void run_forward(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
                  void*) {
   const GeluRun run = run_of(request, part);
-  gelu_elements(run, element(arguments.inputs[0], run.dtype, part.begin),
-                element(arguments.outputs[0], run.dtype, part.begin));
+  gelu_elements(run, element(arguments.input<void>(0), run.dtype, part.begin),
+                element(arguments.output<void>(0), run.dtype, part.begin));
 }
 
 void run_gradient(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
                   void*) {
   const GeluRun run = run_of(request, part);
-  gelu_gradient_elements(run, element(arguments.inputs[0], run.dtype, part.begin),
-                         element(arguments.inputs[1], run.dtype, part.begin),
-                         element(arguments.outputs[0], run.dtype, part.begin));
+  gelu_gradient_elements(run, element(arguments.input<void>(0), run.dtype, part.begin),
+                         element(arguments.input<void>(1), run.dtype, part.begin),
+                         element(arguments.output<void>(0), run.dtype, part.begin));
 }
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {

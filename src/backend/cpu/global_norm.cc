@@ -52,8 +52,8 @@ class GlobalNormKernel final : public Kernel {
 
   size_t workspace_bytes() const override { return blocks_.size() * sizeof(double); }
 
-  void run(const KernelArguments& arguments) override {
-    double* sums = static_cast<double*>(arguments.workspace);
+  void run(const KernelArguments& arguments, Stream&) override {
+    double* sums = arguments.workspace.as<double>();
     const auto num_blocks = static_cast<int64_t>(blocks_.size());
     for_each_item(num_blocks, num_threads_, [&](int64_t i, int) {
       const Block& block = blocks_[static_cast<size_t>(i)];
@@ -82,7 +82,7 @@ class GradientScaleKernel final : public Kernel {
       : max_norm_(request.attributes_as<ops::GradientScaleAttributes>().max_norm),
         num_inputs_(request.inputs.size()) {}
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const double norm = *arguments.input<float>(0);
     double scale = 1.0;
     if (max_norm_ > 0.0) scale = max_norm_ / std::max(norm, max_norm_);

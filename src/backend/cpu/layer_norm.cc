@@ -5,6 +5,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/layer_norm.cc"
@@ -57,20 +58,15 @@ void GradientOfRows(const KernelRequest& request, const KernelArguments& argumen
 }
 
 void LayerNormRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    NormalizeRows<bfloat16>(request, arguments, rows);
-  } else {
-    NormalizeRows<float>(request, arguments, rows);
-  }
+  with_storage(request.inputs[0].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { NormalizeRows<T>(request, arguments, rows); });
 }
 
 void LayerNormGradientRows(const KernelRequest& request, const KernelArguments& arguments,
                            Part rows, float* sums) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    GradientOfRows<bfloat16>(request, arguments, rows, sums);
-  } else {
-    GradientOfRows<float>(request, arguments, rows, sums);
-  }
+  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    GradientOfRows<T>(request, arguments, rows, sums);
+  });
 }
 
 }  // namespace
@@ -103,13 +99,13 @@ class GradientKernel final : public Kernel {
 
   size_t workspace_bytes() const override { return sums_.workspace_bytes(); }
 
-  void run(const KernelArguments& arguments) override {
-    sums_.for_each_chunk(arguments.workspace, [&](const Part& rows, float* sums) {
+  void run(const KernelArguments& arguments, Stream&) override {
+    sums_.for_each_chunk(arguments.workspace.as<void>(), [&](const Part& rows, float* sums) {
       HWY_DYNAMIC_DISPATCH(LayerNormGradientRows)(request_, arguments, rows, sums);
     });
-    sums_.finish(arguments.workspace,
+    sums_.finish(arguments.workspace.as<void>(),
                  {arguments.output<float>(1), 0, channels_, request_.accumulates[1]});
-    sums_.finish(arguments.workspace,
+    sums_.finish(arguments.workspace.as<void>(),
                  {arguments.output<float>(2), channels_, channels_, request_.accumulates[2]});
   }
 

@@ -106,7 +106,7 @@ class Linear final : public Kernel {
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const Shape& x = request_.inputs[0].shape;
     const int64_t N = request_.inputs[1].shape[0];
     const bool has_bias = request_.inputs.size() == 3;
@@ -125,7 +125,7 @@ class Linear final : public Kernel {
     if (is_f32) call.c = arguments.output<float>(finish.activation ? 1 : 0);
     call.c_stride = N;
     if (!is_f32 || has_bias || finish.activation) call.sink = &sink;
-    call.workspace = arguments.workspace;
+    call.workspace = arguments.workspace.as<void>();
     product_.run(call);
   }
 
@@ -150,7 +150,7 @@ class LinearInputGradient final : public Kernel {
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const int64_t M = request_.inputs[0].shape[0];
     const int64_t N = request_.inputs[1].shape[0];
     const int64_t K = request_.inputs[1].shape[1];
@@ -167,7 +167,7 @@ class LinearInputGradient final : public Kernel {
       call.sink = &sink;
     }
     call.c_stride = K;
-    call.workspace = arguments.workspace;
+    call.workspace = arguments.workspace.as<void>();
     product_.run(call);
   }
 
@@ -191,7 +191,7 @@ class LinearWeightGradient final : public Kernel {
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const Shape& dy = request_.inputs[0].shape;
     const int64_t K = request_.inputs[1].shape[1];
     ProductCall call{dy[1], K, dy[0], arguments.input<void>(0), dy[1], arguments.input<void>(1), K};
@@ -202,7 +202,7 @@ class LinearWeightGradient final : public Kernel {
       call.row_sums = arguments.output<float>(1);
       call.adds_row_sums = request_.accumulates[1];
     }
-    call.workspace = arguments.workspace;
+    call.workspace = arguments.workspace.as<void>();
     product_.run(call);
   }
 

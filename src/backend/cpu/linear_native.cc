@@ -121,8 +121,8 @@ class NativeLinear final : public Kernel {
 
   size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
 
-  void run(const KernelArguments& arguments) override {
-    const WeightBuffers buffers = this->buffers(arguments.workspace);
+  void run(const KernelArguments& arguments, Stream&) override {
+    const WeightBuffers buffers = this->buffers(arguments.workspace.as<void>());
     MatmulCall call;
     call.a = arguments.input<void>(0);
     call.packed_b = product_.pack(
@@ -162,8 +162,8 @@ class NativeLinearInputGradient final : public Kernel {
 
   size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
 
-  void run(const KernelArguments& arguments) override {
-    const WeightBuffers buffers = this->buffers(arguments.workspace);
+  void run(const KernelArguments& arguments, Stream&) override {
+    const WeightBuffers buffers = this->buffers(arguments.workspace.as<void>());
     MatmulCall call;
     call.a = arguments.input<void>(0);
     call.packed_b = product_.pack(
@@ -201,8 +201,8 @@ class NativeLinearWeightGradient final : public Kernel {
            std::max(product_.scratch_bytes(), row_sums_.workspace_bytes());
   }
 
-  void run(const KernelArguments& arguments) override {
-    char* workspace = static_cast<char*>(arguments.workspace);
+  void run(const KernelArguments& arguments, Stream&) override {
+    char* workspace = arguments.workspace.as<char>();
     MatmulCall call;
     call.a = arguments.input<void>(0);
     call.packed_b = product_.pack(arguments.input<void>(1), workspace);

@@ -177,7 +177,7 @@ class AdamWKernel final : public Kernel {
  public:
   explicit AdamWKernel(const KernelRequest& request) : request_(request) {}
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const MomentStep step = moment_step(request_, arguments);
     if (step.is_skipped()) return;
     const int64_t elements = request_.inputs[0].shape.elements();
@@ -205,10 +205,10 @@ class LambKernel final : public Kernel {
     return static_cast<size_t>(num_blocks()) * 2 * sizeof(double);
   }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const MomentStep step = moment_step(request_, arguments);
     if (step.is_skipped()) return;
-    double* squares = static_cast<double*>(arguments.workspace);
+    double* squares = arguments.workspace.as<double>();
     FiniteCheck check(arguments);
     for_each_part(work_, [&](const Part& part) {
       for (int64_t begin = part.begin; begin < part.end; begin += kBlockElements) {

@@ -119,13 +119,13 @@ class PackWeight final : public Kernel {
     return static_cast<size_t>(scratch_floats()) * sizeof(float) * num_workers(work_);
   }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const Shape& weight = request_.inputs[0].shape;
     PanelSum all{arguments.input<float>(0), weight[1], part_columns_, depth_};
     all.packed_dtype = request_.outputs[0].dtype;
     for_each_part(work_, [&](const Part& part) {
       PanelSum sum = all;
-      sum.scratch = static_cast<float*>(arguments.workspace) + scratch_floats() * part.thread;
+      sum.scratch = arguments.workspace.as<float>() + scratch_floats() * part.thread;
       for (int64_t item = part.begin; item < part.end; ++item) {
         const ops::Quadrants& block = ops::kStrassenBlocks[item / panels_];
         // Columns of the product are rows of the weight.

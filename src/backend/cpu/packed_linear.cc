@@ -413,7 +413,7 @@ class PackedLinear final : public Kernel {
     return float_bytes(num_buffers() * buffer_floats() + thread_floats() * request_.num_threads);
   }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     PackedCall call{&steps_, M_, N_, part_rows_, part_columns_, depth_};
     call.operand_floats = operand_floats();
     call.packed_dtype = request_.inputs[1].dtype;
@@ -468,14 +468,14 @@ class PackedLinear final : public Kernel {
   Pass pass_of(const KernelArguments& arguments, int64_t index) const {
     const int64_t block = index / depth_passes() * pass_blocks_;
     const int64_t depth = index % depth_passes() * depth_block_;
-    float* workspace = static_cast<float*>(arguments.workspace);
+    float* workspace = arguments.workspace.as<float>();
     return {.blocks = {block, std::min(block + pass_blocks_, row_blocks_)},
             .depths = {depth, std::min(depth + depth_block_, depth_)},
             .operands = workspace + index % num_buffers() * buffer_floats()};
   }
 
   float* scratch_of(const KernelArguments& arguments, int thread) const {
-    float* workspace = static_cast<float*>(arguments.workspace);
+    float* workspace = arguments.workspace.as<float>();
     return workspace + num_buffers() * buffer_floats() + thread * thread_floats();
   }
 

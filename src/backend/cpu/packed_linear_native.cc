@@ -38,7 +38,7 @@ class PackPairs final : public Kernel {
         work_{.items = request.outputs[0].shape[0] * depth_blocks_,
               .num_threads = request.num_threads} {}
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     if (dtype_ == DType::kF32) return pack<float>(arguments);
     pack<bfloat16>(arguments);
   }
@@ -70,8 +70,8 @@ class NativePackedLinear final : public Kernel {
 
   size_t workspace_bytes() const override { return u_bytes() + product_.scratch_bytes(); }
 
-  void run(const KernelArguments& arguments) override {
-    char* workspace = static_cast<char*>(arguments.workspace);
+  void run(const KernelArguments& arguments, Stream&) override {
+    char* workspace = arguments.workspace.as<char>();
     void* y = arguments.output<void>(0);
     product_.run({.a = arguments.input<void>(0),
                   .packed_b = arguments.input<void>(1),

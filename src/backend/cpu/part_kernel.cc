@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include "backend/cpu/matmul.h"
+#include "backend/cpu/storage.h"
 
 namespace cloze::backend::cpu {
 
 std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request) {
   const DType dtype = request.inputs[0].dtype;
-  if (dtype == DType::kF32 || dtype == DType::kBF16) return std::nullopt;
+  if (is_storage(dtype)) return std::nullopt;
   return fmt::format("{} is not f32 or bf16", name_of(dtype));
 }
 

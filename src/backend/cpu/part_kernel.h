@@ -26,9 +26,9 @@ class PartKernel final : public Kernel {
 
   size_t workspace_bytes() const override { return scratch_bytes_ * num_workers(work_); }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     for_each_part(work_, [&](const Part& part) {
-      char* scratch = static_cast<char*>(arguments.workspace) + scratch_bytes_ * part.thread;
+      char* scratch = arguments.workspace.as<char>() + scratch_bytes_ * part.thread;
       run_part_(request_, arguments, part, scratch);
     });
   }

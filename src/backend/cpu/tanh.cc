@@ -2,6 +2,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/tanh.cc"
@@ -33,20 +34,14 @@ void TanhGradientPart(const KernelArguments& arguments, Part part) {
 }
 
 void TanhElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    TanhPart<bfloat16>(arguments, part);
-  } else {
-    TanhPart<float>(arguments, part);
-  }
+  with_storage(request.inputs[0].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { TanhPart<T>(arguments, part); });
 }
 
 void TanhGradientElements(const KernelRequest& request, const KernelArguments& arguments,
                           Part part) {
-  if (request.inputs[0].dtype == DType::kBF16) {
-    TanhGradientPart<bfloat16>(arguments, part);
-  } else {
-    TanhGradientPart<float>(arguments, part);
-  }
+  with_storage(request.inputs[0].dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { TanhGradientPart<T>(arguments, part); });
 }
 
 }  // namespace

@@ -90,12 +90,12 @@ class VocabularyLoss final : public Kernel {
 
   size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const Tensors t = tensors(arguments);
     int64_t used = P_;
     while (used > 0 && t.labels[used - 1] < 0) --used;
     if (variant_.has_gradient) clear_unused(t, used);
-    const Buffers buffers = this->buffers(arguments.workspace);
+    const Buffers buffers = this->buffers(arguments.workspace.as<void>());
     VocabularySoftmax softmax(V_, R_, buffers.softmax);
     VocabularySoftmax::Sums sums;
     for (int64_t begin = 0; begin < used; begin += R_) {

@@ -1,11 +1,13 @@
 #include "backend/null/backend.h"
 
+#include "backend/host/host_device.h"
+
 namespace cloze::backend::null {
 namespace {
 
 class NullKernel : public Kernel {
  public:
-  void run(const KernelArguments&) override {}
+  void run(const KernelArguments&, Stream&) override {}
 };
 
 constexpr KernelEntry kEntry{
@@ -27,6 +29,11 @@ class NullBackend : public Backend {
 
 const Backend& backend() {
   static const NullBackend instance;
+  return instance;
+}
+
+Device& device() {
+  static host::HostDevice instance(backend());
   return instance;
 }
 

@@ -2,10 +2,11 @@
 // dtype, so that planning and scheduling can be tried without doing the work.
 #pragma once
 
-#include "backend/kernel.h"
+#include "backend/device.h"
 
 namespace cloze::backend::null {
 
 const Backend& backend();
+Device& device();
 
 }  // namespace cloze::backend::null

@@ -8,6 +8,7 @@ namespace cloze::backend::null {
 namespace {
 
 TEST(NullBackend, ServesEveryOperatorWithoutTouchingMemory) {
+  const auto stream = device().make_stream();
   for (const graph::OpDefinition* op : reference::operators()) {
     const auto entries = backend().kernels(*op);
     ASSERT_EQ(entries.size(), 1u) << op->name;
@@ -15,7 +16,7 @@ TEST(NullBackend, ServesEveryOperatorWithoutTouchingMemory) {
     EXPECT_FALSE(entries[0].refuse(request));
     const auto kernel = entries[0].create(request);
     EXPECT_EQ(kernel->workspace_bytes(), 0u);
-    kernel->run({});
+    kernel->run({}, *stream);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backend/host/host_device.h"
 #include "backend/reference/activation.h"
 #include "backend/reference/attention.h"
 #include "backend/reference/call.h"
@@ -79,7 +80,7 @@ class ReferenceKernel : public Kernel {
     return 0;
   }
 
-  void run(const KernelArguments& arguments) override {
+  void run(const KernelArguments& arguments, Stream&) override {
     const Call call{request_, arguments};
     switch (storage_) {
       case DType::kF32:
@@ -171,6 +172,11 @@ class ReferenceBackend : public Backend {
 
 const Backend& backend() {
   static const ReferenceBackend instance;
+  return instance;
+}
+
+Device& device() {
+  static host::HostDevice instance(backend());
   return instance;
 }
 

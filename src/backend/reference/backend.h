@@ -3,11 +3,12 @@
 // f64), which tests use as the exact answer. One thread, whatever the request says.
 #pragma once
 
-#include "backend/kernel.h"
+#include "backend/device.h"
 
 namespace cloze::backend::reference {
 
 const Backend& backend();
+Device& device();
 
 // Every operator there is, in the order of the table.
 std::span<const graph::OpDefinition* const> operators();

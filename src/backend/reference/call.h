@@ -111,7 +111,7 @@ struct Call {
     return {arguments.output<const T>(i), columns_of(request.outputs[i])};
   }
   const int32_t* integers(size_t i) const { return arguments.input<const int32_t>(i); }
-  double* workspace() const { return static_cast<double*>(arguments.workspace); }
+  double* workspace() const { return arguments.workspace.as<double>(); }
 
   const Shape& input_shape(size_t i) const { return request.inputs[i].shape; }
   const Shape& output_shape(size_t i) const { return request.outputs[i].shape; }

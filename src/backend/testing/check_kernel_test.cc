@@ -37,8 +37,9 @@ class FaultyKernel : public Kernel {
   size_t workspace_bytes() const override { return right_->workspace_bytes(); }
 
   // Writes what AddressSanitizer would stop at, so that our own guards are seen to notice.
-  __attribute__((no_sanitize("address"))) void run(const KernelArguments& arguments) override {
-    right_->run(arguments);
+  __attribute__((no_sanitize("address"))) void run(const KernelArguments& arguments,
+                                                   Stream& stream) override {
+    right_->run(arguments, stream);
     float* y = arguments.output<float>(0);
     ++runs_;
     switch (current_fault) {
@@ -66,7 +67,7 @@ class FaultyKernel : public Kernel {
         y[0] += runs_ % 2 == 0 ? y[0] * 0x1p-23f : 0.0f;
         return;
       case Fault::kPastWorkspace:
-        static_cast<char*>(arguments.workspace)[workspace_bytes()] = 0;
+        arguments.workspace.as<char>()[workspace_bytes()] = 0;
         return;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backend/host/host_device.h"
 #include "backend/reference/backend.h"
 #include "backend/testing/guarded_buffer.h"
 #include "base/error.h"
@@ -27,9 +28,9 @@ std::vector<GuardedBuffer> make_buffers(const std::vector<graph::TensorType>& ty
   return buffers;
 }
 
-std::vector<void*> addresses(std::vector<GuardedBuffer>& buffers) {
-  std::vector<void*> result;
-  for (GuardedBuffer& buffer : buffers) result.push_back(buffer.data());
+std::vector<DeviceAddress> addresses(std::vector<GuardedBuffer>& buffers) {
+  std::vector<DeviceAddress> result;
+  for (GuardedBuffer& buffer : buffers) result.emplace_back(buffer.data());
   return result;
 }
 
@@ -87,11 +88,13 @@ KernelOutcome run_kernel(Kernel& kernel, const KernelRequest& request,
   CLOZE_CHECK(inputs.size() == request.inputs.size(), "{}: {} inputs given, {} in the request",
               request.op->name, inputs.size(), request.inputs.size());
   Memory memory = make_memory(kernel, request, inputs, initial_outputs);
-  const std::vector<void*> input_addresses = addresses(memory.inputs);
-  const std::vector<void*> output_addresses = addresses(memory.outputs);
+  const std::vector<DeviceAddress> input_addresses = addresses(memory.inputs);
+  const std::vector<DeviceAddress> output_addresses = addresses(memory.outputs);
+  host::HostStream stream;
   kernel.run({.inputs = input_addresses,
               .outputs = output_addresses,
-              .workspace = memory.workspace.data()});
+              .workspace = DeviceAddress(memory.workspace.data())},
+             stream);
 
   KernelOutcome outcome;
   outcome.violations = violations(request, memory);

@@ -19,6 +19,7 @@ namespace {
 
 struct Options {
   std::string checkpoint;
+  std::string device = "cpu";
   std::string question;
   std::string context;
   std::string context_file;
@@ -50,7 +51,7 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
 
 void run(const Options& options) {
   const std::vector<tasks::QuestionAndContext> questions = questions_of(options);
-  tasks::QuestionAnswerer answerer(open_model(options.checkpoint, options.threads),
+  tasks::QuestionAnswerer answerer(open_model(options.checkpoint, options.threads, options.device),
                                    options.threads);
   const auto answers = answerer.answer(questions, options.answer);
   if (!options.input_file.empty()) {
@@ -89,7 +90,7 @@ void add_answer(Subcommand parent) {
   command.add_flag("--version-2-with-negative", options->answer.may_have_no_answer,
                    "There may be no answer, for models trained on SQuAD 2.0");
   command.add_option("--threads", options->threads, "0: one for each processor that may be used");
-  add_instruction_set(command);
+  add_device_options(command, options->device);
   command.set_action([options] { run(*options); });
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 struct Options {
   std::string checkpoint;
+  std::string device = "cpu";
   std::vector<std::string> texts;
   std::string input_file;
   bool json = false;
@@ -49,7 +50,7 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
 }
 
 void run(const Options& options) {
-  tasks::TextClassifier classifier(open_model(options.checkpoint, options.threads),
+  tasks::TextClassifier classifier(open_model(options.checkpoint, options.threads, options.device),
                                    options.threads);
   for (const auto& classes : classifier.classify(texts_of(options))) {
     if (options.json) {
@@ -79,7 +80,7 @@ void add_classify(Subcommand parent) {
   command.add_flag("--json", options->json,
                    "Print all classes, as a JSON object a line, in the server's form");
   command.add_option("--threads", options->threads, "0: one for each processor that may be used");
-  add_instruction_set(command);
+  add_device_options(command, options->device);
   command.set_action([options] { run(*options); });
 }
 

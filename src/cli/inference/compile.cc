@@ -48,7 +48,7 @@ void add_compile(Subcommand parent) {
   command.add_option("--output-file", options->output_file, "The compiled model to write")
       .required();
   add_compile_flags(command, options->flags);
-  add_instruction_set(command);
+  add_device_options(command, options->flags.device);
   command.set_action([options] { run(*options); });
 }
 

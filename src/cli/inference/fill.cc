@@ -16,6 +16,7 @@ namespace {
 
 struct Options {
   std::string checkpoint;
+  std::string device = "cpu";
   std::vector<std::string> texts;
   std::string score_file;
   int64_t top_k = 5;
@@ -75,7 +76,8 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
 }
 
 void run(const Options& options) {
-  tasks::MaskFiller filler(open_model(options.checkpoint, options.threads), options.threads);
+  tasks::MaskFiller filler(open_model(options.checkpoint, options.threads, options.device),
+                           options.threads);
   if (!options.score_file.empty()) {
     print_score(filler, read_questions(options.score_file));
     return;
@@ -102,7 +104,7 @@ void add_fill(Subcommand parent) {
       .excludes(text)
       .excludes(top_k);
   command.add_option("--threads", options->threads, "0: one for each processor that may be used");
-  add_instruction_set(command);
+  add_device_options(command, options->device);
   command.set_action([options] { run(*options); });
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/memory_forecast.h"
 #include "cli/run_options.h"
+#include "engine/devices.h"
 #include "engine/instruction_set.h"
 #include "formats/tf_checkpoint.h"
 #include "inference/inference_memory.h"
@@ -76,25 +77,28 @@ inference::CompiledModel compile_model(inference::PretrainedModel model,
   return compiled;
 }
 
-std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path, int num_threads) {
+std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path, int num_threads,
+                                                           const std::string& device) {
   using inference::CompiledModel;
   const int threads = engine::resolved_threads(num_threads);
   if (!CompiledModel::is_compiled(path)) {
     inference::PretrainedModel model = open_trained_model(path);
     const auto needed = inference::inference_memory(model.config, model.head, {}, threads);
     print_forecast(needed, 0);
-    return std::make_shared<const CompiledModel>(compile_model(std::move(model), {}));
+    return std::make_shared<const CompiledModel>(
+        compile_model(std::move(model), {.device = device}));
   }
-  auto model = std::make_shared<const CompiledModel>(CompiledModel::open(path));
+  auto model = std::make_shared<const CompiledModel>(CompiledModel::open(path, device));
   print_notes(*model);
   auto needed =
       inference::inference_memory(model->config(), model->head(), model->options(), threads);
   needed.loading_bytes = 0;  // it is done
-  print_forecast(needed, std::ssize(model->weights()));
+  print_forecast(needed, static_cast<int64_t>(model->weights()->bytes()));
   return model;
 }
 
-void add_instruction_set(Subcommand& command) {
+void add_device_options(Subcommand& command, std::string& device) {
+  command.add_option("--device", device, device_help()).shows_default();
   command.add_setting("--instruction-set", engine::limit_instruction_set, kInstructionSetHelp);
 }
 
@@ -111,7 +115,8 @@ std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& f
 }
 
 inference::CompileOptions compile_options(const CompileFlags& flags) {
-  inference::CompileOptions options{.strassen = flags.strassen};
+  engine::device_named(flags.device);  // a wrong name is said before anything is read
+  inference::CompileOptions options{.device = flags.device, .strassen = flags.strassen};
   if (flags.precision == name_of(DType::kBF16)) {
     options.precision = DType::kBF16;
   } else if (flags.precision != name_of(DType::kF32)) {

@@ -30,11 +30,13 @@ void note_invalid_utf8(std::string_view text, std::string_view source);
 // The lines of standard input; those that are not all UTF-8 are noted.
 std::vector<std::string> input_lines();
 
-// --instruction-set: what of the processor to use.
-void add_instruction_set(Subcommand& command);
+// --device, into `device`, and --instruction-set: what of the processor to use.
+void add_device_options(Subcommand& command, std::string& device);
 
-// How weights are packed: --precision and --strassen.
+// How weights are packed, and for which device: --precision, --strassen and those of
+// add_device_options().
 struct CompileFlags {
+  std::string device = "cpu";
   std::string precision = "f32";
   bool strassen = false;
 };
@@ -51,6 +53,7 @@ inference::CompiledModel compile_model(inference::PretrainedModel model,
 // The model to infer with: a compiled model as it is; any other is compiled in memory. Says on
 // standard error what memory it takes when so many threads (0: all processors) run a batch.
 std::shared_ptr<const inference::CompiledModel> open_model(const std::filesystem::path& path,
-                                                           int num_threads);
+                                                           int num_threads,
+                                                           const std::string& device);
 
 }  // namespace cloze::cli

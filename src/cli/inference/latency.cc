@@ -35,7 +35,8 @@ inference::CompiledModel open_model(const Options& options) {
   if (options.program.empty() && options.checkpoint.empty()) {
     throw_user_error("give --program or --init-checkpoint");
   }
-  if (!options.program.empty()) return inference::CompiledModel::open(options.program);
+  if (!options.program.empty())
+    return inference::CompiledModel::open(options.program, options.flags.device);
   return compile_model(open_trained_model(options.checkpoint), compile_options(options.flags));
 }
 
@@ -120,7 +121,7 @@ void add_latency(Subcommand parent) {
   command.add_option("--threads", options->threads, "Threads of a client")
       .at_least(1)
       .shows_default();
-  add_instruction_set(command);
+  add_device_options(command, options->flags.device);
   command.add_option("--clients", options->clients, "Clients that call at the same time")
       .at_least(1)
       .shows_default();

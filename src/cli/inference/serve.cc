@@ -22,6 +22,7 @@ namespace {
 
 struct Options {
   std::string checkpoint;
+  std::string device = "cpu";
   std::string host = "127.0.0.1";
   int port = 8080;
   serve::ServingOptions serving;
@@ -85,7 +86,7 @@ void log_until_stopped(serve::Metrics& metrics, int log_seconds) {
 void run(const Options& options) {
   const serve::Limits limits = limits_of(options);
   platform::install_stop_signals();
-  const auto model = open_model(options.checkpoint, options.serving.num_threads);
+  const auto model = open_model(options.checkpoint, options.serving.num_threads, options.device);
   if (options.serving.may_have_no_answer) {
     model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
   }
@@ -146,7 +147,7 @@ void add_serve(Subcommand parent) {
   command.add_option("--port", options->port, "0: any that is free").shows_default().at_least(0);
   command.add_option("--threads", options->serving.num_threads,
                      "0: one for each processor that may be used");
-  add_instruction_set(command);
+  add_device_options(command, options->device);
   command.add_flag("--version-2-with-negative", options->serving.may_have_no_answer,
                    "There may be no answer, for models trained on SQuAD 2.0");
   add_limit_options(command, *options);

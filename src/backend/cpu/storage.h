@@ -1,0 +1,32 @@
+// The types in which activations are stored, in one place: a new one is one line here.
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include "base/bfloat16.h"
+#include "base/dtype.h"
+#include "base/error.h"
+
+namespace cloze::backend::cpu {
+
+template <class T>
+using Storage = std::type_identity<T>;
+
+// visit(Storage<T>()) for the type T that stores this dtype:
+//   with_storage(dtype, [&]<class T>(Storage<T>) { AddPart<T>(arguments, part); });
+template <class Visit>
+void with_storage(DType dtype, Visit visit) {
+  switch (dtype) {
+    case DType::kF32:
+      return visit(Storage<float>());
+    case DType::kBF16:
+      return visit(Storage<bfloat16>());
+    default:
+      throw InternalError("activations are not stored in " + std::string(name_of(dtype)));
+  }
+}
+
+inline bool is_storage(DType dtype) { return dtype == DType::kF32 || dtype == DType::kBF16; }
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,57 @@
+#include "backend/host/host_device.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "platform/memory.h"
+
+namespace cloze::backend::host {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class HostMemory final : public DeviceMemory {
+ public:
+  explicit HostMemory(size_t bytes) : block_(bytes) {}
+  DeviceAddress start() const override { return DeviceAddress(block_.data()); }
+  size_t bytes() const override { return block_.size(); }
+
+ private:
+  platform::MemoryBlock block_;
+};
+
+struct HostEvent final : Event {
+  Clock::time_point time = Clock::now();
+};
+
+Clock::time_point time_of(const Event& event) { return static_cast<const HostEvent&>(event).time; }
+
+}  // namespace
+
+void HostStream::copy_in(DeviceAddress target, std::span<const std::byte> source) {
+  if (!source.empty()) std::memcpy(target.as<void>(), source.data(), source.size());
+}
+
+void HostStream::copy_out(DeviceAddress source, std::span<std::byte> target) {
+  if (!target.empty()) std::memcpy(target.data(), source.as<void>(), target.size());
+}
+
+void HostStream::fill_with_zeros(DeviceAddress target, size_t bytes) {
+  if (bytes > 0) std::memset(target.as<void>(), 0, bytes);
+}
+
+void HostStream::launch(Kernel& kernel, const KernelArguments& arguments) {
+  kernel.run(arguments, *this);
+}
+
+std::unique_ptr<Event> HostStream::record() { return std::make_unique<HostEvent>(); }
+
+std::unique_ptr<DeviceMemory> HostDevice::allocate(size_t bytes) {
+  return std::make_unique<HostMemory>(bytes);
+}
+
+double HostDevice::seconds_between(const Event& begin, const Event& end) {
+  return std::chrono::duration<double>(time_of(end) - time_of(begin)).count();
+}
+
+}  // namespace cloze::backend::host

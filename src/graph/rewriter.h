@@ -1,0 +1,57 @@
+// Rewriter: how a pass changes the nodes of a graph.
+//
+//   Rewriter rewriter(graph);
+//   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
+//     Node changed = rewriter.node(id);
+//     ...
+//     rewriter.replace(id, std::move(changed));
+//   }
+//   rewriter.finish();
+//
+// Nodes keep their numbers, which are their order, until finish(). What the pass adds to the graph
+// meanwhile comes after them and has no number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace cloze::graph {
+
+using NodeId = int32_t;
+
+class Rewriter {
+ public:
+  explicit Rewriter(Graph& graph);
+
+  NodeId num_nodes() const { return static_cast<NodeId>(erased_.size()); }
+  const Node& node(NodeId id) const { return graph_.nodes_[id]; }
+  bool is_erased(NodeId id) const { return erased_[id]; }
+
+  // The last node that writes the value; none for inputs and for variables nobody writes.
+  std::optional<NodeId> producer(Value value) const;
+  // The nodes that read it, each once for every input that it is.
+  const std::vector<NodeId>& readers(Value value) const { return readers_[value.index]; }
+
+  void replace(NodeId id, Node changed);
+  void erase(NodeId id);
+  // Gives the outputs of a node the types that its operator's rule derives from its inputs.
+  void infer_types(NodeId id);
+
+  // Takes the erased nodes out. Call it last. It verifies nothing: a pass may leave types that only the
+  // next one mends (pack_weights.h).
+  void finish();
+
+ private:
+  void enter(NodeId id);
+  void leave(NodeId id);
+
+  Graph& graph_;
+  std::vector<bool> erased_;                   // by node
+  std::vector<std::vector<NodeId>> producers_;  // by value, in their order
+  std::vector<std::vector<NodeId>> readers_;    // by value, in their order
+};
+
+}  // namespace cloze::graph
