@@ -13,7 +13,7 @@
 #include "data/packer.h"
 #include "engine/instruction_set.h"
 #include "formats/json.h"
-#include "models/hugging_face_config.h"
+#include "models/bert_fields.h"
 #include "train/training_step.h"
 
 namespace cloze::tests {

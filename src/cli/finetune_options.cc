@@ -11,6 +11,7 @@
 #include "cli/options/foreign_pretrain_options.h"
 #include "cli/options/graphcore_form.h"
 #include "cli/resumed_options.h"
+#include "models/bert_fields.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
 #include "models/stored_tokenizer.h"
@@ -86,70 +87,38 @@ void add_foreign(OptionTable& table) {
   add("verbose_logging", "what is worth saying is always said");
 }
 
-struct Size {
-  const char* name;
-  int64_t models::BertConfig::*field;
-};
-constexpr Size kSizes[] = {
-    {"vocab_size", &models::BertConfig::vocab_size},
-    {"hidden_size", &models::BertConfig::hidden_size},
-    {"num_hidden_layers", &models::BertConfig::num_hidden_layers},
-    {"num_attention_heads", &models::BertConfig::num_attention_heads},
-    {"intermediate_size", &models::BertConfig::intermediate_size},
-    {"max_position_embeddings", &models::BertConfig::max_position_embeddings},
-    {"type_vocab_size", &models::BertConfig::type_vocab_size}};
-
-// Biases that a configuration may turn off; those of the checkpoint are then listed as unused.
-struct Switch {
-  const char* name;
-  bool models::BertConfig::*field;
-};
-constexpr Switch kSwitches[] = {
-    {"use_qkv_bias", &models::BertConfig::use_qkv_bias},
-    {"use_attention_projection_bias", &models::BertConfig::use_attention_projection_bias}};
-
 bool is_set(const OptionTable& table, const char* name) {
   return table.origin(name) != kDefaultOrigin;
 }
 
 // How the model computes is the checkpoint's affair. Graphcore's programs computed every checkpoint
 // in their own way, and so do their files here.
-void take_arithmetic(models::BertConfig& config, const fs::path& path,
-                     const models::BertConfig& wanted, const OptionTable& table) {
-  const auto differs = [&](const char* name, const auto& here, const auto& there) {
-    if (!is_set(table, name) || here == there) return;
-    if (table.origin(name) != kGraphcoreSystem) {
-      throw_user_error("{} is {} ({}), but {} has {}; leave it out", name, here, table.origin(name),
-                       path.string(), there);
-    }
-    fmt::print(stderr, "note: {} was computed with {} {}, this run takes {}\n", path.string(), name,
-               there, here);
-  };
-  differs("layer_norm_eps", wanted.layer_norm_eps, config.layer_norm_eps);
-  differs("hidden_act", models::activation_name(wanted.hidden_act),
-          models::activation_name(config.hidden_act));
-  if (is_set(table, "layer_norm_eps")) config.layer_norm_eps = wanted.layer_norm_eps;
-  if (is_set(table, "hidden_act")) config.hidden_act = wanted.hidden_act;
+void check_difference(const models::BertField& field, const std::string& here,
+                      const std::string& there, const std::string& origin, const fs::path& path) {
+  if (field.kind == models::FieldKind::kSize) {
+    throw_user_error("{} is {} ({}), but {} has {}; leave it out or take another checkpoint",
+                     field.name, here, origin, path.string(), there);
+  }
+  if (field.kind != models::FieldKind::kArithmetic) return;
+  if (origin != kGraphcoreSystem) {
+    throw_user_error("{} is {} ({}), but {} has {}; leave it out", field.name, here, origin,
+                     path.string(), there);
+  }
+  fmt::print(stderr, "note: {} was computed with {} {}, this run takes {}\n", path.string(),
+             field.name, there, here);
 }
 
+// The checkpoint's, with what is wanted otherwise; parts that are then left out of the model are
+// listed as unused.
 models::BertConfig merged_config(const fs::path& path, const models::BertConfig& wanted,
                                  const OptionTable& table) {
   models::BertConfig config = models::read_hugging_face_config(models::configuration_of(path));
-  for (const Size& size : kSizes) {
-    if (is_set(table, size.name) && wanted.*size.field != config.*size.field) {
-      throw_user_error("{} is {} ({}), but {} has {}; leave it out or take another checkpoint",
-                       size.name, wanted.*size.field, table.origin(size.name), path.string(),
-                       config.*size.field);
-    }
-  }
-  take_arithmetic(config, path, wanted, table);
-  for (const Switch& one : kSwitches) {
-    if (is_set(table, one.name)) config.*one.field = wanted.*one.field;
-  }
-  if (is_set(table, "initializer_range")) config.initializer_range = wanted.initializer_range;
-  if (is_set(table, "hidden_dropout_prob")) config.hidden_dropout_prob = wanted.hidden_dropout_prob;
-  if (is_set(table, "attention_probs_dropout_prob")) {
-    config.attention_probs_dropout_prob = wanted.attention_probs_dropout_prob;
+  for (const models::BertField& field : models::bert_fields()) {
+    if (!is_set(table, field.name)) continue;
+    const std::string here = models::field_text(wanted, field);
+    const std::string there = models::field_text(config, field);
+    if (here != there) check_difference(field, here, there, table.origin(field.name), path);
+    std::visit([&](auto member) { config.*member = wanted.*member; }, field.member);
   }
   return config;
 }
@@ -263,9 +232,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     require_sizes(table);
     validate_model(options);
   } else {
-    options.model.hidden_act = models::activation_named(options.hidden_act);
     options.model = merged_config(path, options.model, table);
-    options.hidden_act = models::activation_name(options.model.hidden_act);
     fit_seq_length(options, table);
   }
   models::StoredTokenizer stored = start_tokenizer(options, table, folder);

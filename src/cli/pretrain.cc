@@ -11,6 +11,7 @@
 #include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
+#include "models/bert_fields.h"
 #include "models/hugging_face_config.h"
 #include "models/stored_model.h"
 

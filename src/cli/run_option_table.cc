@@ -1,5 +1,6 @@
 #include "cli/run_options.h"
 #include "engine/devices.h"
+#include "models/bert_fields.h"
 
 namespace cloze::cli {
 namespace {
@@ -211,47 +212,27 @@ void add_execution_options(OptionTable& table, RunOptions& o) {
              .choices = {"auto", "true", "false"}});
 }
 
-void add_size(OptionTable& table, const char* name, int64_t& target, const char* help) {
-  table.add({.name = name, .target = &target, .help = help, .group = "Model", .minimum = 1});
+Option model_option(models::BertConfig& model, const models::BertField& field) {
+  Option option{.name = field.name,
+                .target = std::visit([&](auto member) -> OptionTarget { return &(model.*member); },
+                                     field.member),
+                .help = field.help,
+                .group = "Model"};
+  if (std::holds_alternative<int64_t*>(option.target)) option.minimum = 1;
+  if (std::holds_alternative<double*>(option.target)) {
+    option.minimum = 0;
+    option.maximum = kJustBelowOne;
+  }
+  if (std::holds_alternative<models::Activation*>(option.target)) {
+    option.choices = models::activation_names();
+  }
+  return option;
 }
 
-void add_rate(OptionTable& table, const char* name, double& target, const char* help) {
-  table.add({.name = name,
-             .target = &target,
-             .help = help,
-             .group = "Model",
-             .minimum = 0,
-             .maximum = kJustBelowOne});
-}
-
-void add_switch(OptionTable& table, const char* name, bool& target, const char* help) {
-  table.add({.name = name, .target = &target, .help = help, .group = "Model"});
-}
-
-void add_model_options(OptionTable& table, RunOptions& o) {
-  models::BertConfig& m = o.model;
-  add_size(table, "vocab_size", m.vocab_size, "Rows of the word table");
-  add_size(table, "hidden_size", m.hidden_size, "Width of the encoder");
-  add_size(table, "num_hidden_layers", m.num_hidden_layers, "Encoder layers");
-  add_size(table, "num_attention_heads", m.num_attention_heads, "Must divide hidden_size");
-  add_size(table, "intermediate_size", m.intermediate_size, "Width of the feed-forward part");
-  add_size(table, "max_position_embeddings", m.max_position_embeddings, "At least seq_length");
-  add_size(table, "type_vocab_size", m.type_vocab_size, "Kinds of segments");
-  table.add({.name = "hidden_act",
-             .target = &o.hidden_act,
-             .help = "gelu is the erf form, the others the tanh form",
-             .group = "Model",
-             .choices = {"gelu", "gelu_new", "gelu_pytorch_tanh"}});
-  add_rate(table, "hidden_dropout_prob", m.hidden_dropout_prob, "Dropout of hidden values");
-  add_rate(table, "attention_probs_dropout_prob", m.attention_probs_dropout_prob,
-           "Dropout of attention");
-  add_rate(table, "initializer_range", m.initializer_range, "Standard deviation of the start");
-  add_rate(table, "layer_norm_eps", m.layer_norm_eps, "Added to LayerNorm's variance");
-  add_switch(table, "use_qkv_bias", m.use_qkv_bias, "Biases of query, key and value");
-  add_switch(table, "use_attention_projection_bias", m.use_attention_projection_bias,
-             "Bias of the attention output");
-  add_switch(table, "use_cls_layer", m.use_cls_layer, "Transform before the vocabulary projection");
-  add_switch(table, "use_prediction_bias", m.use_prediction_bias, "Bias of the vocabulary");
+void add_model_options(OptionTable& table, models::BertConfig& model) {
+  for (const models::BertField& field : models::bert_fields()) {
+    table.add(model_option(model, field));
+  }
 }
 
 }  // namespace
@@ -262,7 +243,7 @@ void add_run_options(OptionTable& table, RunOptions& options, const char* seq_le
   add_schedule_options(table, options);
   add_optimizer_options(table, options);
   add_execution_options(table, options);
-  add_model_options(table, options);
+  add_model_options(table, options.model);
 }
 
 }  // namespace cloze::cli

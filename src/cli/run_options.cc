@@ -95,7 +95,6 @@ void validate_start(const RunOptions& options) {
 }
 
 void validate_model(RunOptions& options) {
-  options.model.hidden_act = models::activation_named(options.hidden_act);
   options.model.validate();
   validate_positions(options, "raise the latter");
 }

@@ -66,9 +66,7 @@ struct RunOptions {
   int64_t steps_per_logs = 1;
   std::string progress_bar = "auto";
 
-  // Shape of BERT; hidden_act is the name, model.hidden_act follows it in validate_model().
   models::BertConfig model;
-  std::string hidden_act = "gelu";
 };
 
 inline constexpr const char* kInstructionSetHelp =

@@ -11,6 +11,7 @@
 #include "formats/safetensors_shards.h"
 #include "formats/tf_checkpoint.h"
 #include "graph/graph.h"
+#include "models/bert_fields.h"
 #include "models/bert_heads.h"
 #include "models/converted_folder.h"
 #include "models/hugging_face_config.h"

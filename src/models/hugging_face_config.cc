@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
+#include "models/bert_fields.h"
 
 namespace cloze::models {
 namespace {
@@ -45,6 +46,15 @@ class KeyReader {
       field = value->get<std::string>();
     }
   }
+  void read(const char* key, Activation& field) const {
+    std::string name(activation_name(field));
+    read(key, name);
+    try {
+      field = activation_named(name);
+    } catch (const UserError& error) {
+      throw_user_error("{}: {}", source_, error.what());
+    }
+  }
   // The key, where present, must hold this value.
   template <typename T>
   void require(const char* key, T wanted) const {
@@ -69,16 +79,6 @@ class KeyReader {
   const json& object_;
   const std::string& source_;
 };
-
-void read_shape(const KeyReader& reader, BertConfig& config) {
-  reader.read("vocab_size", config.vocab_size);
-  reader.read("hidden_size", config.hidden_size);
-  reader.read("num_hidden_layers", config.num_hidden_layers);
-  reader.read("num_attention_heads", config.num_attention_heads);
-  reader.read("intermediate_size", config.intermediate_size);
-  reader.read("max_position_embeddings", config.max_position_embeddings);
-  reader.read("type_vocab_size", config.type_vocab_size);
-}
 
 void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
   text["classifier_dropout"] = head.classifier_dropout;
@@ -153,67 +153,35 @@ void check_problem_type(const KeyReader& reader, const BertHead& head, const std
 
 }  // namespace
 
-Activation activation_named(std::string_view name) {
-  if (name == "gelu") return Activation::kGeluErf;
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
-  throw_user_error("hidden_act {} is not supported; choose gelu, gelu_new or gelu_pytorch_tanh",
-                   name);
-}
-
-std::string_view activation_name(Activation activation) {
-  return activation == Activation::kGeluErf ? "gelu" : "gelu_new";
-}
-
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
                                      std::string_view dtype) {
-  nlohmann::ordered_json text{
-      {"architectures", {architecture_of(head.kind)}},
-      {"model_type", "bert"},
-      {"vocab_size", config.vocab_size},
-      {"hidden_size", config.hidden_size},
-      {"num_hidden_layers", config.num_hidden_layers},
-      {"num_attention_heads", config.num_attention_heads},
-      {"intermediate_size", config.intermediate_size},
-      {"hidden_act", activation_name(config.hidden_act)},
-      {"hidden_dropout_prob", config.hidden_dropout_prob},
-      {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
-      {"max_position_embeddings", config.max_position_embeddings},
-      {"type_vocab_size", config.type_vocab_size},
-      {"initializer_range", config.initializer_range},
-      {"layer_norm_eps", config.layer_norm_eps},
-      {"pad_token_id", 0},
-      {"position_embedding_type", "absolute"},
-      {"tie_word_embeddings", true},
-      {"use_cache", true},
-      {"classifier_dropout", nullptr},
-      {"torch_dtype", dtype},
-  };
-  const auto add_if_off = [&text](const char* key, bool is_on) {
-    if (!is_on) text[key] = false;
-  };
-  add_if_off("use_qkv_bias", config.use_qkv_bias);
-  add_if_off("use_attention_projection_bias", config.use_attention_projection_bias);
-  add_if_off("use_cls_layer", config.use_cls_layer);
-  add_if_off("use_prediction_bias", config.use_prediction_bias);
+  nlohmann::ordered_json text{{"architectures", {architecture_of(head.kind)}},
+                              {"model_type", "bert"}};
+  for (const BertField& field : bert_fields()) {
+    if (field.kind != FieldKind::kSwitch) text[field.name] = field_value(config, field);
+  }
+  text.update({{"pad_token_id", 0},
+               {"position_embedding_type", "absolute"},
+               {"tie_word_embeddings", true},
+               {"use_cache", true},
+               {"classifier_dropout", nullptr},
+               {"torch_dtype", dtype}});
+  for (const BertField& field : bert_fields()) {
+    if (field.kind == FieldKind::kSwitch && field_value(config, field) == false) {
+      text[field.name] = false;
+    }
+  }
   if (head.kind == HeadKind::kSequenceClassification) add_labels(head, text);
   return formats::json_text(text);
 }
 
 std::string google_config_text(const BertConfig& config) {
-  nlohmann::ordered_json text{
-      {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
-      {"hidden_act", "gelu"},
-      {"hidden_dropout_prob", config.hidden_dropout_prob},
-      {"hidden_size", config.hidden_size},
-      {"initializer_range", config.initializer_range},
-      {"intermediate_size", config.intermediate_size},
-      {"max_position_embeddings", config.max_position_embeddings},
-      {"num_attention_heads", config.num_attention_heads},
-      {"num_hidden_layers", config.num_hidden_layers},
-      {"type_vocab_size", config.type_vocab_size},
-      {"vocab_size", config.vocab_size},
-  };
-  if (config.layer_norm_eps != kGoogleEpsilon) text["layer_norm_eps"] = config.layer_norm_eps;
+  nlohmann::json text;  // in alphabetical order, as theirs
+  for (const BertField& field : bert_fields()) {
+    if (field.kind != FieldKind::kSwitch) text[field.name] = field_value(config, field);
+  }
+  text["hidden_act"] = "gelu";
+  if (config.layer_norm_eps == kGoogleEpsilon) text.erase("layer_norm_eps");
   return formats::json_text(text);
 }
 
@@ -226,19 +194,10 @@ BertConfig bert_config_from_json(const json& object, const std::string& source) 
   reader.require("tie_word_embeddings", true);
 
   BertConfig config;
-  read_shape(reader, config);
-  reader.read("hidden_dropout_prob", config.hidden_dropout_prob);
-  reader.read("attention_probs_dropout_prob", config.attention_probs_dropout_prob);
-  reader.read("initializer_range", config.initializer_range);
-  reader.read("layer_norm_eps", config.layer_norm_eps);
-  reader.read("use_qkv_bias", config.use_qkv_bias);
-  reader.read("use_attention_projection_bias", config.use_attention_projection_bias);
-  reader.read("use_cls_layer", config.use_cls_layer);
-  reader.read("use_prediction_bias", config.use_prediction_bias);
-  std::string activation(activation_name(config.hidden_act));
-  reader.read("hidden_act", activation);
+  for (const BertField& field : bert_fields()) {
+    std::visit([&](auto member) { reader.read(field.name, config.*member); }, field.member);
+  }
   try {
-    config.hidden_act = activation_named(activation);
     config.validate();
   } catch (const UserError& error) {
     throw_user_error("{}: {}", source, error.what());

@@ -37,8 +37,4 @@ BertHead read_hugging_face_head(const std::filesystem::path& path);
 // Whether the file names the head of sequence classification; it may name one that is not ours.
 bool is_classifier(const std::filesystem::path& path);
 
-// "gelu" is the exact form; "gelu_new" and "gelu_pytorch_tanh" the tanh form. UserError for others.
-Activation activation_named(std::string_view name);
-std::string_view activation_name(Activation activation);
-
 }  // namespace cloze::models

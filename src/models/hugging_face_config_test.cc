@@ -69,7 +69,7 @@ TEST(HuggingFaceConfig, RefusalsNameFileKeyAndValue) {
   EXPECT_EQ(refusal_of(R"({"is_decoder": true})"),
             "config.json: is_decoder is true; only false is supported");
   EXPECT_EQ(refusal_of(R"({"hidden_act": "relu"})"),
-            "config.json: hidden_act relu is not supported; choose gelu, gelu_new or "
+            "config.json: hidden_act relu is not supported; choose gelu, gelu_new, "
             "gelu_pytorch_tanh");
   EXPECT_EQ(refusal_of(R"({"hidden_size": "768"})"),
             "config.json: hidden_size is \"768\"; it must be a whole number");

@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "models/bert_config.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -23,8 +25,9 @@ class Option;
 namespace cloze::cli {
 
 // Where an option's value goes. It holds the default when the option is added.
-using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, std::optional<int64_t>*,
-                                  std::optional<double>*, std::vector<double>*>;
+using OptionTarget =
+    std::variant<bool*, int64_t*, double*, std::string*, std::optional<int64_t>*,
+                 std::optional<double>*, std::vector<double>*, models::Activation*>;
 
 struct Option {
   std::string name;  // "micro_batch_size": the key; the flag is --micro-batch-size

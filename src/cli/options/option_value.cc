@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
+#include "models/bert_fields.h"
 
 namespace cloze::cli {
 namespace {
@@ -79,6 +80,12 @@ void store(const Context& context, std::string& target) {
   }
 }
 
+void store(const Context& context, models::Activation& target) {
+  std::string name;
+  store(context, name);
+  target = models::activation_named(name);
+}
+
 void store(const Context& context, std::vector<double>& target) {
   const json& value = context.value;
   const json list = value.is_array() ? value : json::array({value});
@@ -146,6 +153,7 @@ json value_of_text(const OptionTarget& target, std::string_view text) {
         using T = std::remove_pointer_t<decltype(pointer)>;
         if constexpr (std::is_same_v<T, bool>) return boolean_of(text);
         if constexpr (std::is_same_v<T, std::string>) return text;
+        if constexpr (std::is_same_v<T, models::Activation>) return text;
         if constexpr (std::is_same_v<T, std::vector<double>>) return list_of(text);
         return number_of(text);
       },
@@ -160,6 +168,8 @@ nlohmann::ordered_json option_value(const Option& option) {
                       std::is_same_v<T, std::optional<double>>) {
           if (!target->has_value()) return nullptr;
           return **target;
+        } else if constexpr (std::is_same_v<T, models::Activation>) {
+          return models::activation_name(*target);
         } else {
           return *target;
         }
