@@ -77,9 +77,9 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
             "command line: task is \"squad\"; choose one of pretraining");
   EXPECT_EQ(refusal({"--optimizer", "momentum"}),
             "command line: optimizer is \"momentum\"; choose one of lamb, adamw, mpadamw");
-  EXPECT_EQ(refusal({"--lr-schedule", "cosine_decay"}),
-            "command line: lr_schedule is \"cosine_decay\"; choose one of polynomial_decay, "
-            "polynomial, poly_warmup, constant");
+  EXPECT_EQ(refusal({"--lr-schedule", "natural_exponential"}),
+            "command line: lr_schedule is \"natural_exponential\"; choose one of polynomial_decay, "
+            "polynomial, poly_warmup, cosine_decay, constant");
   EXPECT_EQ(refusal({"--precision", "8"}),
             "command line: precision is \"8\"; choose one of f32, bf16, 32, 16");
   EXPECT_EQ(

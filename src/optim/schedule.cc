@@ -23,6 +23,7 @@ constexpr std::array kTable{
     ScheduleRow{"polynomial_decay", polynomial_decay},
     ScheduleRow{"polynomial", polynomial_decay},
     ScheduleRow{"poly_warmup", poly_warmup, true},
+    ScheduleRow{"cosine_decay", cosine_decay},
     ScheduleRow{"constant", constant_after_warmup},
 };
 

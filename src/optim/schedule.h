@@ -5,9 +5,10 @@
 //   polynomial_decay, powers p, q  s <= W: base (s/W)^p          else (base - m) (1 - (s-W)/(T-W))^q
 //                                                                     + m
 //     (one power other than 1 stands for both)
+//   cosine_decay                   s <= W: base s/W              else base/2 (1 + cos(pi (s-W)/(T-W)))
 //   constant                       s <= W: base s/W              else base
 // and never less than m. With W = 0 there is no warm-up: the second form holds from step 0. From
-// step T on polynomial_decay stays at m.
+// step T on polynomial_decay and cosine_decay stay at m.
 //   poly_warmup, powers p, q       s+1 < W: base ((s+1)/W)^p     else base (1 - (s+1)/T)^q
 // counts the decay from the start of the run, so the rate drops where the warm-up ends; its last
 // step has rate 0.

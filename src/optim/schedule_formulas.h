@@ -10,6 +10,7 @@ namespace cloze::optim {
 
 double polynomial_decay(const Schedule& schedule, int64_t step);
 double poly_warmup(const Schedule& schedule, int64_t step);
+double cosine_decay(const Schedule& schedule, int64_t step);
 double constant_after_warmup(const Schedule& schedule, int64_t step);
 
 inline bool is_warming_up(const Schedule& schedule, int64_t step) {

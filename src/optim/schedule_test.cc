@@ -57,6 +57,21 @@ TEST(Schedule, ConstantAfterItsWarmup) {
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 9), 1e-3);
 }
 
+// The figures were computed with mpmath, 30 digits.
+TEST(Schedule, CosineFromThePeakToTheMinimum) {
+  const Schedule schedule{.name = "cosine_decay",
+                          .base_learning_rate = 6e-3,
+                          .warmup_steps = 100,
+                          .total_steps = 1000};
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 50), 3e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 100), 6e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 101), 0.0059999817229733711444);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 325), 0.0051213203435596425732);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 550), 3e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 999), 1e-7) << "1.8e-8 by the formula";
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 2000), 1e-7);
+}
+
 // The figures were computed with Python's decimal module, 40 digits, from the definition: with
 // p = (s + 1) / T and w = 0.2843, base p / w below w, base sqrt(1 - p) from there on.
 TEST(Schedule, PolyWarmupFollowsHabanasRootDecay) {
