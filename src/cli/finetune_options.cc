@@ -136,7 +136,7 @@ void require_sizes(const OptionTable& table) {
       fmt::join(missing, ", "));
 }
 
-// A default is no wish: the model's positions go before it.
+// A default is not a wish: the model's positions override it.
 void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
   const int64_t positions = options.model.max_position_embeddings;
   if (!is_set(table, "seq_length") && options.seq_length > positions) {
@@ -159,7 +159,7 @@ fs::path start_path(FinetuneOptions& options) {
   return train::checkpoint_in(folder, options.restore_from).path;
 }
 
-// Of a classifier; other heads bring nothing. One that is not ours is no hindrance: another will
+// Of a classifier; other heads bring nothing. One that is not ours does no harm: another will
 // start afresh.
 models::BertHead start_head(const fs::path& configuration) {
   if (!models::is_classifier(configuration)) return {};

@@ -38,7 +38,7 @@ void resolve_finetune_options(OptionTable& table, FinetuneOptions& options);
 
 // The model a run starts from: the shape of init_checkpoint's (or restore_dir's) folder, or without
 // one that of the options, with random weights. Options that set a size must agree with the folder;
-// rates of dropout and switches of biases go before the folder's.
+// rates of dropout and switches of biases override those of the folder.
 struct StartModel {
   models::BertConfig config;
   models::BertHead head;  // of the checkpoint, where there is one

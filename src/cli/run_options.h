@@ -78,7 +78,8 @@ std::string device_help();
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help);
 
 // Where two options set the same thing (the batch, the length of the run, the start weights), the
-// one that ranks lower is dropped: the command line goes before the file, the file before defaults.
+// one that ranks lower is dropped: the command line overrides the file, the file overrides
+// defaults.
 void settle_rivals(RunOptions& options, const OptionTable& table);
 
 // 0: the default, 1: of the run that goes on, 2: from a file, 3: from the command line.
@@ -100,7 +101,7 @@ void limit_instruction_set(const RunOptions& options);
 // Check what one option cannot say alone. UserError that names the options and their values.
 void validate(RunOptions& options);
 void validate_start(const RunOptions& options);
-// The model that the options describe, for who takes none from a checkpoint.
+// The model that the options describe, for a command that takes none from a checkpoint.
 void validate_model(RunOptions& options);
 void validate_positions(const RunOptions& options, const char* advice);
 

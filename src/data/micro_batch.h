@@ -1,6 +1,6 @@
 // MicroBatch: what one execution of the training program reads: samples laid end to end in T token
 // slots. Shapes are static (T, B, P are capacities); what is unused is marked so that it changes
-// nothing: label -1 is ignored by the losses, slots behind the last sequence attend to nothing.
+// nothing: label -1 is ignored by the losses, slots after the last sequence attend to nothing.
 // The field names are the names of the program's inputs (models/bert.h, models/bert_heads.h).
 #pragma once
 

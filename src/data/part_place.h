@@ -1,4 +1,4 @@
-// Items that lie in parts, one part behind the other: in which part the i-th of all items is.
+// Items that lie in parts, one part after the other: in which part the i-th of all items is.
 #pragma once
 
 #include <algorithm>

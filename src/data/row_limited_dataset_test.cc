@@ -5,7 +5,7 @@
 namespace cloze::data {
 namespace {
 
-// Sample i: the ids i, i + 1 and, behind a mask with id 4, i + 2.
+// Sample i: the ids i, i + 1 and, after a mask with id 4, i + 2.
 class CountingDataset final : public Dataset {
  public:
   int64_t size() const override { return 8; }

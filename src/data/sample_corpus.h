@@ -1,5 +1,5 @@
 // A sample world as files: what pre-training reads and what scores it.
-//   corpus.txt   one sentence per line, a blank line behind each document (the format of Google's
+//   corpus.txt   one sentence per line, a blank line after each document (the format of Google's
 //                create_pretraining_data.py)
 //   cloze.jsonl  one held-out item per line: {"answer", "context", "kind", "text"}; see ClozeItem
 // Errors: UserError for sizes that make no sense; EnvironmentError when a file cannot be written.

@@ -1,7 +1,7 @@
 // The sample world's readings as SQuAD 1.1 files, what fine-tuning reads and what scores it:
 //   squad-train.json, squad-dev.json   one article for each kind of subject, of many paragraphs
 // No paragraph and no subject of one file is in the other. Files begin alike whatever their size:
-// dev takes the first readings, train those behind them.
+// dev takes the first readings, train those after them.
 // Errors: UserError for more questions than the readings have; EnvironmentError when a file cannot
 // be written. Format: tasks/squad/squad_data.h.
 #pragma once

@@ -85,7 +85,7 @@ Bzip2File::Block Bzip2File::take_block() {
   return block;
 }
 
-// The next mark does not end the block: it is one of those behind.
+// The next mark does not end the block: it is one of those after.
 Bzip2File::Block Bzip2File::join_block() const {
   const uint64_t begin = position_.bit;
   const uint64_t last = begin + kLongestBzip2BlockBits;
@@ -101,7 +101,7 @@ Bzip2File::Block Bzip2File::join_block() const {
   fail(end == begin && last > bits_.size() ? "ends too soon" : "breaks");
 }
 
-// What begins at the next marks, each taken to end at the mark behind it.
+// What begins at the next marks, each taken to end at the mark after it.
 void Bzip2File::unpack_ahead() {
   std::vector<Bzip2BlockBits> blocks;
   std::optional<uint64_t> begin = position_.bit;

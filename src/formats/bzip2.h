@@ -19,7 +19,7 @@ namespace cloze::formats {
 struct Bzip2Position {
   uint64_t bit = 0;
   uint32_t stream_crc = 0;    // of the stream's blocks before
-  bool is_in_stream = false;  // behind a stream's header
+  bool is_in_stream = false;  // after a stream's header
 };
 
 class Bzip2File {
@@ -30,7 +30,7 @@ class Bzip2File {
   // The next block's text; empty at the end. DataError that names the file and the compressed
   // offset where it breaks or ends too soon.
   std::string_view read();
-  const Bzip2Position& position() const { return position_; }  // behind what was read
+  const Bzip2Position& position() const { return position_; }  // after what was read
   uint64_t compressed_bytes() const { return position_.bit / 8; }
   uint64_t file_bytes() const { return file_.bytes().size(); }
 
@@ -53,7 +53,7 @@ class Bzip2File {
   BitView bits_;
   int threads_;
   Bzip2Position position_;
-  std::map<uint64_t, Block> unpacked_;  // by the bit where they begin; may hold what is no block
+  std::map<uint64_t, Block> unpacked_;  // by the bit where they begin; may hold what is not a block
   std::string text_;
 };
 

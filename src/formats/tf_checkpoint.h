@@ -41,7 +41,8 @@ class TfCheckpointIndex {
   explicit TfCheckpointIndex(const std::filesystem::path& prefix);
 
   const std::vector<TfCheckpointEntry>& entries() const { return entries_; }  // by name
-  // Names of what is no tensor of numbers, with what it is: "_CHECKPOINTABLE_OBJECT_GRAPH (string)"
+  // Names of what is not a tensor of numbers, with what it is: "_CHECKPOINTABLE_OBJECT_GRAPH
+  // (string)"
   const std::vector<std::string>& other_entries() const { return other_entries_; }
   std::filesystem::path data_file(int32_t shard) const;
   int32_t num_shards() const { return num_shards_; }

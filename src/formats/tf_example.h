@@ -1,7 +1,7 @@
 // TfExample: the payload of a training record, a list of named features, each a list of int64,
 // float or bytes (tf.train.Example). Features keep the order in which they were added, so the
 // same features give the same bytes.
-// Errors: parse() returns a ParseError when the bytes are no Example.
+// Errors: parse() returns a ParseError when the bytes are not an Example.
 // Source: tensorflow/core/example/feature.proto; the wire form is in example.proto here.
 #pragma once
 

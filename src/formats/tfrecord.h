@@ -46,7 +46,7 @@ Result<std::span<const std::byte>> tfrecord_payload(std::span<const std::byte> f
 // corrupt.
 struct TfRecordIndex {
   std::vector<uint64_t> offsets;         // ascending
-  std::optional<ParseError> broken_end;  // why nothing behind these can be read
+  std::optional<ParseError> broken_end;  // why nothing after these can be read
 };
 TfRecordIndex index_tfrecords(std::span<const std::byte> file);
 

@@ -41,8 +41,8 @@ class InferenceClient {
   // kMostTokens tokens go into one.
   void run(std::span<const data::Sample> samples,
            const std::function<void(const data::MicroBatch&)>& visit);
-  // Called after each micro-batch, before `visit`: for who shows how far the work has come. What it
-  // throws ends run().
+  // Called after each micro-batch, before `visit`: for callers that show how far the work has come.
+  // What it throws ends run().
   void set_observer(std::function<void(const data::MicroBatch&)> observer) {
     observer_ = std::move(observer);
   }

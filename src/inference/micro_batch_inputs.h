@@ -11,7 +11,7 @@
 
 namespace cloze::inference {
 
-// Kernels believe what they are given: UserError when an id is no row of a table of so many.
+// Kernels believe what they are given: UserError when an id is not a row of a table of so many.
 void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view what);
 
 void write_micro_batch(engine::Session& session, const data::MicroBatch& batch);

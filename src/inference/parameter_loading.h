@@ -1,5 +1,5 @@
-// Finds the tensors a model wants in a file of somebody's: under Hugging Face's names, with or
-// without the "bert." in front, with TF1's gamma and beta for LayerNorm's weight and bias.
+// Finds the tensors a model wants in the file of another program: under Hugging Face's names, with
+// or without the "bert." in front, with TF1's gamma and beta for LayerNorm's weight and bias.
 #pragma once
 
 #include <filesystem>

@@ -105,7 +105,7 @@ class Conversion {
     }
   }
 
-  // The tensors under their names of today, without what is no parameter.
+  // The tensors under their names of today, without what is not a parameter.
   void take_tensors() {
     std::vector<std::string> renamed;
     std::set<std::string> names;

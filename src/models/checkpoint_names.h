@@ -22,7 +22,7 @@ struct OtherName {
   bool is_transposed = false;  // the matrix is stored the other way round there
 };
 
-// Of either kind; nothing for what is no tensor of BERT's, or part of one (a fused kernel).
+// Of either kind; nothing for what is not a tensor of BERT's, or part of one (a fused kernel).
 std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name);
 std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, TensorflowNames names);
 
@@ -33,7 +33,7 @@ bool is_training_state(std::string_view tensorflow_name);
 std::string current_name(std::string_view hugging_face_name);
 // current_name with "bert." in front, which a bare encoder's file lacks.
 std::string full_name(std::string_view hugging_face_name);
-// What a file may hold though it is no parameter: position counters, copies of tied weights.
+// What a file may hold though it is not a parameter: position counters, copies of tied weights.
 bool is_redundant(std::string_view full_name);
 
 }  // namespace cloze::models

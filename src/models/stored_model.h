@@ -26,8 +26,8 @@ class StoredModel {
 
   const std::vector<formats::TensorView>& tensors() const { return converted_.tensors; }
   const formats::TensorView* find(std::string_view name) const;  // nullptr when there is none
-  // What the file holds besides: names of optimiser slots and the like, of tensors that are no part
-  // of a BERT (TensorFlow's only), and of what is no tensor.
+  // What the file holds besides: names of optimiser slots and the like, of tensors that are not
+  // part of a BERT (TensorFlow's only), and of what is not a tensor.
   const std::vector<std::string>& training_state() const { return converted_.training_state; }
   const std::vector<std::string>& unknown() const { return converted_.unknown; }
   const std::vector<std::string>& other_entries() const { return file_.other_entries(); }

@@ -3,7 +3,7 @@
 //   vocab.txt        a token a line, with tokenizer_config.json for the rules
 //   tokenizer.json   all of it in one file, as transformers 5 saves it (tokenizer_json.h)
 //
-// Where a folder has both, their tokens must agree. tokenizer_config.json goes before
+// Where a folder has both, their tokens must agree. tokenizer_config.json overrides
 // tokenizer.json, as in transformers, unless its class leaves all to tokenizer.json.
 //
 // Errors: UserError that names file, field and value.

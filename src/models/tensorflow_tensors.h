@@ -26,7 +26,7 @@ struct ConvertedTensors {
   std::vector<formats::TensorView> tensors;
   std::deque<std::vector<std::byte>> storage;
   std::vector<std::string> training_state;  // names of optimiser slots and the like, left out
-  std::vector<std::string> unknown;         // names of what is no part of a BERT, left out
+  std::vector<std::string> unknown;         // names of what is not part of a BERT, left out
 };
 
 bool has_tensorflow_names(std::span<const formats::TensorView> tensors);

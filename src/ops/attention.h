@@ -8,14 +8,14 @@
 //          sequence_starts [B+1] i32, ascending (empty sequences allowed);
 //          sample_ids [T] i32;  random_key [2] i32
 // Outputs: context [T, H] as q;  log_sum_exp [T, N] f32 of the scaled scores, kept for backward
-// Slots behind the last sequence get zeros in both. Scores, softmax and sums in f32; with bf16 a
+// Slots after the last sequence get zeros in both. Scores, softmax and sums in f32; with bf16 a
 // kernel may round the probabilities before they meet v.
 // Dropout of the probabilities: ops/dropout_mask.h with rows attention_dropout_row(head, i -
 // start), element j - start, row length = the sequence's length, sample = sample_ids[start].
 //
 // attention_gradient
 // Inputs:  dcontext, q, k, v, context [T, H];  log_sum_exp [T, N];  sequence_starts; sample_ids;
-// key Outputs: dq, dk, dv [T, H] as q (zero behind the last sequence)
+// key Outputs: dq, dk, dv [T, H] as q (zero after the last sequence)
 //   pd = dropout(p);  dv = pd^T dcontext;  dpd = dcontext v^T;  delta[i] = dcontext[i] . context[i]
 //   ds = p * (mask * scale * dpd - delta);  dq = ds k / sqrt(D);  dk = ds^T q / sqrt(D)
 // p is recomputed from q, k and log_sum_exp. Source: Dao et al., arXiv 2205.14135.

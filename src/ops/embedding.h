@@ -10,7 +10,7 @@
 // embedding_gradient adds dy to the rows that were read.
 // Inputs:  dy [T, H], input_ids, token_type_ids, position_ids [T], sequence_starts [B+1] i32
 // Outputs: dword, dtoken_type, dposition  f32, shapes of the tables (dense, zero elsewhere)
-// Slots behind the last sequence (t >= sequence_starts[B]) are left out.
+// Slots after the last sequence (t >= sequence_starts[B]) are left out.
 #pragma once
 
 #include "graph/graph.h"

@@ -12,7 +12,7 @@ namespace cloze::passes {
 
 class ComputeCopies {
  public:
-  // A copy is `op`(parameter; attributes), and its name the parameter's behind `prefix`.
+  // A copy is `op`(parameter; attributes), and its name the parameter's after `prefix`.
   ComputeCopies(graph::Graph& graph, const graph::OpDefinition& op, std::any attributes,
                 std::string prefix)
       : graph_(graph), op_(op), attributes_(std::move(attributes)), prefix_(std::move(prefix)) {}

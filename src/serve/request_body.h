@@ -18,8 +18,8 @@ struct RequestBody {
   std::vector<std::string> errors = {};
 };
 
-// Or the error: 400 for text that is no such JSON, 413 for more than the limits. A bad input of a
-// list is no such error: the others are asked.
+// Or the error: 400 for text that is not such JSON, 413 for more than the limits. A bad input of a
+// list is not such an error: the others are asked.
 std::variant<RequestBody, Response> parse_request_body(std::string_view text,
                                                        const Endpoint& endpoint,
                                                        const Limits& limits);

@@ -44,7 +44,7 @@ std::vector<Blank> blanks_of(std::string_view text, size_t index) {
   return blanks;
 }
 
-// 0 up to the first [SEP], 1 behind it.
+// 0 up to the first [SEP], 1 after it.
 std::vector<int32_t> token_types(const std::vector<int32_t>& ids, int32_t sep_id) {
   std::vector<int32_t> types(ids.size(), 1);
   const auto first_part = std::find(ids.begin(), ids.end(), sep_id) - ids.begin() + 1;

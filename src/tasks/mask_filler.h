@@ -33,7 +33,7 @@ class MaskFiller {
   // `num_threads` run a batch together; 0: all processors.
   MaskFiller(std::shared_ptr<const inference::CompiledModel> model, int num_threads);
 
-  // Every [MASK] of every text, in order. A text may have two parts, parted by " [SEP] ".
+  // Every [MASK] of every text, in order. A text may have two parts, separated by " [SEP] ".
   std::vector<Blank> fill(std::span<const std::string> texts, int64_t top_k);
 
   // The ids of a plain text, to compare with candidates.

@@ -30,7 +30,7 @@ std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k)
   std::vector<Answer> answers;
   for (const SquadCandidate& candidate : prediction.n_best) {
     if (std::ssize(answers) == top_k) break;
-    // The official stand-in where no span may be chosen is no text of the context.
+    // The official stand-in where no span may be chosen is not part of the context.
     if (!candidate.text.empty() && candidate.bytes.begin == candidate.bytes.end) continue;
     answers.push_back({.text = candidate.text,
                        .probability = candidate.probability,

@@ -1,5 +1,5 @@
 // Classifies texts, or pairs of texts, with a fine-tuned model. Texts are cut to what the model has
-// positions for, as in training. Errors: UserError for a model that is no classifier.
+// positions for, as in training. Errors: UserError for a model that is not a classifier.
 #pragma once
 
 #include <memory>

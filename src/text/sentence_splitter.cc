@@ -79,7 +79,7 @@ std::string_view letters_at(std::string_view text, size_t begin) {
   return text.substr(begin, end - begin);
 }
 
-// "J", "U.S", "Ph.D": a single letter, or letters parted by stops.
+// "J", "U.S", "Ph.D": a single letter, or letters separated by stops.
 bool is_single_initial(std::string_view word) {
   return word.size() == 1 && is_ascii_upper(word[0]);
 }
@@ -87,7 +87,7 @@ bool has_inner_stop(std::string_view word) {
   return word.find('.') != std::string_view::npos && is_letter(word.back());
 }
 
-// Whether the lone full stop behind `word` belongs to the word and ends nothing.
+// Whether the lone full stop after `word` belongs to the word and ends nothing.
 bool stop_belongs_to_word(std::string_view word, std::string_view text, size_t next) {
   if (word.empty()) return false;
   const std::string small = lower_ascii(word);

@@ -1,8 +1,8 @@
 // Splits a paragraph into sentences by rule: English in detail, the stop marks of other scripts.
 //
-// A sentence ends at a run of . ! ? … with the quotes and brackets that close behind it, when white
+// A sentence ends at a run of . ! ? … with the quotes and brackets that close after it, when white
 // space follows and then something that can begin a sentence: a capital, a digit, an opening
-// quote or bracket, or any character outside ASCII. A lone full stop does not end one behind
+// quote or bracket, or any character outside ASCII. A lone full stop does not end one after
 //   a title or abbreviation   Mr. Dr. St. e.g. cf. vol. (some only before a digit: No. 5, p. 12)
 //   an initial                J. Smith, George W. Bush
 //   letters with stops        U.S. Navy, unless a word follows that often opens a sentence (The,

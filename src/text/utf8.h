@@ -12,7 +12,7 @@ namespace cloze::text {
 struct DecodedCodePoint {
   char32_t code_point = 0;
   uint32_t bytes = 0;     // consumed, at least 1
-  bool is_valid = false;  // false: `bytes` bytes are no code point
+  bool is_valid = false;  // false: `bytes` bytes are not a code point
 };
 
 // decode_utf8() where the byte at position is not ASCII.

@@ -10,7 +10,7 @@
 namespace cloze::text {
 namespace {
 
-// 0 for a line that is no heading.
+// 0 for a line that is not a heading.
 size_t heading_level(std::string_view line) {
   const size_t level = std::min(line.find_first_not_of('='), line.size());
   return level < line.size() && line.ends_with('=') ? level : 0;

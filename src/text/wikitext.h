@@ -1,7 +1,7 @@
 // Wikitext to plain text: the running prose of a MediaWiki page, one paragraph a line.
 //
 // Dropped, and counted: comments, templates (but for a few that stand for a piece of prose, such as
-// {{convert}}, {{lang}} and dashes), tables, references and other elements that are no prose,
+// {{convert}}, {{lang}} and dashes), tables, references and other elements that are not prose,
 // files and categories, headings, list items, and the sections that only list, by the names of
 // wikitext_names.h. Links leave their label. Whatever is not closed keeps its text.
 //
@@ -22,7 +22,7 @@ struct WikitextCounts {
   int64_t comments = 0;
   int64_t templates = 0;
   int64_t tables = 0;
-  int64_t references = 0;  // and other elements with content that is no prose
+  int64_t references = 0;  // and other elements with content that is not prose
   int64_t files = 0;       // and categories
   int64_t headings = 0;
   int64_t list_items = 0;

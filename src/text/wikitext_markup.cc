@@ -14,7 +14,7 @@ namespace {
 constexpr auto kNone = std::string_view::npos;
 constexpr size_t kLongestTag = 1000;
 
-// Elements whose content is no prose.
+// Elements whose content is not prose.
 constexpr std::string_view kDroppedElements[] = {
     "ce",         "chem",         "code",     "gallery",
     "graph",      "hiero",        "imagemap", "includeonly",
@@ -147,7 +147,7 @@ class MarkupRemover {
     return true;
   }
 
-  // <ref name=x>, </div>, <br />: taken out; with the content, where that is no prose.
+  // <ref name=x>, </div>, <br />: taken out; with the content, where that is not prose.
   bool take_tag() {
     const bool is_end = starts_with("</");
     size_t name_end = at_ + (is_end ? 2 : 1);
@@ -168,7 +168,7 @@ class MarkupRemover {
     return true;
   }
 
-  // To behind </name>, or nowhere when it never comes.
+  // To after </name>, or nowhere when it never comes.
   void skip_element(const std::string& name) {
     if (unclosed_.contains(name)) return;
     for (size_t begin = source_.find("</", at_); begin != kNone;

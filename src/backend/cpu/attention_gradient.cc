@@ -116,7 +116,7 @@ struct QueryRange {
   int64_t rows = 0;
 };
 
-// Rows of one head [rows, D] of a tensor [T, H], as f32 one behind the other.
+// Rows of one head [rows, D] of a tensor [T, H], as f32 one after the other.
 template <typename T>
 HWY_INLINE void CopyHead(const AttentionSizes& sizes, const T* from, int64_t rows, float* to) {
   for (int64_t i = 0; i < rows; ++i) CopyFloats(from + i * sizes.H, sizes.D, to + i * sizes.D);

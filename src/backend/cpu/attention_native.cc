@@ -54,7 +54,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// Rows [rows, width] as rows of `padded` elements, zero behind the width.
+// Rows [rows, width] as rows of `padded` elements, zero after the width.
 HWY_INLINE void CopyPadded(const PairRows& from, int64_t padded, bfloat16* to) {
   for (int64_t i = 0; i < from.count; ++i, to += padded) {
     const bfloat16* row = from.rows + i * from.stride;

@@ -80,7 +80,7 @@ struct GradientRow {
 };
 
 // store(i, part, dx) for the vectors of one row: dx = rstd (g - mean(g) - xhat mean(g xhat)) with
-// g = dy gamma. Lanes behind a tail have dy = 0, so they add nothing to the sums.
+// g = dy gamma. Lanes after a tail have dy = 0, so they add nothing to the sums.
 template <class T, class Store>
 HWY_INLINE void LayerNormGradientRow(const GradientRow<T>& row, const Store& store) {
   const FloatTag d;

@@ -98,7 +98,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// A part of x, for some of the depth, as a tile. Parts may end behind the last row: zeros there.
+// A part of x, for some of the depth, as a tile. Parts may end after the last row: zeros there.
 // Fetches as much of the depth that comes next: rows lie too far apart for the processor to foresee
 // it.
 HWY_INLINE void PackPart(const TileSums& t, int part, int64_t begin, int64_t depth, float* to) {
@@ -113,7 +113,7 @@ HWY_INLINE void PackPart(const TileSums& t, int part, int64_t begin, int64_t dep
   PackRows(x, t.K, depth, rows, to);
 }
 
-// to[i] = the sum of what lies i behind the start of two parts, times the parts' factors.
+// to[i] = the sum of what lies i after the start of two parts, times the parts' factors.
 HWY_INLINE void SumPackedParts(const QuadrantTerms& terms, float* const* parts, int64_t count,
                                float* to) {
   const FloatTag d;
@@ -267,7 +267,7 @@ HWY_INLINE int64_t PanelOffset(const PackedTask& t, const PanelPlace& at) {
          t.depths.begin * kTileColumns;
 }
 
-// Columns first, then the steps; false behind the last.
+// Columns first, then the steps; false after the last.
 HWY_INLINE bool MoveOn(const PackedTask& t, PanelPlace& at) {
   at.column += kTileColumns;
   if (at.column < t.columns) return true;

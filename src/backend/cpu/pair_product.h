@@ -23,7 +23,7 @@ struct PairProduct {
   int64_t columns = 0;
   int64_t depth = 0;
   const bfloat16* a = nullptr;  // [32, depth]
-  const bfloat16* b = nullptr;  // panels, one behind the other
+  const bfloat16* b = nullptr;  // panels, one after the other
   float* c = nullptr;           // [32, columns]
 };
 

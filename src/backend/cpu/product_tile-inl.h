@@ -8,7 +8,7 @@
 //   kByDepth  A[i, k] = a[k * a_stride + i]   as PackRows() lays it out: one stream of numbers
 //   instead of
 //             one a row, which is worth a copy when many panels follow
-// B is a panel: depth x kTileColumns floats, aligned to a vector, columns behind the last one zero.
+// B is a panel: depth x kTileColumns floats, aligned to a vector, columns after the last one zero.
 // Included once per vector target (hwy/foreach_target.h).
 // Source: Van Zee, van de Geijn, BLIS, ACM TOMS 41(3), 2015.
 #include <cstddef>
@@ -160,7 +160,7 @@ HWY_INLINE void MultiplyTile(int64_t rows, int64_t columns, const TileArguments&
   }
 }
 
-// A block of A times several panels that lie one behind the other. The panel stays in the first
+// A block of A times several panels that lie one after the other. The panel stays in the first
 // cache while the rows pass by.
 template <RowLayout kLayout>
 HWY_INLINE void MultiplyPanels(int64_t rows, int64_t columns, TileArguments t) {
@@ -272,7 +272,7 @@ HWY_INLINE void PackRows(const T* from, int64_t stride, int64_t depth, int64_t r
   TransposeRows<kTileRows>(from, stride, depth, rows, to);
 }
 
-// Any number of rows as tiles, one behind the other.
+// Any number of rows as tiles, one after the other.
 template <typename T>
 HWY_INLINE void PackTiles(const T* from, int64_t stride, int64_t depth, int64_t rows,
                           float* tiles) {

@@ -3,7 +3,7 @@
 //
 // Functions whose first argument is a vector tag are spelled like Highway's own. Arithmetic is in
 // f32 whatever the storage; a bf16 is rounded to nearest even when it is stored, and NaN stays NaN,
-// as base/bfloat16.h defines. A vector of n < Lanes(d) elements is a Tail: lanes behind it read as
+// as base/bfloat16.h defines. A vector of n < Lanes(d) elements is a Tail: lanes after it read as
 // 0 and are not written, so no byte outside an array is touched.
 #include "base/bfloat16.h"
 #include "base/dtype.h"
@@ -113,7 +113,7 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const RoundedFloat* HWY_RESTRICT from, Par
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
 }
 
-// v with the lanes behind a tail set to 0, for sums.
+// v with the lanes after a tail set to 0, for sums.
 template <class D>
 HWY_INLINE hn::Vec<D> Keep(D, hn::Vec<D> v, Whole) {
   return v;
@@ -144,7 +144,7 @@ HWY_INLINE void ForEachVector(D d, int64_t n, const Body& body) {
 }
 
 // The sum of term(i, part) over the vectors of n elements and over their lanes. Terms must be 0
-// behind a tail (Keep). Four running sums hide the latency of additions.
+// after a tail (Keep). Four running sums hide the latency of additions.
 template <class D, class Term>
 HWY_INLINE float SumOfTerms(D d, int64_t n, const Term& term) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

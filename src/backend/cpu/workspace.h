@@ -1,4 +1,4 @@
-// Workspace: the buffers of a kernel in the memory it is given, one behind the other, each at the
+// Workspace: the buffers of a kernel in the memory it is given, one after the other, each at the
 // start of a cache line. A struct of buffers that takes them from nowhere says by bytes() what they
 // need, so that size and use are one text:
 //

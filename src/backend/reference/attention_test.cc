@@ -41,7 +41,7 @@ TEST(Attention, ScoresAreScaledByTheRootOfTheHeadSize) {
   EXPECT_DOUBLE_EQ(outputs[1].values[0], std::log(std::exp(3.0) + std::exp(1.0)));
 }
 
-// The same sequence behind another one, and alone: the same context, dropout included.
+// The same sequence after another one, and alone: the same context, dropout included.
 TEST(Attention, DoesNotDependOnPacking) {
   const Tensor alone = floats({3, 2}, {1, 2, 3, -1, 0.5, 0.25});
   const Tensor packed = floats({5, 2}, {7, 7, -7, 7, 1, 2, 3, -1, 0.5, 0.25});

@@ -51,7 +51,7 @@ struct Function {
     if (of.op == &ops::kEmbedding) ignore_unused_slots();
   }
 
-  // Nothing depends on slots behind the last sequence, and the gradient of embedding relies on it.
+  // Nothing depends on slots after the last sequence, and the gradient of embedding relies on it.
   void ignore_unused_slots() {
     const int64_t used = static_cast<int64_t>(inputs.back().values.back());
     const auto first_unused = weights.values.begin() + used * weights.type.shape[1];

@@ -44,7 +44,7 @@ class GraphcoreForm : public testing::Test {
  protected:
   void TearDown() override { fs::remove(path_); }
 
-  // Takes the file and the flags into the options behind the table.
+  // Takes the file and the flags into the options that the table is bound to.
   void read(OptionTable& table, const std::string& config, const std::string& flags = "") const {
     platform::write_file_atomically(path_, config);
     CLI::App command("", "train");
@@ -65,7 +65,8 @@ TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
   read(table, kPretrainTiny);
   EXPECT_FALSE(options.model.use_qkv_bias);
   EXPECT_EQ(options.model.layer_norm_eps, 1e-3);
-  EXPECT_EQ(options.model.hidden_act, models::Activation::kGeluTanh) << "gelu there is the tanh form";
+  EXPECT_EQ(options.model.hidden_act, models::Activation::kGeluTanh)
+      << "gelu there is the tanh form";
   EXPECT_EQ(options.epsilon, 1e-6) << "the file says so";
   EXPECT_EQ(options.weight_decay_rate, 0.01);
   EXPECT_EQ(table.origin("use_qkv_bias"), kGraphcoreSystem);

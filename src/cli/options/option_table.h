@@ -35,7 +35,7 @@ struct Option {
   std::string help;
   std::string group;                 // heading in the help
   std::vector<std::string> choices;  // of a text; empty: any
-  std::string hint;                  // said behind the choices when another is asked for
+  std::string hint;                  // said after the choices when another is asked for
   std::optional<double> minimum;     // of a number, or each of a list; inclusive
   std::optional<double> maximum;
   bool is_of_command = false;  // says what this command does: a run that goes on has its own

@@ -66,7 +66,7 @@ void visit_json_lines(std::string_view text, const SentenceVisitor& visitor) {
   }
 }
 
-// Where the block that begins at `begin` may end: behind a line.
+// Where the block that begins at `begin` may end: after a line.
 size_t block_end(std::string_view text, size_t begin, size_t bytes) {
   if (text.size() - begin <= bytes) return text.size();
   const size_t found = text.find('\n', begin + bytes);

@@ -45,14 +45,14 @@ struct BadText {
   void rethrow_if_in(std::string_view text, const std::filesystem::path& file) const;
 };
 
-// Reads the sentences of `text` in order. BadText for a line of jsonl that is no such object.
+// Reads the sentences of `text` in order. BadText for a line of jsonl that is not such an object.
 void visit_sentences(std::string_view text, TextFormat format, const SentenceVisitor& visitor);
 
 // Cuts a text into pieces of about `bytes` that can be visited one after the other, or at once by
 // several threads, with the same outcome as the whole. Views into `text`.
 std::vector<std::string_view> split_into_blocks(std::string_view text, size_t bytes);
 
-// Where a document may begin behind `from`: behind the line that ends one, or at any line of jsonl.
+// Where a document may begin after `from`: after the line that ends one, or at any line of jsonl.
 // The text's size when none does.
 size_t next_document(std::string_view text, size_t from, TextFormat format);
 

@@ -20,7 +20,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr size_t kBlocksLookedAt = 64;
 
-// What files begin with that are no text, and what to do about them.
+// What files begin with that are not text, and what to do about them.
 struct ForeignForm {
   std::string_view beginning;
   std::string_view name;

@@ -44,7 +44,7 @@ enum class PackingAlgorithm { kShortestPackFirst, kLongestPackFirst, kLeastSquar
 // UserError that lists the names.
 PackingAlgorithm packing_algorithm_named(std::string_view name);
 
-// UserError when a length is over L or the limits are no positive numbers.
+// UserError when a length is over L or the limits are not positive numbers.
 HistogramPacking pack_histogram(const LengthHistogram& histogram, PackingAlgorithm algorithm,
                                 const PackingLimits& limits);
 

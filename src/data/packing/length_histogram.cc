@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kLongestLength = 1 << 20;
 constexpr int64_t kMostSequences = int64_t{1} << 40;
 
-// Takes a number in [low, high] off the front, and the spaces behind it.
+// Takes a number in [low, high] off the front, and the spaces after it.
 bool take_number(std::string_view& text, int64_t low, int64_t high, int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number < low || number > high) return false;

@@ -2,7 +2,7 @@
 // records.
 //
 //   input_ids [N,S]   input_mask [N,S]   segment_ids [N,S]
-//   masked_lm_positions [N,M], masked_lm_ids [N,M]   behind the first position 0: unused
+//   masked_lm_positions [N,M], masked_lm_ids [N,M]   after the first position 0: unused
 //   next_sentence_labels [N]
 //
 // Rows are read in blocks, so that reading in order is quick and reading in random order is

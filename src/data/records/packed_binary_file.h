@@ -1,4 +1,4 @@
-// Graphcore's packed records in their binary form: packs of one size behind each other.
+// Graphcore's packed records in their binary form: packs of one size one after another.
 #pragma once
 
 #include "data/records/packed_record.h"

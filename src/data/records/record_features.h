@@ -2,7 +2,7 @@
 // M the number of prediction slots. All are int64 except the weights.
 //
 // Plain (Google's):
-//   input_ids, input_mask, segment_ids      [S]  zero behind the last token
+//   input_ids, input_mask, segment_ids      [S]  zero after the last token
 //   masked_lm_positions, masked_lm_ids      [M]  zero in unused slots
 //   masked_lm_weights             float     [M]  1 for a prediction, 0 in unused slots
 //   next_sentence_labels                    [1]  1 when the second part is random
@@ -12,7 +12,7 @@
 //   input_ids, segment_ids                  [S]  in slot order
 //   input_position                          [S]  index in the text; unused: the pad position
 //   mask_padding_index                      [1]  number of masked tokens
-//   seq_padding_index                       [1]  slot behind the last token
+//   seq_padding_index                       [1]  slot after the last token
 //   masked_labels                           [M]  the label of each masked slot
 //   masked_lm_positions                     [n]  index in the text of each masked token, not padded
 //   masked_lm_ids, masked_lm_weights        [M]  as above

@@ -1,7 +1,7 @@
 // The sample world's grammar: sentence templates with named slots, and the one function that
 // expands them. A template is text with four marks:
 //   {river}      the value of slot "river"
-//   {a river}    the same behind "a" or "an", whichever its first letter asks for
+//   {a river}    the same after "a" or "an", whichever its first letter asks for
 //   {*river}     the value, which a cloze item may blank out; <were> does so for a literal word
 //   (old|new)    one of the alternatives, drawn at random; alternatives may hold slots, not choices
 // A template may hold several sentences, one per line; each begins with a capital letter.

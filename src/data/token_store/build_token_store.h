@@ -30,7 +30,7 @@ struct TokenStoreOptions {
   TextFormat format = TextFormat::kSentences;
   double max_invalid_share = kMaxInvalidShare;  // as text_source.h has it
   std::filesystem::path folder;
-  bool append = false;  // keep what the store has and put these files behind it
+  bool append = false;  // keep what the store has and put these files after it
   int threads = 1;
   int64_t piece_bytes = 8 << 20;
 };

@@ -1,13 +1,14 @@
 // A token store: text that was tokenised once, as a folder.
 //
-//   store.json      what is in it; written last, so that a folder without it is no store
+//   store.json      what is in it; written last, so that a folder without it is not a store
 //   vocab.txt       the vocabulary of the ids
 //   KEY.tokens      shards (token_shard.h), named by what decides their content
 //
 // Documents are numbered through all shards in the order of the text. Shards are opened at once and
 // read when asked for: any place of a store of any size is reached directly.
 //
-// Errors: UserError when the folder is no store; DataError that names the file when it is damaged.
+// Errors: UserError when the folder is not a store; DataError that names the file when it is
+// damaged.
 #pragma once
 
 #include <cstdint>

@@ -210,7 +210,7 @@ TEST_F(TokenStoreDatasetTest, WholeWordsAreMaskedTogether) {
     const std::vector<int32_t> ids = unmasked(sample);
     const std::set<int32_t> chosen(sample.masked_positions.begin(), sample.masked_positions.end());
     for (int32_t t = 2; t < std::ssize(ids); ++t) {
-      if (ids[t] != ending || ids[t - 1] < 5) continue;  // a piece behind [CLS] or [SEP]
+      if (ids[t] != ending || ids[t - 1] < 5) continue;  // a piece after [CLS] or [SEP]
       EXPECT_EQ(chosen.contains(t), chosen.contains(t - 1));
     }
   }

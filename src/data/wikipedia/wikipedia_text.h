@@ -1,4 +1,4 @@
-// Wikipedia to plain text: one sentence a line, a blank line behind each article, as `cloze data
+// Wikipedia to plain text: one sentence a line, a blank line after each article, as `cloze data
 // records` reads it.
 //
 //   MediaWiki dump (.xml, .xml.bz2; multistream or not)   articles only: no redirects, no

@@ -41,7 +41,7 @@ std::string basic_tokens(std::string_view text, const text::BasicTokenizer& toke
   return result;
 }
 
-// Code points that are no spaces.
+// Code points that are not spaces.
 size_t count_characters(std::string_view text) {
   return text::count_code_points(text) -
          static_cast<size_t>(std::count(text.begin(), text.end(), ' '));

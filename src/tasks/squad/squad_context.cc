@@ -46,7 +46,7 @@ std::vector<uint32_t> words_of_tokens(const SquadContext& context) {
   return token_words;
 }
 
-// The byte behind `count` code points; nothing when the text is shorter.
+// The byte after `count` code points; nothing when the text is shorter.
 std::optional<size_t> byte_of(std::string_view text, size_t count) {
   size_t at = 0;
   for (; count > 0 && at < text.size(); --count) at += text::decode_utf8(text, at).bytes;

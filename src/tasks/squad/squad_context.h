@@ -19,7 +19,7 @@ struct SquadContext {
   std::vector<int32_t> ids;
   std::vector<text::Offset> offsets;  // of each token: bytes of the context
   // google only:
-  std::vector<text::Offset> words;    // bytes; parted by space, tab, CR, LF or U+202F
+  std::vector<text::Offset> words;    // bytes; separated by space, tab, CR, LF or U+202F
   std::vector<uint32_t> token_words;  // of each token: its word
 };
 
@@ -46,7 +46,7 @@ struct PlacedAnswer {
 PlacedAnswer placed_by_words(std::string_view text, const SquadContext& context,
                              const SquadAnswer& answer, const text::Tokenizer& tokenizer);
 // hugging face: from the last token that begins at the answer's begin or before it to the first
-// that ends at its end or behind it, whatever the answer's text is. An answer inside a character of
+// that ends at its end or after it, whatever the answer's text is. An answer inside a character of
 // several tokens (a Korean syllable) has all of them.
 PlacedAnswer placed_by_offsets(std::string_view text, const SquadContext& context,
                                const SquadAnswer& answer);

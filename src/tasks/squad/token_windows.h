@@ -4,7 +4,7 @@
 // Windows begin every `step` tokens and are `room` long; the last one ends with the text. A token's
 // best window is the first with the largest
 //
-//   min(tokens of the window before it, tokens behind it) + 0.01 (length of the window)
+//   min(tokens of the window before it, tokens after it) + 0.01 (length of the window)
 //
 // The tokens that a window sees best are a range: from one window to a later one the score at a
 // token can only gain. Source: Google's run_squad.py, _check_is_max_context.
