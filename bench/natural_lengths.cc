@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/packing/length_histogram.h"
+#include "data/offline_packing/length_histogram.h"
 
 namespace cloze::bench {
 namespace {

@@ -1,4 +1,4 @@
-// Random samples whose lengths are as frequent as those of a data set (data/packing/
+// Random samples whose lengths are as frequent as those of a data set (data/offline_packing/
 // spread_lengths.h), laid out as they are or padded to S.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/generated_dataset.h"
-#include "data/packing/spread_lengths.h"
+#include "data/offline_packing/spread_lengths.h"
 
 namespace cloze::bench {
 

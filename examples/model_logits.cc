@@ -19,9 +19,9 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/packer.h"
+#include "feed/micro_batch_inputs.h"
+#include "feed/parameter_loading.h"
 #include "formats/safetensors.h"
-#include "inference/micro_batch_inputs.h"
-#include "inference/parameter_loading.h"
 #include "models/bert_heads.h"
 #include "models/hugging_face_config.h"
 
@@ -89,13 +89,13 @@ void store_logits(const fs::path& folder, const fs::path& output) {
   models::bert_for_inference(graph, config, head,
                              {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
   engine::Session session(std::move(graph), {});
-  inference::load_parameters(session, folder);
+  feed::load_parameters(session, folder);
 
   const auto samples = random_samples(config, length);
   const data::StepBatch step =
       data::pack(samples, {.tokens = tokens, .sequences = kSequences, .predictions = tokens});
   const data::MicroBatch& batch = step.micro_batches.at(0);
-  inference::write_micro_batch(session, batch);
+  feed::write_micro_batch(session, batch);
   session.run(graph::kMicroStep);
 
   Tensors tensors;

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "data/packer.h"
-#include "inference/micro_batch_inputs.h"
+#include "feed/micro_batch_inputs.h"
 #include "models/bert_heads.h"
 #include "train/training_step.h"
 
@@ -97,7 +97,7 @@ TEST_P(ModelFixtureTest, LogitsOfEveryPosition) {
                              {capacity.tokens, capacity.sequences, capacity.predictions});
   engine::Session session(std::move(graph), {.device = GetParam().device});
   fixture_.load_parameters(session);
-  inference::write_micro_batch(session, step.micro_batches[0]);
+  feed::write_micro_batch(session, step.micro_batches[0]);
   session.run(graph::kMicroStep);
   int compared = 0;
   for (const char* name :

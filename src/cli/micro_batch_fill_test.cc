@@ -7,8 +7,8 @@
 
 #include "base/philox.h"
 #include "cli/pretrain_options.h"
+#include "data/offline_packing/length_histogram.h"
 #include "data/packer.h"
-#include "data/packing/length_histogram.h"
 
 namespace cloze::cli {
 namespace {

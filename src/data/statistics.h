@@ -12,7 +12,7 @@
 #include <functional>
 
 #include "data/dataset.h"
-#include "data/packing/length_histogram.h"
+#include "data/offline_packing/length_histogram.h"
 
 namespace cloze::data {
 

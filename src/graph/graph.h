@@ -32,7 +32,7 @@ struct Phase {
 };
 inline constexpr std::string_view kMicroStep = "micro_step";  // each micro-batch: forward, backward
 inline constexpr std::string_view kUpdate = "update";         // each step: clip, optimise
-inline constexpr std::string_view kRefresh = "refresh";  // new parameters: compute copies made anew
+inline constexpr std::string_view kRefresh = "refresh";  // parameters changed: packed weights again
 
 enum class ValueKind { kInput, kVariable, kIntermediate };
 

@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "engine/devices.h"
+#include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
-#include "inference/parameter_loading.h"
 #include "models/hugging_face_config.h"
 #include "text/ascii.h"
 
@@ -34,7 +34,7 @@ struct RawHeader {
   uint64_t weights_offset = 0;
   uint64_t weights_bytes = 0;
   uint64_t text_hash = 0;  // of everything between the header and the weights
-  uint64_t weights_hash = 0;
+  uint64_t weights_hash = 0;  // low half of XXH3 of 128 bits
 };
 static_assert(sizeof(RawHeader) == 64 && std::is_trivially_copyable_v<RawHeader>);
 constexpr uint64_t kHeaderBytes = sizeof(RawHeader) + sizeof(uint64_t);
@@ -233,7 +233,7 @@ CompiledModel CompiledModel::packed(PretrainedModel model, const graph::Graph& t
 
 CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions& options) {
   const graph::Graph trained = trained_graph(model, options);
-  const StoredParameters stored(trained, model.path);
+  const feed::StoredParameters stored(trained, model.path);
   std::ranges::move(stored.notes(), std::back_inserter(model.notes));
   const auto read = [&](const graph::ValueInfo& parameter, std::span<float> values) {
     stored.read(parameter.name, values);

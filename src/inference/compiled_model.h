@@ -55,7 +55,7 @@ class CompiledModel {
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
   const CompileOptions& options() const { return options_; }
   const std::shared_ptr<const backend::DeviceMemory>& weights() const { return weights_; }
-  // The model's, with what StoredParameters has to say of one that was compiled from a file.
+  // The model's, with what feed::StoredParameters has to say of one that was compiled from a file.
   const std::vector<std::string>& notes() const { return model_.notes; }
 
   // The graph for batches of this shape; its parameters are weights(), in that order.

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "data/packer.h"
 #include "engine/devices.h"
+#include "feed/micro_batch_inputs.h"
 #include "inference/inference_memory.h"
-#include "inference/micro_batch_inputs.h"
 
 namespace cloze::inference {
 namespace {
@@ -64,9 +64,9 @@ void check(const data::Sample& sample, const models::BertConfig& config) {
     throw_user_error("a sequence has {} tokens; the model takes 1 to {}", length,
                      config.max_position_embeddings);
   }
-  require_rows(sample.input_ids, config.vocab_size, "token id");
-  require_rows(sample.token_type_ids, config.type_vocab_size, "token type (type_vocab_size)");
-  require_rows(sample.masked_positions, length, "masked position");
+  feed::require_rows(sample.input_ids, config.vocab_size, "token id");
+  feed::require_rows(sample.token_type_ids, config.type_vocab_size, "token type (type_vocab_size)");
+  feed::require_rows(sample.masked_positions, length, "masked position");
   if (std::ssize(sample.masked_positions) > InferenceClient::kMostPredictions) {
     throw_user_error("a sequence has {} masked positions; {} are the most that one may have",
                      sample.masked_positions.size(), InferenceClient::kMostPredictions);
@@ -122,7 +122,7 @@ void InferenceClient::run(std::span<const data::Sample> samples,
   engine::Session& session = session_for(capacity);
   current_ = &session;
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
-    write_micro_batch(session, batch);
+    feed::write_micro_batch(session, batch);
     session.run(graph::kMicroStep);
     if (observer_) observer_(batch);
     visit(batch);

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "data/packer.h"
-#include "inference/micro_batch_inputs.h"
-#include "inference/parameter_loading.h"
+#include "feed/micro_batch_inputs.h"
+#include "feed/parameter_loading.h"
 #include "inference/small_model_test.h"
 
 namespace cloze::inference {
@@ -46,10 +46,10 @@ Logits plain_span_logits(const SmallModelFolder& folder, const std::vector<data:
   models::bert_for_inference(graph, SmallModelFolder::config(), folder.head(),
                              {capacity.tokens, capacity.sequences});
   engine::Session session(std::move(graph), {.num_threads = 1});
-  load_parameters(session, folder.path());
+  feed::load_parameters(session, folder.path());
   Logits logits(samples.size());
   for (const data::MicroBatch& batch : data::pack(samples, capacity).micro_batches) {
-    write_micro_batch(session, batch);
+    feed::write_micro_batch(session, batch);
     session.run(graph::kMicroStep);
     take_logits(session.read<float>("span_logits"), batch, logits);
   }
@@ -119,7 +119,7 @@ TEST_F(InferenceClientTest, TakesTheWeightsOfASessionThatTrains) {
   engine::Session session(
       inference_graph(SmallModelFolder::config(), folder_.head(), {16, 1, 1}, weight_packing({})),
       {.num_threads = 1});
-  load_parameters(session, folder_.path());
+  feed::load_parameters(session, folder_.path());
   InferenceClient from_session(std::make_shared<const CompiledModel>(CompiledModel::compile(
                                    open_pretrained_model(folder_.path()), session, {})),
                                1);

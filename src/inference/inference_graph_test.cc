@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "data/packer.h"
-#include "inference/micro_batch_inputs.h"
-#include "inference/parameter_loading.h"
+#include "feed/micro_batch_inputs.h"
+#include "feed/parameter_loading.h"
 #include "inference/small_model_test.h"
 
 namespace cloze::inference {
@@ -38,8 +38,8 @@ class InferenceGraphTest : public testing::TestWithParam<HeadKind> {
   // Everything the graph gives.
   std::vector<float> outputs(graph::Graph graph) const {
     engine::Session session(std::move(graph), {.num_threads = 1});
-    load_parameters(session, folder_.path());
-    write_micro_batch(session, some_micro_batch());
+    feed::load_parameters(session, folder_.path());
+    feed::write_micro_batch(session, some_micro_batch());
     session.run(graph::kMicroStep);
     std::vector<float> all;
     for (const graph::Value output : session.graph().outputs()) {

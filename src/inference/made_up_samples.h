@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/packing/spread_lengths.h"
+#include "data/offline_packing/spread_lengths.h"
 #include "data/sample.h"
 #include "inference/compiled_model.h"
 

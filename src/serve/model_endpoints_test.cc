@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "feed/parameter_loading.h"
 #include "formats/safetensors.h"
-#include "inference/parameter_loading.h"
 #include "models/bert_heads.h"
 #include "models/hugging_face_config.h"
 #include "platform/file.h"
@@ -37,7 +37,7 @@ class MadeUpModel {
     platform::write_file_atomically(folder_ / "vocab.txt", kVocabulary);
     graph::Graph graph;
     models::bert_for_inference(graph, config, head, {32, 4, 4});
-    write_weights(inference::wanted_tensors(graph, graph::VariableRole::kParameter));
+    write_weights(feed::wanted_tensors(graph, graph::VariableRole::kParameter));
   }
   ~MadeUpModel() { fs::remove_all(folder_); }
 
@@ -48,10 +48,10 @@ class MadeUpModel {
   }
 
  private:
-  void write_weights(const std::vector<inference::WantedTensor>& wanted) {
+  void write_weights(const std::vector<feed::WantedTensor>& wanted) {
     std::vector<std::vector<float>> values;
     std::vector<formats::TensorView> views;
-    for (const inference::WantedTensor& tensor : wanted) {
+    for (const feed::WantedTensor& tensor : wanted) {
       values.emplace_back(static_cast<size_t>(tensor.shape.elements()));
       for (size_t i = 0; i < values.back().size(); ++i) {
         values.back()[i] = 0.5f * std::sin(static_cast<float>(7 * values.size() + 3 * i));

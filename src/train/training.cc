@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "data/loader.h"
+#include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/value_differences.h"
-#include "inference/parameter_loading.h"
 #include "models/bert_heads.h"
 #include "models/stored_model.h"
 #include "platform/signals.h"
@@ -22,8 +22,8 @@ namespace cloze::train {
 namespace {
 
 namespace fs = std::filesystem;
+using feed::MatchedTensors;
 using graph::VariableRole;
-using inference::MatchedTensors;
 using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
@@ -80,20 +80,20 @@ void Training::start_fresh() {
 
 void Training::load_initial_parameters() {
   const models::StoredModel file(options_.init_checkpoint);
-  const auto wanted = inference::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
+  const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
   std::vector<formats::TensorView> tensors = file.tensors();
   std::erase_if(tensors, [&](const formats::TensorView& tensor) {
     return !options_.fresh_prefix.empty() && tensor.name.starts_with(options_.fresh_prefix);
   });
-  MatchedTensors matched = inference::match_tensors(tensors, file.path(), wanted);
+  MatchedTensors matched = feed::match_tensors(tensors, file.path(), wanted);
   drop_absent_biases(file, options_.step, matched.unused);
-  if (matched.missing.size() == wanted.size()) inference::require_all(matched, file.path());
-  inference::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
+  if (matched.missing.size() == wanted.size()) feed::require_all(matched, file.path());
+  feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
   require_finite_start(file.path());
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
-                        inference::list_names(matched.missing)));
+                        feed::list_names(matched.missing)));
   }
   if (!file.training_state().empty()) {
     notice_(fmt::format("  {} tensors of its optimiser's state are not carried over",
@@ -102,7 +102,7 @@ void Training::load_initial_parameters() {
   matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
   if (!matched.unused.empty()) {
     notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
-                        inference::list_names(matched.unused)));
+                        feed::list_names(matched.unused)));
   }
 }
 
@@ -117,10 +117,10 @@ void Training::restore() {
       {VariableRole::kParameter, &checkpoint.model},
       {VariableRole::kOptimizerState, &checkpoint.optimizer}};
   for (const auto& [role, file] : parts) {
-    const auto wanted = inference::wanted_tensors(session.graph(), role);
-    const MatchedTensors matched = inference::match_tensors(file->tensors(), file->path(), wanted);
-    inference::require_all(matched, file->path());
-    inference::copy_tensors(session, wanted, matched, [&file = *file] { file.release_memory(); });
+    const auto wanted = feed::wanted_tensors(session.graph(), role);
+    const MatchedTensors matched = feed::match_tensors(file->tensors(), file->path(), wanted);
+    feed::require_all(matched, file->path());
+    feed::copy_tensors(session, wanted, matched, [&file = *file] { file.release_memory(); });
   }
   require_finite_start(found.path);
   const fs::path folder = fs::canonical(found.path).parent_path();

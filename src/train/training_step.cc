@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/micro_batch_inputs.h"
+#include "feed/micro_batch_inputs.h"
 #include "ops/elementwise.h"
 #include "passes/accumulate.h"
 #include "passes/differentiate.h"
@@ -95,15 +95,15 @@ void TrainingStep::write_step_inputs(const data::StepBatch& batch, int64_t step)
 
 StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    inference::require_rows(micro_batch.input_ids, model_.vocab_size, "token id");
-    inference::require_rows(micro_batch.token_type_ids, model_.type_vocab_size,
-                            "token type (type_vocab_size)");
-    inference::require_rows(micro_batch.position_ids, model_.max_position_embeddings, "position");
+    feed::require_rows(micro_batch.input_ids, model_.vocab_size, "token id");
+    feed::require_rows(micro_batch.token_type_ids, model_.type_vocab_size,
+                       "token type (type_vocab_size)");
+    feed::require_rows(micro_batch.position_ids, model_.max_position_embeddings, "position");
   }
   write_step_inputs(batch, step);
   session_.clear(plan::Arena::kMetrics);
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    inference::write_micro_batch(session_, micro_batch);
+    feed::write_micro_batch(session_, micro_batch);
     session_.run(graph::kMicroStep);
   }
   StepResult result;
@@ -140,7 +140,7 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
   write_step_inputs(batch, step);
   runtime::Executor& executor = session_.executor();
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    inference::write_micro_batch(session_, micro_batch);
+    feed::write_micro_batch(session_, micro_batch);
     if (auto found = executor.run_until_non_finite(graph::kMicroStep)) return found;
   }
   return executor.run_until_non_finite(graph::kUpdate);

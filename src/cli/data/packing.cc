@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/record_options.h"
-#include "data/packing/histogram_packing.h"
+#include "data/offline_packing/histogram_packing.h"
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
 #include "platform/available_threads.h"

@@ -1,4 +1,4 @@
-#include "data/packing/histogram_packing.h"
+#include "data/offline_packing/histogram_packing.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "data/packing/greedy_packing.h"
-#include "data/packing/nnls_packing.h"
+#include "data/offline_packing/greedy_packing.h"
+#include "data/offline_packing/nnls_packing.h"
 
 namespace cloze::data {
 namespace {

@@ -15,7 +15,7 @@
 #include "formats/safetensors.h"
 #include "models/stored_model.h"
 
-namespace cloze::inference {
+namespace cloze::feed {
 
 struct WantedTensor {
   std::string name;
@@ -76,4 +76,4 @@ std::vector<std::string> load_parameters(engine::Session& session,
 // "a, b, c and 4 more"
 std::string list_names(std::span<const std::string> names, size_t limit = 3);
 
-}  // namespace cloze::inference
+}  // namespace cloze::feed

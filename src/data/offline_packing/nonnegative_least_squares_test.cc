@@ -1,4 +1,4 @@
-#include "data/packing/nonnegative_least_squares.h"
+#include "data/offline_packing/nonnegative_least_squares.h"
 
 #include <gtest/gtest.h>
 

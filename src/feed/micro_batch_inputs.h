@@ -9,11 +9,11 @@
 #include "data/micro_batch.h"
 #include "engine/session.h"
 
-namespace cloze::inference {
+namespace cloze::feed {
 
 // Kernels believe what they are given: UserError when an id is not a row of a table of so many.
 void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view what);
 
 void write_micro_batch(engine::Session& session, const data::MicroBatch& batch);
 
-}  // namespace cloze::inference
+}  // namespace cloze::feed

@@ -1,4 +1,4 @@
-#include "inference/parameter_loading.h"
+#include "feed/parameter_loading.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "platform/file.h"
 
-namespace cloze::inference {
+namespace cloze::feed {
 namespace {
 
 using formats::TensorView;
@@ -97,4 +97,4 @@ TEST(ListNames, StopsAtTheLimit) {
 }
 
 }  // namespace
-}  // namespace cloze::inference
+}  // namespace cloze::feed

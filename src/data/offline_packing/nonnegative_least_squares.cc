@@ -1,10 +1,10 @@
-#include "data/packing/nonnegative_least_squares.h"
+#include "data/offline_packing/nonnegative_least_squares.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "data/packing/passive_set.h"
+#include "data/offline_packing/passive_set.h"
 
 namespace cloze::data {
 namespace {

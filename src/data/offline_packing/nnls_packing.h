@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/packing/histogram_packing.h"
+#include "data/offline_packing/histogram_packing.h"
 
 namespace cloze::data {
 

@@ -1,4 +1,4 @@
-#include "data/packing/nnls_packing.h"
+#include "data/offline_packing/nnls_packing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/packing/nonnegative_least_squares.h"
+#include "data/offline_packing/nonnegative_least_squares.h"
 
 namespace cloze::data {
 namespace {

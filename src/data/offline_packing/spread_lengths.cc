@@ -1,4 +1,4 @@
-#include "data/packing/spread_lengths.h"
+#include "data/offline_packing/spread_lengths.h"
 
 #include <algorithm>
 #include <cmath>

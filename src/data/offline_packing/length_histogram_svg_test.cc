@@ -1,4 +1,4 @@
-#include "data/packing/length_histogram_svg.h"
+#include "data/offline_packing/length_histogram_svg.h"
 
 #include <gtest/gtest.h>
 

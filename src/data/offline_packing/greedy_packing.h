@@ -3,7 +3,7 @@
 // the work grows with L, not with the number of sequences. `limits` hold positive numbers.
 #pragma once
 
-#include "data/packing/histogram_packing.h"
+#include "data/offline_packing/histogram_packing.h"
 
 namespace cloze::data {
 

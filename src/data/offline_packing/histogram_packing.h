@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/packing/length_histogram.h"
+#include "data/offline_packing/length_histogram.h"
 
 namespace cloze::data {
 

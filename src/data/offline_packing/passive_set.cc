@@ -1,4 +1,4 @@
-#include "data/packing/passive_set.h"
+#include "data/offline_packing/passive_set.h"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "data/packing/nonnegative_least_squares.h"
+#include "data/offline_packing/nonnegative_least_squares.h"
 
 namespace cloze::data {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/packing/length_histogram.h"
+#include "data/offline_packing/length_histogram.h"
 
 namespace cloze::data {
 

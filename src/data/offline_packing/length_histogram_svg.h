@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/packing/length_histogram.h"
+#include "data/offline_packing/length_histogram.h"
 
 namespace cloze::data {
 

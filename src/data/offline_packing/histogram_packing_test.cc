@@ -1,4 +1,4 @@
-#include "data/packing/histogram_packing.h"
+#include "data/offline_packing/histogram_packing.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/packing/nnls_packing.h"
+#include "data/offline_packing/nnls_packing.h"
 
 namespace cloze::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/parameter_loading.h"
+#include "feed/parameter_loading.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "base/float16.h"
 #include "models/checkpoint_names.h"
 
-namespace cloze::inference {
+namespace cloze::feed {
 namespace {
 
 using formats::TensorView;
@@ -180,4 +180,4 @@ std::string list_names(std::span<const std::string> names, size_t limit) {
   return text;
 }
 
-}  // namespace cloze::inference
+}  // namespace cloze::feed

@@ -1,4 +1,4 @@
-#include "data/packing/greedy_packing.h"
+#include "data/offline_packing/greedy_packing.h"
 
 #include <algorithm>
 #include <map>

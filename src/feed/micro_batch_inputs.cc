@@ -1,10 +1,10 @@
-#include "inference/micro_batch_inputs.h"
+#include "feed/micro_batch_inputs.h"
 
 #include <algorithm>
 
 #include "base/error.h"
 
-namespace cloze::inference {
+namespace cloze::feed {
 
 void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view what) {
   const auto bad = std::ranges::find_if(ids, [&](int32_t id) { return id < 0 || id >= rows; });
@@ -32,4 +32,4 @@ void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) 
   if (session.has("scores")) session.write<float>("scores", batch.scores);
 }
 
-}  // namespace cloze::inference
+}  // namespace cloze::feed
