@@ -29,6 +29,9 @@ TEST_P(InferenceMemoryTest, CountsTheWeightsAsTheyAre) {
 
 // All shapes of batches run in the memory of the largest.
 TEST_P(InferenceMemoryTest, HoldsBatchesOfAllShapes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer takes memory of its own";
+#endif
   const auto model = std::make_shared<const CompiledModel>(
       CompiledModel::compile(open_pretrained_model(folder_.path()), {.precision = GetParam()}));
   const InferenceMemory memory =

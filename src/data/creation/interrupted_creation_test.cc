@@ -156,6 +156,9 @@ TEST_F(InterruptedCreationTest, OtherOptionsAndOtherTextAreRefused) {
 
 // 59 MB of records are made in 24 MB.
 TEST_F(InterruptedCreationTest, AllRecordsTogetherNeedNotFitInMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer takes memory of its own";
+#endif
   RecordOptions asked = options("a", "b");
   asked.input.threads = 1;
   asked.google_compatible = true;
