@@ -83,10 +83,9 @@ std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path,
   const int threads = engine::resolved_threads(num_threads);
   if (!CompiledModel::is_compiled(path)) {
     inference::PretrainedModel model = open_trained_model(path);
-    const auto needed = inference::inference_memory(model.config, model.head, {}, threads);
-    print_forecast(needed, 0);
-    return std::make_shared<const CompiledModel>(
-        compile_model(std::move(model), {.device = device}));
+    const inference::CompileOptions how{.device = device};
+    print_forecast(inference::inference_memory(model.config, model.head, how, threads), 0);
+    return std::make_shared<const CompiledModel>(compile_model(std::move(model), how));
   }
   auto model = std::make_shared<const CompiledModel>(CompiledModel::open(path, device));
   print_notes(*model);
