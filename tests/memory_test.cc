@@ -65,7 +65,7 @@ train::TrainingStepOptions large_step(DType dtype) {
 int64_t planned_activation_bytes(const train::TrainingStepOptions& options) {
   const plan::Program program =
       engine::compile(train::training_graph(options).graph, options.compile);
-  return program.arena_bytes[static_cast<size_t>(plan::Arena::kActivations)];
+  return program.bytes_of(plan::Arena::kActivations);
 }
 
 // What is kept for the backward pass is in the compute dtype. In f32 always, of each token: two

@@ -12,18 +12,6 @@ namespace cloze::engine {
 
 using graph::VariableRole;
 
-namespace {
-
-int64_t largest_parameter_bytes(const graph::Graph& graph) {
-  int64_t largest = 0;
-  for (const graph::Value parameter : graph.variables(VariableRole::kParameter)) {
-    largest = std::max(largest, graph.type(parameter).bytes());
-  }
-  return largest;
-}
-
-}  // namespace
-
 int resolved_threads(int64_t num_threads) {
   constexpr int kMostThreads = 1024;  // far more, and their stacks no longer fit
   if (num_threads < 0 || num_threads > kMostThreads) {
@@ -48,7 +36,8 @@ Session::Session(plan::Program program, backend::Device& device,
 
 void Session::initialize_parameters(uint64_t seed) {
   // Not of the heap, which may keep it.
-  const platform::MemoryBlock memory(static_cast<size_t>(largest_parameter_bytes(graph())));
+  const platform::MemoryBlock memory(
+      static_cast<size_t>(graph().largest_bytes(VariableRole::kParameter)));
   for (const graph::Value parameter : graph().variables(VariableRole::kParameter)) {
     const graph::ValueInfo& info = graph().info(parameter);
     const std::span<float> values(reinterpret_cast<float*>(memory.data()),

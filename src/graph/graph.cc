@@ -162,6 +162,12 @@ std::vector<Value> Graph::variables(VariableRole role) const {
   return result;
 }
 
+int64_t Graph::largest_bytes(VariableRole role) const {
+  int64_t largest = 0;
+  for (const Value variable : variables(role)) largest = std::max(largest, type(variable).bytes());
+  return largest;
+}
+
 std::vector<Value> Graph::inputs() const {
   std::vector<Value> result;
   for (int32_t i = 0; i < num_values(); ++i) {

@@ -127,6 +127,7 @@ class Graph {
   int64_t num_values() const { return static_cast<int64_t>(values_.size()); }
   const std::vector<Value>& outputs() const { return outputs_; }
   std::vector<Value> variables(VariableRole role) const;
+  int64_t largest_bytes(VariableRole role) const;  // of one variable; 0 without any
   std::vector<Value> inputs() const;
 
   // In the order of their first use.

@@ -54,10 +54,6 @@ data::MicroBatchCapacity capacity_for(std::span<const data::Sample> samples,
           .predictions = predicts_tokens ? power_of_two(predictions.capacity()) : 0};
 }
 
-size_t arena_bytes(const plan::Program& program, plan::Arena arena) {
-  return static_cast<size_t>(program.arena_bytes[static_cast<size_t>(arena)]);
-}
-
 void check(const data::Sample& sample, const models::BertConfig& config) {
   const int64_t length = std::ssize(sample.input_ids);
   if (length < 1 || length > config.max_position_embeddings) {
@@ -85,9 +81,12 @@ InferenceClient::InferenceClient(std::shared_ptr<const CompiledModel> model, int
   const plan::Program largest =
       largest_program(model_->config(), model_->head(), model_->options(), num_threads_);
   backend::Device& device = engine::device_named(model_->options().device);
+  const auto allocate = [&](plan::Arena arena) {
+    return device.allocate(static_cast<size_t>(largest.bytes_of(arena)));
+  };
   memory_ = {.parameters = model_->weights(),
-             .activations = device.allocate(arena_bytes(largest, plan::Arena::kActivations)),
-             .workspace = device.allocate(arena_bytes(largest, plan::Arena::kWorkspace))};
+             .activations = allocate(plan::Arena::kActivations),
+             .workspace = allocate(plan::Arena::kWorkspace)};
 }
 
 engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& capacity) {

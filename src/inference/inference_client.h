@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -27,7 +28,6 @@
 #include "data/sample.h"
 #include "engine/session.h"
 #include "inference/compiled_model.h"
-#include "platform/memory.h"
 
 namespace cloze::inference {
 

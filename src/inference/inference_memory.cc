@@ -36,7 +36,7 @@ plan::Program largest_program(const models::BertConfig& config, const models::Be
 InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
                                  const CompileOptions& options, int num_threads) {
   const plan::Program program = largest_program(config, head, options, num_threads);
-  const int64_t weights = program.arena_bytes[static_cast<size_t>(plan::Arena::kParameters)];
+  const int64_t weights = program.bytes_of(plan::Arena::kParameters);
   return {.weights_bytes = weights,
           .loading_bytes = loading_bytes(config),
           .batch_bytes = program.total_bytes() - weights};

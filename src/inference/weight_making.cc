@@ -1,6 +1,5 @@
 #include "inference/weight_making.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -29,14 +28,6 @@ std::unordered_map<int32_t, const Node*> packing_nodes(const Graph& model) {
   return nodes;
 }
 
-int64_t largest_parameter_bytes(const Graph& model) {
-  int64_t largest = 0;
-  for (const Value parameter : model.variables(VariableRole::kParameter)) {
-    largest = std::max(largest, model.type(parameter).bytes());
-  }
-  return largest;
-}
-
 class WeightMaker {
  public:
   WeightMaker(const Graph& model, const plan::Program& program, const ReadParameter& read,
@@ -47,9 +38,10 @@ class WeightMaker {
         device_(device),
         stream_(device.make_stream()),
         packing_nodes_(packing_nodes(model)),
-        parameter_(device.allocate(static_cast<size_t>(largest_parameter_bytes(model)))),
-        weights_(device.allocate(static_cast<size_t>(
-            program.arena_bytes[static_cast<size_t>(plan::Arena::kParameters)]))) {}
+        parameter_(
+            device.allocate(static_cast<size_t>(model.largest_bytes(VariableRole::kParameter)))),
+        weights_(device.allocate(static_cast<size_t>(program.bytes_of(plan::Arena::kParameters)))) {
+  }
 
   std::shared_ptr<const DeviceMemory> make() && {
     for (const Value weight : program_.graph.variables(VariableRole::kParameter)) {

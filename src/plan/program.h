@@ -51,6 +51,7 @@ struct Program {
   std::vector<Location> locations;  // by value
   int num_threads = 1;              // that its kernels share the work out to
 
+  int64_t bytes_of(Arena arena) const { return arena_bytes[static_cast<size_t>(arena)]; }
   int64_t total_bytes() const;
 };
 
