@@ -7,11 +7,6 @@
 #include "platform/memory.h"
 
 namespace cloze::cli {
-namespace {
-
-double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-}  // namespace
 
 MemoryForecast::MemoryForecast(int64_t known_bytes)
     : earlier_peak_(platform::peak_resident_bytes()),

@@ -14,6 +14,8 @@
 
 namespace cloze::cli {
 
+inline double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
 class MemoryForecast {
  public:
   // Measures what there is now: the program and what it has loaded.

@@ -12,8 +12,6 @@
 namespace cloze::cli {
 namespace {
 
-double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
 int64_t num_parameters(const graph::Graph& graph) {
   int64_t count = 0;
   for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {

@@ -7,6 +7,7 @@
 #include "backend/cpu/matmul.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
+#include "backend/cpu/storage.h"
 #include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
 #include "ops/linear.h"
@@ -52,8 +53,7 @@ void SumRows(const SummedRows& in) {
 }
 
 void sum_dy_rows(const SummedRows& in) {
-  if (in.dtype == DType::kF32) return SumRows<float>(in);
-  SumRows<bfloat16>(in);
+  with_storage(in.dtype, [&]<class T>(Storage<T>) HWY_ATTR { SumRows<T>(in); });
 }
 
 void round_elements(const float* from, int64_t count, bfloat16* to) {
@@ -103,11 +103,12 @@ class RoundedWeight {
 // What a product with a weight takes: its scratch memory is used when the rounded weight is not
 // needed any more, and lies over it.
 struct WeightBuffers {
-  WeightBuffers(size_t packed_bytes, size_t rounded_bytes, size_t scratch_bytes, void* memory)
+  template <class Product>
+  WeightBuffers(const Product& product, const RoundedWeight& weight, void* memory)
       : workspace(memory),
-        packed(workspace.take<char>(static_cast<int64_t>(packed_bytes))),
-        rounded_or_scratch(
-            workspace.take<char>(static_cast<int64_t>(std::max(rounded_bytes, scratch_bytes)))) {}
+        packed(workspace.take<char>(static_cast<int64_t>(product.packed_bytes()))),
+        rounded_or_scratch(workspace.take<char>(
+            static_cast<int64_t>(std::max(weight.bytes(), product.scratch_bytes())))) {}
 
   Workspace workspace;
   void* packed;
@@ -119,10 +120,12 @@ class NativeLinear final : public Kernel {
   explicit NativeLinear(const KernelRequest& request)
       : shape_(shape_of(request)), product_(shape_), weight_(request) {}
 
-  size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
+  size_t workspace_bytes() const override {
+    return WeightBuffers(product_, weight_, nullptr).workspace.bytes();
+  }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const WeightBuffers buffers = this->buffers(arguments.workspace.as<void>());
+    const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
     MatmulCall call;
     call.a = arguments.input<void>(0);
     call.packed_b = product_.pack(
@@ -134,9 +137,6 @@ class NativeLinear final : public Kernel {
   }
 
  private:
-  WeightBuffers buffers(void* memory) const {
-    return {product_.packed_bytes(), weight_.bytes(), product_.scratch_bytes(), memory};
-  }
   static ActivatedMatmulShape shape_of(const KernelRequest& request) {
     const Shape& x = request.inputs[0].shape;
     const DType dtype = request.inputs[0].dtype;
@@ -160,10 +160,12 @@ class NativeLinearInputGradient final : public Kernel {
   explicit NativeLinearInputGradient(const KernelRequest& request)
       : product_(shape_of(request)), weight_(request) {}
 
-  size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
+  size_t workspace_bytes() const override {
+    return WeightBuffers(product_, weight_, nullptr).workspace.bytes();
+  }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const WeightBuffers buffers = this->buffers(arguments.workspace.as<void>());
+    const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
     MatmulCall call;
     call.a = arguments.input<void>(0);
     call.packed_b = product_.pack(
@@ -174,9 +176,6 @@ class NativeLinearInputGradient final : public Kernel {
   }
 
  private:
-  WeightBuffers buffers(void* memory) const {
-    return {product_.packed_bytes(), weight_.bytes(), product_.scratch_bytes(), memory};
-  }
   static MatmulShape shape_of(const KernelRequest& request) {
     const Shape& weight = request.inputs[1].shape;
     MatmulShape shape{request.inputs[0].shape[0], weight[1], weight[0]};

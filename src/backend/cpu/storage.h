@@ -1,4 +1,5 @@
-// The types in which activations are stored, in one place: a new one is one line here.
+// The types in which activations are stored: a new one is a line in with_storage() and one in
+// is_storage().
 #pragma once
 
 #include <string>
