@@ -58,7 +58,7 @@ void ResumableOutput::open_files(const ResumableWork& work) {
 }
 
 void ResumableOutput::fail(std::string_view why) const {
-  throw_data_error("{}: {}; delete it to begin anew", journal_.string(), why);
+  throw_data_error("{}: {}; delete it to start over", journal_.string(), why);
 }
 
 void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
@@ -70,7 +70,7 @@ void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
     if (!differences.empty()) {
       throw_user_error(
           "{} is of work that was interrupted, with {}; give the same command as then to go on, or "
-          "delete that file to begin anew",
+          "delete that file to start over",
           journal_.string(), differences);
     }
     is_complete_ = journal.at("is_complete");
@@ -87,7 +87,7 @@ void ResumableOutput::check_input(const std::string& digest) {
   if (!state_.is_null() && input_ != digest) {
     throw_user_error(
         "{} is of work that was interrupted, on other content of --input-file; give the same files "
-        "to go on, or delete that file to begin anew",
+        "to go on, or delete that file to start over",
         journal_.string());
   }
   input_ = digest;

@@ -81,7 +81,7 @@ TEST_F(ResumableOutputTest, OtherWorkIsRefusedWithWhatDiffers) {
   EXPECT_EQ(refusal(work(8)),
             journal() +
                 " is of work that was interrupted, with --seed 7, this command has 8; give "
-                "the same command as then to go on, or delete that file to begin anew");
+                "the same command as then to go on, or delete that file to start over");
   ResumableWork fewer = work();
   fewer.output_files.pop_back();
   EXPECT_NE(refusal(fewer).find("--output-file [\"a\",\"b\"], this command has [\"a\"]"),
@@ -97,9 +97,9 @@ TEST_F(ResumableOutputTest, DamageIsNamed) {
   fs::resize_file(folder_ / "b.partial", 3);
   EXPECT_EQ(refusal(work()), journal() + ": speaks of 4 bytes of " +
                                  (folder_ / "b.partial").string() +
-                                 ", which has 3; delete it to begin anew");
+                                 ", which has 3; delete it to start over");
   platform::write_file_atomically(journal(), "{\"work\": {}}");
-  EXPECT_NE(refusal(work()).find("delete it to begin anew"), std::string::npos) << refusal(work());
+  EXPECT_NE(refusal(work()).find("delete it to start over"), std::string::npos) << refusal(work());
   platform::write_file_atomically(journal(), "{\"wo");
   EXPECT_NE(refusal(work()).find(journal()), std::string::npos) << refusal(work());
 }

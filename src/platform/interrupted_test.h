@@ -1,6 +1,7 @@
 // For tests: work in a child process that a signal meets after so many saves of a journal.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -59,6 +60,23 @@ inline int status_of_interrupted(const Interrupting& interrupting,
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// Does the work in lives that SIGKILL and SIGTERM end in turn, after one to three saves, until one
+// gets to its end. after_life(is_done) looks at what each has left. Returns how many there were.
+inline int lives_until_done(Interrupting interrupting, const std::function<void()>& work,
+                            const std::function<void(bool is_done)>& after_life) {
+  for (int lives = 0;; ++lives) {
+    interrupting.signal = lives % 2 == 0 ? SIGKILL : SIGTERM;
+    interrupting.saves = 1 + lives % 3;
+    const int status = status_of_interrupted(interrupting, work);
+    after_life(status == 0);
+    if (status == 0) return lives + 1;
+    const bool is_interrupted =
+        status == (interrupting.signal == SIGKILL ? -SIGKILL : kInterruptedStatus);
+    EXPECT_TRUE(is_interrupted) << status;
+    if (!is_interrupted) return -1;
+  }
 }
 
 }  // namespace cloze::platform

@@ -75,16 +75,10 @@ class InterruptedCreationTest : public testing::Test {
     set(whole);
     set(cut);
     const RecordCounts counts = create(whole);
-    int lives = 0;
-    for (int status = -1; status != 0; ++lives) {
-      const int signal = lives % 2 == 0 ? SIGKILL : SIGTERM;
-      status = interrupt(cut, signal, 1 + lives % 3);
-      ASSERT_TRUE(status == 0 ||
-                  status == (signal == SIGKILL ? -SIGKILL : platform::kInterruptedStatus))
-          << status;
-      EXPECT_EQ(fs::exists(folder_ / "a"), status == 0);
-    }
-    EXPECT_GE(lives, 5);
+    const int lives = platform::lives_until_done(
+        {.journal = journal()}, [&] { create(cut); },
+        [&](bool is_done) { EXPECT_EQ(fs::exists(folder_ / "a"), is_done); });
+    ASSERT_GE(lives, 5);
     EXPECT_TRUE(platform::read_file(folder_ / "a") == platform::read_file(folder_ / "whole"));
     EXPECT_TRUE(platform::read_file(folder_ / "b") == platform::read_file(folder_ / "other"));
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 5) << "all else is gone";
@@ -141,12 +135,12 @@ TEST_F(InterruptedCreationTest, OtherOptionsAndOtherTextAreRefused) {
             journal().string() +
                 " is of work that was interrupted, with --mlm-prob 0.15, this command has 0.2; "
                 "--seed 1984, this command has 5; give the same command as then to go on, or "
-                "delete that file to begin anew");
+                "delete that file to start over");
   platform::write_file_atomically(folder_ / "text", text(2));
   EXPECT_EQ(refusal(asked),
             journal().string() +
                 " is of work that was interrupted, on other content of --input-file; give the same "
-                "files to go on, or delete that file to begin anew");
+                "files to go on, or delete that file to start over");
   EXPECT_TRUE(fs::exists(journal())) << "a refusal destroys nothing";
   platform::write_file_atomically(folder_ / "text", text(1));
   RecordOptions threads = asked;

@@ -69,10 +69,10 @@ class WikipediaFileTest : public testing::Test {
                                 [&](const std::string& notice) { notices_.push_back(notice); });
   }
   int interrupt(const WikipediaFileOptions& options, int signal, int saves) {
-    return platform::status_of_interrupted(
-        {.journal = folder_ / "cut.journal.partial", .signal = signal, .saves = saves},
-        [&] { write(options); });
+    return platform::status_of_interrupted({.journal = journal(), .signal = signal, .saves = saves},
+                                           [&] { write(options); });
   }
+  fs::path journal() const { return folder_ / "cut.journal.partial"; }
   std::string refusal(const WikipediaFileOptions& options) {
     try {
       write(options);
@@ -92,16 +92,10 @@ TEST_F(WikipediaFileTest, AnInterruptedTextIsTheSame) {
   const WikipediaFileOptions cut = options(files, "cut");
   const WikipediaCounts counts = write(options(files, "whole"));
   EXPECT_EQ(counts.articles, 2 * 3600 + 30'000);
-  int lives = 0;
-  for (int status = -1; status != 0; ++lives) {
-    const int signal = lives % 2 == 0 ? SIGKILL : SIGTERM;
-    status = interrupt(cut, signal, 1 + lives % 3);
-    ASSERT_TRUE(status == 0 ||
-                status == (signal == SIGKILL ? -SIGKILL : platform::kInterruptedStatus))
-        << status;
-    EXPECT_EQ(fs::exists(folder_ / "cut"), status == 0);
-  }
-  EXPECT_GE(lives, 8);
+  const int lives = platform::lives_until_done(
+      {.journal = journal()}, [&] { write(cut); },
+      [&](bool is_done) { EXPECT_EQ(fs::exists(folder_ / "cut"), is_done); });
+  ASSERT_GE(lives, 8);
   EXPECT_TRUE(platform::read_file(folder_ / "cut") == platform::read_file(folder_ / "whole"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 5) << "all else is gone";
 
@@ -126,18 +120,18 @@ TEST_F(WikipediaFileTest, AnInterruptedTextIsTheSame) {
 TEST_F(WikipediaFileTest, OtherOptionsAndOtherFilesAreRefused) {
   const WikipediaFileOptions asked = options({stored("a.xml", dump(1))}, "cut");
   ASSERT_EQ(interrupt(asked, SIGKILL, 3), -SIGKILL);
-  const std::string journal = (folder_ / "cut.journal.partial").string();
+  const std::string journal = this->journal().string();
   WikipediaFileOptions other = asked;
   other.input.language = "fr";
   EXPECT_EQ(refusal(other), journal +
                                 " is of work that was interrupted, with --language \"\", this "
                                 "command has \"fr\"; give the same command as then to go on, or "
-                                "delete that file to begin anew");
+                                "delete that file to start over");
   stored("a.xml", dump(2));
   EXPECT_EQ(refusal(asked),
             journal +
                 " is of work that was interrupted, on other content of --input-file; give "
-                "the same files to go on, or delete that file to begin anew");
+                "the same files to go on, or delete that file to start over");
   stored("a.xml", dump(1));
   EXPECT_EQ(refusal(asked), "accepted");
 }
