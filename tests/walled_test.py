@@ -6,15 +6,20 @@ Each command must give what it gives on the CPU, byte for byte.
 """
 import json
 import pathlib
-import re
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 import urllib.request
 
 from finetune_effects_test import make_data
 from option_effects import PROGRAM
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+sys.dont_write_bytecode = True
+from served import start_server  # noqa: E402  found by the line above
 
 DEVICES = ("cpu", "walled")
 MODEL = ["--vocab-file=vocab.txt", "--vocab-size=32", "--hidden-size=16", "--num-hidden-layers=2",
@@ -118,19 +123,11 @@ class WalledTest(unittest.TestCase):
         self.assertEqual(*replies)
 
     def reply_of(self, device):
-        server = subprocess.Popen([PROGRAM, "serve", "--init-checkpoint=model", "--port=0",
-                                   "--threads=2", f"--device={device}"], cwd=self.folder, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        server, address = start_server(PROGRAM, self.folder / "model", "--threads=2",
+                                       f"--device={device}")
         try:
-            port = None
-            for line in server.stdout:
-                found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
-                if found:
-                    port = int(found.group(1))
-                    break
-            self.assertIsNotNone(port, "the server did not say where it listens")
             request = urllib.request.Request(
-                f"http://127.0.0.1:{port}/fill", json.dumps({"text": TEXT}).encode(),
+                f"{address}/fill", json.dumps({"text": TEXT}).encode(),
                 {"Content-Type": "application/json"})
             with urllib.request.urlopen(request, timeout=60) as response:
                 return json.loads(response.read())
