@@ -50,7 +50,7 @@ class Device {
   virtual ~Device() = default;
   virtual const Backend& backend() const = 0;
   std::string_view name() const { return backend().name(); }
-  // Zeroed. EnvironmentError that says how much was wanted when there is no more.
+  // Zeroed. EnvironmentError that says how many bytes were wanted when memory runs out.
   virtual std::unique_ptr<DeviceMemory> allocate(size_t bytes) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
   // Waits for both.

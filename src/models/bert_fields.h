@@ -18,7 +18,7 @@ enum class FieldKind {
   kArithmetic,  // says how a layer computes; no tensor tells
   kTraining,    // matters to training alone
   kStart,       // matters to start values alone
-  kSwitch,      // takes a part out of the model; a plain BERT has them all, and Google's form too
+  kSwitch,      // takes a part out of the model; a plain BERT, as Google's form describes, has all
 };
 
 using FieldMember = std::variant<int64_t BertConfig::*, double BertConfig::*, bool BertConfig::*,

@@ -56,7 +56,7 @@ class Executor {
   // is not finite.
   std::optional<NonFiniteOutput> run_until_non_finite(std::string_view phase);
 
-  // A whole value, row by row. Inputs and variables at any time; outputs may be read until the next
+  // A whole value, row-major. Inputs and variables at any time; outputs may be read until the next
   // run. InternalError when the sizes differ.
   void write(graph::Value value, std::span<const std::byte> bytes);
   void read(graph::Value value, std::span<std::byte> bytes);

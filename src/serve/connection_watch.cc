@@ -75,7 +75,8 @@ void ConnectionWatch::run() {
   while (!changed_.wait_for(lock, period, [&] { return is_stopping_; })) end_late_ones();
 }
 
-// Called with the lock held: nobody closes a descriptor, and the system gives none anew, meanwhile.
+// Called with the lock held: nobody closes a descriptor meanwhile, so the system cannot give its
+// number to another.
 void ConnectionWatch::end_late_ones() {
   const Clock::time_point now = Clock::now();
   for (Connection& connection : connections_) {
