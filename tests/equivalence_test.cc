@@ -53,6 +53,7 @@ struct RunOptions {
   std::string device = "cpu";
   DType dtype = DType::kF32;
   std::string optimizer = "adamw";
+  bool recompute = false;
 };
 
 Trained train(const RunOptions& options) {
@@ -61,6 +62,7 @@ Trained train(const RunOptions& options) {
        .capacity = options.capacity,
        .optimizer = {.name = options.optimizer, .epsilon = 1e-3, .weight_decay_rate = 0.01},
        .compute_dtype = options.dtype,
+       .recompute = options.recompute,
        .seed = 11,
        .compile = {.device = options.device, .num_threads = 2}});
   step.session().initialize_parameters(5);
@@ -127,11 +129,17 @@ TEST_P(Equivalence, TheSameRunTwiceGivesTheSameBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, Equivalence,
-                         testing::ValuesIn(optim::optimizer_names()),
-                         [](const auto& info) {
-                           return info.param;
-                         });
+TEST_P(Equivalence, RecomputationChangesNoByte) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    RunOptions options{.capacity = kPacked, .dtype = dtype, .optimizer = GetParam()};
+    const Trained kept = train(options);
+    options.recompute = true;
+    EXPECT_EQ(train(options).parameters, kept.parameters);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, Equivalence, testing::ValuesIn(optim::optimizer_names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace cloze::tests

@@ -79,6 +79,20 @@ TEST(PlannedMemory, ActivationsTakeHalfInBfloat16) {
             planned_activation_bytes(options) + always_f32);
 }
 
+// What recomputation keeps of all 24 layers: of each token the sum before the last LayerNorm and
+// what it wrote, of hidden_size. Beside it lies at most one layer with its gradients.
+TEST(PlannedMemory, RecomputationKeepsTwoTensorsOfALayer) {
+  train::TrainingStepOptions options = large_step(DType::kF32);
+  const int64_t kept = planned_activation_bytes(options);
+  options.recompute = true;
+  const int64_t recomputed = planned_activation_bytes(options);
+  const int64_t tensor = options.capacity.tokens * options.model.hidden_size * 4;
+  const int64_t a_layer = 20 * tensor;  // four of four times the size, five of one, with slack
+  EXPECT_GE(recomputed, 24 * 2 * tensor);
+  EXPECT_LE(recomputed, 24 * 2 * tensor + 2 * a_layer);
+  EXPECT_GE(kept, 24 * 14 * tensor);
+}
+
 INSTANTIATE_TEST_SUITE_P(Dtypes, Memory, testing::Values(DType::kF32, DType::kBF16),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 

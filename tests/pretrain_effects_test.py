@@ -4,6 +4,7 @@ Usage: pretrain_effects_test.py PROGRAM
 A small model is trained for a few steps without the option and with it; each entry of EFFECTS says
 what must differ then. An option of the program without an entry is a failure.
 """
+import re
 import unittest
 
 from option_effects import (WORD_TABLE, Effect, OptionEffects, cloze, configured, other_weights, planned,
@@ -31,6 +32,11 @@ def spread_of_start(run, base):
 
 def vocabulary_is_saved(run, base):
     return run.file("vocab.txt") == (run.folder.parent / "vocab.txt").read_bytes()
+
+
+def activations(run):
+    """MiB, as the plan says."""
+    return float(re.search(r"activations +([\d.]+) MiB", run.output)[1])
 
 
 LAYER = "bert.encoder.layer.0."
@@ -101,6 +107,8 @@ EFFECTS = {
     "max_grad_norm": Effect(0.01, other_weights),
     # Run
     "precision": Effect("bf16", other_weights),
+    "recompute": Effect("true", lambda run, base: activations(run) < 0.5 * activations(base),
+                        compile_only="true", num_hidden_layers=8),
     "device": Effect("reference", other_weights),
     "instruction_set": Effect("avx2", planned("instruction set avx2"), command="plan"),
     "threads": Effect(2, same_weights),

@@ -151,6 +151,11 @@ void add_execution_options(OptionTable& table, RunOptions& o) {
              .help = "Numbers to compute with; 32 is f32, 16 is bf16. Weights are kept in f32",
              .group = group,
              .choices = {"f32", "bf16", "32", "16"}});
+  table.add({.name = "recompute",
+             .target = &o.recompute,
+             .help = "Keep a layer's activations no longer than the layer takes, and compute them "
+                     "again for its gradients: the same bytes, less memory, a fifth more time",
+             .group = group});
   table.add({.name = "threads",
              .target = &o.threads,
              .help = "Threads to compute with; 0: all",

@@ -49,6 +49,7 @@ struct RunOptions {
 
   // Execution
   std::string precision = "f32";
+  bool recompute = false;
   int64_t threads = 0;  // 0: all the process may use
   std::string device = "cpu";
   std::string instruction_set = "auto";

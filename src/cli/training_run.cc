@@ -38,6 +38,7 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
                    .capacity = {.tokens = batch.tokens, .sequences = batch.sequences},
                    .optimizer = optimizer_options(options),
                    .compute_dtype = compute_dtype(options),
+                   .recompute = options.recompute,
                    .seed = static_cast<uint32_t>(options.seed),
                    .compile = {.device = options.device,
                                .num_threads = static_cast<int>(options.threads)}},

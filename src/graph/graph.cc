@@ -59,6 +59,10 @@ Value Graph::new_value(ValueInfo info) {
   return Value{static_cast<int32_t>(values_.size() - 1)};
 }
 
+Value Graph::new_intermediate(TensorType type) {
+  return new_value({.name = fmt::format("%{}", values_.size()), .type = std::move(type)});
+}
+
 void Graph::register_name(Value value, const std::string& name) {
   const bool fresh = names_.emplace(name, value).second;
   CLOZE_CHECK(fresh, "the name {} is used twice in a graph", name);
@@ -101,9 +105,7 @@ std::vector<Value> Graph::add(const OpDefinition& op, std::vector<Value> inputs,
                               std::any attributes) {
   const std::vector<TensorType> outputs = op.infer(types(inputs), attributes);
   std::vector<Value> values;
-  for (const TensorType& type : outputs) {
-    values.push_back(new_value({.name = fmt::format("%{}", values_.size()), .type = type}));
-  }
+  for (const TensorType& type : outputs) values.push_back(new_intermediate(type));
   Node& node = append(op, std::move(inputs), std::move(attributes));
   node.outputs = values;
   node.accumulates.assign(values.size(), false);

@@ -167,6 +167,7 @@ class Graph {
   friend class Rewriter;
 
   Value new_value(ValueInfo info);
+  Value new_intermediate(TensorType type);
   void register_name(Value value, const std::string& name);
   Node& append(const OpDefinition& op, std::vector<Value> inputs, std::any attributes);
 

@@ -34,6 +34,10 @@ void Rewriter::erase(NodeId id) {
   erased_[id] = true;
 }
 
+void Rewriter::insert_before(NodeId id, Node node) { insertions_.emplace(id, std::move(node)); }
+
+Value Rewriter::like(Value value) { return graph_.new_intermediate(graph_.type(value)); }
+
 void Rewriter::infer_types(NodeId id) {
   const Node& node = graph_.nodes_[id];
   const std::vector<TensorType> types = node.op->infer(graph_.types(node.inputs), node.attributes);
@@ -42,9 +46,13 @@ void Rewriter::infer_types(NodeId id) {
 
 void Rewriter::finish() {
   std::vector<Node> kept;
-  for (size_t i = 0; i < graph_.nodes_.size(); ++i) {
-    const bool is_new = i >= erased_.size();
-    if (is_new || !erased_[i]) kept.push_back(std::move(graph_.nodes_[i]));
+  for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes_.size()); ++id) {
+    const auto [begin, end] = insertions_.equal_range(id);
+    for (auto insertion = begin; insertion != end; ++insertion) {
+      kept.push_back(std::move(insertion->second));
+    }
+    const bool is_new = id >= num_nodes();
+    if (is_new || !erased_[id]) kept.push_back(std::move(graph_.nodes_[id]));
   }
   graph_.nodes_ = std::move(kept);
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -36,12 +37,16 @@ class Rewriter {
   const std::vector<NodeId>& readers(Value value) const { return readers_[value.index]; }
 
   void replace(NodeId id, Node changed);
+  // The new node has no number. Those before the same node run in the order they were inserted in.
+  void insert_before(NodeId id, Node node);
+  // A new intermediate of the value's type.
+  Value like(Value value);
   void erase(NodeId id);
   // Gives the outputs of a node the types that its operator's rule derives from its inputs.
   void infer_types(NodeId id);
 
-  // Takes the erased nodes out. Call it last. It verifies nothing: a pass may leave types that only the
-  // next one mends (pack_weights.h).
+  // Takes the erased nodes out. Call it last. It verifies nothing: a pass may leave types that only
+  // the next one mends (pack_weights.h).
   void finish();
 
  private:
@@ -49,7 +54,8 @@ class Rewriter {
   void leave(NodeId id);
 
   Graph& graph_;
-  std::vector<bool> erased_;                   // by node
+  std::vector<bool> erased_;                    // by node
+  std::multimap<NodeId, Node> insertions_;      // by the node that follows
   std::vector<std::vector<NodeId>> producers_;  // by value, in their order
   std::vector<std::vector<NodeId>> readers_;    // by value, in their order
 };

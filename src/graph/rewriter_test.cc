@@ -51,6 +51,22 @@ TEST_F(RewriterTest, ReplacingChangesTheUses) {
   EXPECT_EQ(graph_.nodes()[1].inputs, (std::vector<Value>{y_}));
 }
 
+TEST_F(RewriterTest, InsertedNodesRunWhereTheyWereInserted) {
+  Rewriter rewriter(graph_);
+  Node again = rewriter.node(1);
+  again.outputs = {rewriter.like(z_)};
+  Node last = rewriter.node(2);
+  last.inputs = again.outputs;
+  rewriter.insert_before(2, again);
+  rewriter.replace(2, last);
+  rewriter.finish();
+  graph_.verify();
+  ASSERT_EQ(graph_.nodes().size(), 4u);
+  EXPECT_EQ(graph_.nodes()[2].op, &kMix);
+  EXPECT_EQ(graph_.nodes()[3].inputs, graph_.nodes()[2].outputs);
+  EXPECT_EQ(graph_.nodes()[3].outputs, (std::vector<Value>{w_}));
+}
+
 TEST_F(RewriterTest, NodesAddedMeanwhileStayAndComeLast) {
   Rewriter rewriter(graph_);
   rewriter.erase(2);

@@ -9,6 +9,7 @@
 #include "passes/differentiate.h"
 #include "passes/fuse.h"
 #include "passes/precision.h"
+#include "passes/recompute.h"
 
 namespace cloze::train {
 namespace {
@@ -66,6 +67,7 @@ TrainingGraph training_graph(const TrainingStepOptions& options) {
   passes::fuse_activations(graph);
   passes::fuse_vocabulary_loss(graph);
   passes::accumulate_in_place(graph);
+  if (options.recompute) passes::recompute_layers(graph);
   optim::add_optimizer(graph, options.optimizer, totals);
   return {std::move(graph), terms_of(losses)};
 }

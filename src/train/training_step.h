@@ -26,6 +26,7 @@ struct TrainingStepOptions {
   data::MicroBatchCapacity capacity;
   optim::OptimizerOptions optimizer;
   DType compute_dtype = DType::kF32;  // kF32 or kBF16
+  bool recompute = false;             // of activations: passes/recompute.h
   uint32_t seed = 0;                  // of dropout
   engine::CompileOptions compile;
 };

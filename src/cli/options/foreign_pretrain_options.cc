@@ -38,7 +38,7 @@ void add_without_effect(std::vector<ForeignOption>& options) {
       "products accumulate in f32 and weights keep an f32 master");
   add_without_effect(options, {"no_outlining", "scheduler"}, "there is no graph compiler");
   add_without_effect(options, {"enable_recomputation", "recomputation_mode"},
-                     "activations are kept");
+                     "recompute says it here: host memory seldom needs it");
   add_without_effect(options, {"matmul_serialize_factor"},
                      "the vocabulary projection always works in blocks");
   add_without_effect(options, {"disable_acc"}, "accuracies are always computed");
