@@ -10,6 +10,7 @@ namespace cloze::cli {
 
 MemoryForecast::MemoryForecast(int64_t known_bytes)
     : earlier_peak_(platform::peak_resident_bytes()),
+      earlier_files_(platform::resident_file_bytes()),
       parts_{{"program and data", platform::resident_bytes() - known_bytes}} {}
 
 void MemoryForecast::add(std::string_view what, int64_t bytes) { parts_.push_back({what, bytes}); }
@@ -35,8 +36,15 @@ std::string MemoryForecast::text() const {
 }
 
 std::string MemoryForecast::outcome() const {
-  return fmt::format("memory: {:.1f} MiB at the peak, {:.1f} MiB planned",
-                     mebibytes(platform::peak_resident_bytes()), mebibytes(peak_bytes()));
+  std::string text =
+      fmt::format("memory: {:.1f} MiB at the peak, {:.1f} MiB planned",
+                  mebibytes(platform::peak_resident_bytes()), mebibytes(peak_bytes()));
+  const double files = mebibytes(platform::resident_file_bytes() - earlier_files_);
+  if (files >= 1.0) {
+    text +=
+        fmt::format(", {:.1f} MiB of files that the system takes back when it needs them", files);
+  }
+  return text;
 }
 
 }  // namespace cloze::cli

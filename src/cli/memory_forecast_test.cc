@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "platform/file.h"
 #include "platform/memory.h"
 
 namespace cloze::cli {
@@ -25,6 +30,18 @@ TEST(MemoryForecast, IsNeverLessThanWhatWasThere) {
     std::fill_n(block.data(), block.size(), std::byte{1});
   }
   EXPECT_GE(MemoryForecast().peak_bytes(), platform::peak_resident_bytes());
+}
+
+TEST(MemoryForecast, SaysWhatOfTheOutcomeAreFiles) {
+  const std::filesystem::path path = testing::TempDir() + "memory_forecast";
+  platform::write_file_atomically(path, std::string(8 << 20, 'x'));
+  const MemoryForecast memory;
+  EXPECT_EQ(memory.outcome().find("of files"), std::string::npos) << memory.outcome();
+  const platform::MappedFile file(path);
+  EXPECT_EQ(std::ranges::count(file.bytes(), std::byte{'x'}), 8 << 20);
+  EXPECT_NE(memory.outcome().find(" planned, 8.0 MiB of files"), std::string::npos)
+      << memory.outcome();
+  std::filesystem::remove(path);
 }
 
 TEST(MemoryForecast, OfInferenceHoldsTheLargerOfLoadingAndRunning) {

@@ -60,6 +60,7 @@ void MemoryBlock::set_accessible(bool on) const {
 
 int64_t private_bytes() { return status_bytes("RssAnon:") + status_bytes("VmSwap:"); }
 int64_t resident_bytes() { return status_bytes("VmRSS:"); }
+int64_t resident_file_bytes() { return status_bytes("RssFile:"); }
 int64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }
 
 }  // namespace cloze::platform

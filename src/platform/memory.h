@@ -28,9 +28,10 @@ class MemoryBlock {
 
 // Of this process, in bytes: the memory it holds itself now, in RAM or swapped out; what is
 // resident now, and the most that ever was, which count the pages of the program and of mapped
-// files too.
+// files too; and these pages alone, which the system takes back when it needs them.
 int64_t private_bytes();
 int64_t resident_bytes();
+int64_t resident_file_bytes();
 int64_t peak_resident_bytes();
 
 }  // namespace cloze::platform
