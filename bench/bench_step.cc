@@ -17,13 +17,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "checkpoints/hugging_face_config.h"
 #include "data/generated_dataset.h"
 #include "data/loader.h"
 #include "data/packer.h"
 #include "engine/devices.h"
 #include "formats/json.h"
 #include "models/bert_flops.h"
-#include "models/hugging_face_config.h"
 #include "natural_lengths.h"
 #include "ops/linear.h"
 #include "serve.h"
@@ -83,7 +83,7 @@ class StepBench {
  public:
   explicit StepBench(const Arguments& arguments)
       : config_(formats::read_json_file(arguments.config)),
-        model_(models::bert_config_from_json(config_, arguments.config)),
+        model_(checkpoints::bert_config_from_json(config_, arguments.config)),
         length_(config_.value("seq_length", int64_t{128})),
         predictions_(config_.value("max_predictions_per_seq", int64_t{20})),
         batch_size_(arguments.batch > 0 ? arguments.batch

@@ -18,12 +18,12 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "checkpoints/hugging_face_config.h"
 #include "data/packer.h"
 #include "feed/micro_batch_inputs.h"
 #include "feed/parameter_loading.h"
 #include "formats/safetensors.h"
 #include "models/bert_heads.h"
-#include "models/hugging_face_config.h"
 
 namespace cloze {
 namespace {
@@ -81,8 +81,8 @@ void add_outputs(engine::Session& session, const models::BertHead& head, int64_t
 }
 
 void store_logits(const fs::path& folder, const fs::path& output) {
-  const models::BertConfig config = models::read_hugging_face_config(folder / "config.json");
-  const models::BertHead head = models::read_hugging_face_head(folder / "config.json");
+  const models::BertConfig config = checkpoints::read_hugging_face_config(folder / "config.json");
+  const models::BertHead head = checkpoints::read_hugging_face_head(folder / "config.json");
   const int64_t length = std::min(kMostPositions, config.max_position_embeddings);
   const int64_t tokens = kSequences * length;
   graph::Graph graph;

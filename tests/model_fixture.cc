@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "models/hugging_face_config.h"
+#include "checkpoints/hugging_face_config.h"
 #include "platform/file.h"
 
 namespace cloze::tests {
@@ -82,7 +82,7 @@ std::vector<data::Sample> read_samples(const std::string& path) {
 
 // Without dropout, as the fixtures are made.
 models::BertHead read_head(const std::string& folder) {
-  models::BertHead head = models::read_hugging_face_head(folder + "/config.json");
+  models::BertHead head = checkpoints::read_hugging_face_head(folder + "/config.json");
   head.classifier_dropout = 0.0;
   return head;
 }
@@ -91,7 +91,7 @@ models::BertHead read_head(const std::string& folder) {
 
 ModelFixture::ModelFixture(const std::string& name)
     : folder_(fixture_folder(name)),
-      config_(models::read_hugging_face_config(folder_ + "/config.json")),
+      config_(checkpoints::read_hugging_face_config(folder_ + "/config.json")),
       head_(read_head(folder_)),
       samples_(read_samples(folder_ + "/batch.safetensors")),
       model_(folder_ + "/model.safetensors"),

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "checkpoints/conversion.h"
 #include "formats/safetensors_shards.h"
-#include "models/checkpoint_conversion.h"
 
 namespace cloze::cli {
 namespace {
@@ -14,16 +14,16 @@ namespace {
 struct Options {
   std::string action;
   std::string max_shard_size = "5GB";
-  models::ConversionOptions conversion;
+  checkpoints::ConversionOptions conversion;
 };
 
 void run(Options& options) {
-  models::ConversionOptions& conversion = options.conversion;
-  const models::ConversionAction action = models::conversion_action(options.action);
+  checkpoints::ConversionOptions& conversion = options.conversion;
+  const checkpoints::ConversionAction action = checkpoints::conversion_action(options.action);
   conversion.from = action.from;
   conversion.to = action.to;
   conversion.max_shard_bytes = formats::shard_bytes(options.max_shard_size);
-  const models::ConversionReport report = models::convert_checkpoint(conversion);
+  const checkpoints::ConversionReport report = checkpoints::convert_checkpoint(conversion);
   for (const std::string& note : report.notes) fmt::print("{}\n", note);
   for (const std::string& file : report.files) {
     fmt::print("wrote {}\n", (conversion.output_dir / file).string());
@@ -31,7 +31,7 @@ void run(Options& options) {
   fmt::print("{} tensors, {} elements\n", report.tensors, report.elements);
 }
 
-void add_graphcore_options(Subcommand& command, models::ConversionOptions& conversion) {
+void add_graphcore_options(Subcommand& command, checkpoints::ConversionOptions& conversion) {
   command
       .add_option("--num-embeddings-splits", conversion.num_embeddings_splits,
                   "Graphcore's: tables that the word embeddings are cut into")
@@ -52,7 +52,7 @@ void add_convert(Subcommand parent) {
   Subcommand command = parent.add_subcommand(
       "convert", "Convert a model between Hugging Face folders and TensorFlow 1 checkpoints");
   const auto options = std::make_shared<Options>();
-  models::ConversionOptions& conversion = options->conversion;
+  checkpoints::ConversionOptions& conversion = options->conversion;
   conversion.output_dir = "converted_ckpt";
   command
       .add_option("action", options->action,

@@ -1,5 +1,5 @@
 // `cloze convert`: a model from one form of checkpoint into another
-// (models/checkpoint_conversion.h).
+// (checkpoints/conversion.h).
 #pragma once
 
 #include "cli/subcommand.h"

@@ -7,14 +7,14 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_model.h"
+#include "checkpoints/stored_tokenizer.h"
 #include "cli/inference/inference_options.h"
 #include "cli/options/foreign_pretrain_options.h"
 #include "cli/options/graphcore_form.h"
 #include "cli/resumed_options.h"
 #include "models/bert_fields.h"
-#include "models/hugging_face_config.h"
-#include "models/stored_model.h"
-#include "models/stored_tokenizer.h"
 #include "text/table_rows.h"
 #include "train/checkpoint.h"
 
@@ -112,7 +112,8 @@ void check_difference(const models::BertField& field, const std::string& here,
 // listed as unused.
 models::BertConfig merged_config(const fs::path& path, const models::BertConfig& wanted,
                                  const OptionTable& table) {
-  models::BertConfig config = models::read_hugging_face_config(models::configuration_of(path));
+  models::BertConfig config =
+      checkpoints::read_hugging_face_config(checkpoints::configuration_of(path));
   for (const models::BertField& field : models::bert_fields()) {
     if (!is_set(table, field.name)) continue;
     const std::string here = models::field_text(wanted, field);
@@ -155,28 +156,28 @@ fs::path start_path(FinetuneOptions& options) {
   if (options.restore_dir.empty()) return {};
   // Only its shape and words are asked for: a best checkpoint that is damaged does not matter here.
   const fs::path folder = run_folder(options, options.restore_dir, options.seed);
-  if (models::has_configuration(folder)) return folder;
+  if (checkpoints::has_configuration(folder)) return folder;
   return train::checkpoint_in(folder, options.restore_from).path;
 }
 
 // Of a classifier; other heads bring nothing. One that is not ours does no harm: another will
 // start afresh.
 models::BertHead start_head(const fs::path& configuration) {
-  if (!models::is_classifier(configuration)) return {};
+  if (!checkpoints::is_classifier(configuration)) return {};
   try {
-    return models::read_hugging_face_head(configuration);
+    return checkpoints::read_hugging_face_head(configuration);
   } catch (const UserError&) {
     return {.kind = models::HeadKind::kSequenceClassification};
   }
 }
 
 // Also sets options.do_lower_case. Prints what there is to say on it.
-models::StoredTokenizer start_tokenizer(FinetuneOptions& options, const OptionTable& table,
-                                        const fs::path& folder) {
+checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const OptionTable& table,
+                                             const fs::path& folder) {
   if (options.vocab_file.empty() && folder.empty()) {
     throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
   }
-  models::StoredTokenizer stored = models::read_tokenizer(folder, options.vocab_file);
+  checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer(folder, options.vocab_file);
   if (is_set(table, "do_lower_case")) stored.options.lower_case = options.do_lower_case;
   options.do_lower_case = stored.options.lower_case;
   const std::string source = stored.vocabulary_file.string();
@@ -227,7 +228,7 @@ void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
 
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   const fs::path path = start_path(options);
-  const fs::path folder = path.empty() ? fs::path() : models::folder_of(path);
+  const fs::path folder = path.empty() ? fs::path() : checkpoints::folder_of(path);
   if (path.empty()) {
     require_sizes(table);
     validate_model(options);
@@ -235,10 +236,10 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     options.model = merged_config(path, options.model, table);
     fit_seq_length(options, table);
   }
-  models::StoredTokenizer stored = start_tokenizer(options, table, folder);
+  checkpoints::StoredTokenizer stored = start_tokenizer(options, table, folder);
   const int64_t rows = options.model.vocab_size;
   models::BertHead head;
-  if (!path.empty()) head = start_head(models::configuration_of(path));
+  if (!path.empty()) head = start_head(checkpoints::configuration_of(path));
   return {.config = options.model,
           .head = std::move(head),
           .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};

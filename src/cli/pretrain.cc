@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_model.h"
 #include "cli/inference/inference_options.h"
 #include "cli/pretrain_data.h"
 #include "cli/resumed_options.h"
@@ -12,8 +14,6 @@
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "models/bert_fields.h"
-#include "models/hugging_face_config.h"
-#include "models/stored_model.h"
 
 namespace cloze::cli {
 namespace {
@@ -46,10 +46,10 @@ void print_plan(const PretrainOptions& options, bool with_kernels) {
 
 // Shapes of tensors say neither how many heads there are nor how numbers are computed.
 void compare_with_start(const PretrainOptions& options) {
-  const std::filesystem::path folder = models::folder_of(options.init_checkpoint);
-  if (options.init_checkpoint.empty() || !models::has_configuration(folder)) return;
+  const std::filesystem::path folder = checkpoints::folder_of(options.init_checkpoint);
+  if (options.init_checkpoint.empty() || !checkpoints::has_configuration(folder)) return;
   const models::BertConfig start =
-      models::read_hugging_face_config(models::configuration_of(folder));
+      checkpoints::read_hugging_face_config(checkpoints::configuration_of(folder));
   const models::BertConfig& model = options.model;
   if (model.num_attention_heads != start.num_attention_heads) {
     throw_user_error("num_attention_heads is {}, but {} has {}; set it to {}",

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "checkpoints/stored_tokenizer.h"
 #include "cli/data/tokens.h"
 #include "cli/record_options.h"
 #include "cli/tokenizer_options.h"
@@ -13,7 +14,6 @@
 #include "data/records/record_dataset.h"
 #include "data/row_limited_dataset.h"
 #include "data/token_store/token_store_dataset.h"
-#include "models/stored_tokenizer.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
 #include "text/table_rows.h"
@@ -85,7 +85,8 @@ std::optional<std::string> missing_rows(const text::Vocabulary& vocabulary,
 
 void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions& options) {
   if (options.vocab_file.empty()) return;
-  if (models::load_vocabulary(options.vocab_file).to_text() == store.vocabulary().to_text()) return;
+  if (checkpoints::load_vocabulary(options.vocab_file).to_text() == store.vocabulary().to_text())
+    return;
   throw_user_error(
       "vocab_file {} is not the vocabulary of the token store {}; leave it out, or make the store "
       "again with cloze data tokens",
@@ -149,7 +150,7 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
 
 std::optional<text::Vocabulary> named_vocabulary(const PretrainOptions& options) {
   if (options.vocab_file.empty()) return std::nullopt;
-  auto vocabulary = models::load_vocabulary(options.vocab_file);
+  auto vocabulary = checkpoints::load_vocabulary(options.vocab_file);
   if (options.do_lower_case && !vocabulary.likely_lower_cased()) {
     throw_user_error(
         "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
 #include "engine/instruction_set.h"
-#include "models/hugging_face_config.h"
 
 namespace cloze::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints/stored_tokenizer.h"
 #include "cli/standard_output.h"
-#include "models/stored_tokenizer.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -56,7 +56,7 @@ uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std:
 
 void tokenize(const TokenizeOptions& options) {
   constexpr size_t kFlushBytes = size_t{1} << 20;
-  const text::Tokenizer tokenizer(models::load_vocabulary(options.vocab),
+  const text::Tokenizer tokenizer(checkpoints::load_vocabulary(options.vocab),
                                   {.profile = text::profile_from_name(options.profile),
                                    .lower_case = !options.cased,
                                    .strip_accents = options.strip_accents,

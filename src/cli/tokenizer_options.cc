@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "models/stored_tokenizer.h"
+#include "checkpoints/stored_tokenizer.h"
 #include "platform/file.h"
 
 namespace cloze::cli {
@@ -66,7 +66,7 @@ void add_tokenizer_options(Subcommand& command, TokenizerFlags& flags) {
 }
 
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {
-  text::Vocabulary vocabulary = models::load_vocabulary(flags.vocabulary_file);
+  text::Vocabulary vocabulary = checkpoints::load_vocabulary(flags.vocabulary_file);
   check_case(vocabulary, flags);
   const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
   return {std::move(vocabulary),

@@ -10,7 +10,7 @@
 #include "base/bfloat16.h"
 #include "base/error.h"
 #include "base/float16.h"
-#include "models/checkpoint_names.h"
+#include "checkpoints/tensor_names.h"
 
 namespace cloze::feed {
 namespace {
@@ -45,7 +45,7 @@ std::vector<std::string> take_next_sentence_part(std::vector<std::string>& missi
 MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted) {
   std::map<std::string, const TensorView*> stored;
-  for (const TensorView& tensor : tensors) stored[models::full_name(tensor.name)] = &tensor;
+  for (const TensorView& tensor : tensors) stored[checkpoints::full_name(tensor.name)] = &tensor;
 
   MatchedTensors matched;
   std::vector<std::string> misfits;
@@ -70,7 +70,7 @@ MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::fil
         path.string(), list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {
-    if (!models::is_redundant(name)) matched.unused.push_back(view->name);
+    if (!checkpoints::is_redundant(name)) matched.unused.push_back(view->name);
   }
   return matched;
 }

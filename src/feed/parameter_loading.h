@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/shape.h"
+#include "checkpoints/stored_model.h"
 #include "engine/session.h"
 #include "formats/safetensors.h"
-#include "models/stored_model.h"
 
 namespace cloze::feed {
 
@@ -49,7 +49,7 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched, const std::function<void()>& copied);
 
-// The parameters of a graph that infers, in the model of `path` (models/stored_model.h): found
+// The parameters of a graph that infers, in the model of `path` (checkpoints/stored_model.h): found
 // there, and read one by one.
 class StoredParameters {
  public:
@@ -64,7 +64,7 @@ class StoredParameters {
   void read(const std::string& name, std::span<float> values) const;
 
  private:
-  models::StoredModel file_;
+  checkpoints::StoredModel file_;
   std::map<std::string, const formats::TensorView*, std::less<>> views_;  // nullptr: zeros
   std::vector<std::string> absent_, unused_;
 };

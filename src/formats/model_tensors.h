@@ -1,7 +1,7 @@
 // The tensors of a model in whichever form it was saved: one safetensors file, one file of
 // torch.save, a folder with either, in one piece or in shards, or a TensorFlow checkpoint
 // (tf_checkpoint.h) by its prefix, one of its files or its folder. Names and layouts are the
-// file's; models/stored_model.h gives them ours.
+// file's; checkpoints/stored_model.h gives them ours.
 //
 //   model.safetensors                       pytorch_model.bin
 //   model.safetensors.index.json            pytorch_model.bin.index.json

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
 #include "engine/devices.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
-#include "models/hugging_face_config.h"
 #include "text/ascii.h"
 
 namespace cloze::inference {
@@ -33,7 +33,7 @@ struct RawHeader {
   uint64_t vocabulary_bytes = 0;
   uint64_t weights_offset = 0;
   uint64_t weights_bytes = 0;
-  uint64_t text_hash = 0;  // of everything between the header and the weights
+  uint64_t text_hash = 0;     // of everything between the header and the weights
   uint64_t weights_hash = 0;  // low half of XXH3 of 128 bits
 };
 static_assert(sizeof(RawHeader) == 64 && std::is_trivially_copyable_v<RawHeader>);
@@ -182,8 +182,8 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
       .strip_accents = description["strip_accents"].get<bool>(),
       .tokenize_chinese_chars = description["tokenize_chinese_chars"].get<bool>()};
   return assembled({.path = file,
-                    .config = models::bert_config_from_json(description["config"], source),
-                    .head = models::bert_head_from_json(description["config"], source),
+                    .config = checkpoints::bert_config_from_json(description["config"], source),
+                    .head = checkpoints::bert_head_from_json(description["config"], source),
                     .tokenizer = {.vocabulary = text::Vocabulary::from_tokens(lines_of(vocabulary)),
                                   .options = options,
                                   .vocabulary_file = file}});
@@ -257,7 +257,7 @@ bool CompiledModel::is_compiled(const std::filesystem::path& file) {
 }
 
 std::string CompiledModel::description() const {
-  const std::string config_text = models::hugging_face_config_text(config(), head());
+  const std::string config_text = checkpoints::hugging_face_config_text(config(), head());
   const ops::PackWeightAttributes packing = weight_packing(options_);
   const text::TokenizerOptions& rules = tokenizer().options();
   return formats::json_line({{"config", nlohmann::ordered_json::parse(config_text)},

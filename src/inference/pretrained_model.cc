@@ -1,8 +1,8 @@
 #include "inference/pretrained_model.h"
 
 #include "base/error.h"
-#include "models/hugging_face_config.h"
-#include "models/stored_model.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_model.h"
 #include "text/table_rows.h"
 
 namespace cloze::inference {
@@ -28,11 +28,11 @@ PretrainedModel assembled(ModelParts parts) {
 }
 
 PretrainedModel open_pretrained_model(const std::filesystem::path& path) {
-  const std::filesystem::path configuration = models::configuration_of(path);
+  const std::filesystem::path configuration = checkpoints::configuration_of(path);
   return assembled({.path = path,
-                    .config = models::read_hugging_face_config(configuration),
-                    .head = models::read_hugging_face_head(configuration),
-                    .tokenizer = models::read_tokenizer(models::folder_of(path))});
+                    .config = checkpoints::read_hugging_face_config(configuration),
+                    .head = checkpoints::read_hugging_face_head(configuration),
+                    .tokenizer = checkpoints::read_tokenizer(checkpoints::folder_of(path))});
 }
 
 }  // namespace cloze::inference

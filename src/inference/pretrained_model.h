@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints/stored_tokenizer.h"
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
-#include "models/stored_tokenizer.h"
 #include "text/tokenizer.h"
 
 namespace cloze::inference {
@@ -34,7 +34,7 @@ struct ModelParts {
   std::filesystem::path path;
   models::BertConfig config;
   models::BertHead head;
-  models::StoredTokenizer tokenizer;
+  checkpoints::StoredTokenizer tokenizer;
 };
 PretrainedModel assembled(ModelParts parts);
 

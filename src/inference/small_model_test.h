@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "checkpoints/hugging_face_config.h"
 #include "data/sample.h"
 #include "engine/session.h"
 #include "formats/safetensors.h"
 #include "inference/inference_graph.h"
-#include "models/hugging_face_config.h"
 #include "platform/file.h"
 
 namespace cloze::inference {
@@ -26,7 +26,7 @@ class SmallModelFolder {
     head_.kind = kind;
     if (kind == models::HeadKind::kSequenceClassification) head_.labels = {"no", "yes", "maybe"};
     platform::write_file_atomically(path_ / "config.json",
-                                    models::hugging_face_config_text(config(), head_));
+                                    checkpoints::hugging_face_config_text(config(), head_));
     write_vocabulary();
     write_weights();
   }

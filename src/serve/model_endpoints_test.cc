@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
 #include "feed/parameter_loading.h"
 #include "formats/safetensors.h"
 #include "models/bert_heads.h"
-#include "models/hugging_face_config.h"
 #include "platform/file.h"
 
 namespace cloze::serve {
@@ -33,7 +33,7 @@ class MadeUpModel {
                                        .max_position_embeddings = 32};
     fs::create_directories(folder_);
     platform::write_file_atomically(folder_ / "config.json",
-                                    models::hugging_face_config_text(config, head));
+                                    checkpoints::hugging_face_config_text(config, head));
     platform::write_file_atomically(folder_ / "vocab.txt", kVocabulary);
     graph::Graph graph;
     models::bert_for_inference(graph, config, head, {32, 4, 4});

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "models/hugging_face_config.h"
-#include "models/hugging_face_tokenizer.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/hugging_face_tokenizer.h"
 
 namespace cloze::train {
 namespace {
@@ -52,16 +52,17 @@ std::string model_card(const ModelDescription& model, const TrainingState& state
 std::vector<TextFile> model_folder_files(const ModelDescription& model,
                                          const TrainingState& state) {
   std::vector<TextFile> files = {
-      {"config.json", models::hugging_face_config_text(model.config, model.head)},
+      {"config.json", checkpoints::hugging_face_config_text(model.config, model.head)},
       {"README.md", model_card(model, state)}};
   if (model.tokens.empty()) return files;
-  const models::TokenizerDescription tokenizer{.tokens = model.tokens,
-                                               .options = model.tokenizer,
-                                               .max_length = model.config.max_position_embeddings};
-  files.push_back({"vocab.txt", models::vocabulary_text(tokenizer)});
-  files.push_back({"tokenizer.json", models::tokenizer_json_text(tokenizer)});
-  files.push_back({"tokenizer_config.json", models::tokenizer_config_text(tokenizer)});
-  files.push_back({"special_tokens_map.json", models::special_tokens_map_text()});
+  const checkpoints::TokenizerDescription tokenizer{
+      .tokens = model.tokens,
+      .options = model.tokenizer,
+      .max_length = model.config.max_position_embeddings};
+  files.push_back({"vocab.txt", checkpoints::vocabulary_text(tokenizer)});
+  files.push_back({"tokenizer.json", checkpoints::tokenizer_json_text(tokenizer)});
+  files.push_back({"tokenizer_config.json", checkpoints::tokenizer_config_text(tokenizer)});
+  files.push_back({"special_tokens_map.json", checkpoints::special_tokens_map_text()});
   return files;
 }
 

@@ -20,7 +20,7 @@ struct ModelDescription {
   text::TokenizerOptions tokenizer = {};
 };
 
-// Errors as models/hugging_face_tokenizer.h.
+// Errors as checkpoints/hugging_face_tokenizer.h.
 std::vector<TextFile> model_folder_files(const ModelDescription& model, const TrainingState& state);
 
 }  // namespace cloze::train

@@ -8,12 +8,12 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "checkpoints/stored_model.h"
 #include "data/loader.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/value_differences.h"
 #include "models/bert_heads.h"
-#include "models/stored_model.h"
 #include "platform/signals.h"
 #include "train/manifest.h"
 #include "train/run_identity.h"
@@ -43,7 +43,7 @@ void append_zeros(const std::vector<models::AbsentBias>& biases,
 }
 
 // Zeros stored for a bias that the configuration turns off are not unused: they say the same.
-void drop_absent_biases(const models::StoredModel& file, const TrainingStepOptions& step,
+void drop_absent_biases(const checkpoints::StoredModel& file, const TrainingStepOptions& step,
                         std::vector<std::string>& unused) {
   for (const models::AbsentBias& bias : models::absent_biases(step.model, step.head.kind)) {
     const formats::TensorView* tensor = file.find(bias.name);
@@ -79,7 +79,7 @@ void Training::start_fresh() {
 }
 
 void Training::load_initial_parameters() {
-  const models::StoredModel file(options_.init_checkpoint);
+  const checkpoints::StoredModel file(options_.init_checkpoint);
   const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
   std::vector<formats::TensorView> tensors = file.tensors();
   std::erase_if(tensors, [&](const formats::TensorView& tensor) {

@@ -6,13 +6,13 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "checkpoints/stored_model.h"
 #include "cli/memory_forecast.h"
 #include "cli/run_options.h"
 #include "engine/devices.h"
 #include "engine/instruction_set.h"
 #include "formats/tf_checkpoint.h"
 #include "inference/inference_memory.h"
-#include "models/stored_model.h"
 #include "text/utf8.h"
 #include "train/checkpoint.h"
 
@@ -41,7 +41,7 @@ fs::path model_path(const fs::path& path) {
   if (!fs::exists(path)) {
     throw_user_error("{} does not exist; give a {}", path.string(), kModelHelp);
   }
-  if (!fs::is_directory(path) || models::has_configuration(path)) return path;
+  if (!fs::is_directory(path) || checkpoints::has_configuration(path)) return path;
   const fs::path newest = train::find_checkpoint(path).path;
   const train::TrainingState state = train::read_training_state(newest / train::kStateName);
   const fs::path best = train::checkpoint_path(newest.parent_path(), state.best_step);

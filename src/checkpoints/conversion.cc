@@ -1,0 +1,421 @@
+#include "checkpoints/conversion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "checkpoints/converted_folder.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_model.h"
+#include "checkpoints/stored_tokenizer.h"
+#include "checkpoints/tensor_editing.h"
+#include "formats/json.h"
+#include "formats/safetensors_shards.h"
+#include "formats/tf_checkpoint.h"
+#include "graph/graph.h"
+#include "models/bert_fields.h"
+#include "models/bert_heads.h"
+#include "platform/file.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+using formats::TensorView;
+using models::Activation, models::BertConfig;
+
+constexpr int64_t kGraphcoreVocabulary = 30400;
+constexpr int64_t kMaxVocabulary = 10'000'000;
+constexpr double kGraphcoreEpsilon = 1e-3;
+
+std::string names_of(const std::vector<std::string>& names, size_t limit = 50) {
+  const size_t shown = std::min(limit, names.size());
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+class Conversion {
+ public:
+  explicit Conversion(const ConversionOptions& options)
+      : options_(options), model_(options.checkpoint) {}
+
+  ConversionReport run() {
+    check_options();
+    take_tensors();
+    read_configuration();
+    leave_out_parts();
+    fit_vocabulary();
+    compare_with_configuration();
+    if (config_ && !to_graphcore()) add_absent_biases();
+    set_precision();
+    if (!to_hugging_face()) lay_out_for_tensorflow();
+    const std::vector<NamedText> texts = texts_beside();
+    platform::make_writable_directory(options_.output_dir);
+    to_hugging_face() ? write_hugging_face() : write_tensorflow();
+    write_files(texts);
+    name_other_files();
+    return std::move(report_);
+  }
+
+ private:
+  bool to_hugging_face() const { return options_.to == CheckpointForm::kHuggingFace; }
+  bool to_graphcore() const { return options_.to == CheckpointForm::kGraphcore; }
+  bool from_graphcore() const { return options_.from == CheckpointForm::kGraphcore; }
+
+  template <typename... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    report_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  [[noreturn]] void refuse_as_no_bert() const {
+    throw_data_error("{} holds no tensor of a BERT", model_.path().string());
+  }
+
+  void check_options() const {
+    if (model_.is_tensorflow() != (options_.from != CheckpointForm::kHuggingFace)) {
+      throw_user_error("{} holds tensors under {} names; choose an action that begins with {}",
+                       model_.path().string(),
+                       model_.is_tensorflow() ? "TensorFlow's" : "Hugging Face's",
+                       model_.is_tensorflow() ? "google2 or graphcore2" : "hf2");
+    }
+    if (fs::exists(options_.output_dir) &&
+        !(fs::is_directory(options_.output_dir) && fs::is_empty(options_.output_dir))) {
+      throw_user_error("{} is not empty; choose another --output-dir or remove it",
+                       options_.output_dir.string());
+    }
+    if (options_.precision && *options_.precision != 16 && *options_.precision != 32) {
+      throw_user_error("precision is {}; choose 16 or 32", *options_.precision);
+    }
+    if (options_.vocab_size &&
+        (*options_.vocab_size < 1 || *options_.vocab_size > kMaxVocabulary)) {
+      throw_user_error("vocab_size is {}; choose 1 to {}", *options_.vocab_size, kMaxVocabulary);
+    }
+    const bool asks_for_graphcores = !options_.use_qkv_bias || !options_.use_attention_bias ||
+                                     !options_.use_cls_layer || !options_.use_qkv_split ||
+                                     options_.num_embeddings_splits != 1;
+    if (asks_for_graphcores && !to_graphcore()) {
+      throw_user_error(
+          "use_qkv_bias, use_attention_bias, use_cls_layer, use_qkv_split and "
+          "num_embeddings_splits are of Graphcore's checkpoints; leave them out, or choose {}"
+          "2graphcore",
+          short_name(options_.from));
+    }
+  }
+
+  // The tensors under their names of today, without what is not a parameter.
+  void take_tensors() {
+    std::vector<std::string> renamed;
+    std::set<std::string> names;
+    for (TensorView tensor : model_.tensors()) {
+      const std::string name =
+          to_hugging_face() ? current_name(tensor.name) : full_name(tensor.name);
+      if (is_redundant(full_name(name)) && leave_out_redundant(tensor)) continue;
+      if (name != tensor.name) renamed.push_back(tensor.name);
+      tensor.name = name;
+      if (!names.insert(name).second) {
+        throw_data_error("{}: tensor {} is there under two names; remove one",
+                         model_.path().string(), name);
+      }
+      tensors_.push_back(std::move(tensor));
+    }
+    if (tensors_.empty()) refuse_as_no_bert();
+    if (!renamed.empty()) {
+      note("renamed, {} tensors: {}", renamed.size(), names_of(renamed, 3));
+    }
+    if (!model_.training_state().empty()) {
+      note("left out, {} tensors of the optimiser's state: {}", model_.training_state().size(),
+           names_of(model_.training_state(), 3));
+    }
+    if (!model_.unknown().empty()) {
+      note("left out, {} tensors that do not belong to BERT: {}", model_.unknown().size(),
+           names_of(model_.unknown()));
+    }
+    if (!model_.other_entries().empty()) {
+      note("left out, no tensors: {}", names_of(model_.other_entries()));
+    }
+  }
+
+  // A copy that says something else than its original stays.
+  bool leave_out_redundant(const TensorView& tensor) {
+    const bool is_table = tensor.name == "cls.predictions.decoder.weight";
+    const bool is_bias = tensor.name == "cls.predictions.decoder.bias";
+    if (!is_table && !is_bias) {
+      note("left out, a constant: {}", tensor.name);
+      return true;
+    }
+    const TensorView* original =
+        model_.find(is_bias ? "cls.predictions.bias" : "bert.embeddings.word_embeddings.weight");
+    const bool is_copy = original != nullptr && original->dtype == tensor.dtype &&
+                         std::ranges::equal(original->bytes, tensor.bytes);
+    if (is_copy) note("left out, a copy of {}: {}", original->name, tensor.name);
+    return is_copy;
+  }
+
+  void read_configuration() {
+    fs::path file = options_.config_file;
+    if (file.empty() && (to_hugging_face() || has_configuration(model_.folder()))) {
+      file = configuration_of(model_.path());
+    }
+    if (!file.empty()) {
+      configuration_name_ = file.filename().string();
+      const nlohmann::json json = formats::read_json_file(file);
+      config_ = bert_config_from_json(json, file.string());
+      if (!model_.is_tensorflow()) converted_.source_config = json;
+      if (from_graphcore()) set_graphcore_numbers(json);
+      set_switches();
+      if (!to_hugging_face() && !from_graphcore()) compare_with_programs();
+    }
+    converted_.vocabulary_file = options_.vocabulary_file;
+    if (converted_.vocabulary_file.empty()) {
+      converted_.vocabulary_file = vocabulary_file_in(model_.folder()).value_or("");
+    }
+  }
+
+  // What Graphcore's programs compute whatever the configuration says.
+  void set_graphcore_numbers(const nlohmann::json& json) {
+    if (!json.contains("layer_norm_eps")) config_->layer_norm_eps = kGraphcoreEpsilon;
+    config_->hidden_act = Activation::kGeluTanh;
+    if (!to_graphcore()) {
+      note("Graphcore's programs compute GELU by tanh and LayerNorm with epsilon {}{}",
+           kGraphcoreEpsilon,
+           to_hugging_face() ? ": config.json says so"
+                             : "; Google's with 1e-12, which no configuration changes");
+    }
+  }
+
+  // TensorFlow's programs have one GELU and one epsilon, whatever their configuration says.
+  void compare_with_programs() {
+    const double epsilon = to_graphcore() ? kGraphcoreEpsilon : kGoogleEpsilon;
+    const std::string_view whose = to_graphcore() ? "Graphcore" : "Google";
+    if (config_->layer_norm_eps != epsilon) {
+      note("LayerNorm's epsilon is {}; {}'s programs compute with {}", config_->layer_norm_eps,
+           whose, epsilon);
+    }
+    if (config_->hidden_act == Activation::kGeluTanh) {
+      note(
+          "hidden_act {} is \"gelu\" in bert_config.json: {}'s programs compute that by tanh; "
+          "programs that compute the exact form need hidden_act gelu_new",
+          models::activation_name(config_->hidden_act), whose);
+    }
+  }
+
+  bool has(std::string_view part) const {
+    return std::ranges::any_of(tensors_, [&](const TensorView& tensor) {
+      return full_name(tensor.name).find(part) != std::string::npos;
+    });
+  }
+
+  // The switches say what there is; heads that are not there at all say nothing.
+  void set_switches() {
+    if (!model_.is_tensorflow()) return;
+    config_->use_qkv_bias = has(".attention.self.query.bias");
+    config_->use_attention_projection_bias = has(".attention.output.dense.bias");
+    if (!has("cls.")) return;
+    config_->use_cls_layer = has("cls.predictions.transform.");
+    config_->use_prediction_bias = has("cls.predictions.bias");
+  }
+
+  void leave_out_parts() {
+    const auto leave_out = [&](bool is_wanted, std::initializer_list<std::string_view> parts) {
+      if (is_wanted) return;
+      std::vector<std::string> names;
+      std::erase_if(tensors_, [&](const TensorView& tensor) {
+        const bool is_part = std::ranges::any_of(parts, [&](std::string_view part) {
+          return tensor.name.find(part) != std::string::npos;
+        });
+        if (is_part) names.push_back(tensor.name);
+        return is_part;
+      });
+      if (!names.empty()) note("left out, as asked: {}", names_of(names));
+    };
+    leave_out(options_.use_qkv_bias, {".self.query.bias", ".self.key.bias", ".self.value.bias"});
+    leave_out(options_.use_attention_bias, {".attention.output.dense.bias"});
+    leave_out(options_.use_cls_layer, {"cls.predictions.transform."});
+    if (!config_) return;
+    config_->use_qkv_bias &= options_.use_qkv_bias;
+    config_->use_attention_projection_bias &= options_.use_attention_bias;
+    config_->use_cls_layer &= options_.use_cls_layer;
+  }
+
+  int64_t wanted_rows(int64_t rows) const {
+    if (options_.vocab_size) return *options_.vocab_size;
+    if (to_graphcore() && !from_graphcore()) return std::min(rows, kGraphcoreVocabulary);
+    if (from_graphcore() && !to_graphcore() && !converted_.vocabulary_file.empty()) {
+      const int64_t tokens = load_vocabulary(converted_.vocabulary_file).size();
+      return std::max(rows, tokens);
+    }
+    return rows;
+  }
+
+  void fit_vocabulary() {
+    const int64_t rows = vocabulary_rows(tensors_);
+    const int64_t wanted = wanted_rows(rows);
+    if (rows > 0 && wanted != rows) {
+      resize_vocabulary(tensors_, wanted, storage_);
+      wanted < rows ? note("the vocabulary was cut from {} rows to {}", rows, wanted)
+                    : note("{} rows, the mean of the others, were appended to the vocabulary's {}",
+                           wanted - rows, rows);
+    }
+    if (!config_ || rows == 0) return;
+    if (config_->vocab_size != rows && config_->vocab_size != wanted) {
+      note("the configuration's vocab_size {} is now the {} of the word table", config_->vocab_size,
+           wanted);
+    }
+    config_->vocab_size = wanted;
+  }
+
+  std::map<std::string, Shape> expected_shapes() const {
+    graph::Graph graph;
+    models::bert_for_training(graph, *config_, {}, {.tokens = 8, .sequences = 1, .predictions = 1});
+    std::map<std::string, Shape> shapes;
+    for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+      shapes[graph.info(value).name] = graph.type(value).shape;
+    }
+    return shapes;
+  }
+
+  void compare_with_configuration() {
+    if (!config_) {
+      note("there is no configuration, so shapes were not compared; give --config");
+      return;
+    }
+    std::map<std::string, Shape> missing = expected_shapes();
+    const size_t num_expected = missing.size();
+    std::vector<std::string> others;
+    for (const TensorView& tensor : tensors_) {
+      const auto expected = missing.find(full_name(tensor.name));
+      if (expected == missing.end()) {
+        others.push_back(tensor.name);
+        continue;
+      }
+      if (expected->second != tensor.shape) {
+        throw_data_error("{}: {} is {}, {} by its configuration; give the right one with --config",
+                         model_.path().string(), tensor.name, tensor.shape.to_string(),
+                         expected->second.to_string());
+      }
+      missing.erase(expected);
+    }
+    if (missing.size() == num_expected) refuse_as_no_bert();
+    if (!others.empty()) note("beside BERT's pre-training model: {}", names_of(others));
+    if (missing.empty()) return;
+    std::vector<std::string> names;
+    for (const auto& [name, shape] : missing) names.push_back(name);
+    note("not in the checkpoint, so not in the output: {}", names_of(names));
+  }
+
+  // Biases that the model does without are zeros for those who expect them.
+  void add_absent_biases() {
+    std::vector<std::string> names;
+    for (const models::AbsentBias& bias :
+         models::absent_biases(*config_, models::HeadKind::kPretraining)) {
+      if (model_.find(bias.name) != nullptr) continue;
+      const auto& bytes = storage_.emplace_back(static_cast<size_t>(bias.size) * sizeof(float));
+      tensors_.push_back({bias.name, DType::kF32, Shape{bias.size}, bytes});
+      convert_precision(tensors_.back(), tensors_.front().dtype, storage_);
+      names.push_back(bias.name);
+    }
+    if (!names.empty()) note("new, zeros for biases the model does without: {}", names_of(names));
+    if (!config_->use_cls_layer) {
+      note("the model has no cls.predictions.transform; others would start one afresh");
+    }
+  }
+
+  void set_precision() {
+    const int64_t bits = options_.precision.value_or(to_graphcore() ? 16 : 0);
+    if (bits == 0) return;
+    std::set<std::string_view> before;
+    for (TensorView& tensor : tensors_) {
+      before.insert(name_of(tensor.dtype));
+      // Graphcore's SQuAD head computes in single precision.
+      const bool stays_single = to_graphcore() && tensor.name.starts_with("qa_outputs.");
+      convert_precision(tensor, bits == 16 && !stays_single ? DType::kF16 : DType::kF32, storage_);
+    }
+    note("weights were {}, are now of {} bits", fmt::join(before, " and "), bits);
+  }
+
+  // Made before anything is written: it may fail.
+  std::vector<NamedText> texts_beside() {
+    if (!config_) return {};
+    describe();
+    if (to_hugging_face()) return hugging_face_files(converted_, report_.notes);
+    return tensorflow_files(converted_, to_graphcore(), options_.use_qkv_split, report_.notes);
+  }
+
+  void describe() {
+    converted_.config = *config_;
+    if (!model_.is_tensorflow()) converted_.source_folder = model_.folder();
+    converted_.source_name = model_.path().filename().string();
+    describe_tensors(tensors_, converted_);
+  }
+
+  void write_files(const std::vector<NamedText>& files) {
+    for (const NamedText& file : files) {
+      platform::write_file_atomically(options_.output_dir / file.name, file.text);
+      report_.files.push_back(file.name);
+    }
+  }
+
+  void count(std::span<const TensorView> tensors) {
+    report_.tensors = std::ssize(tensors);
+    for (const TensorView& tensor : tensors) report_.elements += tensor.shape.elements();
+  }
+
+  void write_hugging_face() {
+    count(tensors_);
+    report_.files =
+        formats::write_model_folder(options_.output_dir, tensors_, options_.max_shard_bytes);
+  }
+
+  // Made before anything is written: it may fail.
+  void lay_out_for_tensorflow() {
+    tensorflow_ = to_tensorflow(
+        tensors_, {.names = to_graphcore() ? TensorflowNames::kGraphcore : TensorflowNames::kGoogle,
+                   .fuses_qkv = !options_.use_qkv_split,
+                   .num_word_tables = options_.num_embeddings_splits});
+    if (tensorflow_.tensors.empty()) refuse_as_no_bert();
+    if (!tensorflow_.unknown.empty()) {
+      note("left out, no name for them in such checkpoints: {}", names_of(tensorflow_.unknown));
+    }
+  }
+
+  void write_tensorflow() {
+    count(tensorflow_.tensors);
+    const std::string name =
+        model_.is_tensorflow() ? model_.path().filename().string() : "bert_model.ckpt";
+    formats::write_tf_checkpoint(options_.output_dir / name, tensorflow_.tensors);
+    report_.files = {name + ".data-00000-of-00001", name + ".index", "checkpoint"};
+  }
+
+  // A file given by itself says nothing about those beside it.
+  void name_other_files() {
+    if (!fs::is_directory(options_.checkpoint)) return;
+    std::vector<std::string> names = model_.other_files();
+    std::erase_if(names, [&](const std::string& name) {
+      return name == configuration_name_ || name == converted_.vocabulary_file.filename() ||
+             std::ranges::find(report_.files, name) != report_.files.end();
+    });
+    if (!names.empty()) note("files of the folder that are not carried over: {}", names_of(names));
+  }
+
+  const ConversionOptions& options_;
+  StoredModel model_;
+  std::string configuration_name_;
+  std::vector<TensorView> tensors_;
+  TensorStorage storage_;
+  ConvertedTensors tensorflow_;
+  std::optional<BertConfig> config_;
+  ConvertedModel converted_;
+  ConversionReport report_;
+};
+
+}  // namespace
+
+ConversionReport convert_checkpoint(const ConversionOptions& options) {
+  return Conversion(options).run();
+}
+
+}  // namespace cloze::checkpoints

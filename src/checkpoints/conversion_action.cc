@@ -1,0 +1,41 @@
+#include "checkpoints/conversion_action.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+constexpr CheckpointForm kForms[] = {CheckpointForm::kHuggingFace, CheckpointForm::kGoogle,
+                                     CheckpointForm::kGraphcore};
+
+}  // namespace
+
+std::string_view short_name(CheckpointForm form) {
+  switch (form) {
+    case CheckpointForm::kHuggingFace:
+      return "hf";
+    case CheckpointForm::kGoogle:
+      return "google";
+    case CheckpointForm::kGraphcore:
+      return "graphcore";
+  }
+  throw InternalError("an unknown form of checkpoint");
+}
+
+ConversionAction conversion_action(std::string_view name) {
+  if (name == "research2apps" || name == "apps2research") {
+    throw_user_error(
+        "{} is for GroupBERT's research checkpoints, and GroupBERT is not part of cloze", name);
+  }
+  for (const CheckpointForm from : kForms) {
+    for (const CheckpointForm to : kForms) {
+      if (name == fmt::format("{}2{}", short_name(from), short_name(to))) return {from, to};
+    }
+  }
+  throw_user_error("{} is not a conversion; name it FROM2TO, where each is hf, google or graphcore",
+                   name);
+}
+
+}  // namespace cloze::checkpoints

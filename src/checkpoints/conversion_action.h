@@ -1,0 +1,21 @@
+// The forms of checkpoints that `cloze convert` knows, and the names of its actions.
+#pragma once
+
+#include <string_view>
+
+namespace cloze::checkpoints {
+
+enum class CheckpointForm { kHuggingFace, kGoogle, kGraphcore };
+
+std::string_view short_name(CheckpointForm form);  // "hf", "google", "graphcore"
+
+struct ConversionAction {
+  CheckpointForm from;
+  CheckpointForm to;
+};
+
+// "google2graphcore", "hf2hf" ...: FROM2TO by short names. UserError that lists them for others,
+// and says so of the two for GroupBERT's research checkpoints.
+ConversionAction conversion_action(std::string_view name);
+
+}  // namespace cloze::checkpoints

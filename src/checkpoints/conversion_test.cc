@@ -1,0 +1,250 @@
+#include "checkpoints/conversion.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/data_folder_test.h"
+#include "base/error.h"
+#include "checkpoints/stored_model.h"
+#include "formats/json.h"
+#include "platform/file.h"
+#include "text/vocabulary.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+using formats::TensorView;
+
+const fs::path kFixtures = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint";
+
+class CheckpointConversionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / "cloze_checkpoint_conversion_test";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  ConversionOptions options(const char* action, const fs::path& checkpoint,
+                            const char* output) const {
+    const ConversionAction ends = conversion_action(action);
+    return {
+        .from = ends.from, .to = ends.to, .checkpoint = checkpoint, .output_dir = folder_ / output};
+  }
+  std::string refusal(const ConversionOptions& options) const {
+    try {
+      convert_checkpoint(options);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "taken";
+  }
+
+  fs::path folder_;
+};
+
+bool has_note(const ConversionReport& report, std::string_view part) {
+  return std::ranges::any_of(
+      report.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+void expect_same_tensors(const fs::path& actual, const fs::path& expected) {
+  const formats::ModelTensors tensors(actual);
+  const formats::ModelTensors wanted(expected);
+  EXPECT_EQ(tensors.tensors().size(), wanted.tensors().size());
+  for (const TensorView& tensor : wanted.tensors()) {
+    const TensorView* found = tensors.find(tensor.name);
+    ASSERT_NE(found, nullptr) << tensor.name;
+    EXPECT_EQ(found->dtype, tensor.dtype) << tensor.name;
+    EXPECT_EQ(found->shape, tensor.shape) << tensor.name;
+    EXPECT_TRUE(std::ranges::equal(found->bytes, tensor.bytes)) << tensor.name;
+  }
+}
+
+TEST_F(CheckpointConversionTest, ThereAndBackGivesTheSameBytes) {
+  convert_checkpoint(options("google2hf", kFixtures / "google", "hf"));
+  expect_same_tensors(folder_ / "hf", kFixtures / "model.safetensors");
+  convert_checkpoint(options("hf2google", folder_ / "hf", "google"));
+  convert_checkpoint(options("google2hf", folder_ / "google", "again"));
+  expect_same_tensors(folder_ / "again", kFixtures / "model.safetensors");
+  for (const char* name : {"config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json"}) {
+    EXPECT_EQ(platform::read_file(folder_ / "again" / name),
+              platform::read_file(folder_ / "hf" / name));
+  }
+  ConversionOptions graphcore = options("hf2graphcore", folder_ / "hf", "graphcore");
+  graphcore.precision = 32;
+  graphcore.num_embeddings_splits = 11;
+  graphcore.use_qkv_split = false;
+  convert_checkpoint(graphcore);
+  expect_same_tensors(folder_ / "graphcore", kFixtures / "graphcore");
+}
+
+TEST_F(CheckpointConversionTest, NothingGoesMissingUnsaid) {
+  const auto report = convert_checkpoint(options("google2hf", kFixtures / "google", "hf"));
+  EXPECT_EQ(report.tensors, 50);
+  EXPECT_TRUE(has_note(report, "left out, 93 tensors of the optimiser's state: bert/embeddings"));
+  EXPECT_TRUE(has_note(report, "beside BERT's pre-training model: qa_outputs.bias"));
+  EXPECT_EQ(report.files.back(), "config.json");
+  EXPECT_FALSE(has_note(report, "files of the folder")) << "all were of use";
+  platform::write_file_atomically(folder_ / "hf/optimizer.pt", "x");
+  EXPECT_TRUE(has_note(convert_checkpoint(options("hf2hf", folder_ / "hf", "again")),
+                       "files of the folder that are not carried over: optimizer.pt"));
+}
+
+TEST_F(CheckpointConversionTest, HuggingFaceKeepsNamesAndTypes) {
+  const char* data = data_folder();
+  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
+  const fs::path source = fs::path(data) / "checkpoints/hf_tiny_safetensors";
+  const auto report = convert_checkpoint(options("hf2hf", source, "hf"));
+  expect_same_tensors(folder_ / "hf", source);
+  EXPECT_TRUE(has_note(report, "not in the checkpoint, so not in the output: bert.pooler"));
+  EXPECT_EQ(platform::read_file(folder_ / "hf/tokenizer.json"),
+            platform::read_file(source / "tokenizer.json"));
+}
+
+TEST_F(CheckpointConversionTest, GoogleIsReadyForGraphcore) {
+  ConversionOptions asked = options("google2graphcore", kFixtures / "google", "g");
+  asked.vocab_size = 20;
+  asked.use_qkv_bias = false;
+  asked.use_cls_layer = false;
+  const auto report = convert_checkpoint(asked);
+  const formats::ModelTensors tensors(folder_ / "g");
+  EXPECT_EQ(tensors.find("bert/embeddings/word_embeddings")->shape, (Shape{20, 4}));
+  EXPECT_EQ(tensors.find("bert/embeddings/word_embeddings")->dtype, DType::kF16);
+  EXPECT_EQ(tensors.find("cls/squad/output_weights")->dtype, DType::kF32);
+  EXPECT_NE(tensors.find("bert/encoder/layer_1/attention/projection/dense/kernel"), nullptr);
+  EXPECT_EQ(tensors.find("bert/encoder/layer_1/attention/self/query/bias"), nullptr);
+  EXPECT_EQ(tensors.find("cls/predictions/transform/dense/kernel"), nullptr);
+  EXPECT_TRUE(has_note(report, "the vocabulary was cut from 22 rows to 20"));
+  EXPECT_TRUE(has_note(report, "left out, as asked: bert.encoder.layer.0.attention.self.key.bias"));
+  EXPECT_EQ(formats::read_json_file(folder_ / "g/bert_config.json")["use_cls_layer"], false);
+}
+
+// Of a model without them, transformers gets zeros; the rows that were cut come back with the whole
+// vocabulary.
+TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
+  ConversionOptions asked = options("google2graphcore", kFixtures / "google", "g");
+  asked.vocab_size = 20;
+  asked.use_qkv_bias = false;
+  asked.precision = 32;
+  convert_checkpoint(asked);
+  EXPECT_EQ(text::Vocabulary::load(folder_ / "g/vocab.txt").size(), 20);
+  ConversionOptions back = options("graphcore2hf", folder_ / "g", "hf");
+  back.vocabulary_file = kFixtures / "google/vocab.txt";
+  const auto report = convert_checkpoint(back);
+  const formats::ModelTensors tensors(folder_ / "hf");
+  const TensorView* bias = tensors.find("bert.encoder.layer.1.attention.self.value.bias");
+  ASSERT_NE(bias, nullptr);
+  EXPECT_TRUE(std::ranges::all_of(bias->bytes, [](std::byte b) { return b == std::byte{0}; }));
+  EXPECT_EQ(tensors.find("cls.predictions.bias")->shape, Shape{22});
+  EXPECT_TRUE(has_note(report,
+                       "2 rows, the mean of the others, were appended to the "
+                       "vocabulary's 20"));
+  EXPECT_TRUE(has_note(report, "new, zeros for biases the model does without: bert.encoder"));
+  const auto config = formats::read_json_file(folder_ / "hf/config.json");
+  EXPECT_EQ(config["layer_norm_eps"], 1e-3);
+  EXPECT_EQ(config["hidden_act"], "gelu_new");
+  EXPECT_EQ(config["vocab_size"], 22);
+  convert_checkpoint(options("graphcore2google", folder_ / "g", "google"));
+  EXPECT_NE(formats::ModelTensors(folder_ / "google")
+                .find("bert/encoder/layer_0/attention/self/key/bias"),
+            nullptr);
+}
+
+TEST_F(CheckpointConversionTest, ConfigurationFollowsTheWordTable) {
+  fs::copy(kFixtures / "google", folder_ / "source");
+  nlohmann::json config = formats::read_json_file(folder_ / "source/bert_config.json");
+  config["vocab_size"] = 30522;
+  platform::write_file_atomically(folder_ / "source/bert_config.json", config.dump());
+  const auto report = convert_checkpoint(options("google2hf", folder_ / "source", "hf"));
+  EXPECT_TRUE(
+      has_note(report, "the configuration's vocab_size 30522 is now the 22 of the word table"));
+  EXPECT_EQ(formats::read_json_file(folder_ / "hf/config.json")["vocab_size"], 22);
+}
+
+TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
+  const std::vector<float> values(22 * 4, 0.5f);
+  const auto tensor = [&](const char* name, Shape shape) {
+    const auto elements = static_cast<size_t>(shape.elements());
+    return TensorView{name, DType::kF32, std::move(shape),
+                      std::as_bytes(std::span(values).first(elements))};
+  };
+  formats::write_safetensors(folder_ / "old.safetensors",
+                             std::vector{tensor("bert.embeddings.word_embeddings.weight", {22, 4}),
+                                         tensor("cls.predictions.decoder.weight", {22, 4}),
+                                         tensor("bert.embeddings.position_ids", {1, 16}),
+                                         tensor("bert.embeddings.LayerNorm.gamma", {4})});
+  ConversionOptions asked = options("hf2hf", folder_ / "old.safetensors", "hf");
+  asked.config_file = kFixtures / "google/bert_config.json";
+  const auto report = convert_checkpoint(asked);
+  EXPECT_EQ(report.tensors, 2);
+  const formats::ModelTensors tensors(folder_ / "hf");
+  EXPECT_NE(tensors.find("bert.embeddings.LayerNorm.weight"), nullptr);
+  EXPECT_TRUE(has_note(report, "left out, a constant: bert.embeddings.position_ids"));
+  EXPECT_TRUE(has_note(report, "left out, a copy of bert.embeddings.word_embeddings.weight"));
+  EXPECT_TRUE(has_note(report, "renamed, 1 tensors: bert.embeddings.LayerNorm.gamma"));
+  EXPECT_TRUE(has_note(report, "there is no vocabulary"));
+}
+
+TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
+  EXPECT_NE(refusal(options("hf2google", kFixtures / "google", "o"))
+                .find("holds tensors under TensorFlow's names; choose an action that begins with "
+                      "google2 or graphcore2"),
+            std::string::npos);
+  EXPECT_NE(refusal(options("hf2hf", folder_ / "absent", "o")).find("does not exist"),
+            std::string::npos);
+  const std::vector<float> value = {1};
+  formats::write_safetensors(folder_ / "other.safetensors",
+                             std::vector<TensorView>{{"conv.bias", DType::kF32, Shape{1},
+                                                      std::as_bytes(std::span(value))}});
+  EXPECT_EQ(refusal(options("hf2google", folder_ / "other.safetensors", "o")),
+            (folder_ / "other.safetensors").string() + " holds no tensor of a BERT");
+  ConversionOptions with_config = options("hf2hf", folder_ / "other.safetensors", "o");
+  with_config.config_file = kFixtures / "google/bert_config.json";
+  EXPECT_EQ(refusal(with_config),
+            (folder_ / "other.safetensors").string() + " holds no tensor of a BERT");
+  formats::write_safetensors(
+      folder_ / "twice.safetensors",
+      std::vector<TensorView>{
+          {"a.LayerNorm.beta", DType::kF32, Shape{1}, std::as_bytes(std::span(value))},
+          {"a.LayerNorm.bias", DType::kF32, Shape{1}, std::as_bytes(std::span(value))}});
+  EXPECT_EQ(refusal(options("hf2google", folder_ / "twice.safetensors", "o")),
+            (folder_ / "twice.safetensors").string() +
+                ": tensor a.LayerNorm.bias is there under two names; remove one");
+  platform::write_file_atomically(folder_ / "bert_config.json", R"({"hidden_size": 8,
+      "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 8,
+      "max_position_embeddings": 16})");
+  ConversionOptions asked = options("google2hf", kFixtures / "google", "o");
+  asked.config_file = folder_ / "bert_config.json";
+  EXPECT_NE(refusal(asked).find(" is [4], [8] by its configuration; give the right one with "
+                                "--config"),
+            std::string::npos)
+      << refusal(asked);
+  EXPECT_FALSE(fs::exists(folder_ / "o")) << "nothing is written before all is known";
+}
+
+TEST_F(CheckpointConversionTest, WrongOptionsAreRefused) {
+  ConversionOptions asked = options("google2hf", kFixtures / "google", "");
+  platform::write_file_atomically(folder_ / "file", "x");
+  EXPECT_NE(refusal(asked).find("is not empty; choose another --output-dir or remove it"),
+            std::string::npos);
+  asked = options("google2hf", kFixtures / "google", "o");
+  asked.precision = 8;
+  EXPECT_EQ(refusal(asked), "precision is 8; choose 16 or 32");
+  asked = options("google2hf", kFixtures / "google", "o");
+  asked.vocab_size = 0;
+  EXPECT_EQ(refusal(asked), "vocab_size is 0; choose 1 to 10000000");
+  asked = options("google2hf", kFixtures / "google", "o");
+  asked.use_qkv_split = false;
+  EXPECT_NE(refusal(asked).find("are of Graphcore's checkpoints"), std::string::npos);
+  asked = options("google2graphcore", kFixtures / "google", "o");
+  asked.num_embeddings_splits = 5;
+  EXPECT_EQ(refusal(asked),
+            "22 word embeddings cannot be split into 5 equal tables; choose a divisor");
+}
+
+}  // namespace
+}  // namespace cloze::checkpoints

@@ -1,0 +1,213 @@
+#include "checkpoints/converted_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/hugging_face_tokenizer.h"
+#include "checkpoints/stored_tokenizer.h"
+#include "checkpoints/tokenizer_json.h"
+#include "formats/json.h"
+#include "platform/file.h"
+#include "text/vocabulary.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTokenizerFiles[] = {"vocab.txt", "tokenizer.json", "tokenizer_config.json",
+                                           "special_tokens_map.json", "added_tokens.json"};
+
+// Label names are how transformers knows the number of labels.
+void add_labels(int64_t count, nlohmann::json& config) {
+  nlohmann::json names;
+  nlohmann::json ids;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string name = fmt::format("LABEL_{}", i);
+    names[std::to_string(i)] = name;
+    ids[name] = i;
+  }
+  config["id2label"] = names;
+  config["label2id"] = ids;
+}
+
+std::string config_text(const ConvertedModel& model) {
+  nlohmann::json config = model.source_config;
+  if (config.is_null()) {
+    config = nlohmann::json::parse(hugging_face_config_text(model.config, {}, model.dtype));
+    config["architectures"] = {model.architecture};
+    if (model.num_labels > 0) add_labels(model.num_labels, config);
+  }
+  config["vocab_size"] = model.config.vocab_size;
+  config[config.contains("dtype") ? "dtype" : "torch_dtype"] = model.dtype;
+  return formats::json_text(config);
+}
+
+std::string model_card(const ConvertedModel& model) {
+  const models::BertConfig& c = model.config;
+  return fmt::format(
+      "---\n"
+      "library_name: transformers\n"
+      "tags:\n- bert\n- cloze\n"
+      "---\n\n"
+      "# {}\n\n"
+      "{} layers, hidden size {}, {} heads, vocabulary {}, up to {} positions.\n\n"
+      "Converted with cloze from the checkpoint {}; it was not trained further.\n\n"
+      "## To be filled in\n\n"
+      "Language, licence, training data, intended use and limits.\n",
+      model.architecture, c.num_hidden_layers, c.hidden_size, c.num_attention_heads, c.vocab_size,
+      c.max_position_embeddings, model.source_name);
+}
+
+// The tokens that have an embedding; `notes` says what does not fit.
+text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t rows,
+                             std::vector<std::string>& notes) {
+  const int64_t tokens = vocabulary.size();
+  if (rows > tokens) {
+    notes.push_back(fmt::format("the last {} of {} word embeddings belong to no token (padding)",
+                                rows - tokens, rows));
+  }
+  if (rows >= tokens) return vocabulary;
+  notes.push_back(
+      fmt::format("the vocabulary's {} tokens were cut to the {} that have an "
+                  "embedding, the last is now {}",
+                  tokens, rows, vocabulary.token(static_cast<int32_t>(rows - 1))));
+  const auto& all = vocabulary.tokens();
+  return text::Vocabulary::from_tokens({all.begin(), all.begin() + rows});
+}
+
+std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary,
+                                          const text::TokenizerOptions& options,
+                                          int64_t max_length) {
+  const TokenizerDescription tokenizer{
+      .tokens = vocabulary.tokens(), .options = options, .max_length = max_length};
+  return {{"vocab.txt", vocabulary_text(tokenizer)},
+          {"tokenizer.json", tokenizer_json_text(tokenizer)},
+          {"tokenizer_config.json", tokenizer_config_text(tokenizer)},
+          {"special_tokens_map.json", special_tokens_map_text()}};
+}
+
+// Why the tokenizer of a folder is not BERT's, when it is not.
+std::optional<std::string> foreign_tokenizer(const fs::path& folder) {
+  if (const auto name = foreign_tokenizer_class(folder)) {
+    return fmt::format("tokenizer_class is {}", *name);
+  }
+  if (!fs::exists(folder / "tokenizer.json")) return std::nullopt;
+  try {
+    read_tokenizer_json(folder / "tokenizer.json");
+    return std::nullopt;
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+// Copies a tokenizer's file if the folder has it.
+bool copy_tokenizer_file(const fs::path& folder, const char* name, std::vector<NamedText>& files) {
+  if (!fs::exists(folder / name)) return false;
+  files.push_back({name, platform::read_file(folder / name)});
+  return true;
+}
+
+// The source's own files where they fit; what is missing is made from the vocabulary. A tokenizer
+// with other rules than BERT's cannot be made, only copied.
+void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& files,
+                         std::vector<std::string>& notes) {
+  if (model.vocabulary_file.empty()) {
+    notes.push_back("there is no vocabulary, so no tokenizer's files; give --vocab-file");
+    return;
+  }
+  const fs::path folder = model.vocabulary_file.parent_path();
+  if (const auto foreign = foreign_tokenizer(folder)) {
+    notes.push_back(*foreign + ": the tokenizer's files are copied as they are");
+    for (const char* name : kTokenizerFiles) copy_tokenizer_file(folder, name, files);
+    return;
+  }
+  const StoredTokenizer tokenizer = read_tokenizer(folder, model.vocabulary_file);
+  notes.insert(notes.end(), tokenizer.notes.begin(), tokenizer.notes.end());
+  const int64_t rows = model.config.vocab_size;
+  const bool is_cut = tokenizer.vocabulary.size() > rows;
+  std::vector<NamedText> made =
+      tokenizer_files_of(cut_to_rows(tokenizer.vocabulary, rows, notes), tokenizer.options,
+                         model.config.max_position_embeddings);
+  const bool is_beside = !model.source_folder.empty() && folder == model.source_folder;
+  for (const char* name : kTokenizerFiles) {
+    if (is_beside && !is_cut && copy_tokenizer_file(folder, name, files)) continue;
+    const auto own = std::ranges::find(made, name, &NamedText::name);
+    if (own != made.end()) files.push_back(*own);
+  }
+}
+
+std::string_view torch_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return "float16";
+    case DType::kBF16:
+      return "bfloat16";
+    case DType::kF64:
+      return "float64";
+    default:
+      return "float32";
+  }
+}
+
+}  // namespace
+
+void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model) {
+  const auto has = [&](std::string_view start) {
+    return std::ranges::any_of(
+        tensors, [&](const formats::TensorView& tensor) { return tensor.name.starts_with(start); });
+  };
+  const bool has_mlm = has("cls.predictions.");
+  const bool has_nsp = has("cls.seq_relationship.");
+  model.architecture = has_mlm && has_nsp   ? "BertForPreTraining"
+                       : has_mlm            ? "BertForMaskedLM"
+                       : has("qa_outputs.") ? "BertForQuestionAnswering"
+                       : has("classifier.") ? "BertForSequenceClassification"
+                       : has_nsp            ? "BertForNextSentencePrediction"
+                                            : "BertModel";
+  model.dtype = torch_dtype(tensors.front().dtype);
+  // A span head has two outputs whatever a classifier beside it has.
+  const auto classifier =
+      std::ranges::find(tensors, "classifier.weight", &formats::TensorView::name);
+  const bool has_labels =
+      classifier != tensors.end() && classifier->shape.rank() == 2 && !has("qa_outputs.");
+  model.num_labels = has_labels ? classifier->shape[0] : 0;
+}
+
+std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
+                                          std::vector<std::string>& notes) {
+  std::vector<NamedText> files;
+  add_tokenizer_files(model, files, notes);
+  const fs::path card = model.source_folder / "README.md";
+  const bool has_card = !model.source_folder.empty() && fs::exists(card);
+  files.push_back({"README.md", has_card ? platform::read_file(card) : model_card(model)});
+  files.push_back({"config.json", config_text(model)});
+  return files;
+}
+
+std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
+                                        bool use_qkv_split, std::vector<std::string>& notes) {
+  nlohmann::json config = nlohmann::json::parse(google_config_text(model.config));
+  if (for_graphcore) {
+    config["use_qkv_split"] = use_qkv_split;
+    config["use_qkv_bias"] = model.config.use_qkv_bias;
+    config["use_attention_projection_bias"] = model.config.use_attention_projection_bias;
+    config["use_cls_layer"] = model.config.use_cls_layer;
+    config["use_prediction_bias"] = model.config.use_prediction_bias;
+  }
+  std::vector<NamedText> files = {{"bert_config.json", formats::json_text(config)}};
+  if (model.vocabulary_file.empty()) {
+    notes.push_back("there is no vocabulary; give --vocab-file to have one beside the checkpoint");
+  } else {
+    const auto vocabulary = load_vocabulary(model.vocabulary_file);
+    files.push_back(
+        {"vocab.txt", cut_to_rows(vocabulary, model.config.vocab_size, notes).to_text()});
+  }
+  return files;
+}
+
+}  // namespace cloze::checkpoints

@@ -1,0 +1,45 @@
+// The files beside the weights of a converted model (conversion.h).
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/safetensors.h"
+#include "models/bert_config.h"
+
+namespace cloze::checkpoints {
+
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+
+// Where a converted model comes from, and what is known of it.
+struct ConvertedModel {
+  models::BertConfig config;
+  nlohmann::json source_config;           // config.json of a Hugging Face folder; null otherwise
+  std::filesystem::path source_folder;    // of a Hugging Face folder; empty otherwise
+  std::string source_name;                // for the model card
+  std::filesystem::path vocabulary_file;  // may be empty
+  // Of the weights, by describe_tensors.
+  std::string architecture;  // "BertForPreTraining"
+  std::string dtype;         // "float32"
+  int64_t num_labels = 0;    // of a classifier; 0: there is none
+};
+
+// What the tensors, under Hugging Face's names, make of the model; there is at least one.
+void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model);
+
+// config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are taken over
+// as they are while they fit; a vocabulary with more tokens than rows is cut, and `notes` says so.
+std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
+                                          std::vector<std::string>& notes);
+
+// bert_config.json and vocab.txt. For Graphcore's programs the configuration has their switches.
+std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
+                                        bool use_qkv_split, std::vector<std::string>& notes);
+
+}  // namespace cloze::checkpoints

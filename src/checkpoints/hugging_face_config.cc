@@ -1,0 +1,236 @@
+#include "checkpoints/hugging_face_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "models/bert_fields.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+using models::Activation, models::BertConfig, models::BertField, models::BertHead;
+using models::FieldKind, models::HeadKind;
+using nlohmann::json;
+
+constexpr int64_t kMostLabels = 1'000'000;
+constexpr std::string_view kRegression = "regression";
+constexpr std::string_view kSingleLabel = "single_label_classification";
+
+// Reads keys of one object into fields that keep their value when the key is absent.
+class KeyReader {
+ public:
+  KeyReader(const json& object, const std::string& source) : object_(object), source_(source) {}
+
+  void read(const char* key, int64_t& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_number_integer()) refuse(key, *value, "a whole number");
+      field = value->get<int64_t>();
+    }
+  }
+  void read(const char* key, double& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_number()) refuse(key, *value, "a number");
+      field = value->get<double>();
+    }
+  }
+  void read(const char* key, bool& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_boolean()) refuse(key, *value, "true or false");
+      field = value->get<bool>();
+    }
+  }
+  void read(const char* key, std::string& field) const {
+    if (const json* value = find(key)) {
+      if (!value->is_string()) refuse(key, *value, "text");
+      field = value->get<std::string>();
+    }
+  }
+  void read(const char* key, Activation& field) const {
+    std::string name(models::activation_name(field));
+    read(key, name);
+    try {
+      field = models::activation_named(name);
+    } catch (const UserError& error) {
+      throw_user_error("{}: {}", source_, error.what());
+    }
+  }
+  // The key, where present, must hold this value.
+  template <typename T>
+  void require(const char* key, T wanted) const {
+    T value = wanted;
+    read(key, value);
+    if (value != wanted) {
+      throw_user_error("{}: {} is {}; only {} is supported", source_, key, json(value).dump(),
+                       json(wanted).dump());
+    }
+  }
+
+ private:
+  const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+  [[noreturn]] void refuse(const char* key, const json& value, const char* wanted) const {
+    throw_user_error("{}: {} is {}; it must be {}", source_, key, formats::json_line(value),
+                     wanted);
+  }
+
+  const json& object_;
+  const std::string& source_;
+};
+
+void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
+  text["classifier_dropout"] = head.classifier_dropout;
+  text["problem_type"] = head.is_regression() ? kRegression : kSingleLabel;
+  if (!head.task.empty()) text["finetuning_task"] = head.task;
+  text["id2label"] = nlohmann::ordered_json::object();
+  text["label2id"] = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < head.labels.size(); ++i) {
+    text["id2label"][std::to_string(i)] = head.labels[i];
+    text["label2id"][head.labels[i]] = i;
+  }
+}
+
+// The first of "architectures"; nullptr when there is none.
+const json* first_architecture(const json& object) {
+  const auto names = object.find("architectures");
+  const bool is_named = names != object.end() && names->is_array() && !names->empty();
+  return is_named ? &names->front() : nullptr;
+}
+
+HeadKind head_kind_of(const json& object, const std::string& source) {
+  const json* first = first_architecture(object);
+  if (first == nullptr) return HeadKind::kPretraining;
+  const json& name = *first;
+  if (name == "BertModel" || name == "BertForMaskedLM") return HeadKind::kPretraining;
+  for (const HeadKind kind :
+       {HeadKind::kPretraining, HeadKind::kQuestionAnswering, HeadKind::kSequenceClassification}) {
+    if (name == models::architecture_of(kind)) return kind;
+  }
+  throw_user_error("{}: architectures names {}; known are {}, {} and {}", source,
+                   formats::json_line(name), models::architecture_of(HeadKind::kPretraining),
+                   models::architecture_of(HeadKind::kQuestionAnswering),
+                   models::architecture_of(HeadKind::kSequenceClassification));
+}
+
+std::vector<std::string> labels_of(const json& object, const std::string& source) {
+  std::vector<std::string> labels;
+  const auto names = object.find("id2label");
+  if (names == object.end() || !names->is_object() || names->empty()) {
+    int64_t count = 2;
+    KeyReader(object, source).read("num_labels", count);
+    if (count < 1 || count > kMostLabels) {
+      throw_user_error("{}: num_labels is {}; it must be 1 to {}", source, count, kMostLabels);
+    }
+    for (int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("LABEL_{}", i));
+    return labels;
+  }
+  for (size_t i = 0; i < names->size(); ++i) {
+    const auto name = names->find(std::to_string(i));
+    if (name == names->end() || !name->is_string()) {
+      throw_user_error("{}: id2label has {} classes but no text for class {}", source,
+                       names->size(), i);
+    }
+    if (std::ranges::count(labels, name->get<std::string>()) > 0) {
+      throw_user_error("{}: id2label has {} twice; give each class a name of its own", source,
+                       name->dump());
+    }
+    labels.push_back(name->get<std::string>());
+  }
+  return labels;
+}
+
+// What the logits of a classifier mean is known for one class out of several, and for one number.
+void check_problem_type(const KeyReader& reader, const BertHead& head, const std::string& source) {
+  const std::string_view known = head.is_regression() ? kRegression : kSingleLabel;
+  std::string said(known);
+  reader.read("problem_type", said);
+  if (said == known) return;
+  throw_user_error("{}: problem_type is {} with {} labels; only {} is supported for that many",
+                   source, said, head.labels.size(), known);
+}
+
+}  // namespace
+
+std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
+                                     std::string_view dtype) {
+  nlohmann::ordered_json text{{"architectures", {models::architecture_of(head.kind)}},
+                              {"model_type", "bert"}};
+  for (const BertField& field : models::bert_fields()) {
+    if (field.kind != FieldKind::kSwitch) text[field.name] = models::field_value(config, field);
+  }
+  text.update({{"pad_token_id", 0},
+               {"position_embedding_type", "absolute"},
+               {"tie_word_embeddings", true},
+               {"use_cache", true},
+               {"classifier_dropout", nullptr},
+               {"torch_dtype", dtype}});
+  for (const BertField& field : models::bert_fields()) {
+    if (field.kind == FieldKind::kSwitch && models::field_value(config, field) == false) {
+      text[field.name] = false;
+    }
+  }
+  if (head.kind == HeadKind::kSequenceClassification) add_labels(head, text);
+  return formats::json_text(text);
+}
+
+std::string google_config_text(const BertConfig& config) {
+  nlohmann::json text;  // in alphabetical order, as theirs
+  for (const BertField& field : models::bert_fields()) {
+    if (field.kind != FieldKind::kSwitch) text[field.name] = models::field_value(config, field);
+  }
+  text["hidden_act"] = "gelu";
+  if (config.layer_norm_eps == kGoogleEpsilon) text.erase("layer_norm_eps");
+  return formats::json_text(text);
+}
+
+BertConfig bert_config_from_json(const json& object, const std::string& source) {
+  if (!object.is_object()) throw_user_error("{}: not a JSON object", source);
+  const KeyReader reader(object, source);
+  reader.require<std::string>("model_type", "bert");
+  reader.require<std::string>("position_embedding_type", "absolute");
+  reader.require("is_decoder", false);
+  reader.require("tie_word_embeddings", true);
+
+  BertConfig config;
+  for (const BertField& field : models::bert_fields()) {
+    std::visit([&](auto member) { reader.read(field.name, config.*member); }, field.member);
+  }
+  try {
+    config.validate();
+  } catch (const UserError& error) {
+    throw_user_error("{}: {}", source, error.what());
+  }
+  return config;
+}
+
+BertConfig read_hugging_face_config(const std::filesystem::path& path) {
+  return bert_config_from_json(formats::read_json_file(path), path.string());
+}
+
+BertHead bert_head_from_json(const json& object, const std::string& source) {
+  BertHead head{.kind = head_kind_of(object, source)};
+  if (head.kind != HeadKind::kSequenceClassification) return head;
+  const KeyReader reader(object, source);
+  head.labels = labels_of(object, source);
+  check_problem_type(reader, head, source);
+  reader.read("hidden_dropout_prob", head.classifier_dropout);
+  reader.read("classifier_dropout", head.classifier_dropout);
+  reader.read("finetuning_task", head.task);
+  return head;
+}
+
+BertHead read_hugging_face_head(const std::filesystem::path& path) {
+  return bert_head_from_json(formats::read_json_file(path), path.string());
+}
+
+bool is_classifier(const std::filesystem::path& path) {
+  const json object = formats::read_json_file(path);
+  const json* name = first_architecture(object);
+  return name != nullptr && *name == models::architecture_of(HeadKind::kSequenceClassification);
+}
+
+}  // namespace cloze::checkpoints

@@ -1,0 +1,41 @@
+// BertConfig to and from Hugging Face's config.json, and from Google's bert_config.json, which has
+// the same numbers without model_type and layer_norm_eps. Our use_* switches are extra keys; they
+// are written only where they differ from a plain BERT, so that others read our files as their own.
+// Keys we do not know are left alone: they say nothing about the shape of the model.
+// Source: transformers, models/bert/configuration_bert.py.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "models/bert_config.h"
+#include "models/bert_heads.h"
+
+namespace cloze::checkpoints {
+
+// The text of config.json; `dtype` is that of the weights beside it.
+std::string hugging_face_config_text(const models::BertConfig& config,
+                                     const models::BertHead& head = {},
+                                     std::string_view dtype = "float32");
+
+// The text of bert_config.json, the form of Google's checkpoints: no switches, hidden_act "gelu"
+// whatever the form (theirs computes it by tanh and knows no other name), and the epsilon only
+// where it is not the one that Google's programs compute with.
+inline constexpr double kGoogleEpsilon = 1e-12;
+std::string google_config_text(const models::BertConfig& config);
+
+// UserError that names `source` (a file), the key and the value when the model is not one we build.
+models::BertConfig bert_config_from_json(const nlohmann::json& json, const std::string& source);
+models::BertConfig read_hugging_face_config(const std::filesystem::path& path);
+
+// The head of a config.json, by its "architectures" (none: pre-training), and its classes by
+// "id2label", or else LABEL_0 and on, "num_labels" of them (2). UserError for an architecture or a
+// problem_type that is not ours.
+models::BertHead bert_head_from_json(const nlohmann::json& json, const std::string& source);
+models::BertHead read_hugging_face_head(const std::filesystem::path& path);
+// Whether the file names the head of sequence classification; it may name one that is not ours.
+bool is_classifier(const std::filesystem::path& path);
+
+}  // namespace cloze::checkpoints

@@ -1,0 +1,67 @@
+#include "checkpoints/stored_model.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<fs::path> find_configuration(const fs::path& folder) {
+  for (const char* name : {"config.json", "bert_config.json"}) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+StoredModel::StoredModel(const fs::path& path)
+    : file_(path), is_tensorflow_(has_tensorflow_names(file_.tensors())) {
+  if (is_tensorflow_) {
+    converted_ = from_tensorflow(file_.tensors());
+  } else {
+    converted_.tensors = file_.tensors();
+  }
+}
+
+fs::path StoredModel::folder() const { return folder_of(path()); }
+
+std::vector<std::string> StoredModel::other_files() const {
+  const std::string own = path().filename().string();
+  const std::string stem = own.substr(0, own.find('.'));
+  const bool is_sharded = own.ends_with(".index.json");
+  std::vector<std::string> others;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    std::string name = entry.path().filename().string();
+    const bool is_part = (is_sharded && name.starts_with(stem + "-")) ||
+                         (is_tensorflow_ && (name == own + ".index" || name == "checkpoint" ||
+                                             name.starts_with(own + ".data-")));
+    if (name != own && !is_part) others.push_back(std::move(name));
+  }
+  std::ranges::sort(others);
+  return others;
+}
+
+const formats::TensorView* StoredModel::find(std::string_view name) const {
+  const auto found = std::ranges::find(tensors(), name, &formats::TensorView::name);
+  return found == tensors().end() ? nullptr : &*found;
+}
+
+fs::path folder_of(const fs::path& model) {
+  if (fs::is_directory(model)) return model;
+  return model.has_parent_path() ? model.parent_path() : fs::path(".");
+}
+
+bool has_configuration(const fs::path& folder) { return find_configuration(folder).has_value(); }
+
+fs::path configuration_of(const fs::path& model) {
+  const fs::path folder = folder_of(model);
+  if (const std::optional<fs::path> file = find_configuration(folder)) return *file;
+  throw_user_error("{} holds neither config.json nor bert_config.json; put one beside the weights",
+                   folder.string());
+}
+
+}  // namespace cloze::checkpoints

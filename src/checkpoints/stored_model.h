@@ -1,0 +1,50 @@
+// A model in whichever form it was saved (formats/model_tensors.h), its tensors under Hugging
+// Face's names and in its layout: the one door for whoever wants parameters.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "checkpoints/tensorflow_tensors.h"
+#include "formats/model_tensors.h"
+
+namespace cloze::checkpoints {
+
+class StoredModel {
+ public:
+  // A folder, a file, or the prefix of a TensorFlow checkpoint. Errors as model_tensors.h and
+  // tensorflow_tensors.h.
+  explicit StoredModel(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return file_.path(); }
+  // The folder of the file: where a configuration and a vocabulary are looked for.
+  std::filesystem::path folder() const;
+  // Names of what lies in the folder and holds none of these weights, sorted.
+  std::vector<std::string> other_files() const;
+  bool is_tensorflow() const { return is_tensorflow_; }
+
+  const std::vector<formats::TensorView>& tensors() const { return converted_.tensors; }
+  const formats::TensorView* find(std::string_view name) const;  // nullptr when there is none
+  // What the file holds besides: names of optimiser slots and the like, of tensors that are not
+  // part of a BERT (TensorFlow's only), and of what is not a tensor.
+  const std::vector<std::string>& training_state() const { return converted_.training_state; }
+  const std::vector<std::string>& unknown() const { return converted_.unknown; }
+  const std::vector<std::string>& other_entries() const { return file_.other_entries(); }
+  // What was read of the tensors leaves memory (platform/file.h).
+  void release_memory() const { file_.release_memory(); }
+
+ private:
+  formats::ModelTensors file_;
+  bool is_tensorflow_;
+  ConvertedTensors converted_;
+};
+
+// The configuration beside a model: config.json, or bert_config.json as Google's checkpoints have.
+// UserError when there is neither. `model` is a folder, a file or a prefix.
+std::filesystem::path configuration_of(const std::filesystem::path& model);
+bool has_configuration(const std::filesystem::path& folder);
+// The folder itself, or the folder of a file or prefix.
+std::filesystem::path folder_of(const std::filesystem::path& model);
+
+}  // namespace cloze::checkpoints

@@ -1,0 +1,95 @@
+#include "checkpoints/stored_tokenizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "checkpoints/hugging_face_tokenizer.h"
+#include "checkpoints/tokenizer_json.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVocabularyName = "vocab.txt";
+constexpr const char* kTokenizerName = "tokenizer.json";
+
+bool is_json(const fs::path& file) { return file.extension() == ".json"; }
+
+fs::path required_vocabulary_file(const fs::path& folder) {
+  if (const auto file = vocabulary_file_in(folder)) return *file;
+  throw_user_error("{} has neither {} nor {}; give a folder with a tokenizer", folder.string(),
+                   kVocabularyName, kTokenizerName);
+}
+
+void check_same_tokens(const text::Vocabulary& lines, const text::Vocabulary& json,
+                       const fs::path& folder) {
+  const auto [line, entry] = std::ranges::mismatch(lines.tokens(), json.tokens());
+  if (line == lines.tokens().end()) return;  // tokens may have been added to tokenizer.json
+  throw_user_error("{}: token {} is '{}' in {}, but '{}' in {}; remove the file that is wrong",
+                   folder.string(), line - lines.tokens().begin(), *line, kVocabularyName,
+                   entry == json.tokens().end() ? "absent" : *entry, kTokenizerName);
+}
+
+std::string rules_text(const text::TokenizerOptions& options) {
+  return fmt::format("lowercase {}, strip_accents {}, handle_chinese_chars {}", options.lower_case,
+                     options.strips_accents(), options.tokenize_chinese_chars);
+}
+
+// What the folder says of the rules; tokenizer.json, where there is one, has its own word.
+void settle_rules(const fs::path& folder, const std::optional<TokenizerJson>& json,
+                  StoredTokenizer& tokenizer) {
+  if (!json) {
+    tokenizer.options =
+        read_tokenizer_options(folder, {.lower_case = tokenizer.vocabulary.likely_lower_cased()});
+    return;
+  }
+  tokenizer.options = json->options;
+  if (tokenizer_json_rules(folder)) return;
+  tokenizer.options = read_tokenizer_options(folder, json->options);
+  if (tokenizer.options.lower_case == json->options.lower_case &&
+      tokenizer.options.strips_accents() == json->options.strips_accents() &&
+      tokenizer.options.tokenize_chinese_chars == json->options.tokenize_chinese_chars) {
+    return;
+  }
+  tokenizer.notes.push_back(fmt::format(
+      "{}: tokenizer_config.json says {}, {} says {}; the former counts, as in transformers",
+      folder.string(), rules_text(tokenizer.options), kTokenizerName, rules_text(json->options)));
+}
+
+}  // namespace
+
+std::optional<fs::path> vocabulary_file_in(const fs::path& folder) {
+  for (const char* name : {kVocabularyName, kTokenizerName}) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  return std::nullopt;
+}
+
+text::Vocabulary load_vocabulary(const fs::path& file) {
+  return is_json(file) ? read_tokenizer_json(file).vocabulary : text::Vocabulary::load(file);
+}
+
+StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabulary_file) {
+  require_bert_tokenizer(folder);
+  const bool is_own = vocabulary_file.empty();
+  const fs::path file = is_own ? required_vocabulary_file(folder) : vocabulary_file;
+  const fs::path json_file = is_json(file) ? file : folder / kTokenizerName;
+  std::optional<TokenizerJson> json;
+  if (is_json(file) || (!folder.empty() && fs::exists(json_file))) {
+    json = read_tokenizer_json(json_file);
+  }
+  StoredTokenizer tokenizer{
+      .vocabulary = is_json(file) ? json->vocabulary : text::Vocabulary::load(file),
+      .vocabulary_file = file};
+  if (is_own && !is_json(file) && json) {
+    check_same_tokens(tokenizer.vocabulary, json->vocabulary, folder);
+  }
+  if (json) tokenizer.notes = json->notes;
+  settle_rules(folder, json, tokenizer);
+  return tokenizer;
+}
+
+}  // namespace cloze::checkpoints

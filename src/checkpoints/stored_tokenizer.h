@@ -1,0 +1,40 @@
+// The tokenizer of a model, in whichever form it was saved: the one door for whoever wants one.
+//
+//   vocab.txt        a token a line, with tokenizer_config.json for the rules
+//   tokenizer.json   all of it in one file, as transformers 5 saves it (tokenizer_json.h)
+//
+// Where a folder has both, their tokens must agree. tokenizer_config.json overrides
+// tokenizer.json, as in transformers, unless its class leaves all to tokenizer.json.
+//
+// Errors: UserError that names file, field and value.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "text/tokenizer_options.h"
+#include "text/vocabulary.h"
+
+namespace cloze::checkpoints {
+
+struct StoredTokenizer {
+  text::Vocabulary vocabulary;
+  text::TokenizerOptions options;
+  std::filesystem::path vocabulary_file;  // where the tokens were read
+  std::vector<std::string> notes;
+};
+
+// That of a folder. With a `vocabulary_file` its tokens count, and the folder, which may be empty,
+// says the rules.
+StoredTokenizer read_tokenizer(const std::filesystem::path& folder,
+                               const std::filesystem::path& vocabulary_file = {});
+
+// Where a folder has its tokens; nothing when it has none.
+std::optional<std::filesystem::path> vocabulary_file_in(const std::filesystem::path& folder);
+
+// The tokens of a vocab.txt, or of a tokenizer.json, which is known by its ending .json.
+text::Vocabulary load_vocabulary(const std::filesystem::path& file);
+
+}  // namespace cloze::checkpoints

@@ -1,0 +1,114 @@
+#include "checkpoints/stored_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "checkpoints/hugging_face_tokenizer.h"
+#include "platform/file.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kTokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "A"};
+
+class StoredTokenizerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void write(const std::string& name, const std::string& text) const {
+    platform::write_file_atomically(folder_ / name, text);
+  }
+  void write_json(const text::TokenizerOptions& options) const {
+    write("tokenizer.json", tokenizer_json_text({.tokens = kTokens, .options = options}));
+  }
+  void write_lines(const std::vector<std::string>& tokens) const {
+    write("vocab.txt", vocabulary_text({.tokens = tokens}));
+  }
+  std::string refusal() const {
+    try {
+      read_tokenizer(folder_);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / "stored_tokenizer";
+};
+
+TEST_F(StoredTokenizerTest, AFolderOfTransformersFiveIsRead) {
+  write_json({.lower_case = true, .tokenize_chinese_chars = false});
+  const StoredTokenizer tokenizer = read_tokenizer(folder_);
+  EXPECT_EQ(tokenizer.vocabulary.tokens(), kTokens);
+  EXPECT_EQ(tokenizer.options, text::TokenizerOptions({.tokenize_chinese_chars = false}))
+      << "though the vocabulary has a capital";
+  EXPECT_EQ(tokenizer.vocabulary_file, folder_ / "tokenizer.json");
+  EXPECT_TRUE(tokenizer.notes.empty());
+}
+
+TEST_F(StoredTokenizerTest, AFolderOfLinesIsReadAsBefore) {
+  write_lines(kTokens);
+  const StoredTokenizer tokenizer = read_tokenizer(folder_);
+  EXPECT_EQ(tokenizer.vocabulary.tokens(), kTokens);
+  EXPECT_FALSE(tokenizer.options.lower_case);
+  EXPECT_EQ(tokenizer.vocabulary_file, folder_ / "vocab.txt");
+}
+
+TEST_F(StoredTokenizerTest, TheConfigurationGoesFirstUnlessItsClassLeavesAllToTheJson) {
+  write_json({.lower_case = false});
+  write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})");
+  const StoredTokenizer berts = read_tokenizer(folder_);
+  EXPECT_TRUE(berts.options.lower_case);
+  EXPECT_EQ(berts.notes,
+            std::vector<std::string>{
+                folder_.string() +
+                ": tokenizer_config.json says lowercase true, strip_accents true, "
+                "handle_chinese_chars true, tokenizer.json says lowercase false, strip_accents "
+                "false, handle_chinese_chars true; the former counts, as in transformers"});
+  write("tokenizer_config.json",
+        R"({"tokenizer_class": "TokenizersBackend", "do_lower_case": true})");
+  const StoredTokenizer generic = read_tokenizer(folder_);
+  EXPECT_FALSE(generic.options.lower_case);
+  EXPECT_TRUE(generic.notes.empty());
+}
+
+TEST_F(StoredTokenizerTest, TwoFilesMustHaveTheSameTokens) {
+  write_json({});
+  write_lines(kTokens);
+  EXPECT_EQ(refusal(), "accepted");
+  write_lines({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "B"});
+  EXPECT_EQ(refusal(), folder_.string() +
+                           ": token 6 is 'B' in vocab.txt, but 'A' in tokenizer.json; remove the "
+                           "file that is wrong");
+}
+
+TEST_F(StoredTokenizerTest, ANamedVocabularyGoesBeforeTheFolders) {
+  write_json({.lower_case = false});
+  const fs::path other = folder_ / "other.txt";
+  write("other.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nb\n");
+  const StoredTokenizer tokenizer = read_tokenizer(folder_, other);
+  EXPECT_EQ(tokenizer.vocabulary.token(5), "b");
+  EXPECT_FALSE(tokenizer.options.lower_case);
+  EXPECT_EQ(read_tokenizer({}, folder_ / "tokenizer.json").vocabulary.tokens(), kTokens);
+}
+
+TEST_F(StoredTokenizerTest, AFolderWithoutEitherIsRefused) {
+  EXPECT_FALSE(vocabulary_file_in(folder_));
+  EXPECT_EQ(refusal(), folder_.string() +
+                           " has neither vocab.txt nor tokenizer.json; give a folder with a "
+                           "tokenizer");
+}
+
+TEST_F(StoredTokenizerTest, EitherFileIsAVocabulary) {
+  write_json({});
+  write_lines(kTokens);
+  EXPECT_EQ(load_vocabulary(folder_ / "tokenizer.json").tokens(), kTokens);
+  EXPECT_EQ(load_vocabulary(folder_ / "vocab.txt").tokens(), kTokens);
+}
+
+}  // namespace
+}  // namespace cloze::checkpoints

@@ -1,0 +1,31 @@
+// Changes of a whole model's tensors on their way from one checkpoint to another: the dtype of the
+// weights, and how many words the vocabulary has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "formats/safetensors.h"
+
+namespace cloze::checkpoints {
+
+// Where changed tensors' bytes live; it outlives the views.
+using TensorStorage = std::deque<std::vector<std::byte>>;
+
+// Floating tensors to f32 or f16, rounded to nearest even; others stay. UserError that names the
+// tensor and the value when it is finite and too large for f16.
+void convert_precision(formats::TensorView& tensor, DType dtype, TensorStorage& storage);
+
+// Cuts the tensors with a row per word (bert.embeddings.word_embeddings.weight,
+// cls.predictions.bias and copies of them) to `rows`, or appends rows: each the mean of those there
+// are, rounded to the tensor's dtype, which is what transformers' resize_token_embeddings draws
+// new rows around.
+void resize_vocabulary(std::vector<formats::TensorView>& tensors, int64_t rows,
+                       TensorStorage& storage);
+
+// The rows of the word table; 0 when there is none.
+int64_t vocabulary_rows(const std::vector<formats::TensorView>& tensors);
+
+}  // namespace cloze::checkpoints

@@ -1,0 +1,165 @@
+#include "checkpoints/tensor_names.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace cloze::checkpoints {
+namespace {
+
+// A '#' stands for a layer's number. `graphcore` is empty where it is Google's.
+struct NameRow {
+  std::string_view hugging_face;
+  std::string_view google;
+  std::string_view graphcore = {};
+  bool is_transposed = false;
+};
+
+constexpr bool kTransposed = true;
+constexpr std::string_view kLayer = "bert.encoder.layer.#.";
+constexpr std::string_view kTfLayer = "bert/encoder/layer_#/";
+
+// Names of a layer, without what they begin with.
+constexpr NameRow kLayerRows[] = {
+    {"attention.self.query.weight", "attention/self/query/kernel", {}, kTransposed},
+    {"attention.self.query.bias", "attention/self/query/bias"},
+    {"attention.self.key.weight", "attention/self/key/kernel", {}, kTransposed},
+    {"attention.self.key.bias", "attention/self/key/bias"},
+    {"attention.self.value.weight", "attention/self/value/kernel", {}, kTransposed},
+    {"attention.self.value.bias", "attention/self/value/bias"},
+    {"attention.output.dense.weight", "attention/output/dense/kernel",
+     "attention/projection/dense/kernel", kTransposed},
+    {"attention.output.dense.bias", "attention/output/dense/bias",
+     "attention/projection/dense/bias"},
+    {"attention.output.LayerNorm.weight", "attention/output/LayerNorm/gamma",
+     "attention/projection/LayerNorm/gamma"},
+    {"attention.output.LayerNorm.bias", "attention/output/LayerNorm/beta",
+     "attention/projection/LayerNorm/beta"},
+    {"intermediate.dense.weight", "intermediate/dense/kernel", {}, kTransposed},
+    {"intermediate.dense.bias", "intermediate/dense/bias"},
+    {"output.dense.weight", "output/dense/kernel", {}, kTransposed},
+    {"output.dense.bias", "output/dense/bias"},
+    {"output.LayerNorm.weight", "output/LayerNorm/gamma"},
+    {"output.LayerNorm.bias", "output/LayerNorm/beta"},
+};
+
+constexpr NameRow kOtherRows[] = {
+    {"bert.embeddings.word_embeddings.weight", "bert/embeddings/word_embeddings"},
+    {"bert.embeddings.position_embeddings.weight", "bert/embeddings/position_embeddings"},
+    {"bert.embeddings.token_type_embeddings.weight", "bert/embeddings/token_type_embeddings"},
+    {"bert.embeddings.LayerNorm.weight", "bert/embeddings/LayerNorm/gamma"},
+    {"bert.embeddings.LayerNorm.bias", "bert/embeddings/LayerNorm/beta"},
+    {"bert.pooler.dense.weight", "bert/pooler/dense/kernel", {}, kTransposed},
+    {"bert.pooler.dense.bias", "bert/pooler/dense/bias"},
+    {"cls.predictions.transform.dense.weight",
+     "cls/predictions/transform/dense/kernel",
+     {},
+     kTransposed},
+    {"cls.predictions.transform.dense.bias", "cls/predictions/transform/dense/bias"},
+    {"cls.predictions.transform.LayerNorm.weight", "cls/predictions/transform/LayerNorm/gamma"},
+    {"cls.predictions.transform.LayerNorm.bias", "cls/predictions/transform/LayerNorm/beta"},
+    {"cls.predictions.bias", "cls/predictions/output_bias"},
+    {"cls.seq_relationship.weight", "cls/seq_relationship/output_weights"},
+    {"cls.seq_relationship.bias", "cls/seq_relationship/output_bias"},
+    {"qa_outputs.weight", "cls/squad/output_weights"},
+    {"qa_outputs.bias", "cls/squad/output_bias"},
+    {"classifier.weight", "output_weights", "glue_loss/output_weights"},
+    {"classifier.bias", "output_bias", "glue_loss/output_bias"},
+};
+
+// A name taken apart: layer "12" and what follows it; layer is empty outside the encoder.
+struct NameParts {
+  std::string_view layer;
+  std::string_view rest;
+};
+
+NameParts parts_of(std::string_view name, std::string_view layer_pattern) {
+  const std::string_view start = layer_pattern.substr(0, layer_pattern.find('#'));
+  const char separator = layer_pattern.back();
+  if (!name.starts_with(start)) return {{}, name};
+  const std::string_view rest = name.substr(start.size());
+  const size_t digits = rest.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos || rest[digits] != separator) {
+    return {{}, name};
+  }
+  return {rest.substr(0, digits), rest.substr(digits + 1)};
+}
+
+std::string in_layer(std::string_view layer_pattern, std::string_view layer,
+                     std::string_view rest) {
+  if (layer.empty()) return std::string(rest);
+  std::string name(layer_pattern);
+  name.replace(name.find('#'), 1, layer);
+  return name.append(rest);
+}
+
+std::string_view graphcore_name(const NameRow& row) {
+  return row.graphcore.empty() ? row.google : row.graphcore;
+}
+
+template <typename Matches>
+const NameRow* find_row(bool is_in_layer, Matches matches) {
+  const auto find = [&](const auto& rows) -> const NameRow* {
+    const auto found = std::find_if(std::begin(rows), std::end(rows), matches);
+    return found == std::end(rows) ? nullptr : found;
+  };
+  return is_in_layer ? find(kLayerRows) : find(kOtherRows);
+}
+
+void replace_suffix(std::string& name, std::string_view from, std::string_view to) {
+  if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
+}
+
+}  // namespace
+
+std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name) {
+  const NameParts parts = parts_of(tensorflow_name, kTfLayer);
+  const NameRow* row = find_row(!parts.layer.empty(), [&](const NameRow& candidate) {
+    return candidate.google == parts.rest || graphcore_name(candidate) == parts.rest;
+  });
+  if (row == nullptr) return std::nullopt;
+  return OtherName{in_layer(kLayer, parts.layer, row->hugging_face), row->is_transposed};
+}
+
+std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name,
+                                         TensorflowNames names) {
+  const NameParts parts = parts_of(hugging_face_name, kLayer);
+  const NameRow* row = find_row(!parts.layer.empty(), [&](const NameRow& candidate) {
+    return candidate.hugging_face == parts.rest;
+  });
+  if (row == nullptr) return std::nullopt;
+  const std::string_view name =
+      names == TensorflowNames::kGoogle ? row->google : graphcore_name(*row);
+  return OtherName{in_layer(kTfLayer, parts.layer, name), row->is_transposed};
+}
+
+bool is_training_state(std::string_view tensorflow_name) {
+  constexpr std::string_view kStarts[] = {"adam",    "lamb",        "momentum",   "accum",
+                                          "rmsprop", "beta1_power", "beta2_power"};
+  std::string last(tensorflow_name.substr(tensorflow_name.rfind('/') + 1));
+  std::ranges::transform(last, last.begin(), [](unsigned char c) { return std::tolower(c); });
+  return last == "global_step" || std::ranges::any_of(kStarts, [&](std::string_view start) {
+           return last.starts_with(start);
+         });
+}
+
+std::string current_name(std::string_view hugging_face_name) {
+  std::string name(hugging_face_name);
+  replace_suffix(name, "LayerNorm.gamma", "LayerNorm.weight");
+  replace_suffix(name, "LayerNorm.beta", "LayerNorm.bias");
+  return name;
+}
+
+std::string full_name(std::string_view hugging_face_name) {
+  std::string name = current_name(hugging_face_name);
+  const bool is_bare = name.starts_with("embeddings.") || name.starts_with("encoder.") ||
+                       name.starts_with("pooler.");
+  return is_bare ? "bert." + name : name;
+}
+
+bool is_redundant(std::string_view full_name) {
+  return full_name == "bert.embeddings.position_ids" ||
+         full_name == "cls.predictions.decoder.weight" ||
+         full_name == "cls.predictions.decoder.bias";
+}
+
+}  // namespace cloze::checkpoints

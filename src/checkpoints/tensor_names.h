@@ -1,0 +1,39 @@
+// What a BERT's tensors are called. Ours are Hugging Face's names; TensorFlow's come in two kinds:
+//
+//   Hugging Face   bert.encoder.layer.0.attention.output.dense.weight         [out, in]
+//   Google         bert/encoder/layer_0/attention/output/dense/kernel         [in, out]
+//   Graphcore      bert/encoder/layer_0/attention/projection/dense/kernel     [in, out]
+//
+// docs/fidelity/checkpoints.md has the table. Sources: google-research/bert modeling.py,
+// run_squad.py, run_classifier.py; graphcore/examples nlp/bert/tensorflow1/modeling.py;
+// transformers modeling_bert.py.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cloze::checkpoints {
+
+enum class TensorflowNames { kGoogle, kGraphcore };
+
+struct OtherName {
+  std::string name;
+  bool is_transposed = false;  // the matrix is stored the other way round there
+};
+
+// Of either kind; nothing for what is not a tensor of BERT's, or part of one (a fused kernel).
+std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name);
+std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, TensorflowNames names);
+
+// Optimiser slots (.../adam_m, .../LAMB_1), powers of beta, global_step.
+bool is_training_state(std::string_view tensorflow_name);
+
+// LayerNorm's weight and bias where early files of Hugging Face say gamma and beta.
+std::string current_name(std::string_view hugging_face_name);
+// current_name with "bert." in front, which a bare encoder's file lacks.
+std::string full_name(std::string_view hugging_face_name);
+// What a file may hold though it is not a parameter: position counters, copies of tied weights.
+bool is_redundant(std::string_view full_name);
+
+}  // namespace cloze::checkpoints

@@ -1,0 +1,83 @@
+#include "checkpoints/tensor_names.h"
+
+#include <gtest/gtest.h>
+
+#include "formats/safetensors.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+void expect_pair(const char* ours, TensorflowNames names, const char* theirs, bool is_transposed) {
+  const auto there = tensorflow_name(ours, names);
+  ASSERT_TRUE(there) << ours;
+  EXPECT_EQ(there->name, theirs);
+  EXPECT_EQ(there->is_transposed, is_transposed) << ours;
+  const auto here = hugging_face_name(theirs);
+  ASSERT_TRUE(here) << theirs;
+  EXPECT_EQ(here->name, ours);
+  EXPECT_EQ(here->is_transposed, is_transposed) << theirs;
+}
+
+TEST(CheckpointNames, GoogleAndGraphcoreNameThingsDifferently) {
+  using enum TensorflowNames;
+  for (const TensorflowNames names : {kGoogle, kGraphcore}) {
+    expect_pair("bert.embeddings.word_embeddings.weight", names, "bert/embeddings/word_embeddings",
+                false);
+    expect_pair("bert.encoder.layer.11.attention.self.key.weight", names,
+                "bert/encoder/layer_11/attention/self/key/kernel", true);
+    expect_pair("bert.encoder.layer.2.output.LayerNorm.weight", names,
+                "bert/encoder/layer_2/output/LayerNorm/gamma", false);
+    expect_pair("cls.predictions.bias", names, "cls/predictions/output_bias", false);
+    expect_pair("qa_outputs.weight", names, "cls/squad/output_weights", false);
+  }
+  expect_pair("bert.encoder.layer.0.attention.output.dense.weight", kGoogle,
+              "bert/encoder/layer_0/attention/output/dense/kernel", true);
+  expect_pair("bert.encoder.layer.0.attention.output.dense.weight", kGraphcore,
+              "bert/encoder/layer_0/attention/projection/dense/kernel", true);
+  expect_pair("classifier.bias", kGoogle, "output_bias", false);
+  expect_pair("classifier.bias", kGraphcore, "glue_loss/output_bias", false);
+}
+
+// Every tensor of a model that transformers made.
+TEST(CheckpointNames, EveryTensorHasOneNameEach) {
+  const formats::SafetensorsFile model(std::string(CLOZE_SOURCE_DIR) +
+                                       "/tests/fixtures/tf_checkpoint/model.safetensors");
+  for (const formats::TensorView& tensor : model.tensors()) {
+    for (const auto names : {TensorflowNames::kGoogle, TensorflowNames::kGraphcore}) {
+      const auto there = tensorflow_name(tensor.name, names);
+      ASSERT_TRUE(there) << tensor.name;
+      EXPECT_EQ(hugging_face_name(there->name)->name, tensor.name);
+    }
+  }
+}
+
+TEST(CheckpointNames, OthersAreNotGuessedAt) {
+  for (const char* name :
+       {"", "bert", "bert/encoder/layer_/output/dense/bias", "bert/encoder/layer_1",
+        "bert/encoder/layer_1x/output/dense/bias", "bert/encoder/layer_1/output/dense/bias/adam_m",
+        "bert/encoder/layer_1/bert/pooler/dense/bias", "bert/encoder/layer_1/output_bias",
+        "bert/embeddings/s0/word_embeddings"}) {
+    EXPECT_FALSE(hugging_face_name(name)) << name;
+  }
+  EXPECT_FALSE(tensorflow_name("lm_head.weight", TensorflowNames::kGoogle));
+  EXPECT_FALSE(tensorflow_name("bert.encoder.layer.1.crossattention.self.query.bias",
+                               TensorflowNames::kGoogle));
+}
+
+TEST(CheckpointNames, KnowsTrainingState) {
+  for (const char* name : {"global_step", "bert/pooler/dense/bias/adam_m", "w/adam_v", "w/LAMB",
+                           "w/LAMB_1", "w/Momentum", "w/Adam_1", "beta1_power"}) {
+    EXPECT_TRUE(is_training_state(name)) << name;
+  }
+  EXPECT_FALSE(is_training_state("bert/pooler/dense/bias"));
+}
+
+TEST(CheckpointNames, EarlyNamesOfHuggingFace) {
+  EXPECT_EQ(current_name("embeddings.LayerNorm.gamma"), "embeddings.LayerNorm.weight");
+  EXPECT_EQ(full_name("embeddings.LayerNorm.beta"), "bert.embeddings.LayerNorm.bias");
+  EXPECT_EQ(full_name("cls.predictions.bias"), "cls.predictions.bias");
+  EXPECT_TRUE(is_redundant(full_name("embeddings.position_ids")));
+}
+
+}  // namespace
+}  // namespace cloze::checkpoints

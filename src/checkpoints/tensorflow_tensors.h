@@ -1,0 +1,45 @@
+// A BERT's tensors between TensorFlow's checkpoints and ours: names (tensor_names.h), matrices
+// the other way round, and what TensorFlow's programs store in other pieces than we do:
+//
+//   bert/embeddings/s{i}/word_embeddings            rows of the word table, parts in order of i
+//   .../attention/self/kernel/qkv_weight [H, 3H]    query, key and value side by side
+//   .../attention/self/qkv_bias [3H]                their biases, end to end
+//
+// The dtype of a tensor stays as it is. Errors: DataError that names the tensor, when a shape is
+// impossible, a part is missing, or a tensor is there in two forms.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "checkpoints/tensor_names.h"
+#include "formats/safetensors.h"
+
+namespace cloze::checkpoints {
+
+// Tensors that look at the originals' bytes, or at `storage` where those had to be laid out anew.
+struct ConvertedTensors {
+  std::vector<formats::TensorView> tensors;
+  std::deque<std::vector<std::byte>> storage;
+  std::vector<std::string> training_state;  // names of optimiser slots and the like, left out
+  std::vector<std::string> unknown;         // names of what is not part of a BERT, left out
+};
+
+bool has_tensorflow_names(std::span<const formats::TensorView> tensors);
+
+// Both kinds of TensorFlow's names to Hugging Face's.
+ConvertedTensors from_tensorflow(std::span<const formats::TensorView> tensors);
+
+struct TensorflowLayout {
+  TensorflowNames names = TensorflowNames::kGoogle;
+  bool fuses_qkv = false;       // one kernel [H, 3H]; the biases stay three
+  int64_t num_word_tables = 1;  // parts of the word table; UserError when its rows do not divide
+};
+ConvertedTensors to_tensorflow(std::span<const formats::TensorView> tensors,
+                               const TensorflowLayout& layout);
+
+}  // namespace cloze::checkpoints
