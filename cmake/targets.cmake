@@ -45,6 +45,19 @@ function(cloze_room name)
   endif()
 endfunction()
 
+# cloze_embed_text(ROOM page.html kPageHtml)
+# Puts the text of a file beside the room's sources into the program: as kPageHtml of "ROOM/page_html.h".
+function(cloze_embed_text room input name)
+  string(REPLACE "." "_" header ${input})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/generated/${room}/${header}.h)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/${input} -D OUTPUT=${output} -D NAME=${name} -P ${script}
+    DEPENDS ${input} ${script})
+  target_sources(cloze_${room} PRIVATE ${output})
+  target_include_directories(cloze_${room} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
+endfunction()
+
 # How tests are compiled. What every test includes is compiled once; all tests take OpenMP's flag, as some need it: the compiled
 # headers serve only those whose flags are the same.
 function(cloze_compile_as_test target)

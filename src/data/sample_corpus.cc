@@ -43,7 +43,7 @@ void write_cloze_items(const SampleWorld& world, const SampleCorpusOptions& opti
   for (const ClozeItem& item : world.cloze_items(options.num_cloze_items)) {
     const nlohmann::json line = {{"answer", item.answer},
                                  {"context", item.context},
-                                 {"kind", name_of(item.kind)},
+                                 {"kind", item.kind},
                                  {"text", item.text}};
     lines += line.dump();
     lines += '\n';

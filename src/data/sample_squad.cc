@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,19 +75,17 @@ struct Split {
 };
 
 Json squad_json(const SampleReadings& readings, const Split& split) {
-  std::array<Json, kNumSubjectKinds> paragraphs;
-  paragraphs.fill(Json::array());
+  std::map<const SubjectKind*, Json> paragraphs;
   for (int64_t i = 0; i < readings_for(split.num_questions); ++i) {
     const Reading reading = readings.reading(split.first + i);
-    paragraphs[static_cast<size_t>(reading.kind)].push_back(
+    paragraphs[reading.kind].push_back(
         paragraph_json(reading, fmt::format("{}-{}", split.name, i),
                        split.num_questions - i * kQuestionsPerReading));
   }
   Json articles = Json::array();
-  for (int kind = 0; kind < kNumSubjectKinds; ++kind) {
-    if (paragraphs[kind].empty()) continue;
-    articles.push_back({{"title", title_of(static_cast<SubjectKind>(kind))},
-                        {"paragraphs", std::move(paragraphs[kind])}});
+  for (const SubjectKind& kind : subject_kinds()) {
+    if (!paragraphs.contains(&kind)) continue;
+    articles.push_back({{"title", kind.title}, {"paragraphs", std::move(paragraphs[&kind])}});
   }
   return {{"version", "1.1"}, {"data", std::move(articles)}};
 }

@@ -19,27 +19,13 @@ constexpr uint32_t kHeldOutOneIn = 16;
 constexpr int kMaxTellings = 12;  // tries to say something new and not held out
 constexpr int64_t kMaxAnswerShare = 20;
 
-// How many of a hundred cloze items are of a kind.
-struct KindShare {
-  ClozeKind kind;
-  uint32_t percent;
-};
-constexpr KindShare kKindShares[] = {{ClozeKind::kFact, 36},     {ClozeKind::kCollocation, 30},
-                                     {ClozeKind::kOpposite, 14}, {ClozeKind::kGrammar, 10},
-                                     {ClozeKind::kCalendar, 7},  {ClozeKind::kStory, 3}};
-
-ClozeKind draw_kind(PhiloxStream& stream) {
+const ClozeKind& draw_kind(PhiloxStream& stream) {
   uint32_t percent = stream.below(100);
-  for (const KindShare& share : kKindShares) {
-    if (percent < share.percent) return share.kind;
-    percent -= share.percent;
+  for (const ClozeKind& kind : cloze_kinds()) {
+    if (percent < kind.percent) return kind;
+    percent -= kind.percent;
   }
   CLOZE_CHECK(false, "the shares of the cloze kinds do not add up to 100");
-}
-
-template <typename T>
-const T& pick(std::span<const T> items, PhiloxStream& stream) {
-  return items[stream.below(static_cast<uint32_t>(items.size()))];
 }
 
 // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
@@ -71,7 +57,7 @@ class DocumentWriter {
   void tell(const Topic& topic) {
     for (int attempt = 0; attempt < kMaxTellings; ++attempt) {
       scene_.turn(stream_);
-      auto told = expand_template(pick(topic.templates, stream_), scene_.slots(), stream_);
+      auto told = expand_template(pick(topic, stream_), scene_.slots(), stream_);
       if (std::any_of(told.begin(), told.end(), [&](const Sentence& s) { return is_barred(s); })) {
         continue;
       }
@@ -93,20 +79,20 @@ class DocumentWriter {
 
 // Draws one cloze item, or nothing when what was drawn stands in the documents or has no blank.
 std::optional<ClozeItem> draw_item(const SampleWorld& world, PhiloxStream& stream) {
-  const ClozeKind kind = draw_kind(stream);
-  const Topic& topic = *pick(cloze_topics(kind), stream);
+  const ClozeKind& kind = draw_kind(stream);
+  const Topic& topic = *pick(kind.topics, stream);
   const Scene scene(world.facts(), stream);
-  auto told = expand_template(pick(topic.templates, stream), scene.slots(), stream);
+  auto told = expand_template(pick(topic, stream), scene.slots(), stream);
   Sentence last = std::move(told.back());
   told.pop_back();
   if (last.blanks.empty() || !world.is_held_out(last.text)) return std::nullopt;
 
-  ClozeItem item{.kind = kind};
+  ClozeItem item{.kind = kind.name};
   for (const Sentence& before : told) {
     if (!item.context.empty()) item.context += ' ';
     item.context += before.text;
   }
-  const Blank blank = pick(std::span<const Blank>(last.blanks), stream);
+  const Blank blank = pick(last.blanks, stream);
   item.answer = last.text.substr(blank.begin, blank.size);
   item.text = last.text.replace(blank.begin, blank.size, "[MASK]");
   return item;

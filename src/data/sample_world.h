@@ -14,7 +14,7 @@
 
 #include "base/philox.h"
 #include "data/sample_world/facts.h"
-#include "data/sample_world/topics.h"
+#include "data/sample_world/world_data.h"
 
 namespace cloze::data {
 
@@ -22,8 +22,8 @@ namespace cloze::data {
 struct ClozeItem {
   std::string context;  // the sentences before, empty when none are needed
   std::string text;
-  std::string answer;  // one word
-  ClozeKind kind;
+  std::string answer;     // one word
+  std::string_view kind;  // ClozeKind::name
 };
 
 // A world always has as many.

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/fisher_yates.h"
+#include "data/sample_world/world_data.h"
 
 namespace cloze::data {
 namespace {
@@ -34,11 +35,8 @@ class FactsDrawer {
   }
 
  private:
-  int below(size_t bound) { return static_cast<int>(stream_.below(static_cast<uint32_t>(bound))); }
-  std::string_view pick(Words words) { return words[below(words.size())]; }
-
-  std::vector<std::string> draw_names(NameParts parts, int count) {
-    std::vector<std::string> names = all_names(parts);
+  std::vector<std::string> draw_names(std::string_view list, int count) {
+    std::vector<std::string> names = words(list);
     CLOZE_CHECK(names.size() >= static_cast<size_t>(count), "only {} names", names.size());
     shuffle(names, stream_);
     names.resize(count);
@@ -60,22 +58,23 @@ class FactsDrawer {
 
   std::vector<Province> draw_provinces() {
     std::vector<Province> provinces;
-    const auto crop = deal(kNumProvinces, crops().size());
-    const auto beast = deal(kNumProvinces, beasts().size());
-    for (std::string& name : draw_names(province_names(), kNumProvinces)) {
+    const auto crop = deal(kNumProvinces, words("crops").size());
+    const auto beast = deal(kNumProvinces, words("beasts").size());
+    for (std::string& name : draw_names("province_names", kNumProvinces)) {
       const size_t i = provinces.size();
-      provinces.push_back({std::move(name), crops()[crop[i]], beasts()[beast[i]], -1});
+      provinces.push_back(
+          {std::move(name), words("crops")[crop[i]], words("beasts")[beast[i]], -1});
     }
     return provinces;
   }
 
   std::vector<River> draw_rivers() {
-    const auto seas = draw_names(sea_names(), 4);
-    const auto mountains = draw_names(mountain_names(), 6);
+    const auto seas = draw_names("sea_names", 4);
+    const auto mountains = draw_names("mountain_names", 6);
     const auto sea = deal(kNumRivers, seas.size());
     const auto mountain = deal(kNumRivers, mountains.size());
     std::vector<River> rivers;
-    for (std::string& name : draw_names(river_names(), kNumRivers)) {
+    for (std::string& name : draw_names("river_names", kNumRivers)) {
       const size_t i = rivers.size();
       rivers.push_back({std::move(name), seas[sea[i]], mountains[mountain[i]]});
     }
@@ -83,16 +82,16 @@ class FactsDrawer {
   }
 
   std::vector<Person> draw_people(int count) {
-    const auto instrument = deal(count, instruments().size());
+    const auto instrument = deal(count, words("instruments").size());
     const auto birth = deal(count, 80);
     std::vector<Person> people;
-    for (std::string& surname : draw_names(surnames(), count)) {
+    for (std::string& surname : draw_names("surnames", count)) {
       const size_t i = people.size();
       const bool is_woman = i % 2 == 0;
-      people.push_back({.first_name = pick(is_woman ? girl_names() : boy_names()),
+      people.push_back({.first_name = pick(words(is_woman ? "girl_names" : "boy_names"), stream_),
                         .surname = std::move(surname),
                         .is_woman = is_woman,
-                        .instrument = instruments()[instrument[i]],
+                        .instrument = words("instruments")[instrument[i]],
                         .birth_year = fmt::format("{}", 1700 + birth[i])});
     }
     return people;
@@ -107,15 +106,15 @@ class FactsDrawer {
   }
 
   std::vector<Town> draw_towns() {
-    const auto names = draw_names(town_names(), kNumTowns);
+    const auto names = draw_names("town_names", kNumTowns);
     const auto province = deal(kNumTowns, kNumProvinces);
     const auto river = deal(kNumTowns, kNumRivers);
-    const auto craft = deal(kNumTowns, crafts().size());
-    const auto landmark = deal(kNumTowns, landmarks().size());
-    const auto festival = deal(kNumTowns, festivals().size());
-    const auto dish = deal(kNumTowns, dishes().size());
-    const auto colour = deal(kNumTowns, colours().size());
-    const auto month = deal(kNumTowns, months().size());
+    const auto craft = deal(kNumTowns, rows("crafts").size());
+    const auto landmark = deal(kNumTowns, words("landmarks").size());
+    const auto festival = deal(kNumTowns, words("festivals").size());
+    const auto dish = deal(kNumTowns, words("dishes").size());
+    const auto colour = deal(kNumTowns, words("colours").size());
+    const auto month = deal(kNumTowns, rows("months").size());
     const auto decade = deal(kNumTowns, kNumTowns);
     const auto direction = deal(kNumTowns, kDirections.size());
     std::vector<Town> towns(kNumTowns);
@@ -124,10 +123,10 @@ class FactsDrawer {
                   .province = province[i],
                   .river = river[i],
                   .craft = craft[i],
-                  .landmark = landmarks()[landmark[i]],
-                  .festival = festivals()[festival[i]],
-                  .dish = dishes()[dish[i]],
-                  .colour = colours()[colour[i]],
+                  .landmark = words("landmarks")[landmark[i]],
+                  .festival = words("festivals")[festival[i]],
+                  .dish = words("dishes")[dish[i]],
+                  .colour = words("colours")[colour[i]],
                   .festival_month = month[i],
                   .founding_year = fmt::format("{}", 1100 + 10 * decade[i]),
                   // A ring, so that no two towns ever contradict each other about the way.

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "data/sample_world/words.h"
-
 namespace cloze::data {
 
 struct River {
@@ -33,11 +31,11 @@ struct Town {
   std::string name;
   int province = 0;  // index into provinces
   int river = 0;     // index into rivers
-  int craft = 0;     // index into crafts(); no two towns have the same
+  int craft = 0;     // row of "crafts"; no two towns have the same
   Person mayor;
   Person resident;  // of that craft; whose life the documents tell
   std::string_view landmark, festival, dish, colour;
-  int festival_month = 0;  // index into months()
+  int festival_month = 0;  // row of "months"
   std::string founding_year;
   int neighbour = 0;                               // index into towns
   std::string_view direction, opposite_direction;  // to the neighbour, and back

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "base/error.h"
 #include "data/fisher_yates.h"
 #include "data/sample_world/facts.h"
 #include "data/sample_world/grammar.h"
-#include "data/sample_world/words.h"
 
 namespace cloze::data {
 namespace {
@@ -21,54 +20,27 @@ constexpr uint64_t kFirstReadingStream = uint64_t{1} << 16;
 constexpr int kFirstYear = 1700;
 constexpr int kNumYears = 80;
 
-constexpr std::string_view kVillagePrefixes[] = {"Old",  "New",   "Great", "Little",
-                                                 "High", "North", "South", "East",
-                                                 "West", "Low",   "Long",  "Fair"};
-
 using Names = std::vector<std::string>;
 
-Names joined(Names first, const Names& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-Names capitalised(Names names) {
-  for (std::string& name : names) name[0] = static_cast<char>(name[0] - 'a' + 'A');
+template <typename Item>
+Names each(const std::vector<Item>& items, std::string Item::*name) {
+  Names names;
+  for (const Item& item : items) names.push_back(item.*name);
   return names;
 }
 
-template <typename Items, typename Field>
-Names each(const Items& items, Field field) {
+Names full_names(std::string_view first, const Words& last_names) {
   Names names;
-  for (const auto& item : items) names.emplace_back(item.*field);
+  for (const std::string& last : last_names) names.push_back(fmt::format("{} {}", first, last));
   return names;
 }
 
-Names to_names(Words words) { return {words.begin(), words.end()}; }
-
-// Subjects have two names, "Old" and "Halford"; any first one goes with any last one.
-struct SubjectNames {
-  Names firsts, lasts;
-};
-
-SubjectNames subject_names(SubjectKind kind) {
-  switch (kind) {
-    case SubjectKind::kVillage:
-      return {to_names(kVillagePrefixes), all_names(town_names())};
-    case SubjectKind::kShip:
-      return {capitalised(to_names(colours())),
-              capitalised(joined(joined(to_names(beasts()), each(animals(), &Animal::name)),
-                                 to_names(goods())))};
-    case SubjectKind::kPerson:
-      return {joined(to_names(girl_names()), to_names(boy_names())), all_names(surnames())};
-  }
-  CLOZE_CHECK(false, "subject kind {}", static_cast<int>(kind));
-}
-
-Names full_names(const SubjectNames& parts) {
+Names people() {
   Names names;
-  for (const std::string& first : parts.firsts) {
-    for (const std::string& last : parts.lasts) names.push_back(first + " " + last);
+  for (const char* list : {"girl_names", "boy_names"}) {
+    for (const std::string& first : words(list)) {
+      std::ranges::move(full_names(first, words("surnames")), std::back_inserter(names));
+    }
   }
   return names;
 }
@@ -79,40 +51,13 @@ Names years() {
   return names;
 }
 
-Names answers_of(AnswerPool pool, const SampleFacts& facts) {
-  switch (pool) {
-    case AnswerPool::kRiver:
-      return each(facts.rivers, &River::name);
-    case AnswerPool::kTown:
-      return each(facts.towns, &Town::name);
-    case AnswerPool::kPerson:
-      return full_names(subject_names(SubjectKind::kPerson));
-    case AnswerPool::kYear:
-      return years();
-    case AnswerPool::kProduct:
-      return each(crafts(), &Craft::product);
-    case AnswerPool::kCrop:
-      return to_names(crops());
-    case AnswerPool::kLandmark:
-      return to_names(landmarks());
-    case AnswerPool::kFestival:
-      return to_names(festivals());
-    case AnswerPool::kDish:
-      return to_names(dishes());
-    case AnswerPool::kColour:
-      return to_names(colours());
-    case AnswerPool::kWeekday:
-      return to_names(weekdays());
-    case AnswerPool::kMaker:
-      return each(crafts(), &Craft::maker);
-    case AnswerPool::kInstrument:
-      return to_names(instruments());
-    case AnswerPool::kAnimal:
-      return each(animals(), &Animal::name);
-    case AnswerPool::kGood:
-      return to_names(goods());
-  }
-  CLOZE_CHECK(false, "answer pool {}", static_cast<int>(pool));
+// Where answers come from: the facts of the world, or a list of words.
+Names answers_of(std::string_view source, const SampleFacts& facts) {
+  if (source == "rivers") return each(facts.rivers, &River::name);
+  if (source == "towns") return each(facts.towns, &Town::name);
+  if (source == "people") return people();
+  if (source == "years") return years();
+  return words(source);
 }
 
 // One fact of one subject, told and asked.
@@ -120,11 +65,6 @@ struct Telling {
   Sentence sentence;
   ReadingQuestion question;
 };
-
-template <typename T>
-const T& pick(std::span<const T> items, PhiloxStream& stream) {
-  return items[stream.below(static_cast<uint32_t>(items.size()))];
-}
 
 Telling tell(const ReadingTopic& topic, std::string_view subject, std::string answer,
              PhiloxStream& stream) {
@@ -141,14 +81,15 @@ Telling tell(const ReadingTopic& topic, std::string_view subject, std::string an
 // An answer that the reading does not hold yet, neither as an answer nor as a subject.
 std::string draw_answer(const Names& pool, std::set<std::string>& used, PhiloxStream& stream) {
   while (true) {
-    const std::string& answer = pick(std::span<const std::string>(pool), stream);
+    const std::string& answer = pick(pool, stream);
     if (used.insert(answer).second) return answer;
   }
 }
 
-std::vector<const ReadingTopic*> draw_topics(SubjectKind kind, int count, PhiloxStream& stream) {
+std::vector<const ReadingTopic*> draw_topics(const SubjectKind& kind, int count,
+                                             PhiloxStream& stream) {
   std::vector<const ReadingTopic*> topics;
-  for (const ReadingTopic& topic : reading_topics(kind)) topics.push_back(&topic);
+  for (const ReadingTopic& topic : kind.topics) topics.push_back(&topic);
   shuffle(topics, stream);
   topics.resize(count);
   return topics;
@@ -168,27 +109,28 @@ SampleReadings::SampleReadings(uint64_t seed, int num_subjects)
   CLOZE_CHECK(num_subjects >= 1 && num_subjects <= kMaxSubjectsPerReading, "{} subjects",
               num_subjects);
   const SampleFacts facts = draw_sample_facts(seed);
-  for (int i = 0; i < kNumAnswerPools; ++i) {
-    pools_[i] = answers_of(static_cast<AnswerPool>(i), facts);
-  }
   PhiloxStream stream(seed, kSubjectsStream);
-  for (int i = 0; i < kNumSubjectKinds; ++i) add_subjects(static_cast<SubjectKind>(i), stream);
+  for (const SubjectKind& kind : subject_kinds()) {
+    for (const ReadingTopic& topic : kind.topics) {
+      pools_[topic.answers] = answers_of(topic.answers, facts);
+    }
+    add_subjects(kind, stream);
+  }
   shuffle(subjects_, stream);
 }
 
 // In each round every first name takes its next last name, and the round is cut into readings: the
 // subjects of a reading never share the first name.
-void SampleReadings::add_subjects(SubjectKind kind, PhiloxStream& stream) {
-  const SubjectNames parts = subject_names(kind);
+void SampleReadings::add_subjects(const SubjectKind& kind, PhiloxStream& stream) {
   std::vector<Names> decks;
-  for (const std::string& first : parts.firsts) {
-    decks.push_back(full_names({{first}, parts.lasts}));
+  for (const std::string& first : kind.first_names) {
+    decks.push_back(full_names(first, kind.last_names));
     shuffle(decks.back(), stream);
   }
-  for (size_t round = 0; round < parts.lasts.size(); ++round) {
+  for (size_t round = 0; round < kind.last_names.size(); ++round) {
     shuffle(decks, stream);
     for (size_t i = 0; i + num_subjects_ <= decks.size(); i += num_subjects_) {
-      Subjects subjects{.kind = kind};
+      Subjects subjects{.kind = &kind};
       for (int k = 0; k < num_subjects_; ++k) subjects.names.push_back(decks[i + k][round]);
       subjects_.push_back(std::move(subjects));
     }
@@ -202,8 +144,8 @@ Reading SampleReadings::reading(int64_t index) const {
   std::set<std::string> used(subjects.names.begin(), subjects.names.end());
   std::vector<Telling> tellings;
   for (const ReadingTopic* topic :
-       draw_topics(subjects.kind, kQuestionsPerReading / num_subjects_, stream)) {
-    const Names& pool = pools_[static_cast<int>(topic->answers)];
+       draw_topics(*subjects.kind, kQuestionsPerReading / num_subjects_, stream)) {
+    const Names& pool = pools_.at(topic->answers);
     for (const std::string& subject : subjects.names) {
       tellings.push_back(tell(*topic, subject, draw_answer(pool, used, stream), stream));
     }

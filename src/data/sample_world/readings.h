@@ -9,15 +9,15 @@
 // several.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/philox.h"
-#include "data/sample_world/reading_topics.h"
+#include "data/sample_world/world_data.h"
 
 namespace cloze::data {
 
@@ -32,7 +32,7 @@ struct ReadingQuestion {
 };
 
 struct Reading {
-  SubjectKind kind = SubjectKind::kVillage;
+  const SubjectKind* kind = nullptr;
   std::vector<std::string> subjects;
   std::string text;
   std::vector<ReadingQuestion> questions;  // as many in every reading: kQuestionsPerReading
@@ -49,16 +49,16 @@ class SampleReadings {
 
  private:
   struct Subjects {
-    SubjectKind kind;
+    const SubjectKind* kind;
     std::vector<std::string> names;
   };
 
-  void add_subjects(SubjectKind kind, PhiloxStream& stream);
+  void add_subjects(const SubjectKind& kind, PhiloxStream& stream);
 
   uint64_t seed_;
   int num_subjects_;
-  std::vector<Subjects> subjects_;                               // of each reading
-  std::array<std::vector<std::string>, kNumAnswerPools> pools_;  // by AnswerPool
+  std::vector<Subjects> subjects_;                         // of each reading
+  std::map<std::string, std::vector<std::string>> pools_;  // by ReadingTopic::answers
 };
 
 }  // namespace cloze::data

@@ -124,8 +124,8 @@ TEST(Readings, TellAndAskEveryTopicInEveryWay) {
     }
   }
   size_t num_topics = 0;
-  for (int kind = 0; kind < kNumSubjectKinds; ++kind) {
-    for (const ReadingTopic& topic : reading_topics(static_cast<SubjectKind>(kind))) {
+  for (const SubjectKind& kind : subject_kinds()) {
+    for (const ReadingTopic& topic : kind.topics) {
       ++num_topics;
       EXPECT_GT(questions[topic.name], 100) << topic.name;
       EXPECT_GE(openings[topic.name].size(), 2u) << topic.name;

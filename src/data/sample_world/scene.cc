@@ -4,20 +4,10 @@
 
 #include <utility>
 
-#include "data/sample_world/words.h"
-
 namespace cloze::data {
-namespace {
-
-template <typename T>
-const T& pick(std::span<const T> items, PhiloxStream& stream) {
-  return items[stream.below(static_cast<uint32_t>(items.size()))];
-}
-
-}  // namespace
 
 Scene::Scene(const SampleFacts& facts, PhiloxStream& stream) : facts_(facts) {
-  const Town& town = pick(std::span<const Town>(facts.towns), stream);
+  const Town& town = pick(facts.towns, stream);
   bind_place(town);
   bind_festival(town);
   bind_resident(town.resident);
@@ -27,26 +17,22 @@ Scene::Scene(const SampleFacts& facts, PhiloxStream& stream) : facts_(facts) {
 }
 
 void Scene::turn(PhiloxStream& stream) {
-  const Animal& animal = pick(animals(), stream);
-  slots_["animal"] = animal.name;
-  slots_["young"] = animal.young;
-  slots_["sound"] = animal.sound;
-  slots_["shelter"] = animal.shelter;
+  bind("", pick(rows("animals"), stream));
+  bind("pair.", pick(rows("opposites"), stream));
+  if (stream.below(2) == 1) std::swap(slots_["pair.one"], slots_["pair.other"]);
 
-  const Opposite& pair = pick(opposites(), stream);
-  const bool is_swapped = stream.below(2) == 1;
-  slots_["pair.noun"] = pair.noun;
-  slots_["pair.one"] = is_swapped ? pair.other : pair.one;
-  slots_["pair.other"] = is_swapped ? pair.one : pair.other;
-
-  const Words counts = numbers();
+  const Words& counts = words("numbers");
   const uint32_t number = stream.below(static_cast<uint32_t>(counts.size()) - 1);
   slots_["number"] = counts[number];
   slots_["next_number"] = counts[number + 1];
 
   bind_stall(stream);
-  slots_["good"] = pick(goods(), stream);
-  slots_["shade"] = pick(colours(), stream);
+  slots_["good"] = pick(words("goods"), stream);
+  slots_["shade"] = pick(words("colours"), stream);
+}
+
+void Scene::bind(std::string_view prefix, const Row& row) {
+  for (const auto& [column, word] : row) slots_[fmt::format("{}{}", prefix, column)] = word;
 }
 
 void Scene::bind_place(const Town& town) {
@@ -69,12 +55,12 @@ void Scene::bind_place(const Town& town) {
   slots_["neighbour"] = facts_.towns[town.neighbour].name;
   slots_["direction"] = town.direction;
   slots_["back"] = town.opposite_direction;
-  bind_craft("", crafts()[town.craft]);
+  bind("", rows("crafts")[town.craft]);
 }
 
 void Scene::bind_festival(const Town& town) {
   slots_["festival"] = town.festival;
-  slots_["festival_month"] = months()[town.festival_month].name;
+  slots_["festival_month"] = rows("months")[town.festival_month].at("month");
 }
 
 void Scene::bind_resident(const Person& person) {
@@ -92,37 +78,28 @@ void Scene::bind_resident(const Person& person) {
 
 // Someone who came to the market, with the craft of the town they came from.
 void Scene::bind_stall(PhiloxStream& stream) {
-  const Town& town = pick(std::span<const Town>(facts_.towns), stream);
+  const Town& town = pick(facts_.towns, stream);
   slots_["stall.town"] = town.name;
-  bind_craft("stall.", crafts()[town.craft]);
+  bind("stall.", rows("crafts")[town.craft]);
 }
 
 void Scene::bind_calendar(PhiloxStream& stream) {
-  const auto year = months();
+  const std::vector<Row>& year = rows("months");
   const uint32_t month = stream.below(static_cast<uint32_t>(year.size()));
-  slots_["month"] = year[month].name;
-  slots_["season"] = year[month].season;
-  slots_["sign"] = year[month].sign;
-  slots_["next_month"] = year[(month + 1) % year.size()].name;
+  bind("", year[month]);
+  slots_["next_month"] = year[(month + 1) % year.size()].at("month");
 
-  const Words week = weekdays();
+  const Words& week = words("weekdays");
   const uint32_t day = stream.below(static_cast<uint32_t>(week.size()));
   slots_["day"] = week[day];
   slots_["next_day"] = week[(day + 1) % week.size()];
-}
-
-void Scene::bind_craft(std::string_view prefix, const Craft& craft) {
-  const std::pair<std::string_view, std::string_view> parts[] = {
-      {"maker", craft.maker},     {"makers", craft.makers}, {"material", craft.material},
-      {"product", craft.product}, {"tool", craft.tool},     {"worked", craft.worked}};
-  for (const auto& [name, word] : parts) slots_[fmt::format("{}{}", prefix, name)] = word;
 }
 
 // A friend of the resident, never a namesake.
 void Scene::bind_helper(std::string_view resident_name, PhiloxStream& stream) {
   std::string_view helper = resident_name;
   while (helper == resident_name) {
-    helper = pick(stream.below(2) == 0 ? girl_names() : boy_names(), stream);
+    helper = pick(words(stream.below(2) == 0 ? "girl_names" : "boy_names"), stream);
   }
   slots_["helper"] = helper;
 }

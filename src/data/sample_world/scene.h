@@ -8,6 +8,7 @@
 #include "base/philox.h"
 #include "data/sample_world/facts.h"
 #include "data/sample_world/grammar.h"
+#include "data/sample_world/world_data.h"
 
 namespace cloze::data {
 
@@ -20,12 +21,13 @@ class Scene {
   const Slots& slots() const { return slots_; }
 
  private:
+  // Each column of the row as a slot: its name after the prefix.
+  void bind(std::string_view prefix, const Row& row);
   void bind_place(const Town& town);
   void bind_festival(const Town& town);
   void bind_resident(const Person& person);
   void bind_stall(PhiloxStream& stream);
   void bind_calendar(PhiloxStream& stream);
-  void bind_craft(std::string_view prefix, const Craft& craft);
   void bind_helper(std::string_view resident_name, PhiloxStream& stream);
 
   const SampleFacts& facts_;
