@@ -20,11 +20,9 @@ namespace {
 template <class X, class Y>
 void Forward(const GeluRun& run, const X* x, Y* y) {
   const FloatTag d;
-  if (run.form == ops::GeluForm::kErf) {
-    MapFloats(d, run.count, x, y, [&](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
-  } else {
-    MapFloats(d, run.count, x, y, [&](FloatVector v) HWY_ATTR { return GeluTanh(d, v); });
-  }
+  WithActivation(d, run.form, [&](const auto& activation) HWY_ATTR {
+    MapFloats(d, run.count, x, y, activation);
+  });
 }
 
 template <class T>

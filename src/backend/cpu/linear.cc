@@ -5,6 +5,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product.h"
+#include "backend/cpu/storage.h"
 #include "base/bfloat16.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,7 +19,7 @@
 #define CLOZE_BACKEND_CPU_LINEAR_ONCE_
 namespace cloze::backend::cpu {
 
-// What becomes of a block of sums. Without an activation u is unused, without a bias it is null.
+// What becomes of a block of sums. Without a bias that is null, without an activation u is.
 struct LinearFinish {
   const float* bias = nullptr;
   void* y = nullptr;
@@ -37,9 +38,10 @@ namespace HWY_NAMESPACE {
 
 // y = f(sum + bias), and u = sum + bias when it is kept.
 template <typename T, class Activation>
-HWY_INLINE void FinishRows(const LinearFinish& finish, const ProductBlock& block, bool keeps_u,
+HWY_INLINE void FinishRows(const LinearFinish& finish, const ProductBlock& block,
                            const Activation& activation) {
   const FloatTag d;
+  const bool keeps_u = finish.u != nullptr;
   const float* bias = finish.bias == nullptr ? nullptr : finish.bias + block.column;
   for (int64_t i = 0; i < block.rows; ++i) {
     const float* sums = block.values + i * block.stride;
@@ -55,21 +57,12 @@ HWY_INLINE void FinishRows(const LinearFinish& finish, const ProductBlock& block
   }
 }
 
-template <typename T>
-void FinishBlock(const LinearFinish& finish, const ProductBlock& block) {
-  const FloatTag d;
-  if (!finish.activation) {
-    FinishRows<T>(finish, block, false, [](FloatVector v) HWY_ATTR { return v; });
-  } else if (*finish.activation == ops::GeluForm::kErf) {
-    FinishRows<T>(finish, block, true, [d](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
-  } else {
-    FinishRows<T>(finish, block, true, [d](FloatVector v) HWY_ATTR { return GeluTanh(d, v); });
-  }
-}
-
 void finish_block(const LinearFinish& finish, const ProductBlock& block) {
-  if (finish.dtype == DType::kF32) return FinishBlock<float>(finish, block);
-  FinishBlock<bfloat16>(finish, block);
+  with_storage(finish.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    WithActivation(FloatTag(), finish.activation, [&](const auto& activation) HWY_ATTR {
+      FinishRows<T>(finish, block, activation);
+    });
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -14,6 +14,9 @@
 #include <hwy/highway.h>
 
 #include <limits>
+#include <optional>
+
+#include "ops/gelu.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
@@ -222,6 +225,20 @@ HWY_INLINE hn::Vec<D> GeluTanhDerivative(D d, hn::Vec<D> x) {
   const auto spread = hn::Mul(logistic, hn::Mul(logistic, exp));
   return hn::IfThenZeroElse(hn::Lt(argument, lowest),
                             hn::MulAdd(hn::Mul(x, slope), spread, logistic));
+}
+
+// visit(f), f being the activation of a vector, or without one the vector itself.
+template <class D, class Visit>
+HWY_INLINE void WithActivation(D d, const std::optional<ops::GeluForm>& activation,
+                               const Visit& visit) {
+  using V = hn::Vec<D>;
+  if (!activation) {
+    visit([](V v) HWY_ATTR { return v; });
+  } else if (*activation == ops::GeluForm::kErf) {
+    visit([d](V v) HWY_ATTR { return GeluErf(d, v); });
+  } else {
+    visit([d](V v) HWY_ATTR { return GeluTanh(d, v); });
+  }
 }
 
 }  // namespace HWY_NAMESPACE
