@@ -143,7 +143,6 @@ class CompileTest(InferenceEffects, unittest.TestCase):
                                   base.file("out.compiled")),
         "output_file": Effect("other.compiled", writes_to("other.compiled")),
         "precision": Effect("bf16", computes_with("bf16 weights")),
-        "strassen": Effect("true", computes_with("Strassen")),
         "device": MACHINE["device"],
         "instruction_set": MACHINE["instruction_set"],
     }
@@ -156,7 +155,6 @@ class LatencyTest(InferenceEffects, unittest.TestCase):
         "program": Effect("in/mlm.compiled", prints("f32 weights"), init_checkpoint=None),
         "init_checkpoint": Effect("in/mlm", prints("f32 weights"), base={"init_checkpoint": None}),
         "precision": Effect("bf16", prints("bf16 weights")),
-        "strassen": Effect("true", prints("Strassen")),
         "seq_length": Effect(16, prints("16 tokens")),
         "lengths": Effect("in/lengths.txt", prints("lengths of in/lengths.txt"), seq_length=None),
         "batch_size": Effect(2, prints("batches of 2")),

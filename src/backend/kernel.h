@@ -85,19 +85,13 @@ struct KernelEntry {
   std::unique_ptr<Kernel> (*create)(const KernelRequest&);
 };
 
-// How products of a graph that infers read their weights.
-struct WeightLayoutRequest {
-  DType precision = DType::kF32;  // of the weights
-  bool strassen = false;          // large products by Strassen's algorithm
-};
-
 // A kind of device, as compiling sees it: which kernels it has and what they want.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // How weights that never change are to be laid out (passes/pack_weights.h).
-  virtual ops::PackWeightAttributes weight_layout(const WeightLayoutRequest&) const { return {}; }
+  // How weights that never change are to be laid out (passes/pack_weights.h), f32 or bf16.
+  virtual ops::PackWeightAttributes weight_layout(DType /*precision*/) const { return {}; }
   // Best first; empty when the operator is unknown here.
   virtual std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const = 0;
 };

@@ -165,9 +165,15 @@ std::vector<std::string> lines_of(std::string_view text) {
 nlohmann::json parse_description(std::string_view text, const std::filesystem::path& file) {
   auto parsed = formats::parse_json(text);
   if (!parsed) throw_damaged(file, "the description is not JSON");
+  if (parsed->value("strassen", false)) {
+    throw_user_error(
+        "{}: its weights are packed for Strassen's algorithm, which this program does not have: "
+        "make it again with cloze compile",
+        file.string());
+  }
   for (const char* key :
        {"config", "profile", "lower_case", "strip_accents", "tokenize_chinese_chars", "precision",
-        "strassen", "panel_columns", "pairs", "weights"}) {
+        "panel_columns", "pairs", "weights"}) {
     if (!parsed->contains(key)) throw_damaged(file, fmt::format("the description lacks {}", key));
   }
   return *parsed;
@@ -191,9 +197,7 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
 
 CompileOptions options_of(const nlohmann::json& description, const std::string& device) {
   const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
-  return {.device = device,
-          .precision = is_bf16 ? DType::kBF16 : DType::kF32,
-          .strassen = description["strassen"].get<bool>()};
+  return {.device = device, .precision = is_bf16 ? DType::kBF16 : DType::kF32};
 }
 
 void check_processor(const nlohmann::json& description, const CompileOptions& options,
@@ -266,7 +270,6 @@ std::string CompiledModel::description() const {
                              {"strip_accents", rules.strips_accents()},
                              {"tokenize_chinese_chars", rules.tokenize_chinese_chars},
                              {"precision", name_of(options_.precision)},
-                             {"strassen", options_.strassen},
                              {"panel_columns", packing.panel_columns},
                              {"pairs", is_in_pairs(packing)},
                              {"weights", table_of(program_of(graph(kSomeShape), options_))}});

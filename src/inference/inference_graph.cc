@@ -11,9 +11,7 @@ namespace cloze::inference {
 using ops::WeightLayout;
 
 ops::PackWeightAttributes weight_packing(const CompileOptions& options) {
-  return engine::device_named(options.device)
-      .backend()
-      .weight_layout({.precision = options.precision, .strassen = options.strassen});
+  return engine::device_named(options.device).backend().weight_layout(options.precision);
 }
 
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,

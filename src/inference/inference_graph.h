@@ -16,8 +16,6 @@ struct CompileOptions {
   // Of the weights: f32 or bf16. Where the processor multiplies bf16 itself (backend/kernel.h) bf16
   // is what activations are in, too; elsewhere everything is computed in f32.
   DType precision = DType::kF32;
-  // Large products by Strassen's algorithm (ops/packed_linear.h).
-  bool strassen = false;
 };
 
 // How the kernels of the device want the weights.

@@ -19,9 +19,7 @@ std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::an
   }
   CLOZE_CHECK(pack.panel_columns > 0, "panels of {} columns", pack.panel_columns);
   const int64_t C = pack.panel_columns;
-  if (pack.layout == WeightLayout::kPanels) return {{pack.dtype, {divide_up(N, C), K, C}}};
-  CLOZE_CHECK(suits_strassen(in[0].shape, C), "halves of [{}, {}] in panels of {}", N, K, C);
-  return {{pack.dtype, {std::ssize(kStrassenBlocks), N / 2 / C, K / 2, C}}};
+  return {{pack.dtype, {divide_up(N, C), K, C}}};
 }
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
@@ -55,13 +53,8 @@ double flops(std::span<const TensorType> in, const std::any& attributes) {
 
 }  // namespace
 
-bool suits_strassen(const Shape& weight, int64_t panel_columns) {
-  return weight[0] % (2 * panel_columns) == 0 && weight[1] % 2 == 0;
-}
-
 WeightLayout layout_of(const Shape& packed) {
-  if (packed.rank() == 5) return WeightLayout::kPairs;
-  return packed.rank() == 4 ? WeightLayout::kStrassen : WeightLayout::kPanels;
+  return packed.rank() == 5 ? WeightLayout::kPairs : WeightLayout::kPanels;
 }
 
 const graph::OpDefinition kPackWeight{.name = "pack_weight", .infer = infer_pack};

@@ -17,18 +17,8 @@
 //   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16
 // There W is 1, x has the dtype of the packed weight, y that of the attributes; sums are in f32.
 // Source: oneDNN's layout BA16a64b2a, which its products read as it lies.
-//
-// For Strassen's algorithm the packed weight is [7, N / 2 C, K / 2, C]: the panels of seven sums
-// of the quarters of weight^T, B11 B12 / B21 B22:
-//   B11 + B22, B11, B12 - B22, B21 - B11, B22, B11 + B12, B21 + B22
-// A product of many rows then takes 7/8 of the multiplications. Its error is bounded by norms, not
-// element by element: about twice that of the definition for one level, as here; and a row of y
-// depends, in its last bits, on the row half of x further.
-// Source: Strassen, Numerische Mathematik 13, 1969; Higham, Accuracy and Stability of Numerical
-// Algorithms, 2002, section 23.2.2, for the error.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "graph/graph.h"
@@ -36,21 +26,7 @@
 
 namespace cloze::ops {
 
-// What each quadrant of a matrix [2, 2] is multiplied with: 11, 12, 21, 22 (row, column).
-using Quadrants = std::array<int8_t, 4>;
-
-inline constexpr std::array<Quadrants, 7> kStrassenBlocks = {{{1, 0, 0, 1},
-                                                              {1, 0, 0, 0},
-                                                              {0, 1, 0, -1},
-                                                              {-1, 0, 1, 0},
-                                                              {0, 0, 0, 1},
-                                                              {1, 1, 0, 0},
-                                                              {0, 0, 1, 1}}};
-
-// Whether halves of the weight are whole panels.
-bool suits_strassen(const Shape& weight, int64_t panel_columns);
-
-enum class WeightLayout { kPanels, kStrassen, kPairs };
+enum class WeightLayout { kPanels, kPairs };
 
 // How a packed weight of this shape is laid out.
 WeightLayout layout_of(const Shape& packed);
@@ -62,7 +38,7 @@ inline constexpr int64_t kPairDepth = 32;
 struct PackWeightAttributes {
   int64_t panel_columns = 0;  // C; of no meaning for pairs. 0: weights stay as they are
   DType dtype = DType::kF32;
-  WeightLayout layout = WeightLayout::kPanels;  // kStrassen only of a weight that suits
+  WeightLayout layout = WeightLayout::kPanels;
 };
 
 struct PackedLinearAttributes {

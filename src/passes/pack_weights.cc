@@ -27,8 +27,7 @@ bool is_output(const Graph& graph, Value value) {
 // The node `linear` with its weight packed.
 Node packed_linear(const Rewriter& rewriter, const Graph& graph, Node linear, Value packed,
                    const PackWeightAttributes& packing) {
-  const auto activation =
-      std::any_cast<const ops::LinearAttributes&>(linear.attributes).activation;
+  const auto activation = std::any_cast<const ops::LinearAttributes&>(linear.attributes).activation;
   if (activation) {
     CLOZE_CHECK(rewriter.readers(linear.outputs[1]).empty(),
                 "{}: a backward pass reads what it keeps", linear.name());
@@ -43,13 +42,6 @@ Node packed_linear(const Rewriter& rewriter, const Graph& graph, Node linear, Va
   linear.op = &ops::kPackedLinear;
   linear.inputs[kWeightInput] = packed;
   return linear;
-}
-
-// Halves of smaller products take as long as what is added to lay them out.
-bool repays_strassen(const Shape& weight, const PackWeightAttributes& packing) {
-  constexpr int64_t kLeastSide = 512;
-  return packing.layout == ops::WeightLayout::kStrassen && weight[0] >= kLeastSide &&
-         weight[1] >= kLeastSide && ops::suits_strassen(weight, packing.panel_columns);
 }
 
 // Whether two nodes are products of the same x with weights of one shape.
@@ -94,18 +86,12 @@ void join_products(Graph& graph) {
 
 void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
   if (packing.panel_columns == 0) return;
-  PackWeightAttributes pack = packing;
-  if (pack.layout == ops::WeightLayout::kStrassen) pack.layout = ops::WeightLayout::kPanels;
-  ComputeCopies weights(graph, ops::kPackWeight, pack, "packed.");
-  pack.layout = ops::WeightLayout::kStrassen;
-  ComputeCopies strassen_weights(graph, ops::kPackWeight, pack, "packed.");
+  ComputeCopies weights(graph, ops::kPackWeight, packing, "packed.");
   Rewriter rewriter(graph);
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
     const Node node = rewriter.node(id);
     if (node.op != &ops::kLinear || graph.type(node.inputs[0]).dtype != DType::kF32) continue;
-    const Value weight = node.inputs[kWeightInput];
-    const bool strassen = repays_strassen(graph.type(weight).shape, packing);
-    const Value packed = (strassen ? strassen_weights : weights).of(weight);
+    const Value packed = weights.of(node.inputs[kWeightInput]);
     rewriter.replace(id, packed_linear(rewriter, graph, node, packed, packing));
   }
   rewriter.finish();

@@ -152,23 +152,6 @@ TEST(PackWeights, JoinsProductsThatReadTheSame) {
   EXPECT_EQ(graph.nodes()[2].outputs, (std::vector<Value>{y[4]}));
 }
 
-TEST(PackWeights, PacksOnlyLargeWeightsForStrassen) {
-  Graph graph;
-  Value h = graph.add_input("x", {DType::kF32, {6, 512}});
-  h = nn::linear_layer(graph, "large", h, {.out_features = 1024});
-  h = nn::linear_layer(graph, "ragged", h, {.out_features = 513});  // no whole panels in a half
-  h = nn::linear_layer(graph, "odd", h, {.out_features = 512});     // no half of its inputs
-  h = nn::linear_layer(graph, "narrow", h, {.out_features = 32});
-  graph.mark_output(h, "y");
-  pack_weights(graph, {.panel_columns = 16, .layout = ops::WeightLayout::kStrassen});
-  graph.verify();
-  const auto packed = [&](const char* name) { return graph.type(*graph.find(name)).shape; };
-  EXPECT_EQ(packed("packed.large.weight"), (Shape{7, 32, 256, 16}));
-  EXPECT_EQ(packed("packed.ragged.weight"), (Shape{33, 1024, 16}));
-  EXPECT_EQ(packed("packed.odd.weight"), (Shape{32, 513, 16}));
-  EXPECT_EQ(packed("packed.narrow.weight"), (Shape{2, 512, 16}));
-}
-
 // In pairs activations are bf16, from the embedding on, and what leaves the graph is f32.
 TEST(PackWeights, PairsGoWithActivationsInBf16) {
   Graph graph;

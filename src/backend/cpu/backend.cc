@@ -76,15 +76,11 @@ class CpuBackend final : public Backend {
 
   std::string_view name() const override { return "cpu"; }
   // bf16 weights lie in pairs where the processor multiplies them itself: there it is faster.
-  ops::PackWeightAttributes weight_layout(const WeightLayoutRequest& request) const override {
-    ops::PackWeightAttributes layout{.panel_columns = weight_panel_columns(),
-                                     .dtype = request.precision};
-    if (request.precision == DType::kBF16 && !refuse_native_bf16()) {
-      layout.layout = ops::WeightLayout::kPairs;
-    } else if (request.strassen) {
-      layout.layout = ops::WeightLayout::kStrassen;
-    }
-    return layout;
+  ops::PackWeightAttributes weight_layout(DType precision) const override {
+    const bool in_pairs = precision == DType::kBF16 && !refuse_native_bf16();
+    return {.panel_columns = weight_panel_columns(),
+            .dtype = precision,
+            .layout = in_pairs ? ops::WeightLayout::kPairs : ops::WeightLayout::kPanels};
   }
 
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {

@@ -5,7 +5,6 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/packed_linear.h"
-#include "backend/cpu/packed_linear_scheme.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product_plan.h"
 #include "base/bfloat16.h"
@@ -22,17 +21,13 @@
 #define CLOZE_BACKEND_CPU_PACK_WEIGHT_ONCE_
 namespace cloze::backend::cpu {
 
-// A panel of a weight, or of a sum of its quadrants: some of their rows, which are the columns of
-// the product.
-struct PanelSum {
-  const float* weight = nullptr;
-  int64_t K = 0;
-  int64_t part_rows = 0, depth = 0;  // of a quadrant
-  ops::Quadrants factors{};          // [half of the rows, half of the depth]
-  int64_t row = 0, rows = 0;
-  float* scratch = nullptr;  // [2, columns of a panel, depth]
-  void* packed = nullptr;
-  DType packed_dtype = DType::kF32;
+// Some rows of a weight, which are the columns of the product, as a panel.
+struct PanelPacking {
+  const float* weight = nullptr;  // the first row
+  int64_t rows = 0, K = 0;
+  void* panel = nullptr;
+  DType dtype = DType::kF32;
+  float* scratch = nullptr;  // [K, columns of a panel], for a panel that is not f32
 };
 
 }  // namespace cloze::backend::cpu
@@ -42,43 +37,12 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// Rows of a sum, and how far they lie apart: in the weight, if there is nothing to add.
-struct SummedRows {
-  const float* rows = nullptr;
-  int64_t stride = 0;
-};
-
-SummedRows SumQuadrants(const PanelSum& t) {
-  const FloatTag d;
-  const QuadrantTerms terms = terms_of(t.factors);
-  const auto start = [&](int quadrant) {
-    return t.weight + (quadrant / 2 * t.part_rows + t.row) * t.K + quadrant % 2 * t.depth;
-  };
-  const float* first = start(terms.quadrant[0]);
-  if (terms.count == 1) return {first, t.K};  // the factor is 1
-  const float* second = start(terms.quadrant[1]);
-  const FloatVector first_factor = hn::Set(d, terms.factor[0]);
-  const FloatVector second_factor = hn::Set(d, terms.factor[1]);
-  for (int64_t i = 0; i < t.rows; ++i, first += t.K, second += t.K) {
-    ForEachVector(d, t.depth, [&](int64_t k, auto part) HWY_ATTR {
-      const FloatVector sum = hn::Mul(first_factor, LoadFloats(d, first + k, part));
-      StoreFloats(d, hn::MulAdd(second_factor, LoadFloats(d, second + k, part), sum),
-                  t.scratch + i * t.depth + k, part);
-    });
+void pack_panel(const PanelPacking& t) {
+  if (t.dtype == DType::kF32) {
+    return PackTransposedPanel(t.weight, t.K, t.K, t.rows, static_cast<float*>(t.panel));
   }
-  return {t.scratch, t.depth};
-}
-
-void pack_panel(const PanelSum& t) {
-  const FloatTag d;
-  const SummedRows sum = SumQuadrants(t);
-  if (t.packed_dtype == DType::kF32) {
-    float* panel = static_cast<float*>(t.packed);
-    return PackTransposedPanel(sum.rows, sum.stride, t.depth, t.rows, panel);
-  }
-  float* panel = t.scratch + t.rows * t.depth;
-  PackTransposedPanel(sum.rows, sum.stride, t.depth, t.rows, panel);
-  MapFloats(d, kTileColumns * t.depth, panel, static_cast<bfloat16*>(t.packed),
+  PackTransposedPanel(t.weight, t.K, t.K, t.rows, t.scratch);
+  MapFloats(FloatTag(), kTileColumns * t.K, t.scratch, static_cast<bfloat16*>(t.panel),
             [](FloatVector v) HWY_ATTR { return v; });
 }
 
@@ -105,47 +69,34 @@ namespace {
 class PackWeight final : public Kernel {
  public:
   explicit PackWeight(const KernelRequest& request)
-      : request_(request),
-        is_strassen_(ops::layout_of(request.outputs[0].shape) == ops::WeightLayout::kStrassen) {
-    const Shape& packed = request.outputs[0].shape;
-    panels_ = packed[-3];
-    depth_ = packed[-2];
-    columns_ = packed[-1];
-    part_columns_ = request.inputs[0].shape[0] / (is_strassen_ ? 2 : 1);
-    work_ = {.items = packed.elements() / (depth_ * columns_), .num_threads = request.num_threads};
-  }
+      : N_(request.inputs[0].shape[0]),
+        K_(request.inputs[0].shape[1]),
+        columns_(request.outputs[0].shape[2]),
+        dtype_(request.outputs[0].dtype),
+        work_{.items = request.outputs[0].shape[0], .num_threads = request.num_threads} {}
 
   size_t workspace_bytes() const override {
-    return static_cast<size_t>(scratch_floats()) * sizeof(float) * num_workers(work_);
+    return static_cast<size_t>(columns_ * K_) * sizeof(float) * num_workers(work_);
   }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const Shape& weight = request_.inputs[0].shape;
-    PanelSum all{arguments.input<float>(0), weight[1], part_columns_, depth_};
-    all.packed_dtype = request_.outputs[0].dtype;
     for_each_part(work_, [&](const Part& part) {
-      PanelSum sum = all;
-      sum.scratch = arguments.workspace.as<float>() + scratch_floats() * part.thread;
-      for (int64_t item = part.begin; item < part.end; ++item) {
-        const ops::Quadrants& block = ops::kStrassenBlocks[item / panels_];
-        // Columns of the product are rows of the weight.
-        sum.factors = is_strassen_ ? ops::Quadrants{block[0], block[2], block[1], block[3]}
-                                   : ops::Quadrants{1, 0, 0, 0};
-        sum.row = item % panels_ * columns_;
-        sum.rows = std::min(columns_, part_columns_ - sum.row);
-        sum.packed =
-            arguments.output<char>(0) + item * depth_ * columns_ * bytes_of(all.packed_dtype);
-        HWY_DYNAMIC_DISPATCH(pack_panel)(sum);
+      for (int64_t panel = part.begin; panel < part.end; ++panel) {
+        const int64_t row = panel * columns_;
+        HWY_DYNAMIC_DISPATCH(pack_panel)
+        ({.weight = arguments.input<float>(0) + row * K_,
+          .rows = std::min(columns_, N_ - row),
+          .K = K_,
+          .panel = arguments.output<char>(0) + row * K_ * bytes_of(dtype_),
+          .dtype = dtype_,
+          .scratch = arguments.workspace.as<float>() + part.thread * columns_ * K_});
       }
     });
   }
 
  private:
-  int64_t scratch_floats() const { return 2 * columns_ * depth_; }
-
-  KernelRequest request_;
-  bool is_strassen_;
-  int64_t panels_ = 0, depth_ = 0, columns_ = 0, part_columns_ = 0;
+  int64_t N_, K_, columns_;
+  DType dtype_;
   Work work_;
 };
 

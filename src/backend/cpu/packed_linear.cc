@@ -1,18 +1,14 @@
 // packed_linear: a product whose B was packed when the weights were loaded. What is left of a call
 // is to lay out x, and the inner loop: rows of x against panels of the weight, which come from
-// memory once for all rows of a block, the next one on its way while one is multiplied. Which parts
-// of x meet which block of the weight says a scheme (packed_linear_scheme.h). A call goes in
-// passes, a block of x each, so that what is laid out of x is still in the cache when it is
+// memory once for all rows of a block, the next one on its way while one is multiplied. A call goes
+// in passes, a block of x each, so that what is laid out of x is still in the cache when it is
 // multiplied.
-//
-// Source: Huang, Smith, Henry, van de Geijn, Strassen's Algorithm Reloaded, SC 2016, for adding a
-// tile to all its places while it is in registers.
 #include "backend/cpu/packed_linear.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/packed_linear_scheme.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product_plan.h"
 #include "base/bfloat16.h"
@@ -40,56 +36,27 @@ struct RowTiles {
   int64_t height(int64_t tile) const { return least + (tile < higher ? 1 : 0); }
 };
 
-// What all tasks of a call share. Parts are what the scheme cuts x, the weight and y into.
-struct PackedCall {
-  const std::vector<SchemeStep>* steps = nullptr;
-  int64_t M = 0, N = 0;
-  int64_t part_rows = 0, part_columns = 0;  // of y
-  int64_t depth = 0;                        // of a part
-  int64_t operand_floats = 0;               // of one operand
-  DType packed_dtype = DType::kF32;
-  int64_t packed_floats = 0;  // of one block of the weight
-  std::optional<ops::GeluForm> activation;
-};
-
-// Rows x columns of every part of y, whole panels.
-struct PackedTask {
-  const PackedCall* call = nullptr;
-  const void* packed = nullptr;
-  const float* bias = nullptr;  // may be null
-  float* y = nullptr;
-  Part depths;  // of the pass
-  int64_t row = 0;
-  RowTiles tiles;
-  const float* operands = nullptr;  // of these rows: tile after tile, each
-                                    // [depths of the pass, height of a full tile]
-  int64_t column = 0, columns = 0;
-  float* panel = nullptr;  // [depths of the pass, columns of a panel], for a weight that is not f32
-};
-
-// A panel's place: which step reads it, from which column on.
-struct PanelPlace {
-  size_t step = 0;
-  int64_t column = 0;
-};
-
-// A tile of every operand, from the same rows of every part of x.
-struct TileSums {
+// Some of the depth of a few rows of x, to be laid out as a tile.
+struct PackedRows {
   const float* x = nullptr;
-  int64_t M = 0, K = 0;
-  int64_t part_rows = 0, part_depth = 0;
-  int64_t row = 0, rows = 0;  // of a part
-  Part depths;
-  std::span<const QuadrantTerms> operands;
-  int num_parts = 0;
-  float* scratch = nullptr;  // [4, kPackedDepth, kTileRows]
-  float* packed = nullptr;   // of the first operand
-  int64_t operand_floats = 0;
+  int64_t stride = 0;
+  int64_t rows = 0, depth = 0;
+  float* tile = nullptr;  // [depth, height of a full tile], zeros after the last row
 };
 
-// What is laid out at a time: the parts of x, and what is fetched of them for the next time, stay
-// in the first cache until their sums are made.
-inline constexpr int64_t kPackedDepth = 32;
+// Rows of x, laid out, against some of the columns of the weight, over some of the depth.
+struct PackedTask {
+  const void* weight = nullptr;
+  DType weight_dtype = DType::kF32;
+  int64_t K = 0, N = 0;
+  Part depths, columns;
+  RowTiles tiles;
+  const float* x = nullptr;     // tile after tile
+  const float* bias = nullptr;  // may be null
+  float* y = nullptr;           // from the first row on
+  std::optional<ops::GeluForm> activation;
+  float* panel = nullptr;  // [depths, columns of a panel], for a weight that is not f32
+};
 
 }  // namespace cloze::backend::cpu
 #endif
@@ -98,82 +65,37 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// A part of x, for some of the depth, as a tile. Parts may end after the last row: zeros there.
-// Fetches as much of the depth that comes next: rows lie too far apart for the processor to foresee
-// it.
-HWY_INLINE void PackPart(const TileSums& t, int part, int64_t begin, int64_t depth, float* to) {
-  const int64_t row = part / 2 * t.part_rows + t.row;
-  const int64_t rows = HWY_MIN(t.rows, t.M - row);
-  if (rows <= 0) {
-    std::fill_n(to, depth * kTileRows, 0.0f);
-    return;
-  }
-  const float* x = t.x + row * t.K + part % 2 * t.part_depth + begin;
-  for (int64_t i = 0; i < rows; ++i) FetchRow(x + i * t.K + depth, depth);
-  PackRows(x, t.K, depth, rows, to);
-}
-
-// to[i] = the sum of what lies i after the start of two parts, times the parts' factors.
-HWY_INLINE void SumPackedParts(const QuadrantTerms& terms, float* const* parts, int64_t count,
-                               float* to) {
-  const FloatTag d;
-  const float* first = parts[terms.quadrant[0]];
-  const float* second = parts[terms.quadrant[1]];
-  const FloatVector first_factor = hn::Set(d, terms.factor[0]);
-  const FloatVector second_factor = hn::Set(d, terms.factor[1]);
-  ForEachVector(d, count, [&](int64_t i, auto part) HWY_ATTR {
-    const FloatVector product = hn::Mul(first_factor, LoadFloats(d, first + i, part));
-    StoreFloats(d, hn::MulAdd(second_factor, LoadFloats(d, second + i, part), product), to + i,
-                part);
-  });
-}
-
-// All operands of a tile: x is laid out once, a part that is an operand in its place, then added
-// up.
-void pack_tile(const TileSums& t) {
-  for (int64_t k = t.depths.begin; k < t.depths.end; k += kPackedDepth) {
-    const int64_t depth = HWY_MIN(kPackedDepth, t.depths.end - k);
-    const int64_t count = depth * kTileRows;
-    float* packed = t.packed + (k - t.depths.begin) * kTileRows;
-    float* parts[4];
-    for (int part = 0; part < 4; ++part) parts[part] = t.scratch + part * count;
-    for (size_t i = 0; i < t.operands.size(); ++i) {
-      const QuadrantTerms& terms = t.operands[i];
-      if (terms.count == 1) parts[terms.quadrant[0]] = packed + i * t.operand_floats;
-    }
-    for (int part = 0; part < t.num_parts; ++part) PackPart(t, part, k, depth, parts[part]);
-    for (size_t i = 0; i < t.operands.size(); ++i) {
-      const QuadrantTerms& terms = t.operands[i];
-      if (terms.count == 2) SumPackedParts(terms, parts, count, packed + i * t.operand_floats);
-    }
+// A little of the depth at a time: it, and what is fetched of the rows for the next time, stay in
+// the first cache until it is laid out. Rows lie too far apart for the processor to foresee it.
+void pack_rows(const PackedRows& t) {
+  constexpr int64_t kDepth = 32;
+  for (int64_t k = 0; k < t.depth; k += kDepth) {
+    const int64_t depth = HWY_MIN(kDepth, t.depth - k);
+    for (int64_t i = 0; i < t.rows; ++i) FetchRow(t.x + i * t.stride + k + depth, depth);
+    PackRows(t.x + k, t.stride, depth, t.rows, t.tile + k * kTileRows);
   }
 }
 
-// Where a tile goes: C = factor * tile + start, as far as C has rows. start is C itself, or one row
-// for all: the bias or zeros.
-struct TileTarget {
+// A tile of y: c = a b + start. start is c itself, or one row for all: the bias or zeros.
+struct PackedTile {
+  int64_t depth = 0;
+  const float* a = nullptr;
+  const float* b = nullptr;
   float* c = nullptr;
-  int64_t rows = 0;
-  float factor = 1.0f;
   const float* start = nullptr;
-  int64_t start_stride = 0;
+  int64_t c_stride = 0, start_stride = 0;
+  const char* next = nullptr;  // what to fetch on the way, kFetchDepth by kFetchDepth
+  int64_t next_lines = 0;      // each time
 };
 HWY_ALIGN inline constexpr float kZeros[kTileColumns] = {};
-struct TileTargets {
-  std::array<TileTarget, 2> targets;
-  int64_t count = 0;
-  int64_t stride = 0;
-  const char* next = nullptr;  // as SumRows() takes them
-  int64_t next_lines = 0;
-};
 
 // The sums of a tile, left and right half, which stay in registers. On the way, for every
-// kFetchDepth of the depth, lines of what comes next are fetched and a row of each target: evenly,
-// as more at a time would have to wait for each other.
+// kFetchDepth of the depth, lines of what comes next are fetched and a row of c: evenly, as more at
+// a time would have to wait for each other.
 inline constexpr int64_t kFetchDepth = 16;
 
 template <int64_t kRows>
-HWY_INLINE void SumRows(const TileArguments& t, const TileTargets& to, FloatVector (&left)[kRows],
+HWY_INLINE void SumRows(const PackedTile& t, FloatVector (&left)[kRows],
                         FloatVector (&right)[kRows]) {
 #pragma GCC unroll 14
   for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = hn::Zero(FloatTag());
@@ -184,18 +106,15 @@ HWY_INLINE void SumRows(const TileArguments& t, const TileTargets& to, FloatVect
     a.advance();
     b += kTileColumns;
   };
-  const char* next = to.next;
-  int64_t row_offset = 0;
+  const char* next = t.next;
+  const float* row = t.c;
   int64_t k = 0;
   for (; k + kFetchDepth <= t.depth; k += kFetchDepth) {
-    for (int64_t line = 0; line < to.next_lines; ++line, next += kLineBytes) hwy::Prefetch(next);
+    for (int64_t line = 0; line < t.next_lines; ++line, next += kLineBytes) hwy::Prefetch(next);
     if (k < kRows * kFetchDepth) {
-      for (int64_t n = 0; n < to.count; ++n) {
-        const float* row = to.targets[n].c + row_offset;
-        hwy::Prefetch(row);
-        hwy::Prefetch(row + kTileColumns - 1);
-      }
-      row_offset += to.stride;
+      hwy::Prefetch(row);
+      hwy::Prefetch(row + kTileColumns - 1);
+      row += t.c_stride;
     }
 #pragma GCC unroll 4
     for (int64_t i = 0; i < kFetchDepth; ++i) step();
@@ -204,170 +123,95 @@ HWY_INLINE void SumRows(const TileArguments& t, const TileTargets& to, FloatVect
 }
 
 template <int64_t kRows>
-HWY_NOINLINE void AddRows(const TileArguments& t, const TileTargets& to) {
+HWY_NOINLINE void AddRows(const PackedTile& t) {
   const FloatTag d;
   FloatVector left[kRows];
   FloatVector right[kRows];
-  SumRows<kRows>(t, to, left, right);
-  for (int64_t n = 0; n < to.count; ++n) {
-    const TileTarget& target = to.targets[n];
-    const FloatVector factor = hn::Set(d, target.factor);
-    const float* start = target.start;
-    float* c = target.c;
+  SumRows<kRows>(t, left, right);
+  const float* start = t.start;
+  float* c = t.c;
 #pragma GCC unroll 14
-    for (int64_t i = 0; i < kRows; ++i, start += target.start_stride, c += to.stride) {
-      if (i == target.rows) break;
-      hn::StoreU(hn::MulAdd(factor, left[i], hn::LoadU(d, start)), d, c);
-      hn::StoreU(hn::MulAdd(factor, right[i], hn::LoadU(d, start + kLanes)), d, c + kLanes);
-    }
+  for (int64_t i = 0; i < kRows; ++i, start += t.start_stride, c += t.c_stride) {
+    hn::StoreU(hn::Add(left[i], hn::LoadU(d, start)), d, c);
+    hn::StoreU(hn::Add(right[i], hn::LoadU(d, start + kLanes)), d, c + kLanes);
   }
 }
 
 template <int64_t kRows = kTileRows>
-HWY_INLINE void AddRows(int64_t rows, const TileArguments& t, const TileTargets& to) {
+HWY_INLINE void AddRows(int64_t rows, const PackedTile& t) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) return AddRows<kRows - 1>(rows, t, to);
+    if (rows < kRows) return AddRows<kRows - 1>(rows, t);
   }
-  AddRows<kRows>(t, to);
+  AddRows<kRows>(t);
 }
 
 // A tile whose columns may end inside the panel: goes through a full tile beside it.
-HWY_INLINE void AddTile(int64_t rows, int64_t columns, const TileArguments& t,
-                        const TileTargets& to) {
-  if (columns == kTileColumns) return AddRows(rows, t, to);
+HWY_INLINE void AddTile(int64_t rows, int64_t columns, const PackedTile& t) {
+  if (columns == kTileColumns) return AddRows(rows, t);
   HWY_ALIGN float full[kTileRows * kTileColumns];
-  TileTargets beside{.count = 1, .stride = kTileColumns};
-  beside.targets[0] = {.c = full, .rows = rows, .start = kZeros};
-  AddRows(rows, t, beside);
-  for (int64_t n = 0; n < to.count; ++n) {
-    const TileTarget& target = to.targets[n];
-    for (int64_t i = 0; i < target.rows; ++i) {
-      const float* start = target.start + i * target.start_stride;
-      float* c = target.c + i * to.stride;
-      for (int64_t j = 0; j < columns; ++j) {
-        c[j] = target.factor * full[i * kTileColumns + j] + start[j];
-      }
+  PackedTile beside = t;
+  beside.c = full;
+  beside.c_stride = kTileColumns;
+  beside.start = kZeros;
+  beside.start_stride = 0;
+  AddRows(rows, beside);
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* start = t.start + i * t.start_stride;
+    for (int64_t j = 0; j < columns; ++j) {
+      t.c[i * t.c_stride + j] = full[i * kTileColumns + j] + start[j];
     }
   }
 }
 
-// The activation of a tile whose sums are done and still in the first cache.
-template <class Activation>
-HWY_INLINE void ActivateTile(int64_t rows, int64_t columns, const Activation& activation, float* y,
-                             int64_t stride) {
-  for (int64_t i = 0; i < rows; ++i, y += stride) {
-    MapFloats(FloatTag(), columns, y, y, activation);
-  }
-}
-
-// In elements, from the start of the packed weight.
-HWY_INLINE int64_t PanelOffset(const PackedTask& t, const PanelPlace& at) {
-  const PackedCall& call = *t.call;
-  return (*call.steps)[at.step].block * call.packed_floats + (t.column + at.column) * call.depth +
-         t.depths.begin * kTileColumns;
-}
-
-// Columns first, then the steps; false after the last.
-HWY_INLINE bool MoveOn(const PackedTask& t, PanelPlace& at) {
-  at.column += kTileColumns;
-  if (at.column < t.columns) return true;
-  at.column = 0;
-  return ++at.step < t.call->steps->size();
-}
-
-HWY_INLINE const char* PanelBytes(const PackedTask& t, const PanelPlace& at) {
-  const char* packed = static_cast<const char*>(t.packed);
-  return packed + PanelOffset(t, at) * bytes_of(t.call->packed_dtype);
+HWY_INLINE const char* PanelBytes(const PackedTask& t, int64_t column) {
+  const int64_t offset = column * t.K + t.depths.begin * kTileColumns;
+  return static_cast<const char*>(t.weight) + offset * bytes_of(t.weight_dtype);
 }
 
 // Where the panel is read as f32.
-HWY_INLINE const float* PanelFloats(const PackedTask& t, const PanelPlace& at, int64_t depth) {
-  const char* panel = PanelBytes(t, at);
-  if (t.call->packed_dtype == DType::kF32) return reinterpret_cast<const float*>(panel);
-  CopyFloats(reinterpret_cast<const bfloat16*>(panel), depth * kTileColumns, t.panel);
+HWY_INLINE const float* PanelFloats(const PackedTask& t, int64_t column) {
+  const char* panel = PanelBytes(t, column);
+  if (t.weight_dtype == DType::kF32) return reinterpret_cast<const float*>(panel);
+  const int64_t count = t.depths.size() * kTileColumns;
+  CopyFloats(reinterpret_cast<const bfloat16*>(panel), count, t.panel);
   return t.panel;
 }
 
-// The panel to come, null for none.
-HWY_INLINE const char* NextPanel(const PackedTask& t, PanelPlace at) {
-  return MoveOn(t, at) ? PanelBytes(t, at) : nullptr;
-}
-
-// Where the first tile of a task goes in a step.
-struct PanelTarget {
-  TileTarget tile;
-  int64_t rows = 0;  // of the task that the part has
-  bool is_last = false;
-};
-
-HWY_INLINE PanelTarget TargetOf(const PackedTask& t, const PanelPlace& at,
-                                const SchemeStep::Target& target) {
-  const PackedCall& call = *t.call;
-  const int64_t row = target.quadrant / 2 * call.part_rows + t.row;
-  const int64_t column = target.quadrant % 2 * call.part_columns + t.column + at.column;
-  TileTarget tile{.c = t.y + row * call.N + column, .factor = target.factor};
-  if (!target.is_first || t.depths.begin > 0) {
-    tile.start = tile.c;
-    tile.start_stride = call.N;
-  } else {
-    tile.start = t.bias == nullptr ? kZeros : t.bias + column;
-  }
-  return {tile, call.M - row, target.is_last && t.depths.end == call.depth};
-}
-
-// The rows of a task against one panel.
+// The rows of a task against one panel. What is activated is still in the first cache.
 template <class Activation>
-HWY_INLINE void MultiplyPanel(const PackedTask& t, const PanelPlace& at,
-                              const Activation& activation) {
-  const PackedCall& call = *t.call;
-  const SchemeStep& step = (*call.steps)[at.step];
-  TileArguments tile;
-  tile.depth = t.depths.size();
-  tile.a = t.operands + step.operand * call.operand_floats;
-  tile.b = PanelFloats(t, at, tile.depth);
-  const PanelTarget targets[2] = {TargetOf(t, at, step.targets[0]),
-                                  TargetOf(t, at, step.targets[1])};
-  const int64_t columns = HWY_MIN(kTileColumns, call.part_columns - t.column - at.column);
-  TileTargets to{{targets[0].tile, targets[1].tile}, step.num_targets, call.N};
-  to.next = NextPanel(t, at);
-  // Every tile fetches its share of it.
-  const int64_t lines = kTileColumns * kFetchDepth * bytes_of(call.packed_dtype) / kLineBytes;
-  to.next_lines = to.next == nullptr ? 0 : divide_up(lines, t.tiles.count);
+HWY_INLINE void MultiplyPanel(const PackedTask& t, int64_t column, const Activation& activation) {
+  const int64_t columns = HWY_MIN(kTileColumns, t.N - column);
+  const bool is_first = t.depths.begin == 0;
+  const bool activates = t.activation && t.depths.end == t.K;
+  const float* bias = t.bias == nullptr ? kZeros : t.bias + column;
+  PackedTile tile{.depth = t.depths.size(), .a = t.x, .b = PanelFloats(t, column)};
+  tile.c_stride = t.N;
+  tile.start_stride = is_first ? 0 : t.N;
+  if (column + kTileColumns < t.columns.end) {
+    // Every tile fetches its share of the next panel.
+    const int64_t lines = kTileColumns * kFetchDepth * bytes_of(t.weight_dtype) / kLineBytes;
+    tile.next = PanelBytes(t, column + kTileColumns);
+    tile.next_lines = divide_up(lines, t.tiles.count);
+  }
   for (int64_t i = 0; i < t.tiles.count; ++i, tile.a += kTileRows * tile.depth) {
-    const int64_t begin = t.tiles.begin(i);
     const int64_t height = t.tiles.height(i);
-    for (int64_t n = 0; n < to.count; ++n) {
-      const TileTarget& first = targets[n].tile;
-      to.targets[n].c = first.c + begin * call.N;
-      to.targets[n].start = first.start + begin * first.start_stride;
-      to.targets[n].rows = HWY_MIN(height, targets[n].rows - begin);
-    }
-    AddTile(height, columns, tile, to);
-    to.next += tile.depth / kFetchDepth * to.next_lines * kLineBytes;
-    for (int64_t n = 0; n < to.count; ++n) {
-      if (!targets[n].is_last || !call.activation) continue;
-      ActivateTile(to.targets[n].rows, columns, activation, to.targets[n].c, call.N);
+    tile.c = t.y + t.tiles.begin(i) * t.N + column;
+    tile.start = is_first ? bias : tile.c;
+    AddTile(height, columns, tile);
+    tile.next += tile.depth / kFetchDepth * tile.next_lines * kLineBytes;
+    for (int64_t row = 0; activates && row < height; ++row) {
+      float* y = tile.c + row * t.N;
+      MapFloats(FloatTag(), columns, y, y, activation);
     }
   }
 }
 
-template <class Activation>
-HWY_INLINE void RunTask(const PackedTask& t, const Activation& activation) {
-  PanelPlace at;
-  do {
-    MultiplyPanel(t, at, activation);
-  } while (MoveOn(t, at));
-}
-
-void run_packed_task(const PackedTask& t) {
-  const FloatTag d;
-  if (t.call->activation == ops::GeluForm::kErf) {
-    RunTask(t, [d](FloatVector v) HWY_ATTR { return GeluErf(d, v); });
-  } else if (t.call->activation == ops::GeluForm::kTanh) {
-    RunTask(t, [d](FloatVector v) HWY_ATTR { return GeluTanh(d, v); });
-  } else {
-    RunTask(t, [](FloatVector v) HWY_ATTR { return v; });
-  }
+void multiply_task(const PackedTask& t) {
+  WithActivation(FloatTag(), t.activation, [&](const auto& activation) HWY_ATTR {
+    for (int64_t column = t.columns.begin; column < t.columns.end; column += kTileColumns) {
+      MultiplyPanel(t, column, activation);
+    }
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -377,8 +221,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cloze::backend::cpu {
 
-HWY_EXPORT(pack_tile);
-HWY_EXPORT(run_packed_task);
+HWY_EXPORT(pack_rows);
+HWY_EXPORT(multiply_task);
 
 namespace {
 
@@ -392,20 +236,13 @@ class PackedLinear final : public Kernel {
         K_(request.inputs[0].shape[1]),
         N_(request.outputs[0].shape[1]),
         attributes_(request.attributes_as<ops::PackedLinearAttributes>()),
-        has_bias_(std::ssize(request.inputs) > 1 + attributes_.num_weights),
-        scheme_(scheme_of(request)),
-        operands_(operands_of(scheme_)),
-        steps_(steps_of(scheme_)),
-        part_rows_(divide_up(M_, scheme_.row_parts)),
-        part_columns_(N_ / scheme_.column_parts),
-        depth_(K_ / scheme_.column_parts) {
-    tile_rows_ = register_tile().rows;
-    panel_columns_ = register_tile().columns;
-    depth_block_ = divide_up(depth_, divide_up(K_, PackedLinearPlan::kMostDepth));
+        has_bias_(std::ssize(request.inputs) > 1 + attributes_.num_weights) {
+    tile_ = register_tile();
+    depth_block_ = divide_up(K_, divide_up(K_, PackedLinearPlan::kMostDepth));
     row_blocks_ = divide_up(M_, PackedLinearPlan::kMostRows);
     pass_blocks_ = std::min<int64_t>(row_blocks_, request.num_threads);
-    block_rows_ = divide_up(part_rows_, row_blocks_);
-    block_tiles_ = divide_up(block_rows_, tile_rows_);
+    block_rows_ = divide_up(M_, row_blocks_);
+    block_tiles_ = divide_up(block_rows_, tile_.rows);
     share_columns();
   }
 
@@ -413,44 +250,44 @@ class PackedLinear final : public Kernel {
     return float_bytes(num_buffers() * buffer_floats() + thread_floats() * request_.num_threads);
   }
 
+  // The rows of a pass are laid out, then multiplied with all of the weight that has this depth. A
+  // thread that finds no more columns lays out the next pass, in the other buffer.
   void run(const KernelArguments& arguments, Stream&) override {
-    PackedCall call{&steps_, M_, N_, part_rows_, part_columns_, depth_};
-    call.operand_floats = operand_floats();
-    call.packed_dtype = request_.inputs[1].dtype;
-    call.packed_floats = round_up(part_columns_, panel_columns_) * depth_;
-    call.activation = attributes_.activation;
-    run_passes(arguments, call);
+    Pass pass = pass_of(arguments, 0);
+    for_each_item(num_tiles(pass), request_.num_threads,
+                  [&](int64_t tile, int) { pack(arguments, pass, tile); });
+    for (int64_t index = 1; index <= num_passes(); ++index) {
+      const Pass next = pass_of(arguments, index);
+      const int64_t tasks = num_tasks(pass);
+      const int64_t tiles = index < num_passes() ? num_tiles(next) : 0;
+      for_each_item(tasks + tiles, request_.num_threads, [&](int64_t item, int thread) {
+        if (item >= tasks) return pack(arguments, next, item - tasks);
+        multiply(arguments, pass, item, thread);
+      });
+      pass = next;
+    }
   }
 
  private:
-  static const Scheme& scheme_of(const KernelRequest& request) {
-    if (ops::layout_of(request.inputs[1].shape) == ops::WeightLayout::kPanels) return kOneProduct;
-    return request.inputs[0].shape[0] < PackedLinearPlan::kLeastStrassenRows ? kFewRows : kStrassen;
-  }
-
-  int64_t num_operands() const { return std::ssize(scheme_.operands); }
-  int64_t block_floats() const { return round_up(block_tiles_ * tile_rows_ * depth_block_, 16); }
-  int64_t operand_floats() const { return pass_blocks_ * block_floats(); }
-  int64_t buffer_floats() const { return num_operands() * operand_floats(); }
+  int64_t block_floats() const { return round_up(block_tiles_ * tile_.rows * depth_block_, 16); }
+  int64_t buffer_floats() const { return pass_blocks_ * block_floats(); }
   int64_t num_buffers() const { return request_.num_threads == 1 ? 1 : 2; }
-  int64_t thread_floats() const {
-    return std::max(depth_block_ * panel_columns_, 4 * kPackedDepth * tile_rows_);
-  }
+  int64_t thread_floats() const { return depth_block_ * tile_.columns; }
   RowTiles tiles_of(int64_t block) const {
-    const int64_t rows = std::min(block_rows_, part_rows_ - block * block_rows_);
-    return {rows, divide_up(rows, tile_rows_)};
+    const int64_t rows = std::min(block_rows_, M_ - block * block_rows_);
+    return {rows, divide_up(rows, tile_.rows)};
   }
 
   // Wide tasks first, as x is read anew for each; at the end narrow ones, so that no thread waits
   // long for the last.
   void share_columns() {
-    const int64_t most = std::max<int64_t>(1, ProductPlan::kColumns / panel_columns_);
-    const int64_t panels = divide_up(part_columns_, panel_columns_);
+    const int64_t most = std::max<int64_t>(1, ProductPlan::kColumns / tile_.columns);
+    const int64_t panels = divide_up(N_, tile_.columns);
     for (int64_t panel = 0; panel < panels;) {
       const int64_t share = (panels - panel) / request_.num_threads;
       const int64_t count = std::clamp<int64_t>(share, 1, most);
-      columns_.push_back({.begin = panel * panel_columns_,
-                          .end = std::min((panel + count) * panel_columns_, part_columns_)});
+      columns_.push_back(
+          {.begin = panel * tile_.columns, .end = std::min((panel + count) * tile_.columns, N_)});
       panel += count;
     }
   }
@@ -459,10 +296,10 @@ class PackedLinear final : public Kernel {
   struct Pass {
     Part blocks;
     Part depths;
-    float* operands = nullptr;
+    float* x = nullptr;  // laid out, block after block
   };
 
-  int64_t depth_passes() const { return divide_up(depth_, depth_block_); }
+  int64_t depth_passes() const { return divide_up(K_, depth_block_); }
   int64_t num_passes() const { return divide_up(row_blocks_, pass_blocks_) * depth_passes(); }
 
   Pass pass_of(const KernelArguments& arguments, int64_t index) const {
@@ -470,13 +307,8 @@ class PackedLinear final : public Kernel {
     const int64_t depth = index % depth_passes() * depth_block_;
     float* workspace = arguments.workspace.as<float>();
     return {.blocks = {block, std::min(block + pass_blocks_, row_blocks_)},
-            .depths = {depth, std::min(depth + depth_block_, depth_)},
-            .operands = workspace + index % num_buffers() * buffer_floats()};
-  }
-
-  float* scratch_of(const KernelArguments& arguments, int thread) const {
-    float* workspace = arguments.workspace.as<float>();
-    return workspace + num_buffers() * buffer_floats() + thread * thread_floats();
+            .depths = {depth, std::min(depth + depth_block_, K_)},
+            .x = workspace + index % num_buffers() * buffer_floats()};
   }
 
   int64_t num_tiles(const Pass& pass) const { return pass.blocks.size() * block_tiles_; }
@@ -484,73 +316,50 @@ class PackedLinear final : public Kernel {
     return attributes_.num_weights * std::ssize(columns_) * pass.blocks.size();
   }
 
-  // The operands of a pass are laid out, then multiplied with all of the weight that has this
-  // depth. A thread that finds no more columns lays out the next pass, in the other buffer.
-  void run_passes(const KernelArguments& arguments, const PackedCall& call) const {
-    Pass pass = pass_of(arguments, 0);
-    for_each_item(num_tiles(pass), request_.num_threads, [&](int64_t tile, int thread) {
-      pack_operands(arguments, pass, tile, scratch_of(arguments, thread));
-    });
-    for (int64_t index = 1; index <= num_passes(); ++index) {
-      const Pass next = pass_of(arguments, index);
-      const int64_t tasks = num_tasks(pass);
-      const int64_t tiles = index < num_passes() ? num_tiles(next) : 0;
-      for_each_item(tasks + tiles, request_.num_threads, [&](int64_t item, int thread) {
-        float* scratch = scratch_of(arguments, thread);
-        if (item >= tasks) return pack_operands(arguments, next, item - tasks, scratch);
-        PackedTask task{
-            .call = &call, .depths = pass.depths, .operands = pass.operands, .panel = scratch};
-        multiply(arguments, pass.blocks, item, task);
-      });
-      pass = next;
-    }
-  }
-
-  void pack_operands(const KernelArguments& arguments, const Pass& pass, int64_t item,
-                     float* scratch) const {
+  void pack(const KernelArguments& arguments, const Pass& pass, int64_t item) const {
     const int64_t block = item / block_tiles_;
     const int64_t tile = item % block_tiles_;
     const RowTiles tiles = tiles_of(pass.blocks.begin + block);
     if (tile >= tiles.count) return;
-    TileSums sums{arguments.input<float>(0), M_, K_, part_rows_, depth_};
-    sums.row = (pass.blocks.begin + block) * block_rows_ + tiles.begin(tile);
-    sums.rows = tiles.height(tile);
-    sums.depths = pass.depths;
-    sums.operands = operands_;
-    sums.num_parts = scheme_.row_parts * scheme_.column_parts;
-    sums.scratch = scratch;
-    sums.packed = pass.operands + block * block_floats() + tile * tile_rows_ * pass.depths.size();
-    sums.operand_floats = operand_floats();
-    HWY_DYNAMIC_DISPATCH(pack_tile)(sums);
+    const int64_t row = (pass.blocks.begin + block) * block_rows_ + tiles.begin(tile);
+    const int64_t depth = pass.depths.size();
+    HWY_DYNAMIC_DISPATCH(pack_rows)
+    ({.x = arguments.input<float>(0) + row * K_ + pass.depths.begin,
+      .stride = K_,
+      .rows = tiles.height(tile),
+      .depth = depth,
+      .tile = pass.x + block * block_floats() + tile * tile_.rows * depth});
   }
 
   // Blocks of rows follow each other for the same columns, whose weights are still in the cache.
-  void multiply(const KernelArguments& arguments, const Part& blocks, int64_t item,
-                PackedTask task) const {
-    const int64_t block = item % blocks.size();
-    const int64_t item_columns = item / blocks.size();
-    const Part& columns = columns_[item_columns % std::ssize(columns_)];
+  void multiply(const KernelArguments& arguments, const Pass& pass, int64_t item,
+                int thread) const {
+    const int64_t block = item % pass.blocks.size();
+    const int64_t item_columns = item / pass.blocks.size();
     const int64_t weight = item_columns / std::ssize(columns_);
-    task.packed = arguments.input<void>(ops::packed_input(weight));
+    const int64_t row = (pass.blocks.begin + block) * block_rows_;
+    PackedTask task{.weight = arguments.input<void>(ops::packed_input(weight)),
+                    .weight_dtype = request_.inputs[1].dtype,
+                    .K = K_,
+                    .N = N_,
+                    .depths = pass.depths,
+                    .columns = columns_[item_columns % std::ssize(columns_)],
+                    .tiles = tiles_of(pass.blocks.begin + block),
+                    .x = pass.x + block * block_floats(),
+                    .y = arguments.output<float>(static_cast<size_t>(weight)) + row * N_,
+                    .activation = attributes_.activation};
     if (has_bias_) task.bias = arguments.input<float>(ops::bias_input(attributes_, weight));
-    task.y = arguments.output<float>(static_cast<size_t>(weight));
-    task.row = (blocks.begin + block) * block_rows_;
-    task.tiles = tiles_of(blocks.begin + block);
-    task.operands += block * block_floats();
-    task.column = columns.begin;
-    task.columns = columns.size();
-    HWY_DYNAMIC_DISPATCH(run_packed_task)(task);
+    task.panel = arguments.workspace.as<float>() + num_buffers() * buffer_floats() +
+                 thread * thread_floats();
+    HWY_DYNAMIC_DISPATCH(multiply_task)(task);
   }
 
   KernelRequest request_;
   int64_t M_, K_, N_;
   ops::PackedLinearAttributes attributes_;
   bool has_bias_;
-  const Scheme& scheme_;
-  std::vector<QuadrantTerms> operands_;
-  std::vector<SchemeStep> steps_;
-  int64_t part_rows_, part_columns_, depth_;
-  int64_t tile_rows_ = 0, panel_columns_ = 0, depth_block_ = 0;
+  TileSize tile_;
+  int64_t depth_block_ = 0;
   int64_t row_blocks_ = 0, block_rows_ = 0, block_tiles_ = 0, pass_blocks_ = 0;
   std::vector<Part> columns_;  // of the tasks
 };

@@ -12,13 +12,10 @@ namespace cloze::backend::cpu {
 
 // How packed_linear is cut into blocks.
 struct PackedLinearPlan {
-  // Of x: a block this high and deep, or all operands made of it, and the sums it is added to
-  // mostly stay in the second cache. A panel this deep does not stay in the first, but it is read
-  // in order, and less often sums are.
+  // Of x: a block this high and deep and the sums it is added to mostly stay in the second cache. A
+  // panel this deep does not stay in the first, but it is read in order, and less often sums are.
   static constexpr int64_t kMostRows = 192;
   static constexpr int64_t kMostDepth = 768;
-  // Of x: with fewer, halves are low and the weight, of which there is more, takes the time.
-  static constexpr int64_t kLeastStrassenRows = 96;
 };
 
 int64_t weight_panel_columns();

@@ -1,34 +1,18 @@
 #include "backend/reference/packed_linear.h"
 
 #include "backend/reference/activation.h"
-#include "base/error.h"
 #include "ops/packed_linear.h"
 
 namespace cloze::backend::reference {
 
 namespace {
 
-// Where element (n, k) of a matrix is among its panels [panels, K, columns].
-struct Panels {
-  int64_t panels, K, columns;
-
-  explicit Panels(const Shape& packed) : panels(packed[-3]), K(packed[-2]), columns(packed[-1]) {}
-  int64_t at(int64_t n, int64_t k) const { return (n / columns * K + k) * columns + n % columns; }
-  int64_t elements() const { return panels * K * columns; }
-};
-
-// Element (n, k) of the weight, from the blocks that a packed weight for Strassen's algorithm has.
-template <typename X>
-double weight_of_blocks(const Reader<X>& packed, const Panels& panels, int64_t n, int64_t k) {
-  const int64_t half = panels.panels * panels.columns;
-  const auto block = [&](int64_t index) {
-    return packed[index * panels.elements() + panels.at(n % half, k % panels.K)];
-  };
-  if (k < panels.K) return n < half ? block(1) : block(2) + block(4);
-  return n < half ? block(3) + block(1) : block(4);
+// Where element (n, k) of the weight is.
+int64_t place_in_panels(const Shape& packed, int64_t n, int64_t k) {
+  const int64_t columns = packed[2];
+  return (n / columns * packed[1] + k) * columns + n % columns;
 }
 
-// Where element (n, k) of a weight in pairs is.
 int64_t place_in_pairs(const Shape& packed, int64_t n, int64_t k) {
   using ops::kPairColumns;
   using ops::kPairDepth;
@@ -37,32 +21,20 @@ int64_t place_in_pairs(const Shape& packed, int64_t n, int64_t k) {
   return (pair * kPairColumns + n % kPairColumns) * 2 + k % 2;
 }
 
-template <typename X>
-void pack_pairs(const Call& call) {
-  const Shape& shape = call.output_shape(0);
-  const Shape& weight_shape = call.input_shape(0);
-  const auto weight = call.read<Parameter<X>>(0);
-  const Writer<X> packed = call.write<X>(0);
-  for (int64_t n = 0; n < shape[0] * ops::kPairColumns; ++n) {
-    for (int64_t k = 0; k < shape[1] * ops::kPairDepth; ++k) {
-      const bool is_inside = n < weight_shape[0] && k < weight_shape[1];
-      packed.put(place_in_pairs(shape, n, k), is_inside ? weight(n, k) : 0.0);
-    }
-  }
+int64_t place_of(const Shape& packed, int64_t n, int64_t k) {
+  const bool in_pairs = ops::layout_of(packed) == ops::WeightLayout::kPairs;
+  return in_pairs ? place_in_pairs(packed, n, k) : place_in_panels(packed, n, k);
 }
 
-// Element (n, k) of the weight.
-template <typename X>
-double weight_of(const Reader<X>& packed, const Shape& shape, int64_t n, int64_t k) {
-  switch (ops::layout_of(shape)) {
-    case ops::WeightLayout::kPanels:
-      return packed[Panels(shape).at(n, k)];
-    case ops::WeightLayout::kStrassen:
-      return weight_of_blocks(packed, Panels(shape), n, k);
-    case ops::WeightLayout::kPairs:
-      return packed[place_in_pairs(shape, n, k)];
+// What a packed weight has place for: at least that of the weight.
+struct Extents {
+  int64_t N, K;
+};
+Extents extents_of(const Shape& packed) {
+  if (ops::layout_of(packed) == ops::WeightLayout::kPanels) {
+    return {packed[0] * packed[2], packed[1]};
   }
-  CLOZE_CHECK(false, "no such layout");
+  return {packed[0] * ops::kPairColumns, packed[1] * ops::kPairDepth};
 }
 
 // x of dtype In by a packed weight of dtype X to y of dtype Out.
@@ -76,7 +48,7 @@ void multiply_by(const Call& call, int64_t i) {
   const Reader<X> packed = call.read<X>(ops::packed_input(i));
   double* weight = call.workspace();
   for (int64_t n = 0; n < N; ++n) {
-    for (int64_t k = 0; k < K; ++k) weight[n * K + k] = weight_of(packed, shape, n, k);
+    for (int64_t k = 0; k < K; ++k) weight[n * K + k] = packed[place_of(shape, n, k)];
   }
   const Reader<In> x = call.read<In>(0);
   const Writer<Out> y = call.write<Out>(static_cast<size_t>(i));
@@ -99,27 +71,15 @@ void multiply(const Call& call) {
 
 template <typename X>
 void PackWeight::run(const Call& call) {
-  const Shape& shape = call.request.outputs[0].shape;
-  const ops::WeightLayout layout = ops::layout_of(shape);
-  if (layout == ops::WeightLayout::kPairs) return pack_pairs<X>(call);
-  const Panels panels(shape);
-  const int64_t N = call.input_shape(0)[0];
+  const Shape& shape = call.output_shape(0);
+  const Shape& weight_shape = call.input_shape(0);
   const auto weight = call.read<Parameter<X>>(0);
   const Writer<X> packed = call.write<X>(0);
-  const int64_t columns = panels.panels * panels.columns;  // of a block
-  const auto element = [&](int64_t block, int64_t n, int64_t k) {
-    if (layout == ops::WeightLayout::kPanels) return n < N ? weight(n, k) : 0.0;
-    double sum = 0.0;
-    for (int64_t q = 0; q < 4; ++q) {
-      sum += ops::kStrassenBlocks[block][q] * weight(n + q % 2 * columns, k + q / 2 * panels.K);
-    }
-    return sum;
-  };
-  for (int64_t block = 0; block < shape.elements() / panels.elements(); ++block) {
-    for (int64_t n = 0; n < columns; ++n) {
-      for (int64_t k = 0; k < panels.K; ++k) {
-        packed.put(block * panels.elements() + panels.at(n, k), element(block, n, k));
-      }
+  const Extents extents = extents_of(shape);
+  for (int64_t n = 0; n < extents.N; ++n) {
+    for (int64_t k = 0; k < extents.K; ++k) {
+      const bool is_inside = n < weight_shape[0] && k < weight_shape[1];
+      packed.put(place_of(shape, n, k), is_inside ? weight(n, k) : 0.0);
     }
   }
 }

@@ -13,7 +13,6 @@ using testing::apply_in_double;
 using testing::floats;
 using testing::Tensor;
 
-constexpr auto kStrassen = ops::WeightLayout::kStrassen;
 constexpr auto kPairs = ops::WeightLayout::kPairs;
 
 const Tensor kX = floats({1, 2}, {1.0, 2.0});
@@ -57,29 +56,6 @@ TEST(PackedLinear, SomeOfItsBiasesAreRefused) {
   const ops::PackedLinearAttributes two{.outputs = 3, .num_weights = 2};
   EXPECT_THROW(apply_in_double(ops::kPackedLinear, two, {kX, packed, packed, kBias}),
                InternalError);
-}
-
-// Panels of one column: each block is one number.
-TEST(PackWeight, BlocksForStrassenByHand) {
-  const Tensor weight = floats({2, 2}, {1.0, 20.0, 300.0, 4000.0});  // [output, input]
-  const ops::PackWeightAttributes pack{.panel_columns = 1, .layout = kStrassen};
-  const auto packed = apply_in_double(ops::kPackWeight, pack, {weight})[0];
-  EXPECT_EQ(packed.type.shape, (Shape{7, 1, 1, 1}));
-  EXPECT_EQ(packed.values,
-            (std::vector<double>{4001.0, 1.0, -3700.0, 19.0, 4000.0, 301.0, 4020.0}));
-}
-
-TEST(PackedLinear, IsLinearOfTheBlocks) {
-  const Tensor weight = floats(
-      {4, 4}, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0});
-  const Tensor x = floats({1, 4}, {1.0, 10.0, 100.0, 1000.0});
-  for (const int64_t columns : {1, 2}) {
-    const ops::PackWeightAttributes pack{.panel_columns = columns, .layout = kStrassen};
-    const Tensor packed = apply_in_double(ops::kPackWeight, pack, {weight})[0];
-    const auto y =
-        apply_in_double(ops::kPackedLinear, ops::PackedLinearAttributes{4}, {x, packed})[0];
-    EXPECT_EQ(y.values, (std::vector<double>{4321.0, 8765.0, 3219.0, 7654.0})) << columns;
-  }
 }
 
 // The first pair of the depth of the first two outputs, then where the second pair begins.

@@ -104,9 +104,7 @@ Target target_of(const Prepared& prepared, const std::vector<bool>& accumulates)
                            .through = through ? storage_of(prepared.request) : DType::kF32,
                            .summed_terms = prepared.kernel_case.summed_terms,
                            .absolute = prepared.kernel_case.absolute_error};
-    const int64_t row = prepared.kernel_case.is_bound_by_norms ? types[result].shape.elements()
-                                                               : types[result].shape[-1];
-    const auto scale = scales(expected, prepared.changes[result], row);
+    const auto scale = scales(expected, prepared.changes[result], types[result].shape[-1]);
     target.bounds.push_back(tolerances(model, expected, scale));
   }
   return target;

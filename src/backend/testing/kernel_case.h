@@ -25,8 +25,6 @@ struct KernelCase {
   // store in the dtype of the activations.
   std::vector<size_t> through_storage;
   double absolute_error = 0.0;  // what the operator may be off by beside rounding (tolerance.h)
-  // The operator's header bounds errors by norms of whole matrices, not row by row.
-  bool is_bound_by_norms = false;
   // Why most of the expected values may be zero; empty: they may not.
   std::string why_zeros;
 };

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "backend/testing/case_inputs.h"
@@ -27,49 +26,12 @@ constexpr ProductSizes kSizes[] = {{700, 1, 1},    {7, 13, 2},     {33, 300, 65}
 constexpr ProductSizes kPairSizes[] = {{700, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
 constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 
-// Halves of one panel and of several, rows that are few, odd, and in several blocks, with one of
-// the depth and with several, several weights.
-constexpr ProductSizes kStrassenSizes[] = {{1, 2, 64},     {37, 90, 128},  {97, 130, 64},
-                                           {401, 44, 192}, {200, 782, 64}, {97, 130, 64, 3}};
-
-// The blocks of a weight whose sums are exact, so that they agree with each other.
-void fill_blocks(Tensor& packed, Random& random, int64_t K) {
-  const int64_t elements = packed.type.shape.elements() / packed.type.shape[0];
-  for (int64_t i = 0; i < elements; ++i) {
-    std::array<double, 4> quadrants{};
-    for (double& value : quadrants) {
-      constexpr double kStep = 0x1p-10;
-      value = std::round(random.normal() / std::sqrt(static_cast<double>(K)) / kStep) * kStep;
-    }
-    for (size_t block = 0; block < ops::kStrassenBlocks.size(); ++block) {
-      double& sum = packed.values[static_cast<int64_t>(block) * elements + i] = 0.0;
-      for (int q = 0; q < 4; ++q) sum += ops::kStrassenBlocks[block][q] * quadrants[q];
-    }
-  }
-}
-
-void fill_weight(Tensor& packed, Random& random, int64_t K) {
-  if (ops::layout_of(packed.type.shape) == WeightLayout::kStrassen) {
-    return fill_blocks(packed, random, K);
-  }
-  fill_normal(packed, random, 1.0 / std::sqrt(static_cast<double>(K)));
-}
-
-// By Strassen's algorithm a quarter of y is a sum of up to four products of half the depth, whose
-// factors are sums of two quarters in one place or both: 4 + 2 + 2 + 4 times K / 2 terms as large
-// as those of the definition, and with random signs about twice its error (ops/packed_linear.h).
-int64_t summed_terms(int64_t K, WeightLayout layout) {
-  return (layout == WeightLayout::kStrassen ? 12 * (K / 2) : K) + 1;
-}
-
 void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
                const ops::PackWeightAttributes& pack, DType result = DType::kF32) {
   const graph::TensorType weight{DType::kF32, {sizes.N, sizes.K}};
   const auto packed = ops::kPackWeight.infer(std::vector{weight}, pack);
   const bool pairs = pack.layout == WeightLayout::kPairs;
-  const char* layout = pairs                                    ? " in pairs"
-                       : pack.layout == WeightLayout::kStrassen ? " for Strassen's algorithm"
-                                                                : "";
+  const char* layout = pairs ? " in pairs" : "";
   cases.push_back(
       {.name = fmt::format("panels of {} in {}{}", pack.panel_columns, name_of(pack.dtype), layout),
        .op = &ops::kPackWeight,
@@ -92,12 +54,12 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
               [sizes, activation](auto& inputs, Random& random) {
                 if (activation) fill_normal(inputs[0], random, 3.0);
                 for (int64_t i = 0; i < sizes.num_weights; ++i) {
-                  fill_weight(inputs[ops::packed_input(i)], random, sizes.K);
+                  fill_normal(inputs[ops::packed_input(i)], random,
+                              1.0 / std::sqrt(static_cast<double>(sizes.K)));
                 }
               },
-          .summed_terms = summed_terms(sizes.K, pack.layout),
-          .absolute_error = absolute_error_of(activation),
-          .is_bound_by_norms = pack.layout == WeightLayout::kStrassen};
+          .summed_terms = sizes.K + 1,
+          .absolute_error = absolute_error_of(activation)};
       one.inputs.insert(one.inputs.end(), num_weights, packed[0]);
       if (has_bias) one.inputs.insert(one.inputs.end(), num_weights, {DType::kF32, {sizes.N}});
       cases.push_back(std::move(one));
@@ -139,19 +101,6 @@ std::vector<ProductSizes> pair_sizes(const SweepExtents& extents) {
   return sizes;
 }
 
-// An even depth, and outputs that are whole panels of both widths.
-std::vector<ProductSizes> strassen_sizes(const SweepExtents& extents) {
-  std::vector<ProductSizes> sizes;
-  for (const int64_t M : extents.up_to(kSweptRows, {12, 28, 96, 192})) {
-    sizes.push_back({M, 10, 64, 1 + M % 3});
-  }
-  for (const int64_t half : extents.up_to(kSweptPackedDepth / 2, {16, 384})) {
-    sizes.push_back({101, 2 * half, 64});
-  }
-  for (int64_t N = 64; N <= kSweptColumns; N += 64) sizes.push_back({101, 6, N});
-  return sizes;
-}
-
 }  // namespace
 
 std::vector<KernelCase> packed_linear_cases(DType dtype) {
@@ -163,12 +112,6 @@ std::vector<KernelCase> packed_linear_cases(DType dtype) {
     const ops::PackWeightAttributes pack{.dtype = dtype, .layout = WeightLayout::kPairs};
     add_cases(cases, sizes, pack, dtype);
     if (dtype != DType::kF32) add_cases(cases, sizes, pack, DType::kF32);
-  }
-  if (dtype != DType::kF32) return cases;
-  for (const ProductSizes& sizes : kStrassenSizes) {
-    for (const int64_t columns : kPanelColumns) {
-      add_cases(cases, sizes, {columns, dtype, WeightLayout::kStrassen});
-    }
   }
   return cases;
 }
@@ -184,12 +127,6 @@ std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& ext
     const ops::PackWeightAttributes pack{.dtype = dtype, .layout = WeightLayout::kPairs};
     sweep.add(cases_of(sizes, pack, dtype));
     if (dtype != DType::kF32) sweep.add(cases_of(sizes, pack, DType::kF32));
-  }
-  if (dtype != DType::kF32) return sweep.take();
-  for (const ProductSizes& sizes : strassen_sizes(extents)) {
-    for (const int64_t columns : kPanelColumns) {
-      sweep.add(cases_of(sizes, {columns, dtype, WeightLayout::kStrassen}, dtype));
-    }
   }
   return sweep.take();
 }

@@ -99,8 +99,8 @@ class WalledBackend final : public Backend {
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
     return cpu::backend().kernels(op);
   }
-  ops::PackWeightAttributes weight_layout(const WeightLayoutRequest& request) const override {
-    return cpu::backend().weight_layout(request);
+  ops::PackWeightAttributes weight_layout(DType precision) const override {
+    return cpu::backend().weight_layout(precision);
   }
 };
 

@@ -107,25 +107,16 @@ std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& f
           .add_option("--precision", flags.precision,
                       "What weights are packed in: f32, or bf16 (half the memory traffic; computed "
                       "in f32 unless the processor multiplies bf16 itself)")
-          .shows_default(),
-      command.add_flag("--strassen", flags.strassen,
-                       "Multiply by Strassen's algorithm: an eighth fewer multiplications, 1.75 "
-                       "times the size, other roundings")};
+          .shows_default()};
 }
 
 inference::CompileOptions compile_options(const CompileFlags& flags) {
   engine::device_named(flags.device);  // a wrong name is said before anything is read
-  inference::CompileOptions options{.device = flags.device, .strassen = flags.strassen};
+  inference::CompileOptions options{.device = flags.device};
   if (flags.precision == name_of(DType::kBF16)) {
     options.precision = DType::kBF16;
   } else if (flags.precision != name_of(DType::kF32)) {
     throw_user_error("--precision is {}; choose f32 or bf16", flags.precision);
-  }
-  if (options.strassen && options.precision != DType::kF32) {
-    throw_user_error(
-        "--strassen adds weights, which bf16 would round once more: leave out "
-        "--precision {}",
-        flags.precision);
   }
   return options;
 }

@@ -33,12 +33,10 @@ std::vector<std::string> input_lines();
 // --device, into `device`, and --instruction-set: what of the processor to use.
 void add_device_options(Subcommand& command, std::string& device);
 
-// How weights are packed, and for which device: --precision, --strassen and those of
-// add_device_options().
+// How weights are packed, and for which device: --precision and those of add_device_options().
 struct CompileFlags {
   std::string device = "cpu";
   std::string precision = "f32";
-  bool strassen = false;
 };
 std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& flags);
 // UserError for another precision than f32 and bf16, and for what does not go together.

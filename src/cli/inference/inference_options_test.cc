@@ -24,13 +24,5 @@ TEST(CompileOptions, KnowTwoPrecisions) {
   EXPECT_EQ(error_of({.precision = "fp16"}), "--precision is fp16; choose f32 or bf16");
 }
 
-TEST(CompileOptions, StrassenIsForF32) {
-  EXPECT_FALSE(compile_options({}).strassen);
-  EXPECT_TRUE(compile_options({.strassen = true}).strassen);
-  EXPECT_EQ(
-      error_of({.precision = "bf16", .strassen = true}),
-      "--strassen adds weights, which bf16 would round once more: leave out --precision bf16");
-}
-
 }  // namespace
 }  // namespace cloze::cli

@@ -85,9 +85,8 @@ void write_raw_timings(const inference::LatencyRun& run) {
 void run(const Options& options) {
   const auto model = std::make_shared<const inference::CompiledModel>(open_model(options));
   const inference::MadeUpSamples samples(*model, options.sequence_length, options.lengths_file);
-  fmt::print("{} weights{}, {}, batches of {}, {} clients of {} threads, {} calls each\n",
+  fmt::print("{} weights, {}, batches of {}, {} clients of {} threads, {} calls each\n",
              name_of(model->options().precision),
-             model->options().strassen ? " by Strassen's algorithm" : "",
              options.lengths_file.empty() ? fmt::format("{} tokens", options.sequence_length)
                                           : "lengths of " + options.lengths_file,
              options.batch_size, options.clients, options.threads, options.calls);
