@@ -45,14 +45,13 @@ class Divergence : public testing::TestWithParam<DType> {
                                    .max_position_embeddings = 16};
     return {.step = {.model = model,
                      .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
-                     .optimizer = {.name = "adamw"},
+                     .optimizer = {.name = "adamw", .max_gradient_norm = 0},
                      .compute_dtype = GetParam(),
                      .seed = 3,
                      .compile = {.num_threads = 2}},
             .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
                 .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
             .global_batch_size = 8,
-            .seed = 3,
             .num_steps = num_steps,
             .schedule = {.base_learning_rate = 0.001, .warmup_steps = 1, .total_steps = 6},
             .save_path = folder_ / "run",
@@ -264,7 +263,7 @@ std::string largest_gradient(const train::TrainingOptions& run,
   step.accumulate(data::load_step({.dataset = run.dataset,
                                    .global_batch_size = run.global_batch_size,
                                    .capacity = run.step.capacity,
-                                   .seed = run.seed},
+                                   .seed = run.step.seed},
                                   2),
                   2);
   for (const graph::Value value : session.graph().variables(graph::VariableRole::kGradient)) {

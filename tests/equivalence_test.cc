@@ -57,14 +57,16 @@ struct RunOptions {
 };
 
 Trained train(const RunOptions& options) {
-  train::TrainingStep step(
-      {.model = small_model(),
-       .capacity = options.capacity,
-       .optimizer = {.name = options.optimizer, .epsilon = 1e-3, .weight_decay_rate = 0.01},
-       .compute_dtype = options.dtype,
-       .recompute = options.recompute,
-       .seed = 11,
-       .compile = {.device = options.device, .num_threads = 2}});
+  train::TrainingStep step({.model = small_model(),
+                            .capacity = options.capacity,
+                            .optimizer = {.name = options.optimizer,
+                                          .epsilon = 1e-3,
+                                          .weight_decay_rate = 0.01,
+                                          .max_gradient_norm = 0},
+                            .compute_dtype = options.dtype,
+                            .recompute = options.recompute,
+                            .seed = 11,
+                            .compile = {.device = options.device, .num_threads = 2}});
   step.session().initialize_parameters(5);
   Trained result{.start = all_parameters(step.session())};
   for (int64_t i = 0; i < kSteps; ++i) {

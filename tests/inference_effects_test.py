@@ -81,7 +81,7 @@ def lines(count):
 
 MACHINE = {
     "threads": Effect(2, prints_same),
-    "device": Effect("none", refused("unknown device none")),
+    "device": Effect("none", refused('device is "none"; choose one of cpu')),
     "instruction_set": Effect("none", refused("none")),
 }
 

@@ -60,7 +60,8 @@ class ModelFixtureTest : public testing::TestWithParam<Case> {
             .optimizer = {.name = "adamw",
                           .epsilon = 1e-6,
                           .weight_decay_rate = 0.01,
-                          .use_debiasing = true},
+                          .use_debiasing = true,
+                          .max_gradient_norm = 0},
             .compile = {.device = GetParam().device}};
   }
   // The size of what is summed up to a gradient. A bias has the summands of its weight, and they

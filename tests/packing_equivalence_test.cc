@@ -21,7 +21,7 @@ constexpr int kSamples = 24;
 constexpr RecordSizes kSizes{.sequence_length = 64, .max_predictions = 8};
 constexpr double kLearningRate = 0.01;
 const optim::OptimizerOptions kOptimizer{
-    .name = "adamw", .epsilon = 1e-3, .weight_decay_rate = 0.01};
+    .name = "adamw", .epsilon = 1e-3, .weight_decay_rate = 0.01, .max_gradient_norm = 0};
 
 const std::map<std::string, data::MicroBatchCapacity> kLayouts{
     {"padded", {.tokens = kSizes.sequence_length, .sequences = 1, .predictions = 8}},

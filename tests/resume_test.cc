@@ -40,7 +40,6 @@ class Resume : public testing::TestWithParam<DType> {
             .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
                 .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
             .global_batch_size = 8,
-            .seed = 3,
             .num_steps = num_steps,
             .schedule = {.base_learning_rate = 0.01, .warmup_steps = 2, .total_steps = 12},
             .save_path = folder_ / name,
@@ -139,7 +138,7 @@ TEST_P(Resume, AFailedStartLeavesNoFolder) {
   train::Training(options("run", 6), ignore).run({});
   train::TrainingOptions other = options("new/folder", 12);
   other.restore_dir = folder_ / "run";
-  other.seed = 4;
+  other.step.seed = 4;
   EXPECT_NE(refusal_of(other), "accepted");
   other.restore_dir.clear();
   other.init_checkpoint = folder_ / "nowhere";

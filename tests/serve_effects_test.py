@@ -177,7 +177,7 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "port": Effect(PORT, lambda run, base: run.address[1] == PORT != base.address[1] and
                        same_answer(run, base)),
         "threads": Effect(2, same_answer),
-        "device": Effect("none", refused("unknown device none")),
+        "device": Effect("none", refused('device is "none"; choose one of cpu')),
         "instruction_set": Effect("none", refused("none")),
         "version_2_with_negative": Effect("true", may_be_empty, init_checkpoint="qa"),
         "max_connections": Effect(1, refuses_a_second_connection),

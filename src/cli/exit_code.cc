@@ -11,7 +11,8 @@ namespace cloze::cli {
 ExitCode exit_code_of(const std::exception& error) {
   if (dynamic_cast<const DataError*>(&error) != nullptr) return ExitCode::kData;
   if (dynamic_cast<const UserError*>(&error) != nullptr) return ExitCode::kUsage;
-  if (dynamic_cast<const platform::Interruption*>(&error) != nullptr) return ExitCode::kSavedOnSignal;
+  if (dynamic_cast<const platform::Interruption*>(&error) != nullptr)
+    return ExitCode::kSavedOnSignal;
   if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) return ExitCode::kEnvironment;
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ExitCode::kEnvironment;
   if (dynamic_cast<const train::DivergenceError*>(&error) != nullptr) return ExitCode::kDiverged;

@@ -24,52 +24,22 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string& hint) {
-  const std::string group = "Task";
-  table.add({.name = "task",
-             .target = &o.task,
-             .help = "What is trained",
-             .group = group,
-             .choices = {o.task},
-             .hint = hint});
-  table.add({.name = "do_training",
-             .target = &o.do_training,
-             .help = "Train (none of the three: do all there is data for)",
-             .group = group,
-             .is_of_command = true});
-  table.add({.name = "do_evaluation",
-             .target = &o.do_evaluation,
-             .help = "Score the model on the dev data",
-             .group = group,
-             .is_of_command = true});
-  table.add({.name = "do_predict",
-             .target = &o.do_predict,
-             .help = "Write predictions",
-             .group = group,
-             .is_of_command = true});
-  table.add({.name = "output_dir",
-             .target = &o.output_dir,
-             .help = "Folder of scores and predictions (save_path)",
-             .group = group});
-  table.add({.name = "vocab_file",
-             .target = &o.vocab_file,
-             .help = "vocab.txt or tokenizer.json (that of the start model)",
-             .group = group});
-  table.add({.name = "do_lower_case",
-             .target = &o.do_lower_case,
-             .help = "The vocabulary is uncased (as the start model says)",
-             .group = group});
-  table.add(
-      {.name = "num_seeds",
-       .target = &o.num_seeds,
-       .help = "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
-       .group = group,
-       .minimum = 1,
-       .maximum = 100});
-  table.add({.name = "evaluations_per_epoch",
-             .target = &o.evaluations_per_epoch,
-             .help = "While training; the best weights are kept. 0: only at the end",
-             .group = group,
-             .minimum = 0});
+  const OptionRules of_command{.is_of_command = true};
+  table.begin_group("Task");
+  table.add("task", &o.task, "What is trained", {.choices = {o.task}, .hint = hint});
+  table.add("do_training", &o.do_training, "Train (none of the three: do all there is data for)",
+            of_command);
+  table.add("do_evaluation", &o.do_evaluation, "Score the model on the dev data", of_command);
+  table.add("do_predict", &o.do_predict, "Write predictions", of_command);
+  table.add("output_dir", &o.output_dir, "Folder of scores and predictions (save_path)");
+  table.add("vocab_file", &o.vocab_file, "vocab.txt or tokenizer.json (that of the start model)");
+  table.add("do_lower_case", &o.do_lower_case,
+            "The vocabulary is uncased (as the start model says)");
+  table.add("num_seeds", &o.num_seeds,
+            "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
+            {.minimum = 1, .maximum = 100});
+  table.add("evaluations_per_epoch", &o.evaluations_per_epoch,
+            "While training; the best weights are kept. 0: only at the end", {.minimum = 0});
 }
 
 void add_foreign(OptionTable& table) {
@@ -139,7 +109,7 @@ void require_sizes(const OptionTable& table) {
 
 // A default is not a wish: the model's positions override it.
 void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
-  const int64_t positions = options.model.max_position_embeddings;
+  const int64_t positions = options.model().max_position_embeddings;
   if (!is_set(table, "seq_length") && options.seq_length > positions) {
     fmt::print(stderr, "note: seq_length is {}, the positions of the model\n", positions);
     options.seq_length = positions;
@@ -149,15 +119,16 @@ void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
 
 // The model the run starts from; empty: none.
 fs::path start_path(FinetuneOptions& options) {
-  if (!options.init_checkpoint.empty()) {
-    options.init_checkpoint = model_path(options.init_checkpoint).string();
-    return options.init_checkpoint;
+  train::TrainingOptions& training = options.training;
+  if (!training.init_checkpoint.empty()) {
+    training.init_checkpoint = model_path(training.init_checkpoint);
+    return training.init_checkpoint;
   }
-  if (options.restore_dir.empty()) return {};
+  if (training.restore_dir.empty()) return {};
   // Only its shape and words are asked for: a best checkpoint that is damaged does not matter here.
-  const fs::path folder = run_folder(options, options.restore_dir, options.seed);
+  const fs::path folder = run_folder(options, training.restore_dir, training.step.seed);
   if (checkpoints::has_configuration(folder)) return folder;
-  return train::checkpoint_in(folder, options.restore_from).path;
+  return train::checkpoint_in(folder, training.restore_from).path;
 }
 
 // Of a classifier; other heads bring nothing. One that is not ours does no harm: another will
@@ -185,7 +156,7 @@ checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const Opt
     throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", source);
   }
   for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
-  const auto missing = text::missing_rows(stored.vocabulary, options.model.vocab_size, source);
+  const auto missing = text::missing_rows(stored.vocabulary, options.model().vocab_size, source);
   if (missing) fmt::print(stderr, "note: {}\n", *missing);
   return stored;
 }
@@ -193,13 +164,14 @@ checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const Opt
 }  // namespace
 
 FinetuneOptions::FinetuneOptions() {
-  optimizer = "adamw";
-  base_learning_rate = 5e-5;
-  weight_decay_rate = 0.01;
-  use_debiasing = true;
+  optim::OptimizerOptions& optimizer = training.step.optimizer;
+  optimizer.name = "adamw";
+  optimizer.weight_decay_rate = 0.01;
+  optimizer.use_debiasing = true;
+  training.schedule.base_learning_rate = 5e-5;
+  training.max_to_keep = 1;
+  training.steps_per_checkpoint = 1000;
   epochs = 3.0;
-  max_to_keep = 1;
-  steps_per_ckpts = 1000;
 }
 
 void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
@@ -211,17 +183,16 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options, const st
   table.set_file_form(graphcore_form());
 }
 
-void resolve_finetune_options(OptionTable& table, FinetuneOptions& options) {
-  table.resolve();
+void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {
   take_options_of_run(table, options);
-  const std::string start = options.init_checkpoint;
+  const fs::path start = options.training.init_checkpoint;
   settle_rivals(options, table);
   validate(options);
-  limit_instruction_set(options);
+  limit_instruction_set(options.instruction_set);
   if (options.num_seeds == 1) {
     validate_start(options);
   } else {
-    options.init_checkpoint = start;  // when resuming, for the seeds that have not begun
+    options.training.init_checkpoint = start;  // when resuming, for the seeds that have not begun
   }
   for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
 }
@@ -233,14 +204,14 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
     require_sizes(table);
     validate_model(options);
   } else {
-    options.model = merged_config(path, options.model, table);
+    options.model() = merged_config(path, options.model(), table);
     fit_seq_length(options, table);
   }
   checkpoints::StoredTokenizer stored = start_tokenizer(options, table, folder);
-  const int64_t rows = options.model.vocab_size;
+  const int64_t rows = options.model().vocab_size;
   models::BertHead head;
   if (!path.empty()) head = start_head(checkpoints::configuration_of(path));
-  return {.config = options.model,
+  return {.config = options.model(),
           .head = std::move(head),
           .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};
 }

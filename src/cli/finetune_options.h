@@ -33,8 +33,8 @@ struct FinetuneOptions : RunOptions {
 void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
                           const std::string& hint = "");
 
-// Takes what the configuration and flags say into the options, prints notes, and checks them.
-void resolve_finetune_options(OptionTable& table, FinetuneOptions& options);
+// After OptionTable::resolve(): takes what the run to go on with had, prints notes, and checks all.
+void settle_finetune_options(OptionTable& table, FinetuneOptions& options);
 
 // The model a run starts from: the shape of init_checkpoint's (or restore_dir's) folder, or without
 // one that of the options, with random weights. Options that set a size must agree with the folder;
@@ -45,7 +45,7 @@ struct StartModel {
   text::Tokenizer tokenizer;
 };
 
-// Also sets options.model, and puts init_checkpoint's newest checkpoint in its place when it is a
+// Also sets options.model(), and puts init_checkpoint's newest checkpoint in its place when it is a
 // folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 

@@ -30,7 +30,7 @@ fs::path best_checkpoint(const fs::path& folder, const train::TrainingState& sta
 }
 
 fs::path output_folder(const FinetuneOptions& options) {
-  return options.output_dir.empty() ? options.save_path : options.output_dir;
+  return options.output_dir.empty() ? options.training.save_path : fs::path(options.output_dir);
 }
 
 train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartModel& model,
@@ -44,8 +44,10 @@ train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartMo
 // What a model takes that is evaluated beside its training.
 int64_t evaluation_bytes(const FinetuneOptions& options, const StartModel& model,
                          const models::BertHead& head) {
-  const inference::InferenceMemory memory = inference::inference_memory(
-      model.config, head, {.device = options.device}, engine::resolved_threads(options.threads));
+  const engine::CompileOptions& compile = options.training.step.compile;
+  const inference::InferenceMemory memory =
+      inference::inference_memory(model.config, head, {.device = compile.device},
+                                  engine::resolved_threads(compile.num_threads));
   return memory.weights_bytes + memory.batch_bytes;
 }
 
@@ -69,8 +71,9 @@ class FinetuneRuns {
   bool has_output() const { return finetuning_.phases.evaluation || finetuning_.phases.prediction; }
 
   void finish_named() {
-    const std::string& named =
-        options_.init_checkpoint.empty() ? options_.restore_dir : options_.init_checkpoint;
+    const train::TrainingOptions& training = options_.training;
+    const fs::path& named =
+        training.init_checkpoint.empty() ? training.restore_dir : training.init_checkpoint;
     if (named.empty()) {
       throw_user_error("there are no weights to score; give init_checkpoint, or train");
     }
@@ -83,10 +86,10 @@ class FinetuneRuns {
   void train_and_finish() {
     const std::shared_ptr<const data::Dataset> dataset = task_.training_data();
     std::vector<SeedScores> runs;
-    const int64_t first = options_.seed;
+    const uint32_t first = options_.training.step.seed;
     for (int64_t seed = first; seed < first + options_.num_seeds; ++seed) {
-      options_.seed = seed;
-      const fs::path folder = run_folder(options_, options_.save_path, seed);
+      options_.training.step.seed = static_cast<uint32_t>(seed);
+      const fs::path folder = run_folder(options_, options_.training.save_path, seed);
       const fs::path best = best_checkpoint(folder, train(dataset, folder));
       runs.push_back({seed, finish(best, run_folder(options_, output_folder(options_), seed))});
     }
@@ -102,12 +105,13 @@ class FinetuneRuns {
 
   // Of several seeds, those that have begun go on.
   fs::path folder_to_resume() const {
-    if (options_.restore_dir.empty()) return {};
-    const fs::path folder = run_folder(options_, options_.restore_dir, options_.seed);
+    const train::TrainingOptions& training = options_.training;
+    if (training.restore_dir.empty()) return {};
+    const fs::path folder = run_folder(options_, training.restore_dir, training.step.seed);
     if (options_.num_seeds == 1 || !train::checkpoint_steps(folder).empty()) return folder;
+    const fs::path& start = training.init_checkpoint;
     fmt::print(stderr, "{} has no checkpoint: seed {} starts from {}\n", folder.string(),
-               options_.seed,
-               options_.init_checkpoint.empty() ? "random weights" : options_.init_checkpoint);
+               training.step.seed, start.empty() ? "random weights" : start.string());
     return {};
   }
 
@@ -144,18 +148,19 @@ class FinetuneRuns {
       return task_.finish(client, folder);
     } catch (const InferenceStopped&) {
       fmt::print(stderr, "stopped on signal {} while scoring; go on with --restore-dir {}\n",
-                 platform::stop_signal(), options_.save_path);
+                 platform::stop_signal(), options_.training.save_path.string());
       throw EarlyExit{ExitCode::kSavedOnSignal};
     }
   }
 
-  inference::CompileOptions compile_options() const { return {.device = options_.device}; }
+  const engine::CompileOptions& machine() const { return options_.training.step.compile; }
+  inference::CompileOptions compile_options() const { return {.device = machine().device}; }
 
   void print_memory() const {
     MemoryForecast memory;
-    memory.add_inference(inference::inference_memory(finetuning_.model.config, task_.head(),
-                                                     compile_options(),
-                                                     engine::resolved_threads(options_.threads)));
+    memory.add_inference(
+        inference::inference_memory(finetuning_.model.config, task_.head(), compile_options(),
+                                    engine::resolved_threads(machine().num_threads)));
     fmt::print(stderr, "{}\n", memory.text());
   }
 
@@ -174,8 +179,7 @@ class FinetuneRuns {
         .path = path, .config = model.config, .head = task_.head(), .tokenizer = model.tokenizer};
   }
   inference::InferenceClient client_of(CompiledModel model) const {
-    return {std::make_shared<const CompiledModel>(std::move(model)),
-            static_cast<int>(options_.threads)};
+    return {std::make_shared<const CompiledModel>(std::move(model)), machine().num_threads};
   }
 
   const Finetuning& finetuning_;

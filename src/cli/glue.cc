@@ -1,5 +1,3 @@
-#include "cli/glue.h"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
 #include "cli/inference_display.h"
@@ -28,38 +27,18 @@ using tasks::GlueTask;
 struct GlueOptions : FinetuneOptions {
   std::string task_name;
   std::string data_dir;
-  double glue_dropout_prob = 0.1;
+  models::BertHead head{.kind = models::HeadKind::kSequenceClassification};
 };
 
-struct Command {
-  GlueOptions options;
-  OptionTable table;
-
-  Command() {
-    table.add({.name = "task_name",
-               .target = &options.task_name,
-               .help = "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX",
-               .group = "Task"});
-    table.add({.name = "data_dir",
-               .target = &options.data_dir,
-               .help = "Folder of the task's TSV files, or the one above it",
-               .group = "Task"});
-    add_finetune_options(table, options, "GLUE", "task_name says which of its tasks");
-    table.add({.name = "glue_dropout_prob",
-               .target = &options.glue_dropout_prob,
-               .help = "Dropout before the classifier",
-               .group = "Model",
-               .minimum = 0,
-               .maximum = 0.9999999});
-  }
-
-  void resolve() {
-    resolve_finetune_options(table, options);
-    if (options.task_name.empty()) throw_user_error("task_name is missing; see --help");
-    if (options.data_dir.empty())
-      throw_user_error("data_dir is missing; name the TSV files' folder");
-  }
-};
+void add_options(OptionTable& table, GlueOptions& o) {
+  table.begin_group("Task");
+  table.add("task_name", &o.task_name,
+            "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX");
+  table.add("data_dir", &o.data_dir, "Folder of the task's TSV files, or the one above it");
+  add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");
+  table.add("glue_dropout_prob", &o.head.classifier_dropout, "Dropout before the classifier",
+            {.minimum = 0, .maximum = 0.9999999});
+}
 
 // A file as samples, with its labels where it has them.
 struct Part {
@@ -83,9 +62,8 @@ class GlueFinetuneTask : public FinetuneTask {
         table_(table),
         task_(tasks::glue_task(options.task_name)),
         model_(start_model(options, table)),
-        head_{.kind = models::HeadKind::kSequenceClassification,
-              .classifier_dropout = options.glue_dropout_prob,
-              .task = std::string(task_.name)} {
+        head_(options.head) {
+    head_.task = task_.name;
     for (const std::string_view label : task_.labels) head_.labels.emplace_back(label);
     if (task_.is_regression()) head_.labels = {"score"};
   }
@@ -190,10 +168,10 @@ class GlueFinetuneTask : public FinetuneTask {
       fmt::print(stderr, "note: {}: {} lines that lack columns were left out, the first is {}\n",
                  path.string(), short_lines.size(), short_lines[0]);
     }
-    tasks::GlueFeatures features =
-        tasks::make_glue_features(examples, task, model_.tokenizer,
-                                  {.max_sequence_length = options_.seq_length,
-                                   .threads = engine::resolved_threads(options_.threads)});
+    tasks::GlueFeatures features = tasks::make_glue_features(
+        examples, task, model_.tokenizer,
+        {.max_sequence_length = options_.seq_length,
+         .threads = engine::resolved_threads(options_.training.step.compile.num_threads)});
     fmt::print(stderr, "{}: {} examples, {} cut to seq_length {}\n", path.string(), examples.size(),
                features.num_cut, options_.seq_length);
     std::vector<std::string_view> texts;
@@ -238,16 +216,17 @@ class GlueFinetuneTask : public FinetuneTask {
   std::vector<Part> parts_;  // what is scored, the task's own dev data first; what is predicted
 };
 
+void run(GlueOptions& options, OptionTable& table) {
+  settle_finetune_options(table, options);
+  if (options.task_name.empty()) throw_user_error("task_name is missing; see --help");
+  if (options.data_dir.empty()) throw_user_error("data_dir is missing; name the TSV files' folder");
+  GlueFinetuneTask(options, table).run();
+}
+
 }  // namespace
 
-void add_glue(Subcommand parent) {
-  Subcommand app = parent.add_subcommand("glue", "Fine-tune, score and predict a GLUE task");
-  const auto command = std::make_shared<Command>();
-  command->table.add_flags(app.app());
-  app.set_action([command] {
-    command->resolve();
-    GlueFinetuneTask(command->options, command->table).run();
-  });
+void add_glue(Subcommand program) {
+  program.add_command("glue", "Fine-tune, score and predict a GLUE task", add_options, run);
 }
 
 }  // namespace cloze::cli

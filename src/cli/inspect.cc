@@ -1,13 +1,11 @@
-#include "cli/inspect.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/commands.h"
 #include "formats/model_tensors.h"
 
 namespace cloze::cli {
@@ -57,17 +55,18 @@ void inspect(const std::string& path) {
   listing.print_rest(model.other_entries(), model.path().string());
 }
 
+void add_options(OptionTable& table, std::string& path) {
+  table.add("path", &path, "A model's folder or file, or a checkpoint's prefix",
+            {.is_required = true, .is_positional = true});
+}
+
 }  // namespace
 
-void add_inspect(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
-      "inspect",
-      "List the tensors of a model: safetensors or pytorch_model.bin, whole or in shards, or a "
-      "TensorFlow checkpoint");
-  const auto path = std::make_shared<std::string>();
-  command.add_option("path", *path, "A model's folder or file, or a checkpoint's prefix")
-      .required();
-  command.set_action([path] { inspect(*path); });
+void add_inspect(Subcommand program) {
+  program.add_command("inspect",
+                      "List the tensors of a model: safetensors or pytorch_model.bin, whole or in "
+                      "shards, or a TensorFlow checkpoint",
+                      add_options, inspect);
 }
 
 }  // namespace cloze::cli

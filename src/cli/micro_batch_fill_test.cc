@@ -58,7 +58,7 @@ TEST_P(MicroBatchFill, HardlyASlotStaysEmpty) {
   constexpr int64_t kSamples = 40'000;
   PretrainOptions options;
   options.seq_length = GetParam().seq_length;
-  options.max_predictions_per_seq = GetParam().max_predictions;
+  options.drawing.pairs.masking.max_predictions = GetParam().max_predictions;
   options.micro_batch_size = GetParam().micro_batch_size;
   options.global_batch_size = GetParam().global_batch_size;
   const BatchPlan plan = batch_plan(options);

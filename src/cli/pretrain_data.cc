@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "checkpoints/stored_tokenizer.h"
-#include "cli/data/tokens.h"
+#include "cli/data/creation_display.h"
 #include "cli/record_options.h"
 #include "cli/tokenizer_options.h"
 #include "data/generated_dataset.h"
@@ -26,34 +26,20 @@ namespace fs = std::filesystem;
 // The folder for stores of text that pretrain tokenises itself.
 fs::path store_folder(const PretrainOptions& options) {
   if (options.input_file.empty()) return options.train_file;
-  return options.token_store.empty() ? fs::path(options.save_path) / "tokens"
-                                     : fs::path(options.token_store);
+  return options.store.folder.empty() ? options.training.save_path / "tokens"
+                                      : options.store.folder;
 }
 
 void build_store(const PretrainOptions& options) {
-  if (options.vocab_file.empty()) {
+  if (options.tokenizer.vocabulary_file.empty()) {
     throw_user_error("input_file {} has to be tokenised; give vocab_file", options.input_file);
   }
-  const auto tokenizer = make_tokenizer({.vocabulary_file = options.vocab_file,
-                                         .profile = options.profile,
-                                         .do_lower_case = options.do_lower_case},
-                                        "hf");
-  const int threads = platform::available_threads();
-  const TextInputFlags input{.files = options.input_file,
-                             .format = options.input_format,
-                             .max_invalid_utf8 = options.max_invalid_utf8};
-  const data::TextSourceOptions source = input.source_options(threads);
-  build_with_display({.files = input.paths(),
-                      .format = source.format,
-                      .max_invalid_share = source.max_invalid_share,
-                      .folder = store_folder(options),
-                      .threads = threads},
-                     tokenizer);
-}
-
-data::NextSentence next_sentence_named(const std::string& name) {
-  if (name == "order") return data::NextSentence::kOrder;
-  return name == "none" ? data::NextSentence::kNone : data::NextSentence::kRandom;
+  const auto tokenizer = make_tokenizer(options.tokenizer, "hf");
+  data::TokenStoreOptions store = options.store;
+  store.files = platform::expand_paths(options.input_file);
+  store.folder = store_folder(options);
+  store.threads = platform::available_threads();
+  build_with_display(store, tokenizer);
 }
 
 // The most samples that are looked at to say how much of the data has no row.
@@ -80,17 +66,18 @@ std::shared_ptr<const data::Dataset> limited_to_rows(std::shared_ptr<const data:
 
 std::optional<std::string> missing_rows(const text::Vocabulary& vocabulary,
                                         const std::string& source, const PretrainOptions& options) {
-  return text::missing_rows(vocabulary, options.model.vocab_size, source);
+  return text::missing_rows(vocabulary, options.model().vocab_size, source);
 }
 
 void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions& options) {
-  if (options.vocab_file.empty()) return;
-  if (checkpoints::load_vocabulary(options.vocab_file).to_text() == store.vocabulary().to_text())
+  if (options.tokenizer.vocabulary_file.empty()) return;
+  if (checkpoints::load_vocabulary(options.tokenizer.vocabulary_file).to_text() ==
+      store.vocabulary().to_text())
     return;
   throw_user_error(
       "vocab_file {} is not the vocabulary of the token store {}; leave it out, or make the store "
       "again with cloze data tokens",
-      options.vocab_file, store.folder().string());
+      options.tokenizer.vocabulary_file, store.folder().string());
 }
 
 PretrainData open_store(const PretrainOptions& options) {
@@ -98,20 +85,15 @@ PretrainData open_store(const PretrainOptions& options) {
   auto store = std::make_shared<const data::TokenStore>(store_folder(options));
   check_same_vocabulary(*store, options);
   const auto missing = missing_rows(store->vocabulary(), store->folder().string(), options);
-  const data::RowLimit limit{.rows = options.model.vocab_size,
+  const data::RowLimit limit{.rows = options.model().vocab_size,
                              .unknown_id = store->vocabulary().unknown_id()};
   const data::TokenStoreManifest manifest = store->manifest();
   PretrainData opened{.tokens = store->vocabulary().tokens(),
                       .tokenizer = manifest.rules.tokenizer};
-  const auto drawn = std::make_shared<data::TokenStoreDataset>(
-      std::move(store),
-      data::DrawingOptions{.pairs = {.short_sequence_probability = options.short_seq_prob,
-                                     .next_sentence = next_sentence_named(options.next_sentence),
-                                     .masking = {.sequence_length = options.seq_length,
-                                                 .max_predictions = options.max_predictions_per_seq,
-                                                 .probability = options.mlm_prob,
-                                                 .whole_words = options.do_whole_word_mask}},
-                           .seed = static_cast<uint64_t>(options.seed)});
+  data::DrawingOptions drawing = options.drawing;
+  drawing.pairs.masking.sequence_length = options.seq_length;
+  drawing.seed = options.training.step.seed;
+  const auto drawn = std::make_shared<data::TokenStoreDataset>(std::move(store), drawing);
   fmt::print(stderr, "{} documents, {:.1f} million tokens, {} samples an epoch\n",
              manifest.documents, static_cast<double>(manifest.tokens) / 1e6, drawn->size());
   print_pair_notice(drawn->pairs_inside_a_sentence(),
@@ -125,23 +107,22 @@ PretrainData open_store(const PretrainOptions& options) {
 std::shared_ptr<const data::Dataset> open_generated(const PretrainOptions& options) {
   return std::make_shared<data::GeneratedDataset>(
       data::GeneratedOptions{.sequence_length = options.seq_length,
-                             .max_predictions = options.max_predictions_per_seq,
-                             .vocabulary_size = options.model.vocab_size,
-                             .seed = static_cast<uint64_t>(options.seed)});
+                             .max_predictions = options.max_predictions(),
+                             .vocabulary_size = options.model().vocab_size,
+                             .seed = options.training.step.seed});
 }
 
 std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options) {
-  const data::RecordShape shape{
-      .sequence_length = options.seq_length,
-      .max_predictions = options.max_predictions_per_seq,
-      .vocabulary_size = text::max_ids(options.model.vocab_size),
-      .static_mask = options.static_mask ? std::optional<bool>(true) : std::nullopt};
-  auto records = std::make_shared<data::RecordDataset>(
-      platform::expand_paths(options.train_file),
-      data::RecordDatasetOptions{
-          .shape = shape, .threads = platform::available_threads(), .skip_bad = options.skip_bad});
+  data::RecordDatasetOptions reading = options.records;
+  reading.shape = {.sequence_length = options.seq_length,
+                   .max_predictions = options.max_predictions(),
+                   .vocabulary_size = text::max_ids(options.model().vocab_size)};
+  if (options.static_mask) reading.shape.static_mask = true;
+  reading.threads = platform::available_threads();
+  auto records =
+      std::make_shared<data::RecordDataset>(platform::expand_paths(options.train_file), reading);
   print_defects(records->skipped());
-  if (options.skip_bad) {
+  if (reading.skip_bad) {
     fmt::print(stderr, "{} samples; {} bad records left out\n", records->size(),
                records->skipped().size());
   }
@@ -149,12 +130,12 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
 }
 
 std::optional<text::Vocabulary> named_vocabulary(const PretrainOptions& options) {
-  if (options.vocab_file.empty()) return std::nullopt;
-  auto vocabulary = checkpoints::load_vocabulary(options.vocab_file);
-  if (options.do_lower_case && !vocabulary.likely_lower_cased()) {
+  if (options.tokenizer.vocabulary_file.empty()) return std::nullopt;
+  auto vocabulary = checkpoints::load_vocabulary(options.tokenizer.vocabulary_file);
+  if (options.tokenizer.do_lower_case && !vocabulary.likely_lower_cased()) {
     throw_user_error(
         "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
-        options.vocab_file);
+        options.tokenizer.vocabulary_file);
   }
   return vocabulary;
 }
@@ -162,10 +143,11 @@ std::optional<text::Vocabulary> named_vocabulary(const PretrainOptions& options)
 // Records and generated samples, which have no vocabulary of their own.
 PretrainData open_without_text(const PretrainOptions& options) {
   const auto vocabulary = named_vocabulary(options);
-  const auto missing = vocabulary
-                           ? missing_rows(*vocabulary, "vocab_file " + options.vocab_file, options)
-                           : std::nullopt;
-  PretrainData opened{.tokenizer = {.lower_case = options.do_lower_case}};
+  const auto missing =
+      vocabulary
+          ? missing_rows(*vocabulary, "vocab_file " + options.tokenizer.vocabulary_file, options)
+          : std::nullopt;
+  PretrainData opened{.tokenizer = {.lower_case = options.tokenizer.do_lower_case}};
   if (vocabulary) opened.tokens = vocabulary->tokens();
   if (options.generated_data) {
     opened.dataset = open_generated(options);
@@ -173,9 +155,9 @@ PretrainData open_without_text(const PretrainOptions& options) {
   }
   const int32_t unknown_id = vocabulary ? vocabulary->unknown_id() : kPublishedUnknownId;
   opened.dataset = open_records(options);
-  if (unknown_id < options.model.vocab_size) {
+  if (unknown_id < options.model().vocab_size) {
     opened.dataset = limited_to_rows(opened.dataset,
-                                     {.rows = options.model.vocab_size, .unknown_id = unknown_id},
+                                     {.rows = options.model().vocab_size, .unknown_id = unknown_id},
                                      missing.value_or(""));
   }
   return opened;

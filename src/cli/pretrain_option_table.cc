@@ -1,117 +1,63 @@
-#include "cli/pretrain_options.h"
-
 #include "cli/options/foreign_pretrain_options.h"
 #include "cli/options/graphcore_form.h"
+#include "cli/pretrain_options.h"
 
 namespace cloze::cli {
 namespace {
 
-void add_data_options(OptionTable& table, PretrainOptions& o) {
-  const std::string group = "Data";
-  table.add({.name = "task",
-             .target = &o.task,
-             .help = "What is trained",
-             .group = group,
-             .choices = {"pretraining"}});
-  table.add({.name = "train_file",
-             .target = &o.train_file,
-             .help = "Records: comma list of files, folders, patterns; or a token store",
-             .group = group});
-  table.add({.name = "input_file",
-             .target = &o.input_file,
-             .help = "Text to train on instead, plain, .gz or .zst: comma list of files, folders, "
-                     "patterns; - is "
-                     "standard input",
-             .group = group});
-  table.add({.name = "input_format",
-             .target = &o.input_format,
-             .help = "Form of input_file",
-             .group = group,
-             .choices = {"sentences", "paragraphs", "jsonl", "wikiextractor", "wikipedia"}});
-  table.add({.name = "max_invalid_utf8",
-             .target = &o.max_invalid_utf8,
-             .help = "Refuse an input_file when more than this per cent of its bytes are not UTF-8",
-             .group = group,
-             .minimum = 0,
-             .maximum = 100});
-  table.add({.name = "token_store",
-             .target = &o.token_store,
-             .help = "Folder that keeps the tokens of input_file (save_path/tokens)",
-             .group = group});
-  table.add(
-      {.name = "vocab_file",
-       .target = &o.vocab_file,
-       .help = "vocab.txt or tokenizer.json of the records or for the text; goes into checkpoints",
-       .group = group});
-  table.add({.name = "profile",
-             .target = &o.profile,
-             .help = "Tokenizer rules for input_file (hf)",
-             .group = group,
-             .choices = {"", "hf", "google"}});
-  table.add({.name = "do_lower_case",
-             .target = &o.do_lower_case,
-             .help = "The vocabulary is uncased; goes into checkpoints",
-             .group = group});
-  table.add({.name = "generated_data",
-             .target = &o.generated_data,
-             .help = "Train on random samples instead of files",
-             .group = group});
-  table.add({.name = "static_mask",
-             .target = &o.static_mask,
-             .help = "The records were made with --remask",
-             .group = group});
-  table.add({.name = "skip_bad",
-             .target = &o.skip_bad,
-             .help = "Check all records first, and train without the bad ones",
-             .group = group});
-  table.add({.name = "max_predictions_per_seq",
-             .target = &o.max_predictions_per_seq,
-             .help = "Masked tokens of a record",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "duplicate_factor",
-             .target = &o.duplicate_factor,
-             .help = "How often each text stands in the records; used by epochs",
-             .group = group,
-             .minimum = 1});
+void add_text_options(OptionTable& table, PretrainOptions& o) {
+  table.add("input_file", &o.input_file,
+            "Text to train on instead, plain, .gz or .zst: comma list of files, folders, patterns; "
+            "- is standard input");
+  add_text_form(table, o.store.format, o.store.max_invalid_percent);
+  table.add("token_store", &o.store.folder,
+            "Folder that keeps the tokens of input_file (save_path/tokens)");
+  table.add("vocab_file", &o.tokenizer.vocabulary_file,
+            "vocab.txt or tokenizer.json of the records or for the text; goes into checkpoints");
+  table.add("profile", &o.tokenizer.profile, "Tokenizer rules for input_file (hf)",
+            {.choices = {"", "hf", "google"}});
+  table.add("do_lower_case", &o.tokenizer.do_lower_case,
+            "The vocabulary is uncased; goes into checkpoints");
 }
 
-void add_drawing_options(OptionTable& table, PretrainOptions& o) {
-  const std::string group = "Samples drawn from text";
-  table.add({.name = "mlm_prob",
-             .target = &o.mlm_prob,
-             .help = "Share of the tokens to predict",
-             .group = group,
-             .minimum = 0,
-             .maximum = 1});
-  table.add({.name = "short_seq_prob",
-             .target = &o.short_seq_prob,
-             .help = "Share of samples that are cut shorter",
-             .group = group,
-             .minimum = 0,
-             .maximum = 1});
-  table.add({.name = "do_whole_word_mask",
-             .target = &o.do_whole_word_mask,
-             .help = "Mask all pieces of a word, or none",
-             .group = group});
-  table.add({.name = "next_sentence",
-             .target = &o.next_sentence,
-             .help = "Second part: random half of the time (BERT), swapped half of the time "
-                     "(ALBERT), or none (only the MLM loss)",
-             .group = group,
-             .choices = {"random", "order", "none"}});
+void add_data_options(OptionTable& table, PretrainOptions& o) {
+  table.begin_group("Data");
+  table.add("task", &o.task, "What is trained", {.choices = {"pretraining"}});
+  table.add("train_file", &o.train_file,
+            "Records: comma list of files, folders, patterns; or a token store");
+  add_text_options(table, o);
+  table.add("generated_data", &o.generated_data, "Train on random samples instead of files");
+  table.add("static_mask", &o.static_mask, "The records were made with --remask");
+  table.add("skip_bad", &o.records.skip_bad,
+            "Check all records first, and train without the bad ones");
+  table.add("max_predictions_per_seq", &o.drawing.pairs.masking.max_predictions,
+            "Masked tokens of a record", {.minimum = 1});
+  table.add("duplicate_factor", &o.training.duplicate_factor,
+            "How often each text stands in the records; used by epochs", {.minimum = 1});
+}
+
+void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
+  const std::vector<std::string> next_sentences{"random", "order", "none"};
+  const OptionRules share{.minimum = 0, .maximum = 1};
+  table.begin_group("Samples drawn from text");
+  table.add("mlm_prob", &o.masking.probability, "Share of the tokens to predict", share);
+  table.add("short_seq_prob", &o.short_sequence_probability,
+            "Share of samples that are cut shorter", share);
+  table.add("do_whole_word_mask", &o.masking.whole_words, "Mask all pieces of a word, or none");
+  table.add("next_sentence", enumerated(o.next_sentence, next_sentences),
+            "Second part: random half of the time (BERT), swapped half of the time (ALBERT), or "
+            "none (only the MLM loss)",
+            {.choices = next_sentences});
 }
 
 }  // namespace
 
-OptionTable pretrain_option_table(PretrainOptions& options) {
-  OptionTable table;
+void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
   add_data_options(table, options);
-  add_drawing_options(table, options);
+  add_drawing_options(table, options.drawing.pairs);
   add_run_options(table, options, "Longest sequence of the records");
   for (ForeignOption& option : foreign_pretrain_options()) table.add_foreign(std::move(option));
   table.set_file_form(graphcore_form());
-  return table;
 }
 
 }  // namespace cloze::cli

@@ -22,9 +22,9 @@ void validate_data(const PretrainOptions& o) {
     throw_user_error("epochs is {}, but generated_data has no end; give num_train_steps",
                      *o.epochs);
   }
-  if (o.max_predictions_per_seq > o.seq_length) {
+  if (o.max_predictions() > o.seq_length) {
     throw_user_error("max_predictions_per_seq {} is over seq_length {}; lower it",
-                     o.max_predictions_per_seq, o.seq_length);
+                     o.max_predictions(), o.seq_length);
   }
 }
 
@@ -50,7 +50,7 @@ int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan) {
   const int64_t full_sequences = std::max<int64_t>(plan.tokens / options.seq_length, 1);
   // No sequence has more than max_predictions_per_seq, but short ones have more per token: a
   // quarter is left for them.
-  return options.max_predictions_per_seq * std::min(4 * plan.sequences, 5 * full_sequences) / 4;
+  return options.max_predictions() * std::min(4 * plan.sequences, 5 * full_sequences) / 4;
 }
 
 }  // namespace cloze::cli

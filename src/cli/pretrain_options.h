@@ -7,36 +7,29 @@
 
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
-#include "data/corpus/text_source.h"
+#include "cli/tokenizer_options.h"
+#include "data/records/record_dataset.h"
+#include "data/token_store/build_token_store.h"
+#include "data/token_store/token_store_dataset.h"
 
 namespace cloze::cli {
 
 struct PretrainOptions : RunOptions {
-  // Data
   std::string task = "pretraining";
   std::string train_file;  // comma list of record files, folders, patterns; or a token store
   std::string input_file;  // text to train on instead: comma list of files, folders, patterns
-  std::string input_format = "sentences";
-  double max_invalid_utf8 = 100 * data::kMaxInvalidShare;  // in per cent of the bytes
-  std::string token_store;  // where the tokens of input_file are kept; empty: save_path/tokens
-  std::string vocab_file;   // written into checkpoints; empty: they have no tokenizer
-  std::string profile;      // of the tokenizer; empty: hf
-  bool do_lower_case = true;
+  data::TokenStoreOptions store;                    // of input_file; no folder: save_path/tokens
+  TokenizerFlags tokenizer{.do_lower_case = true};  // no vocabulary: checkpoints have none
   bool generated_data = false;
   bool static_mask = false;
-  bool skip_bad = false;
-  int64_t max_predictions_per_seq = 20;
-  int64_t duplicate_factor = 1;
+  data::RecordDatasetOptions records;
+  data::DrawingOptions drawing;  // of samples from text; the number of predictions is any data's
 
-  // Samples drawn from text
-  double mlm_prob = 0.15;
-  double short_seq_prob = 0.1;
-  bool do_whole_word_mask = false;
-  std::string next_sentence = "random";
+  int64_t max_predictions() const { return drawing.pairs.masking.max_predictions; }
 };
 
-// The table of all options, with those of other systems; it writes into `options`.
-OptionTable pretrain_option_table(PretrainOptions& options);
+// The table of all options, with those of other systems.
+void add_pretrain_options(OptionTable& table, PretrainOptions& options);
 
 // Where two options set the same thing (those of RunOptions, or the data) and only one of them
 // comes from the command line, the other one is dropped: the command line outranks the file.

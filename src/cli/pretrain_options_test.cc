@@ -21,7 +21,8 @@ struct Parsed {
 
 Parsed parse(Arguments arguments) {
   Parsed parsed;
-  OptionTable table = pretrain_option_table(parsed.options);
+  OptionTable table;
+  add_pretrain_options(table, parsed.options);
   CLI::App command("", "pretrain");
   table.add_flags(command);
   std::reverse(arguments.begin(), arguments.end());
@@ -103,7 +104,8 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   platform::write_file_atomically(
       path, R"({"train_file": "x", "gradient_accumulation_count": 12, "num_train_steps": 9})");
   PretrainOptions options;
-  OptionTable table = pretrain_option_table(options);
+  OptionTable table;
+  add_pretrain_options(table, options);
   CLI::App command;
   table.add_flags(command);
   command.parse("--config " + path + " --global-batch-size 256 --generated-data");
@@ -189,19 +191,58 @@ TEST(PretrainOptions, StepsFromEpochs) {
   EXPECT_EQ(training_steps(options, 100, kCopies), 7);
 }
 
-TEST(PretrainOptions, ClippingFollowsTheOptimiser) {
-  EXPECT_EQ(clipping_norm({}), 0.0);
-  EXPECT_EQ(clipping_norm({.use_mpclip = true}), 1.0);
-  EXPECT_EQ(clipping_norm({.optimizer = "adamw"}), 1.0);
-  EXPECT_EQ(clipping_norm({.optimizer = "adamw", .max_grad_norm = 0.0}), 0.0);
+// Values go straight into what the rooms below take.
+TEST(PretrainOptions, AreBoundToTheStructsThatUseThem) {
+  const Parsed parsed = parse({"--generated-data",
+                               "--num-train-steps",
+                               "1",
+                               "--optimizer",
+                               "adamw",
+                               "--beta1",
+                               "0.8",
+                               "--max-grad-norm",
+                               "0",
+                               "--seed",
+                               "7",
+                               "--steps-per-ckpts",
+                               "9",
+                               "--save-path",
+                               "x",
+                               "--threads",
+                               "2",
+                               "--mlm-prob",
+                               "0.2",
+                               "--next-sentence",
+                               "order",
+                               "--input-format",
+                               "jsonl",
+                               "--hidden-size",
+                               "24",
+                               "--max-invalid-utf8",
+                               "3"});
+  const train::TrainingOptions& training = parsed.options.training;
+  EXPECT_EQ(training.step.optimizer.name, "adamw");
+  EXPECT_EQ(training.step.optimizer.beta1, 0.8);
+  EXPECT_EQ(training.step.optimizer.clipping_norm(), 0.0);
+  EXPECT_EQ(training.step.seed, 7u);
+  EXPECT_EQ(training.steps_per_checkpoint, 9);
+  EXPECT_EQ(training.save_path, "x");
+  EXPECT_EQ(training.step.compile.num_threads, 2);
+  EXPECT_EQ(training.step.model.hidden_size, 24);
+  EXPECT_EQ(parsed.options.drawing.pairs.masking.probability, 0.2);
+  EXPECT_EQ(parsed.options.drawing.pairs.next_sentence, data::NextSentence::kOrder);
+  EXPECT_EQ(parsed.options.store.format, data::TextFormat::kJsonLines);
+  EXPECT_EQ(parsed.options.store.max_invalid_percent, 3);
 }
 
 TEST(PretrainOptions, Precision) {
-  EXPECT_EQ(compute_dtype({}), DType::kF32);
-  for (const char* bf16 : {"16", "bf16"}) {
-    EXPECT_EQ(compute_dtype({.precision = bf16}), DType::kBF16) << bf16;
-  }
-  EXPECT_EQ(compute_dtype({.precision = "32"}), DType::kF32);
+  const auto dtype = [](const char* precision) {
+    return parse({"--generated-data", "--num-train-steps", "1", "--precision", precision})
+        .options.training.step.compute_dtype;
+  };
+  EXPECT_EQ(PretrainOptions().training.step.compute_dtype, DType::kF32);
+  for (const char* bf16 : {"16", "bf16"}) EXPECT_EQ(dtype(bf16), DType::kBF16) << bf16;
+  for (const char* f32 : {"32", "f32"}) EXPECT_EQ(dtype(f32), DType::kF32) << f32;
 }
 
 TEST(PretrainOptions, TheShippedConfigurationsAreAccepted) {

@@ -11,35 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/convert.h"
-#include "cli/data/convert.h"
-#include "cli/data/packing.h"
-#include "cli/data/records.h"
-#include "cli/data/sample.h"
-#include "cli/data/squad.h"
-#include "cli/data/stats.h"
-#include "cli/data/tokens.h"
-#include "cli/data/verify.h"
-#include "cli/data/vocabulary.h"
-#include "cli/data/wikipedia.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/glue.h"
-#include "cli/inference/answer.h"
-#include "cli/inference/classify.h"
-#include "cli/inference/compile.h"
-#include "cli/inference/fill.h"
-#include "cli/inference/latency.h"
-#include "cli/inference/serve.h"
-#include "cli/inspect.h"
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
 #include "cli/out_of_memory.h"
-#include "cli/pretrain.h"
-#include "cli/score.h"
-#include "cli/squad.h"
 #include "cli/standard_output.h"
-#include "cli/subcommand.h"
-#include "cli/tokenize.h"
 #include "cli/version.h"
 #include "platform/signals.h"
 
@@ -48,8 +25,7 @@ namespace {
 
 void add_commands(Subcommand program) {
   add_compile(program);
-  Subcommand data = program.add_subcommand("data", "Make training data");
-  data.require_subcommand();
+  Subcommand data = program.add_group("data", "Make training data");
   add_data_convert(data);
   add_data_packing(data);
   add_data_records(data);

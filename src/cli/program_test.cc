@@ -94,23 +94,43 @@ TEST(ProgramDeathTest, AnInstructionSetLimitsTheKernels) {
   EXPECT_EXIT(std::exit(plan_names_avx2()), testing::ExitedWithCode(0), "");
 }
 
-TEST(Program, AnInstructionSetThatTheMachineLacksIsAnError) {
-  for (const char* command : {"answer", "classify", "compile", "fill", "latency", "serve"}) {
+TEST(Program, EveryCommandThatComputesNamesTheInstructionSetsThereAre) {
+  for (const char* command : {"answer", "classify", "compile", "fill", "glue", "latency", "plan",
+                              "pretrain", "serve", "squad"}) {
+    std::vector<const char*> arguments{command, "--instruction-set", "avx9"};
+    if (std::string_view("answer classify compile fill serve").find(command) != std::string::npos) {
+      arguments.insert(arguments.end(), {"--init-checkpoint", "x"});
+    }
+    if (std::string_view("compile") == command) {
+      arguments.insert(arguments.end(), {"--output-file", "x"});
+    }
     testing::internal::CaptureStderr();
-    EXPECT_EQ(status_of({command, "--instruction-set", "avx9"}), ExitCode::kUsage) << command;
+    EXPECT_EQ(status_of(arguments), ExitCode::kUsage) << command;
     const std::string text = testing::internal::GetCapturedStderr();
-    EXPECT_NE(text.find("instruction set avx9 is not one of this machine; it has avx2"),
+    EXPECT_NE(text.find("instruction_set is \"avx9\"; choose one of auto, avx2, avx512, "
+                        "avx512_bf16, amx"),
               std::string::npos)
         << command << ": " << text;
   }
 }
 
-TEST(Program, CommandsThatTrainTakeAnInstructionSet) {
-  for (const char* command : {"glue", "plan", "pretrain", "squad"}) {
+// One spelling of mistakes for all commands.
+TEST(Program, ValuesThatAreWrongAreNamedWithTheirOptionAndWhatIsRight) {
+  const std::vector<std::pair<std::vector<const char*>, const char*>> mistakes = {
+      {{"data", "packing", "--algorithm", "best"},
+       "algorithm is \"best\"; choose one of spfhp, lpfhp, nnlshp"},
+      {{"latency", "--batch-size", "0"}, "batch_size is 0; it must be at least 1"},
+      {{"latency", "--batch-size=many"}, "batch_size is \"many\"; it must be a whole number"},
+      {{"data", "packing", "lengths.txt"},
+       "argument \"lengths.txt\" is not understood; options begin with --"},
+      {{"tokenize", "--vocab-file", "x", "--cased=maybe"},
+       "cased is \"maybe\"; it must be true or false"},
+      {{"data", "records"}, "--input-file is required"}};
+  for (const auto& [arguments, message] : mistakes) {
     testing::internal::CaptureStderr();
-    EXPECT_EQ(status_of({command, "--instruction-set", "avx9"}), ExitCode::kUsage) << command;
+    EXPECT_EQ(status_of(arguments), ExitCode::kUsage) << message;
     const std::string text = testing::internal::GetCapturedStderr();
-    EXPECT_NE(text.find("avx512_bf16"), std::string::npos) << command << ": " << text;
+    EXPECT_NE(text.find(message), std::string::npos) << text;
   }
 }
 

@@ -11,26 +11,24 @@
 
 namespace cloze::cli {
 
-void add_record_options(Subcommand& command, RecordFlags& flags) {
-  command
-      .add_option("--train-file", flags.train_files,
-                  "Record files: comma list, globs, folders; or a token store")
-      .required();
-  command.add_option("--seq-length", flags.shape.sequence_length,
-                     "Tokens in a record; others are refused");
-  command.add_option("--max-predictions-per-seq", flags.shape.max_predictions,
-                     "Prediction slots in a record; others are refused");
-  command.add_option("--vocab-size", flags.shape.vocabulary_size, "Bound of all ids");
+void add_record_options(OptionTable& table, std::string& train_files, data::RecordShape& shape) {
+  table.add("train_file", &train_files,
+            "Record files: comma list, globs, folders; or a token store", {.is_required = true});
+  table.add("seq_length", &shape.sequence_length, "Tokens in a record, others are refused; 0: any",
+            {.minimum = 0});
+  table.add("max_predictions_per_seq", &shape.max_predictions,
+            "Prediction slots in a record, others are refused; 0: any", {.minimum = 0});
+  table.add("vocab_size", &shape.vocabulary_size, "Bound of all ids; 0: any", {.minimum = 0});
 }
 
-std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const RecordFlags& flags) {
-  const data::RecordShape& shape = flags.shape;
+std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& token_store,
+                                                            const data::RecordShape& shape) {
   if (shape.sequence_length < 1 || shape.max_predictions < 1) {
     throw_user_error("samples are drawn from {}; give --seq-length and --max-predictions-per-seq",
-                     flags.train_files);
+                     token_store);
   }
   return std::make_unique<data::TokenStoreDataset>(
-      std::make_shared<const data::TokenStore>(flags.train_files),
+      std::make_shared<const data::TokenStore>(token_store),
       data::DrawingOptions{.pairs = {.masking = {.sequence_length = shape.sequence_length,
                                                  .max_predictions = shape.max_predictions}}});
 }
@@ -62,16 +60,6 @@ void print_defects(const std::vector<data::RecordDefect>& defects) {
     fmt::print(stderr, "{}\n", defects[i].text());
   }
   if (defects.size() > kShown) fmt::print(stderr, "... {} more\n", defects.size() - kShown);
-}
-
-std::vector<std::filesystem::path> split_path_list(std::string_view comma_list) {
-  std::vector<std::filesystem::path> paths;
-  while (!comma_list.empty()) {
-    const size_t comma = std::min(comma_list.find(','), comma_list.size());
-    if (comma > 0) paths.emplace_back(comma_list.substr(0, comma));
-    comma_list.remove_prefix(std::min(comma + 1, comma_list.size()));
-  }
-  return paths;
 }
 
 }  // namespace cloze::cli

@@ -1,13 +1,12 @@
 // The options of commands that read pre-training data: which files, and what to expect of them.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/subcommand.h"
+#include "cli/options/option_table.h"
 #include "data/dataset.h"
 #include "data/records/record_file.h"
 #include "data/statistics.h"
@@ -15,16 +14,13 @@
 
 namespace cloze::cli {
 
-struct RecordFlags {
-  std::string train_files;
-  data::RecordShape shape;
-};
-
-void add_record_options(Subcommand& command, RecordFlags& flags);
+// train_files: for platform::expand_paths(), or a token store.
+void add_record_options(OptionTable& table, std::string& train_files, data::RecordShape& shape);
 
 // Samples of a token store as cloze pretrain draws them when nothing else is said. UserError when
 // their sizes are not given.
-std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const RecordFlags& flags);
+std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& token_store,
+                                                            const data::RecordShape& shape);
 
 // Counts all samples, and shows on standard error how far that is.
 data::DatasetStatistics measure_with_display(const data::Dataset& dataset);
@@ -35,8 +31,5 @@ void print_pair_notice(double share, std::string_view what, std::string_view oth
 
 // Prints the first defects to standard error, and how many more there are.
 void print_defects(const std::vector<data::RecordDefect>& defects);
-
-// "a,b,c" as paths that need not exist.
-std::vector<std::filesystem::path> split_path_list(std::string_view comma_list);
 
 }  // namespace cloze::cli

@@ -49,12 +49,13 @@ nlohmann::json read_if_there(const fs::path& path) {
 }  // namespace
 
 void take_options_of_run(OptionTable& table, RunOptions& options) {
-  if (options.restore_dir.empty()) return;
-  const fs::path folder = options.restore_dir;
+  train::TrainingOptions& training = options.training;
+  if (training.restore_dir.empty()) return;
+  const fs::path folder = training.restore_dir;
   const fs::path run = train::checkpoint_steps(folder).empty() ? first_run_in(folder) : folder;
-  options.restore_from = train::find_checkpoint(run);
-  const fs::path& checkpoint = options.restore_from->path;
-  if (table.origin("save_path") == kDefaultOrigin) options.save_path = home_of(folder).string();
+  training.restore_from = train::find_checkpoint(run);
+  const fs::path& checkpoint = training.restore_from->path;
+  if (table.origin("save_path") == kDefaultOrigin) training.save_path = home_of(folder);
   const fs::path file = checkpoint / kStoredOptionsName;
   if (!fs::exists(file)) {
     fmt::print(stderr, "note: {} has no {}; options not given have defaults\n", checkpoint.string(),
@@ -66,8 +67,8 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
   const std::vector<std::string> changes =
       table.take_run({file.string(), values, read_if_there(checkpoint / kStoredOriginsName)});
   // A single run needs its start no more; of several, some may not have begun.
-  if (run != folder && options.init_checkpoint.empty()) {
-    options.init_checkpoint = values.value("init_checkpoint", "");
+  if (run != folder && training.init_checkpoint.empty()) {
+    training.init_checkpoint = values.value("init_checkpoint", "");
   }
   if (changes.empty()) return;
   fmt::print(stderr, "note: from here on {}\n", fmt::join(changes, ", "));

@@ -122,8 +122,9 @@ TEST_F(ResumedOptions, WhatIsNotGivenIsAsItWas) {
 TEST_F(ResumedOptions, TheCheckpointThatWasFoundIsTheOneToGoOnFrom) {
   ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
   PretrainOptions options;
-  OptionTable table = pretrain_option_table(options);
-  options.restore_dir = path("run");
+  OptionTable table;
+  add_pretrain_options(table, options);
+  options.training.restore_dir = path("run");
   take_options_of_run(table, options);
   const train::TrainingOptions run = training_options(options, 3);
   ASSERT_TRUE(run.restore_from);

@@ -26,15 +26,14 @@ int64_t product_rows(const PretrainOptions& options) {
 }
 
 engine::Session product_session(const PretrainOptions& options) {
-  const DType dtype = compute_dtype(options);
-  const models::BertConfig& model = options.model;
+  const DType dtype = options.training.step.compute_dtype;
+  const models::BertConfig& model = options.model();
   graph::Graph graph;
   const auto x = graph.add_input("x", {dtype, {product_rows(options), model.hidden_size}});
   const auto weight =
       graph.add_input("weight", {DType::kF32, {model.intermediate_size, model.hidden_size}});
   graph.mark_output(ops::linear(graph, {.x = x, .weight = weight}), "y");
-  engine::Session session(std::move(graph), {.device = options.device,
-                                             .num_threads = static_cast<int>(options.threads)});
+  engine::Session session(std::move(graph), options.training.step.compile);
   session.clear(plan::Arena::kInputs);
   return session;
 }
@@ -56,17 +55,17 @@ double training_flops(const PretrainOptions& options, int64_t sequences) {
   const auto count = static_cast<double>(sequences);
   const auto length = static_cast<double>(options.seq_length);
   return models::training_flops(
-      options.model, {.tokens = count * length,
-                      .squared_lengths = count * length * length,
-                      .predictions = count * static_cast<double>(options.max_predictions_per_seq)});
+      options.model(), {.tokens = count * length,
+                        .squared_lengths = count * length * length,
+                        .predictions = count * static_cast<double>(options.max_predictions())});
 }
 
 double product_rate(const PretrainOptions& options) {
   constexpr double kSeconds = 0.1;
   engine::Session session = product_session(options);
   const double flops = 2.0 * static_cast<double>(product_rows(options)) *
-                       static_cast<double>(options.model.hidden_size) *
-                       static_cast<double>(options.model.intermediate_size);
+                       static_cast<double>(options.model().hidden_size) *
+                       static_cast<double>(options.model().intermediate_size);
   double best = 0.0;
   const auto begin = Clock::now();
   do {
@@ -106,7 +105,7 @@ std::string describe_run(const PretrainOptions& options, double rate) {
         fmt::format("run {}, of which a million sequences\n",
                     options.epochs ? fmt::format("{} epochs", *options.epochs) : "of any length");
   }
-  const int threads = engine::resolved_threads(options.threads);
+  const int threads = engine::resolved_threads(options.training.step.compile.num_threads);
   text += fmt::format("time about {} on {} thread{}, {:.3g} sequences/s",
                       rough_duration(training_flops(options, sequences) / rate), threads,
                       threads == 1 ? "" : "s", rate / training_flops(options, 1));

@@ -9,13 +9,13 @@ namespace {
 
 PretrainOptions tiny() {
   PretrainOptions options;
-  options.model.hidden_size = 128;
-  options.model.num_hidden_layers = 2;
-  options.model.num_attention_heads = 2;
-  options.model.intermediate_size = 512;
+  options.model().hidden_size = 128;
+  options.model().num_hidden_layers = 2;
+  options.model().num_attention_heads = 2;
+  options.model().intermediate_size = 512;
   options.global_batch_size = 128;
   options.num_train_steps = 25000;
-  options.threads = 1;
+  options.training.step.compile.num_threads = 1;
   return options;
 }
 

@@ -6,8 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "checkpoints/hugging_face_config.h"
-#include "engine/instruction_set.h"
 
 namespace cloze::cli {
 namespace {
@@ -33,7 +31,7 @@ void validate_lengths(const RunOptions& o) {
     throw_user_error("tokens_per_micro_batch {} holds no sequence of seq_length {}; raise it",
                      *o.tokens_per_micro_batch, o.seq_length);
   }
-  if (o.save_path.empty()) throw_user_error("save_path is empty; name a folder");
+  if (o.training.save_path.empty()) throw_user_error("save_path is empty; name a folder");
 }
 
 // A whole number of sequences of seq_length.
@@ -64,45 +62,39 @@ void settle_rivals(RunOptions& options, const OptionTable& table) {
   keep_higher_rank(table, "global_batch_size", options.global_batch_size,
                    "gradient_accumulation_count", options.gradient_accumulation_count);
   keep_higher_rank(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
-  keep_higher_rank(table, "init_checkpoint", options.init_checkpoint, "restore_dir",
-                   options.restore_dir);
-}
-
-std::string device_help() {
-  return "What computes: cpu; for tests reference (scalar kernels), walled (the host may not touch "
-         "its memory) and null (computes nothing)";
-}
-
-void limit_instruction_set(const RunOptions& options) {
-  if (options.instruction_set != "auto") engine::limit_instruction_set(options.instruction_set);
+  keep_higher_rank(table, "init_checkpoint", options.training.init_checkpoint, "restore_dir",
+                   options.training.restore_dir);
 }
 
 void validate(RunOptions& options) {
   validate_steps(options);
   validate_lengths(options);
-  if (options.use_nvlamb && options.optimizer != "lamb") {
+  const optim::OptimizerOptions& optimizer = options.training.step.optimizer;
+  if (optimizer.use_nvlamb && optimizer.name != "lamb") {
     throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",
-                     options.optimizer);
+                     optimizer.name);
   }
   // Errors of the schedule need not wait until the data has been counted.
   learning_rate_schedule(options, options.num_train_steps.value_or(INT32_MAX));
 }
 
 void validate_start(const RunOptions& options) {
-  if (options.init_checkpoint.empty() || options.restore_dir.empty()) return;
+  const std::filesystem::path& start = options.training.init_checkpoint;
+  const std::filesystem::path& restored = options.training.restore_dir;
+  if (start.empty() || restored.empty()) return;
   throw_user_error("init_checkpoint {} and restore_dir {} both give the weights; give one",
-                   options.init_checkpoint, options.restore_dir);
+                   start.string(), restored.string());
 }
 
 void validate_model(RunOptions& options) {
-  options.model.validate();
+  options.model().validate();
   validate_positions(options, "raise the latter");
 }
 
 void validate_positions(const RunOptions& options, const char* advice) {
-  if (options.seq_length <= options.model.max_position_embeddings) return;
+  if (options.seq_length <= options.model().max_position_embeddings) return;
   throw_user_error("seq_length {} is over max_position_embeddings {}; {}", options.seq_length,
-                   options.model.max_position_embeddings, advice);
+                   options.model().max_position_embeddings, advice);
 }
 
 BatchPlan batch_plan(const RunOptions& options) {
@@ -139,14 +131,10 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
 
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0) return {};  // nothing will be trained: any schedule fits
-  optim::Schedule schedule{
-      .name = options.lr_schedule,
-      .base_learning_rate = options.base_learning_rate,
-      .warmup_steps = std::min(optim::warmup_steps(options.lr_schedule, options.warmup, num_steps),
-                               static_cast<double>(num_steps)),
-      .total_steps = num_steps,
-      .powers = options.lr_power,
-  };
+  optim::Schedule schedule = options.training.schedule;
+  schedule.warmup_steps = std::min(optim::warmup_steps(schedule.name, options.warmup, num_steps),
+                                   static_cast<double>(num_steps));
+  schedule.total_steps = num_steps;
   schedule.validate();
   return schedule;
 }
@@ -155,27 +143,6 @@ std::string warmup_note(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0 || options.warmup <= static_cast<double>(num_steps)) return "";
   return fmt::format("warmup is {} steps, the run has {}: it is shortened to those", options.warmup,
                      num_steps);
-}
-
-DType compute_dtype(const RunOptions& options) {
-  const bool is_half = options.precision == "bf16" || options.precision == "16";
-  return is_half ? DType::kBF16 : DType::kF32;
-}
-
-double clipping_norm(const RunOptions& options) {
-  if (options.max_grad_norm) return *options.max_grad_norm;
-  if (options.use_mpclip || options.use_nvlamb) return 1.0;
-  return optim::optimizer_named(options.optimizer).default_max_gradient_norm;
-}
-
-optim::OptimizerOptions optimizer_options(const RunOptions& options) {
-  return {.name = options.optimizer,
-          .beta1 = options.beta1,
-          .beta2 = options.beta2,
-          .epsilon = options.epsilon,
-          .weight_decay_rate = options.weight_decay_rate,
-          .use_debiasing = options.use_debiasing,
-          .max_gradient_norm = clipping_norm(options)};
 }
 
 }  // namespace cloze::cli

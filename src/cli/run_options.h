@@ -5,22 +5,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/dtype.h"
+#include "cli/options/machine_options.h"
 #include "cli/options/option_table.h"
 #include "models/bert_config.h"
-#include "optim/optimizer.h"
 #include "optim/schedule.h"
-#include "train/checkpoint.h"
+#include "train/training.h"
 
 namespace cloze::cli {
 
 struct RunOptions {
-  // Data
+  // What the options give straight to the run. training_options() adds what follows from them.
+  train::TrainingOptions training;
   int64_t seq_length = 128;
-  int64_t loader_threads = 1;
-  int64_t loader_memory = 256;  // MiB
 
   // Batches and steps
   int64_t micro_batch_size = 32;
@@ -30,50 +27,15 @@ struct RunOptions {
   std::optional<int64_t> tokens_per_micro_batch;
   std::optional<int64_t> num_train_steps;
   std::optional<double> epochs;
+  double warmup = 0.1;  // steps, or a share of all
   bool compile_only = false;
 
-  // Optimiser
-  std::string optimizer = "lamb";
-  double base_learning_rate = 2e-5;
-  double warmup = 0.1;
-  std::string lr_schedule = "polynomial_decay";
-  std::vector<double> lr_power = {1.0};
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-6;
-  double weight_decay_rate = 0.0;
-  bool use_debiasing = false;
-  bool use_nvlamb = false;
-  bool use_mpclip = false;
-  std::optional<double> max_grad_norm;
-
-  // Execution
-  std::string precision = "f32";
-  bool recompute = false;
-  int64_t threads = 0;  // 0: all the process may use
-  std::string device = "cpu";
-  std::string instruction_set = "auto";
-  int64_t seed = 1234;
-
-  // Output
-  std::string save_path = "checkpoints";
-  std::string init_checkpoint;
-  std::string restore_dir;
-  // The checkpoint in restore_dir, no option: take_options_of_run() finds it. Of several seeds'
-  // runs it is the first one's.
-  std::optional<train::FoundCheckpoint> restore_from;
-  int64_t steps_per_ckpts = 256;
-  int64_t max_to_keep = 5;
-  int64_t steps_per_logs = 1;
+  std::string instruction_set = kAnyInstructionSet;
   std::string progress_bar = "auto";
 
-  models::BertConfig model;
+  models::BertConfig& model() { return training.step.model; }
+  const models::BertConfig& model() const { return training.step.model; }
 };
-
-inline constexpr const char* kInstructionSetHelp =
-    "Use no more of the processor than this: avx2, avx512, avx512_bf16 or amx";
-
-std::string device_help();
 
 // Adds all of them to a command's table; `seq_length_help` says whose length it is.
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help);
@@ -95,9 +57,6 @@ void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const 
   if (rank_of_a > rank_of_b) b = B();
   if (rank_of_b > rank_of_a) a = A();
 }
-
-// Before anything is computed. UserError for an instruction set that the machine lacks.
-void limit_instruction_set(const RunOptions& options);
 
 // Check what one option cannot say alone. UserError that names the options and their values.
 void validate(RunOptions& options);
@@ -129,9 +88,5 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
 // for a few steps; warmup_note() says so, and is empty otherwise.
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps);
 std::string warmup_note(const RunOptions& options, int64_t num_steps);
-DType compute_dtype(const RunOptions& options);
-// Global norm to clip at, 0 for none: max_grad_norm; else 1 with AdamW, use_mpclip or use_nvlamb.
-double clipping_norm(const RunOptions& options);
-optim::OptimizerOptions optimizer_options(const RunOptions& options);
 
 }  // namespace cloze::cli

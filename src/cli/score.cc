@@ -1,14 +1,12 @@
-#include "cli/score.h"
-
 #include <fmt/core.h>
 
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "tasks/glue/glue_data.h"
 #include "tasks/glue/glue_score.h"
 #include "tasks/squad/squad_score.h"
@@ -71,38 +69,33 @@ void score_glue(const GlueOptions& options) {
   fmt::print("{}\n", tasks::glue_scores_json(task, predictions, labels));
 }
 
-void add_score_glue(Subcommand parent) {
-  Subcommand glue = parent.add_subcommand("glue", "The metrics of a GLUE task");
-  const auto options = std::make_shared<GlueOptions>();
-  glue.add_option("--task", options->task,
-                  "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX")
-      .required();
-  glue.add_option("--data", options->data, "The task's dev.tsv").required();
-  glue.add_option("--predictions", options->predictions,
-                  "Submission file: index and prediction, separated by a tab")
-      .required();
-  glue.set_action([options] { score_glue(*options); });
+void add_squad_options(OptionTable& table, SquadOptions& o) {
+  table.add("data", &o.data, "dev-v1.1.json or dev-v2.0.json", {.is_required = true});
+  table.add(
+      "predictions", &o.predictions,
+      "predictions.json: id to text, or to Graphcore's prediction_text and no_answer_probability",
+      {.is_required = true});
+  table.add("na_prob_file", &o.no_answer,
+            "2.0: null_odds.json or the like, id to probability of no answer");
+  table.add("na_prob_thresh", &o.threshold,
+            "2.0: above this probability the answer counts as empty (1)");
+}
+
+void add_glue_options(OptionTable& table, GlueOptions& o) {
+  table.add("task", &o.task, "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX",
+            {.is_required = true});
+  table.add("data", &o.data, "The task's dev.tsv", {.is_required = true});
+  table.add("predictions", &o.predictions,
+            "Submission file: index and prediction, separated by a tab", {.is_required = true});
 }
 
 }  // namespace
 
-void add_score(Subcommand parent) {
-  Subcommand score = parent.add_subcommand("score", "Official scores of prediction files");
-  score.require_subcommand();
-  Subcommand squad = score.add_subcommand("squad", "Exact match and F1 of SQuAD 1.1 and 2.0");
-  const auto options = std::make_shared<SquadOptions>();
-  squad.add_option("--data", options->data, "dev-v1.1.json or dev-v2.0.json").required();
-  squad
-      .add_option("--predictions", options->predictions,
-                  "predictions.json: id to text, or to Graphcore's prediction_text and "
-                  "no_answer_probability")
-      .required();
-  squad.add_option("--na-prob-file", options->no_answer,
-                   "2.0: null_odds.json or the like, id to probability of no answer");
-  squad.add_option("--na-prob-thresh", options->threshold,
-                   "2.0: above this probability the answer counts as empty (1)");
-  squad.set_action([options] { score_squad(*options); });
-  add_score_glue(score);
+void add_score(Subcommand program) {
+  Subcommand score = program.add_group("score", "Official scores of prediction files");
+  score.add_command("squad", "Exact match and F1 of SQuAD 1.1 and 2.0", add_squad_options,
+                    score_squad);
+  score.add_command("glue", "The metrics of a GLUE task", add_glue_options, score_glue);
 }
 
 }  // namespace cloze::cli

@@ -1,11 +1,10 @@
-#include "cli/squad.h"
-
 #include <fmt/core.h>
 
 #include <filesystem>
 #include <memory>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
 #include "cli/inference_display.h"
@@ -23,73 +22,39 @@ struct SquadOptions : FinetuneOptions {
   std::string train_file;
   std::string predict_file;
   bool version_2_with_negative = false;
-  int64_t doc_stride = 128;
-  int64_t max_query_length = 64;
-  std::string feature_style = "google";
+  tasks::SquadFeatureOptions features;
   tasks::SquadPredictionOptions prediction;
 
   SquadOptions() {
-    seq_length = 384;
+    seq_length = features.max_sequence_length;
     epochs = 2.0;
-    base_learning_rate = 3e-5;
+    training.schedule.base_learning_rate = 3e-5;
   }
 };
 
-void add_squad_options(OptionTable& table, SquadOptions& o) {
-  const std::string group = "Task";
-  table.add({.name = "train_file",
-             .target = &o.train_file,
-             .help = "train-v1.1.json, train-v2.0.json",
-             .group = group});
-  table.add({.name = "predict_file",
-             .target = &o.predict_file,
-             .help = "dev-v1.1.json, dev-v2.0.json: answered, and scored where it has answers",
-             .group = group});
-  table.add({.name = "version_2_with_negative",
-             .target = &o.version_2_with_negative,
-             .help = "SQuAD 2.0: there may be no answer",
-             .group = group});
-  table.add({.name = "doc_stride",
-             .target = &o.doc_stride,
-             .help = "Tokens from a window to the next",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "max_query_length",
-             .target = &o.max_query_length,
-             .help = "Tokens of the question, the rest is cut",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "feature_style",
-             .target = &o.feature_style,
-             .help = "Windows and labels as in run_squad.py or in transformers' run_qa.py",
-             .group = group,
-             .choices = {"google", "hf"}});
-  table.add({.name = "n_best_size",
-             .target = &o.prediction.n_best_size,
-             .help = "Answers kept for a question",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "max_answer_length",
-             .target = &o.prediction.max_answer_length,
-             .help = "Tokens of an answer",
-             .group = group,
-             .minimum = 1});
-  table.add({.name = "null_score_diff_threshold",
-             .target = &o.prediction.null_score_diff_threshold,
-             .help = "2.0: no answer where its score is better by more than this",
-             .group = group});
+void add_options(OptionTable& table, SquadOptions& o) {
+  const std::vector<std::string> styles{"google", "hf"};
+  table.begin_group("Task");
+  table.add("train_file", &o.train_file, "train-v1.1.json, train-v2.0.json");
+  table.add("predict_file", &o.predict_file,
+            "dev-v1.1.json, dev-v2.0.json: answered, and scored where it has answers");
+  table.add("version_2_with_negative", &o.version_2_with_negative,
+            "SQuAD 2.0: there may be no answer");
+  table.add("doc_stride", &o.features.document_stride, "Tokens from a window to the next",
+            {.minimum = 1});
+  table.add("max_query_length", &o.features.max_query_length,
+            "Tokens of the question, the rest is cut", {.minimum = 1});
+  table.add("feature_style", enumerated(o.features.style, styles),
+            "Windows and labels as in run_squad.py or in transformers' run_qa.py",
+            {.choices = styles});
+  table.add("n_best_size", &o.prediction.n_best_size, "Answers kept for a question",
+            {.minimum = 1});
+  table.add("max_answer_length", &o.prediction.max_answer_length, "Tokens of an answer",
+            {.minimum = 1});
+  table.add("null_score_diff_threshold", &o.prediction.null_score_diff_threshold,
+            "2.0: no answer where its score is better by more than this");
+  add_finetune_options(table, o, "SQuAD");
 }
-
-struct Command {
-  SquadOptions options;
-  OptionTable table;
-
-  Command() {
-    add_squad_options(table, options);
-    add_finetune_options(table, options, "SQuAD");
-  }
-  void resolve() { resolve_finetune_options(table, options); }
-};
 
 // Questions that are answered, and their windows.
 struct Questions {
@@ -164,8 +129,6 @@ class SquadTask : public FinetuneTask {
   }
 
  private:
-  int threads() const { return engine::resolved_threads(options_.threads); }
-
   Questions load(const std::string& path, bool with_labels) const {
     Questions questions{.data = tasks::read_squad(path)};
     if (questions.data.is_version_2 && !options_.version_2_with_negative) {
@@ -173,14 +136,11 @@ class SquadTask : public FinetuneTask {
                        path);
     }
     questions.data.is_version_2 = options_.version_2_with_negative;
-    questions.features =
-        tasks::make_squad_features(questions.data, model_.tokenizer,
-                                   {.max_sequence_length = options_.seq_length,
-                                    .document_stride = options_.doc_stride,
-                                    .max_query_length = options_.max_query_length,
-                                    .style = tasks::squad_style_from(options_.feature_style),
-                                    .with_labels = with_labels,
-                                    .threads = threads()});
+    tasks::SquadFeatureOptions options = options_.features;
+    options.max_sequence_length = options_.seq_length;
+    options.with_labels = with_labels;
+    options.threads = engine::resolved_threads(options_.training.step.compile.num_threads);
+    questions.features = tasks::make_squad_features(questions.data, model_.tokenizer, options);
     fmt::print(stderr, "{}: {} questions, {} features{}\n", path, questions.data.questions.size(),
                questions.features.windows.size(),
                with_labels ? fmt::format(", {} answers not where the file says",
@@ -218,16 +178,15 @@ class SquadTask : public FinetuneTask {
   Questions dev_;
 };
 
+void run(SquadOptions& options, OptionTable& table) {
+  settle_finetune_options(table, options);
+  SquadTask(options, table).run();
+}
+
 }  // namespace
 
-void add_squad(Subcommand parent) {
-  Subcommand app = parent.add_subcommand("squad", "Fine-tune on SQuAD, answer and score");
-  const auto command = std::make_shared<Command>();
-  command->table.add_flags(app.app());
-  app.set_action([command] {
-    command->resolve();
-    SquadTask(command->options, command->table).run();
-  });
+void add_squad(Subcommand program) {
+  program.add_command("squad", "Fine-tune on SQuAD, answer and score", add_options, run);
 }
 
 }  // namespace cloze::cli

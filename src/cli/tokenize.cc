@@ -1,27 +1,23 @@
-#include "cli/tokenize.h"
-
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <iostream>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "checkpoints/stored_tokenizer.h"
+#include "cli/commands.h"
 #include "cli/standard_output.h"
+#include "cli/tokenizer_options.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
 namespace {
 
-struct TokenizeOptions {
+struct Options {
   std::string vocab;
-  std::string profile = "hf";
   bool cased = false;
-  std::optional<bool> strip_accents;
-  bool tokenize_chinese_chars = true;
+  text::TokenizerOptions tokenizer;
   bool offsets = false;
 };
 
@@ -54,13 +50,10 @@ uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std:
   return num_invalid;
 }
 
-void tokenize(const TokenizeOptions& options) {
+void tokenize(Options& options) {
   constexpr size_t kFlushBytes = size_t{1} << 20;
-  const text::Tokenizer tokenizer(checkpoints::load_vocabulary(options.vocab),
-                                  {.profile = text::profile_from_name(options.profile),
-                                   .lower_case = !options.cased,
-                                   .strip_accents = options.strip_accents,
-                                   .tokenize_chinese_chars = options.tokenize_chinese_chars});
+  options.tokenizer.lower_case = !options.cased;
+  const text::Tokenizer tokenizer(checkpoints::load_vocabulary(options.vocab), options.tokenizer);
   std::ios::sync_with_stdio(false);
   std::vector<int32_t> ids;
   fmt::memory_buffer out;
@@ -76,27 +69,22 @@ void tokenize(const TokenizeOptions& options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("vocab_file", &o.vocab, "vocab.txt or tokenizer.json", {.is_required = true});
+  table.add("cased", &o.cased, "Keep capitals and accents");
+  table.add("strip_accents", &o.tokenizer.strip_accents,
+            "Strip accents, true or false; as --cased says if left out");
+  table.add("tokenize_chinese_chars", &o.tokenizer.tokenize_chinese_chars,
+            "Make every ideograph a word, true or false");
+  table.add(profile_option(o.tokenizer.profile));
+  table.add("offsets", &o.offsets, "Print id:begin-end, bytes of the line, end excluded");
+}
+
 }  // namespace
 
-void add_tokenize(Subcommand parent) {
-  const auto options = std::make_shared<TokenizeOptions>();
-  Subcommand command =
-      parent.add_subcommand("tokenize", "Print the token ids of each line of standard input");
-  command.add_option("--vocab-file", options->vocab, "vocab.txt or tokenizer.json").required();
-  command.add_flag("--cased", options->cased, "Keep capitals and accents");
-  command.add_option("--strip-accents", options->strip_accents,
-                     "Strip accents, true or false; as --cased says if left out");
-  command
-      .add_option("--tokenize-chinese-chars", options->tokenize_chinese_chars,
-                  "Make every ideograph a word, true or false")
-      .shows_default();
-  command
-      .add_option("--profile", options->profile,
-                  "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)")
-      .shows_default();
-  command.add_flag("--offsets", options->offsets,
-                   "Print id:begin-end, bytes of the line, end excluded");
-  command.set_action([options] { tokenize(*options); });
+void add_tokenize(Subcommand program) {
+  program.add_command("tokenize", "Print the token ids of each line of standard input", add_options,
+                      tokenize);
 }
 
 }  // namespace cloze::cli

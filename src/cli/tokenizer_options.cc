@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "checkpoints/stored_tokenizer.h"
-#include "platform/file.h"
 
 namespace cloze::cli {
 namespace {
@@ -27,42 +26,41 @@ void check_case(const text::Vocabulary& vocabulary, const TokenizerFlags& flags)
 
 }  // namespace
 
-std::vector<std::filesystem::path> TextInputFlags::paths() const {
-  return platform::expand_paths(files);
+void add_text_form(OptionTable& table, data::TextFormat& format, double& max_invalid_percent) {
+  table.add("input_format", named(format, data::text_format_from, data::text_format_name),
+            "Form of input_file: a sentence or a paragraph a line and a blank line between "
+            "documents, an object with a \"text\" a line, WikiExtractor's output, or a dump",
+            {.choices = {"sentences", "paragraphs", "jsonl", "wikiextractor", "wikipedia"}});
+  table.add("max_invalid_utf8", &max_invalid_percent,
+            "Refuse an input_file when more than this per cent of its bytes are not UTF-8",
+            {.minimum = 0, .maximum = 100});
 }
 
-data::TextSourceOptions TextInputFlags::source_options(int threads) const {
-  constexpr double kPercent = 100;
-  if (!(max_invalid_utf8 >= 0 && max_invalid_utf8 <= kPercent)) {
-    throw_user_error("--max-invalid-utf8 {} must be in [0, 100]", max_invalid_utf8);
-  }
-  return {.format = data::text_format_from(format),
-          .max_invalid_share = max_invalid_utf8 / kPercent,
-          .threads = threads};
+void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
+                    double& max_invalid_percent) {
+  table.add("input_file", &files,
+            "Text files, plain, .gz or .zst: comma list, globs, folders; - is standard input",
+            {.is_required = true});
+  add_text_form(table, format, max_invalid_percent);
 }
 
-void add_text_input(Subcommand& command, TextInputFlags& flags) {
-  command
-      .add_option("--input-file", flags.files,
-                  "Text files, plain, .gz or .zst: comma list, globs, folders; - is standard input")
-      .required();
-  command
-      .add_option("--input-format", flags.format,
-                  "sentences or paragraphs (one a line, blank line between documents), jsonl "
-                  "(objects with a \"text\"), wikiextractor, or wikipedia (a dump)")
-      .shows_default();
-  command
-      .add_option("--max-invalid-utf8", flags.max_invalid_utf8,
-                  "Refuse a file when more than this per cent of its bytes are not UTF-8")
-      .shows_default();
+void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags) {
+  table.add("vocab_file", &flags.vocabulary_file, "vocab.txt or tokenizer.json",
+            {.is_required = true});
+  table.add("do_lower_case", &flags.do_lower_case, "Lower-case, for uncased vocabularies");
+  table.add("profile", &flags.profile, "Tokenizer rules (hf; google with --google-compatible)",
+            {.choices = {"hf", "google"}});
 }
 
-void add_tokenizer_options(Subcommand& command, TokenizerFlags& flags) {
-  command.add_option("--vocab-file", flags.vocabulary_file, "vocab.txt or tokenizer.json")
-      .required();
-  command.add_flag("--do-lower-case", flags.do_lower_case, "Lower-case, for uncased vocabularies");
-  command.add_option("--profile", flags.profile,
-                     "Tokenizer rules: hf or google [hf; google with --google-compatible]");
+Option profile_option(text::Profile& profile) {
+  return {"profile",
+          named(profile, text::profile_from_name, text::profile_name),
+          "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)",
+          {.choices = {"hf", "google"}}};
+}
+
+Option threads_option(int& threads) {
+  return {"threads", &threads, "Threads; the output does not depend on it", {.minimum = 1}};
 }
 
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {

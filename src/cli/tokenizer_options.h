@@ -3,10 +3,9 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
-#include "cli/subcommand.h"
-#include "data/corpus/text_source.h"
+#include "cli/options/option_table.h"
+#include "data/corpus/corpus_text.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -17,17 +16,15 @@ struct TokenizerFlags {
   bool do_lower_case = false;
 };
 
-// Text to read, as data/corpus/text_source.h does.
-struct TextInputFlags {
-  std::string files;  // comma list, globs, folders, "-"
-  std::string format = "sentences";
-  double max_invalid_utf8 = 100 * data::kMaxInvalidShare;  // in per cent of the bytes
-  std::vector<std::filesystem::path> paths() const;
-  // UserError for a format that there is not, and a share outside [0, 100].
-  data::TextSourceOptions source_options(int threads) const;
-};
-void add_text_input(Subcommand& command, TextInputFlags& flags);
-void add_tokenizer_options(Subcommand& command, TokenizerFlags& flags);
+// --input-format and --max-invalid-utf8, into what data/corpus/text_source.h takes.
+void add_text_form(OptionTable& table, data::TextFormat& format, double& max_invalid_percent);
+// These and --input-file, for platform::expand_paths(); "-" is standard input.
+void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
+                    double& max_invalid_percent);
+void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags);
+// The rules of a tokenizer as the commands name them that have --cased.
+Option profile_option(text::Profile& profile);
+Option threads_option(int& threads);  // of work whose output does not depend on it
 
 // UserError when the vocabulary is of the other case.
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile);

@@ -34,27 +34,12 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
   const BatchPlan batch = batch_plan(options);
   const std::string warmup = warmup_note(options, num_steps);
   if (!warmup.empty()) fmt::print(stderr, "note: {}\n", warmup);
-  return {.step = {.model = options.model,
-                   .capacity = {.tokens = batch.tokens, .sequences = batch.sequences},
-                   .optimizer = optimizer_options(options),
-                   .compute_dtype = compute_dtype(options),
-                   .recompute = options.recompute,
-                   .seed = static_cast<uint32_t>(options.seed),
-                   .compile = {.device = options.device,
-                               .num_threads = static_cast<int>(options.threads)}},
-          .global_batch_size = batch.sequences_per_step,
-          .seed = static_cast<uint64_t>(options.seed),
-          .num_steps = num_steps,
-          .schedule = learning_rate_schedule(options, num_steps),
-          .save_path = options.save_path,
-          .init_checkpoint = options.init_checkpoint,
-          .restore_dir = options.restore_dir,
-          .restore_from = options.restore_from,
-          .steps_per_checkpoint = options.steps_per_ckpts,
-          .max_to_keep = options.max_to_keep,
-          .steps_per_log = options.steps_per_logs,
-          .loader_threads = options.loader_threads,
-          .loader_memory_bytes = options.loader_memory * (1 << 20)};
+  train::TrainingOptions training = options.training;
+  training.step.capacity = {.tokens = batch.tokens, .sequences = batch.sequences};
+  training.global_batch_size = batch.sequences_per_step;
+  training.num_steps = num_steps;
+  training.schedule = learning_rate_schedule(options, num_steps);
+  return training;
 }
 
 std::vector<train::TextFile> option_files(const OptionTable& table) {
@@ -72,8 +57,8 @@ MemoryForecast memory_beside_step(const RunOptions& options,
   memory.add("batches",
              data::most_bytes({.global_batch_size = batch_plan(options).sequences_per_step,
                                .capacity = capacity,
-                               .threads = options.loader_threads,
-                               .memory_bytes = options.loader_memory * (1 << 20)},
+                               .threads = options.training.loader_threads,
+                               .memory_bytes = options.training.loader_memory << 20},
                               options.seq_length));
   return memory;
 }
@@ -101,7 +86,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   fmt::print(stderr, "{}\n", memory.outcome());
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
     fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",
-               platform::stop_signal(), options.save_path);
+               platform::stop_signal(), options.training.save_path.string());
     throw EarlyExit{ExitCode::kSavedOnSignal};
   }
   return training.state();

@@ -12,7 +12,8 @@
 
 namespace cloze::cli {
 
-// What RunOptions say of a run; the head, the data and the tokenizer are the caller's.
+// What RunOptions say of a run of so many steps; the head, the data and the tokenizer are the
+// caller's.
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps);
 
 // What a checkpoint keeps of the command: kStoredOptionsName, which gives the same options again,

@@ -53,10 +53,10 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
 
 train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   PretrainData data = open_pretrain_data(options);
-  const int64_t copies = draws_samples(options) ? 1 : options.duplicate_factor;
+  const int64_t copies = draws_samples(options) ? 1 : options.training.duplicate_factor;
   train::TrainingOptions training =
       training_options(options, training_steps(options, data.dataset->size(), copies));
-  training.step = training_step_options(options);
+  training.step.capacity.predictions = prediction_room(options, batch_plan(options));
   training.dataset = data.dataset;
   training.duplicate_factor = copies;
   training.tokens = std::move(data.tokens);

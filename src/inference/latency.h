@@ -12,7 +12,7 @@
 namespace cloze::inference {
 
 struct LatencyOptions {
-  int num_clients = 1;
+  int num_clients = 2;
   int threads_per_client = 1;
   int64_t calls_per_client = 1000;
   int64_t warm_up_calls = 10;  // per client, not counted

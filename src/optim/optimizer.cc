@@ -27,10 +27,16 @@ std::any moment_attributes(const OptimizerOptions& options, const graph::Paramet
 // The seeds' mpadamw keeps f32 masters of half-precision weights, as every optimiser here does.
 const std::vector<Optimizer>& table() {
   static const std::vector<Optimizer> rows{
-      {.name = "lamb", .update = &ops::kLamb, .states = {"m", "v"},
+      {.name = "lamb",
+       .update = &ops::kLamb,
+       .states = {"m", "v"},
        .attributes = moment_attributes},
-      {.name = "adamw", .alias = "mpadamw", .update = &ops::kAdamW, .states = {"m", "v"},
-       .attributes = moment_attributes, .default_max_gradient_norm = 1.0},
+      {.name = "adamw",
+       .alias = "mpadamw",
+       .update = &ops::kAdamW,
+       .states = {"m", "v"},
+       .attributes = moment_attributes,
+       .default_max_gradient_norm = 1.0},
   };
   return rows;
 }
@@ -96,13 +102,19 @@ std::vector<std::string> optimizer_names() {
   return names;
 }
 
+double OptimizerOptions::clipping_norm() const {
+  if (max_gradient_norm) return *max_gradient_norm;
+  if (use_mpclip || use_nvlamb) return 1.0;
+  return optimizer_named(name).default_max_gradient_norm;
+}
+
 void add_optimizer(Graph& graph, const OptimizerOptions& options,
                    const std::vector<Value>& losses) {
   const Optimizer& optimizer = optimizer_named(options.name);
   const auto update = graph.phase_scope(graph::kUpdate);
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
   const UpdateInputs inputs{
-      .gradient_scale = add_gradient_scale(graph, gradients, losses, options.max_gradient_norm),
+      .gradient_scale = add_gradient_scale(graph, gradients, losses, options.clipping_norm()),
       .learning_rate = graph.add_input("learning_rate", graph::kScalar),
       .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
       .check = add_metric(graph, "update_check")};

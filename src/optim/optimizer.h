@@ -13,6 +13,7 @@
 #pragma once
 
 #include <any>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,9 +29,14 @@ struct OptimizerOptions {
   double beta2 = 0.999;
   double epsilon = 1e-6;
   double weight_decay_rate = 0.0;
-  bool use_debiasing = false;  // bias correction of the moments
-  // Clip the global norm here; 0: no clipping. NVLAMB is 1 with LAMB.
-  double max_gradient_norm = 0;
+  bool use_debiasing = false;               // bias correction of the moments
+  bool use_nvlamb = false;                  // divide gradients by max(their global norm, 1)
+  bool use_mpclip = false;                  // clip the global norm at 1
+  std::optional<double> max_gradient_norm;  // clip it here; 0: never
+
+  // What the global norm is clipped at; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb
+  // and use_mpclip; else as the table says of the optimiser.
+  double clipping_norm() const;
 };
 
 // A row of the table of optimisers: to add one, add its operator (ops/optimizer_update.h) and a

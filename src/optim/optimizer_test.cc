@@ -25,9 +25,8 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   Graph graph;
   for (const char* name : {"a.weight", "a.bias"}) {
     const bool is_bias = std::string_view(name) == "a.bias";
-    const auto parameter =
-        graph.add_parameter(name, {4}, graph::Init::zeros(),
-                            is_bias ? graph::kVectorTraits : graph::ParameterTraits{});
+    const auto parameter = graph.add_parameter(
+        name, {4}, graph::Init::zeros(), is_bias ? graph::kVectorTraits : graph::ParameterTraits{});
     graph.add_variable({.name = std::string("gradient.") + name,
                         .type = graph.type(parameter),
                         .role = VariableRole::kGradient,
@@ -53,6 +52,14 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   }
   EXPECT_EQ(updates, 2);
   EXPECT_EQ(graph.variables(VariableRole::kOptimizerState).size(), 4u);
+}
+
+TEST(Optimizer, ClipsAsItsOptionsOrItsTableSay) {
+  EXPECT_EQ(OptimizerOptions{}.clipping_norm(), 0.0);
+  EXPECT_EQ(OptimizerOptions{.use_mpclip = true}.clipping_norm(), 1.0);
+  EXPECT_EQ(OptimizerOptions{.use_nvlamb = true}.clipping_norm(), 1.0);
+  EXPECT_EQ(OptimizerOptions{.name = "adamw"}.clipping_norm(), 1.0);
+  EXPECT_EQ((OptimizerOptions{.name = "adamw", .max_gradient_norm = 0.0}.clipping_norm()), 0.0);
 }
 
 }  // namespace

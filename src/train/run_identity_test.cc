@@ -10,11 +10,10 @@ namespace cloze::train {
 namespace {
 
 TrainingOptions options() {
-  return {.step = {.model = {.vocab_size = 61}},
+  return {.step = {.model = {.vocab_size = 61}, .seed = 3},
           .dataset = std::make_shared<data::GeneratedDataset>(
               data::GeneratedOptions{.vocabulary_size = 61, .size = 50}),
-          .global_batch_size = 8,
-          .seed = 3};
+          .global_batch_size = 8};
 }
 
 std::string differences(const nlohmann::json& stored, const nlohmann::json& current) {
@@ -25,7 +24,7 @@ TEST(RunIdentityTest, NamesWhatDiffersWithBothValues) {
   TrainingOptions other = options();
   other.step.model.hidden_dropout_prob = 0.2;
   other.step.optimizer.name = "adamw";
-  other.seed = 5;
+  other.step.seed = 5;
   EXPECT_EQ(
       differences(run_identity(options()), run_identity(other)),
       "hidden_dropout_prob 0.1, this run has 0.2; optimizer \"lamb\", this run has \"adamw\"; "

@@ -72,9 +72,10 @@ void Training::start_fresh() {
         "choose another folder",
         options_.save_path.string(), steps.front(), options_.save_path.string());
   }
-  state_ = {
-      .total_steps = options_.num_steps, .seed = options_.seed, .identity = run_identity(options_)};
-  step_.session().initialize_parameters(options_.seed);
+  state_ = {.total_steps = options_.num_steps,
+            .seed = options_.step.seed,
+            .identity = run_identity(options_)};
+  step_.session().initialize_parameters(options_.step.seed);
   if (!options_.init_checkpoint.empty()) load_initial_parameters();
 }
 
@@ -241,10 +242,10 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
   data::Loader loader({.dataset = options_.dataset,
                        .global_batch_size = options_.global_batch_size,
                        .capacity = options_.step.capacity,
-                       .seed = options_.seed,
+                       .seed = options_.step.seed,
                        .first_step = state_.step,
                        .threads = options_.loader_threads,
-                       .memory_bytes = options_.loader_memory_bytes});
+                       .memory_bytes = options_.loader_memory << 20});
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();

@@ -33,12 +33,11 @@ struct TrainingOptions {
   std::shared_ptr<const data::Dataset> dataset;
   int64_t global_batch_size = 0;  // sequences in a step
   int64_t duplicate_factor = 1;   // copies of the text in the data; an epoch is one copy
-  uint64_t seed = 0;              // of initialisation, order of samples and dropout
   int64_t num_steps = 0;
   optim::Schedule schedule;
 
-  std::filesystem::path save_path;        // folder of checkpoint-STEP
-  std::filesystem::path init_checkpoint;  // start values; steps count from 0
+  std::filesystem::path save_path = "checkpoints";  // folder of checkpoint-STEP
+  std::filesystem::path init_checkpoint;            // start values; steps count from 0
   std::string fresh_prefix;  // tensors of init_checkpoint named so start afresh; empty: none
   std::filesystem::path restore_dir;            // resume from the newest checkpoint in it
   std::optional<FoundCheckpoint> restore_from;  // that, where it was found and checked before
@@ -55,7 +54,7 @@ struct TrainingOptions {
   std::vector<std::string> tokens;   // the vocabulary, written into checkpoints; may be empty
   text::TokenizerOptions tokenizer;  // of that vocabulary
   int64_t loader_threads = 1;
-  int64_t loader_memory_bytes = 256 << 20;
+  int64_t loader_memory = 256;        // MiB that steps made ready may take
   std::vector<TextFile> extra_files;  // written into checkpoints as they are
 };
 

@@ -27,7 +27,7 @@ struct TrainingStepOptions {
   optim::OptimizerOptions optimizer;
   DType compute_dtype = DType::kF32;  // kF32 or kBF16
   bool recompute = false;             // of activations: passes/recompute.h
-  uint32_t seed = 0;                  // of dropout
+  uint32_t seed = 1234;               // of start values, order of samples and dropout
   engine::CompileOptions compile;
 };
 

@@ -1,11 +1,9 @@
-#include "cli/data/convert.h"
-
 #include <fmt/core.h>
 
-#include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/record_options.h"
 #include "cli/work_display.h"
 #include "data/records/convert_records.h"
@@ -16,36 +14,31 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  RecordFlags input;
-  std::string output_files;
-  bool remask = false;
-  bool skip_bad = false;
+  std::string train_files;
+  data::ConvertOptions convert;
 };
 
-data::ConvertOptions convert_options(const Options& options) {
-  const data::RecordShape& shape = options.input.shape;
+void complete(data::ConvertOptions& convert) {
+  const data::RecordShape& shape = convert.shape;
   if (shape.sequence_length < 1 || shape.max_predictions < 1) {
     throw_user_error(
         "the sizes of the records are needed; give --seq-length and "
         "--max-predictions-per-seq");
   }
-  return {.shape = shape,
-          .output_files = split_path_list(options.output_files),
-          .layout = {.sequence_length = shape.sequence_length,
-                     .max_predictions = shape.max_predictions,
-                     .remask = options.remask},
-          .threads = platform::available_threads(),
-          .skip_bad = options.skip_bad};
+  convert.layout.sequence_length = shape.sequence_length;
+  convert.layout.max_predictions = shape.max_predictions;
+  convert.threads = platform::available_threads();
 }
 
-data::ConvertCounts convert_store(const data::ConvertOptions& convert, RecordFlags input,
+data::ConvertCounts convert_store(const std::string& token_store,
+                                  const data::ConvertOptions& convert,
                                   data::ConvertProgress& progress) {
+  data::RecordShape shape = convert.shape;
   if (convert.layout.remask) {
-    input.shape.sequence_length =
-        data::longest_with_slots({.sequence_length = input.shape.sequence_length,
-                                  .max_predictions = input.shape.max_predictions});
+    shape.sequence_length = data::longest_with_slots(
+        {.sequence_length = shape.sequence_length, .max_predictions = shape.max_predictions});
   }
-  const auto drawn = open_drawn_samples(input);
+  const auto drawn = open_drawn_samples(token_store, shape);
   const WorkDisplay display([&](double seconds) {
     const auto total = static_cast<double>(progress.total_bytes);
     const auto done = static_cast<double>(progress.bytes);
@@ -55,9 +48,8 @@ data::ConvertCounts convert_store(const data::ConvertOptions& convert, RecordFla
   return data::convert_dataset(*drawn, convert, progress);
 }
 
-data::ConvertCounts convert_files(data::ConvertOptions& convert, const RecordFlags& input,
+data::ConvertCounts convert_files(const data::ConvertOptions& convert,
                                   data::ConvertProgress& progress) {
-  convert.files = platform::expand_paths(input.train_files);
   const WorkDisplay display([&](double seconds) {
     return "converted " + describe_bytes(static_cast<double>(progress.bytes),
                                          static_cast<double>(progress.total_bytes), seconds);
@@ -65,12 +57,15 @@ data::ConvertCounts convert_files(data::ConvertOptions& convert, const RecordFla
   return data::convert_records(convert, progress);
 }
 
-void run(const Options& options) {
-  data::ConvertOptions convert = convert_options(options);
+void run(Options& options) {
+  data::ConvertOptions& convert = options.convert;
+  complete(convert);
   data::ConvertProgress progress;
-  const data::ConvertCounts counts = data::is_token_store(options.input.train_files)
-                                         ? convert_store(convert, options.input, progress)
-                                         : convert_files(convert, options.input, progress);
+  const bool is_store = data::is_token_store(options.train_files);
+  if (!is_store) convert.files = platform::expand_paths(options.train_files);
+  const data::ConvertCounts counts = is_store
+                                         ? convert_store(options.train_files, convert, progress)
+                                         : convert_files(convert, progress);
   print_defects(counts.skipped);
   fmt::print("files {}\nrecords read {}\nrecords written {}\nbad records left out {}\n",
              convert.files.size(), counts.records, counts.samples, counts.skipped.size());
@@ -80,20 +75,22 @@ void run(const Options& options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  add_record_options(table, o.train_files, o.convert.shape);
+  table.add("output_file", &o.convert.output_files, "TFRecord files to write: comma list",
+            {.is_required = true});
+  table.add("remask", &o.convert.layout.remask,
+            "Write the static-mask layout: masked tokens first");
+  table.add("skip_bad", &o.convert.skip_bad, "Leave out and count bad records");
+}
+
 }  // namespace
 
-void add_data_convert(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
+void add_data_convert(Subcommand data) {
+  data.add_command(
       "convert",
-      "Make TFRecord files of packed, re-masked, plain or HDF5 records, or of a token store");
-  const auto options = std::make_shared<Options>();
-  add_record_options(command, options->input);
-  command.add_option("--output-file", options->output_files, "TFRecord files to write: comma list")
-      .required();
-  command.add_flag("--remask", options->remask,
-                   "Write the static-mask layout: masked tokens first");
-  command.add_flag("--skip-bad", options->skip_bad, "Leave out and count bad records");
-  command.set_action([options] { run(*options); });
+      "Make TFRecord files of packed, re-masked, plain or HDF5 records, or of a token store",
+      add_options, run);
 }
 
 }  // namespace cloze::cli

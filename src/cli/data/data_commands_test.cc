@@ -218,7 +218,8 @@ TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
   const Outcome share =
       run_with_vocabulary({"data", "tokens", "--input-file", path("latin1"), "--output-dir",
                            path("store"), "--max-invalid-utf8", "101"});
-  EXPECT_NE(share.errors.find("--max-invalid-utf8 101 must be in [0, 100]"), std::string::npos)
+  EXPECT_NE(share.errors.find("command line: max_invalid_utf8 is 101; it must be from 0 to 100"),
+            std::string::npos)
       << share.errors;
 }
 

@@ -1,12 +1,10 @@
-#include "cli/data/packing.h"
-
 #include <fmt/core.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/record_options.h"
 #include "data/offline_packing/histogram_packing.h"
 #include "data/records/record_dataset.h"
@@ -45,27 +43,23 @@ void run(const Options& options) {
              elapsed.count());
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("lengths", &o.lengths_file,
+            "File of lines \"length count\", as `cloze data stats --lengths` writes it");
+  table.add("train_file", &o.train_files, "Record files: comma list, globs");
+  table.add("algorithm", &o.algorithm,
+            "Shortest pack first, longest pack first (best fit), or non-negative least squares",
+            {.choices = {"spfhp", "lpfhp", "nnlshp"}});
+  table.add("pack_tokens", &o.limits.pack_tokens, "Tokens of a pack; 0: the longest length");
+  table.add("sequences_per_pack", &o.limits.sequences_per_pack,
+            "Sequences a pack holds at most; 0: no limit");
+}
+
 }  // namespace
 
-void add_data_packing(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
-      "packing", "Say how well sequences pack, from a histogram of their lengths");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--lengths", options->lengths_file,
-                     "File of lines \"length count\", as `cloze data stats --lengths` writes it");
-  command.add_option("--train-file", options->train_files, "Record files: comma list, globs");
-  command
-      .add_option("--algorithm", options->algorithm,
-                  "spfhp, lpfhp or nnlshp: shortest pack first, longest pack first (best fit), "
-                  "non-negative least squares")
-      .shows_default();
-  command.add_option("--pack-tokens", options->limits.pack_tokens,
-                     "Tokens of a pack [the longest length]");
-  command
-      .add_option("--sequences-per-pack", options->limits.sequences_per_pack,
-                  "Sequences a pack holds at most; 0: no limit")
-      .shows_default();
-  command.set_action([options] { run(*options); });
+void add_data_packing(Subcommand data) {
+  data.add_command("packing", "Say how well sequences pack, from a histogram of their lengths",
+                   add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -1,13 +1,11 @@
-#include "cli/data/records.h"
-
 #include <fmt/core.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
 
 #include "base/error.h"
-#include "cli/data/wikipedia.h"
+#include "cli/commands.h"
+#include "cli/data/creation_display.h"
 #include "cli/record_options.h"
 #include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
@@ -20,11 +18,10 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  TextInputFlags input;
-  std::string output_files;
+  std::string input_files;
   TokenizerFlags tokenizer;
-  int threads = platform::available_threads();
   data::RecordOptions records;
+  Options() { records.input.threads = platform::available_threads(); }
 };
 
 // "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left"; then "instances 41 %, 41000 so far, ..."; and
@@ -34,14 +31,9 @@ struct CreationLine {
   double tokenising_seconds = 0;
 
   std::string operator()(double seconds) {
-    if (progress.total_text_bytes == 0 && progress.dumps.total_bytes > 0) {
-      return describe_dumps(progress.dumps, seconds);
-    }
     if (progress.total_passes == 0) {
-      tokenising_seconds = seconds;
-      return "tokenising " + describe_bytes(static_cast<double>(progress.text_bytes),
-                                            static_cast<double>(progress.total_text_bytes), seconds,
-                                            static_cast<double>(progress.text_bytes_before));
+      if (progress.total_text_bytes > 0) tokenising_seconds = seconds;
+      return describe_tokenising(progress, seconds);
     }
     const auto instances = static_cast<double>(progress.instances);
     if (progress.passes == progress.total_passes) {
@@ -67,16 +59,10 @@ void print_counts(const data::RecordCounts& counts, const Options& options, doub
   fmt::print("files {}, {:.1f} s\n", options.records.output_files.size(), seconds);
 }
 
-void run(Options options) {
+void run(Options& options) {
   data::RecordOptions& records = options.records;
-  if (options.threads < 1) throw_user_error("--threads {} must be positive", options.threads);
-  const data::TextSourceOptions source = options.input.source_options(options.threads);
-  records.input.files = options.input.paths();
-  records.input.format = source.format;
-  records.input.max_invalid_share = source.max_invalid_share;
+  records.input.files = platform::expand_paths(options.input_files);
   records.input.documents_cross_files = records.google_compatible;
-  records.input.threads = options.threads;
-  records.output_files = split_path_list(options.output_files);
   const text::Tokenizer tokenizer =
       make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");
 
@@ -97,54 +83,37 @@ void run(Options options) {
       "the documents are a single sentence, so that their pairs have label 1 only", "");
 }
 
-void add_file_options(Subcommand& command, Options& options) {
-  add_text_input(command, options.input);
-  command.add_option("--output-file", options.output_files, "TFRecord files to write: comma list")
-      .required();
-  add_tokenizer_options(command, options.tokenizer);
-  command.add_option("--threads", options.threads, "Threads; the output does not depend on it")
-      .shows_default();
-}
-
-void add_creation_options(Subcommand& command, data::RecordOptions& records) {
+void add_options(OptionTable& table, Options& o) {
+  data::RecordOptions& records = o.records;
   data::RecordLayout& layout = records.layout;
-  command.add_option("--sequence-length", layout.sequence_length, "Tokens in a record, S")
-      .shows_default();
-  command.add_option("--mask-tokens", layout.max_predictions, "Predictions in a record, at most M")
-      .shows_default();
-  command.add_option("--seed", records.seed, "Random seed").shows_default();
-  command
-      .add_option("--duplication-factor", records.duplication_factor,
-                  "Passes over the documents, each with other masks and pairs")
-      .shows_default();
-  command.add_option("--mlm-prob", records.masking_probability, "Share of tokens to predict")
-      .shows_default();
-  command
-      .add_option("--short-seq-prob", records.short_sequence_probability,
-                  "Share of documents cut into shorter sequences")
-      .shows_default();
-  command.add_option("--max-samples", records.max_samples, "Stop after so many records; -1: all")
-      .shows_default();
-  command
-      .add_option("--pad-position-value", layout.pad_position_value,
-                  "With --remask: position of unused slots")
-      .shows_default();
-  command.add_flag("--remask", layout.remask, "Write the static-mask layout: masked tokens first");
-  command.add_flag("--do-whole-word-mask", records.whole_word_masking,
-                   "Mask all pieces of a word, or none");
-  command.add_flag("--google-compatible", records.google_compatible,
-                   "Make exactly the records of Google's create_pretraining_data.py; one thread");
+  add_text_input(table, o.input_files, records.input.format, records.input.max_invalid_percent);
+  table.add("output_file", &records.output_files, "TFRecord files to write: comma list",
+            {.is_required = true});
+  add_tokenizer_options(table, o.tokenizer);
+  table.add(threads_option(records.input.threads));
+  table.add("sequence_length", &layout.sequence_length, "Tokens in a record, S");
+  table.add("mask_tokens", &layout.max_predictions, "Predictions in a record, at most M");
+  table.add("seed", &records.seed, "Random seed");
+  table.add("duplication_factor", &records.duplication_factor,
+            "Passes over the documents, each with other masks and pairs");
+  table.add("mlm_prob", &records.masking_probability, "Share of tokens to predict");
+  table.add("short_seq_prob", &records.short_sequence_probability,
+            "Share of documents cut into shorter sequences");
+  table.add("max_samples", &records.max_samples, "Stop after so many records; -1: all");
+  table.add("pad_position_value", &layout.pad_position_value,
+            "With --remask: position of unused slots");
+  table.add("remask", &layout.remask, "Write the static-mask layout: masked tokens first");
+  table.add("do_whole_word_mask", &records.whole_word_masking,
+            "Mask all pieces of a word, or none");
+  table.add("google_compatible", &records.google_compatible,
+            "Make exactly the records of Google's create_pretraining_data.py; one thread");
 }
 
 }  // namespace
 
-void add_data_records(Subcommand parent) {
-  Subcommand command =
-      parent.add_subcommand("records", "Make pre-training records (TFRecord) from plain text");
-  const auto options = std::make_shared<Options>();
-  add_file_options(command, *options);
-  add_creation_options(command, options->records);
-  command.set_action([options] { run(*options); });
+void add_data_records(Subcommand data) {
+  data.add_command("records", "Make pre-training records (TFRecord) from plain text", add_options,
+                   run);
 }
 
 }  // namespace cloze::cli

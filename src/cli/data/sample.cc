@@ -1,9 +1,6 @@
-#include "cli/data/sample.h"
-
 #include <fmt/core.h>
 
-#include <memory>
-
+#include "cli/commands.h"
 #include "data/sample_corpus.h"
 #include "data/sample_squad.h"
 
@@ -32,7 +29,7 @@ void write_squad(const data::SampleSquadOptions& options) {
   fmt::print("{}/squad-dev.json: {} questions\n", directory, options.num_dev_questions);
 }
 
-void run(Options options) {
+void run(Options& options) {
   options.squad.directory = options.corpus.directory;
   options.squad.seed = options.corpus.seed;
   if (!options.corpus.num_documents && !options.corpus.megabytes) {
@@ -44,41 +41,31 @@ void run(Options options) {
   write_squad(options.squad);
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("output_dir", &o.corpus.directory,
+            "Folder for corpus.txt, cloze.jsonl, squad-train.json and squad-dev.json",
+            {.is_required = true});
+  table.add("documents", &o.corpus.num_documents, "Number of documents");
+  table.add("megabytes", &o.corpus.megabytes, "Size of corpus.txt in 10^6 bytes (10)",
+            {.excludes = {"documents"}});
+  table.add("seed", &o.corpus.seed, "The world: another seed, other facts");
+  table.add("held_out_sentences", &o.corpus.num_cloze_items,
+            "Number of cloze items; none of their sentences is in corpus.txt");
+  table.add("train_questions", &o.squad.num_train_questions,
+            "Number of questions in squad-train.json");
+  table.add("dev_questions", &o.squad.num_dev_questions,
+            "Number of questions in squad-dev.json; their paragraphs are its own");
+  table.add("subjects", &o.squad.num_subjects,
+            "Villages, ships or people that a paragraph with questions tells of, 1 to 3; the more, "
+            "the harder");
+}
+
 }  // namespace
 
-void add_data_sample(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
-      "sample", "Write an invented world: documents, cloze items, questions on paragraphs");
-  auto options = std::make_shared<Options>();
-  command
-      .add_option("--output-dir", options->corpus.directory,
-                  "Folder for corpus.txt, cloze.jsonl, squad-train.json and squad-dev.json")
-      .required();
-  OptionHandle documents =
-      command.add_option("--documents", options->corpus.num_documents, "Number of documents");
-  command
-      .add_option("--megabytes", options->corpus.megabytes, "Size of corpus.txt in 10^6 bytes (10)")
-      .excludes(documents);
-  command.add_option("--seed", options->corpus.seed, "The world: another seed, other facts")
-      .shows_default();
-  command
-      .add_option("--held-out-sentences", options->corpus.num_cloze_items,
-                  "Number of cloze items; none of their sentences is in corpus.txt")
-      .shows_default();
-  command
-      .add_option("--train-questions", options->squad.num_train_questions,
-                  "Number of questions in squad-train.json")
-      .shows_default();
-  command
-      .add_option("--dev-questions", options->squad.num_dev_questions,
-                  "Number of questions in squad-dev.json; their paragraphs are its own")
-      .shows_default();
-  command
-      .add_option("--subjects", options->squad.num_subjects,
-                  "Villages, ships or people that a paragraph with questions tells of, 1 to 3; the "
-                  "more, the harder")
-      .shows_default();
-  command.set_action([options] { run(*options); });
+void add_data_sample(Subcommand data) {
+  data.add_command("sample",
+                   "Write an invented world: documents, cloze items, questions on paragraphs",
+                   add_options, run);
 }
 
 }  // namespace cloze::cli

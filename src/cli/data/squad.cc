@@ -1,13 +1,10 @@
-#include "cli/data/squad.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <string>
 
-#include "base/error.h"
+#include "cli/commands.h"
 #include "cli/tokenizer_options.h"
 #include "platform/available_threads.h"
 #include "tasks/squad/squad_features.h"
@@ -48,11 +45,8 @@ void print_labels(const tasks::SquadData& data, const tasks::SquadFeatures& feat
   }
 }
 
-void run(Options options) {
+void run(Options& options) {
   options.features.style = tasks::squad_style_from(options.style);
-  if (options.features.threads < 1) {
-    throw_user_error("--threads {} must be positive", options.features.threads);
-  }
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, options.style);
   const tasks::SquadData data = tasks::read_squad(options.input_file);
   const auto start = std::chrono::steady_clock::now();
@@ -68,36 +62,29 @@ void run(Options options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  tasks::SquadFeatureOptions& features = o.features;
+  table.add("input_file", &o.input_file, "SQuAD file, 1.1 or 2.0", {.is_required = true});
+  table.add("output_file", &o.output_file,
+            "TFRecord file to write: Google's and Graphcore's cache");
+  table.add("style", &o.style,
+            "Windows and labels as in run_squad.py (google) or in transformers' run_qa.py (hf); "
+            "the tokenizer follows",
+            {.choices = {"google", "hf"}});
+  add_tokenizer_options(table, o.tokenizer);
+  table.add("max_seq_length", &features.max_sequence_length, "Tokens of a sequence");
+  table.add("doc_stride", &features.document_stride,
+            "google: tokens between the begins of windows; hf: tokens that they share");
+  table.add("max_query_length", &features.max_query_length, "google: longer questions are cut");
+  table.add("labels", &features.with_labels, "Say where the answers are, for training");
+  table.add(threads_option(features.threads));
+}
+
 }  // namespace
 
-void add_data_squad(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
-      "squad", "Cut the questions and contexts of a SQuAD file into features");
-  const auto options = std::make_shared<Options>();
-  tasks::SquadFeatureOptions& features = options->features;
-  command.add_option("--input-file", options->input_file, "SQuAD file, 1.1 or 2.0").required();
-  command.add_option("--output-file", options->output_file,
-                     "TFRecord file to write: Google's and Graphcore's cache");
-  command
-      .add_option("--style", options->style,
-                  "Windows and labels as in run_squad.py (google) or in transformers' run_qa.py "
-                  "(hf); the tokenizer follows")
-      .shows_default();
-  add_tokenizer_options(command, options->tokenizer);
-  command.add_option("--max-seq-length", features.max_sequence_length, "Tokens of a sequence")
-      .shows_default();
-  command
-      .add_option("--doc-stride", features.document_stride,
-                  "google: tokens between the begins of windows; hf: tokens that they share")
-      .shows_default();
-  command
-      .add_option("--max-query-length", features.max_query_length,
-                  "google: longer questions are cut")
-      .shows_default();
-  command.add_flag("--labels", features.with_labels, "Say where the answers are, for training");
-  command.add_option("--threads", features.threads, "Threads; the output does not depend on it")
-      .shows_default();
-  command.set_action([options] { run(*options); });
+void add_data_squad(Subcommand data) {
+  data.add_command("squad", "Cut the questions and contexts of a SQuAD file into features",
+                   add_options, run);
 }
 
 }  // namespace cloze::cli

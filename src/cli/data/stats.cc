@@ -1,11 +1,9 @@
-#include "cli/data/stats.h"
-
 #include <fmt/core.h>
 
-#include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/record_options.h"
 #include "data/offline_packing/length_histogram_svg.h"
 #include "data/records/record_dataset.h"
@@ -18,7 +16,8 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  RecordFlags input;
+  std::string train_files;
+  data::RecordShape shape;
   std::string lengths_file;
   std::string histogram_file;
 };
@@ -27,8 +26,8 @@ double percent(int64_t part, int64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::unique_ptr<data::Dataset> open_store(const RecordFlags& input) {
-  auto drawn = open_drawn_samples(input);
+std::unique_ptr<data::Dataset> open_store(const Options& options) {
+  auto drawn = open_drawn_samples(options.train_files, options.shape);
   const data::TokenStoreManifest& manifest = drawn->store().manifest();
   fmt::print("documents {}\nsentences {}\nstored tokens {}\nshards {}\n", manifest.documents,
              manifest.sentences, manifest.tokens, manifest.shards.size());
@@ -39,13 +38,13 @@ std::unique_ptr<data::Dataset> open_store(const RecordFlags& input) {
   return drawn;
 }
 
-std::unique_ptr<data::Dataset> open_data(const RecordFlags& input) {
-  if (data::is_token_store(input.train_files)) return open_store(input);
-  const auto files = platform::expand_paths(input.train_files);
+std::unique_ptr<data::Dataset> open_data(const Options& options) {
+  if (data::is_token_store(options.train_files)) return open_store(options);
+  const auto files = platform::expand_paths(options.train_files);
   fmt::print("files {}\n", files.size());
   return std::make_unique<data::RecordDataset>(
       files,
-      data::RecordDatasetOptions{.shape = input.shape, .threads = platform::available_threads()});
+      data::RecordDatasetOptions{.shape = options.shape, .threads = platform::available_threads()});
 }
 
 void print_statistics(const data::DatasetStatistics& statistics) {
@@ -68,7 +67,7 @@ void print_statistics(const data::DatasetStatistics& statistics) {
 }
 
 void run(const Options& options) {
-  const auto dataset = open_data(options.input);
+  const auto dataset = open_data(options);
   const data::DatasetStatistics statistics = measure_with_display(*dataset);
   print_statistics(statistics);
   if (!options.lengths_file.empty()) {
@@ -84,18 +83,17 @@ void run(const Options& options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  add_record_options(table, o.train_files, o.shape);
+  table.add("lengths", &o.lengths_file, "File to write: the number of records of each length");
+  table.add("histogram", &o.histogram_file, "SVG file to write: the lengths as a picture");
+}
+
 }  // namespace
 
-void add_data_stats(Subcommand parent) {
-  Subcommand command =
-      parent.add_subcommand("stats", "Count what records or the samples of a token store hold");
-  const auto options = std::make_shared<Options>();
-  add_record_options(command, options->input);
-  command.add_option("--lengths", options->lengths_file,
-                     "File to write: the number of records of each length");
-  command.add_option("--histogram", options->histogram_file,
-                     "SVG file to write: the lengths as a picture");
-  command.set_action([options] { run(*options); });
+void add_data_stats(Subcommand data) {
+  data.add_command("stats", "Count what records or the samples of a token store hold", add_options,
+                   run);
 }
 
 }  // namespace cloze::cli

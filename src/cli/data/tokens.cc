@@ -1,16 +1,11 @@
-#include "cli/data/tokens.h"
-
 #include <fmt/core.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
 
-#include "base/error.h"
-#include "cli/data/wikipedia.h"
+#include "cli/commands.h"
+#include "cli/data/creation_display.h"
 #include "cli/tokenizer_options.h"
-#include "cli/work_display.h"
-#include "data/token_store/build_token_store.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
 
@@ -18,11 +13,9 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  TextInputFlags input;
-  std::string store;
-  bool append = false;
-  int threads = platform::available_threads();
+  std::string input_files;
   TokenizerFlags tokenizer;
+  data::TokenStoreOptions store{.threads = platform::available_threads()};
 };
 
 void print_counts(const data::TokenStoreBuilt& built, double seconds) {
@@ -42,48 +35,27 @@ void print_counts(const data::TokenStoreBuilt& built, double seconds) {
              static_cast<double>(built.bytes) / text, seconds, text / kMegabyte / seconds);
 }
 
-void run(const Options& options) {
-  if (options.threads < 1) throw_user_error("--threads {} must be positive", options.threads);
-  const data::TextSourceOptions source = options.input.source_options(options.threads);
-  const data::TokenStoreOptions store{.files = options.input.paths(),
-                                      .format = source.format,
-                                      .max_invalid_share = source.max_invalid_share,
-                                      .folder = options.store,
-                                      .append = options.append,
-                                      .threads = options.threads};
+void run(Options& options) {
+  options.store.files = platform::expand_paths(options.input_files);
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, "hf");
   const auto start = std::chrono::steady_clock::now();
-  const data::TokenStoreBuilt built = build_with_display(store, tokenizer);
+  const data::TokenStoreBuilt built = build_with_display(options.store, tokenizer);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   print_counts(built, elapsed.count());
 }
 
-}  // namespace
-
-data::TokenStoreBuilt build_with_display(const data::TokenStoreOptions& options,
-                                         const text::Tokenizer& tokenizer) {
-  data::CreationProgress progress;
-  const WorkDisplay display([&](double seconds) {
-    if (progress.total_text_bytes == 0 && progress.dumps.total_bytes > 0) {
-      return describe_dumps(progress.dumps, seconds);
-    }
-    return "tokenising " + describe_bytes(static_cast<double>(progress.text_bytes),
-                                          static_cast<double>(progress.total_text_bytes), seconds);
-  });
-  return data::build_token_store(options, tokenizer, progress);
+void add_options(OptionTable& table, Options& o) {
+  add_text_input(table, o.input_files, o.store.format, o.store.max_invalid_percent);
+  table.add("output_dir", &o.store.folder, "Folder of the store", {.is_required = true});
+  add_tokenizer_options(table, o.tokenizer);
+  table.add("append", &o.store.append, "Keep what the store has; add the text at its end");
+  table.add(threads_option(o.store.threads));
 }
 
-void add_data_tokens(Subcommand parent) {
-  Subcommand command =
-      parent.add_subcommand("tokens", "Tokenise text into a store to pre-train from");
-  const auto options = std::make_shared<Options>();
-  add_text_input(command, options->input);
-  command.add_option("--output-dir", options->store, "Folder of the store").required();
-  add_tokenizer_options(command, options->tokenizer);
-  command.add_flag("--append", options->append, "Keep what the store has; add the text at its end");
-  command.add_option("--threads", options->threads, "Threads; the output does not depend on it")
-      .shows_default();
-  command.set_action([options] { run(*options); });
+}  // namespace
+
+void add_data_tokens(Subcommand data) {
+  data.add_command("tokens", "Tokenise text into a store to pre-train from", add_options, run);
 }
 
 }  // namespace cloze::cli

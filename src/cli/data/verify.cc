@@ -1,11 +1,9 @@
-#include "cli/data/verify.h"
-
 #include <fmt/core.h>
 
 #include <atomic>
-#include <memory>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/record_options.h"
 #include "cli/work_display.h"
 #include "data/token_store/token_store.h"
@@ -17,12 +15,13 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  RecordFlags input;
+  std::string train_files;
+  data::RecordShape shape;
   bool skip_bad = false;
 };
 
-data::Verification verify(const RecordFlags& input) {
-  const auto files = platform::expand_paths(input.train_files);
+data::Verification verify(const Options& options) {
+  const auto files = platform::expand_paths(options.train_files);
   int64_t total = 0;
   for (const auto& file : files) total += static_cast<int64_t>(std::filesystem::file_size(file));
   std::atomic<int64_t> bytes = 0;
@@ -32,14 +31,14 @@ data::Verification verify(const RecordFlags& input) {
            describe_bytes(static_cast<double>(bytes), static_cast<double>(total), seconds);
   });
   const int threads = platform::available_threads();
-  if (data::is_token_store(input.train_files)) {
-    return data::verify_token_store(input.train_files, threads, progress);
+  if (data::is_token_store(options.train_files)) {
+    return data::verify_token_store(options.train_files, threads, progress);
   }
-  return data::verify_records(files, input.shape, threads, progress);
+  return data::verify_records(files, options.shape, threads, progress);
 }
 
 void run(const Options& options) {
-  const data::Verification result = verify(options.input);
+  const data::Verification result = verify(options);
   print_defects(result.bad);
   fmt::print("files {}\nbytes {}\ngood records {}\nbad records {}\n", result.files, result.bytes,
              result.records, result.bad.size());
@@ -49,15 +48,16 @@ void run(const Options& options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  add_record_options(table, o.train_files, o.shape);
+  table.add("skip_bad", &o.skip_bad, "Count bad records, and exit with success");
+}
+
 }  // namespace
 
-void add_data_verify(Subcommand parent) {
-  Subcommand command =
-      parent.add_subcommand("verify", "Read and check every record, or all of a token store");
-  const auto options = std::make_shared<Options>();
-  add_record_options(command, options->input);
-  command.add_flag("--skip-bad", options->skip_bad, "Count bad records, and exit with success");
-  command.set_action([options] { run(*options); });
+void add_data_verify(Subcommand data) {
+  data.add_command("verify", "Read and check every record, or all of a token store", add_options,
+                   run);
 }
 
 }  // namespace cloze::cli

@@ -1,34 +1,32 @@
-#include "cli/data/vocabulary.h"
-
 #include <fmt/core.h>
 
-#include <memory>
 #include <string>
 
+#include "cli/commands.h"
 #include "cli/tokenizer_options.h"
-#include "platform/file.h"
+#include "data/corpus/text_source.h"
 #include "platform/available_threads.h"
+#include "platform/file.h"
 #include "text/vocabulary_trainer.h"
 
 namespace cloze::cli {
 namespace {
 
-struct DataVocabularyOptions {
-  TextInputFlags input;
+struct Options {
+  std::string input_files;
+  data::TextSourceOptions source{.threads = platform::available_threads()};
   std::string output_file;
-  std::string profile = "hf";
   bool cased = false;
   text::VocabularyTrainerOptions trainer;
 };
 
-void add_text(const TextInputFlags& input, text::VocabularyTrainer& trainer) {
+void add_text(const Options& options, text::VocabularyTrainer& trainer) {
   data::CreationProgress progress;
-  const data::TextSourceOptions options = input.source_options(platform::available_threads());
-  for (const auto& path : input.paths()) {
-    const data::TextSource source(path, options, progress);
+  for (const auto& path : platform::expand_paths(options.input_files)) {
+    const data::TextSource source(path, options.source, progress);
     try {
       data::visit_sentences(
-          source.text(), options.format,
+          source.text(), options.source.format,
           {.sentence = [&](std::string_view sentence) { trainer.add_text(sentence); },
            .document_end = [] {}});
     } catch (const data::BadText& bad) {
@@ -38,11 +36,10 @@ void add_text(const TextInputFlags& input, text::VocabularyTrainer& trainer) {
   }
 }
 
-void run(DataVocabularyOptions options) {
-  options.trainer.tokenizer = {.profile = text::profile_from_name(options.profile),
-                               .lower_case = !options.cased};
+void run(Options& options) {
+  options.trainer.tokenizer.lower_case = !options.cased;
   text::VocabularyTrainer trainer(options.trainer);
-  add_text(options.input, trainer);
+  add_text(options, trainer);
   if (trainer.num_invalid() > 0) {
     fmt::print(stderr, "{} invalid UTF-8 sequences were left out\n", trainer.num_invalid());
   }
@@ -56,30 +53,22 @@ void run(DataVocabularyOptions options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  add_text_input(table, o.input_files, o.source.format, o.source.max_invalid_percent);
+  table.add("output_file", &o.output_file, "The vocab.txt to write", {.is_required = true});
+  table.add("size", &o.trainer.size, "Number of tokens, specials included");
+  table.add("cased", &o.cased, "Keep capitals and accents");
+  table.add(profile_option(o.trainer.tokenizer.profile));
+  table.add("min_frequency", &o.trainer.min_frequency,
+            "How often a pair of pieces must occur to become one");
+  table.add("limit_alphabet", &o.trainer.limit_alphabet,
+            "Number of characters at most, the most frequent ones");
+}
+
 }  // namespace
 
-void add_data_vocabulary(Subcommand parent) {
-  const auto options = std::make_shared<DataVocabularyOptions>();
-  Subcommand command =
-      parent.add_subcommand("vocabulary", "Train a WordPiece vocabulary from text files");
-  add_text_input(command, options->input);
-  command.add_option("--output-file", options->output_file, "The vocab.txt to write").required();
-  command.add_option("--size", options->trainer.size, "Number of tokens, specials included")
-      .shows_default();
-  command.add_flag("--cased", options->cased, "Keep capitals and accents");
-  command
-      .add_option("--profile", options->profile,
-                  "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)")
-      .shows_default();
-  command
-      .add_option("--min-frequency", options->trainer.min_frequency,
-                  "How often a pair of pieces must occur to become one")
-      .shows_default();
-  command
-      .add_option("--limit-alphabet", options->trainer.limit_alphabet,
-                  "Number of characters at most, the most frequent ones")
-      .shows_default();
-  command.set_action([options] { run(*options); });
+void add_data_vocabulary(Subcommand data) {
+  data.add_command("vocabulary", "Train a WordPiece vocabulary from text files", add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -1,15 +1,11 @@
-#include "cli/data/wikipedia.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
-#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/data/creation_display.h"
+#include "cli/tokenizer_options.h"
 #include "cli/work_display.h"
 #include "data/wikipedia/wikipedia_file.h"
 #include "platform/available_threads.h"
@@ -21,19 +17,9 @@ namespace {
 
 struct Options {
   std::string input_files;
-  std::string listing_sections;
   data::WikipediaFileOptions wikipedia;
+  Options() { wikipedia.input.threads = platform::available_threads(); }
 };
-
-std::vector<std::string> comma_list(std::string_view text) {
-  std::vector<std::string> items;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    if (end > 0) items.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return items;
-}
 
 double megabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
@@ -56,11 +42,8 @@ void print_counts(const data::WikipediaCounts& counts, double seconds) {
              100 - 100 * megabytes(counts.bytes_written) / megabytes(counts.bytes_read), seconds);
 }
 
-void run(Options options) {
-  data::WikipediaOptions& wikipedia = options.wikipedia.input;
-  if (wikipedia.threads < 1) throw_user_error("--threads {} must be positive", wikipedia.threads);
-  wikipedia.files = platform::expand_paths(options.input_files);
-  wikipedia.listing_sections = comma_list(options.listing_sections);
+void run(Options& options) {
+  options.wikipedia.input.files = platform::expand_paths(options.input_files);
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::WikipediaProgress progress;
@@ -75,41 +58,29 @@ void run(Options options) {
   print_counts(counts, elapsed.count());
 }
 
-}  // namespace
-
-std::string describe_dumps(const data::WikipediaProgress& progress, double seconds) {
-  return fmt::format(
-      "{}, {} articles",
-      describe_bytes(static_cast<double>(progress.bytes), static_cast<double>(progress.total_bytes),
-                     seconds, static_cast<double>(progress.bytes_before)),
-      progress.articles.load());
+void add_options(OptionTable& table, Options& o) {
+  data::WikipediaOptions& input = o.wikipedia.input;
+  table.add("input_file", &o.input_files,
+            "Dumps (.xml, .xml.bz2) or WikiExtractor files: comma list, globs, folders",
+            {.is_required = true});
+  table.add("output_file", &o.wikipedia.output_file, "Text file to write", {.is_required = true});
+  table.add(threads_option(input.threads));
+  table.add("language", &input.language,
+            "Language of the names in the wikitext (de, fr, ja ...); unset: as the dump says, "
+            "English for WikiExtractor files");
+  table.add("listing_sections", &input.listing_sections,
+            "Headings of sections to leave out besides References and the like: comma list");
+  table.add("skip_bad", &input.skip_bad,
+            "Keep what a broken file gave before the break, and go on");
 }
 
-void add_data_wikipedia(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
+}  // namespace
+
+void add_data_wikipedia(Subcommand data) {
+  data.add_command(
       "wikipedia",
-      "Make plain text, a sentence a line, of a MediaWiki dump or WikiExtractor output");
-  const auto options = std::make_shared<Options>();
-  options->wikipedia.input.threads = platform::available_threads();
-  command
-      .add_option("--input-file", options->input_files,
-                  "Dumps (.xml, .xml.bz2) or WikiExtractor files: comma list, globs, folders")
-      .required();
-  command.add_option("--output-file", options->wikipedia.output_file, "Text file to write")
-      .required();
-  command
-      .add_option("--threads", options->wikipedia.input.threads,
-                  "Threads; the output does not depend on it")
-      .shows_default();
-  command.add_option("--language", options->wikipedia.input.language,
-                     "Language of the names in the wikitext (de, fr, ja ...); unset: as the dump "
-                     "says, English for WikiExtractor files");
-  command.add_option(
-      "--listing-sections", options->listing_sections,
-      "Headings of sections to leave out besides References and the like: comma list");
-  command.add_flag("--skip-bad", options->wikipedia.input.skip_bad,
-                   "Keep what a broken file gave before the break, and go on");
-  command.set_action([options] { run(*options); });
+      "Make plain text, a sentence a line, of a MediaWiki dump or WikiExtractor output",
+      add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -1,13 +1,11 @@
-#include "cli/inference/answer.h"
-
 #include <fmt/core.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/inference/json_lines.h"
 #include "formats/json.h"
@@ -18,8 +16,7 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string checkpoint;
-  std::string device = "cpu";
+  ModelOptions model;
   std::string question;
   std::string context;
   std::string context_file;
@@ -51,8 +48,7 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
 
 void run(const Options& options) {
   const std::vector<tasks::QuestionAndContext> questions = questions_of(options);
-  tasks::QuestionAnswerer answerer(open_model(options.checkpoint, options.threads, options.device),
-                                   options.threads);
+  tasks::QuestionAnswerer answerer(open_model(options.model, options.threads), options.threads);
   const auto answers = answerer.answer(questions, options.answer);
   if (!options.input_file.empty()) {
     for (const std::vector<tasks::Answer>& one : answers) {
@@ -67,31 +63,24 @@ void run(const Options& options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("question", &o.question, "The question");
+  table.add("context", &o.context, "The text that answers it");
+  table.add("context_file", &o.context_file, "File with that text");
+  table.add("input_file", &o.input_file,
+            "JSONL of question and context; prints a JSON line for each",
+            {.excludes = {"question", "context", "context_file"}});
+  table.add("top_k", &o.answer.top_k, "Answers at most", {.minimum = 1});
+  table.add("max_answer_length", &o.answer.max_answer_length, "Tokens at most", {.minimum = 1});
+  table.add("version_2_with_negative", &o.answer.may_have_no_answer,
+            "There may be no answer, for models trained on SQuAD 2.0");
+  add_model_options(table, o.model, o.threads);
+}
+
 }  // namespace
 
-void add_answer(Subcommand parent) {
-  Subcommand command = parent.add_subcommand("answer", "Answer questions on texts of any length");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  const OptionHandle question = command.add_option("--question", options->question, "The question");
-  const OptionHandle context =
-      command.add_option("--context", options->context, "The text that answers it");
-  const OptionHandle context_file =
-      command.add_option("--context-file", options->context_file, "File with that text");
-  command
-      .add_option("--input-file", options->input_file,
-                  "JSONL of question and context; prints a JSON line for each")
-      .excludes(question)
-      .excludes(context)
-      .excludes(context_file);
-  command.add_option("--top-k", options->answer.top_k, "Answers at most").at_least(1);
-  command.add_option("--max-answer-length", options->answer.max_answer_length, "Tokens at most")
-      .at_least(1);
-  command.add_flag("--version-2-with-negative", options->answer.may_have_no_answer,
-                   "There may be no answer, for models trained on SQuAD 2.0");
-  command.add_option("--threads", options->threads, "0: one for each processor that may be used");
-  add_device_options(command, options->device);
-  command.set_action([options] { run(*options); });
+void add_answer(Subcommand program) {
+  program.add_command("answer", "Answer questions on texts of any length", add_options, run);
 }
 
 }  // namespace cloze::cli

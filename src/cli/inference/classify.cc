@@ -1,12 +1,10 @@
-#include "cli/inference/classify.h"
-
 #include <fmt/core.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
@@ -17,8 +15,7 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string checkpoint;
-  std::string device = "cpu";
+  ModelOptions model;
   std::vector<std::string> texts;
   std::string input_file;
   bool json = false;
@@ -50,8 +47,7 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
 }
 
 void run(const Options& options) {
-  tasks::TextClassifier classifier(open_model(options.checkpoint, options.threads, options.device),
-                                   options.threads);
+  tasks::TextClassifier classifier(open_model(options.model, options.threads), options.threads);
   for (const auto& classes : classifier.classify(texts_of(options))) {
     if (options.json) {
       fmt::print("{}\n", formats::json_line(
@@ -64,24 +60,21 @@ void run(const Options& options) {
   }
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("text", &o.texts,
+            "A text; or two of a pair, separated by a tab. May be given several times",
+            {.is_repeatable = true});
+  table.add("input_file", &o.input_file,
+            "A text, or a pair separated by a tab, on each line; default: standard input",
+            {.excludes = {"text"}});
+  table.add("json", &o.json, "Print all classes, as a JSON object a line, in the server's form");
+  add_model_options(table, o.model, o.threads);
+}
+
 }  // namespace
 
-void add_classify(Subcommand parent) {
-  Subcommand command = parent.add_subcommand("classify", "Classify texts and pairs of texts");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  const OptionHandle text = command.add_option(
-      "--text", options->texts,
-      "A text; or two of a pair, separated by a tab. May be given several times");
-  command
-      .add_option("--input-file", options->input_file,
-                  "A text, or a pair separated by a tab, on each line; default: standard input")
-      .excludes(text);
-  command.add_flag("--json", options->json,
-                   "Print all classes, as a JSON object a line, in the server's form");
-  command.add_option("--threads", options->threads, "0: one for each processor that may be used");
-  add_device_options(command, options->device);
-  command.set_action([options] { run(*options); });
+void add_classify(Subcommand program) {
+  program.add_command("classify", "Classify texts and pairs of texts", add_options, run);
 }
 
 }  // namespace cloze::cli

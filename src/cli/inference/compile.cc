@@ -1,12 +1,10 @@
-#include "cli/inference/compile.h"
-
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 
+#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
 #include "inference/compiled_model.h"
@@ -16,14 +14,14 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string checkpoint;
+  ModelOptions model;
   std::string output_file;
-  CompileFlags flags;
 };
 
 void run(const Options& options) {
-  const inference::CompileOptions how = compile_options(options.flags);
-  inference::PretrainedModel trained = open_trained_model(options.checkpoint);
+  limit_instruction_set(options.model.instruction_set);
+  const inference::CompileOptions& how = options.model.compile;
+  inference::PretrainedModel trained = open_trained_model(options.model.checkpoint);
   const inference::InferenceMemory needed =
       inference::inference_memory(trained.config, trained.head, how, engine::resolved_threads(0));
   MemoryForecast memory;
@@ -37,19 +35,20 @@ void run(const Options& options) {
              static_cast<double>(std::filesystem::file_size(options.output_file)) / (1 << 20));
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("init_checkpoint", &o.model.checkpoint, std::string("The ") + kModelHelp,
+            {.is_required = true});
+  table.add("output_file", &o.output_file, "The compiled model to write", {.is_required = true});
+  add_packing_options(table, o.model.compile);
+  add_device_options(table, o.model);
+}
+
 }  // namespace
 
-void add_compile(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
-      "compile", "Store a model with its weights packed for this machine, to infer with");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--init-checkpoint", options->checkpoint, std::string("The ") + kModelHelp)
-      .required();
-  command.add_option("--output-file", options->output_file, "The compiled model to write")
-      .required();
-  add_compile_flags(command, options->flags);
-  add_device_options(command, options->flags.device);
-  command.set_action([options] { run(*options); });
+void add_compile(Subcommand program) {
+  program.add_command("compile",
+                      "Store a model with its weights packed for this machine, to infer with",
+                      add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -1,12 +1,10 @@
-#include "cli/inference/fill.h"
-
 #include <fmt/core.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/inference/json_lines.h"
 #include "tasks/mask_filler.h"
@@ -15,8 +13,7 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string checkpoint;
-  std::string device = "cpu";
+  ModelOptions model;
   std::vector<std::string> texts;
   std::string score_file;
   int64_t top_k = 5;
@@ -76,8 +73,7 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
 }
 
 void run(const Options& options) {
-  tasks::MaskFiller filler(open_model(options.checkpoint, options.threads, options.device),
-                           options.threads);
+  tasks::MaskFiller filler(open_model(options.model, options.threads), options.threads);
   if (!options.score_file.empty()) {
     print_score(filler, read_questions(options.score_file));
     return;
@@ -87,25 +83,21 @@ void run(const Options& options) {
   print_blanks(filler, texts, options.top_k);
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("text", &o.texts,
+            "Text with [MASK], may be given several times; default: lines of standard input",
+            {.is_repeatable = true});
+  table.add("top_k", &o.top_k, "Candidates per blank", {.minimum = 1});
+  table.add("score", &o.score_file,
+            "JSONL of text, answer and context: print how many answers come first",
+            {.excludes = {"text", "top_k"}});
+  add_model_options(table, o.model, o.threads);
+}
+
 }  // namespace
 
-void add_fill(Subcommand parent) {
-  Subcommand command = parent.add_subcommand("fill", "Fill in the [MASK]s of texts");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  const OptionHandle text = command.add_option(
-      "--text", options->texts,
-      "Text with [MASK], may be given several times; default: lines of standard input");
-  const OptionHandle top_k =
-      command.add_option("--top-k", options->top_k, "Candidates per blank").at_least(1);
-  command
-      .add_option("--score", options->score_file,
-                  "JSONL of text, answer and context: print how many answers come first")
-      .excludes(text)
-      .excludes(top_k);
-  command.add_option("--threads", options->threads, "0: one for each processor that may be used");
-  add_device_options(command, options->device);
-  command.set_action([options] { run(*options); });
+void add_fill(Subcommand program) {
+  program.add_command("fill", "Fill in the [MASK]s of texts", add_options, run);
 }
 
 }  // namespace cloze::cli

@@ -8,9 +8,6 @@
 #include "base/error.h"
 #include "checkpoints/stored_model.h"
 #include "cli/memory_forecast.h"
-#include "cli/run_options.h"
-#include "engine/devices.h"
-#include "engine/instruction_set.h"
 #include "formats/tf_checkpoint.h"
 #include "inference/inference_memory.h"
 #include "text/utf8.h"
@@ -77,17 +74,20 @@ inference::CompiledModel compile_model(inference::PretrainedModel model,
   return compiled;
 }
 
-std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path, int num_threads,
-                                                           const std::string& device) {
+std::shared_ptr<const inference::CompiledModel> open_model(const ModelOptions& options,
+                                                           int num_threads) {
   using inference::CompiledModel;
+  limit_instruction_set(options.instruction_set);
+  const fs::path& path = options.checkpoint;
   const int threads = engine::resolved_threads(num_threads);
   if (!CompiledModel::is_compiled(path)) {
     inference::PretrainedModel model = open_trained_model(path);
-    const inference::CompileOptions how{.device = device};
+    const inference::CompileOptions& how = options.compile;
     print_forecast(inference::inference_memory(model.config, model.head, how, threads), 0);
     return std::make_shared<const CompiledModel>(compile_model(std::move(model), how));
   }
-  auto model = std::make_shared<const CompiledModel>(CompiledModel::open(path, device));
+  auto model =
+      std::make_shared<const CompiledModel>(CompiledModel::open(path, options.compile.device));
   print_notes(*model);
   auto needed =
       inference::inference_memory(model->config(), model->head(), model->options(), threads);
@@ -96,29 +96,24 @@ std::shared_ptr<const inference::CompiledModel> open_model(const fs::path& path,
   return model;
 }
 
-void add_device_options(Subcommand& command, std::string& device) {
-  command.add_option("--device", device, device_help()).shows_default();
-  command.add_setting("--instruction-set", engine::limit_instruction_set, kInstructionSetHelp);
+void add_device_options(OptionTable& table, ModelOptions& options) {
+  table.add(device_option(options.compile.device));
+  table.add(instruction_set_option(options.instruction_set));
 }
 
-std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& flags) {
-  return {
-      command
-          .add_option("--precision", flags.precision,
-                      "What weights are packed in: f32, or bf16 (half the memory traffic; computed "
-                      "in f32 unless the processor multiplies bf16 itself)")
-          .shows_default()};
+void add_model_options(OptionTable& table, ModelOptions& options, int& num_threads) {
+  table.add("init_checkpoint", &options.checkpoint, std::string("Compiled model, ") + kModelHelp,
+            {.is_required = true});
+  table.add("threads", &num_threads, "0: one for each processor that may be used", {.minimum = 0});
+  add_device_options(table, options);
 }
 
-inference::CompileOptions compile_options(const CompileFlags& flags) {
-  engine::device_named(flags.device);  // a wrong name is said before anything is read
-  inference::CompileOptions options{.device = flags.device};
-  if (flags.precision == name_of(DType::kBF16)) {
-    options.precision = DType::kBF16;
-  } else if (flags.precision != name_of(DType::kF32)) {
-    throw_user_error("--precision is {}; choose f32 or bf16", flags.precision);
-  }
-  return options;
+void add_packing_options(OptionTable& table, inference::CompileOptions& options,
+                         const std::vector<std::string>& excludes) {
+  table.add("precision", named(options.precision, dtype_named, name_of),
+            "What weights are packed in: f32, or bf16 (half the memory traffic; computed in f32 "
+            "unless the processor multiplies bf16 itself)",
+            {.choices = {"f32", "bf16"}, .excludes = excludes});
 }
 
 }  // namespace cloze::cli

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/subcommand.h"
+#include "cli/options/machine_options.h"
 #include "inference/compiled_model.h"
 
 namespace cloze::cli {
@@ -15,10 +15,6 @@ namespace cloze::cli {
 inline constexpr const char* kModelHelp =
     "model's folder or file, prefix of a TensorFlow checkpoint, or folder of checkpoints (its "
     "best, or newest)";
-inline constexpr const char* kInitCheckpointHelp =
-    "Compiled model, model's folder or file, prefix of a TensorFlow checkpoint, or folder of "
-    "checkpoints (its best, or newest)";
-
 // The path itself when it is a model (a folder with a configuration, a file of weights, the prefix
 // of a TensorFlow checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the
 // best, where the run was evaluated, else the newest. UserError when there is none, DataError when
@@ -30,17 +26,18 @@ void note_invalid_utf8(std::string_view text, std::string_view source);
 // The lines of standard input; those that are not all UTF-8 are noted.
 std::vector<std::string> input_lines();
 
-// --device, into `device`, and --instruction-set: what of the processor to use.
-void add_device_options(Subcommand& command, std::string& device);
-
-// How weights are packed, and for which device: --precision and those of add_device_options().
-struct CompileFlags {
-  std::string device = "cpu";
-  std::string precision = "f32";
+// The model to infer with and what computes it.
+struct ModelOptions {
+  std::filesystem::path checkpoint;
+  inference::CompileOptions compile;
+  std::string instruction_set = kAnyInstructionSet;
 };
-std::vector<OptionHandle> add_compile_flags(Subcommand& command, CompileFlags& flags);
-// UserError for another precision than f32 and bf16, and for what does not go together.
-inference::CompileOptions compile_options(const CompileFlags& flags);
+// --init-checkpoint, --threads into `num_threads` (0: all), --device and --instruction-set.
+void add_model_options(OptionTable& table, ModelOptions& options, int& num_threads);
+void add_device_options(OptionTable& table, ModelOptions& options);
+// How weights are packed. What may not be given beside them is named in `excludes`.
+void add_packing_options(OptionTable& table, inference::CompileOptions& options,
+                         const std::vector<std::string>& excludes = {});
 
 // The model as it was trained. UserError for one that is compiled already.
 inference::PretrainedModel open_trained_model(const std::filesystem::path& path);
@@ -48,10 +45,10 @@ inference::PretrainedModel open_trained_model(const std::filesystem::path& path)
 inference::CompiledModel compile_model(inference::PretrainedModel model,
                                        const inference::CompileOptions& options);
 
-// The model to infer with: a compiled model as it is; any other is compiled in memory. Says on
-// standard error what memory it takes when so many threads (0: all processors) run a batch.
-std::shared_ptr<const inference::CompiledModel> open_model(const std::filesystem::path& path,
-                                                           int num_threads,
-                                                           const std::string& device);
+// The model to infer with, on no more than its instruction set: a compiled model as it is; any
+// other is compiled in memory. Says on standard error what memory it takes when so many threads (0:
+// all processors) run a batch.
+std::shared_ptr<const inference::CompiledModel> open_model(const ModelOptions& options,
+                                                           int num_threads);
 
 }  // namespace cloze::cli

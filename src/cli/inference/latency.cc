@@ -1,5 +1,3 @@
-#include "cli/inference/latency.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/work_display.h"
 #include "inference/latency.h"
@@ -19,32 +18,34 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string checkpoint;
+  ModelOptions model;
   std::string program;
-  CompileFlags flags;
   int64_t sequence_length = 128;
   std::string lengths_file;
   int64_t batch_size = 1;
-  int threads = 1;
-  int clients = 2;
-  int64_t calls = 1000;
+  inference::LatencyOptions latency;
   bool dumps_raw_timings = false;
 };
 
 inference::CompiledModel open_model(const Options& options) {
-  if (options.program.empty() && options.checkpoint.empty()) {
+  limit_instruction_set(options.model.instruction_set);
+  const auto& [checkpoint, compile, instruction_set] = options.model;
+  if (options.program.empty() && checkpoint.empty()) {
     throw_user_error("give --program or --init-checkpoint");
   }
-  if (!options.program.empty())
-    return inference::CompiledModel::open(options.program, options.flags.device);
-  return compile_model(open_trained_model(options.checkpoint), compile_options(options.flags));
+  if (!options.program.empty()) {
+    return inference::CompiledModel::open(options.program, compile.device);
+  }
+  return compile_model(open_trained_model(checkpoint), compile);
 }
 
 // Shows how many calls were begun, the warming ones too.
 inference::LatencyRun measure(const std::shared_ptr<const inference::CompiledModel>& model,
                               const inference::MadeUpSamples& samples, const Options& options) {
-  const int64_t warm_up_calls = std::min<int64_t>(10, options.calls);
-  const auto total = static_cast<double>(options.clients * (warm_up_calls + options.calls));
+  inference::LatencyOptions latency = options.latency;
+  latency.warm_up_calls = std::min(latency.warm_up_calls, latency.calls_per_client);
+  const auto total =
+      static_cast<double>(latency.num_clients * (latency.warm_up_calls + latency.calls_per_client));
   std::atomic<int64_t> begun = 0;
   const WorkDisplay display([&](double seconds) {
     const auto done = static_cast<double>(begun.load());
@@ -52,16 +53,10 @@ inference::LatencyRun measure(const std::shared_ptr<const inference::CompiledMod
                        100 * done / total, total, done / seconds,
                        seconds_left(done, total, seconds));
   });
-  return inference::measure_latency(model,
-                                    {.num_clients = options.clients,
-                                     .threads_per_client = options.threads,
-                                     .calls_per_client = options.calls,
-                                     .warm_up_calls = warm_up_calls},
-                                    [&](int64_t call) {
-                                      ++begun;
-                                      return samples.batch(call * options.batch_size,
-                                                           options.batch_size);
-                                    });
+  return inference::measure_latency(model, latency, [&](int64_t call) {
+    ++begun;
+    return samples.batch(call * options.batch_size, options.batch_size);
+  });
 }
 
 void print_run(const inference::LatencyRun& run) {
@@ -89,47 +84,38 @@ void run(const Options& options) {
              name_of(model->options().precision),
              options.lengths_file.empty() ? fmt::format("{} tokens", options.sequence_length)
                                           : "lengths of " + options.lengths_file,
-             options.batch_size, options.clients, options.threads, options.calls);
+             options.batch_size, options.latency.num_clients, options.latency.threads_per_client,
+             options.latency.calls_per_client);
   const inference::LatencyRun run = measure(model, samples, options);
   print_run(run);
   if (options.dumps_raw_timings) write_raw_timings(run);
 }
 
+void add_options(OptionTable& table, Options& o) {
+  table.add("program", &o.program, "Compiled model (cloze compile)");
+  table.add("init_checkpoint", &o.model.checkpoint, std::string("The ") + kModelHelp,
+            {.excludes = {"program"}});
+  add_packing_options(table, o.model.compile, {"program"});
+  table.add("seq_length", &o.sequence_length, "Tokens of a sequence", {.minimum = 1});
+  table.add("lengths", &o.lengths_file,
+            "Histogram of lengths (length and count a line): sequences as long as those",
+            {.excludes = {"seq_length"}});
+  table.add("batch_size", &o.batch_size, "Sequences of a call", {.minimum = 1});
+  table.add("threads", &o.latency.threads_per_client, "Threads of a client", {.minimum = 1});
+  add_device_options(table, o.model);
+  table.add("clients", &o.latency.num_clients, "Clients that call at the same time",
+            {.minimum = 1});
+  table.add("num_iter", &o.latency.calls_per_client, "Calls of each client", {.minimum = 1});
+  table.add("dump_raw_timings", &o.dumps_raw_timings,
+            "Write the time of each call to timings.txt, in seconds");
+}
+
 }  // namespace
 
-void add_latency(Subcommand parent) {
-  Subcommand command = parent.add_subcommand(
-      "latency", "Measure how long a model takes to answer, with several clients at a time");
-  const auto options = std::make_shared<Options>();
-  OptionHandle program =
-      command.add_option("--program", options->program, "Compiled model (cloze compile)");
-  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp)
-      .excludes(program);
-  for (OptionHandle flag : add_compile_flags(command, options->flags)) flag.excludes(program);
-  const OptionHandle sequence_length =
-      command.add_option("--seq-length", options->sequence_length, "Tokens of a sequence")
-          .at_least(1)
-          .shows_default();
-  command
-      .add_option("--lengths", options->lengths_file,
-                  "Histogram of lengths (length and count a line): sequences as long as those")
-      .excludes(sequence_length);
-  command.add_option("--batch-size", options->batch_size, "Sequences of a call")
-      .at_least(1)
-      .shows_default();
-  command.add_option("--threads", options->threads, "Threads of a client")
-      .at_least(1)
-      .shows_default();
-  add_device_options(command, options->flags.device);
-  command.add_option("--clients", options->clients, "Clients that call at the same time")
-      .at_least(1)
-      .shows_default();
-  command.add_option("--num-iter", options->calls, "Calls of each client")
-      .at_least(1)
-      .shows_default();
-  command.add_flag("--dump-raw-timings", options->dumps_raw_timings,
-                   "Write the time of each call to timings.txt, in seconds");
-  command.set_action([options] { run(*options); });
+void add_latency(Subcommand program) {
+  program.add_command("latency",
+                      "Measure how long a model takes to answer, with several clients at a time",
+                      add_options, run);
 }
 
 }  // namespace cloze::cli

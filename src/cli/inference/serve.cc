@@ -1,15 +1,13 @@
-#include "cli/inference/serve.h"
-
 #include <fmt/core.h>
 
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "platform/signals.h"
 #include "platform/socket.h"
@@ -21,30 +19,20 @@ namespace cloze::cli {
 namespace {
 
 struct Options {
-  std::string checkpoint;
-  std::string device = "cpu";
+  ModelOptions model;
   std::string host = "127.0.0.1";
   int port = 8080;
   serve::ServingOptions serving;
   serve::Limits limits;
-  // Of limits, in the units of their options.
-  int64_t transfer_milliseconds = limits.transfer_time.count();
-  int64_t batch_wait_milliseconds = limits.queue.batch_wait.count();
-  int64_t waiting_milliseconds = limits.queue.waiting_time.count();
   int log_seconds = 10;
   bool logs_requests = false;
 };
 
-serve::Limits limits_of(const Options& options) {
-  serve::Limits limits = options.limits;
-  limits.transfer_time = std::chrono::milliseconds(options.transfer_milliseconds);
-  limits.queue.batch_wait = std::chrono::milliseconds(options.batch_wait_milliseconds);
-  limits.queue.waiting_time = std::chrono::milliseconds(options.waiting_milliseconds);
+void check(const serve::Limits& limits) {
   if (limits.queue.waiting_inputs < limits.inputs_per_request) {
     throw_user_error("--max-waiting {} is less than --max-inputs {}; raise it",
                      limits.queue.waiting_inputs, limits.inputs_per_request);
   }
-  return limits;
 }
 
 void print_line(const std::string& line) {
@@ -59,8 +47,8 @@ void print_start(const Options& options, const platform::ListeningSocket& socket
       "serving {} on http://{}/: at most {} connections, {} inputs waiting, {} a batch, {} bytes "
       "a body, {} ms a transfer, {} ms in the queue",
       model.string(), socket.address(), limits.connections, limits.queue.waiting_inputs,
-      limits.queue.batch_inputs, limits.body_bytes, options.transfer_milliseconds,
-      options.waiting_milliseconds));
+      limits.queue.batch_inputs, limits.body_bytes, limits.transfer_time.count(),
+      limits.queue.waiting_time.count()));
   if (!socket.is_loopback()) {
     print_line(
         fmt::format("note: {} can be reached from other machines; there is no password and "
@@ -84,9 +72,9 @@ void log_until_stopped(serve::Metrics& metrics, int log_seconds) {
 }
 
 void run(const Options& options) {
-  const serve::Limits limits = limits_of(options);
+  check(options.limits);
   platform::install_stop_signals();
-  const auto model = open_model(options.checkpoint, options.serving.num_threads, options.device);
+  const auto model = open_model(options.model, options.serving.num_threads);
   if (options.serving.may_have_no_answer) {
     model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
   }
@@ -94,7 +82,7 @@ void run(const Options& options) {
   const platform::ListeningSocket socket(options.host, options.port);
   serve::Service service({.model = std::move(served.description),
                           .endpoints = std::move(served.endpoints),
-                          .limits = limits,
+                          .limits = options.limits,
                           .is_loopback = socket.is_loopback()});
   serve::HttpServer server(socket, service,
                            options.logs_requests ? print_line : serve::HttpServer::RequestLog());
@@ -106,56 +94,44 @@ void run(const Options& options) {
                          platform::stop_signal(), summary.empty() ? "" : "; ", summary));
 }
 
-void add_limit_options(Subcommand command, Options& options) {
-  serve::Limits& limits = options.limits;
-  const auto add = [&](const std::string& flag, int64_t& target, const std::string& help) {
-    command.add_option(flag, target, help).shows_default().at_least(1);
-  };
-  add("--max-connections", limits.connections, "Connections");
-  add("--max-connections-per-address", limits.connections_per_address,
-      "Connections from one address");
-  add("--max-header-bytes", limits.header_bytes, "Bytes of a request line and header");
-  add("--max-body-bytes", limits.body_bytes, "Bytes of a body");
-  add("--max-text-bytes", limits.text_bytes, "Bytes of each text in it");
-  add("--max-inputs", limits.inputs_per_request, "Inputs in one request");
-  add("--max-top-k", limits.top_k, "Largest top_k");
-  add("--max-waiting", limits.queue.waiting_inputs, "Inputs in the queue; beyond: status 503");
-  add("--max-batch", limits.queue.batch_inputs, "Inputs run together");
-  add("--max-batch-bytes", limits.queue.batch_bytes, "Bytes of text run together");
-  add("--transfer-timeout", options.transfer_milliseconds,
-      "Milliseconds for a request to come whole, and for a reply to go");
-  add("--queue-timeout", options.waiting_milliseconds,
-      "Milliseconds in the queue; beyond: status 504");
-  command
-      .add_option("--batch-wait", options.batch_wait_milliseconds,
-                  "Milliseconds that a batch waits for company; 0: takes what is there")
-      .shows_default()
-      .at_least(0);
+void add_limit_options(OptionTable& table, serve::Limits& limits) {
+  const OptionRules positive{.minimum = 1};
+  table.add("max_connections", &limits.connections, "Connections", positive);
+  table.add("max_connections_per_address", &limits.connections_per_address,
+            "Connections from one address", positive);
+  table.add("max_header_bytes", &limits.header_bytes, "Bytes of a request line and header",
+            positive);
+  table.add("max_body_bytes", &limits.body_bytes, "Bytes of a body", positive);
+  table.add("max_text_bytes", &limits.text_bytes, "Bytes of each text in it", positive);
+  table.add("max_inputs", &limits.inputs_per_request, "Inputs in one request", positive);
+  table.add("max_top_k", &limits.top_k, "Largest top_k", positive);
+  table.add("max_waiting", &limits.queue.waiting_inputs, "Inputs in the queue; beyond: status 503",
+            positive);
+  table.add("max_batch", &limits.queue.batch_inputs, "Inputs run together", positive);
+  table.add("max_batch_bytes", &limits.queue.batch_bytes, "Bytes of text run together", positive);
+  table.add("transfer_timeout", &limits.transfer_time,
+            "Milliseconds for a request to come whole, and for a reply to go", positive);
+  table.add("queue_timeout", &limits.queue.waiting_time,
+            "Milliseconds in the queue; beyond: status 504", positive);
+  table.add("batch_wait", &limits.queue.batch_wait,
+            "Milliseconds that a batch waits for company; 0: takes what is there", {.minimum = 0});
+}
+
+void add_options(OptionTable& table, Options& o) {
+  add_model_options(table, o.model, o.serving.num_threads);
+  table.add("host", &o.host, "Address to listen on; other than loopback, other machines reach it");
+  table.add("port", &o.port, "0: any that is free", {.minimum = 0});
+  table.add("version_2_with_negative", &o.serving.may_have_no_answer,
+            "There may be no answer, for models trained on SQuAD 2.0");
+  add_limit_options(table, o.limits);
+  table.add("log_seconds", &o.log_seconds, "Seconds between two lines of counts", {.minimum = 1});
+  table.add("log_requests", &o.logs_requests, "Also print a line for each request");
 }
 
 }  // namespace
 
-void add_serve(Subcommand parent) {
-  Subcommand command =
-      parent.add_subcommand("serve", "Answer requests over HTTP, and on a web page");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--init-checkpoint", options->checkpoint, kInitCheckpointHelp).required();
-  command
-      .add_option("--host", options->host,
-                  "Address to listen on; other than loopback, other machines reach it")
-      .shows_default();
-  command.add_option("--port", options->port, "0: any that is free").shows_default().at_least(0);
-  command.add_option("--threads", options->serving.num_threads,
-                     "0: one for each processor that may be used");
-  add_device_options(command, options->device);
-  command.add_flag("--version-2-with-negative", options->serving.may_have_no_answer,
-                   "There may be no answer, for models trained on SQuAD 2.0");
-  add_limit_options(command, *options);
-  command.add_option("--log-seconds", options->log_seconds, "Seconds between two lines of counts")
-      .shows_default()
-      .at_least(1);
-  command.add_flag("--log-requests", options->logs_requests, "Also print a line for each request");
-  command.set_action([options] { run(*options); });
+void add_serve(Subcommand program) {
+  program.add_command("serve", "Answer requests over HTTP, and on a web page", add_options, run);
 }
 
 }  // namespace cloze::cli

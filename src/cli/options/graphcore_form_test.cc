@@ -61,14 +61,15 @@ class GraphcoreForm : public testing::Test {
 
 TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
   PretrainOptions options;
-  OptionTable table = pretrain_option_table(options);
+  OptionTable table;
+  add_pretrain_options(table, options);
   read(table, kPretrainTiny);
-  EXPECT_FALSE(options.model.use_qkv_bias);
-  EXPECT_EQ(options.model.layer_norm_eps, 1e-3);
-  EXPECT_EQ(options.model.hidden_act, models::Activation::kGeluTanh)
+  EXPECT_FALSE(options.model().use_qkv_bias);
+  EXPECT_EQ(options.model().layer_norm_eps, 1e-3);
+  EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluTanh)
       << "gelu there is the tanh form";
-  EXPECT_EQ(options.epsilon, 1e-6) << "the file says so";
-  EXPECT_EQ(options.weight_decay_rate, 0.01);
+  EXPECT_EQ(options.training.step.optimizer.epsilon, 1e-6) << "the file says so";
+  EXPECT_EQ(options.training.step.optimizer.weight_decay_rate, 0.01);
   EXPECT_EQ(table.origin("use_qkv_bias"), kGraphcoreSystem);
   EXPECT_EQ(table.origin("epsilon"), path_);
   EXPECT_EQ(first_note(table),
@@ -79,12 +80,13 @@ TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
 
 TEST_F(GraphcoreForm, EveryDefaultOfThatSystemCounts) {
   PretrainOptions options;
-  OptionTable table = pretrain_option_table(options);
+  OptionTable table;
+  add_pretrain_options(table, options);
   read(table, R"({"device_mapping": [0]})");
-  EXPECT_EQ(options.epsilon, 1e-4);
-  EXPECT_EQ(options.duplicate_factor, 5);
-  EXPECT_EQ(compute_dtype(options), DType::kBF16);
-  EXPECT_EQ(options.model.hidden_act, models::Activation::kGeluTanh);
+  EXPECT_EQ(options.training.step.optimizer.epsilon, 1e-4);
+  EXPECT_EQ(options.training.duplicate_factor, 5);
+  EXPECT_EQ(options.training.step.compute_dtype, DType::kBF16);
+  EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluTanh);
 }
 
 TEST_F(GraphcoreForm, AFineTuningFileLeavesMomentsBiased) {
@@ -92,10 +94,10 @@ TEST_F(GraphcoreForm, AFineTuningFileLeavesMomentsBiased) {
   OptionTable table;
   add_finetune_options(table, options, "SQuAD");
   read(table, kSquadBase);
-  EXPECT_FALSE(options.use_debiasing);
-  EXPECT_FALSE(options.model.use_qkv_bias);
-  EXPECT_EQ(options.max_to_keep, 5);
-  EXPECT_EQ(options.base_learning_rate, 3e-5) << "the file says so";
+  EXPECT_FALSE(options.training.step.optimizer.use_debiasing);
+  EXPECT_FALSE(options.model().use_qkv_bias);
+  EXPECT_EQ(options.training.max_to_keep, 5);
+  EXPECT_EQ(options.training.schedule.base_learning_rate, 3e-5) << "the file says so";
 }
 
 TEST_F(GraphcoreForm, FlagsGoBeforeThatSystem) {
@@ -103,19 +105,20 @@ TEST_F(GraphcoreForm, FlagsGoBeforeThatSystem) {
   OptionTable table;
   add_finetune_options(table, options, "SQuAD");
   read(table, kSquadBase, "--use-debiasing --use-qkv-bias --hidden-act gelu");
-  EXPECT_TRUE(options.use_debiasing);
-  EXPECT_TRUE(options.model.use_qkv_bias);
-  EXPECT_EQ(options.model.hidden_act, models::Activation::kGeluErf);
+  EXPECT_TRUE(options.training.step.optimizer.use_debiasing);
+  EXPECT_TRUE(options.model().use_qkv_bias);
+  EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluErf);
   EXPECT_EQ(first_note(table).find("use_debiasing"), std::string::npos);
 }
 
 TEST_F(GraphcoreForm, OurOwnFilesKeepOurDefaults) {
   PretrainOptions options;
-  OptionTable table = pretrain_option_table(options);
+  OptionTable table;
+  add_pretrain_options(table, options);
   read(table, R"({"hidden_act": "gelu", "loss_scaling": 1, "use_qkv_split": true})");
-  EXPECT_EQ(options.model.hidden_act, models::Activation::kGeluErf);
-  EXPECT_TRUE(options.model.use_qkv_bias);
-  EXPECT_EQ(options.epsilon, 1e-6);
+  EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluErf);
+  EXPECT_TRUE(options.model().use_qkv_bias);
+  EXPECT_EQ(options.training.step.optimizer.epsilon, 1e-6);
   EXPECT_TRUE(table.notes().empty());
 }
 

@@ -39,9 +39,10 @@ json parse_config(const std::string& path) {
 
 std::string help_of(const Option& option) {
   std::string help = option.help;
-  if (!option.choices.empty()) help += fmt::format(" {{{}}}", fmt::join(option.choices, ", "));
+  const std::vector<std::string>& choices = option.rules.choices;
+  if (!choices.empty()) help += fmt::format(" {{{}}}", fmt::join(choices, ", "));
   const nlohmann::ordered_json value = option_value(option);
-  const bool has_default = !value.is_null() && value != "" && value != false;
+  const bool has_default = !value.empty() && value != "" && value != false;
   return has_default ? fmt::format("{} [{}]", help, formats::json_line(value)) : help;
 }
 
@@ -57,10 +58,11 @@ std::string flag_name(std::string_view option_name) {
   return flag;
 }
 
-void OptionTable::add(Option option) {
-  CLOZE_CHECK(find(option.name) == nullptr, "option {} is added twice", option.name);
-  nlohmann::ordered_json value = option_value(option);
-  entries_.push_back({.option = std::move(option), .default_value = std::move(value)});
+void OptionTable::add(Option row) {
+  CLOZE_CHECK(find(row.name) == nullptr, "option {} is added twice", row.name);
+  row.group = group_;
+  nlohmann::ordered_json value = option_value(row);
+  entries_.push_back({.option = std::move(row), .default_value = std::move(value)});
 }
 
 void OptionTable::add_foreign(ForeignOption option) {
@@ -72,23 +74,33 @@ void OptionTable::add_foreign(ForeignOption option) {
 void OptionTable::add_flags(CLI::App& command) {
   command_ = &command;
   command.allow_extras();  // refused in resolve()
-  config_flag_ = command.add_option("--config")
-                     ->description("JSON file of options; the command line overrides it");
-  for (Entry& entry : entries_) {
-    const Option& option = entry.option;
-    entry.flag = command.add_option(flag_name(option.name))->description(help_of(option));
-    if (!option.group.empty()) entry.flag->group(option.group);
-    if (std::holds_alternative<bool*>(option.target)) entry.flag->expected(0, 1);
+  if (allows_file_) {
+    config_flag_ = command.add_option("--config")
+                       ->description("JSON file of options; the command line overrides it");
   }
+  for (Entry& entry : entries_) add_flag(command, entry);
   for (ForeignEntry& entry : foreign_) {
     entry.flag = command.add_option(flag_name(entry.option.name))->group("")->expected(0, 1);
   }
 }
 
+void OptionTable::add_flag(CLI::App& command, Entry& entry) {
+  const auto& [name, target, help, rules, group] = entry.option;
+  entry.flag = command.add_option(rules.is_positional ? name : flag_name(name))
+                   ->description(help_of(entry.option))
+                   ->required(rules.is_required);
+  if (!rules.is_positional) entry.flag->group(group);
+  if (std::holds_alternative<bool*>(target)) entry.flag->expected(0, 1);
+  if (rules.is_repeatable) {
+    entry.flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+  }
+  for (const std::string& other : rules.excludes) entry.flag->excludes(find(other)->flag);
+}
+
 void OptionTable::resolve() {
   CLOZE_CHECK(command_ != nullptr, "resolve() before add_flags()");
   refuse_extra_arguments();
-  if (config_flag_->count() > 0) read_file(text_of(*config_flag_));
+  if (allows_file_ && config_flag_->count() > 0) read_file(text_of(*config_flag_));
   read_flags();
   collect_notes();
 }
@@ -150,8 +162,10 @@ void OptionTable::read_entry(Entry& entry, const json& value, const std::string&
 void OptionTable::read_flags() {
   for (Entry& entry : entries_) {
     if (entry.flag->count() == 0) continue;
-    const std::string text = text_of(*entry.flag);
-    set_option(entry.option, value_of_text(entry.option.target, text), kCommandLine);
+    const json value = entry.option.rules.is_repeatable
+                           ? json(entry.flag->results())
+                           : value_of_text(entry.option.target, text_of(*entry.flag));
+    set_option(entry.option, value, kCommandLine);
     entry.origin = kCommandLine;
   }
   for (const ForeignEntry& entry : foreign_) {
@@ -188,7 +202,7 @@ std::vector<std::string> OptionTable::take_run(const StoredOptions& run) {
     Entry* entry = find(name);
     if (entry == nullptr) {
       notes_.push_back(fmt::format("{}: {} is not known here and has no effect", run.path, name));
-    } else if (entry->option.is_of_command) {
+    } else if (entry->option.rules.is_of_command) {
       continue;
     } else if (entry->origin == kDefaultOrigin) {
       take_value(*entry, value, run);

@@ -1,21 +1,24 @@
 // The options of a command: one table gives the flags, the keys of the configuration file, the help
 // and the checks. A value comes from, in falling order of rank: the command line
 // (--micro-batch-size 8), the file of --config (flat JSON, comments allowed: {"micro_batch_size":
-// 8}), the default. A value of the wrong kind is a UserError that names the option, the value and
-// where it came from; an unknown key one that names the nearest known.
+// 8}), the default, which is what the target holds when its row is added. A value of the wrong kind
+// is a UserError that names the option, the value and where it came from; an unknown key one that
+// names the nearest known.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
-
-#include "models/bert_config.h"
 
 namespace CLI {
 class App;
@@ -24,21 +27,55 @@ class Option;
 
 namespace cloze::cli {
 
-// Where an option's value goes. It holds the default when the option is added.
+// A target whose values have names, such as an enumeration.
+struct NamedValue {
+  std::function<void(const std::string& name)> set;
+  std::function<std::string()> name;
+};
+
+// named(input.format, data::text_format_from, data::text_format_name)
+template <typename T, typename FromName, typename NameOf>
+NamedValue named(T& value, FromName from_name, NameOf name_of) {
+  return {[&value, from_name](const std::string& name) { value = from_name(name); },
+          [&value, name_of] { return std::string(name_of(value)); }};
+}
+
+// Of an enumeration whose enumerators 0, 1, ... have these names.
+template <typename Enumeration>
+NamedValue enumerated(Enumeration& value, const std::vector<std::string>& names) {
+  const auto from_name = [names](const std::string& name) {
+    return static_cast<Enumeration>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  return named(value, from_name,
+               [names](Enumeration one) { return names[static_cast<size_t>(one)]; });
+}
+
+// Where an option's value goes: a member of the struct that uses it, which holds the default.
+// Paths and texts in a vector are a comma list, unless the option is repeatable.
 using OptionTarget =
-    std::variant<bool*, int64_t*, double*, std::string*, std::optional<int64_t>*,
-                 std::optional<double>*, std::vector<double>*, models::Activation*>;
+    std::variant<bool*, int32_t*, uint32_t*, int64_t*, uint64_t*, double*, std::string*,
+                 std::filesystem::path*, std::chrono::milliseconds*, std::optional<bool>*,
+                 std::optional<int64_t>*, std::optional<double>*, std::vector<double>*,
+                 std::vector<std::string>*, std::vector<std::filesystem::path>*, NamedValue>;
+
+struct OptionRules {
+  std::vector<std::string> choices = {};  // of a text; empty: any
+  std::string hint = {};                  // said after the choices when another is asked for
+  std::optional<double> minimum = {};     // of a number, or each of a list; inclusive
+  std::optional<double> maximum = {};
+  bool is_required = false;
+  std::vector<std::string> excludes = {};  // options that were added and may not be given as well
+  bool is_repeatable = false;              // each time the flag is given adds a text
+  bool is_positional = false;              // a word without a flag
+  bool is_of_command = false;  // says what this command does: a run that goes on has its own
+};
 
 struct Option {
   std::string name;  // "micro_batch_size": the key; the flag is --micro-batch-size
   OptionTarget target;
   std::string help;
-  std::string group;                 // heading in the help
-  std::vector<std::string> choices;  // of a text; empty: any
-  std::string hint;                  // said after the choices when another is asked for
-  std::optional<double> minimum;     // of a number, or each of a list; inclusive
-  std::optional<double> maximum;
-  bool is_of_command = false;  // says what this command does: a run that goes on has its own
+  OptionRules rules = {};
+  std::string group = {};  // heading in the help; begin_group() says it
 };
 
 // An option that another system has and this command cannot follow. Setting it is never silent: it
@@ -82,11 +119,19 @@ inline constexpr const char* kCommandLineOrigin = "command line";
 
 class OptionTable {
  public:
-  void add(Option option);
+  // The heading in the help of the rows that follow.
+  void begin_group(std::string heading) { group_ = std::move(heading); }
+  void add(Option row);
+  void add(std::string name, OptionTarget target, std::string help, OptionRules rules = {}) {
+    add({std::move(name), std::move(target), std::move(help), std::move(rules)});
+  }
   void add_foreign(ForeignOption option);
   void set_file_form(FileForm form) { form_ = std::move(form); }
 
-  // Adds the flags and --config to a command. resolve() then reads what was parsed.
+  // The command has --config.
+  void allow_file() { allows_file_ = true; }
+
+  // Adds the flags to a command. resolve() then reads what was parsed.
   void add_flags(CLI::App& command);
   void resolve();
   // After resolve(), for a run that goes on: options that nothing gave take the run's value, or
@@ -120,6 +165,7 @@ class OptionTable {
     CLI::Option* flag = nullptr;
   };
 
+  void add_flag(CLI::App& command, Entry& entry);
   void read_file(const std::string& path);
   void take_foreign_form(const nlohmann::json& config, const std::string& path);
   void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
@@ -139,6 +185,8 @@ class OptionTable {
   const ForeignOption* find_foreign(std::string_view name) const;
   std::string suggestion(const std::string& key) const;
 
+  bool allows_file_ = false;
+  std::string group_ = "Options";
   std::vector<Entry> entries_;
   std::vector<ForeignEntry> foreign_;
   FileForm form_;

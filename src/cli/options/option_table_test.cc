@@ -15,14 +15,19 @@ namespace {
 class OptionTableTest : public testing::Test {
  protected:
   OptionTableTest() : command_("test", "train") {
-    table_.add({.name = "micro_batch_size", .target = &micro_batch_size_, .minimum = 1});
-    table_.add({.name = "warmup", .target = &warmup_, .minimum = 0});
-    table_.add({.name = "use_debiasing", .target = &use_debiasing_});
-    table_.add({.name = "use_bias", .target = &use_bias_});
-    table_.add({.name = "optimizer", .target = &optimizer_, .choices = {"lamb", "adamw"}});
-    table_.add({.name = "train_file", .target = &train_file_});
-    table_.add({.name = "epochs", .target = &epochs_, .minimum = 0, .maximum = 1000});
-    table_.add({.name = "lr_power", .target = &lr_power_});
+    table_.allow_file();
+    table_.add("micro_batch_size", &micro_batch_size_, "", {.minimum = 1});
+    table_.add("warmup", &warmup_, "", {.minimum = 0});
+    table_.add("use_debiasing", &use_debiasing_, "");
+    table_.add("use_bias", &use_bias_, "");
+    table_.add("optimizer", &optimizer_, "", {.choices = {"lamb", "adamw"}});
+    table_.add("train_file", &train_file_, "");
+    table_.add("epochs", &epochs_, "", {.minimum = 0, .maximum = 1000});
+    table_.add("lr_power", &lr_power_, "");
+    table_.add("text", &texts_, "", {.is_repeatable = true});
+    table_.add("output_files", &output_files_, "", {.excludes = {"train_file"}});
+    table_.add("next_sentence", enumerated(next_sentence_, {"random", "none"}), "Second part",
+               {.choices = {"random", "none"}});
     table_.add_foreign({.name = "pipeline_stages", .reason = "one device holds the model"});
     table_.add_foreign({.name = "device_mapping", .reason = "one device holds the model"});
     table_.add_foreign({.name = "groupbert", .reason = "only BERT is there", .is_refused = true});
@@ -61,6 +66,9 @@ class OptionTableTest : public testing::Test {
   std::string train_file_;
   std::optional<double> epochs_;
   std::vector<double> lr_power_ = {1.0};
+  std::vector<std::string> texts_;
+  std::vector<std::filesystem::path> output_files_;
+  enum class NextSentence { kRandom, kNone } next_sentence_ = NextSentence::kRandom;
   OptionTable table_;
   CLI::App command_;
 };
@@ -84,11 +92,48 @@ TEST_F(OptionTableTest, CommandLineOverFileOverDefault) {
 }
 
 TEST_F(OptionTableTest, FlagsTakeSeparateWordsToo) {
-  resolve({"--use-bias", "no", "--use-debiasing", "--warmup", "1e2", "--lr-power", "[0.5, 2]"});
+  resolve(
+      {"--use-bias", "No", "--use-debiasing", "True", "--warmup", "1e2", "--lr-power", "[0.5, 2]"});
   EXPECT_FALSE(use_bias_);
   EXPECT_TRUE(use_debiasing_);
   EXPECT_EQ(warmup_, 100);
   EXPECT_EQ(lr_power_, (std::vector<double>{0.5, 2}));
+}
+
+TEST_F(OptionTableTest, RepeatedTextsAreKeptWholeAndListsOfFilesAreCut) {
+  resolve({"--text", "[MASK], the [MASK]", "--text", "b", "--output-files=a,b/c,"});
+  EXPECT_EQ(texts_, (std::vector<std::string>{"[MASK], the [MASK]", "b"}));
+  EXPECT_EQ(output_files_, (std::vector<std::filesystem::path>{"a", "b/c"}));
+  EXPECT_EQ(table_.values().at("output_files"), (std::vector<std::string>{"a", "b/c"}));
+}
+
+TEST_F(OptionTableTest, AnEnumerationIsGivenByName) {
+  resolve({"--next-sentence", "none"});
+  EXPECT_EQ(next_sentence_, NextSentence::kNone);
+  EXPECT_EQ(table_.values().at("next_sentence"), "none");
+  EXPECT_NE(command_.help().find("Second part {random, none} [\"random\"]"), std::string::npos)
+      << command_.help();
+}
+
+TEST_F(OptionTableTest, WhatExcludesEachOtherIsRefused) {
+  EXPECT_THROW(resolve({"--output-files", "a", "--train-file", "b"}), CLI::ExcludesError);
+}
+
+TEST(OptionTable, PositionalAndRequiredOptionsAreTaken) {
+  std::string action;
+  int32_t threads = 0;
+  OptionTable table;
+  table.add("action", &action, "", {.is_required = true, .is_positional = true});
+  table.add("threads", &threads, "", {.is_required = true});
+  CLI::App command;
+  table.add_flags(command);
+  EXPECT_THROW(command.parse("--threads 2"), CLI::RequiredError);
+  EXPECT_THROW(command.parse("hf2hf"), CLI::RequiredError);
+  command.parse("hf2hf --threads 2");
+  table.resolve();
+  EXPECT_EQ(action, "hf2hf");
+  EXPECT_EQ(threads, 2);
+  EXPECT_EQ(command.get_option_no_throw("--config"), nullptr) << "a table without a file";
 }
 
 TEST_F(OptionTableTest, NullLeavesTheDefault) {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
+#include <concepts>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "formats/json.h"
-#include "models/bert_fields.h"
+#include "text/ascii.h"
 
 namespace cloze::cli {
 namespace {
@@ -26,13 +28,12 @@ struct Context {
 };
 
 void check_range(const Context& context, double number) {
-  const Option& option = context.option;
-  if (option.minimum && option.maximum && (number < *option.minimum || number > *option.maximum)) {
-    context.refuse(fmt::format("it must be from {} to {}", *option.minimum, *option.maximum));
+  const auto& minimum = context.option.rules.minimum;
+  const auto& maximum = context.option.rules.maximum;
+  if (minimum && maximum && (number < *minimum || number > *maximum)) {
+    context.refuse(fmt::format("it must be from {} to {}", *minimum, *maximum));
   }
-  if (option.minimum && number < *option.minimum) {
-    context.refuse(fmt::format("it must be at least {}", *option.minimum));
-  }
+  if (minimum && number < *minimum) context.refuse(fmt::format("it must be at least {}", *minimum));
 }
 
 void store(const Context& context, bool& target) {
@@ -40,23 +41,44 @@ void store(const Context& context, bool& target) {
   target = context.value.get<bool>();
 }
 
-void store(const Context& context, int64_t& target) {
+// Whether a number is whole and in the range of T.
+template <typename T>
+bool fits(const json& value) {
+  if (value.is_number_unsigned()) return std::in_range<T>(value.get<uint64_t>());
+  if (value.is_number_integer()) return std::in_range<T>(value.get<int64_t>());
+  if (!value.is_number_float()) return false;
+  const double number = value.get<double>();
+  return std::trunc(number) == number && std::abs(number) < 0x1p53 &&
+         std::in_range<T>(static_cast<int64_t>(number));
+}
+
+template <std::integral T>
+void store(const Context& context, T& target) {
   const json& value = context.value;
-  const bool fits = value.is_number_unsigned() ? value.get<uint64_t>() <= INT64_MAX
-                    : value.is_number_float()
-                        ? std::trunc(value.get<double>()) == value.get<double>() &&
-                              std::abs(value.get<double>()) < 0x1p53
-                        : value.is_number_integer();
-  if (!fits) context.refuse("it must be a whole number");
-  target =
-      value.is_number_float() ? static_cast<int64_t>(value.get<double>()) : value.get<int64_t>();
-  check_range(context, static_cast<double>(target));
+  if (!fits<int64_t>(value) && !fits<T>(value)) context.refuse("it must be a whole number");
+  check_range(context, value.get<double>());
+  if (!fits<T>(value)) {
+    context.refuse(fmt::format("it must be from {} to {}", std::numeric_limits<T>::min(),
+                               std::numeric_limits<T>::max()));
+  }
+  target = value.is_number_float() ? static_cast<T>(value.get<double>()) : value.get<T>();
 }
 
 void store(const Context& context, double& target) {
   if (!context.value.is_number()) context.refuse("it must be a number");
   target = context.value.get<double>();
   check_range(context, target);
+}
+
+void store(const Context& context, std::chrono::milliseconds& target) {
+  int64_t count = 0;
+  store(context, count);
+  target = std::chrono::milliseconds(count);
+}
+
+bool is_list_of_texts(const json& value) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
 }
 
 // A number stands for its text ("precision": 16), a list of texts for a comma list of files.
@@ -66,24 +88,42 @@ void store(const Context& context, std::string& target) {
     target = value.get<std::string>();
   } else if (value.is_number_integer()) {
     target = value.dump();
-  } else if (value.is_array() && std::all_of(value.begin(), value.end(),
-                                             [](const json& item) { return item.is_string(); })) {
+  } else if (is_list_of_texts(value)) {
     target = fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ","));
   } else {
     context.refuse("it must be text");
   }
-  const std::vector<std::string>& choices = context.option.choices;
+  const std::vector<std::string>& choices = context.option.rules.choices;
+  const std::string& hint = context.option.rules.hint;
   if (!choices.empty() && std::find(choices.begin(), choices.end(), target) == choices.end()) {
-    const std::string& hint = context.option.hint;
     context.refuse(fmt::format("choose one of {}{}{}", fmt::join(choices, ", "),
                                hint.empty() ? "" : ": ", hint));
   }
 }
 
-void store(const Context& context, models::Activation& target) {
-  std::string name;
-  store(context, name);
-  target = models::activation_named(name);
+std::string text_of(const Context& context) {
+  std::string text;
+  store(context, text);
+  return text;
+}
+
+void store(const Context& context, std::filesystem::path& target) { target = text_of(context); }
+
+void store(const Context& context, const NamedValue& target) { target.set(text_of(context)); }
+
+template <typename Text>
+void store(const Context& context, std::vector<Text>& target) {
+  target.clear();
+  if (is_list_of_texts(context.value)) {
+    for (const json& item : context.value) target.emplace_back(item.get<std::string>());
+    return;
+  }
+  const std::string list = text_of(context);
+  for (std::string_view rest = list; !rest.empty();) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    if (comma > 0) target.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
 }
 
 void store(const Context& context, std::vector<double>& target) {
@@ -102,12 +142,14 @@ void store(const Context& context, std::optional<T>& target) {
   store(context, target.emplace());
 }
 
+// In letters of either case: other programs say True.
 json boolean_of(std::string_view text) {
-  for (const char* word : {"", "true", "yes", "on", "1"}) {
-    if (text == word) return true;
+  const std::string lower = text::lower_ascii(text);
+  for (const char* word : {"", "true", "yes", "on", "1", "t", "y"}) {
+    if (lower == word) return true;
   }
-  for (const char* word : {"false", "no", "off", "0"}) {
-    if (text == word) return false;
+  for (const char* word : {"false", "no", "off", "0", "f", "n"}) {
+    if (lower == word) return false;
   }
   return text;
 }
@@ -131,50 +173,63 @@ json list_of(std::string_view text) {
   }
 }
 
+// What the text of a flag means, by the kind of its target.
+json meant(std::string_view text, const bool*) { return boolean_of(text); }
+json meant(std::string_view text, const std::optional<bool>*) { return boolean_of(text); }
+json meant(std::string_view text, const std::vector<double>*) { return list_of(text); }
+json meant(std::string_view text, const std::string*) { return text; }
+json meant(std::string_view text, const std::filesystem::path*) { return text; }
+json meant(std::string_view text, const std::vector<std::string>*) { return text; }
+json meant(std::string_view text, const std::vector<std::filesystem::path>*) { return text; }
+json meant(std::string_view text, const NamedValue&) { return text; }
+json meant(std::string_view text, const void*) { return number_of(text); }
+
+nlohmann::ordered_json value_of(const NamedValue& target) { return target.name(); }
+nlohmann::ordered_json value_of(const std::filesystem::path* target) { return target->string(); }
+nlohmann::ordered_json value_of(const std::chrono::milliseconds* target) { return target->count(); }
+nlohmann::ordered_json value_of(const std::vector<std::filesystem::path>* target) {
+  return std::vector<std::string>(target->begin(), target->end());
+}
+template <typename T>
+nlohmann::ordered_json value_of(const std::optional<T>* target) {
+  if (!target->has_value()) return nullptr;
+  return **target;
+}
+template <typename T>
+nlohmann::ordered_json value_of(const T* target) {
+  return *target;
+}
+
 }  // namespace
 
 void set_option(const Option& option, const json& value, const std::string& source) {
   if (value.is_null()) return;
   const Context context{option, value, source};
-  std::visit([&](auto* target) { store(context, *target); }, option.target);
+  std::visit(
+      [&](auto& target) {
+        if constexpr (requires { *target; }) {
+          store(context, *target);
+        } else {
+          store(context, target);
+        }
+      },
+      option.target);
 }
 
 void clear_option(const Option& option) {
   std::visit(
-      [](auto* target) {
+      [](auto& target) {
         if constexpr (requires { target->reset(); }) target->reset();
       },
       option.target);
 }
 
 json value_of_text(const OptionTarget& target, std::string_view text) {
-  return std::visit(
-      [&](auto* pointer) -> json {
-        using T = std::remove_pointer_t<decltype(pointer)>;
-        if constexpr (std::is_same_v<T, bool>) return boolean_of(text);
-        if constexpr (std::is_same_v<T, std::string>) return text;
-        if constexpr (std::is_same_v<T, models::Activation>) return text;
-        if constexpr (std::is_same_v<T, std::vector<double>>) return list_of(text);
-        return number_of(text);
-      },
-      target);
+  return std::visit([&](const auto& of_kind) { return meant(text, of_kind); }, target);
 }
 
 nlohmann::ordered_json option_value(const Option& option) {
-  return std::visit(
-      [](auto* target) -> nlohmann::ordered_json {
-        using T = std::remove_pointer_t<decltype(target)>;
-        if constexpr (std::is_same_v<T, std::optional<int64_t>> ||
-                      std::is_same_v<T, std::optional<double>>) {
-          if (!target->has_value()) return nullptr;
-          return **target;
-        } else if constexpr (std::is_same_v<T, models::Activation>) {
-          return models::activation_name(*target);
-        } else {
-          return *target;
-        }
-      },
-      option.target);
+  return std::visit([](const auto& target) { return value_of(target); }, option.target);
 }
 
 int64_t edit_distance(std::string_view a, std::string_view b) {

@@ -19,7 +19,7 @@ std::string refusal(const Option& option, const char* value) {
 
 TEST(OptionValue, WholeNumbers) {
   int64_t target = 0;
-  const Option option{.name = "n", .target = &target};
+  const Option option{"n", &target, ""};
   EXPECT_EQ(refusal(option, "65536"), "accepted");
   EXPECT_EQ(target, 65536);
   EXPECT_EQ(refusal(option, "1e3"), "accepted");
@@ -29,9 +29,32 @@ TEST(OptionValue, WholeNumbers) {
   }
 }
 
+TEST(OptionValue, WholeNumbersFitTheirTarget) {
+  uint32_t target = 0;
+  const Option option{"seed", &target, ""};
+  EXPECT_EQ(refusal(option, "4294967295"), "accepted");
+  EXPECT_EQ(target, 4294967295u);
+  for (const char* bad : {"4294967296", "-1", "1e10"}) {
+    EXPECT_NE(refusal(option, bad).find("it must be from 0 to 4294967295"), std::string::npos)
+        << refusal(option, bad);
+  }
+  uint64_t wide = 0;
+  EXPECT_EQ(refusal({"seed", &wide, ""}, "18446744073709551615"), "accepted");
+  EXPECT_EQ(wide, UINT64_MAX);
+}
+
+TEST(OptionValue, MillisecondsAreANumber) {
+  std::chrono::milliseconds target{5};
+  const Option option{"wait", &target, "", {.minimum = 1}};
+  EXPECT_EQ(option_value(option), 5);
+  EXPECT_EQ(refusal(option, "300"), "accepted");
+  EXPECT_EQ(target, std::chrono::milliseconds(300));
+  EXPECT_EQ(refusal(option, "0"), "f: wait is 0; it must be at least 1");
+}
+
 TEST(OptionValue, NumbersStandForText) {
   std::string target;
-  const Option option{.name = "precision", .target = &target, .choices = {"16", "f32"}};
+  const Option option{"precision", &target, "", {.choices = {"16", "f32"}}};
   EXPECT_EQ(refusal(option, "16"), "accepted");
   EXPECT_EQ(target, "16");
   EXPECT_EQ(refusal(option, "64"), "f: precision is 64; choose one of 16, f32");
@@ -40,17 +63,15 @@ TEST(OptionValue, NumbersStandForText) {
 
 TEST(OptionValue, AHintFollowsTheChoices) {
   std::string target;
-  const Option option{
-      .name = "task", .target = &target, .choices = {"GLUE"}, .hint = "see task_name"};
+  const Option option{"task", &target, "", {.choices = {"GLUE"}, .hint = "see task_name"}};
   EXPECT_EQ(refusal(option, "\"QQP\""), "f: task is \"QQP\"; choose one of GLUE: see task_name");
 }
 
 TEST(OptionValue, NumbersAndListsOfThem) {
   double number = 0;
-  EXPECT_EQ(refusal({.name = "x", .target = &number}, "\"a\""),
-            "f: x is \"a\"; it must be a number");
+  EXPECT_EQ(refusal({"x", &number, ""}, "\"a\""), "f: x is \"a\"; it must be a number");
   std::vector<double> list;
-  const Option option{.name = "p", .target = &list, .minimum = 0};
+  const Option option{"p", &list, "", {.minimum = 0}};
   EXPECT_EQ(refusal(option, "0.5"), "accepted");
   EXPECT_EQ(list, std::vector<double>{0.5});
   EXPECT_EQ(refusal(option, "[1, -1]"), "f: p is [1,-1]; it must be at least 0");

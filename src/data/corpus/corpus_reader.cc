@@ -30,7 +30,7 @@ CorpusReader::CorpusReader(CorpusOptions options, const text::Tokenizer& tokeniz
       progress_(progress),
       sources_(open_text_sources(options_.files,
                                  {.format = options_.format,
-                                  .max_invalid_share = options_.max_invalid_share,
+                                  .max_invalid_percent = options_.max_invalid_percent,
                                   .threads = options_.threads},
                                  progress)),
       blocks_(cut_into_blocks()) {

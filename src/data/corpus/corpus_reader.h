@@ -19,7 +19,7 @@ namespace cloze::data {
 struct CorpusOptions {
   std::vector<std::filesystem::path> files;
   TextFormat format = TextFormat::kSentences;
-  double max_invalid_share = kMaxInvalidShare;  // as text_source.h has it
+  double max_invalid_percent = kMaxInvalidPercent;  // as text_source.h has it
   // Google's script lets a document run on into the next file unless a blank line ends it.
   bool documents_cross_files = false;
   // Sentences of more tokens than this are kept as several, of an eighth of it each, so that what

@@ -62,11 +62,11 @@ TEST_F(CorpusReaderTest, AnyNumberOfThreadsGivesTheSameCorpus) {
   for (int i = 0; i < 200'000; ++i)
     text += i % 50 == 0 ? "\n" : i % 7 == 0 ? "a b c\n" : "b \xFF\n";
   const std::vector<fs::path> files{write("1", text), write("2", text)};
-  const Read one = read({.files = files, .max_invalid_share = 1, .threads = 1});
+  const Read one = read({.files = files, .max_invalid_percent = 100, .threads = 1});
   EXPECT_EQ(one.corpus.documents(), 2 * 4000);
   EXPECT_GT(one.invalid_utf8, 300'000);
   for (int threads : {2, 5}) {
-    const Read several = read({.files = files, .max_invalid_share = 1, .threads = threads});
+    const Read several = read({.files = files, .max_invalid_percent = 100, .threads = threads});
     EXPECT_EQ(described(several.corpus), described(one.corpus));
     EXPECT_EQ(several.invalid_utf8, one.invalid_utf8);
   }

@@ -94,11 +94,11 @@ void check_is_text(std::string_view text, const TextSourceOptions& options, cons
         "UTF-16LE -t UTF-8 converts that)",
         path.string(), *invalid.zero());
   }
-  if (invalid.share() <= options.max_invalid_share) return;
+  if (100 * invalid.share() <= options.max_invalid_percent) return;
   throw_user_error(
       "{}: {:.2g} % of the bytes are not UTF-8, the first of them byte {}; convert the file (iconv "
       "-f LATIN1 -t UTF-8, if it is Latin-1), or raise --max-invalid-utf8, which is {:g} % now",
-      path.string(), 100 * invalid.share(), invalid.first(), 100 * options.max_invalid_share);
+      path.string(), 100 * invalid.share(), invalid.first(), options.max_invalid_percent);
 }
 
 platform::MappedFile unpacked(formats::Compression compression, const platform::MappedFile& file,

@@ -21,12 +21,12 @@
 
 namespace cloze::data {
 
-inline constexpr double kMaxInvalidShare = 0.001;
+inline constexpr double kMaxInvalidPercent = 0.1;
 
 struct TextSourceOptions {
   TextFormat format = TextFormat::kSentences;
-  double max_invalid_share = kMaxInvalidShare;  // of the bytes
-  int threads = 1;                              // for dumps
+  double max_invalid_percent = kMaxInvalidPercent;  // of the bytes
+  int threads = 1;                                  // for dumps
 };
 
 class TextSource {

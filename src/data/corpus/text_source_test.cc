@@ -92,7 +92,7 @@ TEST_F(TextSourceTest, TextOfAnotherEncodingIsRefusedWithItsShare) {
       << message;
   EXPECT_NE(message.find("iconv -f LATIN1 -t UTF-8"), std::string::npos) << message;
   EXPECT_NE(message.find("--max-invalid-utf8, which is 0.1 %"), std::string::npos) << message;
-  EXPECT_EQ(read(write(text), {.max_invalid_share = 0.1}), text);
+  EXPECT_EQ(read(write(text), {.max_invalid_percent = 10}), text);
   const std::string few = std::string(5000, 'a') + "\xFF" + std::string(5000, 'a');
   EXPECT_EQ(read(write(few)), few) << "one byte in ten thousand";
 }
@@ -101,7 +101,7 @@ TEST_F(TextSourceTest, TextOfAnotherEncodingIsRefusedWithItsShare) {
 TEST_F(TextSourceTest, LargeTextsAreLookedAtAllOver) {
   std::string text;
   while (text.size() < 9'000'000) text += "\u4E2D\u6587 text\u3002 ";
-  EXPECT_EQ(read(write(text), {.max_invalid_share = 0}).size(), text.size());
+  EXPECT_EQ(read(write(text), {.max_invalid_percent = 0}).size(), text.size());
   const size_t half = text.size() / 2;
   for (size_t i = half; i < text.size(); i += 20) text[i] = '\xFF';
   EXPECT_NE(refusal(text).find("not UTF-8"), std::string::npos);

@@ -168,7 +168,7 @@ class TokenStoreBuilder {
     const std::vector<TextSource> sources =
         open_text_sources(options_.files,
                           {.format = options_.format,
-                           .max_invalid_share = options_.max_invalid_share,
+                           .max_invalid_percent = options_.max_invalid_percent,
                            .threads = options_.threads},
                           progress_);
     PieceCutter cutter(options_.format, options_.piece_bytes);

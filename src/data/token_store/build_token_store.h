@@ -28,7 +28,7 @@ namespace cloze::data {
 struct TokenStoreOptions {
   std::vector<std::filesystem::path> files;
   TextFormat format = TextFormat::kSentences;
-  double max_invalid_share = kMaxInvalidShare;  // as text_source.h has it
+  double max_invalid_percent = kMaxInvalidPercent;  // as text_source.h has it
   std::filesystem::path folder;
   bool append = false;  // keep what the store has and put these files after it
   int threads = 1;

@@ -1,0 +1,32 @@
+#include "cli/options/machine_options.h"
+
+#include "engine/devices.h"
+#include "engine/instruction_set.h"
+
+namespace cloze::cli {
+
+Option device_option(std::string& device) {
+  return {
+      "device",
+      &device,
+      "What computes: cpu; for tests reference (scalar kernels), walled (the host may not touch "
+      "its memory) and null (computes nothing)",
+      {.choices = engine::device_names()}};
+}
+
+Option instruction_set_option(std::string& instruction_set) {
+  return {"instruction_set",
+          &instruction_set,
+          "Use no more of the processor than this",
+          {.choices = {kAnyInstructionSet, "avx2", "avx512", "avx512_bf16", "amx"}}};
+}
+
+void limit_instruction_set(const std::string& instruction_set) {
+  if (instruction_set != kAnyInstructionSet) engine::limit_instruction_set(instruction_set);
+}
+
+DType dtype_named(const std::string& name) {
+  return name == "bf16" || name == "16" ? DType::kBF16 : DType::kF32;
+}
+
+}  // namespace cloze::cli
