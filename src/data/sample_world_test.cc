@@ -145,6 +145,7 @@ TEST(SampleWorld, GivesAnyNumberOfItemsUpToItsBound) {
   const SampleWorld world(1);
   EXPECT_TRUE(world.cloze_items(0).empty());
   EXPECT_EQ(world.cloze_items(3).size(), 3u);
+  EXPECT_EQ(world.cloze_items(kMaxClozeItems).size(), size_t{kMaxClozeItems});
   EXPECT_THROW(world.cloze_items(-1), UserError);
   EXPECT_THROW(world.cloze_items(kMaxClozeItems + 1), UserError);
 }
