@@ -95,9 +95,9 @@ TEST_F(CheckpointConversionTest, NothingGoesMissingUnsaid) {
 }
 
 TEST_F(CheckpointConversionTest, HuggingFaceKeepsNamesAndTypes) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const fs::path source = fs::path(data) / "checkpoints/hf_tiny_safetensors";
+  const DataFolder data({"checkpoints/hf_tiny_safetensors"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const fs::path source = data / "checkpoints/hf_tiny_safetensors";
   const auto report = convert_checkpoint(options("hf2hf", source, "hf"));
   expect_same_tensors(folder_ / "hf", source);
   EXPECT_TRUE(has_note(report, "not in the checkpoint, so not in the output: bert.pooler"));

@@ -111,9 +111,9 @@ TEST(HuggingFaceConfig, ClassesByNameOrByNumber) {
 }
 
 TEST(HuggingFaceConfig, ReadsStoredFolders) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA names no folder with test data";
-  const std::filesystem::path folder = std::filesystem::path(data) / "checkpoints";
+  const DataFolder data({"checkpoints/hf_tiny_safetensors", "checkpoints/tf1_tiny"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const std::filesystem::path folder = data / "checkpoints";
   EXPECT_EQ(read_hugging_face_config(folder / "hf_tiny_safetensors" / "config.json").hidden_size,
             32);
   EXPECT_GT(read_hugging_face_config(folder / "tf1_tiny" / "bert_config.json").hidden_size, 0);

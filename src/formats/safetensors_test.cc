@@ -140,11 +140,9 @@ TEST(Safetensors, FileErrorNamesFileAndOffset) {
 }
 
 TEST(Safetensors, ReadsATransformersCheckpoint) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA names no folder with test data";
-  const std::filesystem::path folder =
-      std::filesystem::path(data) / "checkpoints" / "hf_tiny_safetensors";
-  const SafetensorsFile file{folder / "model.safetensors"};
+  const DataFolder data({"checkpoints/hf_tiny_safetensors"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const SafetensorsFile file{data / "checkpoints/hf_tiny_safetensors/model.safetensors"};
   EXPECT_NE(file.find("embeddings.word_embeddings.weight"), nullptr);
 }
 

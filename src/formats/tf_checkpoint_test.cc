@@ -93,9 +93,9 @@ TEST_F(TfCheckpointTest, HoldsTensorsSlotsAndSteps) {
 TEST_F(TfCheckpointTest, WritesTheSameBytes) { expect_rewritten_alike(kFixture); }
 
 TEST_F(TfCheckpointTest, ReadsAndRewritesTensorFlowsOwn) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const fs::path folder = fs::path(data) / "checkpoints";
+  const DataFolder data({"checkpoints/tf1_tiny", "checkpoints/tf1_index_only"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const fs::path folder = data / "checkpoints";
   expect_rewritten_alike(folder / "tf1_tiny/bert_model.ckpt");
   const fs::path google = folder / "tf1_index_only/uncased_L-8_H-512_A-8_bert_model.ckpt";
   EXPECT_EQ(TfCheckpointIndex(google).entries().size(), 142u);

@@ -108,9 +108,9 @@ TEST(TfRecordTest, HugeLengthIsRefusedEvenWithARightChecksum) {
 }
 
 TEST(TfRecordTest, ReadsFilesThatTensorFlowWrote) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const fs::path folder = fs::path(data) / "golden/tfrecord";
+  const DataFolder data({"golden/tfrecord"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const fs::path folder = data / "golden/tfrecord";
   const std::pair<const char*, int> files[] = {{"graphcore_sample_text.tfrecord", 45},
                                                {"graphcore_sample_text_packed.tfrecord", 44},
                                                {"vincentcheny_tf_examples.tfrecord", 60}};

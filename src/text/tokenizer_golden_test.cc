@@ -18,23 +18,18 @@ using nlohmann::json;
 class TokenizerGoldenTest : public testing::Test {
  protected:
   void SetUp() override {
-    const char* folder = data_folder();
-    if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set: no golden files";
-    folder_ = folder;
-    if (!std::filesystem::exists(golden("tokenizer_tests.json"))) {
-      GTEST_SKIP() << golden("tokenizer_tests.json") << " does not exist";
-    }
+    if (!data_.missing().empty()) GTEST_SKIP() << data_.missing();
   }
 
   std::filesystem::path golden(const std::string& name) const {
-    return folder_ / "golden/tokenizer" / name;
+    return data_ / ("golden/tokenizer/" + name);
   }
   json read_json(const std::filesystem::path& path) const {
     return json::parse(platform::read_file(path));
   }
   Tokenizer tokenizer(Profile profile, bool lower_case) const {
     const std::string casing = lower_case ? "uncased" : "cased";
-    return Tokenizer(Vocabulary::load(folder_ / ("vocab/bert-base-" + casing + "-vocab.txt")),
+    return Tokenizer(Vocabulary::load(data_ / ("vocab/bert-base-" + casing + "-vocab.txt")),
                      {.profile = profile, .lower_case = lower_case});
   }
   // Ids by the hot path, after checking that encode() gives the same.
@@ -45,7 +40,8 @@ class TokenizerGoldenTest : public testing::Test {
     return ids;
   }
 
-  std::filesystem::path folder_;
+  const DataFolder data_{{"golden/tokenizer", "vocab/bert-base-uncased-vocab.txt",
+                          "vocab/bert-base-cased-vocab.txt", "squad/dev-v1.1.json"}};
 };
 
 TEST_F(TokenizerGoldenTest, SquadQuestionsGiveTheGoldenIdsAndTokens) {
@@ -67,7 +63,7 @@ TEST_F(TokenizerGoldenTest, SquadQuestionsGiveTheGoldenIdsAndTokens) {
 }
 
 TEST_F(TokenizerGoldenTest, SquadContextsGiveTheGoldenIdsUncasedAndCased) {
-  const json articles = read_json(folder_ / "squad/dev-v1.1.json").at("data");
+  const json articles = read_json(data_ / "squad/dev-v1.1.json").at("data");
   std::map<std::string, json> by_title;
   for (const json& article : articles) by_title[article.at("title")] = article.at("paragraphs");
   const Tokenizer uncased = tokenizer(Profile::kGoogle, true);

@@ -310,12 +310,12 @@ void expect_same_features(std::span<const std::byte> ours, std::span<const std::
 }
 
 TEST(GoogleCompatibleTest, ReproducesTheGoldenRecords) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const fs::path golden_folder = fs::path(data) / "golden/tfrecord";
+  const DataFolder data({"golden/tfrecord", "vocab/bert-base-uncased-vocab.txt"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const fs::path golden_folder = data / "golden/tfrecord";
   const fs::path output = fs::path(testing::TempDir()) / "cloze_google_compatible";
   const text::Tokenizer tokenizer(
-      text::Vocabulary::load(fs::path(data) / "vocab/bert-base-uncased-vocab.txt"),
+      text::Vocabulary::load(data / "vocab/bert-base-uncased-vocab.txt"),
       {.profile = text::profile_from_name("google")});
   RecordOptions options;
   options.input = {.files = {golden_folder / "sample_text.txt"}, .documents_cross_files = true};
@@ -340,9 +340,9 @@ TEST(GoogleCompatibleTest, ReproducesTheGoldenRecords) {
 }
 
 TEST(GoldenRecordsTest, RecordsOfOtherProgramsAreRead) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const fs::path folder = fs::path(data) / "golden/tfrecord";
+  const DataFolder data({"golden/tfrecord"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const fs::path folder = data / "golden/tfrecord";
   const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};
   for (const char* name : {"graphcore_sample_text.tfrecord", "vincentcheny_tf_examples.tfrecord"}) {
     const RecordDataset dataset(std::vector<fs::path>{folder / name}, {.shape = shape});

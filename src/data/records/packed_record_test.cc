@@ -154,9 +154,9 @@ TEST(PackedRecord, RandomWordsAreRefusedOrFit) {
 
 // Graphcore's own files: 44 packs hold the 45 records that were made of the same text.
 TEST(PackedRecord, GraphcoresPacksHoldTheirRecords) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const fs::path folder = fs::path(data) / "golden/tfrecord";
+  const DataFolder data({"golden/tfrecord"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const fs::path folder = data / "golden/tfrecord";
   const RecordShape shape{.sequence_length = 128, .max_predictions = 20, .vocabulary_size = 30522};
   const RecordDataset packs(std::vector{folder / "graphcore_sample_text_packed.tfrecord"},
                             {.shape = shape});

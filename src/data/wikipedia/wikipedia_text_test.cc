@@ -120,9 +120,9 @@ TEST(WikipediaText, WikiExtractorsTextIsCleanedByTheSameRules) {
 }
 
 TEST(WikipediaText, ARealExtractIsClean) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const Written written = write(platform::expand_paths(std::string(data) + "/wikipedia/AB/*"));
+  const DataFolder data({"wikipedia/AB"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const Written written = write(platform::expand_paths((data / "wikipedia/AB/*").string()));
   EXPECT_EQ(written.counts.pages, 6466);
   EXPECT_GT(written.counts.articles, 6000);
   EXPECT_GT(written.counts.dropped.headings, 50'000);
@@ -152,9 +152,9 @@ TEST(WikipediaText, OtherFilesAndEmptyDumpsAreRefused) {
 }
 
 TEST(WikipediaText, ARealDumpIsCleanForAnyNumberOfThreads) {
-  const char* data = data_folder();
-  if (data == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const auto files = platform::expand_paths(std::string(data) + "/mediawiki_xml/*.bz2");
+  const DataFolder data({"mediawiki_xml"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const auto files = platform::expand_paths((data / "mediawiki_xml/*.bz2").string());
   const Written written = write(files, 2);
   EXPECT_EQ(write(files, 1).text, written.text);
   EXPECT_EQ(written.counts.pages, 206);

@@ -171,17 +171,16 @@ TEST(SquadFeaturesTest, AMillionWords) {
 
 // The numbers of features that are published for SQuAD 1.1 at 384, 128 and 64.
 TEST(SquadFeaturesTest, PublishedCounts) {
-  const char* folder = data_folder();
-  if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const std::filesystem::path path(folder);
-  const SquadData data = read_squad(path / "squad/dev-v1.1.json");
+  const DataFolder data({"squad/dev-v1.1.json", "vocab/bert-base-uncased-vocab.txt"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const SquadData squad = read_squad(data / "squad/dev-v1.1.json");
   for (const auto profile : {text::Profile::kGoogle, text::Profile::kHuggingFace}) {
     const text::Tokenizer uncased(
-        text::Vocabulary::load(path / "vocab/bert-base-uncased-vocab.txt"), {.profile = profile});
+        text::Vocabulary::load(data / "vocab/bert-base-uncased-vocab.txt"), {.profile = profile});
     SquadFeatureOptions options{.with_labels = true, .threads = 2};
-    EXPECT_EQ(make_squad_features(data, uncased, options).windows.size(), 10833u);
+    EXPECT_EQ(make_squad_features(squad, uncased, options).windows.size(), 10833u);
     options.style = SquadStyle::kHuggingFace;
-    EXPECT_EQ(make_squad_features(data, uncased, options).windows.size(), 10784u);
+    EXPECT_EQ(make_squad_features(squad, uncased, options).windows.size(), 10784u);
   }
 }
 

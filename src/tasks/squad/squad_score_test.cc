@@ -112,9 +112,10 @@ TEST(SquadScoreTest, AForeignIdIsNamed) {
 
 // Prediction files of the leaderboard, with the scores that the official programs print.
 TEST(SquadScoreTest, EqualsTheOfficialScores) {
-  const char* folder = data_folder();
-  if (folder == nullptr) GTEST_SKIP() << "CLOZE_DATA is not set";
-  const fs::path squad = fs::path(folder) / "squad";
+  const DataFolder data(
+      {"squad/predictions", "squad/dev-v1.1.json", "squad/dev-v2.0.reconstructed.json"});
+  if (!data.missing().empty()) GTEST_SKIP() << data.missing();
+  const fs::path squad = data / "squad";
   const auto expected = formats::read_json_file(squad / "predictions/expected_scores.json");
   const SquadData dev1 = read_squad(squad / "dev-v1.1.json");
   const SquadData dev2 = read_squad(squad / "dev-v2.0.reconstructed.json");
