@@ -15,17 +15,17 @@ if(CLOZE_SANITIZE)
 endif()
 
 # What nearly every room includes is compiled once, which takes a quarter off the time of a build. GCC takes compiled headers only where
-# the flags are the same, so all rooms take fmt's and OpenMP's.
+# the flags are the same, so all rooms take fmt's.
 function(cloze_compile_as_room target)
   if(NOT TARGET cloze_room_headers)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/room_headers.cc CONTENT "")
     add_library(cloze_room_headers STATIC ${PROJECT_BINARY_DIR}/room_headers.cc)
-    target_link_libraries(cloze_room_headers PRIVATE cloze_flags fmt::fmt OpenMP::OpenMP_CXX)
+    target_link_libraries(cloze_room_headers PRIVATE cloze_flags fmt::fmt)
     set_target_properties(cloze_room_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_precompile_headers(cloze_room_headers PRIVATE <fmt/format.h> <algorithm> <filesystem>
       <functional> <map> <memory> <optional> <span> <string> <string_view> <vector>)
   endif()
-  target_link_libraries(${target} PRIVATE fmt::fmt OpenMP::OpenMP_CXX)
+  target_link_libraries(${target} PRIVATE fmt::fmt)
   target_precompile_headers(${target} REUSE_FROM cloze_room_headers)
 endfunction()
 
@@ -58,14 +58,12 @@ function(cloze_embed_text room input name)
   target_include_directories(cloze_${room} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
 endfunction()
 
-# How tests are compiled. What every test includes is compiled once; all tests take OpenMP's flag, as some need it: the compiled
-# headers serve only those whose flags are the same.
+# How tests are compiled. What every test includes is compiled once.
 function(cloze_compile_as_test target)
   if(NOT TARGET cloze_test_headers)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cc CONTENT "")
     add_library(cloze_test_headers STATIC ${PROJECT_BINARY_DIR}/test_headers.cc)
-    target_link_libraries(cloze_test_headers PRIVATE cloze_flags GTest::gtest fmt::fmt
-      OpenMP::OpenMP_CXX)
+    target_link_libraries(cloze_test_headers PRIVATE cloze_flags GTest::gtest fmt::fmt)
     target_compile_definitions(cloze_test_headers PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_compile_options(cloze_test_headers PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow)
     target_precompile_headers(cloze_test_headers PRIVATE <gtest/gtest.h> <fmt/format.h> <filesystem>
@@ -74,7 +72,6 @@ function(cloze_compile_as_test target)
   # What is tested is optimised; the tests themselves need not be, and compile sooner.
   # GCC 12 warns of the bounds of std::string where nothing is wrong (its bug 105329).
   target_compile_options(${target} PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow)
-  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
   target_precompile_headers(${target} REUSE_FROM cloze_test_headers)
 endfunction()
 
