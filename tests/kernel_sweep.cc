@@ -95,7 +95,7 @@ std::vector<KernelEntry> native_kernels(const graph::OpDefinition& op, DType dty
 
 bool is_in_pairs(const testing::KernelCase& one) {
   return one.op == &ops::kPackedLinear &&
-         ops::layout_of(one.inputs[1].shape) == ops::WeightLayout::kPairs;
+         ops::layout_of(one.inputs[ops::PackedLinear::kPacked].shape) == ops::WeightLayout::kPairs;
 }
 
 // The kernels that a case is for: those of this folder; of operators without any, the reference.

@@ -103,7 +103,7 @@ Node& Graph::append(const OpDefinition& op, std::vector<Value> inputs, std::any 
 
 std::vector<Value> Graph::add(const OpDefinition& op, std::vector<Value> inputs,
                               std::any attributes) {
-  const std::vector<TensorType> outputs = op.infer(types(inputs), attributes);
+  const std::vector<TensorType> outputs = infer_types(op, types(inputs), attributes);
   std::vector<Value> values;
   for (const TensorType& type : outputs) values.push_back(new_intermediate(type));
   Node& node = append(op, std::move(inputs), std::move(attributes));
@@ -188,7 +188,8 @@ void Graph::verify() const {
       CLOZE_CHECK(input.valid() && defined[input.index], "{} uses {} before it is defined",
                   node.name(), input.valid() ? info(input).name : "an invalid value");
     }
-    const std::vector<TensorType> expected = node.op->infer(types(node.inputs), node.attributes);
+    const std::vector<TensorType> expected =
+        infer_types(*node.op, types(node.inputs), node.attributes);
     CLOZE_CHECK(expected == types(node.outputs),
                 "{}: the outputs do not have the types its rule gives", node.name());
     for (size_t i = 0; i < node.outputs.size(); ++i) {

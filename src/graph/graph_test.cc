@@ -11,7 +11,7 @@ namespace {
 std::vector<TensorType> same_as_first(std::span<const TensorType> inputs, const std::any&) {
   return {inputs[0]};
 }
-const OpDefinition kCopy{.name = "copy", .infer = same_as_first};
+const OpDefinition kCopy{.name = "copy", .inputs = {"x"}, .infer = same_as_first};
 
 TEST(Graph, NamesFollowScopes) {
   Graph graph;
@@ -54,6 +54,32 @@ TEST(Graph, NodesKnowTheirPlace) {
   EXPECT_EQ(nodes[1].phase, graph.find_phase(kUpdate));
   EXPECT_EQ(nodes[2].phase, graph.find_phase(kMicroStep));
   EXPECT_FALSE(graph.find_phase(kRefresh));
+}
+
+std::string refusal(const OpDefinition& op, size_t inputs) {
+  Graph graph;
+  const Value x = graph.add_input("x", {DType::kF32, {4}});
+  try {
+    graph.add_one(op, std::vector<Value>(inputs, x));
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Graph, SaysWhichInputsAnOperatorTakes) {
+  EXPECT_NE(refusal(kCopy, 0).find("copy: 0 inputs, expected 1: x"), std::string::npos);
+  EXPECT_NE(refusal(kCopy, 2).find("copy: 2 inputs, expected 1: x"), std::string::npos);
+  const OpDefinition optional{
+      .name = "mix", .inputs = {"x", "y"}, .optional_inputs = 1, .infer = same_as_first};
+  EXPECT_NE(refusal(optional, 0).find("mix: 0 inputs, expected 1 or more: x, y"),
+            std::string::npos);
+  EXPECT_EQ(refusal(optional, 1), "");
+  EXPECT_EQ(refusal(optional, 2), "");
+  EXPECT_NE(refusal(optional, 3), "");
+  const OpDefinition repeated{
+      .name = "sum", .inputs = {"x"}, .repeats_last_input = true, .infer = same_as_first};
+  EXPECT_EQ(refusal(repeated, 3), "");
 }
 
 TEST(Graph, VerifyRefusesUseBeforeDefinition) {

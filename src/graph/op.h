@@ -3,6 +3,7 @@
 // The definitions live in ops/, one file per operator; a Node points at one of them.
 #pragma once
 
+#include <algorithm>
 #include <any>
 #include <cstdint>
 #include <span>
@@ -28,7 +29,16 @@ struct GradientRequest {
 struct OpDefinition {
   std::string_view name;  // also the name of its files, bench and profiler row
 
-  // Output types from input types. Throws InternalError naming the input that does not fit.
+  // Their names, in the order in which nodes, kernels and `infer` have them; the operator's header
+  // has the same as an enum.
+  std::vector<std::string_view> inputs;
+  int optional_inputs = 0;  // how many of the last may be left out
+  bool repeats_last_input = false;
+  // Matrices of parameters: f32, and counted as rounded to the dtype of the activations they meet.
+  std::vector<int> weight_inputs = {};
+
+  // Output types from as many input types as there may be (infer_types). Throws InternalError
+  // naming the input that does not fit.
   std::vector<TensorType> (*infer)(std::span<const TensorType> inputs, const std::any& attributes);
 
   // Appends the gradient operators and returns one gradient per input (invalid = none).
@@ -42,6 +52,14 @@ struct OpDefinition {
   std::vector<int> mutated_inputs = {};
   // Outputs that may be added to a variable instead of written (parameter gradients).
   std::vector<int> accumulable_outputs = {};
+
+  std::string_view input_name(size_t input) const {
+    return inputs[std::min(input, inputs.size() - 1)];
+  }
 };
+
+// Throws InternalError when there are too few inputs, or too many, or one does not fit.
+std::vector<TensorType> infer_types(const OpDefinition& op, std::span<const TensorType> inputs,
+                                    const std::any& attributes);
 
 }  // namespace cloze::graph

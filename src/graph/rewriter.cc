@@ -40,7 +40,8 @@ Value Rewriter::like(Value value) { return graph_.new_intermediate(graph_.type(v
 
 void Rewriter::infer_types(NodeId id) {
   const Node& node = graph_.nodes_[id];
-  const std::vector<TensorType> types = node.op->infer(graph_.types(node.inputs), node.attributes);
+  const std::vector<TensorType> types =
+      graph::infer_types(*node.op, graph_.types(node.inputs), node.attributes);
   for (size_t i = 0; i < node.outputs.size(); ++i) graph_.info(node.outputs[i]).type = types[i];
 }
 

@@ -10,8 +10,9 @@ namespace {
 std::vector<TensorType> same_as_first(std::span<const TensorType> inputs, const std::any&) {
   return {inputs[0]};
 }
-const OpDefinition kCopy{.name = "copy", .infer = same_as_first};
-const OpDefinition kMix{.name = "mix", .infer = same_as_first};
+const OpDefinition kCopy{.name = "copy", .inputs = {"x"}, .infer = same_as_first};
+const OpDefinition kMix{
+    .name = "mix", .inputs = {"x", "y"}, .optional_inputs = 1, .infer = same_as_first};
 
 const TensorType kRow{DType::kF32, {4}};
 

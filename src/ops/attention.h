@@ -32,6 +32,25 @@ struct AttentionAttributes {
   int32_t site = 0;
 };
 
+struct Attention {
+  enum Input { kQ, kK, kV, kSequenceStarts, kSampleIds, kRandomKey };
+  enum Output { kContext, kLogSumExp };
+};
+struct AttentionGradient {
+  enum Input {
+    kDcontext,
+    kQ,
+    kK,
+    kV,
+    kContext,
+    kLogSumExp,
+    kSequenceStarts,
+    kSampleIds,
+    kRandomKey
+  };
+  enum Output { kDq, kDk, kDv };
+};
+
 extern const graph::OpDefinition kAttention;
 extern const graph::OpDefinition kAttentionGradient;
 

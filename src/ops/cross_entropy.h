@@ -13,6 +13,15 @@
 
 namespace cloze::ops {
 
+struct CrossEntropy {
+  enum Input { kLogits, kLabels, kNormalizer };
+  enum Output { kLoss, kCorrect };
+};
+struct CrossEntropyGradient {
+  enum Input { kDloss, kLogits, kLabels, kNormalizer };
+  enum Output { kDlogits };
+};
+
 extern const graph::OpDefinition kCrossEntropy;
 extern const graph::OpDefinition kCrossEntropyGradient;
 

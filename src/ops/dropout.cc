@@ -10,25 +10,25 @@ using graph::Graph;
 using graph::Value;
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  expect_inputs("dropout", in, 4, 4);
-  const TensorType per_row{DType::kI32, {in[0].shape[0]}};
-  expect_type("dropout", "sample_ids", in[1], per_row);
-  expect_type("dropout", "position_ids", in[2], per_row);
-  expect_type("dropout", "random_key", in[3], {DType::kI32, {2}});
-  return {in[0]};
+  const TensorType per_row{DType::kI32, {in[Dropout::kX].shape[0]}};
+  expect_type(kDropout, in, Dropout::kSampleIds, per_row);
+  expect_type(kDropout, in, Dropout::kPositionIds, per_row);
+  expect_type(kDropout, in, Dropout::kRandomKey, {DType::kI32, {2}});
+  return {in[Dropout::kX]};
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  const std::vector<Value>& in = request.node.inputs;
-  const Value dx = graph.add_one(kDropout, {request.output_gradients[0], in[1], in[2], in[3]},
-                                 request.node.attributes);
-  return {dx, {}, {}, {}};
+  std::vector<Value> inputs = request.node.inputs;
+  inputs[Dropout::kX] = request.output_gradients[Dropout::kY];
+  return {graph.add_one(kDropout, inputs, request.node.attributes), {}, {}, {}};
 }
 
 }  // namespace
 
-const graph::OpDefinition kDropout{
-    .name = "dropout", .infer = infer, .differentiate = differentiate};
+const graph::OpDefinition kDropout{.name = "dropout",
+                                   .inputs = {"x", "sample_ids", "position_ids", "random_key"},
+                                   .infer = infer,
+                                   .differentiate = differentiate};
 
 Value dropout(Graph& graph, Value x, const RandomInputs& random, double rate) {
   if (rate == 0.0) return x;

@@ -22,6 +22,11 @@ struct RandomInputs {
   graph::Value random_key;    // [2] i32
 };
 
+struct Dropout {
+  enum Input { kX, kSampleIds, kPositionIds, kRandomKey };
+  enum Output { kY };
+};
+
 extern const graph::OpDefinition kDropout;
 
 // Returns x itself when the rate is 0.

@@ -9,45 +9,50 @@ using graph::GradientRequest;
 using graph::Graph;
 using graph::Value;
 
-enum Input { kX, kResidual, kGamma, kBeta, kSampleIds, kPositionIds, kRandomKey };
-enum Output { kY, kZ, kMean, kRstd };
+using enum DropoutAddLayerNorm::Input;
+using enum DropoutAddLayerNorm::Output;
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  constexpr std::string_view kName = "dropout_add_layer_norm";
-  expect_inputs(kName, in, 7, 7);
-  expect_type(kName, "residual", in[kResidual], in[kX]);
+  expect_type(kDropoutAddLayerNorm, in, kResidual, in[kX]);
   const TensorType per_channel{DType::kF32, {in[kX].shape[1]}};
-  expect_type(kName, "gamma", in[kGamma], per_channel);
-  expect_type(kName, "beta", in[kBeta], per_channel);
+  expect_type(kDropoutAddLayerNorm, in, kGamma, per_channel);
+  expect_type(kDropoutAddLayerNorm, in, kBeta, per_channel);
   const TensorType per_row{DType::kF32, {in[kX].shape[0]}};
   return {in[kX], in[kX], per_row, per_row};
 }
 
 std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std::any&) {
-  constexpr std::string_view kName = "dropout_add_layer_norm_gradient";
-  expect_inputs(kName, in, 8, 8);
-  expect_type(kName, "dy", in[0], in[1]);
-  return {in[1], in[1], in[2], in[2]};
+  const TensorType& z = in[DropoutAddLayerNormGradient::kZ];
+  const TensorType& gamma = in[DropoutAddLayerNormGradient::kGamma];
+  expect_type(kDropoutAddLayerNormGradient, in, DropoutAddLayerNormGradient::kDy, z);
+  return {z, z, gamma, gamma};
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
   const std::vector<Value>& in = request.node.inputs;
   const std::vector<Value>& out = request.node.outputs;
-  const std::vector<Value> gradients =
+  std::vector<Value> result =
       graph.add(kDropoutAddLayerNormGradient,
                 {request.output_gradients[kY], out[kZ], in[kGamma], out[kMean], out[kRstd],
                  in[kSampleIds], in[kPositionIds], in[kRandomKey]},
                 request.node.attributes);
-  return {gradients[0], gradients[1], gradients[2], gradients[3], {}, {}, {}};
+  result.resize(in.size());
+  return result;
 }
 
 }  // namespace
 
 const graph::OpDefinition kDropoutAddLayerNorm{
-    .name = "dropout_add_layer_norm", .infer = infer, .differentiate = differentiate};
-const graph::OpDefinition kDropoutAddLayerNormGradient{.name = "dropout_add_layer_norm_gradient",
-                                                       .infer = infer_gradient,
-                                                       .accumulable_outputs = {2, 3}};
+    .name = "dropout_add_layer_norm",
+    .inputs = {"x", "residual", "gamma", "beta", "sample_ids", "position_ids", "random_key"},
+    .infer = infer,
+    .differentiate = differentiate};
+const graph::OpDefinition kDropoutAddLayerNormGradient{
+    .name = "dropout_add_layer_norm_gradient",
+    .inputs = {"dy", "z", "gamma", "mean", "rstd", "sample_ids", "position_ids", "random_key"},
+    .infer = infer_gradient,
+    .accumulable_outputs = {DropoutAddLayerNormGradient::kDgamma,
+                            DropoutAddLayerNormGradient::kDbeta}};
 
 Value dropout_add_layer_norm(Graph& graph, const DropoutAddLayerNormInputs& in,
                              const RandomInputs& random, double rate, double epsilon) {

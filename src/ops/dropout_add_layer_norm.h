@@ -24,6 +24,15 @@ struct DropoutAddLayerNormAttributes {
   double epsilon = 1e-12;
 };
 
+struct DropoutAddLayerNorm {
+  enum Input { kX, kResidual, kGamma, kBeta, kSampleIds, kPositionIds, kRandomKey };
+  enum Output { kY, kZ, kMean, kRstd };
+};
+struct DropoutAddLayerNormGradient {
+  enum Input { kDy, kZ, kGamma, kMean, kRstd, kSampleIds, kPositionIds, kRandomKey };
+  enum Output { kDx, kDresidual, kDgamma, kDbeta };
+};
+
 extern const graph::OpDefinition kDropoutAddLayerNorm;
 extern const graph::OpDefinition kDropoutAddLayerNormGradient;
 

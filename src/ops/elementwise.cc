@@ -10,9 +10,8 @@ using graph::Graph;
 using graph::Value;
 
 std::vector<TensorType> infer_add(std::span<const TensorType> in, const std::any&) {
-  expect_inputs("add", in, 2, 2);
-  expect_type("add", "b", in[1], in[0]);
-  return {in[0]};
+  expect_type(kAdd, in, Add::kB, in[Add::kA]);
+  return {in[Add::kA]};
 }
 
 std::vector<Value> differentiate_add(Graph&, const GradientRequest& request) {
@@ -20,15 +19,16 @@ std::vector<Value> differentiate_add(Graph&, const GradientRequest& request) {
 }
 
 std::vector<TensorType> infer_accumulate(std::span<const TensorType> in, const std::any&) {
-  expect_inputs("accumulate", in, 1, 1);
-  return {in[0]};
+  return {in[Accumulate::kX]};
 }
 
 }  // namespace
 
 const graph::OpDefinition kAdd{
-    .name = "add", .infer = infer_add, .differentiate = differentiate_add};
-const graph::OpDefinition kAccumulate{
-    .name = "accumulate", .infer = infer_accumulate, .accumulable_outputs = {0}};
+    .name = "add", .inputs = {"a", "b"}, .infer = infer_add, .differentiate = differentiate_add};
+const graph::OpDefinition kAccumulate{.name = "accumulate",
+                                      .inputs = {"x"},
+                                      .infer = infer_accumulate,
+                                      .accumulable_outputs = {Accumulate::kY}};
 
 }  // namespace cloze::ops

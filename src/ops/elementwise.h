@@ -8,6 +8,15 @@
 
 namespace cloze::ops {
 
+struct Add {
+  enum Input { kA, kB };
+  enum Output { kSum };
+};
+struct Accumulate {
+  enum Input { kX };
+  enum Output { kY };
+};
+
 extern const graph::OpDefinition kAdd;
 extern const graph::OpDefinition kAccumulate;
 

@@ -27,6 +27,23 @@ struct EmbeddingGradientAttributes {
   int64_t positions = 0;
 };
 
+struct Embedding {
+  enum Input {
+    kInputIds,
+    kTokenTypeIds,
+    kPositionIds,
+    kWord,
+    kTokenType,
+    kPosition,
+    kSequenceStarts
+  };
+  enum Output { kY };
+};
+struct EmbeddingGradient {
+  enum Input { kDy, kInputIds, kTokenTypeIds, kPositionIds, kSequenceStarts };
+  enum Output { kDword, kDtokenType, kDposition };
+};
+
 extern const graph::OpDefinition kEmbedding;
 extern const graph::OpDefinition kEmbeddingGradient;
 

@@ -14,6 +14,15 @@ struct ScatterRowsAttributes {
   int64_t rows = 0;  // T
 };
 
+struct GatherRows {
+  enum Input { kX, kIndex };
+  enum Output { kY };
+};
+struct ScatterRows {
+  enum Input { kDy, kIndex };
+  enum Output { kDx };
+};
+
 extern const graph::OpDefinition kGatherRows;
 extern const graph::OpDefinition kScatterRows;
 

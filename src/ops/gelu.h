@@ -3,8 +3,8 @@
 //   erf:   y = x/2 (1 + erf(x / sqrt 2))
 //   tanh:  y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 //
-// A kernel rounds as any other does. In the erf form it may besides be off by kGeluErfError, whether
-// gelu is the operator or the activation of a product: its tail may be made of polynomials
+// A kernel rounds as any other does. In the erf form it may besides be off by kGeluErfError,
+// whether gelu is the operator or the activation of a product: its tail may be made of polynomials
 // (backend/cpu/math-inl.h), and end at -7.25.
 // Inputs:  x f32 | bf16, any shape.   Outputs: y as x.   gelu_gradient: dy, x -> dx.
 // Source: Hendrycks, Gimpel, arXiv 1606.08415; "gelu" and "gelu_new" of transformers.
@@ -22,6 +22,15 @@ inline constexpr double kGeluErfError = 0x1p-29;
 
 struct GeluAttributes {
   GeluForm form = GeluForm::kErf;
+};
+
+struct Gelu {
+  enum Input { kX };
+  enum Output { kY };
+};
+struct GeluGradient {
+  enum Input { kDy, kX };
+  enum Output { kDx };
 };
 
 extern const graph::OpDefinition kGelu;

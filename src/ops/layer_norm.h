@@ -22,6 +22,15 @@ struct LayerNormAttributes {
   double epsilon = 1e-12;
 };
 
+struct LayerNorm {
+  enum Input { kX, kGamma, kBeta };
+  enum Output { kY, kMean, kRstd };
+};
+struct LayerNormGradient {
+  enum Input { kDy, kX, kGamma, kMean, kRstd };
+  enum Output { kDx, kDgamma, kDbeta };
+};
+
 extern const graph::OpDefinition kLayerNorm;
 extern const graph::OpDefinition kLayerNormGradient;
 

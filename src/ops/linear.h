@@ -26,6 +26,19 @@ struct LinearWeightGradientAttributes {
   bool has_bias = false;
 };
 
+struct Linear {
+  enum Input { kX, kWeight, kBias };
+  enum Output { kY, kU };
+};
+struct LinearInputGradient {
+  enum Input { kDy, kWeight };
+  enum Output { kDx };
+};
+struct LinearWeightGradient {
+  enum Input { kDy, kX };
+  enum Output { kDweight, kDbias };
+};
+
 extern const graph::OpDefinition kLinear;
 extern const graph::OpDefinition kLinearInputGradient;
 extern const graph::OpDefinition kLinearWeightGradient;

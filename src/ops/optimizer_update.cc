@@ -5,34 +5,50 @@
 namespace cloze::ops {
 namespace {
 
-std::vector<TensorType> infer_norm(std::span<const TensorType> in, const std::any&) {
-  CLOZE_CHECK(!in.empty(), "global_norm needs a gradient");
+std::vector<TensorType> infer_norm(std::span<const TensorType>, const std::any&) {
   return {kScalar};
 }
 
 std::vector<TensorType> infer_scale(std::span<const TensorType> in, const std::any&) {
-  CLOZE_CHECK(!in.empty(), "gradient_scale needs a norm");
-  for (const TensorType& type : in) expect_type("gradient_scale", "norm or loss", type, kScalar);
+  for (size_t input = 0; input < in.size(); ++input) {
+    expect_type(kGradientScale, in, input, kScalar);
+  }
   return {kScalar};
 }
 
+using Update = OptimizerUpdate;
+
+template <const graph::OpDefinition& op>
 std::vector<TensorType> infer_update(std::span<const TensorType> in, const std::any&) {
-  expect_inputs("optimizer update", in, 8, 8);
-  for (const int i : {1, 2, 3}) expect_type("optimizer update", "state", in[i], in[0]);
-  expect_type("optimizer update", "gradient_scale", in[4], kScalar);
-  expect_type("optimizer update", "learning_rate", in[5], kScalar);
-  expect_type("optimizer update", "update_index", in[6], {DType::kI32, {1}});
-  expect_type("optimizer update", "check", in[7], kScalar);
+  for (const auto input : {Update::kM, Update::kV, Update::kGradient}) {
+    expect_type(op, in, input, in[Update::kParameter]);
+  }
+  for (const auto input : {Update::kGradientScale, Update::kLearningRate, Update::kCheck}) {
+    expect_type(op, in, input, kScalar);
+  }
+  expect_type(op, in, Update::kUpdateIndex, {DType::kI32, {1}});
   return {};
+}
+
+template <const graph::OpDefinition& op>
+graph::OpDefinition update_by(std::string_view name) {
+  return {.name = name,
+          .inputs = {"parameter", "m", "v", "gradient", "gradient_scale", "learning_rate",
+                     "update_index", "check"},
+          .infer = infer_update<op>,
+          .mutated_inputs = {Update::kParameter, Update::kM, Update::kV, Update::kCheck}};
 }
 
 }  // namespace
 
-const graph::OpDefinition kGlobalNorm{.name = "global_norm", .infer = infer_norm};
-const graph::OpDefinition kGradientScale{.name = "gradient_scale", .infer = infer_scale};
-const graph::OpDefinition kLamb{
-    .name = "lamb", .infer = infer_update, .mutated_inputs = {0, 1, 2, 7}};
-const graph::OpDefinition kAdamW{
-    .name = "adamw", .infer = infer_update, .mutated_inputs = {0, 1, 2, 7}};
+const graph::OpDefinition kGlobalNorm{
+    .name = "global_norm", .inputs = {"gradient"}, .repeats_last_input = true, .infer = infer_norm};
+const graph::OpDefinition kGradientScale{.name = "gradient_scale",
+                                         .inputs = {"norm", "loss"},
+                                         .optional_inputs = 1,
+                                         .repeats_last_input = true,
+                                         .infer = infer_scale};
+const graph::OpDefinition kLamb = update_by<kLamb>("lamb");
+const graph::OpDefinition kAdamW = update_by<kAdamW>("adamw");
 
 }  // namespace cloze::ops

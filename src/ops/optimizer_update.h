@@ -37,6 +37,18 @@ struct MomentAttributes {
   bool adapts = true;  // lamb only: scale the update by the trust ratio
 };
 
+struct GlobalNorm {
+  enum Output { kNorm };
+};
+struct GradientScale {
+  enum Input { kNorm };
+  enum Output { kScale };
+};
+struct OptimizerUpdate {
+  // Of lamb and of adamw.
+  enum Input { kParameter, kM, kV, kGradient, kGradientScale, kLearningRate, kUpdateIndex, kCheck };
+};
+
 extern const graph::OpDefinition kGlobalNorm;
 extern const graph::OpDefinition kGradientScale;
 extern const graph::OpDefinition kLamb;   // attributes: MomentAttributes

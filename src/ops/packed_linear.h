@@ -48,8 +48,17 @@ struct PackedLinearAttributes {
   int64_t num_weights = 1;    // W
 };
 
+struct PackWeight {
+  enum Input { kWeight };
+  enum Output { kPacked };
+};
+struct PackedLinear {
+  enum Input { kX, kPacked };  // the first of the weights, which biases follow
+  enum Output { kY };
+};
+
 // Which inputs a packed_linear has: weight i and bias i.
-inline size_t packed_input(int64_t i) { return static_cast<size_t>(1 + i); }
+inline size_t packed_input(int64_t i) { return PackedLinear::kPacked + static_cast<size_t>(i); }
 inline size_t bias_input(const PackedLinearAttributes& attributes, int64_t i) {
   return packed_input(attributes.num_weights + i);
 }

@@ -20,6 +20,15 @@
 
 namespace cloze::ops {
 
+struct SpanLoss {
+  enum Input { kLogits, kSequenceStarts, kStartPositions, kEndPositions, kNormalizer };
+  enum Output { kLoss, kCorrect };
+};
+struct SpanLossGradient {
+  enum Input { kDloss, kLogits, kSequenceStarts, kStartPositions, kEndPositions, kNormalizer };
+  enum Output { kDlogits };
+};
+
 extern const graph::OpDefinition kSpanLoss;
 extern const graph::OpDefinition kSpanLossGradient;
 

@@ -13,6 +13,15 @@
 
 namespace cloze::ops {
 
+struct SquaredError {
+  enum Input { kPredictions, kTargets, kNormalizer };
+  enum Output { kLoss };
+};
+struct SquaredErrorGradient {
+  enum Input { kDloss, kPredictions, kTargets, kNormalizer };
+  enum Output { kDpredictions };
+};
+
 extern const graph::OpDefinition kSquaredError;
 extern const graph::OpDefinition kSquaredErrorGradient;
 

@@ -6,6 +6,15 @@
 
 namespace cloze::ops {
 
+struct Tanh {
+  enum Input { kX };
+  enum Output { kY };
+};
+struct TanhGradient {
+  enum Input { kDy, kY };
+  enum Output { kDx };
+};
+
 extern const graph::OpDefinition kTanh;
 extern const graph::OpDefinition kTanhGradient;
 

@@ -3,26 +3,20 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "base/error.h"
-#include "graph/tensor_type.h"
+#include "graph/op.h"
 
 namespace cloze::ops {
 
 using graph::kScalar;
 using graph::TensorType;
 
-inline void expect_type(std::string_view op, std::string_view what, const TensorType& actual,
+// Of an input, by its number among those of the operator.
+inline void expect_type(const graph::OpDefinition& op, std::span<const TensorType> in, size_t input,
                         const TensorType& expected) {
-  CLOZE_CHECK(actual == expected, "{}: {} is {}, expected {}", op, what, actual.to_string(),
-              expected.to_string());
-}
-
-inline void expect_inputs(std::string_view op, std::span<const TensorType> inputs, size_t least,
-                          size_t most) {
-  CLOZE_CHECK(inputs.size() >= least && inputs.size() <= most, "{}: {} inputs, expected {} to {}",
-              op, inputs.size(), least, most);
+  CLOZE_CHECK(in[input] == expected, "{}: {} is {}, expected {}", op.name, op.input_name(input),
+              in[input].to_string(), expected.to_string());
 }
 
 }  // namespace cloze::ops

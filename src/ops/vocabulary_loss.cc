@@ -1,5 +1,6 @@
 #include "ops/vocabulary_loss.h"
 
+#include "ops/loss_gradient.h"
 #include "ops/type_check.h"
 
 namespace cloze::ops {
@@ -9,25 +10,31 @@ using graph::GradientRequest;
 using graph::Graph;
 using graph::Value;
 
-void expect_loss_inputs(std::string_view op, std::span<const TensorType> in) {
-  expect_type(op, "table", in[1], {DType::kF32, {in[1].shape[0], in[0].shape[1]}});
-  expect_type(op, "labels", in[2], {DType::kI32, {in[0].shape[0]}});
-  expect_type(op, "normalizer", in[3], kScalar);
-  if (in.size() == 5) expect_type(op, "bias", in[4], {DType::kF32, {in[1].shape[0]}});
+using Loss = VocabularyLoss;
+using Gradient = VocabularyLossGradient;
+
+// The inputs of the loss are those from `first` on.
+void expect_loss_inputs(const graph::OpDefinition& op, std::span<const TensorType> in,
+                        size_t first) {
+  const Shape& x = in[first + Loss::kX].shape;
+  const int64_t vocabulary = in[first + Loss::kTable].shape[0];
+  expect_type(op, in, first + Loss::kTable, {DType::kF32, {vocabulary, x[1]}});
+  expect_type(op, in, first + Loss::kLabels, {DType::kI32, {x[0]}});
+  expect_type(op, in, first + Loss::kNormalizer, kScalar);
+  const size_t bias = first + Loss::kBias;
+  if (in.size() > bias) expect_type(op, in, bias, {DType::kF32, {vocabulary}});
 }
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  expect_inputs("vocabulary_loss", in, 4, 5);
-  expect_loss_inputs("vocabulary_loss", in);
+  expect_loss_inputs(kVocabularyLoss, in, 0);
   return {kScalar, kScalar};
 }
 
 std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std::any&) {
-  expect_inputs("vocabulary_loss_gradient", in, 5, 6);
-  expect_type("vocabulary_loss_gradient", "dloss", in[0], kScalar);
-  expect_loss_inputs("vocabulary_loss_gradient", in.subspan(1));
-  std::vector<TensorType> types{in[1], {DType::kF32, in[2].shape}};
-  if (in.size() == 6) types.push_back(in[5]);
+  expect_type(kVocabularyLossGradient, in, Gradient::kDloss, kScalar);
+  expect_loss_inputs(kVocabularyLossGradient, in, Gradient::kX);
+  std::vector<TensorType> types{in[Gradient::kX], {DType::kF32, in[Gradient::kTable].shape}};
+  if (in.size() > Gradient::kBias) types.push_back(in[Gradient::kBias]);
   return types;
 }
 
@@ -43,45 +50,60 @@ double product_flops(const TensorType& x, const TensorType& table) {
 }
 
 double flops(std::span<const TensorType> in, const std::any&) {
-  return product_flops(in[0], in[1]);
+  return product_flops(in[Loss::kX], in[Loss::kTable]);
 }
 
 // Useful work only: that the logits are computed again does not count.
 double gradient_flops(std::span<const TensorType> in, const std::any&) {
-  return 2.0 * product_flops(in[1], in[2]);
+  return 2.0 * product_flops(in[Gradient::kX], in[Gradient::kTable]);
 }
 
 double with_gradient_flops(std::span<const TensorType> in, const std::any&) {
-  return 3.0 * product_flops(in[1], in[2]);
+  return 3.0 * product_flops(in[Gradient::kX], in[Gradient::kTable]);
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  std::vector<Value> inputs{request.output_gradients[0]};
-  inputs.insert(inputs.end(), request.node.inputs.begin(), request.node.inputs.end());
-  const std::vector<Value> gradients = graph.add(kVocabularyLossGradient, inputs);
-  std::vector<Value> result{gradients[0], gradients[1], {}, {}};
-  if (request.node.inputs.size() == 5) result.push_back(gradients[2]);
+  const auto gradients = graph.add(kVocabularyLossGradient, loss_gradient_inputs(request));
+  std::vector<Value> result(request.node.inputs.size());
+  result[Loss::kX] = gradients[Gradient::kDx];
+  result[Loss::kTable] = gradients[Gradient::kDtable];
+  if (result.size() > Loss::kBias) result[Loss::kBias] = gradients[Gradient::kDbias];
   return result;
 }
 
 }  // namespace
 
-const graph::OpDefinition kVocabularyLoss{
-    .name = "vocabulary_loss", .infer = infer, .differentiate = differentiate, .flops = flops};
-const graph::OpDefinition kVocabularyLossGradient{.name = "vocabulary_loss_gradient",
-                                                  .infer = infer_gradient,
-                                                  .flops = gradient_flops,
-                                                  .accumulable_outputs = {1, 2}};
-const graph::OpDefinition kVocabularyLossWithGradient{.name = "vocabulary_loss_with_gradient",
-                                                      .infer = infer_with_gradient,
-                                                      .flops = with_gradient_flops,
-                                                      .accumulable_outputs = {0, 1, 3, 4}};
+const graph::OpDefinition kVocabularyLoss{.name = "vocabulary_loss",
+                                          .inputs = {"x", "table", "labels", "normalizer", "bias"},
+                                          .optional_inputs = 1,
+                                          .weight_inputs = {VocabularyLoss::kTable},
+                                          .infer = infer,
+                                          .differentiate = differentiate,
+                                          .flops = flops};
+const graph::OpDefinition kVocabularyLossGradient{
+    .name = "vocabulary_loss_gradient",
+    .inputs = {"dloss", "x", "table", "labels", "normalizer", "bias"},
+    .optional_inputs = 1,
+    .weight_inputs = {VocabularyLossGradient::kTable},
+    .infer = infer_gradient,
+    .flops = gradient_flops,
+    .accumulable_outputs = {Gradient::kDtable, Gradient::kDbias}};
+const graph::OpDefinition kVocabularyLossWithGradient{
+    .name = "vocabulary_loss_with_gradient",
+    .inputs = {"dloss", "x", "table", "labels", "normalizer", "bias"},
+    .optional_inputs = 1,
+    .weight_inputs = {VocabularyLossWithGradient::kTable},
+    .infer = infer_with_gradient,
+    .flops = with_gradient_flops,
+    .accumulable_outputs = {VocabularyLossWithGradient::kLoss, VocabularyLossWithGradient::kCorrect,
+                            VocabularyLossWithGradient::kDtable,
+                            VocabularyLossWithGradient::kDbias}};
 
 LossOutputs vocabulary_loss(Graph& graph, const VocabularyLossInputs& in) {
   std::vector<Value> inputs{in.x, in.table, in.labels, in.normalizer};
   if (in.bias.valid()) inputs.push_back(in.bias);
   const std::vector<Value> outputs = graph.add(kVocabularyLoss, std::move(inputs));
-  return {outputs[0], outputs[1]};
+  return {outputs[Loss::kLoss], outputs[Loss::kCorrect]};
 }
 
 }  // namespace cloze::ops

@@ -22,6 +22,19 @@
 
 namespace cloze::ops {
 
+struct VocabularyLoss {
+  enum Input { kX, kTable, kLabels, kNormalizer, kBias };
+  enum Output { kLoss, kCorrect };
+};
+struct VocabularyLossGradient {
+  enum Input { kDloss, kX, kTable, kLabels, kNormalizer, kBias };
+  enum Output { kDx, kDtable, kDbias };
+};
+struct VocabularyLossWithGradient {
+  enum Input { kDloss, kX, kTable, kLabels, kNormalizer, kBias };
+  enum Output { kLoss, kCorrect, kDx, kDtable, kDbias };
+};
+
 extern const graph::OpDefinition kVocabularyLoss;
 extern const graph::OpDefinition kVocabularyLossGradient;
 extern const graph::OpDefinition kVocabularyLossWithGradient;

@@ -28,14 +28,14 @@ void accumulate_in_place(graph::Graph& graph) {
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
     const Node& sum = rewriter.node(id);
     if (sum.op != &ops::kAccumulate) continue;
-    const Value gradient = sum.inputs[0];
+    const Value gradient = sum.inputs[ops::Accumulate::kX];
     const auto producer = rewriter.producer(gradient);
     if (!producer || rewriter.readers(gradient).size() != 1) continue;
     Node changed = rewriter.node(*producer);
     const auto output = accumulable_output(changed, gradient);
     if (!output) continue;
-    changed.outputs[*output] = sum.outputs[0];
-    changed.accumulates[*output] = sum.accumulates[0];
+    changed.outputs[*output] = sum.outputs[ops::Accumulate::kY];
+    changed.accumulates[*output] = sum.accumulates[ops::Accumulate::kY];
     rewriter.erase(id);
     rewriter.replace(*producer, std::move(changed));
   }

@@ -19,12 +19,13 @@ using graph::Rewriter;
 
 bool is_gradient_of(const Node& gradient, const Node& loss) {
   return gradient.op == &ops::kVocabularyLossGradient &&
-         std::equal(loss.inputs.begin(), loss.inputs.end(), gradient.inputs.begin() + 1,
+         std::equal(loss.inputs.begin(), loss.inputs.end(),
+                    gradient.inputs.begin() + ops::VocabularyLossGradient::kX,
                     gradient.inputs.end());
 }
 
 std::optional<NodeId> gradient_of(const Rewriter& rewriter, const Node& loss) {
-  for (const NodeId reader : rewriter.readers(loss.inputs[0])) {
+  for (const NodeId reader : rewriter.readers(loss.inputs[ops::VocabularyLoss::kX])) {
     if (is_gradient_of(rewriter.node(reader), loss)) return reader;
   }
   return std::nullopt;
@@ -37,13 +38,13 @@ void fuse_activations(Graph& graph) {
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
     const Node& gelu = rewriter.node(id);
     if (gelu.op != &ops::kGelu) continue;
-    const auto producer = rewriter.producer(gelu.inputs[0]);
+    const auto producer = rewriter.producer(gelu.inputs[ops::Gelu::kX]);
     if (!producer) continue;
     Node linear = rewriter.node(*producer);
     if (linear.op != &ops::kLinear || linear.outputs.size() != 1) continue;
     const auto form = std::any_cast<const ops::GeluAttributes&>(gelu.attributes).form;
     linear.attributes = ops::LinearAttributes{form};
-    linear.outputs = {gelu.outputs[0], gelu.inputs[0]};
+    linear.outputs = {gelu.outputs[ops::Gelu::kY], gelu.inputs[ops::Gelu::kX]};
     linear.accumulates = {false, false};
     rewriter.erase(id);
     rewriter.replace(*producer, std::move(linear));

@@ -18,7 +18,8 @@ using graph::Rewriter;
 using graph::Value;
 using ops::PackWeightAttributes;
 
-constexpr int kWeightInput = 1;  // of linear and of packed_linear
+using ops::Linear;
+using ops::PackedLinear;
 
 bool is_output(const Graph& graph, Value value) {
   return std::ranges::count(graph.outputs(), value) > 0;
@@ -29,18 +30,18 @@ Node packed_linear(const Rewriter& rewriter, const Graph& graph, Node linear, Va
                    const PackWeightAttributes& packing) {
   const auto activation = std::any_cast<const ops::LinearAttributes&>(linear.attributes).activation;
   if (activation) {
-    CLOZE_CHECK(rewriter.readers(linear.outputs[1]).empty(),
+    CLOZE_CHECK(rewriter.readers(linear.outputs[Linear::kU]).empty(),
                 "{}: a backward pass reads what it keeps", linear.name());
     linear.outputs.pop_back();
     linear.accumulates.pop_back();
   }
-  const int64_t outputs = graph.type(linear.inputs[kWeightInput]).shape[0];
+  const int64_t outputs = graph.type(linear.inputs[Linear::kWeight]).shape[0];
   const bool is_bf16 =
-      packing.layout == ops::WeightLayout::kPairs && !is_output(graph, linear.outputs[0]);
+      packing.layout == ops::WeightLayout::kPairs && !is_output(graph, linear.outputs[Linear::kY]);
   linear.attributes =
       ops::PackedLinearAttributes{outputs, activation, is_bf16 ? packing.dtype : DType::kF32};
   linear.op = &ops::kPackedLinear;
-  linear.inputs[kWeightInput] = packed;
+  linear.inputs[PackedLinear::kPacked] = packed;
   return linear;
 }
 
@@ -51,17 +52,17 @@ bool belong_together(const Graph& graph, const Node& a, const Node& b) {
   const auto& of_b = std::any_cast<const ops::PackedLinearAttributes&>(b.attributes);
   const auto num_weights = static_cast<size_t>(of_a.num_weights);
   const bool both_or_none_biased = a.inputs.size() - 1 == num_weights * (b.inputs.size() - 1);
-  return a.inputs[0] == b.inputs[0] && of_a.outputs == of_b.outputs &&
+  return a.inputs[PackedLinear::kX] == b.inputs[PackedLinear::kX] && of_a.outputs == of_b.outputs &&
          of_a.activation == of_b.activation && both_or_none_biased &&
-         graph.type(a.inputs[kWeightInput]) == graph.type(b.inputs[kWeightInput]);
+         graph.type(a.inputs[PackedLinear::kPacked]) == graph.type(b.inputs[PackedLinear::kPacked]);
 }
 
 void add_product(Node& to, const Node& node) {
   auto& attributes = std::any_cast<ops::PackedLinearAttributes&>(to.attributes);
-  to.inputs.insert(to.inputs.begin() + kWeightInput + attributes.num_weights,
-                   node.inputs[kWeightInput]);
-  to.inputs.insert(to.inputs.end(), node.inputs.begin() + kWeightInput + 1, node.inputs.end());
-  to.outputs.push_back(node.outputs[0]);
+  const auto packed = node.inputs.begin() + PackedLinear::kPacked;
+  to.inputs.insert(to.inputs.begin() + PackedLinear::kPacked + attributes.num_weights, *packed);
+  to.inputs.insert(to.inputs.end(), packed + 1, node.inputs.end());
+  to.outputs.push_back(node.outputs[PackedLinear::kY]);
   to.accumulates.push_back(false);
   ++attributes.num_weights;
 }
@@ -90,8 +91,9 @@ void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
   Rewriter rewriter(graph);
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
     const Node node = rewriter.node(id);
-    if (node.op != &ops::kLinear || graph.type(node.inputs[0]).dtype != DType::kF32) continue;
-    const Value packed = weights.of(node.inputs[kWeightInput]);
+    if (node.op != &ops::kLinear || graph.type(node.inputs[Linear::kX]).dtype != DType::kF32)
+      continue;
+    const Value packed = weights.of(node.inputs[Linear::kWeight]);
     rewriter.replace(id, packed_linear(rewriter, graph, node, packed, packing));
   }
   rewriter.finish();

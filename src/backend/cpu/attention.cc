@@ -114,7 +114,7 @@ void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor) {
 }
 
 Attention::Attention(const KernelRequest& request, size_t (*scratch_bytes)(const AttentionSizes&))
-    : sizes_(request, 0, 3),
+    : sizes_(request, kQ, kSequenceStarts),
       attributes_(request.attributes_as<ops::AttentionAttributes>()),
       scratch_bytes_(scratch_bytes(sizes_)) {}
 
@@ -123,11 +123,12 @@ size_t Attention::workspace_bytes() const {
 }
 
 void Attention::run(const KernelArguments& arguments, Stream&) {
-  const AttentionTensors tensors{arguments.input<void>(0), arguments.input<void>(1),
-                                 arguments.input<void>(2), arguments.output<void>(0),
-                                 arguments.output<float>(1)};
-  AttentionRun run{arguments.input<int32_t>(3), arguments.input<int32_t>(4)};
-  run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(5));
+  const AttentionTensors tensors{arguments.input<void>(kQ), arguments.input<void>(kK),
+                                 arguments.input<void>(kV), arguments.output<void>(kContext),
+                                 arguments.output<float>(kLogSumExp)};
+  AttentionRun run{arguments.input<int32_t>(kSequenceStarts), arguments.input<int32_t>(kSampleIds)};
+  run.dropout =
+      dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(kRandomKey));
   run.workspace = arguments.workspace.as<char>();
   run.scratch_bytes = scratch_bytes_;
   for_each_head(sizes_, run, [&](const AttentionHead& head) { attend(tensors, head); });

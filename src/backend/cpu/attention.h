@@ -99,7 +99,7 @@ struct AttentionTensors {
 };
 
 // What the kernels of attention have in common: all but how a head is computed.
-class Attention : public Kernel {
+class Attention : public Kernel, ops::Attention {
  public:
   size_t workspace_bytes() const override;
   void run(const KernelArguments& arguments, Stream&) override;

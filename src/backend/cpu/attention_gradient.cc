@@ -229,11 +229,11 @@ HWY_EXPORT(differentiate_head);
 
 namespace {
 
-class AttentionGradient final : public Kernel {
+class AttentionGradient final : public Kernel, ops::AttentionGradient {
  public:
   explicit AttentionGradient(const KernelRequest& request)
       : attributes_(request.attributes_as<ops::AttentionAttributes>()),
-        sizes_(request, 1, 6),
+        sizes_(request, kQ, kSequenceStarts),
         scratch_bytes_(bytes_of_buffers<AttentionGradientBuffers>(sizes_)) {}
 
   size_t workspace_bytes() const override {
@@ -241,12 +241,19 @@ class AttentionGradient final : public Kernel {
   }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    AttentionGradientTensors tensors{
-        arguments.input<void>(0),  arguments.input<void>(1),  arguments.input<void>(2),
-        arguments.input<void>(3),  arguments.input<void>(4),  arguments.input<float>(5),
-        arguments.output<void>(0), arguments.output<void>(1), arguments.output<void>(2)};
-    AttentionRun run{arguments.input<int32_t>(6), arguments.input<int32_t>(7)};
-    run.dropout = dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(8));
+    AttentionGradientTensors tensors{.dcontext = arguments.input<void>(kDcontext),
+                                     .q = arguments.input<void>(kQ),
+                                     .k = arguments.input<void>(kK),
+                                     .v = arguments.input<void>(kV),
+                                     .context = arguments.input<void>(kContext),
+                                     .log_sum_exp = arguments.input<float>(kLogSumExp),
+                                     .dq = arguments.output<void>(kDq),
+                                     .dk = arguments.output<void>(kDk),
+                                     .dv = arguments.output<void>(kDv)};
+    AttentionRun run{arguments.input<int32_t>(kSequenceStarts),
+                     arguments.input<int32_t>(kSampleIds)};
+    run.dropout =
+        dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(kRandomKey));
     run.workspace = arguments.workspace.as<char>();
     run.scratch_bytes = scratch_bytes_;
     for_each_head(sizes_, run, [&](const AttentionHead& head) {

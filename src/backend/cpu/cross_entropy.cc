@@ -97,17 +97,18 @@ class SoftmaxRow {
 
 template <class T>
 void Loss(const KernelRequest& request, const KernelArguments& arguments) {
-  const Shape& shape = request.inputs[0].shape;
+  using Op = ops::CrossEntropy;
+  const Shape& shape = request.inputs[Op::kLogits].shape;
   double loss = 0.0;
   double correct = 0.0;
   for (int64_t b = 0; b < shape[0]; ++b) {
-    const int32_t label = arguments.input<int32_t>(1)[b];
+    const int32_t label = arguments.input<int32_t>(Op::kLabels)[b];
     if (label < 0) continue;
-    const SoftmaxRow<T> row(arguments.input<T>(0) + b * shape[1], shape[1], label);
+    const SoftmaxRow<T> row(arguments.input<T>(Op::kLogits) + b * shape[1], shape[1], label);
     loss += row.loss();
     if (row.first_largest() == label) correct += 1.0;
   }
-  loss *= arguments.input<float>(2)[0];
+  loss *= arguments.input<float>(Op::kNormalizer)[0];
   const double results[] = {loss, correct};
   for (size_t i = 0; i < 2; ++i) {
     float& output = *arguments.output<float>(i);
@@ -117,22 +118,24 @@ void Loss(const KernelRequest& request, const KernelArguments& arguments) {
 
 template <class T>
 void Gradient(const KernelRequest& request, const KernelArguments& arguments) {
-  const int64_t classes = request.inputs[1].shape[1];
-  const float scale = arguments.input<float>(0)[0] * arguments.input<float>(3)[0];
-  for (int64_t b = 0; b < request.inputs[1].shape[0]; ++b) {
-    const int32_t label = arguments.input<int32_t>(2)[b];
-    const SoftmaxRow<T> row(arguments.input<T>(1) + b * classes, classes, label);
-    row.StoreGradient(scale, arguments.output<T>(0) + b * classes);
+  using Op = ops::CrossEntropyGradient;
+  const int64_t classes = request.inputs[Op::kLogits].shape[1];
+  const float scale =
+      arguments.input<float>(Op::kDloss)[0] * arguments.input<float>(Op::kNormalizer)[0];
+  for (int64_t b = 0; b < request.inputs[Op::kLogits].shape[0]; ++b) {
+    const int32_t label = arguments.input<int32_t>(Op::kLabels)[b];
+    const SoftmaxRow<T> row(arguments.input<T>(Op::kLogits) + b * classes, classes, label);
+    row.StoreGradient(scale, arguments.output<T>(Op::kDlogits) + b * classes);
   }
 }
 
 void CrossEntropyLoss(const KernelRequest& request, const KernelArguments& arguments) {
-  with_storage(request.inputs[0].dtype,
+  with_storage(request.inputs[ops::CrossEntropy::kLogits].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { Loss<T>(request, arguments); });
 }
 
 void CrossEntropyGradient(const KernelRequest& request, const KernelArguments& arguments) {
-  with_storage(request.inputs[1].dtype,
+  with_storage(request.inputs[ops::CrossEntropyGradient::kLogits].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { Gradient<T>(request, arguments); });
 }
 
@@ -167,18 +170,13 @@ std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
       });
 }
 
-std::optional<std::string> refuse_gradient(const KernelRequest& request) {
-  KernelRequest logits = request;
-  logits.inputs = {request.inputs[1]};
-  return refuse_unless_f32_or_bf16(logits);
-}
-
 }  // namespace
 
 constinit const KernelEntry kCrossEntropyEntry{"cpu/cross_entropy/vector",
                                                refuse_unless_f32_or_bf16, create};
-constinit const KernelEntry kCrossEntropyGradientEntry{"cpu/cross_entropy_gradient/vector",
-                                                       refuse_gradient, create_gradient};
+constinit const KernelEntry kCrossEntropyGradientEntry{
+    "cpu/cross_entropy_gradient/vector",
+    refuse_unless_f32_or_bf16<ops::CrossEntropyGradient::kLogits>, create_gradient};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -21,15 +21,17 @@ namespace {
 template <class T>
 void DropRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
               float* multipliers) {
+  using Op = ops::Dropout;
   const FloatTag d;
   const auto& attributes = request.attributes_as<ops::DropoutAttributes>();
-  const int64_t channels = request.inputs[0].shape[1];
-  DropoutRow mask = dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(3));
+  const int64_t channels = request.inputs[Op::kX].shape[1];
+  DropoutRow mask =
+      dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(Op::kRandomKey));
   for (int64_t t = rows.begin; t < rows.end; ++t) {
-    const T* x = arguments.input<T>(0) + t * channels;
-    T* y = arguments.output<T>(0) + t * channels;
-    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(1)[t]);
-    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(2)[t]);
+    const T* x = arguments.input<T>(Op::kX) + t * channels;
+    T* y = arguments.output<T>(Op::kY) + t * channels;
+    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(Op::kSampleIds)[t]);
+    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(Op::kPositionIds)[t]);
     DropoutMultipliers(d, mask, channels, multipliers);
     ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
       const FloatVector multiplier = LoadFloats(d, multipliers + i, part);
@@ -40,7 +42,7 @@ void DropRows(const KernelRequest& request, const KernelArguments& arguments, Pa
 
 void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
                  float* multipliers) {
-  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+  with_storage(request.inputs[ops::Dropout::kX].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
     DropRows<T>(request, arguments, rows, multipliers);
   });
 }
@@ -57,7 +59,7 @@ namespace {
 HWY_EXPORT(DropoutRows);
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.inputs[0].shape;
+  const Shape& shape = request.inputs[ops::Dropout::kX].shape;
   return std::make_unique<PartKernel>(
       request, row_work(request, shape[0], shape[1]),
       [](const KernelRequest& request, const KernelArguments& arguments, const Part& part,

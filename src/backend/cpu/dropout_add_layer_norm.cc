@@ -43,30 +43,32 @@ HWY_INLINE void AddRow(const DropoutRow& mask, int64_t channels, const T* x, con
 template <class T>
 void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
                          float* multipliers) {
+  using Op = ops::DropoutAddLayerNorm;
   const auto& attributes = request.attributes_as<ops::DropoutAddLayerNormAttributes>();
-  const int64_t channels = request.inputs[0].shape[1];
+  const int64_t channels = request.inputs[Op::kX].shape[1];
   const auto epsilon = static_cast<float>(attributes.epsilon);
-  DropoutRow mask = dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(6));
+  DropoutRow mask =
+      dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(Op::kRandomKey));
   for (int64_t t = rows.begin; t < rows.end; ++t) {
     const int64_t first = t * channels;
-    T* z = arguments.output<T>(1) + first;
-    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(4)[t]);
-    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(5)[t]);
-    AddRow(mask, channels, arguments.input<T>(0) + first, arguments.input<T>(1) + first,
-           multipliers, z);
+    T* z = arguments.output<T>(Op::kZ) + first;
+    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(Op::kSampleIds)[t]);
+    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(Op::kPositionIds)[t]);
+    AddRow(mask, channels, arguments.input<T>(Op::kX) + first,
+           arguments.input<T>(Op::kResidual) + first, multipliers, z);
     const RowStatistics statistics =
-        NormalizeRow(z, arguments.input<float>(2), arguments.input<float>(3), channels, epsilon,
-                     arguments.output<T>(0) + first);
-    arguments.output<float>(2)[t] = statistics.mean;
-    arguments.output<float>(3)[t] = statistics.rstd;
+        NormalizeRow(z, arguments.input<float>(Op::kGamma), arguments.input<float>(Op::kBeta),
+                     channels, epsilon, arguments.output<T>(Op::kY) + first);
+    arguments.output<float>(Op::kMean)[t] = statistics.mean;
+    arguments.output<float>(Op::kRstd)[t] = statistics.rstd;
   }
 }
 
 void DropoutAddLayerNormRows(const KernelRequest& request, const KernelArguments& arguments,
                              Part rows, float* multipliers) {
-  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    AddAndNormalizeRows<T>(request, arguments, rows, multipliers);
-  });
+  with_storage(request.inputs[ops::DropoutAddLayerNorm::kX].dtype,
+               [&]<class T>(Storage<T>)
+                   HWY_ATTR { AddAndNormalizeRows<T>(request, arguments, rows, multipliers); });
 }
 
 // dresidual = dz, dx = dz through the mask. multipliers [channels] is scratch.
@@ -92,32 +94,34 @@ void GradientOfRow(const GradientRow<T>& row, const DropoutRow& mask, float* mul
 template <class T>
 void GradientOfRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
                     float* sums, float* multipliers) {
+  using Op = ops::DropoutAddLayerNormGradient;
   const auto& attributes = request.attributes_as<ops::DropoutAddLayerNormAttributes>();
-  const int64_t channels = request.inputs[0].shape[1];
+  const int64_t channels = request.inputs[Op::kDy].shape[1];
   std::memset(sums, 0, static_cast<size_t>(2 * channels) * sizeof(float));
-  DropoutRow mask = dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(7));
+  DropoutRow mask =
+      dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(Op::kRandomKey));
   for (int64_t t = rows.begin; t < rows.end; ++t) {
     const int64_t first = t * channels;
     const GradientRow<T> row{
-        .dy = arguments.input<T>(0) + first,
-        .x = arguments.input<T>(1) + first,
-        .gamma = arguments.input<float>(2),
-        .statistics = {arguments.input<float>(3)[t], arguments.input<float>(4)[t]},
+        .dy = arguments.input<T>(Op::kDy) + first,
+        .x = arguments.input<T>(Op::kZ) + first,
+        .gamma = arguments.input<float>(Op::kGamma),
+        .statistics = {arguments.input<float>(Op::kMean)[t], arguments.input<float>(Op::kRstd)[t]},
         .channels = channels,
         .dgamma = sums,
         .dbeta = sums + channels};
-    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(5)[t]);
-    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(6)[t]);
-    GradientOfRow(row, mask, multipliers, arguments.output<T>(0) + first,
-                  arguments.output<T>(1) + first);
+    mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(Op::kSampleIds)[t]);
+    mask.row = static_cast<uint32_t>(arguments.input<int32_t>(Op::kPositionIds)[t]);
+    GradientOfRow(row, mask, multipliers, arguments.output<T>(Op::kDx) + first,
+                  arguments.output<T>(Op::kDresidual) + first);
   }
 }
 
 void DropoutAddLayerNormGradientRows(const KernelRequest& request, const KernelArguments& arguments,
                                      Part rows, float* sums, float* multipliers) {
-  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    GradientOfRows<T>(request, arguments, rows, sums, multipliers);
-  });
+  with_storage(request.inputs[ops::DropoutAddLayerNormGradient::kDy].dtype,
+               [&]<class T>(Storage<T>)
+                   HWY_ATTR { GradientOfRows<T>(request, arguments, rows, sums, multipliers); });
 }
 
 }  // namespace
@@ -133,7 +137,7 @@ HWY_EXPORT(DropoutAddLayerNormRows);
 HWY_EXPORT(DropoutAddLayerNormGradientRows);
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.inputs[0].shape;
+  const Shape& shape = request.inputs[ops::DropoutAddLayerNorm::kX].shape;
   return std::make_unique<PartKernel>(
       request, row_work(request, shape[0], shape[1]),
       [](const KernelRequest& request, const KernelArguments& arguments, const Part& part,
@@ -144,12 +148,12 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
       static_cast<size_t>(shape[1]) * sizeof(float));
 }
 
-class GradientKernel final : public Kernel {
+class GradientKernel final : public Kernel, ops::DropoutAddLayerNormGradient {
  public:
   explicit GradientKernel(const KernelRequest& request)
       : request_(request),
-        channels_(request.inputs[0].shape[1]),
-        sums_(request.inputs[0].shape[0], 2 * channels_, request.num_threads) {}
+        channels_(request.inputs[kDy].shape[1]),
+        sums_(request.inputs[kDy].shape[0], 2 * channels_, request.num_threads) {}
 
   size_t workspace_bytes() const override {
     return sums_.workspace_bytes() + multiplier_bytes() * std::max(request_.num_threads, 1);
@@ -163,9 +167,9 @@ class GradientKernel final : public Kernel {
       (request_, arguments, rows, sums, static_cast<float*>(multipliers));
     });
     sums_.finish(arguments.workspace.as<void>(),
-                 {arguments.output<float>(2), 0, channels_, request_.accumulates[2]});
-    sums_.finish(arguments.workspace.as<void>(),
-                 {arguments.output<float>(3), channels_, channels_, request_.accumulates[3]});
+                 {arguments.output<float>(kDgamma), 0, channels_, request_.accumulates[kDgamma]});
+    sums_.finish(arguments.workspace.as<void>(), {arguments.output<float>(kDbeta), channels_,
+                                                  channels_, request_.accumulates[kDbeta]});
   }
 
  private:

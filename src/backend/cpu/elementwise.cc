@@ -20,21 +20,23 @@ namespace {
 
 template <class T>
 void AddPart(const KernelArguments& arguments, Part part) {
-  MapFloats(FloatTag(), part.size(), arguments.input<T>(0) + part.begin,
-            arguments.input<T>(1) + part.begin, arguments.output<T>(0) + part.begin,
+  MapFloats(FloatTag(), part.size(), arguments.input<T>(ops::Add::kA) + part.begin,
+            arguments.input<T>(ops::Add::kB) + part.begin,
+            arguments.output<T>(ops::Add::kSum) + part.begin,
             [](FloatVector a, FloatVector b) HWY_ATTR { return hn::Add(a, b); });
 }
 
 template <class T>
 void CopyPart(const KernelArguments& arguments, Part part) {
-  std::copy_n(arguments.input<T>(0) + part.begin, part.size(), arguments.output<T>(0) + part.begin);
+  std::copy_n(arguments.input<T>(ops::Accumulate::kX) + part.begin, part.size(),
+              arguments.output<T>(ops::Accumulate::kY) + part.begin);
 }
 
 template <class T>
 void AccumulatePart(const KernelArguments& arguments, Part part) {
-  T* y = arguments.output<T>(0) + part.begin;
+  T* y = arguments.output<T>(ops::Accumulate::kY) + part.begin;
   const FloatTag d;
-  const T* x = arguments.input<T>(0) + part.begin;
+  const T* x = arguments.input<T>(ops::Accumulate::kX) + part.begin;
   ForEachVector(d, part.size(), [&](int64_t i, auto lanes) HWY_ATTR {
     const FloatVector sum = hn::Add(LoadFloats(d, y + i, lanes), LoadFloats(d, x + i, lanes));
     StoreFloats(d, sum, y + i, lanes);
@@ -42,18 +44,18 @@ void AccumulatePart(const KernelArguments& arguments, Part part) {
 }
 
 void AddElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  with_storage(request.inputs[0].dtype,
+  with_storage(request.inputs[ops::Add::kA].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { AddPart<T>(arguments, part); });
 }
 
 template <class T>
 void AccumulateAs(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  if (request.accumulates[0]) return AccumulatePart<T>(arguments, part);
+  if (request.accumulates[ops::Accumulate::kY]) return AccumulatePart<T>(arguments, part);
   CopyPart<T>(arguments, part);
 }
 
 void AccumulateElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  with_storage(request.inputs[0].dtype,
+  with_storage(request.inputs[ops::Accumulate::kX].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { AccumulateAs<T>(request, arguments, part); });
 }
 
@@ -70,7 +72,7 @@ HWY_EXPORT(AddElements);
 HWY_EXPORT(AccumulateElements);
 
 std::unique_ptr<Kernel> create_part_kernel(const KernelRequest& request, RunPart run_part) {
-  const int64_t elements = request.inputs[0].shape.elements();
+  const int64_t elements = request.outputs[ops::Add::kSum].shape.elements();
   return std::make_unique<PartKernel>(request, element_work(request, elements), run_part);
 }
 

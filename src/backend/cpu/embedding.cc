@@ -18,12 +18,16 @@ namespace {
 
 template <class T>
 void SumRows(const KernelArguments& arguments, int64_t channels, Part rows) {
+  using Op = ops::Embedding;
   const FloatTag d;
   for (int64_t t = rows.begin; t < rows.end; ++t) {
-    const float* word = arguments.input<float>(3) + arguments.input<int32_t>(0)[t] * channels;
-    const float* type = arguments.input<float>(4) + arguments.input<int32_t>(1)[t] * channels;
-    const float* position = arguments.input<float>(5) + arguments.input<int32_t>(2)[t] * channels;
-    T* y = arguments.output<T>(0) + t * channels;
+    const float* word =
+        arguments.input<float>(Op::kWord) + arguments.input<int32_t>(Op::kInputIds)[t] * channels;
+    const float* type = arguments.input<float>(Op::kTokenType) +
+                        arguments.input<int32_t>(Op::kTokenTypeIds)[t] * channels;
+    const float* position = arguments.input<float>(Op::kPosition) +
+                            arguments.input<int32_t>(Op::kPositionIds)[t] * channels;
+    T* y = arguments.output<T>(Op::kY) + t * channels;
     ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
       const FloatVector sum = hn::Add(LoadFloats(d, word + i, part), LoadFloats(d, type + i, part));
       StoreFloats(d, hn::Add(sum, LoadFloats(d, position + i, part)), y + i, part);
@@ -32,8 +36,8 @@ void SumRows(const KernelArguments& arguments, int64_t channels, Part rows) {
 }
 
 void EmbeddingRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
-  const int64_t channels = request.outputs[0].shape[1];
-  with_storage(request.outputs[0].dtype,
+  const int64_t channels = request.outputs[ops::Embedding::kY].shape[1];
+  with_storage(request.outputs[ops::Embedding::kY].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { SumRows<T>(arguments, channels, rows); });
 }
 
@@ -41,14 +45,14 @@ void EmbeddingRows(const KernelRequest& request, const KernelArguments& argument
 // the result does not depend on how the channels are shared out.
 template <class T>
 void AddToTables(const KernelArguments& arguments, int64_t channels, int64_t rows, Part range) {
+  using Op = ops::EmbeddingGradient;
   const FloatTag d;
   for (int64_t t = 0; t < rows; ++t) {
-    const T* dy = arguments.input<T>(0) + t * channels + range.begin;
+    const T* dy = arguments.input<T>(Op::kDy) + t * channels + range.begin;
     float* tables[3];
-    for (int table = 0; table < 3; ++table) {
-      const int64_t id = arguments.input<int32_t>(static_cast<size_t>(table) + 1)[t];
-      tables[table] =
-          arguments.output<float>(static_cast<size_t>(table)) + id * channels + range.begin;
+    for (size_t table = 0; table < 3; ++table) {
+      const int64_t id = arguments.input<int32_t>(Op::kInputIds + table)[t];
+      tables[table] = arguments.output<float>(Op::kDword + table) + id * channels + range.begin;
     }
     ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
       const FloatVector v = LoadFloats(d, dy + i, part);
@@ -61,10 +65,11 @@ void AddToTables(const KernelArguments& arguments, int64_t channels, int64_t row
 
 void EmbeddingGradientChannels(const KernelRequest& request, const KernelArguments& arguments,
                                Part range) {
-  const int64_t channels = request.inputs[0].shape[1];
-  const int64_t num_sequences = request.inputs[4].shape[0] - 1;
-  const int64_t rows = arguments.input<int32_t>(4)[num_sequences];
-  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+  using Op = ops::EmbeddingGradient;
+  const int64_t channels = request.inputs[Op::kDy].shape[1];
+  const int64_t num_sequences = request.inputs[Op::kSequenceStarts].shape[0] - 1;
+  const int64_t rows = arguments.input<int32_t>(Op::kSequenceStarts)[num_sequences];
+  with_storage(request.inputs[Op::kDy].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
     AddToTables<T>(arguments, channels, rows, range);
   });
 }
@@ -82,7 +87,7 @@ HWY_EXPORT(EmbeddingRows);
 HWY_EXPORT(EmbeddingGradientChannels);
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.outputs[0].shape;
+  const Shape& shape = request.outputs[ops::Embedding::kY].shape;
   return std::make_unique<PartKernel>(
       request, row_work(request, shape[0], shape[1]),
       [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
@@ -91,7 +96,7 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
 }
 
 // Threads share out the channels, in whole cache lines, and never meet in a row.
-class GradientKernel final : public Kernel {
+class GradientKernel final : public Kernel, ops::EmbeddingGradient {
  public:
   explicit GradientKernel(const KernelRequest& request) : request_(request) {}
 
@@ -99,7 +104,7 @@ class GradientKernel final : public Kernel {
     for (size_t table = 0; table < 3; ++table) {
       if (!request_.accumulates[table]) clear(arguments.output<float>(table), table);
     }
-    const Work channels{.items = request_.inputs[0].shape[1],
+    const Work channels{.items = request_.inputs[kDy].shape[1],
                         .granularity = 16,
                         .num_threads = request_.num_threads};
     for_each_part(channels, [&](const Part& range) {
@@ -118,15 +123,14 @@ class GradientKernel final : public Kernel {
   KernelRequest request_;
 };
 
-std::optional<std::string> refuse(const KernelRequest& request) {
-  KernelRequest output = request;
-  output.inputs = request.outputs;
-  return refuse_unless_f32_or_bf16(output);
-}
-
 }  // namespace
 
-constinit const KernelEntry kEmbeddingEntry{"cpu/embedding/vector", refuse, create};
+constinit const KernelEntry kEmbeddingEntry{
+    "cpu/embedding/vector",
+    [](const KernelRequest& request) {
+      return refuse_unless_f32_or_bf16(request.outputs[ops::Embedding::kY].dtype);
+    },
+    create};
 constinit const KernelEntry kEmbeddingGradientEntry{
     "cpu/embedding_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<GradientKernel>};
 

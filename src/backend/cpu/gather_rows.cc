@@ -54,28 +54,29 @@ int64_t row_bytes(const graph::TensorType& type) { return type.shape[1] * bytes_
 
 void gather_part(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
                  void*) {
-  const int64_t bytes = row_bytes(request.inputs[0]);
+  using Op = ops::GatherRows;
+  const int64_t bytes = row_bytes(request.inputs[Op::kX]);
   for (int64_t p = part.begin; p < part.end; ++p) {
-    const int64_t row = arguments.input<int32_t>(1)[p];
-    std::memcpy(arguments.output<char>(0) + p * bytes, arguments.input<char>(0) + row * bytes,
-                static_cast<size_t>(bytes));
+    const int64_t row = arguments.input<int32_t>(Op::kIndex)[p];
+    std::memcpy(arguments.output<char>(Op::kY) + p * bytes,
+                arguments.input<char>(Op::kX) + row * bytes, static_cast<size_t>(bytes));
   }
 }
 
 std::unique_ptr<Kernel> create_gather(const KernelRequest& request) {
-  const Shape& shape = request.outputs[0].shape;
+  const Shape& shape = request.outputs[ops::GatherRows::kY].shape;
   return std::make_unique<PartKernel>(request, row_work(request, shape[0], shape[1]), gather_part);
 }
 
 // Each row of dx is written once, from the list of the entries that name it: a row named once is
 // copied, and the sum of several is rounded once.
-class ScatterKernel final : public Kernel {
+class ScatterKernel final : public Kernel, ops::ScatterRows {
  public:
   explicit ScatterKernel(const KernelRequest& request)
       : request_(request),
-        rows_(request.outputs[0].shape[0]),
-        entries_(request.inputs[1].shape[0]),
-        work_(row_work(request, rows_, request.outputs[0].shape[1])) {}
+        rows_(request.outputs[kDx].shape[0]),
+        entries_(request.inputs[kIndex].shape[0]),
+        work_(row_work(request, rows_, request.outputs[kDx].shape[1])) {}
 
   size_t workspace_bytes() const override {
     return list_bytes() + sum_bytes() * num_workers(work_);
@@ -101,15 +102,14 @@ class ScatterKernel final : public Kernel {
     return static_cast<size_t>(divide_up((rows_ + entries_) * int64_t{sizeof(int32_t)}, 64)) * 64;
   }
   size_t sum_bytes() const {
-    return static_cast<size_t>(divide_up(request_.outputs[0].shape[1], 16)) * 64;
+    return static_cast<size_t>(divide_up(request_.outputs[kDx].shape[1], 16)) * 64;
   }
 
   Lists list_entries(const KernelArguments& arguments) const {
-    const Lists lists{arguments.workspace.as<int32_t>(),
-                      arguments.workspace.as<int32_t>() + rows_};
+    const Lists lists{arguments.workspace.as<int32_t>(), arguments.workspace.as<int32_t>() + rows_};
     std::fill(lists.first, lists.first + rows_, -1);
     for (int64_t entry = entries_; entry-- > 0;) {
-      int32_t& first = lists.first[arguments.input<int32_t>(1)[entry]];
+      int32_t& first = lists.first[arguments.input<int32_t>(kIndex)[entry]];
       lists.next[entry] = first;
       first = static_cast<int32_t>(entry);
     }
@@ -118,17 +118,17 @@ class ScatterKernel final : public Kernel {
 
   void write_row(const KernelArguments& arguments, const Lists& lists, int64_t row,
                  float* sum) const {
-    const int64_t bytes = row_bytes(request_.outputs[0]);
-    const DType dtype = request_.outputs[0].dtype;
-    char* dx = arguments.output<char>(0) + row * bytes;
-    const char* dy = arguments.input<char>(0);
+    const int64_t bytes = row_bytes(request_.outputs[kDx]);
+    const DType dtype = request_.outputs[kDx].dtype;
+    char* dx = arguments.output<char>(kDx) + row * bytes;
+    const char* dy = arguments.input<char>(kDy);
     int32_t entry = lists.first[row];
     if (entry < 0) {
       std::memset(dx, 0, static_cast<size_t>(bytes));
     } else if (lists.next[entry] < 0) {
       std::memcpy(dx, dy + entry * bytes, static_cast<size_t>(bytes));
     } else {
-      const int64_t channels = request_.outputs[0].shape[1];
+      const int64_t channels = request_.outputs[kDx].shape[1];
       std::fill(sum, sum + channels, 0.0f);
       for (; entry >= 0; entry = lists.next[entry]) {
         HWY_DYNAMIC_DISPATCH(AddRow)(dtype, dy + entry * bytes, channels, sum);

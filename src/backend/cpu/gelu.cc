@@ -67,8 +67,8 @@ HWY_EXPORT(GeluBackward);
 
 GeluRun run_of(const KernelRequest& request, const Part& part) {
   return {.form = request.attributes_as<ops::GeluAttributes>().form,
-          .dtype = request.inputs[0].dtype,
-          .y_dtype = request.inputs[0].dtype,
+          .dtype = request.outputs[ops::Gelu::kY].dtype,
+          .y_dtype = request.outputs[ops::Gelu::kY].dtype,
           .count = part.size()};
 }
 
@@ -80,25 +80,26 @@ char* element(void* tensor, DType dtype, int64_t i) {
 void run_forward(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
                  void*) {
   const GeluRun run = run_of(request, part);
-  gelu_elements(run, element(arguments.input<void>(0), run.dtype, part.begin),
-                element(arguments.output<void>(0), run.dtype, part.begin));
+  gelu_elements(run, element(arguments.input<void>(ops::Gelu::kX), run.dtype, part.begin),
+                element(arguments.output<void>(ops::Gelu::kY), run.dtype, part.begin));
 }
 
 void run_gradient(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
                   void*) {
+  using Op = ops::GeluGradient;
   const GeluRun run = run_of(request, part);
-  gelu_gradient_elements(run, element(arguments.input<void>(0), run.dtype, part.begin),
-                         element(arguments.input<void>(1), run.dtype, part.begin),
-                         element(arguments.output<void>(0), run.dtype, part.begin));
+  gelu_gradient_elements(run, element(arguments.input<void>(Op::kDy), run.dtype, part.begin),
+                         element(arguments.input<void>(Op::kX), run.dtype, part.begin),
+                         element(arguments.output<void>(Op::kDx), run.dtype, part.begin));
 }
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Work work = element_work(request, request.inputs[0].shape.elements());
+  const Work work = element_work(request, request.inputs[ops::Gelu::kX].shape.elements());
   return std::make_unique<PartKernel>(request, work, run_forward);
 }
 
 std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  const Work work = element_work(request, request.inputs[0].shape.elements());
+  const Work work = element_work(request, request.inputs[ops::GeluGradient::kDy].shape.elements());
   return std::make_unique<PartKernel>(request, work, run_gradient);
 }
 

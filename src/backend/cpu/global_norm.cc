@@ -39,7 +39,7 @@ HWY_EXPORT(SumOfSquares);
 
 constexpr int64_t kBlockElements = 32768;
 
-class GlobalNormKernel final : public Kernel {
+class GlobalNormKernel final : public Kernel, ops::GlobalNorm {
  public:
   explicit GlobalNormKernel(const KernelRequest& request) : num_threads_(request.num_threads) {
     for (size_t input = 0; input < request.inputs.size(); ++input) {
@@ -62,7 +62,7 @@ class GlobalNormKernel final : public Kernel {
     });
     double total = 0.0;
     for (int64_t i = 0; i < num_blocks; ++i) total += sums[i];
-    *arguments.output<float>(0) = static_cast<float>(std::sqrt(total));
+    *arguments.output<float>(kNorm) = static_cast<float>(std::sqrt(total));
   }
 
  private:
@@ -76,20 +76,20 @@ class GlobalNormKernel final : public Kernel {
   std::vector<Block> blocks_;
 };
 
-class GradientScaleKernel final : public Kernel {
+class GradientScaleKernel final : public Kernel, ops::GradientScale {
  public:
   explicit GradientScaleKernel(const KernelRequest& request)
       : max_norm_(request.attributes_as<ops::GradientScaleAttributes>().max_norm),
         num_inputs_(request.inputs.size()) {}
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const double norm = *arguments.input<float>(0);
+    const double norm = *arguments.input<float>(kNorm);
     double scale = 1.0;
     if (max_norm_ > 0.0) scale = max_norm_ / std::max(norm, max_norm_);
     for (size_t i = 0; i < num_inputs_; ++i) {
       if (!std::isfinite(*arguments.input<float>(i))) scale = 0.0;
     }
-    *arguments.output<float>(0) = static_cast<float>(scale);
+    *arguments.output<float>(kScale) = static_cast<float>(scale);
   }
 
  private:

@@ -21,52 +21,54 @@ namespace {
 
 template <class T>
 void NormalizeRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
-  const int64_t channels = request.inputs[0].shape[1];
+  using Op = ops::LayerNorm;
+  const int64_t channels = request.inputs[Op::kX].shape[1];
   const auto epsilon =
       static_cast<float>(request.attributes_as<ops::LayerNormAttributes>().epsilon);
-  const T* x = arguments.input<T>(0);
-  const float* gamma = arguments.input<float>(1);
-  const float* beta = arguments.input<float>(2);
-  T* y = arguments.output<T>(0);
+  const T* x = arguments.input<T>(Op::kX);
+  const float* gamma = arguments.input<float>(Op::kGamma);
+  const float* beta = arguments.input<float>(Op::kBeta);
+  T* y = arguments.output<T>(Op::kY);
   for (int64_t t = rows.begin; t < rows.end; ++t) {
     const RowStatistics statistics =
         NormalizeRow(x + t * channels, gamma, beta, channels, epsilon, y + t * channels);
-    arguments.output<float>(1)[t] = statistics.mean;
-    arguments.output<float>(2)[t] = statistics.rstd;
+    arguments.output<float>(Op::kMean)[t] = statistics.mean;
+    arguments.output<float>(Op::kRstd)[t] = statistics.rstd;
   }
 }
 
 template <class T>
 void GradientOfRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
                     float* sums) {
+  using Op = ops::LayerNormGradient;
   const FloatTag d;
-  const int64_t channels = request.inputs[0].shape[1];
+  const int64_t channels = request.inputs[Op::kDy].shape[1];
   std::memset(sums, 0, static_cast<size_t>(2 * channels) * sizeof(float));
   for (int64_t t = rows.begin; t < rows.end; ++t) {
     const GradientRow<T> row{
-        .dy = arguments.input<T>(0) + t * channels,
-        .x = arguments.input<T>(1) + t * channels,
-        .gamma = arguments.input<float>(2),
-        .statistics = {arguments.input<float>(3)[t], arguments.input<float>(4)[t]},
+        .dy = arguments.input<T>(Op::kDy) + t * channels,
+        .x = arguments.input<T>(Op::kX) + t * channels,
+        .gamma = arguments.input<float>(Op::kGamma),
+        .statistics = {arguments.input<float>(Op::kMean)[t], arguments.input<float>(Op::kRstd)[t]},
         .channels = channels,
         .dgamma = sums,
         .dbeta = sums + channels};
-    T* dx = arguments.output<T>(0) + t * channels;
+    T* dx = arguments.output<T>(Op::kDx) + t * channels;
     LayerNormGradientRow(row, [&](int64_t i, auto part, FloatVector v)
                                   HWY_ATTR { StoreFloats(d, v, dx + i, part); });
   }
 }
 
 void LayerNormRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
-  with_storage(request.inputs[0].dtype,
+  with_storage(request.inputs[ops::LayerNorm::kX].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { NormalizeRows<T>(request, arguments, rows); });
 }
 
 void LayerNormGradientRows(const KernelRequest& request, const KernelArguments& arguments,
                            Part rows, float* sums) {
-  with_storage(request.inputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    GradientOfRows<T>(request, arguments, rows, sums);
-  });
+  with_storage(request.inputs[ops::LayerNormGradient::kDy].dtype,
+               [&]<class T>(Storage<T>)
+                   HWY_ATTR { GradientOfRows<T>(request, arguments, rows, sums); });
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ HWY_EXPORT(LayerNormRows);
 HWY_EXPORT(LayerNormGradientRows);
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.inputs[0].shape;
+  const Shape& shape = request.inputs[ops::LayerNorm::kX].shape;
   return std::make_unique<PartKernel>(
       request, row_work(request, shape[0], shape[1]),
       [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
@@ -90,12 +92,12 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
       });
 }
 
-class GradientKernel final : public Kernel {
+class GradientKernel final : public Kernel, ops::LayerNormGradient {
  public:
   explicit GradientKernel(const KernelRequest& request)
       : request_(request),
-        channels_(request.inputs[0].shape[1]),
-        sums_(request.inputs[0].shape[0], 2 * channels_, request.num_threads) {}
+        channels_(request.inputs[kDy].shape[1]),
+        sums_(request.inputs[kDy].shape[0], 2 * channels_, request.num_threads) {}
 
   size_t workspace_bytes() const override { return sums_.workspace_bytes(); }
 
@@ -104,9 +106,9 @@ class GradientKernel final : public Kernel {
       HWY_DYNAMIC_DISPATCH(LayerNormGradientRows)(request_, arguments, rows, sums);
     });
     sums_.finish(arguments.workspace.as<void>(),
-                 {arguments.output<float>(1), 0, channels_, request_.accumulates[1]});
-    sums_.finish(arguments.workspace.as<void>(),
-                 {arguments.output<float>(2), channels_, channels_, request_.accumulates[2]});
+                 {arguments.output<float>(kDgamma), 0, channels_, request_.accumulates[kDgamma]});
+    sums_.finish(arguments.workspace.as<void>(), {arguments.output<float>(kDbeta), channels_,
+                                                  channels_, request_.accumulates[kDbeta]});
   }
 
  private:

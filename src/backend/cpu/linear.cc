@@ -93,29 +93,30 @@ void set_dtypes(DType dtype, ProductShape& shape) {
   shape.rounds_b = dtype == DType::kBF16;
 }
 
-class Linear final : public Kernel {
+class Linear final : public Kernel, ops::Linear {
  public:
   explicit Linear(const KernelRequest& request) : request_(request), product_(shape_of(request)) {}
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const Shape& x = request_.inputs[0].shape;
-    const int64_t N = request_.inputs[1].shape[0];
-    const bool has_bias = request_.inputs.size() == 3;
+    const Shape& x = request_.inputs[kX].shape;
+    const int64_t N = request_.inputs[kWeight].shape[0];
+    const bool has_bias = request_.inputs.size() > kBias;
     LinearFinish finish;
-    finish.bias = has_bias ? arguments.input<float>(2) : nullptr;
-    finish.y = arguments.output<void>(0);
+    finish.bias = has_bias ? arguments.input<float>(kBias) : nullptr;
+    finish.y = arguments.output<void>(kY);
     finish.stride = N;
-    finish.dtype = request_.inputs[0].dtype;
+    finish.dtype = request_.inputs[kX].dtype;
     finish.activation = request_.attributes_as<ops::LinearAttributes>().activation;
-    if (finish.activation) finish.u = arguments.output<void>(1);
+    if (finish.activation) finish.u = arguments.output<void>(kU);
     LinearSink sink(finish);
 
-    ProductCall call{x[0], N, x[1], arguments.input<void>(0), x[1], arguments.input<void>(1), x[1]};
+    ProductCall call{x[0], N, x[1], arguments.input<void>(kX), x[1], arguments.input<void>(kWeight),
+                     x[1]};
     // Sums in f32 are gathered where the result goes.
     const bool is_f32 = finish.dtype == DType::kF32;
-    if (is_f32) call.c = arguments.output<float>(finish.activation ? 1 : 0);
+    if (is_f32) call.c = arguments.output<float>(finish.activation ? kU : kY);
     call.c_stride = N;
     if (!is_f32 || has_bias || finish.activation) call.sink = &sink;
     call.workspace = arguments.workspace.as<void>();
@@ -124,10 +125,10 @@ class Linear final : public Kernel {
 
  private:
   static ProductShape shape_of(const KernelRequest& request) {
-    const Shape& x = request.inputs[0].shape;
-    ProductShape shape{x[0], request.inputs[1].shape[0], x[1]};
+    const Shape& x = request.inputs[kX].shape;
+    ProductShape shape{x[0], request.inputs[kWeight].shape[0], x[1]};
     shape.b_is_transposed = true;
-    set_dtypes(request.inputs[0].dtype, shape);
+    set_dtypes(request.inputs[kX].dtype, shape);
     shape.num_threads = request.num_threads;
     return shape;
   }
@@ -136,7 +137,7 @@ class Linear final : public Kernel {
   Product product_;
 };
 
-class LinearInputGradient final : public Kernel {
+class LinearInputGradient final : public Kernel, ops::LinearInputGradient {
  public:
   explicit LinearInputGradient(const KernelRequest& request)
       : request_(request), product_(shape_of(request)) {}
@@ -144,18 +145,18 @@ class LinearInputGradient final : public Kernel {
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const int64_t M = request_.inputs[0].shape[0];
-    const int64_t N = request_.inputs[1].shape[0];
-    const int64_t K = request_.inputs[1].shape[1];
+    const int64_t M = request_.inputs[kDy].shape[0];
+    const int64_t N = request_.inputs[kWeight].shape[0];
+    const int64_t K = request_.inputs[kWeight].shape[1];
     LinearFinish finish;
-    finish.y = arguments.output<void>(0);
+    finish.y = arguments.output<void>(kDx);
     finish.stride = K;
-    finish.dtype = request_.inputs[0].dtype;
+    finish.dtype = request_.inputs[kDy].dtype;
     LinearSink sink(finish);
 
-    ProductCall call{M, K, N, arguments.input<void>(0), N, arguments.input<void>(1), K};
+    ProductCall call{M, K, N, arguments.input<void>(kDy), N, arguments.input<void>(kWeight), K};
     if (finish.dtype == DType::kF32) {
-      call.c = arguments.output<float>(0);
+      call.c = arguments.output<float>(kDx);
     } else {
       call.sink = &sink;
     }
@@ -166,9 +167,9 @@ class LinearInputGradient final : public Kernel {
 
  private:
   static ProductShape shape_of(const KernelRequest& request) {
-    const Shape& weight = request.inputs[1].shape;
-    ProductShape shape{request.inputs[0].shape[0], weight[1], weight[0]};
-    set_dtypes(request.inputs[0].dtype, shape);
+    const Shape& weight = request.inputs[kWeight].shape;
+    ProductShape shape{request.inputs[kDy].shape[0], weight[1], weight[0]};
+    set_dtypes(request.inputs[kDy].dtype, shape);
     shape.num_threads = request.num_threads;
     return shape;
   }
@@ -177,7 +178,7 @@ class LinearInputGradient final : public Kernel {
   Product product_;
 };
 
-class LinearWeightGradient final : public Kernel {
+class LinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
  public:
   explicit LinearWeightGradient(const KernelRequest& request)
       : request_(request), product_(shape_of(request)) {}
@@ -185,15 +186,16 @@ class LinearWeightGradient final : public Kernel {
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const Shape& dy = request_.inputs[0].shape;
-    const int64_t K = request_.inputs[1].shape[1];
-    ProductCall call{dy[1], K, dy[0], arguments.input<void>(0), dy[1], arguments.input<void>(1), K};
-    call.c = arguments.output<float>(0);
+    const Shape& dy = request_.inputs[kDy].shape;
+    const int64_t K = request_.inputs[kX].shape[1];
+    ProductCall call{dy[1], K, dy[0], arguments.input<void>(kDy), dy[1], arguments.input<void>(kX),
+                     K};
+    call.c = arguments.output<float>(kDweight);
     call.c_stride = K;
-    call.accumulates = request_.accumulates[0];
-    if (request_.outputs.size() == 2) {
-      call.row_sums = arguments.output<float>(1);
-      call.adds_row_sums = request_.accumulates[1];
+    call.accumulates = request_.accumulates[kDweight];
+    if (request_.outputs.size() > kDbias) {
+      call.row_sums = arguments.output<float>(kDbias);
+      call.adds_row_sums = request_.accumulates[kDbias];
     }
     call.workspace = arguments.workspace.as<void>();
     product_.run(call);
@@ -201,10 +203,10 @@ class LinearWeightGradient final : public Kernel {
 
  private:
   static ProductShape shape_of(const KernelRequest& request) {
-    const Shape& dy = request.inputs[0].shape;
-    ProductShape shape{dy[1], request.inputs[1].shape[1], dy[0]};
+    const Shape& dy = request.inputs[kDy].shape;
+    ProductShape shape{dy[1], request.inputs[kX].shape[1], dy[0]};
     shape.a_is_transposed = true;
-    shape.a_dtype = shape.b_dtype = request.inputs[0].dtype;
+    shape.a_dtype = shape.b_dtype = request.inputs[kDy].dtype;
     shape.num_threads = request.num_threads;
     return shape;
   }

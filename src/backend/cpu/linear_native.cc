@@ -76,9 +76,10 @@ namespace {
 // workspace. oneDNN would round too, but takes two to four times as long to lay out f32 as bf16.
 class RoundedWeight {
  public:
-  RoundedWeight(const KernelRequest& request)
-      : elements_(request.inputs[1].shape.elements()),
-        rounds_(request.inputs[0].dtype == DType::kBF16),
+  // Of linear, and of linear_input_gradient, which has dy in the place of x.
+  explicit RoundedWeight(const KernelRequest& request)
+      : elements_(request.inputs[ops::Linear::kWeight].shape.elements()),
+        rounds_(request.inputs[ops::Linear::kX].dtype == DType::kBF16),
         num_threads_(request.num_threads) {}
 
   size_t bytes() const {
@@ -115,7 +116,7 @@ struct WeightBuffers {
   void* rounded_or_scratch;
 };
 
-class NativeLinear final : public Kernel {
+class NativeLinear final : public Kernel, ops::Linear {
  public:
   explicit NativeLinear(const KernelRequest& request)
       : shape_(shape_of(request)), product_(shape_), weight_(request) {}
@@ -127,25 +128,25 @@ class NativeLinear final : public Kernel {
   void run(const KernelArguments& arguments, Stream&) override {
     const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
     MatmulCall call;
-    call.a = arguments.input<void>(0);
+    call.a = arguments.input<void>(kX);
     call.packed_b = product_.pack(
-        weight_.round(arguments.input<float>(1), buffers.rounded_or_scratch), buffers.packed);
-    call.bias = shape_.product.has_bias ? arguments.input<float>(2) : nullptr;
-    call.c = arguments.output<void>(shape_.activation ? 1 : 0);
+        weight_.round(arguments.input<float>(kWeight), buffers.rounded_or_scratch), buffers.packed);
+    call.bias = shape_.product.has_bias ? arguments.input<float>(kBias) : nullptr;
+    call.c = arguments.output<void>(shape_.activation ? kU : kY);
     call.scratch = buffers.rounded_or_scratch;
-    product_.run(call, arguments.output<void>(0));
+    product_.run(call, arguments.output<void>(kY));
   }
 
  private:
   static ActivatedMatmulShape shape_of(const KernelRequest& request) {
-    const Shape& x = request.inputs[0].shape;
-    const DType dtype = request.inputs[0].dtype;
-    ActivatedMatmulShape shape{.product = {x[0], request.inputs[1].shape[0], x[1]},
+    const Shape& x = request.inputs[kX].shape;
+    const DType dtype = request.inputs[kX].dtype;
+    ActivatedMatmulShape shape{.product = {x[0], request.inputs[kWeight].shape[0], x[1]},
                                .y_dtype = dtype};
     shape.activation = request.attributes_as<ops::LinearAttributes>().activation;
     shape.product.b_is_transposed = true;
     shape.product.operand_dtype = shape.product.result_dtype = dtype;
-    shape.product.has_bias = request.inputs.size() == 3;
+    shape.product.has_bias = request.inputs.size() > kBias;
     shape.product.num_threads = request.num_threads;
     return shape;
   }
@@ -155,7 +156,7 @@ class NativeLinear final : public Kernel {
   RoundedWeight weight_;
 };
 
-class NativeLinearInputGradient final : public Kernel {
+class NativeLinearInputGradient final : public Kernel, ops::LinearInputGradient {
  public:
   explicit NativeLinearInputGradient(const KernelRequest& request)
       : product_(shape_of(request)), weight_(request) {}
@@ -167,19 +168,19 @@ class NativeLinearInputGradient final : public Kernel {
   void run(const KernelArguments& arguments, Stream&) override {
     const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
     MatmulCall call;
-    call.a = arguments.input<void>(0);
+    call.a = arguments.input<void>(kDy);
     call.packed_b = product_.pack(
-        weight_.round(arguments.input<float>(1), buffers.rounded_or_scratch), buffers.packed);
-    call.c = arguments.output<void>(0);
+        weight_.round(arguments.input<float>(kWeight), buffers.rounded_or_scratch), buffers.packed);
+    call.c = arguments.output<void>(kDx);
     call.scratch = buffers.rounded_or_scratch;
     product_.run(call);
   }
 
  private:
   static MatmulShape shape_of(const KernelRequest& request) {
-    const Shape& weight = request.inputs[1].shape;
-    MatmulShape shape{request.inputs[0].shape[0], weight[1], weight[0]};
-    shape.operand_dtype = shape.result_dtype = request.inputs[0].dtype;
+    const Shape& weight = request.inputs[kWeight].shape;
+    MatmulShape shape{request.inputs[kDy].shape[0], weight[1], weight[0]};
+    shape.operand_dtype = shape.result_dtype = request.inputs[kDy].dtype;
     shape.num_threads = request.num_threads;
     return shape;
   }
@@ -188,12 +189,13 @@ class NativeLinearInputGradient final : public Kernel {
   RoundedWeight weight_;
 };
 
-class NativeLinearWeightGradient final : public Kernel {
+class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
  public:
   explicit NativeLinearWeightGradient(const KernelRequest& request)
       : request_(request),
         product_(shape_of(request)),
-        row_sums_(request.inputs[0].shape[0], request.inputs[0].shape[1], request.num_threads) {}
+        row_sums_(request.inputs[kDy].shape[0], request.inputs[kDy].shape[1], request.num_threads) {
+  }
 
   size_t workspace_bytes() const override {
     return whole_lines(product_.packed_bytes()) +
@@ -203,27 +205,28 @@ class NativeLinearWeightGradient final : public Kernel {
   void run(const KernelArguments& arguments, Stream&) override {
     char* workspace = arguments.workspace.as<char>();
     MatmulCall call;
-    call.a = arguments.input<void>(0);
-    call.packed_b = product_.pack(arguments.input<void>(1), workspace);
-    call.c = arguments.output<void>(0);
+    call.a = arguments.input<void>(kDy);
+    call.packed_b = product_.pack(arguments.input<void>(kX), workspace);
+    call.c = arguments.output<void>(kDweight);
     call.scratch = workspace + whole_lines(product_.packed_bytes());
     product_.run(call);
-    if (request_.outputs.size() == 2) sum_bias(arguments, call.scratch);
+    if (request_.outputs.size() > kDbias) sum_bias(arguments, call.scratch);
   }
 
  private:
   static MatmulShape shape_of(const KernelRequest& request) {
-    const Shape& dy = request.inputs[0].shape;
-    MatmulShape shape{dy[1], request.inputs[1].shape[1], dy[0]};
+    const Shape& dy = request.inputs[kDy].shape;
+    MatmulShape shape{dy[1], request.inputs[kX].shape[1], dy[0]};
     shape.a_is_transposed = true;
-    shape.operand_dtype = request.inputs[0].dtype;
-    shape.accumulates = request.accumulates[0];
+    shape.operand_dtype = request.inputs[kDy].dtype;
+    shape.accumulates = request.accumulates[kDweight];
     shape.num_threads = request.num_threads;
     return shape;
   }
 
   void sum_bias(const KernelArguments& arguments, void* workspace) const {
-    SummedRows all{request_.inputs[0].dtype, arguments.input<void>(0), request_.inputs[0].shape[1]};
+    SummedRows all{request_.inputs[kDy].dtype, arguments.input<void>(kDy),
+                   request_.inputs[kDy].shape[1]};
     row_sums_.for_each_chunk(workspace, [&](const Part& rows, float* sums) {
       SummedRows chunk = all;
       chunk.begin = rows.begin;
@@ -231,8 +234,8 @@ class NativeLinearWeightGradient final : public Kernel {
       chunk.sums = sums;
       HWY_DYNAMIC_DISPATCH(sum_dy_rows)(chunk);
     });
-    row_sums_.finish(workspace,
-                     {arguments.output<float>(1), 0, all.columns, request_.accumulates[1]});
+    row_sums_.finish(
+        workspace, {arguments.output<float>(kDbias), 0, all.columns, request_.accumulates[kDbias]});
   }
 
   KernelRequest request_;

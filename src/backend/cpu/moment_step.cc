@@ -7,9 +7,10 @@
 namespace cloze::backend::cpu {
 
 MomentStep moment_step(const KernelRequest& request, const KernelArguments& arguments) {
+  using Op = ops::OptimizerUpdate;
   const auto& attributes = request.attributes_as<ops::MomentAttributes>();
-  const float scale = *arguments.input<float>(4);
-  const int32_t update_index = *arguments.input<int32_t>(6);
+  const float scale = *arguments.input<float>(Op::kGradientScale);
+  const int32_t update_index = *arguments.input<int32_t>(Op::kUpdateIndex);
   const auto debias = [&](double beta) {
     return attributes.use_debiasing ? static_cast<float>(1.0 / (1.0 - std::pow(beta, update_index)))
                                     : 1.0f;
@@ -23,7 +24,7 @@ MomentStep moment_step(const KernelRequest& request, const KernelArguments& argu
           .debias2 = debias(attributes.beta2),
           .epsilon = static_cast<float>(attributes.epsilon),
           .weight_decay = static_cast<float>(attributes.weight_decay),
-          .learning_rate = *arguments.input<float>(5)};
+          .learning_rate = *arguments.input<float>(Op::kLearningRate)};
 }
 
 }  // namespace cloze::backend::cpu

@@ -49,10 +49,10 @@ HWY_INLINE FloatVector Update(const MomentStep& step, Moments moments, FloatVect
 // parameter, m, v, gradient of a part of the elements.
 struct Elements {
   Elements(const KernelArguments& arguments, Part part)
-      : w(arguments.input<float>(0) + part.begin),
-        m(arguments.input<float>(1) + part.begin),
-        v(arguments.input<float>(2) + part.begin),
-        g(arguments.input<float>(3) + part.begin) {}
+      : w(arguments.input<float>(ops::OptimizerUpdate::kParameter) + part.begin),
+        m(arguments.input<float>(ops::OptimizerUpdate::kM) + part.begin),
+        v(arguments.input<float>(ops::OptimizerUpdate::kV) + part.begin),
+        g(arguments.input<float>(ops::OptimizerUpdate::kGradient) + part.begin) {}
 
   float* w;
   float* m;
@@ -157,7 +157,8 @@ HWY_EXPORT(LambSecondPart);
 // What the parts of an update find, put into the input `check` when all are through.
 class FiniteCheck {
  public:
-  explicit FiniteCheck(const KernelArguments& arguments) : check_(arguments.input<float>(7)) {}
+  explicit FiniteCheck(const KernelArguments& arguments)
+      : check_(arguments.input<float>(ops::OptimizerUpdate::kCheck)) {}
   ~FiniteCheck() {
     if (!is_finite_) *check_ = std::numeric_limits<float>::quiet_NaN();
   }
@@ -180,7 +181,7 @@ class AdamWKernel final : public Kernel {
   void run(const KernelArguments& arguments, Stream&) override {
     const MomentStep step = moment_step(request_, arguments);
     if (step.is_skipped()) return;
-    const int64_t elements = request_.inputs[0].shape.elements();
+    const int64_t elements = request_.inputs[ops::OptimizerUpdate::kParameter].shape.elements();
     FiniteCheck check(arguments);
     for_each_part(element_work(request_, elements), [&](const Part& part) {
       check.add(HWY_DYNAMIC_DISPATCH(AdamWPart)(step, arguments, part));
@@ -197,7 +198,7 @@ class LambKernel final : public Kernel {
  public:
   explicit LambKernel(const KernelRequest& request)
       : request_(request),
-        work_{.items = request.inputs[0].shape.elements(),
+        work_{.items = request.inputs[ops::OptimizerUpdate::kParameter].shape.elements(),
               .granularity = kBlockElements,
               .num_threads = request.num_threads} {}
 

@@ -66,14 +66,14 @@ std::optional<std::string> refuse_other_panels(const Shape& packed) {
 
 namespace {
 
-class PackWeight final : public Kernel {
+class PackWeight final : public Kernel, ops::PackWeight {
  public:
   explicit PackWeight(const KernelRequest& request)
-      : N_(request.inputs[0].shape[0]),
-        K_(request.inputs[0].shape[1]),
-        columns_(request.outputs[0].shape[2]),
-        dtype_(request.outputs[0].dtype),
-        work_{.items = request.outputs[0].shape[0], .num_threads = request.num_threads} {}
+      : N_(request.inputs[kWeight].shape[0]),
+        K_(request.inputs[kWeight].shape[1]),
+        columns_(request.outputs[kPacked].shape[2]),
+        dtype_(request.outputs[kPacked].dtype),
+        work_{.items = request.outputs[kPacked].shape[0], .num_threads = request.num_threads} {}
 
   size_t workspace_bytes() const override {
     return static_cast<size_t>(columns_ * K_) * sizeof(float) * num_workers(work_);
@@ -84,10 +84,10 @@ class PackWeight final : public Kernel {
       for (int64_t panel = part.begin; panel < part.end; ++panel) {
         const int64_t row = panel * columns_;
         HWY_DYNAMIC_DISPATCH(pack_panel)
-        ({.weight = arguments.input<float>(0) + row * K_,
+        ({.weight = arguments.input<float>(kWeight) + row * K_,
           .rows = std::min(columns_, N_ - row),
           .K = K_,
-          .panel = arguments.output<char>(0) + row * K_ * bytes_of(dtype_),
+          .panel = arguments.output<char>(kPacked) + row * K_ * bytes_of(dtype_),
           .dtype = dtype_,
           .scratch = arguments.workspace.as<float>() + part.thread * columns_ * K_});
       }
@@ -104,7 +104,9 @@ class PackWeight final : public Kernel {
 
 constinit const KernelEntry kPackWeightEntry{
     "cpu/pack_weight/panels",
-    [](const KernelRequest& request) { return refuse_other_panels(request.outputs[0].shape); },
+    [](const KernelRequest& request) {
+      return refuse_other_panels(request.outputs[ops::PackWeight::kPacked].shape);
+    },
     create_kernel<PackWeight>};
 
 }  // namespace cloze::backend::cpu

@@ -17,13 +17,13 @@ namespace {
 
 size_t float_bytes(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
 
-class PackedLinear final : public Kernel {
+class PackedLinear final : public Kernel, ops::PackedLinear {
  public:
   explicit PackedLinear(const KernelRequest& request)
       : request_(request),
-        M_(request.inputs[0].shape[0]),
-        K_(request.inputs[0].shape[1]),
-        N_(request.outputs[0].shape[1]),
+        M_(request.inputs[kX].shape[0]),
+        K_(request.inputs[kX].shape[1]),
+        N_(request.outputs[kY].shape[1]),
         attributes_(request.attributes_as<ops::PackedLinearAttributes>()),
         has_bias_(std::ssize(request.inputs) > 1 + attributes_.num_weights) {
     tile_ = register_tile();
@@ -112,7 +112,7 @@ class PackedLinear final : public Kernel {
     if (tile >= tiles.count) return;
     const int64_t row = (pass.blocks.begin + block) * block_rows_ + tiles.begin(tile);
     const int64_t depth = pass.depths.size();
-    pack_rows({.x = arguments.input<float>(0) + row * K_ + pass.depths.begin,
+    pack_rows({.x = arguments.input<float>(kX) + row * K_ + pass.depths.begin,
                .stride = K_,
                .rows = tiles.height(tile),
                .depth = depth,
@@ -127,7 +127,7 @@ class PackedLinear final : public Kernel {
     const int64_t weight = item_columns / std::ssize(columns_);
     const int64_t row = (pass.blocks.begin + block) * block_rows_;
     PackedTask task{.weight = arguments.input<void>(ops::packed_input(weight)),
-                    .weight_dtype = request_.inputs[1].dtype,
+                    .weight_dtype = request_.inputs[kPacked].dtype,
                     .K = K_,
                     .N = N_,
                     .depths = pass.depths,
@@ -156,7 +156,9 @@ class PackedLinear final : public Kernel {
 
 constinit const KernelEntry kPackedLinearEntry{
     "cpu/packed_linear/panels",
-    [](const KernelRequest& request) { return refuse_other_panels(request.inputs[1].shape); },
+    [](const KernelRequest& request) {
+      return refuse_other_panels(request.inputs[ops::PackedLinear::kPacked].shape);
+    },
     create_kernel<PackedLinear>};
 
 }  // namespace cloze::backend::cpu

@@ -29,13 +29,13 @@ void pack_block(const float* weight, const Shape& shape, int64_t column, int64_t
   }
 }
 
-class PackPairs final : public Kernel {
+class PackPairs final : public Kernel, ops::PackWeight {
  public:
   explicit PackPairs(const KernelRequest& request)
-      : weight_(request.inputs[0].shape),
-        depth_blocks_(request.outputs[0].shape[1]),
-        dtype_(request.outputs[0].dtype),
-        work_{.items = request.outputs[0].shape[0] * depth_blocks_,
+      : weight_(request.inputs[kWeight].shape),
+        depth_blocks_(request.outputs[kPacked].shape[1]),
+        dtype_(request.outputs[kPacked].dtype),
+        work_{.items = request.outputs[kPacked].shape[0] * depth_blocks_,
               .num_threads = request.num_threads} {}
 
   void run(const KernelArguments& arguments, Stream&) override {
@@ -48,9 +48,9 @@ class PackPairs final : public Kernel {
   void pack(const KernelArguments& arguments) const {
     for_each_part(work_, [&](const Part& part) {
       for (int64_t block = part.begin; block < part.end; ++block) {
-        pack_block(arguments.input<float>(0), weight_, block / depth_blocks_ * kPairColumns,
+        pack_block(arguments.input<float>(kWeight), weight_, block / depth_blocks_ * kPairColumns,
                    block % depth_blocks_ * kPairDepth,
-                   arguments.output<T>(0) + block * kPairColumns * kPairDepth);
+                   arguments.output<T>(kPacked) + block * kPairColumns * kPairDepth);
       }
     });
   }
@@ -63,7 +63,7 @@ class PackPairs final : public Kernel {
 
 // y where it lies is u too, if it is f32; else the rows of u at hand are in the workspace, so that
 // a result is rounded to bf16 once, when it is activated.
-class NativePackedLinear final : public Kernel {
+class NativePackedLinear final : public Kernel, ops::PackedLinear {
  public:
   explicit NativePackedLinear(const KernelRequest& request)
       : shape_(shape_of(request)), product_(shape_) {}
@@ -72,10 +72,10 @@ class NativePackedLinear final : public Kernel {
 
   void run(const KernelArguments& arguments, Stream&) override {
     char* workspace = arguments.workspace.as<char>();
-    void* y = arguments.output<void>(0);
-    product_.run({.a = arguments.input<void>(0),
-                  .packed_b = arguments.input<void>(1),
-                  .bias = shape_.product.has_bias ? arguments.input<float>(2) : nullptr,
+    void* y = arguments.output<void>(kY);
+    product_.run({.a = arguments.input<void>(kX),
+                  .packed_b = arguments.input<void>(kPacked),
+                  .bias = shape_.product.has_bias ? arguments.input<float>(bias_input()) : nullptr,
                   .c = shape_.keeps_u ? y : workspace,
                   .scratch = workspace + u_bytes()},
                  y);
@@ -83,19 +83,20 @@ class NativePackedLinear final : public Kernel {
 
  private:
   static ActivatedMatmulShape shape_of(const KernelRequest& request) {
-    const Shape& x = request.inputs[0].shape;
-    ActivatedMatmulShape shape{.product = {x[0], request.outputs[0].shape[1], x[1]}};
+    const Shape& x = request.inputs[kX].shape;
+    ActivatedMatmulShape shape{.product = {x[0], request.outputs[kY].shape[1], x[1]}};
     shape.activation = request.attributes_as<ops::PackedLinearAttributes>().activation;
-    shape.y_dtype = request.outputs[0].dtype;
+    shape.y_dtype = request.outputs[kY].dtype;
     shape.keeps_u = !shape.activation || shape.y_dtype == DType::kF32;
     shape.product.b_is_in_pairs = true;
-    shape.product.operand_dtype = request.inputs[0].dtype;
+    shape.product.operand_dtype = request.inputs[kX].dtype;
     shape.product.result_dtype = shape.keeps_u ? shape.y_dtype : DType::kF32;
-    shape.product.has_bias = request.inputs.size() == 3;
+    shape.product.has_bias = request.inputs.size() > bias_input();
     shape.product.num_threads = request.num_threads;
     return shape;
   }
 
+  static size_t bias_input() { return ops::bias_input({.num_weights = 1}, 0); }
   // In the workspace.
   size_t u_bytes() const { return shape_.keeps_u ? 0 : whole_lines(product_.u_bytes()); }
 
@@ -109,7 +110,8 @@ std::optional<std::string> refuse_panels(const Shape& packed) {
 }
 
 std::optional<std::string> refuse_packed_linear(const KernelRequest& request) {
-  if (auto refusal = refuse_panels(request.inputs[1].shape)) return refusal;
+  if (auto refusal = refuse_panels(request.inputs[ops::PackedLinear::kPacked].shape))
+    return refusal;
   return refuse_unless_native_bf16(request);
 }
 
@@ -117,7 +119,9 @@ std::optional<std::string> refuse_packed_linear(const KernelRequest& request) {
 
 constinit const KernelEntry kPackPairsEntry{
     "cpu/pack_weight/pairs",
-    [](const KernelRequest& request) { return refuse_panels(request.outputs[0].shape); },
+    [](const KernelRequest& request) {
+      return refuse_panels(request.outputs[ops::PackWeight::kPacked].shape);
+    },
     create_kernel<PackPairs>};
 constinit const KernelEntry kNativePackedLinearEntry{
     "cpu/packed_linear/native_bf16", refuse_packed_linear, create_kernel<NativePackedLinear>};

@@ -7,10 +7,13 @@
 
 namespace cloze::backend::cpu {
 
-std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request) {
-  const DType dtype = request.inputs[0].dtype;
+std::optional<std::string> refuse_unless_f32_or_bf16(DType dtype) {
   if (is_storage(dtype)) return std::nullopt;
   return fmt::format("{} is not f32 or bf16", name_of(dtype));
+}
+
+std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request) {
+  return refuse_unless_f32_or_bf16(request.inputs.front().dtype);
 }
 
 std::optional<std::string> refuse_unless_f32(const KernelRequest& request) {
@@ -23,7 +26,7 @@ std::optional<std::string> refuse_unless_f32(const KernelRequest& request) {
 }
 
 std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request) {
-  const DType dtype = request.inputs[0].dtype;
+  const DType dtype = request.inputs.front().dtype;
   if (dtype != DType::kBF16) return std::string(name_of(dtype)) + " is not bf16";
   return refuse_native_bf16();
 }

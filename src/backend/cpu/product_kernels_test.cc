@@ -49,7 +49,8 @@ TEST(NativePackedLinear, AgreesWithTheReferenceInF32) {
   int cases = 0;
   for (const testing::KernelCase& one : testing::packed_linear_cases(DType::kF32)) {
     if (one.op != &ops::kPackedLinear) continue;
-    if (ops::layout_of(one.inputs[1].shape) != ops::WeightLayout::kPairs) continue;
+    if (ops::layout_of(one.inputs[ops::PackedLinear::kPacked].shape) != ops::WeightLayout::kPairs)
+      continue;
     const testing::CaseReport report = testing::run_case(entry, one);
     EXPECT_EQ(fmt::format("{}", fmt::join(report.failures, "\n")), "");
     ++cases;
@@ -84,20 +85,22 @@ testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dty
                                      scalar,
                                      {DType::kF32, {kVocabulary}}},
                           .summed_terms = predictions,
-                          .through_storage = {2, 3, 4}};
+                          .through_storage = {ops::VocabularyLossWithGradient::kDx,
+                                              ops::VocabularyLossWithGradient::kDtable,
+                                              ops::VocabularyLossWithGradient::kDbias}};
   one.prepare = [=](std::vector<testing::Tensor>& inputs, testing::Random& random) {
-    inputs[0].values = {0.75};
-    testing::round_values(inputs[2], dtype);
-    inputs[4].values = {1.0 / static_cast<double>(predictions)};
+    using Op = ops::VocabularyLossWithGradient;
+    inputs[Op::kDloss].values = {0.75};
+    inputs[Op::kNormalizer].values = {1.0 / static_cast<double>(predictions)};
     // Two words of different chunks are likely, so that some predictions are right; but not as
     // likely as they are labels, or nothing but rounding would be left of the gradient of their
     // bias.
-    inputs[5].values[5] = 5.0;
-    inputs[5].values[150] = 7.0;
+    inputs[Op::kBias].values[5] = 5.0;
+    inputs[Op::kBias].values[150] = 7.0;
     for (int64_t i = 0; i < predictions; ++i) {
       const int64_t label = i % 2 == 0 ? 5 + i % 3 / 2 * 145 : random.below(kVocabulary);
       const bool is_ignored = i >= used || i % 50 == 7;
-      inputs[3].values[i] = is_ignored ? -1.0 : static_cast<double>(label);
+      inputs[Op::kLabels].values[i] = is_ignored ? -1.0 : static_cast<double>(label);
     }
   };
   if (used == 0) one.why_zeros = "no prediction is used";

@@ -20,27 +20,29 @@ namespace {
 template <class T>
 void TanhPart(const KernelArguments& arguments, Part part) {
   const FloatTag d;
-  MapFloats(d, part.size(), arguments.input<T>(0) + part.begin, arguments.output<T>(0) + part.begin,
+  MapFloats(d, part.size(), arguments.input<T>(ops::Tanh::kX) + part.begin,
+            arguments.output<T>(ops::Tanh::kY) + part.begin,
             [&](FloatVector x) HWY_ATTR { return Tanh(d, x); });
 }
 
 template <class T>
 void TanhGradientPart(const KernelArguments& arguments, Part part) {
+  using Op = ops::TanhGradient;
   const FloatTag d;
-  MapFloats(d, part.size(), arguments.input<T>(0) + part.begin, arguments.input<T>(1) + part.begin,
-            arguments.output<T>(0) + part.begin, [&](FloatVector dy, FloatVector y) HWY_ATTR {
-              return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1.0f)));
-            });
+  MapFloats(d, part.size(), arguments.input<T>(Op::kDy) + part.begin,
+            arguments.input<T>(Op::kY) + part.begin, arguments.output<T>(Op::kDx) + part.begin,
+            [&](FloatVector dy, FloatVector y)
+                HWY_ATTR { return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1.0f))); });
 }
 
 void TanhElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  with_storage(request.inputs[0].dtype,
+  with_storage(request.inputs[ops::Tanh::kX].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { TanhPart<T>(arguments, part); });
 }
 
 void TanhGradientElements(const KernelRequest& request, const KernelArguments& arguments,
                           Part part) {
-  with_storage(request.inputs[0].dtype,
+  with_storage(request.inputs[ops::TanhGradient::kDy].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { TanhGradientPart<T>(arguments, part); });
 }
 
@@ -58,7 +60,7 @@ HWY_EXPORT(TanhGradientElements);
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
   return std::make_unique<PartKernel>(
-      request, element_work(request, request.inputs[0].shape.elements()),
+      request, element_work(request, request.inputs[ops::Tanh::kX].shape.elements()),
       [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
         HWY_DYNAMIC_DISPATCH(TanhElements)(request, arguments, part);
       });
@@ -66,7 +68,7 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
 
 std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
   return std::make_unique<PartKernel>(
-      request, element_work(request, request.inputs[0].shape.elements()),
+      request, element_work(request, request.inputs[ops::TanhGradient::kDy].shape.elements()),
       [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
         HWY_DYNAMIC_DISPATCH(TanhGradientElements)(request, arguments, part);
       });

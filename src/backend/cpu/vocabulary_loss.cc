@@ -48,7 +48,11 @@ class LogitGradientSource final : public ProductSource {
   VocabularySoftmax::Chunk whole_;
 };
 
-// Which operator it is: where its inputs begin and what it puts out.
+using Loss = ops::VocabularyLoss;
+using Gradient = ops::VocabularyLossGradient;
+using LossWithGradient = ops::VocabularyLossWithGradient;
+
+// Which operator it is: where the inputs of the loss begin and what it puts out.
 struct Variant {
   size_t first_input = 0;
   bool has_loss = false;
@@ -79,10 +83,10 @@ class VocabularyLoss final : public Kernel {
   VocabularyLoss(const KernelRequest& request, const Variant& variant)
       : request_(request),
         variant_(variant),
-        dtype_(request.inputs[variant.first_input].dtype),
-        P_(request.inputs[variant.first_input].shape[0]),
-        H_(request.inputs[variant.first_input].shape[1]),
-        V_(request.inputs[variant.first_input + 1].shape[0]),
+        dtype_(request.inputs[variant.first_input + Loss::kX].dtype),
+        P_(request.inputs[variant.first_input + Loss::kX].shape[0]),
+        H_(request.inputs[variant.first_input + Loss::kX].shape[1]),
+        V_(request.inputs[variant.first_input + Loss::kTable].shape[0]),
         R_(std::min(VocabularySoftmax::kMostColumns, round_up(P_, 16))),
         logits_(logits_shape()),
         dtable_(dtable_shape()),
@@ -164,22 +168,22 @@ class VocabularyLoss final : public Kernel {
 
   Tensors tensors(const KernelArguments& arguments) const {
     const size_t first = variant_.first_input;
-    const bool has_bias = request_.inputs.size() == first + 5;
+    const bool has_bias = request_.inputs.size() > first + Loss::kBias;
     Tensors t;
-    t.x = arguments.input<const char>(first);
-    t.table = arguments.input<const void>(first + 1);
-    t.labels = arguments.input<const int32_t>(first + 2);
-    t.bias = has_bias ? arguments.input<const float>(first + 4) : nullptr;
+    t.x = arguments.input<const char>(first + Loss::kX);
+    t.table = arguments.input<const void>(first + Loss::kTable);
+    t.labels = arguments.input<const int32_t>(first + Loss::kLabels);
+    t.bias = has_bias ? arguments.input<const float>(first + Loss::kBias) : nullptr;
     if (!variant_.has_gradient) return t;
-    const double normalizer = *arguments.input<const float>(first + 3);
-    t.scale = *arguments.input<const float>(0) * normalizer;
-    const size_t dx = variant_.has_loss ? 2 : 0;
-    t.dx = arguments.output<char>(dx);
-    t.dtable = arguments.output<float>(dx + 1);
-    t.adds_dtable = request_.accumulates[dx + 1];
+    const double normalizer = *arguments.input<const float>(first + Loss::kNormalizer);
+    t.scale = *arguments.input<const float>(Gradient::kDloss) * normalizer;
+    const size_t first_output = variant_.has_loss ? LossWithGradient::kDx : Gradient::kDx;
+    t.dx = arguments.output<char>(first_output + Gradient::kDx);
+    t.dtable = arguments.output<float>(first_output + Gradient::kDtable);
+    t.adds_dtable = request_.accumulates[first_output + Gradient::kDtable];
     if (!has_bias) return t;
-    t.dbias = arguments.output<float>(dx + 2);
-    t.adds_dbias = request_.accumulates[dx + 2];
+    t.dbias = arguments.output<float>(first_output + Gradient::kDbias);
+    t.adds_dbias = request_.accumulates[first_output + Gradient::kDbias];
     return t;
   }
 
@@ -237,7 +241,8 @@ class VocabularyLoss final : public Kernel {
   }
 
   void put_loss(const KernelArguments& arguments, const VocabularySoftmax::Sums& sums) const {
-    const double normalizer = *arguments.input<const float>(variant_.first_input + 3);
+    const double normalizer =
+        *arguments.input<const float>(variant_.first_input + Loss::kNormalizer);
     const double values[] = {sums.loss * normalizer, sums.correct};
     for (size_t i = 0; i < 2; ++i) {
       float* to = arguments.output<float>(i);
@@ -252,23 +257,16 @@ class VocabularyLoss final : public Kernel {
   Product logits_, dtable_, dx_;
 };
 
-// The activations decide; dloss, which comes first in the gradients, is always f32.
-std::optional<std::string> refuse_gradient(const KernelRequest& request) {
-  KernelRequest head = request;
-  head.inputs.erase(head.inputs.begin());
-  return refuse_unless_f32_or_bf16(head);
-}
-
 std::unique_ptr<Kernel> create_loss(const KernelRequest& request) {
   return std::make_unique<VocabularyLoss>(request, Variant{.has_loss = true});
 }
 
 std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  return std::make_unique<VocabularyLoss>(request, Variant{1, false, true});
+  return std::make_unique<VocabularyLoss>(request, Variant{Gradient::kX, false, true});
 }
 
 std::unique_ptr<Kernel> create_with_gradient(const KernelRequest& request) {
-  return std::make_unique<VocabularyLoss>(request, Variant{1, true, true});
+  return std::make_unique<VocabularyLoss>(request, Variant{LossWithGradient::kX, true, true});
 }
 
 }  // namespace
@@ -276,8 +274,10 @@ std::unique_ptr<Kernel> create_with_gradient(const KernelRequest& request) {
 constinit const KernelEntry kVocabularyLossEntry{"cpu/vocabulary_loss/blocked",
                                                  refuse_unless_f32_or_bf16, create_loss};
 constinit const KernelEntry kVocabularyLossGradientEntry{"cpu/vocabulary_loss_gradient/blocked",
-                                                         refuse_gradient, create_gradient};
+                                                         refuse_unless_f32_or_bf16<Gradient::kX>,
+                                                         create_gradient};
 constinit const KernelEntry kVocabularyLossWithGradientEntry{
-    "cpu/vocabulary_loss_with_gradient/blocked", refuse_gradient, create_with_gradient};
+    "cpu/vocabulary_loss_with_gradient/blocked", refuse_unless_f32_or_bf16<LossWithGradient::kX>,
+    create_with_gradient};
 
 }  // namespace cloze::backend::cpu

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "backend/reference/kernels.h"
+
 namespace cloze::backend::reference {
 namespace {
 
@@ -40,35 +42,35 @@ double gelu_slope(ops::GeluForm form, double x) {
 template <typename X>
 void Gelu::run(const Call& call) {
   const ops::GeluForm form = call.attributes<ops::GeluAttributes>().form;
-  const Reader<X> x = call.read<X>(0);
-  const Writer<X> y = call.write<X>(0);
-  for (int64_t i = 0; i < call.input_shape(0).elements(); ++i) y.put(i, gelu_value(form, x[i]));
+  const Reader<X> x = call.read<X>(kX);
+  const Writer<X> y = call.write<X>(kY);
+  for (int64_t i = 0; i < call.input_shape(kX).elements(); ++i) y.put(i, gelu_value(form, x[i]));
 }
 
 template <typename X>
 void GeluGradient::run(const Call& call) {
   const ops::GeluForm form = call.attributes<ops::GeluAttributes>().form;
-  const Reader<X> dy = call.read<X>(0);
-  const Reader<X> x = call.read<X>(1);
-  const Writer<X> dx = call.write<X>(0);
-  for (int64_t i = 0; i < call.input_shape(0).elements(); ++i) {
+  const Reader<X> dy = call.read<X>(kDy);
+  const Reader<X> x = call.read<X>(kX);
+  const Writer<X> dx = call.write<X>(kDx);
+  for (int64_t i = 0; i < call.input_shape(kDy).elements(); ++i) {
     dx.put(i, dy[i] * gelu_slope(form, x[i]));
   }
 }
 
 template <typename X>
 void Tanh::run(const Call& call) {
-  const Reader<X> x = call.read<X>(0);
-  const Writer<X> y = call.write<X>(0);
-  for (int64_t i = 0; i < call.input_shape(0).elements(); ++i) y.put(i, std::tanh(x[i]));
+  const Reader<X> x = call.read<X>(kX);
+  const Writer<X> y = call.write<X>(kY);
+  for (int64_t i = 0; i < call.input_shape(kX).elements(); ++i) y.put(i, std::tanh(x[i]));
 }
 
 template <typename X>
 void TanhGradient::run(const Call& call) {
-  const Reader<X> dy = call.read<X>(0);
-  const Reader<X> y = call.read<X>(1);
-  const Writer<X> dx = call.write<X>(0);
-  for (int64_t i = 0; i < call.input_shape(0).elements(); ++i) {
+  const Reader<X> dy = call.read<X>(kDy);
+  const Reader<X> y = call.read<X>(kY);
+  const Writer<X> dx = call.write<X>(kDx);
+  for (int64_t i = 0; i < call.input_shape(kDy).elements(); ++i) {
     dx.put(i, dy[i] * (1.0 - y[i] * y[i]));
   }
 }

@@ -1,4 +1,4 @@
-#include "backend/reference/attention.h"
+#include "backend/reference/kernels.h"
 
 #include <algorithm>
 
@@ -38,16 +38,16 @@ struct HeadPlace {
   int64_t column() const { return head * size; }
 };
 
-// sequence_starts, sample_ids and random_key follow each other from input `first`.
+// sequence_starts, sample_ids and random_key follow each other from input `first`; q is another.
 struct Sequences {
-  Sequences(const Call& call, size_t first)
+  Sequences(const Call& call, size_t q, size_t first)
       : attributes(call.attributes<ops::AttentionAttributes>()),
         starts(call.integers(first)),
         count(call.input_shape(first)[0] - 1),
         sample_ids(call.integers(first + 1)),
         random_key(call.integers(first + 2)),
-        slots(call.input_shape(0)[0]),
-        hidden(call.input_shape(0)[1]) {}
+        slots(call.input_shape(q)[0]),
+        hidden(call.input_shape(q)[1]) {}
 
   template <typename Body>
   void for_each_head(const Body& body) const {
@@ -88,10 +88,10 @@ struct Sequences {
 // Workspace: the scores of one query, at most T.
 template <typename X>
 void attend(const Call& call, const Sequences& sequences, const HeadPlace& place) {
-  const HeadView<X> q(call.read<X>(0), place.start, place.column());
-  const HeadView<X> k(call.read<X>(1), place.start, place.column());
-  const HeadView<X> v(call.read<X>(2), place.start, place.column());
-  const Writer<X> context = call.write<X>(0);
+  const HeadView<X> q(call.read<X>(Attention::kQ), place.start, place.column());
+  const HeadView<X> k(call.read<X>(Attention::kK), place.start, place.column());
+  const HeadView<X> v(call.read<X>(Attention::kV), place.start, place.column());
+  const Writer<X> context = call.write<X>(Attention::kContext);
   double* scores = call.workspace();
   for (int64_t i = 0; i < place.length; ++i) {
     for (int64_t j = 0; j < place.length; ++j) {
@@ -99,7 +99,7 @@ void attend(const Call& call, const Sequences& sequences, const HeadPlace& place
     }
     const double log_sum_exp =
         softmax_row(place.length, [&](int64_t j) { return scores[j]; }).log_sum_exp;
-    call.write<Parameter<X>>(1).put(place.start + i, place.head, log_sum_exp);
+    call.write<Parameter<X>>(Attention::kLogSumExp).put(place.start + i, place.head, log_sum_exp);
     const DropoutRow mask = sequences.dropout_row(place, i);
     double* weights = scores;
     for (int64_t j = 0; j < place.length; ++j) {
@@ -120,12 +120,12 @@ class Backward {
   Backward(const Call& call, const Sequences& sequences, const HeadPlace& place)
       : sequences_(sequences),
         place_(place),
-        dcontext_(view(call, 0)),
-        q_(view(call, 1)),
-        k_(view(call, 2)),
-        v_(view(call, 3)),
-        context_(view(call, 4)),
-        log_sum_exp_(call.read<Parameter<X>>(5)),
+        dcontext_(view(call, AttentionGradient::kDcontext)),
+        q_(view(call, AttentionGradient::kQ)),
+        k_(view(call, AttentionGradient::kK)),
+        v_(view(call, AttentionGradient::kV)),
+        context_(view(call, AttentionGradient::kContext)),
+        log_sum_exp_(call.read<Parameter<X>>(AttentionGradient::kLogSumExp)),
         scale_(1.0 / std::sqrt(static_cast<double>(place.size))),
         sum_(call.workspace()) {}
 
@@ -190,22 +190,23 @@ class Backward {
 
 template <typename X>
 void Attention::run(const Call& call) {
-  const Sequences sequences(call, 3);
+  const Sequences sequences(call, kQ, kSequenceStarts);
   sequences.for_each_head([&](const HeadPlace& place) { attend<X>(call, sequences, place); });
-  sequences.put_zero_behind_last(call.write<X>(0), sequences.hidden);
-  sequences.put_zero_behind_last(call.write<Parameter<X>>(1), sequences.attributes.num_heads);
+  sequences.put_zero_behind_last(call.write<X>(kContext), sequences.hidden);
+  sequences.put_zero_behind_last(call.write<Parameter<X>>(kLogSumExp),
+                                 sequences.attributes.num_heads);
 }
 
 size_t Attention::workspace_bytes(const KernelRequest& request) {
-  return sizeof(double) * static_cast<size_t>(request.inputs[0].shape[0]);
+  return sizeof(double) * static_cast<size_t>(request.inputs[kQ].shape[0]);
 }
 
 template <typename X>
 void AttentionGradient::run(const Call& call) {
-  const Sequences sequences(call, 6);
-  const Writer<X> dq = call.write<X>(0);
-  const Writer<X> dk = call.write<X>(1);
-  const Writer<X> dv = call.write<X>(2);
+  const Sequences sequences(call, kQ, kSequenceStarts);
+  const Writer<X> dq = call.write<X>(kDq);
+  const Writer<X> dk = call.write<X>(kDk);
+  const Writer<X> dv = call.write<X>(kDv);
   sequences.for_each_head([&](const HeadPlace& place) {
     Backward<X> backward(call, sequences, place);
     backward.put_dq(dq);
@@ -219,7 +220,7 @@ void AttentionGradient::run(const Call& call) {
 
 size_t AttentionGradient::workspace_bytes(const KernelRequest& request) {
   const int64_t heads = request.attributes_as<ops::AttentionAttributes>().num_heads;
-  return sizeof(double) * static_cast<size_t>(request.inputs[0].shape[1] / heads);
+  return sizeof(double) * static_cast<size_t>(request.inputs[kQ].shape[1] / heads);
 }
 
 CLOZE_REFERENCE_INSTANTIATE(Attention);

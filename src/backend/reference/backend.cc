@@ -5,39 +5,8 @@
 #include <algorithm>
 
 #include "backend/host/host_device.h"
-#include "backend/reference/activation.h"
-#include "backend/reference/attention.h"
-#include "backend/reference/call.h"
-#include "backend/reference/cross_entropy.h"
-#include "backend/reference/dropout.h"
-#include "backend/reference/dropout_add_layer_norm.h"
-#include "backend/reference/elementwise.h"
-#include "backend/reference/embedding.h"
-#include "backend/reference/gather_rows.h"
-#include "backend/reference/layer_norm.h"
-#include "backend/reference/linear.h"
-#include "backend/reference/optimizer_update.h"
-#include "backend/reference/packed_linear.h"
-#include "backend/reference/span_loss.h"
-#include "backend/reference/squared_error.h"
-#include "backend/reference/vocabulary_loss.h"
+#include "backend/reference/kernels.h"
 #include "base/error.h"
-#include "ops/attention.h"
-#include "ops/cross_entropy.h"
-#include "ops/dropout.h"
-#include "ops/dropout_add_layer_norm.h"
-#include "ops/elementwise.h"
-#include "ops/embedding.h"
-#include "ops/gather_rows.h"
-#include "ops/gelu.h"
-#include "ops/layer_norm.h"
-#include "ops/linear.h"
-#include "ops/optimizer_update.h"
-#include "ops/packed_linear.h"
-#include "ops/span_loss.h"
-#include "ops/squared_error.h"
-#include "ops/tanh.h"
-#include "ops/vocabulary_loss.h"
 
 namespace cloze::backend::reference {
 namespace {
@@ -109,51 +78,50 @@ struct Row {
   KernelEntry entry;
 };
 
+// A kernel is called as its operator.
 template <typename Operator>
-Row row(const graph::OpDefinition& op, std::string_view name) {
+Row row(const graph::OpDefinition& op) {
+  static const std::string name = fmt::format("reference/{}", op.name);
   return {&op, {.name = name, .refuse = refuse, .create = create<Operator>}};
 }
 
 const std::vector<Row>& table() {
   static const std::vector<Row> rows{
-      row<Embedding>(ops::kEmbedding, "reference/embedding"),
-      row<EmbeddingGradient>(ops::kEmbeddingGradient, "reference/embedding_gradient"),
-      row<LayerNorm>(ops::kLayerNorm, "reference/layer_norm"),
-      row<LayerNormGradient>(ops::kLayerNormGradient, "reference/layer_norm_gradient"),
-      row<Dropout>(ops::kDropout, "reference/dropout"),
-      row<DropoutAddLayerNorm>(ops::kDropoutAddLayerNorm, "reference/dropout_add_layer_norm"),
-      row<DropoutAddLayerNormGradient>(ops::kDropoutAddLayerNormGradient,
-                                       "reference/dropout_add_layer_norm_gradient"),
-      row<Linear>(ops::kLinear, "reference/linear"),
-      row<PackWeight>(ops::kPackWeight, "reference/pack_weight"),
-      row<PackedLinear>(ops::kPackedLinear, "reference/packed_linear"),
-      row<LinearInputGradient>(ops::kLinearInputGradient, "reference/linear_input_gradient"),
-      row<LinearWeightGradient>(ops::kLinearWeightGradient, "reference/linear_weight_gradient"),
-      row<Gelu>(ops::kGelu, "reference/gelu"),
-      row<GeluGradient>(ops::kGeluGradient, "reference/gelu_gradient"),
-      row<Tanh>(ops::kTanh, "reference/tanh"),
-      row<TanhGradient>(ops::kTanhGradient, "reference/tanh_gradient"),
-      row<Attention>(ops::kAttention, "reference/attention"),
-      row<AttentionGradient>(ops::kAttentionGradient, "reference/attention_gradient"),
-      row<GatherRows>(ops::kGatherRows, "reference/gather_rows"),
-      row<ScatterRows>(ops::kScatterRows, "reference/scatter_rows"),
-      row<VocabularyLoss>(ops::kVocabularyLoss, "reference/vocabulary_loss"),
-      row<VocabularyLossGradient>(ops::kVocabularyLossGradient,
-                                  "reference/vocabulary_loss_gradient"),
-      row<VocabularyLossWithGradient>(ops::kVocabularyLossWithGradient,
-                                      "reference/vocabulary_loss_with_gradient"),
-      row<CrossEntropy>(ops::kCrossEntropy, "reference/cross_entropy"),
-      row<CrossEntropyGradient>(ops::kCrossEntropyGradient, "reference/cross_entropy_gradient"),
-      row<SpanLoss>(ops::kSpanLoss, "reference/span_loss"),
-      row<SpanLossGradient>(ops::kSpanLossGradient, "reference/span_loss_gradient"),
-      row<SquaredError>(ops::kSquaredError, "reference/squared_error"),
-      row<SquaredErrorGradient>(ops::kSquaredErrorGradient, "reference/squared_error_gradient"),
-      row<Add>(ops::kAdd, "reference/add"),
-      row<Accumulate>(ops::kAccumulate, "reference/accumulate"),
-      row<GlobalNorm>(ops::kGlobalNorm, "reference/global_norm"),
-      row<GradientScale>(ops::kGradientScale, "reference/gradient_scale"),
-      row<Lamb>(ops::kLamb, "reference/lamb"),
-      row<AdamW>(ops::kAdamW, "reference/adamw"),
+      row<Embedding>(ops::kEmbedding),
+      row<EmbeddingGradient>(ops::kEmbeddingGradient),
+      row<LayerNorm>(ops::kLayerNorm),
+      row<LayerNormGradient>(ops::kLayerNormGradient),
+      row<Dropout>(ops::kDropout),
+      row<DropoutAddLayerNorm>(ops::kDropoutAddLayerNorm),
+      row<DropoutAddLayerNormGradient>(ops::kDropoutAddLayerNormGradient),
+      row<Linear>(ops::kLinear),
+      row<PackWeight>(ops::kPackWeight),
+      row<PackedLinear>(ops::kPackedLinear),
+      row<LinearInputGradient>(ops::kLinearInputGradient),
+      row<LinearWeightGradient>(ops::kLinearWeightGradient),
+      row<Gelu>(ops::kGelu),
+      row<GeluGradient>(ops::kGeluGradient),
+      row<Tanh>(ops::kTanh),
+      row<TanhGradient>(ops::kTanhGradient),
+      row<Attention>(ops::kAttention),
+      row<AttentionGradient>(ops::kAttentionGradient),
+      row<GatherRows>(ops::kGatherRows),
+      row<ScatterRows>(ops::kScatterRows),
+      row<VocabularyLoss>(ops::kVocabularyLoss),
+      row<VocabularyLossGradient>(ops::kVocabularyLossGradient),
+      row<VocabularyLossWithGradient>(ops::kVocabularyLossWithGradient),
+      row<CrossEntropy>(ops::kCrossEntropy),
+      row<CrossEntropyGradient>(ops::kCrossEntropyGradient),
+      row<SpanLoss>(ops::kSpanLoss),
+      row<SpanLossGradient>(ops::kSpanLossGradient),
+      row<SquaredError>(ops::kSquaredError),
+      row<SquaredErrorGradient>(ops::kSquaredErrorGradient),
+      row<Add>(ops::kAdd),
+      row<Accumulate>(ops::kAccumulate),
+      row<GlobalNorm>(ops::kGlobalNorm),
+      row<GradientScale>(ops::kGradientScale),
+      row<Lamb>(ops::kLamb),
+      row<AdamW>(ops::kAdamW),
   };
   return rows;
 }

@@ -1,5 +1,4 @@
-// Reference kernel of dropout, and the mask that other operators with dropout read: ops/dropout.h,
-// ops/dropout_mask.h.
+// The mask that operators with dropout read: ops/dropout_mask.h.
 #pragma once
 
 #include "backend/reference/call.h"
@@ -69,11 +68,6 @@ class ActivationDropout {
   const int32_t* position_ids_;
   const int32_t* random_key_;
   int64_t elements_;
-};
-
-struct Dropout {
-  template <typename X>
-  static void run(const Call& call);
 };
 
 }  // namespace cloze::backend::reference

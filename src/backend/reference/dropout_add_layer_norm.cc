@@ -1,4 +1,4 @@
-#include "backend/reference/dropout_add_layer_norm.h"
+#include "backend/reference/kernels.h"
 
 #include "backend/reference/dropout.h"
 #include "backend/reference/layer_norm_rows.h"
@@ -10,19 +10,19 @@ template <typename X>
 void DropoutAddLayerNorm::run(const Call& call) {
   using P = Parameter<X>;
   const auto& attributes = call.attributes<ops::DropoutAddLayerNormAttributes>();
-  const int64_t channels = call.input_shape(0)[1];
-  const Reader<X> x = call.read<X>(0);
-  const Reader<X> residual = call.read<X>(1);
-  const Writer<X> z = call.write<X>(1);
-  const ActivationDropout dropout(call, attributes, 4);
+  const int64_t channels = call.input_shape(kX)[1];
+  const Reader<X> x = call.read<X>(kX);
+  const Reader<X> residual = call.read<X>(kResidual);
+  const Writer<X> z = call.write<X>(kZ);
+  const ActivationDropout dropout(call, attributes, kSampleIds);
   // The statistics are of z as it is stored, so that the backward pass sees the same numbers.
-  const LayerNormTensors<X> tensors{.x = call.read_output<X>(1),
-                                    .gamma = call.read<P>(2),
-                                    .beta = call.read<P>(3),
-                                    .y = call.write<X>(0),
-                                    .mean = call.write<P>(2),
-                                    .rstd = call.write<P>(3)};
-  for (int64_t t = 0; t < call.input_shape(0)[0]; ++t) {
+  const LayerNormTensors<X> tensors{.x = call.read_output<X>(kZ),
+                                    .gamma = call.read<P>(kGamma),
+                                    .beta = call.read<P>(kBeta),
+                                    .y = call.write<X>(kY),
+                                    .mean = call.write<P>(kMean),
+                                    .rstd = call.write<P>(kRstd)};
+  for (int64_t t = 0; t < call.input_shape(kX)[0]; ++t) {
     const DropoutRow mask = dropout.row(t);
     for (int64_t j = 0; j < channels; ++j) {
       z.put(t, j, residual(t, j) + x(t, j) * mask.factor(j));
@@ -34,20 +34,20 @@ void DropoutAddLayerNorm::run(const Call& call) {
 template <typename X>
 void DropoutAddLayerNormGradient::run(const Call& call) {
   const auto& attributes = call.attributes<ops::DropoutAddLayerNormAttributes>();
-  const Writer<X> dx = call.write<X>(0);
-  const Writer<X> dresidual = call.write<X>(1);
-  const ActivationDropout dropout(call, attributes, 5);
-  for (int64_t t = 0; t < call.input_shape(1)[0]; ++t) {
+  const Writer<X> dx = call.write<X>(kDx);
+  const Writer<X> dresidual = call.write<X>(kDresidual);
+  const ActivationDropout dropout(call, attributes, kSampleIds);
+  for (int64_t t = 0; t < call.input_shape(kZ)[0]; ++t) {
     const LayerNormGradientRow<X> row(call, t);
     const DropoutRow mask = dropout.row(t);
-    for (int64_t j = 0; j < call.input_shape(1)[1]; ++j) {
+    for (int64_t j = 0; j < call.input_shape(kZ)[1]; ++j) {
       const double dz = row.dx(j);
       dresidual.put(t, j, dz);
       dx.put(t, j, dz * mask.factor(j));
     }
   }
-  put_channel_gradients<X>(
-      call, {.dgamma = call.write<Parameter<X>>(2), .dbeta = call.write<Parameter<X>>(3)});
+  put_channel_gradients<X>(call, {.dgamma = call.write<Parameter<X>>(kDgamma),
+                                  .dbeta = call.write<Parameter<X>>(kDbeta)});
 }
 
 size_t DropoutAddLayerNormGradient::workspace_bytes(const KernelRequest& request) {

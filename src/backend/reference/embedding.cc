@@ -1,4 +1,4 @@
-#include "backend/reference/embedding.h"
+#include "backend/reference/kernels.h"
 
 #include <algorithm>
 
@@ -7,15 +7,15 @@ namespace cloze::backend::reference {
 template <typename X>
 void Embedding::run(const Call& call) {
   using P = Parameter<X>;
-  const int32_t* input_ids = call.integers(0);
-  const int32_t* token_type_ids = call.integers(1);
-  const int32_t* position_ids = call.integers(2);
-  const Reader<P> word = call.read<P>(3);
-  const Reader<P> token_type = call.read<P>(4);
-  const Reader<P> position = call.read<P>(5);
-  const Writer<X> y = call.write<X>(0);
-  for (int64_t t = 0; t < call.output_shape(0)[0]; ++t) {
-    for (int64_t j = 0; j < call.output_shape(0)[1]; ++j) {
+  const int32_t* input_ids = call.integers(kInputIds);
+  const int32_t* token_type_ids = call.integers(kTokenTypeIds);
+  const int32_t* position_ids = call.integers(kPositionIds);
+  const Reader<P> word = call.read<P>(kWord);
+  const Reader<P> token_type = call.read<P>(kTokenType);
+  const Reader<P> position = call.read<P>(kPosition);
+  const Writer<X> y = call.write<X>(kY);
+  for (int64_t t = 0; t < call.output_shape(kY)[0]; ++t) {
+    for (int64_t j = 0; j < call.output_shape(kY)[1]; ++j) {
       y.put(
           t, j,
           word(input_ids[t], j) + token_type(token_type_ids[t], j) + position(position_ids[t], j));
@@ -29,8 +29,8 @@ namespace {
 // of a column fit into the workspace.
 template <typename X>
 void put_table_gradient(const Call& call, size_t table, int64_t used_slots) {
-  const Reader<X> dy = call.read<X>(0);
-  const int32_t* ids = call.integers(1 + table);
+  const Reader<X> dy = call.read<X>(EmbeddingGradient::kDy);
+  const int32_t* ids = call.integers(EmbeddingGradient::kInputIds + table);
   const Writer<Parameter<X>> dtable = call.write<Parameter<X>>(table);
   const int64_t rows = call.output_shape(table)[0];
   double* sums = call.workspace();
@@ -45,7 +45,8 @@ void put_table_gradient(const Call& call, size_t table, int64_t used_slots) {
 
 template <typename X>
 void EmbeddingGradient::run(const Call& call) {
-  const int64_t used_slots = call.integers(4)[call.input_shape(4)[0] - 1];
+  const int64_t used_slots =
+      call.integers(kSequenceStarts)[call.input_shape(kSequenceStarts)[0] - 1];
   for (size_t table = 0; table < 3; ++table) put_table_gradient<X>(call, table, used_slots);
 }
 

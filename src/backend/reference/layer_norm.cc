@@ -1,4 +1,4 @@
-#include "backend/reference/layer_norm.h"
+#include "backend/reference/kernels.h"
 
 #include "backend/reference/layer_norm_rows.h"
 #include "ops/layer_norm.h"
@@ -8,27 +8,27 @@ namespace cloze::backend::reference {
 template <typename X>
 void LayerNorm::run(const Call& call) {
   using P = Parameter<X>;
-  const LayerNormTensors<X> tensors{.x = call.read<X>(0),
-                                    .gamma = call.read<P>(1),
-                                    .beta = call.read<P>(2),
-                                    .y = call.write<X>(0),
-                                    .mean = call.write<P>(1),
-                                    .rstd = call.write<P>(2)};
+  const LayerNormTensors<X> tensors{.x = call.read<X>(kX),
+                                    .gamma = call.read<P>(kGamma),
+                                    .beta = call.read<P>(kBeta),
+                                    .y = call.write<X>(kY),
+                                    .mean = call.write<P>(kMean),
+                                    .rstd = call.write<P>(kRstd)};
   const double epsilon = call.attributes<ops::LayerNormAttributes>().epsilon;
-  for (int64_t t = 0; t < call.input_shape(0)[0]; ++t) {
-    normalize_row(tensors, t, call.input_shape(0)[1], epsilon);
+  for (int64_t t = 0; t < call.input_shape(kX)[0]; ++t) {
+    normalize_row(tensors, t, call.input_shape(kX)[1], epsilon);
   }
 }
 
 template <typename X>
 void LayerNormGradient::run(const Call& call) {
-  const Writer<X> dx = call.write<X>(0);
-  for (int64_t t = 0; t < call.input_shape(1)[0]; ++t) {
+  const Writer<X> dx = call.write<X>(kDx);
+  for (int64_t t = 0; t < call.input_shape(kX)[0]; ++t) {
     const LayerNormGradientRow<X> row(call, t);
-    for (int64_t j = 0; j < call.input_shape(1)[1]; ++j) dx.put(t, j, row.dx(j));
+    for (int64_t j = 0; j < call.input_shape(kX)[1]; ++j) dx.put(t, j, row.dx(j));
   }
-  put_channel_gradients<X>(
-      call, {.dgamma = call.write<Parameter<X>>(1), .dbeta = call.write<Parameter<X>>(2)});
+  put_channel_gradients<X>(call, {.dgamma = call.write<Parameter<X>>(kDgamma),
+                                  .dbeta = call.write<Parameter<X>>(kDbeta)});
 }
 
 size_t LayerNormGradient::workspace_bytes(const KernelRequest& request) {

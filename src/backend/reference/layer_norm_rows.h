@@ -34,16 +34,16 @@ void normalize_row(const LayerNormTensors<X>& in, int64_t row, int64_t channels,
 // One row of the backward pass. Both gradient operators have the inputs dy, x (or z), gamma, mean
 // and rstd in front.
 template <typename X>
-class LayerNormGradientRow {
+class LayerNormGradientRow : ops::LayerNormGradient {
  public:
   LayerNormGradientRow(const Call& call, int64_t row)
       : row_(row),
-        dy_(call.read<X>(0)),
-        x_(call.read<X>(1)),
-        gamma_(call.read<Parameter<X>>(2)),
-        mean_(call.read<Parameter<X>>(3)[row]),
-        rstd_(call.read<Parameter<X>>(4)[row]) {
-    const int64_t channels = call.input_shape(1)[1];
+        dy_(call.read<X>(kDy)),
+        x_(call.read<X>(kX)),
+        gamma_(call.read<Parameter<X>>(kGamma)),
+        mean_(call.read<Parameter<X>>(kMean)[row]),
+        rstd_(call.read<Parameter<X>>(kRstd)[row]) {
+    const int64_t channels = call.input_shape(kX)[1];
     for (int64_t j = 0; j < channels; ++j) {
       mean_g_ += g(j) / static_cast<double>(channels);
       mean_g_xhat_ += g(j) * xhat(j) / static_cast<double>(channels);
@@ -72,8 +72,8 @@ struct ChannelGradients {
 // Sums over the rows; workspace: two doubles per channel.
 template <typename X>
 void put_channel_gradients(const Call& call, const ChannelGradients<X>& out) {
-  const int64_t rows = call.input_shape(1)[0];
-  const int64_t channels = call.input_shape(1)[1];
+  const int64_t rows = call.input_shape(ops::LayerNormGradient::kX)[0];
+  const int64_t channels = call.input_shape(ops::LayerNormGradient::kX)[1];
   double* dgamma = call.workspace();
   double* dbeta = dgamma + channels;
   for (int64_t j = 0; j < channels; ++j) dgamma[j] = dbeta[j] = 0.0;
@@ -91,7 +91,8 @@ void put_channel_gradients(const Call& call, const ChannelGradients<X>& out) {
 }
 
 inline size_t channel_gradients_workspace_bytes(const KernelRequest& request) {
-  return 2 * sizeof(double) * static_cast<size_t>(request.inputs[1].shape[1]);
+  return 2 * sizeof(double) *
+         static_cast<size_t>(request.inputs[ops::LayerNormGradient::kX].shape[1]);
 }
 
 }  // namespace cloze::backend::reference

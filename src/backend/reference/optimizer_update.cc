@@ -1,4 +1,4 @@
-#include "backend/reference/optimizer_update.h"
+#include "backend/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,22 +11,22 @@ namespace {
 
 // The inputs of lamb and adamw, and the part of the update they share.
 template <typename P>
-class Moments {
+class Moments : ops::OptimizerUpdate {
  public:
   explicit Moments(const Call& call)
       : attributes_(call.attributes<ops::MomentAttributes>()),
-        elements_(call.input_shape(0).elements()),
-        parameter_(call.read<P>(0)),
-        m_(call.read<P>(1)),
-        v_(call.read<P>(2)),
-        gradient_(call.read<P>(3)),
-        new_parameter_(call.mutate<P>(0)),
-        new_m_(call.mutate<P>(1)),
-        new_v_(call.mutate<P>(2)),
-        check_(call.mutate<P>(7)),
-        gradient_scale_(call.read<P>(4)[0]),
-        learning_rate_(call.read<P>(5)[0]),
-        update_index_(call.integers(6)[0]) {}
+        elements_(call.input_shape(kParameter).elements()),
+        parameter_(call.read<P>(kParameter)),
+        m_(call.read<P>(kM)),
+        v_(call.read<P>(kV)),
+        gradient_(call.read<P>(kGradient)),
+        new_parameter_(call.mutate<P>(kParameter)),
+        new_m_(call.mutate<P>(kM)),
+        new_v_(call.mutate<P>(kV)),
+        check_(call.mutate<P>(kCheck)),
+        gradient_scale_(call.read<P>(kGradientScale)[0]),
+        learning_rate_(call.read<P>(kLearningRate)[0]),
+        update_index_(call.integers(kUpdateIndex)[0]) {}
 
   int64_t elements() const { return elements_; }
   double parameter(int64_t i) const { return parameter_[i]; }
@@ -100,18 +100,18 @@ void GlobalNorm::run(const Call& call) {
       squares += values[i] * values[i];
     }
   }
-  call.write<Parameter<X>>(0).put(0, std::sqrt(squares));
+  call.write<Parameter<X>>(kNorm).put(0, std::sqrt(squares));
 }
 
 template <typename X>
 void GradientScale::run(const Call& call) {
   const double max_norm = call.attributes<ops::GradientScaleAttributes>().max_norm;
-  const double norm = call.read<Parameter<X>>(0)[0];
+  const double norm = call.read<Parameter<X>>(kNorm)[0];
   double scale = max_norm > 0.0 ? max_norm / std::max(norm, max_norm) : 1.0;
   for (size_t input = 0; input < call.request.inputs.size(); ++input) {
     if (!std::isfinite(call.read<Parameter<X>>(input)[0])) scale = 0.0;
   }
-  call.write<Parameter<X>>(0).put(0, scale);
+  call.write<Parameter<X>>(kScale).put(0, scale);
 }
 
 template <typename X>

@@ -1,4 +1,4 @@
-#include "backend/reference/packed_linear.h"
+#include "backend/reference/kernels.h"
 
 #include "backend/reference/activation.h"
 #include "ops/packed_linear.h"
@@ -42,17 +42,18 @@ template <typename X, typename In, typename Out>
 void multiply_by(const Call& call, int64_t i) {
   const auto& attributes = call.attributes<ops::PackedLinearAttributes>();
   const size_t bias = ops::bias_input(attributes, i);
-  const Shape& shape = call.input_shape(1);
-  const int64_t K = call.input_shape(0)[1];
+  const Shape& shape = call.input_shape(PackedLinear::kPacked);
+  const Shape& x_shape = call.input_shape(PackedLinear::kX);
+  const int64_t K = x_shape[1];
   const int64_t N = attributes.outputs;
   const Reader<X> packed = call.read<X>(ops::packed_input(i));
   double* weight = call.workspace();
   for (int64_t n = 0; n < N; ++n) {
     for (int64_t k = 0; k < K; ++k) weight[n * K + k] = packed[place_of(shape, n, k)];
   }
-  const Reader<In> x = call.read<In>(0);
+  const Reader<In> x = call.read<In>(PackedLinear::kX);
   const Writer<Out> y = call.write<Out>(static_cast<size_t>(i));
-  for (int64_t m = 0; m < call.input_shape(0)[0]; ++m) {
+  for (int64_t m = 0; m < x_shape[0]; ++m) {
     for (int64_t n = 0; n < N; ++n) {
       double u = call.has_input(bias) ? call.read<Parameter<X>>(bias)[n] : 0.0;
       for (int64_t k = 0; k < K; ++k) u += x(m, k) * weight[n * K + k];
@@ -71,10 +72,10 @@ void multiply(const Call& call) {
 
 template <typename X>
 void PackWeight::run(const Call& call) {
-  const Shape& shape = call.output_shape(0);
-  const Shape& weight_shape = call.input_shape(0);
-  const auto weight = call.read<Parameter<X>>(0);
-  const Writer<X> packed = call.write<X>(0);
+  const Shape& shape = call.output_shape(kPacked);
+  const Shape& weight_shape = call.input_shape(kWeight);
+  const auto weight = call.read<Parameter<X>>(kWeight);
+  const Writer<X> packed = call.write<X>(kPacked);
   const Extents extents = extents_of(shape);
   for (int64_t n = 0; n < extents.N; ++n) {
     for (int64_t k = 0; k < extents.K; ++k) {
@@ -85,15 +86,15 @@ void PackWeight::run(const Call& call) {
 }
 
 size_t PackedLinear::workspace_bytes(const KernelRequest& request) {
-  const int64_t weight = request.inputs[0].shape[1] * request.outputs[0].shape[1];
+  const int64_t weight = request.inputs[kX].shape[1] * request.outputs[kY].shape[1];
   return static_cast<size_t>(weight) * sizeof(double);
 }
 
 template <typename X>
 void PackedLinear::run(const Call& call) {
-  if (call.request.inputs[0].dtype == DType::kF32)
+  if (call.request.inputs[kX].dtype == DType::kF32)
     return multiply<X, Parameter<X>, Parameter<X>>(call);
-  if (call.request.outputs[0].dtype == DType::kF32) return multiply<X, X, Parameter<X>>(call);
+  if (call.request.outputs[kY].dtype == DType::kF32) return multiply<X, X, Parameter<X>>(call);
   multiply<X, X, X>(call);
 }
 

@@ -1,4 +1,4 @@
-#include "backend/reference/span_loss.h"
+#include "backend/reference/kernels.h"
 
 #include "backend/reference/softmax_row.h"
 
@@ -7,12 +7,12 @@ namespace cloze::backend::reference {
 template <typename X>
 void SpanLoss::run(const Call& call) {
   using P = Parameter<X>;
-  const Reader<X> logits = call.read<X>(0);
-  const int32_t* begins = call.integers(1);
-  const int32_t* labels[] = {call.integers(2), call.integers(3)};
+  const Reader<X> logits = call.read<X>(kLogits);
+  const int32_t* begins = call.integers(kSequenceStarts);
+  const int32_t* labels[] = {call.integers(kStartPositions), call.integers(kEndPositions)};
   double loss = 0.0;
   double correct = 0.0;
-  for (int64_t b = 0; b < call.input_shape(2)[0]; ++b) {
+  for (int64_t b = 0; b < call.input_shape(kStartPositions)[0]; ++b) {
     if (labels[0][b] < 0) continue;
     bool is_correct = true;
     for (int64_t side = 0; side < 2; ++side) {
@@ -23,19 +23,19 @@ void SpanLoss::run(const Call& call) {
     }
     correct += is_correct ? 1.0 : 0.0;
   }
-  call.write<P>(0).put(0, call.read<P>(4)[0] * loss);
-  call.write<P>(1).put(0, correct);
+  call.write<P>(kLoss).put(0, call.read<P>(kNormalizer)[0] * loss);
+  call.write<P>(kCorrect).put(0, correct);
 }
 
 template <typename X>
 void SpanLossGradient::run(const Call& call) {
   using P = Parameter<X>;
-  const Reader<X> logits = call.read<X>(1);
-  const int32_t* begins = call.integers(2);
-  const int32_t* labels[] = {call.integers(3), call.integers(4)};
-  const double scale = 0.5 * call.read<P>(0)[0] * call.read<P>(5)[0];
-  const Writer<X> dlogits = call.write<X>(0);
-  const int64_t sequences = call.input_shape(3)[0];
+  const Reader<X> logits = call.read<X>(kLogits);
+  const int32_t* begins = call.integers(kSequenceStarts);
+  const int32_t* labels[] = {call.integers(kStartPositions), call.integers(kEndPositions)};
+  const double scale = 0.5 * call.read<P>(kDloss)[0] * call.read<P>(kNormalizer)[0];
+  const Writer<X> dlogits = call.write<X>(kDlogits);
+  const int64_t sequences = call.input_shape(kStartPositions)[0];
   for (int64_t b = 0; b < sequences; ++b) {
     for (int64_t side = 0; side < 2; ++side) {
       const int32_t label = labels[side][b];
@@ -47,7 +47,7 @@ void SpanLossGradient::run(const Call& call) {
       }
     }
   }
-  for (int64_t t = begins[sequences]; t < call.input_shape(1)[0]; ++t) {
+  for (int64_t t = begins[sequences]; t < call.input_shape(kLogits)[0]; ++t) {
     for (int64_t side = 0; side < 2; ++side) dlogits.put(t, side, 0.0);
   }
 }

@@ -1,4 +1,4 @@
-#include "backend/reference/vocabulary_loss.h"
+#include "backend/reference/kernels.h"
 
 #include <algorithm>
 
@@ -7,21 +7,21 @@
 namespace cloze::backend::reference {
 namespace {
 
-// The inputs of all three operators; x is input `first`.
+// The inputs of all three operators: those of the loss from input `first` on.
 template <typename X>
-struct Head {
+struct Head : ops::VocabularyLoss {
   using P = Parameter<X>;
 
   Head(const Call& call, size_t first)
-      : rows(call.input_shape(first)[0]),
-        hidden(call.input_shape(first)[1]),
-        vocabulary(call.input_shape(first + 1)[0]),
-        x(call.read<X>(first)),
-        table(call.read_rounded<X>(first + 1)),
-        labels(call.integers(first + 2)),
-        normalizer(call.read<P>(first + 3)[0]),
-        has_bias(call.has_input(first + 4)),
-        bias(has_bias ? call.read<P>(first + 4) : Reader<P>(nullptr, 0)) {}
+      : rows(call.input_shape(first + kX)[0]),
+        hidden(call.input_shape(first + kX)[1]),
+        vocabulary(call.input_shape(first + kTable)[0]),
+        x(call.read<X>(first + kX)),
+        table(call.read_rounded<X>(first + kTable)),
+        labels(call.integers(first + kLabels)),
+        normalizer(call.read<P>(first + kNormalizer)[0]),
+        has_bias(call.has_input(first + kBias)),
+        bias(has_bias ? call.read<P>(first + kBias) : Reader<P>(nullptr, 0)) {}
 
   double logit(int64_t p, int64_t v) const {
     double sum = has_bias ? bias[v] : 0.0;
@@ -44,7 +44,7 @@ SoftmaxRow softmax_of(const Head<X>& head, int64_t p, double* logits) {
   return softmax_row(head.vocabulary, [&](int64_t v) { return logits[v]; });
 }
 
-// Outputs 0 and 1 of the call: loss and correct. Workspace: V.
+// Workspace: V.
 template <typename X>
 void put_loss(const Call& call, const Head<X>& head) {
   double loss = 0.0;
@@ -55,8 +55,8 @@ void put_loss(const Call& call, const Head<X>& head) {
     loss += row.log_sum_exp - call.workspace()[head.labels[p]];
     if (row.first_largest == head.labels[p]) correct += 1.0;
   }
-  call.write<Parameter<X>>(0).put(0, head.normalizer * loss);
-  call.write<Parameter<X>>(1).put(0, correct);
+  call.write<Parameter<X>>(VocabularyLoss::kLoss).put(0, head.normalizer * loss);
+  call.write<Parameter<X>>(VocabularyLoss::kCorrect).put(0, correct);
 }
 
 // The backward pass. Workspace: log_sum_exp [P], and after it logits [V] or a sum [H].
@@ -65,7 +65,7 @@ class Backward {
  public:
   Backward(const Call& call, const Head<X>& head)
       : head_(head),
-        scale_(call.read<Parameter<X>>(0)[0] * head.normalizer),
+        scale_(call.read<Parameter<X>>(VocabularyLossGradient::kDloss)[0] * head.normalizer),
         log_sum_exp_(call.workspace()),
         sum_(call.workspace() + head.rows) {
     for (int64_t p = 0; p < head.rows; ++p) {
@@ -116,18 +116,19 @@ class Backward {
   double* sum_;
 };
 
-// The gradients are outputs `first` and following of the call.
+// The gradients are the outputs from `first` on.
 template <typename X>
 void put_gradients(const Call& call, const Head<X>& head, size_t first) {
+  using Gradient = VocabularyLossGradient;
   Backward<X> backward(call, head);
-  backward.put_dx(call.write<X>(first));
-  backward.put_dtable(call.write<Parameter<X>>(first + 1));
-  if (head.has_bias) backward.put_dbias(call.write<Parameter<X>>(first + 2));
+  backward.put_dx(call.write<X>(first + Gradient::kDx));
+  backward.put_dtable(call.write<Parameter<X>>(first + Gradient::kDtable));
+  if (head.has_bias) backward.put_dbias(call.write<Parameter<X>>(first + Gradient::kDbias));
 }
 
 size_t gradient_workspace_bytes(const KernelRequest& request) {
-  const Shape& x = request.inputs[1].shape;
-  const int64_t vocabulary = request.inputs[2].shape[0];
+  const Shape& x = request.inputs[VocabularyLossGradient::kX].shape;
+  const int64_t vocabulary = request.inputs[VocabularyLossGradient::kTable].shape[0];
   return sizeof(double) * static_cast<size_t>(x[0] + std::max(vocabulary, x[1]));
 }
 
@@ -139,12 +140,12 @@ void VocabularyLoss::run(const Call& call) {
 }
 
 size_t VocabularyLoss::workspace_bytes(const KernelRequest& request) {
-  return sizeof(double) * static_cast<size_t>(request.inputs[1].shape[0]);
+  return sizeof(double) * static_cast<size_t>(request.inputs[kTable].shape[0]);
 }
 
 template <typename X>
 void VocabularyLossGradient::run(const Call& call) {
-  put_gradients(call, Head<X>(call, 1), 0);
+  put_gradients(call, Head<X>(call, kX), 0);
 }
 
 size_t VocabularyLossGradient::workspace_bytes(const KernelRequest& request) {
@@ -153,9 +154,9 @@ size_t VocabularyLossGradient::workspace_bytes(const KernelRequest& request) {
 
 template <typename X>
 void VocabularyLossWithGradient::run(const Call& call) {
-  const Head<X> head(call, 1);
+  const Head<X> head(call, kX);
   put_loss(call, head);
-  put_gradients(call, head, 2);
+  put_gradients(call, head, kDx);
 }
 
 size_t VocabularyLossWithGradient::workspace_bytes(const KernelRequest& request) {

@@ -51,33 +51,41 @@ KernelCase forward_case(const AttentionSizes& sizes, double rate, DType dtype) {
       .attributes = ops::AttentionAttributes{sizes.heads, rate, 9},
       .inputs =
           {x, x, x, {DType::kI32, {batch + 1}}, {DType::kI32, {sizes.slots()}}, {DType::kI32, {2}}},
-      .prepare = [sizes](auto& inputs,
-                         Random& random) { fill_sequences(inputs, 3, sizes, random); },
+      .prepare =
+          [sizes](auto& inputs, Random& random) {
+            fill_sequences(inputs, ops::Attention::kSequenceStarts, sizes, random);
+          },
       .summed_terms = std::max(sizes.longest(), sizes.head_size),
-      .through_storage = {0},
+      .through_storage = {ops::Attention::kContext},
       .why_zeros = sizes.why_zeros};
 }
 
 KernelCase gradient_case(const AttentionSizes& sizes, double rate, DType dtype) {
   const KernelCase forward = forward_case(sizes, rate, dtype);
-  const auto& in = forward.inputs;
+  const graph::TensorType& x = forward.inputs[ops::Attention::kQ];
   const graph::TensorType log_sum_exp{DType::kF32, {sizes.slots(), sizes.heads}};
+  std::vector<graph::TensorType> inputs{x, x, x, x, x, log_sum_exp};
+  inputs.insert(inputs.end(), forward.inputs.begin() + ops::Attention::kSequenceStarts,
+                forward.inputs.end());
   const auto prepare = [sizes, attributes = forward.attributes](std::vector<Tensor>& inputs,
                                                                 Random& random) {
-    fill_sequences(inputs, 6, sizes, random);
-    const auto outputs =
-        apply_in_double(ops::kAttention, attributes,
-                        {inputs[1], inputs[2], inputs[3], inputs[6], inputs[7], inputs[8]});
-    inputs[4].values = outputs[0].values;
-    inputs[5].values = outputs[1].values;
+    using Op = ops::AttentionGradient;
+    fill_sequences(inputs, Op::kSequenceStarts, sizes, random);
+    const auto outputs = apply_in_double(
+        ops::kAttention, attributes,
+        {inputs[Op::kQ], inputs[Op::kK], inputs[Op::kV], inputs[Op::kSequenceStarts],
+         inputs[Op::kSampleIds], inputs[Op::kRandomKey]});
+    inputs[Op::kContext].values = outputs[ops::Attention::kContext].values;
+    inputs[Op::kLogSumExp].values = outputs[ops::Attention::kLogSumExp].values;
   };
   return {.name = forward.name,
           .op = &ops::kAttentionGradient,
           .attributes = forward.attributes,
-          .inputs = {in[0], in[0], in[0], in[0], in[0], log_sum_exp, in[3], in[4], in[5]},
+          .inputs = inputs,
           .prepare = prepare,
           .summed_terms = forward.summed_terms,
-          .through_storage = {0, 1, 2},
+          .through_storage = {ops::AttentionGradient::kDq, ops::AttentionGradient::kDk,
+                              ops::AttentionGradient::kDv},
           .why_zeros = sizes.why_zeros};
 }
 

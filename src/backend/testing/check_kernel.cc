@@ -79,16 +79,6 @@ Prepared prepare(const KernelCase& kernel_case, const Effort& effort) {
   return prepared;
 }
 
-// The dtype of the activations.
-DType storage_of(const KernelRequest& request) {
-  for (const auto* types : {&request.inputs, &request.outputs}) {
-    for (const graph::TensorType& type : *types) {
-      if (type.dtype == DType::kBF16) return DType::kBF16;
-    }
-  }
-  return DType::kF32;
-}
-
 Target target_of(const Prepared& prepared, const std::vector<bool>& accumulates) {
   const std::vector<graph::TensorType> types = result_types(prepared.request);
   const auto& through_storage = prepared.kernel_case.through_storage;

@@ -24,30 +24,34 @@ void add_gelu_cases(std::vector<KernelCase>& cases, const graph::TensorType& typ
   for (const ops::GeluForm form : {ops::GeluForm::kErf, ops::GeluForm::kTanh}) {
     const std::string name = form == ops::GeluForm::kErf ? "erf" : "tanh";
     const ops::GeluAttributes attributes{form};
-    cases.push_back({.name = name,
-                     .op = &ops::kGelu,
-                     .attributes = attributes,
-                     .inputs = {type},
-                     .prepare = [](auto& inputs, Random& random) { spread(inputs[0], random); },
-                     .absolute_error = absolute_error_of(form)});
+    cases.push_back(
+        {.name = name,
+         .op = &ops::kGelu,
+         .attributes = attributes,
+         .inputs = {type},
+         .prepare = [](auto& inputs, Random& random) { spread(inputs[ops::Gelu::kX], random); },
+         .absolute_error = absolute_error_of(form)});
     cases.push_back({.name = name,
                      .op = &ops::kGeluGradient,
                      .attributes = attributes,
                      .inputs = {type, type},
-                     .prepare = [](auto& inputs, Random& random) { spread(inputs[1], random); }});
+                     .prepare = [](auto& inputs, Random& random) {
+                       spread(inputs[ops::GeluGradient::kX], random);
+                     }});
   }
 }
 
 void add_tanh_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
-  cases.push_back({.name = "spread",
-                   .op = &ops::kTanh,
-                   .inputs = {type},
-                   .prepare = [](auto& inputs, Random& random) { spread(inputs[0], random); }});
+  cases.push_back(
+      {.name = "spread",
+       .op = &ops::kTanh,
+       .inputs = {type},
+       .prepare = [](auto& inputs, Random& random) { spread(inputs[ops::Tanh::kX], random); }});
   cases.push_back({.name = "of results",
                    .op = &ops::kTanhGradient,
                    .inputs = {type, type},
                    .prepare = [](auto& inputs, Random&) {
-                     for (double& y : inputs[1].values) y = std::tanh(y);
+                     for (double& y : inputs[ops::TanhGradient::kY].values) y = std::tanh(y);
                    }});
 }
 

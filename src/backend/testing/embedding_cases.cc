@@ -45,8 +45,8 @@ void add_embedding_cases(std::vector<KernelCase>& cases, const EmbeddingSizes& s
        .inputs = {ids, ids, ids, table(sizes.vocabulary), table(2), table(sizes.positions), starts},
        .prepare =
            [sizes](auto& inputs, Random& random) {
-             fill_ids(inputs, 0, sizes, random);
-             inputs[6].values = starts_of(sizes.lengths);
+             fill_ids(inputs, ops::Embedding::kInputIds, sizes, random);
+             inputs[ops::Embedding::kSequenceStarts].values = starts_of(sizes.lengths);
            },
        .summed_terms = 3});
   cases.push_back(
@@ -56,8 +56,8 @@ void add_embedding_cases(std::vector<KernelCase>& cases, const EmbeddingSizes& s
        .inputs = {dy, ids, ids, ids, starts},
        .prepare =
            [sizes](auto& inputs, Random& random) {
-             fill_ids(inputs, 1, sizes, random);
-             inputs[4].values = starts_of(sizes.lengths);
+             fill_ids(inputs, ops::EmbeddingGradient::kInputIds, sizes, random);
+             inputs[ops::EmbeddingGradient::kSequenceStarts].values = starts_of(sizes.lengths);
            },
        .summed_terms = sizes.slots,
        .why_zeros = sizes.slots == 1 ? "one slot reads one row" : sizes.why_zeros});
@@ -70,18 +70,21 @@ struct RowSizes {
 void add_gather_cases(std::vector<KernelCase>& cases, const RowSizes& sizes, DType dtype) {
   const auto [slots, picked, hidden] = sizes;
   const graph::TensorType index{DType::kI32, {picked}};
-  cases.push_back(
-      {.name = "repeated rows",
-       .op = &ops::kGatherRows,
-       .inputs = {{dtype, {slots, hidden}}, index},
-       .prepare = [slots](auto& inputs, Random& random) { fill_below(inputs[1], random, slots); }});
+  cases.push_back({.name = "repeated rows",
+                   .op = &ops::kGatherRows,
+                   .inputs = {{dtype, {slots, hidden}}, index},
+                   .prepare = [slots](auto& inputs, Random& random) {
+                     fill_below(inputs[ops::GatherRows::kIndex], random, slots);
+                   }});
   // Unused entries name row 0 with a zero gradient.
   const auto prepare = [picked, slots, hidden](std::vector<Tensor>& inputs, Random& random) {
-    fill_below(inputs[1], random, slots);
+    Tensor& index = inputs[ops::ScatterRows::kIndex];
+    fill_below(index, random, slots);
     const int64_t used = picked - picked / 4;
     for (int64_t p = used; p < picked; ++p) {
-      inputs[1].values[p] = 0.0;
-      for (int64_t j = 0; j < hidden; ++j) inputs[0].values[p * hidden + j] = 0.0;
+      index.values[p] = 0.0;
+      for (int64_t j = 0; j < hidden; ++j)
+        inputs[ops::ScatterRows::kDy].values[p * hidden + j] = 0.0;
     }
   };
   cases.push_back({.name = "repeated rows",
@@ -90,7 +93,7 @@ void add_gather_cases(std::vector<KernelCase>& cases, const RowSizes& sizes, DTy
                    .inputs = {{dtype, {picked, hidden}}, index},
                    .prepare = prepare,
                    .summed_terms = picked,
-                   .through_storage = {0},
+                   .through_storage = {ops::ScatterRows::kDx},
                    .why_zeros = "rows that no entry names get no gradient"});
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backend/testing/case_inputs.h"
+
 namespace cloze::backend::testing {
 namespace {
 
@@ -26,12 +28,22 @@ std::string describe(const KernelCase& kernel_case) {
 }
 
 KernelRequest request_of(const KernelCase& kernel_case) {
-  const auto outputs = kernel_case.op->infer(kernel_case.inputs, kernel_case.attributes);
+  const auto outputs =
+      graph::infer_types(*kernel_case.op, kernel_case.inputs, kernel_case.attributes);
   return {.op = kernel_case.op,
           .inputs = kernel_case.inputs,
           .outputs = outputs,
           .accumulates = std::vector<bool>(outputs.size()),
           .attributes = kernel_case.attributes};
+}
+
+DType storage_of(const KernelRequest& request) {
+  for (const auto* types : {&request.inputs, &request.outputs}) {
+    for (const graph::TensorType& type : *types) {
+      if (type.dtype == DType::kBF16) return DType::kBF16;
+    }
+  }
+  return DType::kF32;
 }
 
 std::vector<Tensor> make_inputs(const KernelCase& kernel_case) {
@@ -42,6 +54,8 @@ std::vector<Tensor> make_inputs(const KernelCase& kernel_case) {
     if (is_floating(type.dtype)) fill_normal(inputs.back(), random);
   }
   if (kernel_case.prepare) kernel_case.prepare(inputs, random);
+  const DType storage = storage_of(request_of(kernel_case));
+  for (const int weight : kernel_case.op->weight_inputs) round_values(inputs[weight], storage);
   for (Tensor& tensor : inputs) round_to_type(tensor);
   return inputs;
 }

@@ -32,6 +32,9 @@ struct KernelCase {
 // One line that identifies the case: operator, types, name.
 std::string describe(const KernelCase& kernel_case);
 KernelRequest request_of(const KernelCase& kernel_case);
+// The dtype of the activations.
+DType storage_of(const KernelRequest& request);
+// Weights have values of the dtype of the activations, to which they count as rounded.
 std::vector<Tensor> make_inputs(const KernelCase& kernel_case);
 
 // Cases of every operator with activations of this dtype (f32 or bf16). Operators on parameters

@@ -30,13 +30,14 @@ struct RowTypes {
 
 int64_t longest_sum(const Shape& shape) { return std::max(shape[0], shape[1]); }
 
-// mean and rstd of input 1 into inputs 3 and 4, as the forward pass leaves them.
+// mean and rstd of x (or z), as the forward pass leaves them; of either gradient.
 void fill_statistics(std::vector<Tensor>& inputs) {
-  const Tensor beta = zeros(inputs[2].type);
-  const auto forward =
-      apply_in_double(ops::kLayerNorm, ops::LayerNormAttributes{}, {inputs[1], inputs[2], beta});
-  inputs[3].values = forward[1].values;
-  inputs[4].values = forward[2].values;
+  using Op = ops::LayerNormGradient;
+  const Tensor beta = zeros(inputs[Op::kGamma].type);
+  const auto forward = apply_in_double(ops::kLayerNorm, ops::LayerNormAttributes{},
+                                       {inputs[Op::kX], inputs[Op::kGamma], beta});
+  inputs[Op::kMean].values = forward[ops::LayerNorm::kMean].values;
+  inputs[Op::kRstd].values = forward[ops::LayerNorm::kRstd].values;
 }
 
 void add_layer_norm_cases(std::vector<KernelCase>& cases, const RowTypes& types) {
@@ -47,8 +48,9 @@ void add_layer_norm_cases(std::vector<KernelCase>& cases, const RowTypes& types)
                      .inputs = {types.x, types.channel, types.channel},
                      .prepare =
                          [mean](auto& inputs, Random&) {
-                           for (double& x : inputs[0].values) x += mean;
-                           round_to_type(inputs[0]);
+                           Tensor& x = inputs[ops::LayerNorm::kX];
+                           for (double& value : x.values) value += mean;
+                           round_to_type(x);
                          },
                      .summed_terms = types.x.shape[1]});
   }
@@ -67,7 +69,10 @@ void add_dropout_case(std::vector<KernelCase>& cases, const RowTypes& types, dou
        .op = &ops::kDropout,
        .attributes = ops::DropoutAttributes{.rate = rate, .site = 5},
        .inputs = {types.x, types.ids, types.ids, types.key},
-       .prepare = [](auto& inputs, Random& random) { fill_random_inputs(inputs, 1, random); },
+       .prepare =
+           [](auto& inputs, Random& random) {
+             fill_random_inputs(inputs, ops::Dropout::kSampleIds, random);
+           },
        .why_zeros = types.x.shape.elements() < 100 ? "few elements, many dropped" : ""});
 }
 
@@ -78,9 +83,13 @@ void add_fused_cases(std::vector<KernelCase>& cases, const RowTypes& types, doub
        .op = &ops::kDropoutAddLayerNorm,
        .attributes = attributes,
        .inputs = {types.x, types.x, types.channel, types.channel, types.ids, types.ids, types.key},
-       .prepare = [](auto& inputs, Random& random) { fill_random_inputs(inputs, 4, random); },
+       .prepare =
+           [](auto& inputs, Random& random) {
+             fill_random_inputs(inputs, ops::DropoutAddLayerNorm::kSampleIds, random);
+           },
        .summed_terms = types.x.shape[1],
-       .through_storage = {0, 2, 3}});
+       .through_storage = {ops::DropoutAddLayerNorm::kY, ops::DropoutAddLayerNorm::kMean,
+                           ops::DropoutAddLayerNorm::kRstd}});
   cases.push_back(
       {.name = fmt::format("rate {}", rate),
        .op = &ops::kDropoutAddLayerNormGradient,
@@ -90,10 +99,10 @@ void add_fused_cases(std::vector<KernelCase>& cases, const RowTypes& types, doub
        .prepare =
            [](auto& inputs, Random& random) {
              fill_statistics(inputs);
-             fill_random_inputs(inputs, 5, random);
+             fill_random_inputs(inputs, ops::DropoutAddLayerNormGradient::kSampleIds, random);
            },
        .summed_terms = longest_sum(types.x.shape),
-       .through_storage = {0},
+       .through_storage = {ops::DropoutAddLayerNormGradient::kDx},
        .why_zeros = types.x.shape[1] < 3 ? "few channels are fixed by their norm" : ""});
 }
 

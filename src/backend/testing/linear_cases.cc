@@ -34,15 +34,15 @@ void add_forward_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes
           .attributes = ops::LinearAttributes{activation},
           .inputs = {{dtype, {sizes.M, sizes.K}}, {DType::kF32, {sizes.N, sizes.K}}},
           .prepare =
-              [sizes, activation, dtype](auto& inputs, Random& random) {
-                if (activation) fill_normal(inputs[0], random, 3.0);
-                fill_normal(inputs[1], random, 1.0 / std::sqrt(static_cast<double>(sizes.K)));
-                round_values(inputs[1], dtype);
+              [sizes, activation](auto& inputs, Random& random) {
+                if (activation) fill_normal(inputs[ops::Linear::kX], random, 3.0);
+                fill_normal(inputs[ops::Linear::kWeight], random,
+                            1.0 / std::sqrt(static_cast<double>(sizes.K)));
               },
           .summed_terms = sizes.K + 1,
           .absolute_error = absolute_error_of(activation)};
       if (has_bias) one.inputs.push_back({DType::kF32, {sizes.N}});
-      if (activation) one.through_storage = {0};
+      if (activation) one.through_storage = {ops::Linear::kY};
       cases.push_back(std::move(one));
     }
   }
@@ -54,7 +54,6 @@ void add_gradient_cases(std::vector<KernelCase>& cases, const ProductSizes& size
                    .op = &ops::kLinearInputGradient,
                    .attributes = {},
                    .inputs = {dy, {DType::kF32, {sizes.N, sizes.K}}},
-                   .prepare = [dtype](auto& inputs, Random&) { round_values(inputs[1], dtype); },
                    .summed_terms = sizes.N});
   for (const bool has_bias : {false, true}) {
     cases.push_back({.name = has_bias ? "bias" : "no bias",

@@ -26,17 +26,19 @@ struct HeadSizes {
 
 constexpr HeadSizes kHeadSizes[] = {{1, 1, 2}, {5, 13, 31}, {20, 64, 129}, {35, 24, 331}};
 
-// x, table, labels, normalizer (, bias) from input `first`; logits are of the order of 1. The table
-// counts as rounded to the dtype of x.
+// The inputs of the loss from `first` on; logits are of the order of 1. Labels are those of the
+// table as it counts, rounded to the dtype of x.
 void fill_head(std::vector<Tensor>& inputs, size_t first, Random& random) {
-  const double hidden = static_cast<double>(inputs[first].type.shape[1]);
-  fill_normal(inputs[first + 1], random, 2.0 / std::sqrt(hidden));
-  round_values(inputs[first + 1], inputs[first].type.dtype);
-  std::vector<Tensor> product{inputs[first], inputs[first + 1]};
-  if (inputs.size() > first + 4) product.push_back(inputs[first + 4]);
+  using Loss = ops::VocabularyLoss;
+  const Tensor& x = inputs[first + Loss::kX];
+  Tensor& table = inputs[first + Loss::kTable];
+  fill_normal(table, random, 2.0 / std::sqrt(static_cast<double>(x.type.shape[1])));
+  round_values(table, x.type.dtype);
+  std::vector<Tensor> product{x, table};
+  if (inputs.size() > first + Loss::kBias) product.push_back(inputs[first + Loss::kBias]);
   const Tensor logits = apply_in_double(ops::kLinear, ops::LinearAttributes{}, product)[0];
-  fill_labels(inputs[first + 2], logits, random);
-  inputs[first + 3].values = {1.0 / static_cast<double>(inputs[first].type.shape[0])};
+  fill_labels(inputs[first + Loss::kLabels], logits, random);
+  inputs[first + Loss::kNormalizer].values = {1.0 / static_cast<double>(x.type.shape[0])};
 }
 
 struct VocabularyOperator {
@@ -60,16 +62,19 @@ KernelCase vocabulary_case(const VocabularyOperator& which, const HeadSizes& siz
     if (result < request_of(one).outputs.size()) one.through_storage.push_back(result);
   }
   one.prepare = [has_dloss = which.has_dloss](std::vector<Tensor>& inputs, Random& random) {
-    if (has_dloss) inputs[0].values = {0.75};
-    fill_head(inputs, has_dloss ? 1 : 0, random);
+    if (has_dloss) inputs[ops::VocabularyLossGradient::kDloss].values = {0.75};
+    fill_head(inputs, has_dloss ? ops::VocabularyLossGradient::kX : 0, random);
   };
   return one;
 }
 
 void add_vocabulary_cases(std::vector<KernelCase>& cases, const HeadSizes& sizes, DType dtype) {
-  const VocabularyOperator operators[] = {{&ops::kVocabularyLoss, false, {}},
-                                          {&ops::kVocabularyLossGradient, true, {0, 1, 2}},
-                                          {&ops::kVocabularyLossWithGradient, true, {2, 3, 4}}};
+  using Gradient = ops::VocabularyLossGradient;
+  using Both = ops::VocabularyLossWithGradient;
+  const VocabularyOperator operators[] = {
+      {&ops::kVocabularyLoss, false, {}},
+      {&ops::kVocabularyLossGradient, true, {Gradient::kDx, Gradient::kDtable, Gradient::kDbias}},
+      {&ops::kVocabularyLossWithGradient, true, {Both::kDx, Both::kDtable, Both::kDbias}}};
   for (const VocabularyOperator& which : operators) {
     for (const bool has_bias : {false, true}) {
       cases.push_back(vocabulary_case(which, sizes, has_bias, dtype));
@@ -86,8 +91,9 @@ void add_cross_entropy_cases(std::vector<KernelCase>& cases, const Shape& shape,
                    .inputs = {logits, labels, kScalar},
                    .prepare =
                        [normalizer](auto& inputs, Random& random) {
-                         fill_labels(inputs[1], inputs[0], random);
-                         inputs[2].values = {normalizer};
+                         using Op = ops::CrossEntropy;
+                         fill_labels(inputs[Op::kLabels], inputs[Op::kLogits], random);
+                         inputs[Op::kNormalizer].values = {normalizer};
                        },
                    .summed_terms = std::max(shape[0], shape[1])});
   cases.push_back({.name = "labels and one ignored",
@@ -95,9 +101,10 @@ void add_cross_entropy_cases(std::vector<KernelCase>& cases, const Shape& shape,
                    .inputs = {kScalar, logits, labels, kScalar},
                    .prepare =
                        [normalizer](auto& inputs, Random& random) {
-                         inputs[0].values = {0.75};
-                         fill_labels(inputs[2], inputs[1], random);
-                         inputs[3].values = {normalizer};
+                         using Op = ops::CrossEntropyGradient;
+                         inputs[Op::kDloss].values = {0.75};
+                         fill_labels(inputs[Op::kLabels], inputs[Op::kLogits], random);
+                         inputs[Op::kNormalizer].values = {normalizer};
                        },
                    .summed_terms = shape[1]});
 }
@@ -125,11 +132,13 @@ void add_span_loss_cases(std::vector<KernelCase>& cases, const std::vector<int64
   const std::vector<graph::TensorType> inputs{
       {dtype, {tokens, 2}}, {DType::kI32, {sequences + 1}}, positions, positions, kScalar};
   const auto fill = [lengths](std::vector<Tensor>& in, size_t first) {
-    in[first + 1].values = starts_of(lengths);
+    using Op = ops::SpanLoss;
+    const std::vector<double> starts = starts_of(lengths);
+    in[first + Op::kSequenceStarts].values = starts;
     for (int64_t side = 0; side < 2; ++side) {
-      fill_positions(in[first + 2 + side], in[first], in[first + 1].values, side);
+      fill_positions(in[first + Op::kStartPositions + side], in[first + Op::kLogits], starts, side);
     }
-    in[first + 4].values = {1.0 / static_cast<double>(lengths.size())};
+    in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(lengths.size())};
   };
   cases.push_back({.name = "positions and unused slots",
                    .op = &ops::kSpanLoss,
@@ -141,8 +150,8 @@ void add_span_loss_cases(std::vector<KernelCase>& cases, const std::vector<int64
                       .inputs = inputs,
                       .prepare =
                           [fill](auto& in, Random&) {
-                            in[0].values = {0.75};
-                            fill(in, 1);
+                            in[ops::SpanLossGradient::kDloss].values = {0.75};
+                            fill(in, ops::SpanLossGradient::kLogits);
                           },
                       .summed_terms = tokens,
                       .why_zeros = "slots of no sequence, or of one that is ignored"};
@@ -154,8 +163,9 @@ void add_squared_error_cases(std::vector<KernelCase>& cases, int64_t sequences, 
   const std::vector<graph::TensorType> inputs{
       {dtype, {sequences, 1}}, {DType::kF32, {sequences}}, kScalar};
   const auto fill = [sequences](std::vector<Tensor>& in, size_t first) {
-    if (sequences > 1) in[first + 1].values.back() = std::nan("");
-    in[first + 2].values = {1.0 / static_cast<double>(sequences)};
+    using Op = ops::SquaredError;
+    if (sequences > 1) in[first + Op::kTargets].values.back() = std::nan("");
+    in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(sequences)};
   };
   cases.push_back({.name = "targets and one ignored",
                    .op = &ops::kSquaredError,
@@ -166,8 +176,8 @@ void add_squared_error_cases(std::vector<KernelCase>& cases, int64_t sequences, 
                       .op = &ops::kSquaredErrorGradient,
                       .inputs = inputs,
                       .prepare = [fill](auto& in, Random&) {
-                        in[0].values = {0.75};
-                        fill(in, 1);
+                        in[ops::SquaredErrorGradient::kDloss].values = {0.75};
+                        fill(in, ops::SquaredErrorGradient::kPredictions);
                       }};
   gradient.inputs.insert(gradient.inputs.begin(), kScalar);
   cases.push_back(gradient);

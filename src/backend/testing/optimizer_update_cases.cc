@@ -11,8 +11,6 @@ namespace {
 using graph::kScalar;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-enum Input { kParameter, kM, kV, kGradient, kScale, kLearningRate, kUpdateIndex, kCheck };
-
 struct UpdateVariant {
   std::string name;
   ops::MomentAttributes attributes;
@@ -35,9 +33,10 @@ std::vector<UpdateVariant> update_variants() {
 }
 
 void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
+  using enum ops::OptimizerUpdate::Input;
   for (double& v : inputs[kV].values) v = 0.1 * v * v;
   for (double& m : inputs[kM].values) m *= 0.1;
-  inputs[kScale].values = {0.7};
+  inputs[kGradientScale].values = {0.7};
   inputs[kLearningRate].values = {0.1};
   inputs[kUpdateIndex].values = {3.0};
   if (variant.has_zero_parameter) {
@@ -45,7 +44,7 @@ void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
   }
   if (variant.has_infinite_gradient) {
     inputs[kGradient].values.back() = kInfinity;
-    inputs[kScale].values = {0.0};
+    inputs[kGradientScale].values = {0.0};
   }
   if (variant.has_infinite_moment) inputs[kV].values.back() = kInfinity;
   if (variant.has_infinite_rate) inputs[kLearningRate].values = {kInfinity};
@@ -94,8 +93,8 @@ void add_scale_cases(std::vector<KernelCase>& cases) {
                      .inputs = {kScalar, kScalar, kScalar},
                      .prepare =
                          [norm, loss](auto& inputs, Random&) {
-                           inputs[0].values = {norm};
-                           inputs[2].values = {loss};
+                           inputs[ops::GradientScale::kNorm].values = {norm};
+                           inputs[ops::GradientScale::kNorm + 2].values = {loss};
                          },
                      .why_zeros = is_finite ? "" : "the scale is 0: no update"});
   };

@@ -52,7 +52,7 @@ void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes,
           .inputs = {{x, {sizes.M, sizes.K}}},
           .prepare =
               [sizes, activation](auto& inputs, Random& random) {
-                if (activation) fill_normal(inputs[0], random, 3.0);
+                if (activation) fill_normal(inputs[ops::PackedLinear::kX], random, 3.0);
                 for (int64_t i = 0; i < sizes.num_weights; ++i) {
                   fill_normal(inputs[ops::packed_input(i)], random,
                               1.0 / std::sqrt(static_cast<double>(sizes.K)));

@@ -136,7 +136,7 @@ std::vector<Tensor> apply_in_double(const graph::OpDefinition& op, const std::an
                                     const std::vector<Tensor>& inputs) {
   KernelRequest request{.op = &op, .attributes = attributes};
   for (const Tensor& tensor : inputs) request.inputs.push_back(tensor.type);
-  request.outputs = op.infer(request.inputs, attributes);
+  request.outputs = graph::infer_types(op, request.inputs, attributes);
   std::vector<Tensor> results = run_reference_in_double(request, inputs, {});
   const std::vector<graph::TensorType> types = result_types(request);
   for (size_t i = 0; i < results.size(); ++i) results[i].type = types[i];
