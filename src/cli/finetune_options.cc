@@ -216,19 +216,6 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
           .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};
 }
 
-void print_rowless(const text::Tokenizer& tokenizer, const std::string& file,
-                   const std::vector<std::string_view>& texts) {
-  if (!tokenizer.lacks_rows()) return;
-  text::TokenCount all;
-  for (const std::string_view text : texts) {
-    const text::TokenCount count = tokenizer.count(text);
-    all.tokens += count.tokens;
-    all.rowless += count.rowless;
-  }
-  fmt::print(stderr, "note: {}: {} of {} tokens have no row in the model and are read as [UNK]\n",
-             file, all.rowless, all.tokens);
-}
-
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
                              int64_t num_steps) {
   const double steps_per_epoch = static_cast<double>(num_samples) /
@@ -241,7 +228,8 @@ fs::path run_folder(const FinetuneOptions& options, const fs::path& folder, int6
   return options.num_seeds == 1 ? folder : folder / fmt::format("seed-{}", seed);
 }
 
-Phases phases_of(const FinetuneOptions& options, const Phases& possible) {
+tasks::FinetuningPhases phases_of(const FinetuneOptions& options,
+                                  const tasks::FinetuningPhases& possible) {
   if (!options.do_training && !options.do_evaluation && !options.do_predict) return possible;
   const auto check = [](bool wanted, bool has_data, const char* name, const char* data) {
     if (wanted && !has_data) throw_user_error("{} is set, but there is no {}", name, data);

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
+#include "tasks/finetuning_task.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -49,10 +48,6 @@ struct StartModel {
 // folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 
-// Says how many tokens of a file's texts the model has no row for; nothing where it has all rows.
-void print_rowless(const text::Tokenizer& tokenizer, const std::string& file,
-                   const std::vector<std::string_view>& texts);
-
 // Steps between two evaluations in a run of num_steps; evaluations_per_epoch is not 0.
 int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
                              int64_t num_steps);
@@ -61,12 +56,9 @@ int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples
 std::filesystem::path run_folder(const FinetuneOptions& options,
                                  const std::filesystem::path& folder, int64_t seed);
 
-// What is to be done, after `none said: all there is data for` has been settled.
-struct Phases {
-  bool training = false;
-  bool evaluation = false;
-  bool prediction = false;
-};
-Phases phases_of(const FinetuneOptions& options, const Phases& possible);
+// What is to be done: what is asked for; or, when nothing is, all that is possible. UserError for
+// what is not.
+tasks::FinetuningPhases phases_of(const FinetuneOptions& options,
+                                  const tasks::FinetuningPhases& possible);
 
 }  // namespace cloze::cli

@@ -53,7 +53,7 @@ int64_t evaluation_bytes(const FinetuneOptions& options, const StartModel& model
 
 class FinetuneRuns {
  public:
-  FinetuneRuns(const Finetuning& finetuning, FinetuneTask& task)
+  FinetuneRuns(const Finetuning& finetuning, tasks::FinetuningTask& task)
       : finetuning_(finetuning), options_(finetuning.options), task_(task) {}
 
   void run() {
@@ -85,7 +85,7 @@ class FinetuneRuns {
 
   void train_and_finish() {
     const std::shared_ptr<const data::Dataset> dataset = task_.training_data();
-    std::vector<SeedScores> runs;
+    std::vector<tasks::SeedScores> runs;
     const uint32_t first = options_.training.step.seed;
     for (int64_t seed = first; seed < first + options_.num_seeds; ++seed) {
       options_.training.step.seed = static_cast<uint32_t>(seed);
@@ -93,13 +93,13 @@ class FinetuneRuns {
       const fs::path best = best_checkpoint(folder, train(dataset, folder));
       runs.push_back({seed, finish(best, run_folder(options_, output_folder(options_), seed))});
     }
-    for (const std::string& line : describe_runs(runs)) fmt::print("{}\n", line);
+    for (const std::string& line : tasks::describe_runs(runs)) fmt::print("{}\n", line);
     if (finetuning_.phases.evaluation && runs.size() > 1) write_summary(runs);
   }
 
-  void write_summary(const std::vector<SeedScores>& runs) const {
+  void write_summary(const std::vector<tasks::SeedScores>& runs) const {
     const fs::path file = output_folder(options_) / "seed_summary.json";
-    platform::write_file_atomically(file, formats::json_text(seed_summary_json(runs)));
+    platform::write_file_atomically(file, formats::json_text(tasks::seed_summary_json(runs)));
     fmt::print(stderr, "wrote {}\n", file.string());
   }
 
@@ -139,7 +139,7 @@ class FinetuneRuns {
         evaluates ? evaluation_bytes(options_, finetuning_.model, task_.head()) : 0);
   }
 
-  Scores finish(const fs::path& checkpoint, const fs::path& folder) {
+  tasks::Scores finish(const fs::path& checkpoint, const fs::path& folder) {
     if (!has_output()) return {};
     if (!finetuning_.phases.training) print_memory();
     auto client = client_of(CompiledModel::compile(model_at(checkpoint), compile_options()));
@@ -184,10 +184,19 @@ class FinetuneRuns {
 
   const Finetuning& finetuning_;
   FinetuneOptions& options_;
-  FinetuneTask& task_;
+  tasks::FinetuningTask& task_;
 };
 
 }  // namespace
+
+tasks::TaskOutput task_output() {
+  return {.notice = [](const std::string& line) { fmt::print(stderr, "{}\n", line); },
+          .result = [](const std::string& line) { fmt::print("{}\n", line); },
+          .watch =
+              [](inference::InferenceClient& client, int64_t sequences) {
+                return std::make_shared<InferenceDisplay>(client, sequences);
+              }};
+}
 
 void print_plan(const FinetuneOptions& options, const StartModel& model,
                 const models::BertHead& head) {
@@ -198,7 +207,7 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
              describe_plan(step, batch_plan(options).sequences_per_step, std::move(memory), false));
 }
 
-void finetune(const Finetuning& finetuning, FinetuneTask& task) {
+void finetune(const Finetuning& finetuning, tasks::FinetuningTask& task) {
   FinetuneRuns(finetuning, task).run();
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace cloze::cli {
+namespace cloze::tasks {
 
 using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
 
@@ -25,4 +25,4 @@ std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs);
 // "best", "best_seed"}}}; the first of equal ones is the best.
 nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs);
 
-}  // namespace cloze::cli
+}  // namespace cloze::tasks

@@ -1,10 +1,10 @@
-#include "cli/seed_summary.h"
+#include "tasks/seed_summary.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace cloze::cli {
+namespace cloze::tasks {
 namespace {
 
 TEST(SeedSummary, SaysEachRunTheirMeanAndTheBest) {
@@ -29,4 +29,4 @@ TEST(SeedSummary, OneRunHasNoDeviation) {
 }
 
 }  // namespace
-}  // namespace cloze::cli
+}  // namespace cloze::tasks

@@ -1,4 +1,4 @@
-#include "cli/seed_summary.h"
+#include "tasks/seed_summary.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace cloze::cli {
+namespace cloze::tasks {
 namespace {
 
 std::map<std::string, std::vector<double>> by_name(const std::vector<SeedScores>& runs) {
@@ -61,4 +61,4 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
   return json;
 }
 
-}  // namespace cloze::cli
+}  // namespace cloze::tasks

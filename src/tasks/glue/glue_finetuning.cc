@@ -1,0 +1,171 @@
+#include "tasks/glue/glue_finetuning.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "platform/file.h"
+#include "tasks/class_logits.h"
+#include "tasks/glue/glue_score.h"
+#include "tasks/glue/glue_submission.h"
+#include "tasks/sample_dataset.h"
+
+namespace cloze::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The dev and test files that go with a task: MNLI's are of three tasks.
+std::vector<const GlueTask*> tasks_of(const GlueTask& task) {
+  if (task.name != "MNLI") return {&task};
+  return {&task, &glue_task("MNLI-mm"), &glue_task("AX")};
+}
+
+}  // namespace
+
+GlueFinetuning::GlueFinetuning(GlueFinetuningOptions options, const text::Tokenizer& tokenizer,
+                               TaskOutput output)
+    : options_(std::move(options)),
+      task_(glue_task(options_.task_name)),
+      tokenizer_(tokenizer),
+      output_(std::move(output)) {
+  models::BertHead& head = options_.head;
+  head.task = task_.name;
+  for (const std::string_view label : task_.labels) head.labels.emplace_back(label);
+  if (task_.is_regression()) head.labels = {"score"};
+}
+
+FinetuningPhases GlueFinetuning::possible_phases() const {
+  const FinetuningPhases possible{.training = has(task_, GlueSplit::kTrain),
+                                  .evaluation = has(task_, GlueSplit::kDev),
+                                  .prediction = has(task_, GlueSplit::kTest)};
+  if (!possible.training && !possible.evaluation && !possible.prediction) {
+    throw_user_error(
+        "there is nothing to do: {} holds no TSV file of {}; name the folder that does, or the "
+        "one above it",
+        options_.data_dir, task_.name);
+  }
+  return possible;
+}
+
+void GlueFinetuning::prepare(const models::BertHead& start, const FinetuningPhases& phases) {
+  compare_classes(start, phases.training);
+  compare_tasks(start, phases.training);
+  // What is wrong with these is said before hours of training.
+  if (phases.evaluation) load_parts(GlueSplit::kDev);
+  if (phases.prediction) load_parts(GlueSplit::kTest);
+}
+
+std::shared_ptr<const data::Dataset> GlueFinetuning::training_data() {
+  return std::make_shared<SampleDataset>(load(task_, GlueSplit::kTrain).samples);
+}
+
+double GlueFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
+  const Part& dev = parts_.front();
+  const std::vector<double> values = predictions(client, dev.samples);
+  output_.notice(fmt::format("step {}: {}", step, glue_scores_json(task_, values, dev.labels)));
+  return glue_metric(task_.metrics.front(), values, dev.labels);
+}
+
+Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path& folder) {
+  Scores scores;
+  for (const Part& part : parts_) {
+    const std::vector<double> values = predictions(client, part.samples);
+    if (part.split == GlueSplit::kDev) {
+      report(part, values, folder, scores);
+    } else {
+      const fs::path path = folder / glue_submission_name(*part.task);
+      write_glue_submission(path, *part.task, values);
+      output_.notice(fmt::format("wrote {}", path.string()));
+    }
+  }
+  return scores;
+}
+
+// A classifier of another number of classes, or of these in another order, is of no use here.
+// Their names alone say little: for 0 and 1 others have "negative" and "positive".
+void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains) {
+  const std::vector<std::string>& theirs = start.labels;
+  const std::vector<std::string>& ours = options_.head.labels;
+  if (start.kind != models::HeadKind::kSequenceClassification) return;
+  const bool is_reordered = theirs != ours && std::ranges::is_permutation(theirs, ours);
+  if (theirs.size() == ours.size() && !is_reordered) return;
+  const std::string classes =
+      fmt::format("the start model's classes are [{}], those of {} are [{}]",
+                  fmt::join(theirs, ", "), task_.name, fmt::join(ours, ", "));
+  if (!trains) throw_user_error("{}; train it on the task", classes);
+  output_.notice(fmt::format("note: {}; the classifier starts afresh", classes));
+  has_its_classes_ = false;
+}
+
+// Classes may have the same names, and mean another thing.
+void GlueFinetuning::compare_tasks(const models::BertHead& start, bool trains) {
+  const std::string& theirs = start.task;
+  if (theirs.empty() || has_classifier_of(task_, theirs)) return;
+  if (!trains) {
+    throw_user_error(
+        "the start model was trained on {}, not on {}; train it, or give --task-name {}", theirs,
+        task_.name, theirs);
+  }
+  output_.notice(
+      fmt::format("note: the start model was trained on {}; the classifier starts afresh", theirs));
+  has_its_classes_ = false;
+}
+
+bool GlueFinetuning::has(const GlueTask& task, GlueSplit split) const {
+  return find_glue_file(options_.data_dir, task, split).has_value();
+}
+
+void GlueFinetuning::load_parts(GlueSplit split) {
+  for (const GlueTask* task : tasks_of(task_)) {
+    if (has(*task, split)) parts_.push_back(load(*task, split));
+  }
+}
+
+GlueFinetuning::Part GlueFinetuning::load(const GlueTask& task, GlueSplit split) const {
+  const fs::path path = glue_file(options_.data_dir, task, split);
+  std::vector<int64_t> short_lines;
+  const bool may_be_short = split == GlueSplit::kTrain && task.has_short_lines;
+  const auto examples =
+      read_glue(path, task, split != GlueSplit::kTest, may_be_short ? &short_lines : nullptr);
+  if (!short_lines.empty()) {
+    output_.notice(
+        fmt::format("note: {}: {} lines that lack columns were left out, the first is {}",
+                    path.string(), short_lines.size(), short_lines[0]));
+  }
+  GlueFeatures features = make_glue_features(examples, task, tokenizer_, options_.features);
+  output_.notice(fmt::format("{}: {} examples, {} cut to seq_length {}", path.string(),
+                             examples.size(), features.num_cut,
+                             options_.features.max_sequence_length));
+  Part part{.task = &task, .split = split, .samples = std::move(features.samples)};
+  std::vector<std::string_view> texts;
+  for (const GlueExample& example : examples) {
+    texts.push_back(example.first);
+    texts.push_back(example.second);
+    if (example.label) part.labels.push_back(*example.label);
+  }
+  note_rowless(tokenizer_, path.string(), texts, output_);
+  return part;
+}
+
+std::vector<double> GlueFinetuning::predictions(inference::InferenceClient& client,
+                                                const std::vector<data::Sample>& samples) const {
+  const auto watched = output_.watch(client, std::ssize(samples));
+  return class_predictions(class_logits(client, samples));
+}
+
+void GlueFinetuning::report(const Part& part, const std::vector<double>& values,
+                            const fs::path& folder, Scores& scores) const {
+  const GlueTask& task = *part.task;
+  const std::string text = glue_scores_json(task, values, part.labels);
+  output_.result(fmt::format("{} {}", task.name, text));
+  platform::write_file_atomically(folder / fmt::format("eval_results_{}.json", task.name),
+                                  text + "\n");
+  for (const GlueMetric metric : task.metrics) {
+    scores[fmt::format("{} {}", task.name, name_of(metric))] =
+        100.0 * glue_metric(metric, values, part.labels);
+  }
+}
+
+}  // namespace cloze::tasks

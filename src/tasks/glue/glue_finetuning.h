@@ -1,0 +1,71 @@
+// A task of GLUE to fine-tune on: its TSV files as samples, its metrics, and the files to submit.
+// finish() writes eval_results_TASK.json for each dev file and a submission (glue_submission.h) for
+// each test file; MNLI has those of three tasks.
+//
+// Errors: UserError for a start model of other classes or another task that is not to be trained.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tasks/finetuning_task.h"
+#include "tasks/glue/glue_features.h"
+#include "tasks/glue/glue_files.h"
+
+namespace cloze::tasks {
+
+struct GlueFinetuningOptions {
+  std::string task_name;
+  std::string data_dir;  // the TSV files', or the one above it
+  GlueFeatureOptions features;
+  // Without classes and task, which are those of task_name.
+  models::BertHead head{.kind = models::HeadKind::kSequenceClassification};
+};
+
+class GlueFinetuning : public FinetuningTask {
+ public:
+  // Keeps a reference to the tokenizer.
+  GlueFinetuning(GlueFinetuningOptions options, const text::Tokenizer& tokenizer,
+                 TaskOutput output);
+
+  // What there are files for. UserError when there are none.
+  FinetuningPhases possible_phases() const;
+  // Once: compares with the head of the start model, and reads the files of these phases.
+  void prepare(const models::BertHead& start, const FinetuningPhases& phases);
+
+  models::BertHead head() const override { return options_.head; }
+  std::string fresh_prefix() const override { return has_its_classes_ ? "" : "classifier."; }
+  std::shared_ptr<const data::Dataset> training_data() override;
+  double evaluate(inference::InferenceClient& client, int64_t step) override;
+  Scores finish(inference::InferenceClient& client, const std::filesystem::path& folder) override;
+
+ private:
+  // A file as samples, with its labels where it has them.
+  struct Part {
+    const GlueTask* task = nullptr;
+    GlueSplit split = GlueSplit::kTrain;
+    std::vector<data::Sample> samples;
+    std::vector<double> labels;
+  };
+
+  void compare_classes(const models::BertHead& start, bool trains);
+  void compare_tasks(const models::BertHead& start, bool trains);
+  bool has(const GlueTask& task, GlueSplit split) const;
+  void load_parts(GlueSplit split);
+  Part load(const GlueTask& task, GlueSplit split) const;
+  std::vector<double> predictions(inference::InferenceClient& client,
+                                  const std::vector<data::Sample>& samples) const;
+  void report(const Part& part, const std::vector<double>& values,
+              const std::filesystem::path& folder, Scores& scores) const;
+
+  GlueFinetuningOptions options_;
+  const GlueTask& task_;
+  const text::Tokenizer& tokenizer_;
+  TaskOutput output_;
+  bool has_its_classes_ = true;  // the start model, if it is a classifier
+  std::vector<Part> parts_;      // what is scored, the task's own dev data first; what is predicted
+};
+
+}  // namespace cloze::tasks

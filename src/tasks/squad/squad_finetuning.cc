@@ -1,0 +1,91 @@
+#include "tasks/squad/squad_finetuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "platform/file.h"
+#include "tasks/squad/squad_answering.h"
+#include "tasks/squad/squad_dataset.h"
+
+namespace cloze::tasks {
+
+bool SquadFinetuning::has_answers() const {
+  return std::ranges::any_of(dev_.data.questions,
+                             [](const SquadQuestion& one) { return !one.answers.empty(); });
+}
+
+std::shared_ptr<const data::Dataset> SquadFinetuning::training_data() {
+  Questions train = load(options_.train_file, true);
+  if (train.features.windows.empty()) {
+    throw_user_error("{} gives nothing to train on: no context has words and an answer in them",
+                     options_.train_file);
+  }
+  return std::make_shared<SquadDataset>(std::move(train.data), std::move(train.features));
+}
+
+double SquadFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
+  const SquadScores scores = score(answers(client));
+  output_.notice(
+      fmt::format("step {}: exact {:.2f} f1 {:.2f}", step, scores.all.exact, scores.all.f1));
+  return scores.all.f1;
+}
+
+Scores SquadFinetuning::finish(inference::InferenceClient& client,
+                               const std::filesystem::path& folder) {
+  const auto predictions = answers(client);
+  if (phases_.prediction) {
+    write_squad_predictions(folder, dev_.data, predictions);
+    output_.notice(fmt::format("wrote {}", (folder / "predictions.json").string()));
+  }
+  if (!phases_.evaluation) return {};
+  const SquadScores scores = score(predictions);
+  const std::string text = squad_scores_json(scores, dev_.data.is_version_2);
+  output_.result(text);
+  platform::write_file_atomically(folder / "eval_results.json", text + "\n");
+  return {{"exact", scores.all.exact}, {"f1", scores.all.f1}};
+}
+
+SquadFinetuning::Questions SquadFinetuning::load(const std::string& path, bool with_labels) const {
+  Questions questions{.data = read_squad(path)};
+  if (questions.data.is_version_2 && !options_.version_2_with_negative) {
+    throw_user_error("{} has questions without answer (SQuAD 2.0); add version_2_with_negative",
+                     path);
+  }
+  questions.data.is_version_2 = options_.version_2_with_negative;
+  SquadFeatureOptions options = options_.features;
+  options.with_labels = with_labels;
+  questions.features = make_squad_features(questions.data, tokenizer_, options);
+  output_.notice(fmt::format("{}: {} questions, {} features{}", path,
+                             questions.data.questions.size(), questions.features.windows.size(),
+                             with_labels ? fmt::format(", {} answers not where the file says",
+                                                       questions.features.misplaced.size())
+                                         : ""));
+  std::vector<std::string_view> texts(questions.data.contexts.begin(),
+                                      questions.data.contexts.end());
+  for (const SquadQuestion& one : questions.data.questions) texts.push_back(one.question);
+  note_rowless(tokenizer_, path, texts, output_);
+  return questions;
+}
+
+std::vector<SquadPrediction> SquadFinetuning::answers(inference::InferenceClient& client) const {
+  const auto watched = output_.watch(client, std::ssize(dev_.features.windows));
+  return answer_squad(client, dev_.data, dev_.features, options_.prediction);
+}
+
+SquadScores SquadFinetuning::score(const std::vector<SquadPrediction>& answers) const {
+  SquadPredictions texts;
+  NoAnswerProbabilities odds;
+  for (size_t q = 0; q < answers.size(); ++q) {
+    const std::string& id = dev_.data.questions[q].id;
+    texts[id] = answers[q].text();
+    if (answers[q].null_odds) odds[id] = *answers[q].null_odds;
+  }
+  if (!dev_.data.is_version_2) return score_squad_1(dev_.data, texts);
+  // The threshold has been applied to the answers; the odds are for the search of the best.
+  return score_squad_2(dev_.data, texts, &odds, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace cloze::tasks

@@ -1,0 +1,58 @@
+#include "tasks/squad/squad_finetuning.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "platform/file.h"
+#include "tasks/squad/squad_fixture.h"
+
+namespace cloze::tasks {
+namespace {
+
+class SquadFinetuningTest : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  // One question on "ab cd"; `more` are further members of it.
+  SquadFinetuning task_on(const std::string& version, const std::string& more) {
+    platform::write_file_atomically(
+        path_, R"({"version": ")" + version +
+                   R"(", "data": [{"title": "t", "paragraphs": [{"context": "ab cd", "qas": [)" +
+                   R"({"id": "1", "question": "ab", )" + more + "}]}]}]}");
+    return {{.train_file = path_, .predict_file = path_, .features = {}, .prediction = {}},
+            tokenizer_,
+            {.notice = [this](const std::string& line) { notices_.push_back(line); },
+             .result = {},
+             .watch = {}}};
+  }
+
+  const std::string path_ = testing::TempDir() + "squad_finetuning_test.json";
+  const text::Tokenizer tokenizer_ = letter_tokenizer();
+  std::vector<std::string> notices_;
+};
+
+TEST_F(SquadFinetuningTest, TrainsOnTheWindowsOfItsQuestions) {
+  SquadFinetuning task = task_on("1.1", R"("answers": [{"text": "cd", "answer_start": 3}])");
+  EXPECT_EQ(task.training_data()->size(), 1);
+  EXPECT_EQ(notices_, std::vector<std::string>{
+                          path_ + ": 1 questions, 1 features, 0 answers not where the file says"});
+}
+
+TEST_F(SquadFinetuningTest, ScoresWhatHasAnswers) {
+  SquadFinetuning with = task_on("1.1", R"("answers": [{"text": "cd", "answer_start": 3}])");
+  with.read_questions();
+  EXPECT_TRUE(with.has_answers());
+  SquadFinetuning without = task_on("1.1", R"("answers": [])");
+  without.read_questions();
+  EXPECT_FALSE(without.has_answers());
+}
+
+TEST_F(SquadFinetuningTest, QuestionsWithoutAnswerHaveToBeAnnounced) {
+  SquadFinetuning task = task_on("v2.0", R"("answers": [], "is_impossible": true)");
+  EXPECT_THROW(task.read_questions(), UserError);
+}
+
+}  // namespace
+}  // namespace cloze::tasks
