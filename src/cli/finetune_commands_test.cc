@@ -472,6 +472,8 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
   expect_in("capital letters",
             error_of(glue() + std::vector<std::string>{"--vocab-file", path("cased.txt"),
                                                        "--do-lower-case", "true"}));
+  expect_in("seed 4294967295 leaves no room for num_seeds 2",
+            error_of(glue() + std::vector<std::string>{"--seed=4294967295", "--num-seeds=2"}));
   expect_in("they do not belong together",
             error_of(glue() + std::vector<std::string>{"--vocab-size", "9"}));
   expect_in("excludes",

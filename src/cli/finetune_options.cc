@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
@@ -189,6 +190,11 @@ void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {
   settle_rivals(options, table);
   validate(options);
   limit_instruction_set(options.instruction_set);
+  const uint32_t seed = options.training.step.seed;
+  if (options.num_seeds - 1 > std::numeric_limits<uint32_t>::max() - seed) {
+    throw_user_error("seed {} leaves no room for num_seeds {} after it; lower seed", seed,
+                     options.num_seeds);
+  }
   if (options.num_seeds == 1) {
     validate_start(options);
   } else {

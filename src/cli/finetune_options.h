@@ -2,6 +2,7 @@
 // the model it starts from.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "cli/options/option_table.h"
@@ -20,8 +21,8 @@ struct FinetuneOptions : RunOptions {
   bool do_training = false;  // none of the three: whatever there is data for
   bool do_evaluation = false;
   bool do_predict = false;
-  std::string output_dir;  // empty: save_path
-  std::string vocab_file;  // empty: the model folder's
+  std::filesystem::path output_dir;  // empty: save_path
+  std::string vocab_file;            // empty: the model folder's
   bool do_lower_case = true;
   int64_t num_seeds = 1;
   double evaluations_per_epoch = 1.0;  // 0: at the end only

@@ -30,7 +30,7 @@ fs::path best_checkpoint(const fs::path& folder, const train::TrainingState& sta
 }
 
 fs::path output_folder(const FinetuneOptions& options) {
-  return options.output_dir.empty() ? options.training.save_path : fs::path(options.output_dir);
+  return options.output_dir.empty() ? options.training.save_path : options.output_dir;
 }
 
 train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartModel& model,
