@@ -14,8 +14,7 @@
 
 #include "backend/cpu/activated_matmul.h"
 #include "backend/cpu/attention.h"
-#include "backend/cpu/backend.h"
-#include "backend/cpu/kernels.h"
+#include "backend/cpu/own_kernels_test.h"
 #include "backend/cpu/packed_linear.h"
 #include "backend/cpu/pair_product.h"
 #include "backend/cpu/part_kernel.h"
@@ -25,9 +24,6 @@
 #include "backend/cpu/vocabulary_softmax.h"
 #include "backend/testing/check_kernel.h"
 #include "backend/testing/kernel_sweep.h"
-#include "ops/attention.h"
-#include "ops/linear.h"
-#include "ops/packed_linear.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -71,44 +67,10 @@ Arguments arguments_of(int argc, char** argv) {
   return arguments;
 }
 
-// The kernels for bf16 units, made to serve what runs everywhere: linear layers in f32, which
-// oneDNN multiplies on every processor, and attention in bf16 by loops.
-std::vector<KernelEntry> native_kernels(const graph::OpDefinition& op, DType dtype) {
-  struct Native {
-    const graph::OpDefinition* op;
-    const KernelEntry* entry;
-    DType dtype;
-  };
-  const Native natives[] = {
-      {&ops::kLinear, &kNativeLinearEntry, DType::kF32},
-      {&ops::kLinearInputGradient, &kNativeLinearInputGradientEntry, DType::kF32},
-      {&ops::kLinearWeightGradient, &kNativeLinearWeightGradientEntry, DType::kF32},
-      {&ops::kAttention, &kNativeAttentionEntry, DType::kBF16}};
-  std::vector<KernelEntry> entries;
-  for (const Native& native : natives) {
-    if (native.op != &op || native.dtype != dtype) continue;
-    entries.push_back(*native.entry);
-    entries.back().refuse = serve_all;
-  }
-  return entries;
-}
-
-bool is_in_pairs(const testing::KernelCase& one) {
-  return one.op == &ops::kPackedLinear &&
-         ops::layout_of(one.inputs[ops::PackedLinear::kPacked].shape) == ops::WeightLayout::kPairs;
-}
-
-// The kernels that a case is for: those of this folder; of operators without any, the reference.
+// The kernels that a case is for: those of the CPU; of operators without any, the reference.
 std::vector<KernelEntry> kernels_for(const testing::KernelCase& one, DType dtype) {
-  std::vector<KernelEntry> entries = native_kernels(*one.op, dtype);
-  if (dtype == DType::kF32 && is_in_pairs(one)) {
-    entries.push_back(kNativePackedLinearEntry);
-    entries.back().refuse = serve_all;
-  }
-  const auto table = backend().kernels(*one.op);
-  for (const KernelEntry& entry : table) {
-    if (entry.name.starts_with("cpu/") || table.size() == 1) entries.push_back(entry);
-  }
+  std::vector<KernelEntry> entries = own_kernels(*one.op, dtype);
+  if (entries.empty()) entries.push_back(backend().kernels(*one.op).front());
   return entries;
 }
 
@@ -146,11 +108,26 @@ Counts sweep_all(const Arguments& arguments) {
   return counts;
 }
 
+// Operators that no case of a whole sweep is for, each a line on standard error.
+int64_t count_unswept(const Counts& counts) {
+  int64_t unswept = 0;
+  for (const graph::OpDefinition* op : reference::operators()) {
+    const auto count = counts.find(op->name);
+    if (count != counts.end() && count->second.cases > 0) continue;
+    fmt::print(stderr, "{}: the sweep has no cases\n", op->name);
+    ++unswept;
+  }
+  return unswept;
+}
+
 int run(const Arguments& arguments) {
+  const bool is_all = arguments.operators.empty() && arguments.parts == 1;
   int64_t failures = 0;
   for (const int64_t target : vector_targets()) {
     choose_target(target);
-    for (const auto& [name, count] : sweep_all(arguments)) {
+    const Counts counts = sweep_all(arguments);
+    if (is_all) failures += count_unswept(counts);
+    for (const auto& [name, count] : counts) {
       fmt::print("{} {} cases {} failures {}\n", name, hwy::TargetName(target), count.cases,
                  count.failures);
       failures += count.failures;

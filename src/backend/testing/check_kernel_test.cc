@@ -18,6 +18,7 @@ enum class Fault {
   kWrongValue,
   kUnwritten,
   kNan,
+  kInfinity,
   kOtherSign,
   kPastTheEnd,
   kWritesInput,
@@ -53,6 +54,9 @@ class FaultyKernel : public Kernel {
         return;
       case Fault::kNan:
         y[0] = std::numeric_limits<float>::quiet_NaN();
+        return;
+      case Fault::kInfinity:
+        y[0] = std::numeric_limits<float>::infinity();
         return;
       case Fault::kOtherSign:
         y[0] = -y[0];
@@ -123,7 +127,7 @@ TEST(CheckKernel, EveryFaultIsCaught) {
 TEST(CheckKernel, InfinityIsInfinity) {
   KernelCase infinite = normal_linear();
   infinite.prepare = [](auto& inputs, Random&) {
-    inputs[0].values[0] = std::numeric_limits<double>::infinity();
+    inputs[ops::Linear::kX].values[0] = std::numeric_limits<double>::infinity();
   };
   EXPECT_TRUE(failures_with(Fault::kNone, infinite).empty());
   for (const Fault fault : {Fault::kNan, Fault::kOtherSign}) {
@@ -134,10 +138,24 @@ TEST(CheckKernel, InfinityIsInfinity) {
   }
 }
 
+// And NaN is not infinity, nor a number.
+TEST(CheckKernel, NanIsNan) {
+  KernelCase undefined = normal_linear();
+  undefined.prepare = [](auto& inputs, Random&) {
+    inputs[ops::Linear::kX].values[0] = std::numeric_limits<double>::quiet_NaN();
+  };
+  EXPECT_TRUE(failures_with(Fault::kNone, undefined).empty());
+  const auto failures = failures_with(Fault::kInfinity, undefined);
+  ASSERT_FALSE(failures.empty());
+  EXPECT_NE(failures[0].find("1 of 15 elements wrong, worst [0] = inf, expected nan"),
+            std::string::npos)
+      << failures[0];
+}
+
 TEST(CheckKernel, ZerosAreMistrustedUnlessExplained) {
   KernelCase zeros = normal_linear();
   zeros.prepare = [](auto& inputs, Random&) {
-    for (double& value : inputs[1].values) value = 0.0;
+    for (double& value : inputs[ops::Linear::kWeight].values) value = 0.0;
   };
   const auto failures = failures_with(Fault::kNone, zeros);
   ASSERT_FALSE(failures.empty());

@@ -133,6 +133,10 @@ std::vector<KernelCase> optimizer_update_sweep(const SweepExtents& extents) {
   };
   for (const int64_t elements : extents.up_to(kSweptColumns, {8, 16, 64})) add(elements);
   for (const int64_t elements : SweepExtents::around(kSweptElements, {16384, 32768})) add(elements);
+  // Its inputs are scalars: of the sizes nothing is left to sweep.
+  std::vector<KernelCase> scales;
+  add_scale_cases(scales);
+  for (KernelCase& one : scales) sweep.add({std::move(one)});
   return sweep.take();
 }
 

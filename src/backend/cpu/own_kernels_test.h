@@ -1,0 +1,52 @@
+// The CPU's own kernels, as tests run them: taken from the table, so that none is left out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/backend.h"
+#include "backend/reference/backend.h"
+#include "ops/attention.h"
+#include "ops/packed_linear.h"
+
+namespace cloze::backend::cpu {
+
+inline bool is_native(const KernelEntry& entry) { return entry.name.ends_with("/native_bf16"); }
+
+// Kernels for bf16 units run on every processor in this dtype: oneDNN multiplies f32 everywhere,
+// and attention has loops in the place of the units.
+inline DType dtype_everywhere(const graph::OpDefinition& op) {
+  return &op == &ops::kAttention ? DType::kBF16 : DType::kF32;
+}
+
+// The kernels of an operator that cases of this dtype are for: those of the table that are not the
+// reference's, with the ones for bf16 units made to serve what they can everywhere.
+inline std::vector<KernelEntry> own_kernels(const graph::OpDefinition& op, DType dtype) {
+  std::vector<KernelEntry> entries;
+  for (KernelEntry entry : backend().kernels(op)) {
+    if (!entry.name.starts_with("cpu/")) continue;
+    if (is_native(entry) && dtype == dtype_everywhere(op)) {
+      entry.refuse = [](const KernelRequest& request) -> std::optional<std::string> {
+        const bool in_panels = request.op == &ops::kPackedLinear &&
+                               ops::layout_of(request.inputs[ops::PackedLinear::kPacked].shape) ==
+                                   ops::WeightLayout::kPanels;
+        return in_panels ? std::optional<std::string>("the weight is packed in panels")
+                         : std::nullopt;
+      };
+    }
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+// Operators that have kernels here.
+inline std::vector<const graph::OpDefinition*> operators_with_own_kernels() {
+  std::vector<const graph::OpDefinition*> operators;
+  for (const graph::OpDefinition* op : reference::operators()) {
+    if (!own_kernels(*op, DType::kF32).empty()) operators.push_back(op);
+  }
+  return operators;
+}
+
+}  // namespace cloze::backend::cpu

@@ -1,0 +1,138 @@
+// Which kernel serves each operator, with one instruction set a process: a program that falls back
+// to a slower kernel without a word fails here.
+//
+//   chosen_kernels_test avx2 [flags of GoogleTest]      exit 77: this machine lacks it
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include "backend/cpu/backend.h"
+#include "backend/cpu/instruction_set.h"
+#include "backend/reference/backend.h"
+#include "backend/testing/kernel_case.h"
+#include "ops/packed_linear.h"
+#include "plan/kernel_choice.h"
+#include "platform/processor.h"
+
+namespace cloze::backend::cpu {
+namespace {
+
+constexpr int kLacking = 77;
+
+// What serves f32 on every instruction set, and bf16 where the processor has no fast units for it.
+struct Kernels {
+  std::string_view f32;
+  std::string_view bf16;  // empty: the operator is on parameters alone, which are f32
+  std::string_view native_bf16 = bf16;
+};
+
+// A vector kernel, or another one, for both dtypes.
+constexpr Kernels both(std::string_view name) { return {name, name}; }
+
+const std::map<std::string_view, Kernels> kExpected = {
+    {"accumulate", both("cpu/accumulate/vector")},
+    {"adamw", {"cpu/adamw/vector", ""}},
+    {"add", both("cpu/add/vector")},
+    {"attention", {"cpu/attention/vector", "cpu/attention/vector", "cpu/attention/native_bf16"}},
+    {"attention_gradient", both("cpu/attention_gradient/vector")},
+    {"cross_entropy", both("cpu/cross_entropy/vector")},
+    {"cross_entropy_gradient", both("cpu/cross_entropy_gradient/vector")},
+    {"dropout", both("cpu/dropout/vector")},
+    {"dropout_add_layer_norm", both("cpu/dropout_add_layer_norm/vector")},
+    {"dropout_add_layer_norm_gradient", both("cpu/dropout_add_layer_norm_gradient/vector")},
+    {"embedding", both("cpu/embedding/vector")},
+    {"embedding_gradient", both("cpu/embedding_gradient/vector")},
+    {"gather_rows", both("cpu/gather_rows/copy")},
+    {"gelu", both("cpu/gelu/vector")},
+    {"gelu_gradient", both("cpu/gelu_gradient/vector")},
+    {"global_norm", {"cpu/global_norm/vector", ""}},
+    {"gradient_scale", {"cpu/gradient_scale/scalar", ""}},
+    {"lamb", {"cpu/lamb/vector", ""}},
+    {"layer_norm", both("cpu/layer_norm/vector")},
+    {"layer_norm_gradient", both("cpu/layer_norm_gradient/vector")},
+    {"linear", {"cpu/linear/blocked", "cpu/linear/blocked", "cpu/linear/native_bf16"}},
+    {"linear_input_gradient",
+     {"cpu/linear_input_gradient/blocked", "cpu/linear_input_gradient/blocked",
+      "cpu/linear_input_gradient/native_bf16"}},
+    {"linear_weight_gradient",
+     {"cpu/linear_weight_gradient/blocked", "cpu/linear_weight_gradient/blocked",
+      "cpu/linear_weight_gradient/native_bf16"}},
+    {"pack_weight", {"cpu/pack_weight/panels", "cpu/pack_weight/panels", "cpu/pack_weight/pairs"}},
+    {"packed_linear",
+     {"cpu/packed_linear/panels", "cpu/packed_linear/panels", "cpu/packed_linear/native_bf16"}},
+    {"scatter_rows", both("cpu/scatter_rows/vector")},
+    // Of fine-tuning's heads, once a step on a few numbers.
+    {"span_loss", both("reference/span_loss")},
+    {"span_loss_gradient", both("reference/span_loss_gradient")},
+    {"squared_error", both("reference/squared_error")},
+    {"squared_error_gradient", both("reference/squared_error_gradient")},
+    {"tanh", both("cpu/tanh/vector")},
+    {"tanh_gradient", both("cpu/tanh_gradient/vector")},
+    {"vocabulary_loss", both("cpu/vocabulary_loss/blocked")},
+    {"vocabulary_loss_gradient", both("cpu/vocabulary_loss_gradient/blocked")},
+    {"vocabulary_loss_with_gradient", both("cpu/vocabulary_loss_with_gradient/blocked")},
+};
+
+bool has_fast_bf16_units() {
+  if (uses(InstructionSet::kAmx)) return true;
+  return uses(InstructionSet::kAvx512Bf16) && !platform::has_slow_dot_products();
+}
+
+std::string_view expected_kernel(const graph::OpDefinition& op, DType dtype) {
+  const Kernels& kernels = kExpected.at(op.name);
+  if (dtype == DType::kF32) return kernels.f32;
+  return has_fast_bf16_units() ? kernels.native_bf16 : kernels.bf16;
+}
+
+// Weights are packed as this machine wants them; the other layouts are for other machines.
+bool is_for_this_machine(const testing::KernelCase& one, DType dtype) {
+  const ops::PackWeightAttributes here = backend().weight_layout(dtype);
+  const auto packed = [&]() -> std::optional<Shape> {
+    if (one.op == &ops::kPackWeight) return request_of(one).outputs[ops::PackWeight::kPacked].shape;
+    if (one.op == &ops::kPackedLinear) return one.inputs[ops::PackedLinear::kPacked].shape;
+    return std::nullopt;
+  }();
+  if (!packed) return true;
+  if (ops::layout_of(*packed) != here.layout) return false;
+  return here.layout == ops::WeightLayout::kPairs || (*packed)[-1] == here.panel_columns;
+}
+
+class ChosenKernels : public ::testing::TestWithParam<const graph::OpDefinition*> {};
+
+TEST_P(ChosenKernels, AreTheOnesMeant) {
+  const graph::OpDefinition& op = *GetParam();
+  ASSERT_TRUE(kExpected.contains(op.name)) << "say above which kernel serves it";
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    int cases = 0;
+    for (const testing::KernelCase& one : testing::kernel_cases(dtype)) {
+      if (one.op != &op || !is_for_this_machine(one, dtype)) continue;
+      EXPECT_EQ(plan::choose_kernel(backend(), request_of(one)).name, expected_kernel(op, dtype))
+          << describe(one) << " in " << name_of(dtype);
+      ++cases;
+    }
+    EXPECT_EQ(cases == 0, expected_kernel(op, dtype).empty()) << name_of(dtype);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, ChosenKernels, ::testing::ValuesIn(reference::operators()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace cloze::backend::cpu
+
+int main(int argc, char** argv) {
+  using namespace cloze::backend::cpu;
+  testing::InitGoogleTest(&argc, argv);
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  const auto sets = instruction_sets();
+  const auto set = std::ranges::find(sets, name, [](InstructionSet one) { return name_of(one); });
+  if (set == sets.end()) {
+    std::cout << "this machine has no " << name << "\n";
+    return kLacking;
+  }
+  limit_instruction_set(*set);
+  return RUN_ALL_TESTS();
+}
