@@ -45,7 +45,20 @@ double StepResult::loss() const {
 
 bool StepResult::is_finite() const { return std::isfinite(loss()) && std::isfinite(gradient_norm); }
 
+std::vector<TrainingPass> training_passes(bool recompute) {
+  std::vector<TrainingPass> passes{{"fuse_activations", passes::fuse_activations},
+                                   {"fuse_vocabulary_loss", passes::fuse_vocabulary_loss},
+                                   {"accumulate_in_place", passes::accumulate_in_place}};
+  if (recompute) passes.push_back({"recompute_layers", passes::recompute_layers});
+  return passes;
+}
+
 TrainingGraph training_graph(const TrainingStepOptions& options) {
+  return training_graph(options, training_passes(options.recompute));
+}
+
+TrainingGraph training_graph(const TrainingStepOptions& options,
+                             const std::vector<TrainingPass>& passes) {
   Graph graph;
   const models::BatchShape shape{.tokens = options.capacity.tokens,
                                  .sequences = options.capacity.sequences,
@@ -64,10 +77,7 @@ TrainingGraph training_graph(const TrainingStepOptions& options) {
     if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
   }
 
-  passes::fuse_activations(graph);
-  passes::fuse_vocabulary_loss(graph);
-  passes::accumulate_in_place(graph);
-  if (options.recompute) passes::recompute_layers(graph);
+  for (const TrainingPass& pass : passes) pass.run(graph);
   optim::add_optimizer(graph, options.optimizer, totals);
   return {std::move(graph), terms_of(losses)};
 }

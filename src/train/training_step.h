@@ -48,16 +48,27 @@ struct LossTerm {
   bool has_accuracy = false;
 };
 
+// A pass over the differentiated graph, after which it computes the same in less time or memory.
+struct TrainingPass {
+  std::string_view name;
+  void (*run)(graph::Graph& graph);
+};
+// In the order in which they run.
+std::vector<TrainingPass> training_passes(bool recompute);
+
 // The whole training graph after all passes, for compile() and `cloze plan`.
 struct TrainingGraph {
   graph::Graph graph;
   std::vector<LossTerm> terms;
 };
 TrainingGraph training_graph(const TrainingStepOptions& options);
+TrainingGraph training_graph(const TrainingStepOptions& options,
+                             const std::vector<TrainingPass>& passes);
 
 class TrainingStep {
  public:
   explicit TrainingStep(const TrainingStepOptions& options);
+  TrainingStep(TrainingGraph training, const TrainingStepOptions& options);
 
   // Step numbers count from 0; the update's index is step + 1.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
@@ -74,7 +85,6 @@ class TrainingStep {
   engine::Session& session() { return session_; }
 
  private:
-  TrainingStep(TrainingGraph training, const TrainingStepOptions& options);
   int64_t count_of(const LossTerm& term, const data::StepBatch& batch) const;
   void write_step_inputs(const data::StepBatch& batch, int64_t step);
 

@@ -1,0 +1,152 @@
+// Every pass over a program, proven by the program without it: both train to the same weights, or
+// infer the same logits. To the byte where the pass leaves the order of all sums as it was.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/devices.h"
+#include "feed/micro_batch_inputs.h"
+#include "models/bert_heads.h"
+#include "passes/freeze.h"
+#include "passes/fuse.h"
+#include "passes/pack_weights.h"
+#include "small_model.h"
+#include "trained_weights.h"
+
+namespace cloze::tests {
+namespace {
+
+constexpr int64_t kSteps = 20;
+const data::MicroBatchCapacity kCapacity{.tokens = 64, .sequences = 6, .predictions = 20};
+
+// Gradients of several micro-batches are added up element by element instead of sum by sum.
+const std::set<std::string_view> kReorders = {"accumulate_in_place"};
+
+train::TrainingStepOptions options_of(DType dtype, const std::string& optimizer) {
+  return {.model = small_model(),
+          .capacity = kCapacity,
+          .optimizer = {.name = optimizer,
+                        .epsilon = 1e-3,
+                        .weight_decay_rate = 0.01,
+                        .max_gradient_norm = 0},
+          .compute_dtype = dtype,
+          .seed = 11,
+          .compile = {.num_threads = 2}};
+}
+
+Trained train_with(const train::TrainingStepOptions& options,
+                   const std::vector<train::TrainingPass>& passes) {
+  train::TrainingStep step(train::training_graph(options, passes), options);
+  return train_steps(step, kCapacity, kSteps);
+}
+
+class TrainingPasses : public testing::TestWithParam<std::string> {};
+
+TEST_P(TrainingPasses, EachLeavesTheWeightsAsTheyWere) {
+  const train::TrainingStepOptions options = options_of(DType::kF32, GetParam());
+  const std::vector<train::TrainingPass> all = train::training_passes(/*recompute=*/true);
+  const Trained with = train_with(options, all);
+  const std::string text = train::training_graph(options, all).graph.to_string();
+  for (const train::TrainingPass& pass : all) {
+    SCOPED_TRACE(pass.name);
+    std::vector<train::TrainingPass> others = all;
+    std::erase_if(others, [&](const auto& other) { return other.name == pass.name; });
+    EXPECT_NE(train::training_graph(options, others).graph.to_string(), text);
+    const Trained without = train_with(options, others);
+    if (kReorders.contains(pass.name)) {
+      EXPECT_LE(relative_gap(without, with), reordering_bound(kSteps));
+    } else {
+      EXPECT_EQ(without.parameters, with.parameters);
+    }
+    // What is reported is added up from micro-batches, of a sample at least, here or in the kernel.
+    for (int64_t i = 0; i < kSteps; ++i) {
+      const double bound = 2.0 * kSamplesOfStep * unit_roundoff(DType::kF32) * with.losses[i];
+      EXPECT_NEAR(without.losses[i], with.losses[i], bound);
+    }
+  }
+}
+
+// In bf16 a fused pair rounds once where two operators round twice.
+TEST_P(TrainingPasses, AllTogetherInBFloat16) {
+  const train::TrainingStepOptions options = options_of(DType::kBF16, GetParam());
+  const Trained with = train_with(options, train::training_passes(/*recompute=*/true));
+  const Trained without = train_with(options, {});
+  EXPECT_LE(relative_gap(without, with),
+            rounding_gap(train::training_graph(options, {}).graph, DType::kBF16));
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, TrainingPasses, testing::ValuesIn(optim::optimizer_names()),
+                         [](const auto& info) { return info.param; });
+
+// A model that infers, whose parameters are those of a trained one or packed from them.
+class InferencePasses : public testing::Test {
+ protected:
+  using Rewrite = void (*)(graph::Graph&);
+
+  static graph::Graph graph_with(const std::vector<Rewrite>& rewrites) {
+    graph::Graph graph;
+    models::bert_for_inference(graph, small_model(), {},
+                               {.tokens = kCapacity.tokens,
+                                .sequences = kCapacity.sequences,
+                                .predictions = kCapacity.predictions});
+    for (const Rewrite rewrite : rewrites) rewrite(graph);
+    return graph;
+  }
+
+  static void pack(graph::Graph& graph) {
+    const ops::PackWeightAttributes layout =
+        engine::device_named("cpu").backend().weight_layout(DType::kF32);
+    passes::pack_weights(graph, layout);
+  }
+
+  static engine::Session session_of(graph::Graph graph) {
+    return engine::Session(std::move(graph), {.num_threads = 2});
+  }
+
+  static std::vector<float> logits_of(engine::Session& session) {
+    const auto batch = data::pack(random_samples(1, 6), kCapacity);
+    feed::write_micro_batch(session, batch.micro_batches.front());
+    session.run(graph::kMicroStep);
+    std::vector<float> logits = session.read<float>("prediction_logits");
+    for (const float logit : session.read<float>("seq_relationship_logits")) {
+      logits.push_back(logit);
+    }
+    return logits;
+  }
+
+  static std::vector<float> logits_with(const std::vector<Rewrite>& rewrites) {
+    engine::Session session = session_of(graph_with(rewrites));
+    session.initialize_parameters(5);
+    session.refresh();
+    return logits_of(session);
+  }
+
+  const std::vector<float> plain_ = logits_with({});
+};
+
+TEST_F(InferencePasses, FusionChangesNoByte) {
+  EXPECT_EQ(logits_with({passes::fuse_activations}), plain_);
+}
+
+// Sums as long as those of this model are made in one order, packed or not.
+TEST_F(InferencePasses, PackedWeightsChangeNoByte) {
+  EXPECT_EQ(logits_with({passes::fuse_activations, pack}), plain_);
+  EXPECT_EQ(logits_with({pack}), plain_);
+}
+
+TEST_F(InferencePasses, FreezingChangesNoByte) {
+  const std::vector<Rewrite> rewrites{passes::fuse_activations, pack};
+  engine::Session made = session_of(graph_with(rewrites));
+  made.initialize_parameters(5);
+  made.refresh();
+  engine::Session frozen = session_of(passes::frozen(graph_with(rewrites)));
+  for (const graph::Value value : frozen.graph().variables(graph::VariableRole::kParameter)) {
+    const std::string& name = frozen.graph().info(value).name;
+    frozen.write<float>(name, made.read<float>(name));
+  }
+  EXPECT_EQ(logits_of(frozen), plain_);
+}
+
+}  // namespace
+}  // namespace cloze::tests
