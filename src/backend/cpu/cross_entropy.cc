@@ -129,12 +129,14 @@ void Gradient(const KernelRequest& request, const KernelArguments& arguments) {
   }
 }
 
-void CrossEntropyLoss(const KernelRequest& request, const KernelArguments& arguments) {
+void CrossEntropyLoss(const KernelRequest& request, const KernelArguments& arguments, const Part&,
+                      void*) {
   with_storage(request.inputs[ops::CrossEntropy::kLogits].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { Loss<T>(request, arguments); });
 }
 
-void CrossEntropyGradient(const KernelRequest& request, const KernelArguments& arguments) {
+void CrossEntropyGradient(const KernelRequest& request, const KernelArguments& arguments,
+                          const Part&, void*) {
   with_storage(request.inputs[ops::CrossEntropyGradient::kLogits].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { Gradient<T>(request, arguments); });
 }
@@ -152,31 +154,20 @@ HWY_EXPORT(CrossEntropyLoss);
 HWY_EXPORT(CrossEntropyGradient);
 
 // All rows are one part.
-constexpr Work kOnePart{.items = 1};
-
+template <RunPart kRunPart>
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<PartKernel>(
-      request, kOnePart,
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part&, void*) {
-        HWY_DYNAMIC_DISPATCH(CrossEntropyLoss)(request, arguments);
-      });
-}
-
-std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  return std::make_unique<PartKernel>(
-      request, kOnePart,
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part&, void*) {
-        HWY_DYNAMIC_DISPATCH(CrossEntropyGradient)(request, arguments);
-      });
+  return std::make_unique<PartKernel>(request, Work{.items = 1}, kRunPart);
 }
 
 }  // namespace
 
 constinit const KernelEntry kCrossEntropyEntry{"cpu/cross_entropy/vector",
-                                               refuse_unless_f32_or_bf16, create};
+                                               refuse_unless_f32_or_bf16,
+                                               create<CLOZE_DISPATCH_PART(CrossEntropyLoss)>};
 constinit const KernelEntry kCrossEntropyGradientEntry{
     "cpu/cross_entropy_gradient/vector",
-    refuse_unless_f32_or_bf16<ops::CrossEntropyGradient::kLogits>, create_gradient};
+    refuse_unless_f32_or_bf16<ops::CrossEntropyGradient::kLogits>,
+    create<CLOZE_DISPATCH_PART(CrossEntropyGradient)>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

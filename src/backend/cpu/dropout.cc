@@ -40,10 +40,10 @@ void DropRows(const KernelRequest& request, const KernelArguments& arguments, Pa
   }
 }
 
-void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, Part rows,
-                 float* multipliers) {
+void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, const Part& rows,
+                 void* multipliers) {
   with_storage(request.inputs[ops::Dropout::kX].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    DropRows<T>(request, arguments, rows, multipliers);
+    DropRows<T>(request, arguments, rows, static_cast<float*>(multipliers));
   });
 }
 
@@ -58,21 +58,10 @@ namespace {
 
 HWY_EXPORT(DropoutRows);
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.inputs[ops::Dropout::kX].shape;
-  return std::make_unique<PartKernel>(
-      request, row_work(request, shape[0], shape[1]),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part,
-         void* scratch) {
-        HWY_DYNAMIC_DISPATCH(DropoutRows)
-        (request, arguments, part, static_cast<float*>(scratch));
-      },
-      static_cast<size_t>(shape[1]) * sizeof(float));
-}
-
 }  // namespace
 
-constinit const KernelEntry kDropoutEntry{"cpu/dropout/vector", refuse_unless_f32_or_bf16, create};
+constinit const KernelEntry kDropoutEntry{"cpu/dropout/vector", refuse_unless_f32_or_bf16,
+                                          create_row_kernel<CLOZE_DISPATCH_PART(DropoutRows), 1>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -65,10 +65,11 @@ void AddAndNormalizeRows(const KernelRequest& request, const KernelArguments& ar
 }
 
 void DropoutAddLayerNormRows(const KernelRequest& request, const KernelArguments& arguments,
-                             Part rows, float* multipliers) {
+                             const Part& rows, void* multipliers) {
   with_storage(request.inputs[ops::DropoutAddLayerNorm::kX].dtype,
-               [&]<class T>(Storage<T>)
-                   HWY_ATTR { AddAndNormalizeRows<T>(request, arguments, rows, multipliers); });
+               [&]<class T>(Storage<T>) HWY_ATTR {
+                 AddAndNormalizeRows<T>(request, arguments, rows, static_cast<float*>(multipliers));
+               });
 }
 
 // dresidual = dz, dx = dz through the mask. multipliers [channels] is scratch.
@@ -136,18 +137,6 @@ namespace {
 HWY_EXPORT(DropoutAddLayerNormRows);
 HWY_EXPORT(DropoutAddLayerNormGradientRows);
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.inputs[ops::DropoutAddLayerNorm::kX].shape;
-  return std::make_unique<PartKernel>(
-      request, row_work(request, shape[0], shape[1]),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part,
-         void* scratch) {
-        HWY_DYNAMIC_DISPATCH(DropoutAddLayerNormRows)
-        (request, arguments, part, static_cast<float*>(scratch));
-      },
-      static_cast<size_t>(shape[1]) * sizeof(float));
-}
-
 class GradientKernel final : public Kernel, ops::DropoutAddLayerNormGradient {
  public:
   explicit GradientKernel(const KernelRequest& request)
@@ -183,8 +172,9 @@ class GradientKernel final : public Kernel, ops::DropoutAddLayerNormGradient {
 
 }  // namespace
 
-constinit const KernelEntry kDropoutAddLayerNormEntry{"cpu/dropout_add_layer_norm/vector",
-                                                      refuse_unless_f32_or_bf16, create};
+constinit const KernelEntry kDropoutAddLayerNormEntry{
+    "cpu/dropout_add_layer_norm/vector", refuse_unless_f32_or_bf16,
+    create_row_kernel<CLOZE_DISPATCH_PART(DropoutAddLayerNormRows), 1>};
 constinit const KernelEntry kDropoutAddLayerNormGradientEntry{
     "cpu/dropout_add_layer_norm_gradient/vector", refuse_unless_f32_or_bf16,
     create_kernel<GradientKernel>};

@@ -35,7 +35,8 @@ void SumRows(const KernelArguments& arguments, int64_t channels, Part rows) {
   }
 }
 
-void EmbeddingRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+void EmbeddingRows(const KernelRequest& request, const KernelArguments& arguments, const Part& rows,
+                   void*) {
   const int64_t channels = request.outputs[ops::Embedding::kY].shape[1];
   with_storage(request.outputs[ops::Embedding::kY].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { SumRows<T>(arguments, channels, rows); });
@@ -86,15 +87,6 @@ namespace {
 HWY_EXPORT(EmbeddingRows);
 HWY_EXPORT(EmbeddingGradientChannels);
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.outputs[ops::Embedding::kY].shape;
-  return std::make_unique<PartKernel>(
-      request, row_work(request, shape[0], shape[1]),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
-        HWY_DYNAMIC_DISPATCH(EmbeddingRows)(request, arguments, part);
-      });
-}
-
 // Threads share out the channels, in whole cache lines, and never meet in a row.
 class GradientKernel final : public Kernel, ops::EmbeddingGradient {
  public:
@@ -130,7 +122,7 @@ constinit const KernelEntry kEmbeddingEntry{
     [](const KernelRequest& request) {
       return refuse_unless_f32_or_bf16(request.outputs[ops::Embedding::kY].dtype);
     },
-    create};
+    create_row_kernel<CLOZE_DISPATCH_PART(EmbeddingRows)>};
 constinit const KernelEntry kEmbeddingGradientEntry{
     "cpu/embedding_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<GradientKernel>};
 

@@ -63,11 +63,6 @@ void gather_part(const KernelRequest& request, const KernelArguments& arguments,
   }
 }
 
-std::unique_ptr<Kernel> create_gather(const KernelRequest& request) {
-  const Shape& shape = request.outputs[ops::GatherRows::kY].shape;
-  return std::make_unique<PartKernel>(request, row_work(request, shape[0], shape[1]), gather_part);
-}
-
 // Each row of dx is written once, from the list of the entries that name it: a row named once is
 // copied, and the sum of several is rounded once.
 class ScatterKernel final : public Kernel, ops::ScatterRows {
@@ -145,7 +140,8 @@ class ScatterKernel final : public Kernel, ops::ScatterRows {
 
 }  // namespace
 
-constinit const KernelEntry kGatherRowsEntry{"cpu/gather_rows/copy", serve_all, create_gather};
+constinit const KernelEntry kGatherRowsEntry{"cpu/gather_rows/copy", serve_all,
+                                             create_row_kernel<gather_part>};
 constinit const KernelEntry kScatterRowsEntry{"cpu/scatter_rows/vector", refuse_unless_f32_or_bf16,
                                               create_kernel<ScatterKernel>};
 

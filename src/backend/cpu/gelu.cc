@@ -93,16 +93,6 @@ void run_gradient(const KernelRequest& request, const KernelArguments& arguments
                          element(arguments.output<void>(Op::kDx), run.dtype, part.begin));
 }
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Work work = element_work(request, request.inputs[ops::Gelu::kX].shape.elements());
-  return std::make_unique<PartKernel>(request, work, run_forward);
-}
-
-std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  const Work work = element_work(request, request.inputs[ops::GeluGradient::kDy].shape.elements());
-  return std::make_unique<PartKernel>(request, work, run_gradient);
-}
-
 }  // namespace
 
 void gelu_elements(const GeluRun& run, const void* x, void* y) {
@@ -122,9 +112,10 @@ void gelu_gradient_elements(const GeluRun& run, const void* dy, const void* x, v
   HWY_DYNAMIC_DISPATCH(GeluBackward)(run, dy, x, dx);
 }
 
-constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_unless_f32_or_bf16, create};
-constinit const KernelEntry kGeluGradientEntry{"cpu/gelu_gradient/vector",
-                                               refuse_unless_f32_or_bf16, create_gradient};
+constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_unless_f32_or_bf16,
+                                       create_element_kernel<run_forward>};
+constinit const KernelEntry kGeluGradientEntry{
+    "cpu/gelu_gradient/vector", refuse_unless_f32_or_bf16, create_element_kernel<run_gradient>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -59,7 +59,8 @@ void GradientOfRows(const KernelRequest& request, const KernelArguments& argumen
   }
 }
 
-void LayerNormRows(const KernelRequest& request, const KernelArguments& arguments, Part rows) {
+void LayerNormRows(const KernelRequest& request, const KernelArguments& arguments, const Part& rows,
+                   void*) {
   with_storage(request.inputs[ops::LayerNorm::kX].dtype,
                [&]<class T>(Storage<T>) HWY_ATTR { NormalizeRows<T>(request, arguments, rows); });
 }
@@ -82,15 +83,6 @@ namespace {
 
 HWY_EXPORT(LayerNormRows);
 HWY_EXPORT(LayerNormGradientRows);
-
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  const Shape& shape = request.inputs[ops::LayerNorm::kX].shape;
-  return std::make_unique<PartKernel>(
-      request, row_work(request, shape[0], shape[1]),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
-        HWY_DYNAMIC_DISPATCH(LayerNormRows)(request, arguments, part);
-      });
-}
 
 class GradientKernel final : public Kernel, ops::LayerNormGradient {
  public:
@@ -120,7 +112,7 @@ class GradientKernel final : public Kernel, ops::LayerNormGradient {
 }  // namespace
 
 constinit const KernelEntry kLayerNormEntry{"cpu/layer_norm/vector", refuse_unless_f32_or_bf16,
-                                            create};
+                                            create_row_kernel<CLOZE_DISPATCH_PART(LayerNormRows)>};
 constinit const KernelEntry kLayerNormGradientEntry{
     "cpu/layer_norm_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<GradientKernel>};
 

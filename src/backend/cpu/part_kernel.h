@@ -60,6 +60,26 @@ inline Work row_work(const KernelRequest& request, int64_t rows, int64_t row_ele
           .num_threads = request.num_threads};
 }
 
+// KernelEntry::create of a kernel whose parts are elements of the first output, or rows of it, each
+// thread with kScratchRows rows of floats as scratch.
+template <RunPart kRunPart>
+std::unique_ptr<Kernel> create_element_kernel(const KernelRequest& request) {
+  const Work work = element_work(request, request.outputs.front().shape.elements());
+  return std::make_unique<PartKernel>(request, work, kRunPart);
+}
+template <RunPart kRunPart, size_t kScratchRows = 0>
+std::unique_ptr<Kernel> create_row_kernel(const KernelRequest& request) {
+  const Shape& shape = request.outputs.front().shape;
+  return std::make_unique<PartKernel>(request, row_work(request, shape[0], shape[1]), kRunPart,
+                                      kScratchRows * static_cast<size_t>(shape[1]) * sizeof(float));
+}
+
+// A RunPart by a function of the instruction set in use (Highway's HWY_EXPORT) with its parameters.
+#define CLOZE_DISPATCH_PART(Function)                                                  \
+  [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, \
+     void* scratch) { HWY_DYNAMIC_DISPATCH(Function)                                   \
+                      (request, arguments, part, scratch); }
+
 // KernelEntry::create of a kernel that needs nothing but the request.
 template <class K>
 std::unique_ptr<Kernel> create_kernel(const KernelRequest& request) {

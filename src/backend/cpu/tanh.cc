@@ -17,33 +17,26 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <class T>
-void TanhPart(const KernelArguments& arguments, Part part) {
+void TanhElements(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+                  void*) {
   const FloatTag d;
-  MapFloats(d, part.size(), arguments.input<T>(ops::Tanh::kX) + part.begin,
-            arguments.output<T>(ops::Tanh::kY) + part.begin,
-            [&](FloatVector x) HWY_ATTR { return Tanh(d, x); });
-}
-
-template <class T>
-void TanhGradientPart(const KernelArguments& arguments, Part part) {
-  using Op = ops::TanhGradient;
-  const FloatTag d;
-  MapFloats(d, part.size(), arguments.input<T>(Op::kDy) + part.begin,
-            arguments.input<T>(Op::kY) + part.begin, arguments.output<T>(Op::kDx) + part.begin,
-            [&](FloatVector dy, FloatVector y)
-                HWY_ATTR { return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1.0f))); });
-}
-
-void TanhElements(const KernelRequest& request, const KernelArguments& arguments, Part part) {
-  with_storage(request.inputs[ops::Tanh::kX].dtype,
-               [&]<class T>(Storage<T>) HWY_ATTR { TanhPart<T>(arguments, part); });
+  with_storage(request.outputs[ops::Tanh::kY].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    MapFloats(d, part.size(), arguments.input<T>(ops::Tanh::kX) + part.begin,
+              arguments.output<T>(ops::Tanh::kY) + part.begin,
+              [&](FloatVector x) HWY_ATTR { return Tanh(d, x); });
+  });
 }
 
 void TanhGradientElements(const KernelRequest& request, const KernelArguments& arguments,
-                          Part part) {
-  with_storage(request.inputs[ops::TanhGradient::kDy].dtype,
-               [&]<class T>(Storage<T>) HWY_ATTR { TanhGradientPart<T>(arguments, part); });
+                          const Part& part, void*) {
+  using Op = ops::TanhGradient;
+  const FloatTag d;
+  with_storage(request.outputs[Op::kDx].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    MapFloats(d, part.size(), arguments.input<T>(Op::kDy) + part.begin,
+              arguments.input<T>(Op::kY) + part.begin, arguments.output<T>(Op::kDx) + part.begin,
+              [&](FloatVector dy, FloatVector y)
+                  HWY_ATTR { return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1.0f))); });
+  });
 }
 
 }  // namespace
@@ -58,27 +51,13 @@ namespace {
 HWY_EXPORT(TanhElements);
 HWY_EXPORT(TanhGradientElements);
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<PartKernel>(
-      request, element_work(request, request.inputs[ops::Tanh::kX].shape.elements()),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
-        HWY_DYNAMIC_DISPATCH(TanhElements)(request, arguments, part);
-      });
-}
-
-std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  return std::make_unique<PartKernel>(
-      request, element_work(request, request.inputs[ops::TanhGradient::kDy].shape.elements()),
-      [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, void*) {
-        HWY_DYNAMIC_DISPATCH(TanhGradientElements)(request, arguments, part);
-      });
-}
-
 }  // namespace
 
-constinit const KernelEntry kTanhEntry{"cpu/tanh/vector", refuse_unless_f32_or_bf16, create};
-constinit const KernelEntry kTanhGradientEntry{"cpu/tanh_gradient/vector",
-                                               refuse_unless_f32_or_bf16, create_gradient};
+constinit const KernelEntry kTanhEntry{"cpu/tanh/vector", refuse_unless_f32_or_bf16,
+                                       create_element_kernel<CLOZE_DISPATCH_PART(TanhElements)>};
+constinit const KernelEntry kTanhGradientEntry{
+    "cpu/tanh_gradient/vector", refuse_unless_f32_or_bf16,
+    create_element_kernel<CLOZE_DISPATCH_PART(TanhGradientElements)>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE
