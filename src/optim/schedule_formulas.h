@@ -11,6 +11,9 @@ namespace cloze::optim {
 double polynomial_decay(const Schedule& schedule, int64_t step);
 double poly_warmup(const Schedule& schedule, int64_t step);
 double cosine_decay(const Schedule& schedule, int64_t step);
+double natural_exponential(const Schedule& schedule, int64_t step);
+double linear_decay(const Schedule& schedule, int64_t step);
+double custom_by_step(const Schedule& schedule, int64_t step);
 double constant_after_warmup(const Schedule& schedule, int64_t step);
 
 inline bool is_warming_up(const Schedule& schedule, int64_t step) {

@@ -49,20 +49,16 @@ TEST(Schedule, StaysAtTheMinimumAfterTheEnd) {
 }
 
 TEST(Schedule, ConstantAfterItsWarmup) {
-  const Schedule schedule{.name = "constant",
-                          .base_learning_rate = 1e-3,
-                          .warmup_steps = 4,
-                          .total_steps = 10};
+  const Schedule schedule{
+      .name = "constant", .base_learning_rate = 1e-3, .warmup_steps = 4, .total_steps = 10};
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 2), 5e-4);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 9), 1e-3);
 }
 
 // The figures were computed with mpmath, 30 digits.
 TEST(Schedule, CosineFromThePeakToTheMinimum) {
-  const Schedule schedule{.name = "cosine_decay",
-                          .base_learning_rate = 6e-3,
-                          .warmup_steps = 100,
-                          .total_steps = 1000};
+  const Schedule schedule{
+      .name = "cosine_decay", .base_learning_rate = 6e-3, .warmup_steps = 100, .total_steps = 1000};
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 50), 3e-3);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 100), 6e-3);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 101), 0.0059999817229733711444);
@@ -70,6 +66,44 @@ TEST(Schedule, CosineFromThePeakToTheMinimum) {
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 550), 3e-3);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 999), 1e-7) << "1.8e-8 by the formula";
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 2000), 1e-7);
+}
+
+// The figures were computed with mpmath, 30 digits.
+TEST(Schedule, NaturalExponentialFallsInStairs) {
+  const Schedule schedule{.name = "natural_exponential",
+                          .base_learning_rate = 6e-3,
+                          .warmup_steps = 100,
+                          .total_steps = 1000,
+                          .decay_rate = 0.1,
+                          .decay_steps = 50};
+  schedule.validate();
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 50), 3e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 149), 6e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 150), 0.00542902450821575743898549435668);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 1000), 0.000991793329329519229780828322593);
+}
+
+// The figures are those of get_linear_schedule_with_warmup of transformers 4.57.6.
+TEST(Schedule, LinearIsThatOfTransformers) {
+  const Schedule schedule{
+      .name = "linear", .base_learning_rate = 5e-5, .warmup_steps = 10, .total_steps = 100};
+  EXPECT_EQ(learning_rate(schedule, 0), 0.0);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 9), 4.5e-05);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 10), 5e-05);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 11), 4.9444444444444446e-05);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 99), 5.555555555555556e-07);
+  EXPECT_EQ(learning_rate(schedule, 100), 0.0);
+  EXPECT_EQ(learning_rate(schedule, 101), 0.0);
+}
+
+TEST(Schedule, CustomHoldsARateUntilTheNext) {
+  const Schedule schedule{
+      .name = "custom", .total_steps = 10, .rates_by_step = {{0, 1e-4}, {3, 5e-5}, {7, 0.0}}};
+  schedule.validate();
+  EXPECT_EQ(learning_rate(schedule, 0), 1e-4);
+  EXPECT_EQ(learning_rate(schedule, 2), 1e-4);
+  EXPECT_EQ(learning_rate(schedule, 3), 5e-5);
+  EXPECT_EQ(learning_rate(schedule, 9), 0.0);
 }
 
 // The figures were computed with Python's decimal module, 40 digits, from the definition: with
@@ -94,10 +128,8 @@ TEST(Schedule, PolyWarmupFollowsHabanasRootDecay) {
 }
 
 TEST(Schedule, PolyWarmupWithoutWarmup) {
-  const Schedule schedule{.name = "poly_warmup",
-                          .base_learning_rate = 1.0,
-                          .total_steps = 4,
-                          .powers = {1.0, 0.5}};
+  const Schedule schedule{
+      .name = "poly_warmup", .base_learning_rate = 1.0, .total_steps = 4, .powers = {1.0, 0.5}};
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 0), std::sqrt(0.75));
 }
 
@@ -112,6 +144,13 @@ TEST(Schedule, WarmupIsStepsOrAShare) {
   }
 }
 
+TEST(Schedule, SaysWhichOptionsItReads) {
+  EXPECT_EQ(schedule_options("custom"), std::vector<std::string_view>{"lr_schedule_by_step"});
+  EXPECT_EQ(schedule_options("linear"),
+            (std::vector<std::string_view>{"base_learning_rate", "warmup"}));
+  EXPECT_THROW(schedule_options("cosinus"), UserError);
+}
+
 TEST(Schedule, RefusesNonsense) {
   const auto refused = [](const Schedule& schedule) {
     EXPECT_THROW(schedule.validate(), UserError);
@@ -123,7 +162,16 @@ TEST(Schedule, RefusesNonsense) {
   refused({.powers = {}});
   refused({.powers = {1, 2, 3}});
   refused({.powers = {-1}});
-  for (const std::string& name : schedule_names()) EXPECT_NO_THROW(Schedule{name}.validate());
+  for (const std::string& name : schedule_names()) {
+    Schedule schedule{.name = name, .decay_rate = 0.1, .rates_by_step = {{0, 1e-4}}};
+    EXPECT_NO_THROW(schedule.validate()) << name;
+  }
+  refused({.name = "natural_exponential"});
+  refused({.name = "natural_exponential", .decay_rate = 0.1, .decay_steps = 0});
+  refused({.name = "custom"});
+  refused({.name = "custom", .rates_by_step = {{1, 1e-4}}});
+  refused({.name = "custom", .rates_by_step = {{0, -1e-4}}});
+  refused({.name = "custom", .rates_by_step = {{-1, 1e-4}, {0, 1e-4}}});
   refused({.name = "cosinus"});
   EXPECT_THROW(learning_rate({.name = "cosinus"}, 0), UserError);
 }

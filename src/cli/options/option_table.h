@@ -51,12 +51,14 @@ NamedValue enumerated(Enumeration& value, const std::vector<std::string>& names)
 }
 
 // Where an option's value goes: a member of the struct that uses it, which holds the default.
-// Paths and texts in a vector are a comma list, unless the option is repeatable.
+// Paths and texts in a vector are a comma list, unless the option is repeatable. A map from steps
+// to numbers is {"0": 1e-4, "1000": 5e-5} in a file, 0:1e-4,1000:5e-5 in a flag.
 using OptionTarget =
     std::variant<bool*, int32_t*, uint32_t*, int64_t*, uint64_t*, double*, std::string*,
                  std::filesystem::path*, std::chrono::milliseconds*, std::optional<bool>*,
                  std::optional<int64_t>*, std::optional<double>*, std::vector<double>*,
-                 std::vector<std::string>*, std::vector<std::filesystem::path>*, NamedValue>;
+                 std::vector<std::string>*, std::vector<std::filesystem::path>*,
+                 std::map<int64_t, double>*, NamedValue>;
 
 struct OptionRules {
   std::vector<std::string> choices = {};  // of a text; empty: any

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -137,6 +138,26 @@ void store(const Context& context, std::vector<double>& target) {
   }
 }
 
+// "250" → 250; nothing for other texts.
+std::optional<int64_t> step_of(const std::string& text) {
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc() || end != text.data() + text.size() || step < 0) return std::nullopt;
+  return step;
+}
+
+void store(const Context& context, std::map<int64_t, double>& target) {
+  constexpr const char* kWanted = "give numbers by step, as 0:1e-4,1000:5e-5";
+  if (!context.value.is_object()) context.refuse(kWanted);
+  target.clear();
+  for (const auto& [key, value] : context.value.items()) {
+    const std::optional<int64_t> step = step_of(key);
+    if (!step || !value.is_number()) context.refuse(kWanted);
+    target[*step] = value.get<double>();
+    check_range(context, target[*step]);
+  }
+}
+
 template <typename T>
 void store(const Context& context, std::optional<T>& target) {
   store(context, target.emplace());
@@ -173,10 +194,24 @@ json list_of(std::string_view text) {
   }
 }
 
+// Of "0:1e-4,1000:5e-5".
+json map_of(std::string_view text) {
+  json map = json::object();
+  for (std::string_view rest = text;;) {
+    const std::string_view pair = rest.substr(0, rest.find(','));
+    const size_t colon = pair.find(':');
+    if (colon == std::string_view::npos || map.contains(pair.substr(0, colon))) return text;
+    map[std::string(pair.substr(0, colon))] = number_of(pair.substr(colon + 1));
+    if (pair.size() == rest.size()) return map;
+    rest.remove_prefix(pair.size() + 1);
+  }
+}
+
 // What the text of a flag means, by the kind of its target.
 json meant(std::string_view text, const bool*) { return boolean_of(text); }
 json meant(std::string_view text, const std::optional<bool>*) { return boolean_of(text); }
 json meant(std::string_view text, const std::vector<double>*) { return list_of(text); }
+json meant(std::string_view text, const std::map<int64_t, double>*) { return map_of(text); }
 json meant(std::string_view text, const std::string*) { return text; }
 json meant(std::string_view text, const std::filesystem::path*) { return text; }
 json meant(std::string_view text, const std::vector<std::string>*) { return text; }
@@ -187,6 +222,11 @@ json meant(std::string_view text, const void*) { return number_of(text); }
 nlohmann::ordered_json value_of(const NamedValue& target) { return target.name(); }
 nlohmann::ordered_json value_of(const std::filesystem::path* target) { return target->string(); }
 nlohmann::ordered_json value_of(const std::chrono::milliseconds* target) { return target->count(); }
+nlohmann::ordered_json value_of(const std::map<int64_t, double>* target) {
+  nlohmann::ordered_json map = nlohmann::ordered_json::object();
+  for (const auto& [step, number] : *target) map[std::to_string(step)] = number;
+  return map;
+}
 nlohmann::ordered_json value_of(const std::vector<std::filesystem::path>* target) {
   return std::vector<std::string>(target->begin(), target->end());
 }

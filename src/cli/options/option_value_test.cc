@@ -52,6 +52,21 @@ TEST(OptionValue, MillisecondsAreANumber) {
   EXPECT_EQ(refusal(option, "0"), "f: wait is 0; it must be at least 1");
 }
 
+TEST(OptionValue, NumbersByStep) {
+  std::map<int64_t, double> target;
+  const Option option{"rates", &target, "", {.minimum = 0}};
+  EXPECT_EQ(refusal(option, R"({"0": 1e-4, "1000": 5e-5})"), "accepted");
+  EXPECT_EQ(target, (std::map<int64_t, double>{{0, 1e-4}, {1000, 5e-5}}));
+  EXPECT_EQ(value_of_text(option.target, "0:1e-4,1000:5e-5"), option_value(option));
+  for (const char* bad : {"[1]", "\"0:x\"", "{\"a\": 1}", "{\"-1\": 1}", "{\"0\": \"x\"}"}) {
+    EXPECT_NE(refusal(option, bad).find("give numbers by step"), std::string::npos) << bad;
+  }
+  EXPECT_NE(refusal(option, "{\"0\": -1}").find("at least 0"), std::string::npos);
+  for (const char* text : {"1e-4", "0:1,", "0:1,0:2"}) {
+    EXPECT_EQ(value_of_text(option.target, text), text) << "which set_option refuses";
+  }
+}
+
 TEST(OptionValue, NumbersStandForText) {
   std::string target;
   const Option option{"precision", &target, "", {.choices = {"16", "f32"}}};
