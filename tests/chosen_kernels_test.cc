@@ -60,10 +60,12 @@ const std::map<std::string_view, Kernels> kExpected = {
     {"linear_weight_gradient",
      {"cpu/linear_weight_gradient/blocked", "cpu/linear_weight_gradient/blocked",
       "cpu/linear_weight_gradient/native_bf16"}},
+    {"momentum", {"cpu/momentum/vector", ""}},
     {"pack_weight", {"cpu/pack_weight/panels", "cpu/pack_weight/panels", "cpu/pack_weight/pairs"}},
     {"packed_linear",
      {"cpu/packed_linear/panels", "cpu/packed_linear/panels", "cpu/packed_linear/native_bf16"}},
     {"scatter_rows", both("cpu/scatter_rows/vector")},
+    {"sgd", {"cpu/sgd/vector", ""}},
     // Of fine-tuning's heads, once a step on a few numbers.
     {"span_loss", both("reference/span_loss")},
     {"span_loss_gradient", both("reference/span_loss_gradient")},

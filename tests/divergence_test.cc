@@ -333,7 +333,7 @@ TEST_P(Divergence, WeightsThatNoLongerComputeAreNeitherScoredNorSaved) {
 
 TEST_P(Divergence, ALearningRateThatOverflowsIsNotSaved) {
   const auto nothing = [](engine::Session&) {};
-  for (const char* const name : {"adamw", "lamb"}) {
+  for (const std::string& name : optim::optimizer_names()) {
     fs::remove_all(folder_);
     train::TrainingOptions first = options(2);
     first.step.optimizer.name = name;

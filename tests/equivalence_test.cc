@@ -21,10 +21,7 @@ struct RunOptions {
 train::TrainingStepOptions step_options(const RunOptions& options) {
   return {.model = small_model(),
           .capacity = options.capacity,
-          .optimizer = {.name = options.optimizer,
-                        .epsilon = 1e-3,
-                        .weight_decay_rate = 0.01,
-                        .max_gradient_norm = 0},
+          .optimizer = optimizer_options(options.optimizer),
           .compute_dtype = options.dtype,
           .recompute = options.recompute,
           .seed = 11,
@@ -33,7 +30,7 @@ train::TrainingStepOptions step_options(const RunOptions& options) {
 
 Trained train(const RunOptions& options) {
   train::TrainingStep step(step_options(options));
-  return train_steps(step, options.capacity, kSteps);
+  return train_steps(step, options.capacity, kSteps, learning_rate(options.optimizer));
 }
 
 const data::MicroBatchCapacity kOneMicroBatch{.tokens = 256, .sequences = 8, .predictions = 64};

@@ -26,10 +26,7 @@ const std::set<std::string_view> kReorders = {"accumulate_in_place"};
 train::TrainingStepOptions options_of(DType dtype, const std::string& optimizer) {
   return {.model = small_model(),
           .capacity = kCapacity,
-          .optimizer = {.name = optimizer,
-                        .epsilon = 1e-3,
-                        .weight_decay_rate = 0.01,
-                        .max_gradient_norm = 0},
+          .optimizer = optimizer_options(optimizer),
           .compute_dtype = dtype,
           .seed = 11,
           .compile = {.num_threads = 2}};
@@ -38,7 +35,7 @@ train::TrainingStepOptions options_of(DType dtype, const std::string& optimizer)
 Trained train_with(const train::TrainingStepOptions& options,
                    const std::vector<train::TrainingPass>& passes) {
   train::TrainingStep step(train::training_graph(options, passes), options);
-  return train_steps(step, kCapacity, kSteps);
+  return train_steps(step, kCapacity, kSteps, learning_rate(options.optimizer.name));
 }
 
 class TrainingPasses : public testing::TestWithParam<std::string> {};

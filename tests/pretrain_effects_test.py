@@ -4,6 +4,7 @@ Usage: pretrain_effects_test.py PROGRAM
 A small model is trained for a few steps without the option and with it; each entry of EFFECTS says
 what must differ then. An option of the program without an entry is a failure.
 """
+import math
 import re
 import unittest
 
@@ -95,8 +96,16 @@ EFFECTS = {
     "warmup": Effect(2, rates(1e-7, 0.005, 0.01)),
     "lr_schedule": Effect("constant", rates(0.01, 0.01, 0.01)),
     "lr_power": Effect(2, rates(0.01, (0.01 - 1e-7) * 4 / 9 + 1e-7, (0.01 - 1e-7) / 9 + 1e-7)),
+    "lr_schedule_by_step": Effect("0:0.01,1:0.002,2:5e-4", rates(0.01, 0.002, 5e-4),
+                                  lr_schedule="custom", base={}),
+    "decay_rate": Effect(0.5, rates(0.01, 0.01 * math.exp(-0.5), 0.01 * math.exp(-1)),
+                         lr_schedule="natural_exponential", base={}),
+    "decay_steps": Effect(2, rates(0.01, 0.01, 0.01 * math.exp(-0.5)),
+                          lr_schedule="natural_exponential", decay_rate=0.5),
     # Optimiser
     "optimizer": Effect("adamw", other_weights),
+    "momentum": Effect(0.5, other_weights, optimizer="momentum"),
+    "weight_norm_clip": Effect(0.1, other_weights),
     "beta1": Effect(0.5, other_weights),
     "beta2": Effect(0.9, other_weights),
     "epsilon": Effect(0.1, other_weights),

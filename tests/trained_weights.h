@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "base/philox.h"
@@ -64,14 +65,27 @@ inline double relative_gap(const Trained& a, const Trained& b) {
 
 inline constexpr int kSamplesOfStep = 8;
 
+inline optim::OptimizerOptions optimizer_options(const std::string& name) {
+  return {.name = name,
+          .epsilon = 1e-3,
+          .weight_decay_rate = name == "adam" ? 0.0 : 0.01,
+          .momentum = 0.9,
+          .max_gradient_norm = 0};
+}
+
+// Without second moments a step is as small as the gradients.
+inline double learning_rate(const std::string& optimizer) {
+  return optimizer == "sgd" || optimizer == "momentum" ? 0.1 : 0.01;
+}
+
 // Trains for some steps, from weights and samples that are always the same.
 inline Trained train_steps(train::TrainingStep& step, const data::MicroBatchCapacity& capacity,
-                           int64_t num_steps) {
+                           int64_t num_steps, double learning_rate) {
   step.session().initialize_parameters(5);
   Trained result{.start = all_parameters(step.session())};
   for (int64_t i = 0; i < num_steps; ++i) {
     const auto batch = data::pack(random_samples(100 + i, kSamplesOfStep), capacity);
-    result.losses.push_back(step.run(batch, i, 0.01).loss());
+    result.losses.push_back(step.run(batch, i, learning_rate).loss());
   }
   result.parameters = all_parameters(step.session());
   return result;

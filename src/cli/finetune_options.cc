@@ -200,7 +200,7 @@ void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {
   } else {
     options.training.init_checkpoint = start;  // when resuming, for the seeds that have not begun
   }
-  for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
+  print_notes(options, table);
 }
 
 StartModel start_model(FinetuneOptions& options, const OptionTable& table) {

@@ -24,7 +24,7 @@ void settle(PretrainOptions& options, OptionTable& table) {
   limit_instruction_set(options.instruction_set);
   const std::vector<std::string> data_notes = check_data_options(options, table);
   for (const std::string& note : data_notes) fmt::print(stderr, "note: {}\n", note);
-  for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
+  print_notes(options, table);
 }
 
 void print_plan(const PretrainOptions& options, bool with_kernels) {

@@ -76,11 +76,12 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
 TEST(PretrainOptions, RefusalsOfSingleValues) {
   EXPECT_EQ(refusal({"--task", "squad"}),
             "command line: task is \"squad\"; choose one of pretraining");
-  EXPECT_EQ(refusal({"--optimizer", "momentum"}),
-            "command line: optimizer is \"momentum\"; choose one of lamb, adamw, mpadamw");
-  EXPECT_EQ(refusal({"--lr-schedule", "natural_exponential"}),
-            "command line: lr_schedule is \"natural_exponential\"; choose one of polynomial_decay, "
-            "polynomial, poly_warmup, cosine_decay, constant");
+  EXPECT_EQ(refusal({"--optimizer", "custom"}),
+            "command line: optimizer is \"custom\"; choose one of lamb, adamw, mpadamw, adam, "
+            "momentum, sgd");
+  EXPECT_EQ(refusal({"--lr-schedule", "exponential"}),
+            "command line: lr_schedule is \"exponential\"; choose one of polynomial_decay, "
+            "polynomial, poly_warmup, cosine_decay, natural_exponential, linear, custom, constant");
   EXPECT_EQ(refusal({"--precision", "8"}),
             "command line: precision is \"8\"; choose one of f32, bf16, 32, 16");
   EXPECT_EQ(

@@ -47,6 +47,13 @@ void add_schedule_options(OptionTable& table, RunOptions& o) {
             {.choices = optim::schedule_names()});
   table.add("lr_power", &schedule.powers, "One power, or that of the warm-up and that of the decay",
             {.minimum = 0});
+  table.add("lr_schedule_by_step", &schedule.rates_by_step,
+            "The rates of the schedule custom, from which step on: 0:1e-4,1000:5e-5",
+            {.minimum = 0});
+  table.add("decay_rate", &schedule.decay_rate, "Of natural_exponential: of each stair",
+            {.minimum = 0});
+  table.add("decay_steps", &schedule.decay_steps, "Of natural_exponential: steps of a stair",
+            {.minimum = 1});
 }
 
 void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
@@ -54,6 +61,7 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
   table.begin_group("Optimiser");
   table.add("optimizer", &o.name, "Update rule; mpadamw is adamw: weights are f32 always",
             {.choices = optim::optimizer_names()});
+  table.add("momentum", &o.momentum, "Decay of the velocity of momentum", share);
   table.add("beta1", &o.beta1, "Decay of the first moment", share);
   table.add("beta2", &o.beta2, "Decay of the second moment", share);
   table.add("epsilon", &o.epsilon, "Added to the root of the second moment", {.minimum = 0});
@@ -61,6 +69,8 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             "Decoupled decay; not of biases and LayerNorm", {.minimum = 0});
   table.add("use_debiasing", &o.use_debiasing, "Correct the moments for their start at 0");
   table.add("use_nvlamb", &o.use_nvlamb, "Divide gradients by max(their global norm, 1)");
+  table.add("weight_norm_clip", &o.weight_norm_clip,
+            "Of lamb: a weight's norm counts as no more; 0: no limit", {.minimum = 0});
   table.add("use_mpclip", &o.use_mpclip, "Clip the global gradient norm at 1");
   table.add("max_grad_norm", &o.max_gradient_norm,
             "Clip it here; 0: never (1 with adamw, use_mpclip, use_nvlamb; else 0)",

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -143,6 +146,36 @@ std::string warmup_note(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0 || options.warmup <= static_cast<double>(num_steps)) return "";
   return fmt::format("warmup is {} steps, the run has {}: it is shortened to those", options.warmup,
                      num_steps);
+}
+
+std::vector<std::string> options_without_effect(const RunOptions& options,
+                                                const OptionTable& table) {
+  const std::string& optimizer = options.training.step.optimizer.name;
+  const std::string& schedule = options.training.schedule.name;
+  std::vector<std::string> notes;
+  const auto look = [&](const char* kind, const std::string& chosen, const auto& names,
+                        const auto& options_of) {
+    const auto read = options_of(chosen);
+    std::set<std::string> seen;
+    for (const std::string& name : names) {
+      for (const std::string_view option : options_of(name)) {
+        const bool is_read = std::ranges::find(read, option) != read.end();
+        if (is_read || !table.is_asked_for(std::string(option))) continue;
+        if (!seen.insert(std::string(option)).second) continue;
+        notes.push_back(fmt::format("{} has no effect with {} {}", option, kind, chosen));
+      }
+    }
+  };
+  look("optimizer", optimizer, optim::optimizer_names(),
+       [](const std::string& name) { return optim::optimizer_named(name).options; });
+  look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
+  return notes;
+}
+
+void print_notes(const RunOptions& options, const OptionTable& table) {
+  std::vector<std::string> notes = table.notes();
+  for (std::string& note : options_without_effect(options, table)) notes.push_back(std::move(note));
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 
 }  // namespace cloze::cli

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options/machine_options.h"
 #include "cli/options/option_table.h"
@@ -88,5 +89,12 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
 // for a few steps; warmup_note() says so, and is empty otherwise.
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps);
 std::string warmup_note(const RunOptions& options, int64_t num_steps);
+
+// A sentence for each option that someone asked for and that the run's optimiser or schedule does
+// not read: "momentum has no effect with optimizer lamb".
+std::vector<std::string> options_without_effect(const RunOptions& options,
+                                                const OptionTable& table);
+// These and the table's, on standard error.
+void print_notes(const RunOptions& options, const OptionTable& table);
 
 }  // namespace cloze::cli

@@ -11,7 +11,8 @@
 //   g = gradient_scale * gradient;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //   mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) with use_debiasing, else m, v
 //   lamb:   u = mhat / (sqrt(vhat) + epsilon) + weight_decay * w
-//           ratio = |w| / |u|, or 1 when either norm is 0 or adapts is false;  w -= lr * ratio * u
+//           ratio = min(|w|, max_weight_norm) / |u|, or 1 when either norm is 0 or adapts is false;
+//           w -= lr * ratio * u
 //   adamw:  w -= lr * (mhat / (sqrt(vhat) + epsilon) + weight_decay * w)
 //   check becomes NaN when a new w, m or v is not finite; otherwise it keeps its value.
 // Gradients are cleared by the session after the update, not here.
@@ -34,7 +35,8 @@ struct MomentAttributes {
   double epsilon = 1e-6;
   double weight_decay = 0.0;
   bool use_debiasing = true;
-  bool adapts = true;  // lamb only: scale the update by the trust ratio
+  bool adapts = true;            // lamb only: scale the update by the trust ratio
+  double max_weight_norm = 0.0;  // lamb only: in the ratio; 0: no limit
 };
 
 struct GlobalNorm {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/elementwise.h"
+#include "ops/gradient_descent.h"
 #include "ops/optimizer_update.h"
 
 namespace cloze::optim {
@@ -21,7 +22,26 @@ std::any moment_attributes(const OptimizerOptions& options, const graph::Paramet
                                .epsilon = options.epsilon,
                                .weight_decay = traits.decays ? options.weight_decay_rate : 0.0,
                                .use_debiasing = options.use_debiasing,
-                               .adapts = traits.adapts};
+                               .adapts = traits.adapts,
+                               .max_weight_norm = options.weight_norm_clip};
+}
+
+// Kingma and Ba's: it corrects the moments and knows no decay.
+std::any adam_attributes(const OptimizerOptions& options, const graph::ParameterTraits&) {
+  if (options.weight_decay_rate != 0.0) {
+    throw_user_error("weight_decay_rate is {}, but adam has no decay; choose adamw",
+                     options.weight_decay_rate);
+  }
+  return ops::MomentAttributes{.beta1 = options.beta1,
+                               .beta2 = options.beta2,
+                               .epsilon = options.epsilon,
+                               .use_debiasing = true};
+}
+
+std::any descent_attributes(const OptimizerOptions& options, const graph::ParameterTraits& traits) {
+  return ops::GradientDescentAttributes{
+      .momentum = options.momentum,
+      .weight_decay = traits.decays ? options.weight_decay_rate : 0.0};
 }
 
 // The seeds' mpadamw keeps f32 masters of half-precision weights, as every optimiser here does.
@@ -30,13 +50,30 @@ const std::vector<Optimizer>& table() {
       {.name = "lamb",
        .update = &ops::kLamb,
        .states = {"m", "v"},
-       .attributes = moment_attributes},
+       .attributes = moment_attributes,
+       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "use_debiasing", "use_nvlamb",
+                   "weight_norm_clip"}},
       {.name = "adamw",
        .alias = "mpadamw",
        .update = &ops::kAdamW,
        .states = {"m", "v"},
        .attributes = moment_attributes,
+       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "use_debiasing"},
        .default_max_gradient_norm = 1.0},
+      {.name = "adam",
+       .update = &ops::kAdamW,
+       .states = {"m", "v"},
+       .attributes = adam_attributes,
+       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate"}},
+      {.name = "momentum",
+       .update = &ops::kMomentum,
+       .states = {"velocity"},
+       .attributes = descent_attributes,
+       .options = {"momentum", "weight_decay_rate"}},
+      {.name = "sgd",
+       .update = &ops::kSgd,
+       .attributes = descent_attributes,
+       .options = {"weight_decay_rate"}},
   };
   return rows;
 }

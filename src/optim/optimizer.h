@@ -29,9 +29,11 @@ struct OptimizerOptions {
   double beta2 = 0.999;
   double epsilon = 1e-6;
   double weight_decay_rate = 0.0;
-  bool use_debiasing = false;               // bias correction of the moments
+  double momentum = 0.984375;               // of the optimiser momentum
+  bool use_debiasing = false;               // bias correction of the moments; adam always has it
   bool use_nvlamb = false;                  // divide gradients by max(their global norm, 1)
   bool use_mpclip = false;                  // clip the global norm at 1
+  double weight_norm_clip = 0.0;            // lamb: a weight's norm counts as no more; 0: no limit
   std::optional<double> max_gradient_norm;  // clip it here; 0: never
 
   // What the global norm is clipped at; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb
@@ -48,6 +50,8 @@ struct Optimizer {
   const graph::OpDefinition* update = nullptr;
   std::vector<std::string_view> states;  // f32, of the parameter's shape, zeros at the start
   std::any (*attributes)(const OptimizerOptions&, const graph::ParameterTraits&) = nullptr;
+  // Which members of OptimizerOptions it reads, beside the clipping, by the names of the options.
+  std::vector<std::string_view> options;
   double default_max_gradient_norm = 0.0;
 };
 

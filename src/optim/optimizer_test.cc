@@ -16,7 +16,7 @@ TEST(Optimizer, IsKnownByItsNames) {
     EXPECT_NE(optimizer_named(name).update, nullptr) << name;
   }
   EXPECT_EQ(&optimizer_named("mpadamw"), &optimizer_named("adamw"));
-  for (const char* const name : {"", "adam", "LAMB"}) {
+  for (const char* const name : {"", "rmsprop", "LAMB"}) {
     EXPECT_THROW(optimizer_named(name), UserError) << name;
   }
 }
@@ -52,6 +52,15 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   }
   EXPECT_EQ(updates, 2);
   EXPECT_EQ(graph.variables(VariableRole::kOptimizerState).size(), 4u);
+}
+
+TEST(Optimizer, AdamCorrectsItsMomentsAndHasNoDecay) {
+  const auto attributes = [](const OptimizerOptions& options) {
+    return std::any_cast<ops::MomentAttributes>(
+        optimizer_named("adam").attributes(options, graph::ParameterTraits{}));
+  };
+  EXPECT_TRUE(attributes({.use_debiasing = false}).use_debiasing);
+  EXPECT_THROW(attributes({.weight_decay_rate = 0.01}), UserError);
 }
 
 TEST(Optimizer, ClipsAsItsOptionsOrItsTableSay) {

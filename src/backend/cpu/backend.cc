@@ -13,6 +13,7 @@
 #include "ops/embedding.h"
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
+#include "ops/gradient_descent.h"
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
@@ -48,7 +49,9 @@ std::vector<TableRow> own_kernels() {
       {&ops::kLamb, {kLambEntry}},
       {&ops::kLayerNorm, {kLayerNormEntry}},
       {&ops::kLayerNormGradient, {kLayerNormGradientEntry}},
+      {&ops::kMomentum, {kMomentumEntry}},
       {&ops::kScatterRows, {kScatterRowsEntry}},
+      {&ops::kSgd, {kSgdEntry}},
       {&ops::kTanh, {kTanhEntry}},
       {&ops::kTanhGradient, {kTanhGradientEntry}},
       // Products.

@@ -12,7 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backend/cpu/square_sum-inl.h"
+#include "backend/cpu/vector_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {

@@ -29,6 +29,8 @@ extern const KernelEntry kGlobalNormEntry;
 extern const KernelEntry kGradientScaleEntry;
 extern const KernelEntry kLambEntry;
 extern const KernelEntry kAdamWEntry;
+extern const KernelEntry kSgdEntry;
+extern const KernelEntry kMomentumEntry;
 
 // Products: linear, attention, vocabulary_loss; f32 and bf16.
 extern const KernelEntry kLinearEntry;

@@ -4,12 +4,10 @@
 // they have it at hand: to read it again would cost as much as the update.
 #include "ops/optimizer_update.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/moment_step.h"
 #include "backend/cpu/part_kernel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -17,7 +15,52 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backend/cpu/square_sum-inl.h"
+#include "backend/cpu/vector_sums-inl.h"
+
+#ifndef CLOZE_BACKEND_CPU_OPTIMIZER_UPDATE_ONCE_
+#define CLOZE_BACKEND_CPU_OPTIMIZER_UPDATE_ONCE_
+namespace cloze::backend::cpu {
+
+// The numbers of one update by lamb or adamw, computed in double and rounded once.
+struct MomentStep {
+  float beta1 = 0.0f;
+  float gradient_share1 = 0.0f;  // (1 - beta1) gradient_scale
+  float beta2 = 0.0f;
+  float square_share2 = 0.0f;  // 1 - beta2
+  float gradient_scale = 0.0f;
+  float debias1 = 1.0f;  // 1 / (1 - beta1^t)
+  float debias2 = 1.0f;  // 1 / (1 - beta2^t)
+  float epsilon = 0.0f;
+  float weight_decay = 0.0f;
+  float learning_rate = 0.0f;
+
+  // A scale of 0 says that the step is not finite: nothing moves.
+  bool is_skipped() const { return gradient_scale == 0.0f; }
+};
+
+inline MomentStep moment_step(const KernelRequest& request, const KernelArguments& arguments) {
+  using Op = ops::OptimizerUpdate;
+  const auto& attributes = request.attributes_as<ops::MomentAttributes>();
+  const float scale = *arguments.input<float>(Op::kGradientScale);
+  const int32_t update_index = *arguments.input<int32_t>(Op::kUpdateIndex);
+  const auto debias = [&](double beta) {
+    return attributes.use_debiasing ? static_cast<float>(1.0 / (1.0 - std::pow(beta, update_index)))
+                                    : 1.0f;
+  };
+  return {.beta1 = static_cast<float>(attributes.beta1),
+          .gradient_share1 = static_cast<float>((1.0 - attributes.beta1) * scale),
+          .beta2 = static_cast<float>(attributes.beta2),
+          .square_share2 = static_cast<float>(1.0 - attributes.beta2),
+          .gradient_scale = scale,
+          .debias1 = debias(attributes.beta1),
+          .debias2 = debias(attributes.beta2),
+          .epsilon = static_cast<float>(attributes.epsilon),
+          .weight_decay = static_cast<float>(attributes.weight_decay),
+          .learning_rate = *arguments.input<float>(Op::kLearningRate)};
+}
+
+}  // namespace cloze::backend::cpu
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
@@ -58,17 +101,6 @@ struct Elements {
   float* m;
   float* v;
   const float* g;
-};
-
-// 0 for finite values, NaN once there was another.
-class ZeroSum {
- public:
-  ZeroSum() : zeros_(hn::Zero(FloatTag())) {}
-  HWY_INLINE void Add(FloatVector x) { zeros_ = hn::MulAdd(x, hn::Zero(FloatTag()), zeros_); }
-  bool IsFinite() const { return hn::GetLane(hn::SumOfLanes(FloatTag(), zeros_)) == 0.0f; }
-
- private:
-  FloatVector zeros_;
 };
 
 template <class Lanes>
@@ -154,26 +186,6 @@ HWY_EXPORT(AdamWPart);
 HWY_EXPORT(LambFirstPart);
 HWY_EXPORT(LambSecondPart);
 
-// What the parts of an update find, put into the input `check` when all are through.
-class FiniteCheck {
- public:
-  explicit FiniteCheck(const KernelArguments& arguments)
-      : check_(arguments.input<float>(ops::OptimizerUpdate::kCheck)) {}
-  ~FiniteCheck() {
-    if (!is_finite_) *check_ = std::numeric_limits<float>::quiet_NaN();
-  }
-  FiniteCheck(const FiniteCheck&) = delete;
-  FiniteCheck& operator=(const FiniteCheck&) = delete;
-
-  void add(bool part_is_finite) {
-    if (!part_is_finite) is_finite_ = false;
-  }
-
- private:
-  float* check_;
-  std::atomic<bool> is_finite_ = true;
-};
-
 class AdamWKernel final : public Kernel {
  public:
   explicit AdamWKernel(const KernelRequest& request) : request_(request) {}
@@ -182,7 +194,7 @@ class AdamWKernel final : public Kernel {
     const MomentStep step = moment_step(request_, arguments);
     if (step.is_skipped()) return;
     const int64_t elements = request_.inputs[ops::OptimizerUpdate::kParameter].shape.elements();
-    FiniteCheck check(arguments);
+    FiniteCheck check(arguments.input<float>(ops::OptimizerUpdate::kCheck));
     for_each_part(element_work(request_, elements), [&](const Part& part) {
       check.add(HWY_DYNAMIC_DISPATCH(AdamWPart)(step, arguments, part));
     });
@@ -210,7 +222,7 @@ class LambKernel final : public Kernel {
     const MomentStep step = moment_step(request_, arguments);
     if (step.is_skipped()) return;
     double* squares = arguments.workspace.as<double>();
-    FiniteCheck check(arguments);
+    FiniteCheck check(arguments.input<float>(ops::OptimizerUpdate::kCheck));
     for_each_part(work_, [&](const Part& part) {
       for (int64_t begin = part.begin; begin < part.end; begin += kBlockElements) {
         const Part block{begin, std::min(begin + kBlockElements, part.end)};
@@ -237,7 +249,9 @@ class LambKernel final : public Kernel {
       update_squares += squares[2 * block + 1];
     }
     if (parameter_squares == 0.0 || update_squares == 0.0) return 1.0;
-    return std::sqrt(parameter_squares / update_squares);
+    const double most = request_.attributes_as<ops::MomentAttributes>().max_weight_norm;
+    const double norm = std::sqrt(parameter_squares);
+    return (most > 0.0 ? std::min(norm, most) : norm) / std::sqrt(update_squares);
   }
 
   KernelRequest request_;

@@ -2,6 +2,9 @@
 // of kernels share: how one is made, and refusals.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,8 +80,10 @@ std::unique_ptr<Kernel> create_row_kernel(const KernelRequest& request) {
 // A RunPart by a function of the instruction set in use (Highway's HWY_EXPORT) with its parameters.
 #define CLOZE_DISPATCH_PART(Function)                                                  \
   [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, \
-     void* scratch) { HWY_DYNAMIC_DISPATCH(Function)                                   \
-                      (request, arguments, part, scratch); }
+     void* scratch) {                                                                  \
+    HWY_DYNAMIC_DISPATCH(Function)                                                     \
+    (request, arguments, part, scratch);                                               \
+  }
 
 // KernelEntry::create of a kernel that needs nothing but the request.
 template <class K>
@@ -97,5 +102,25 @@ std::optional<std::string> refuse_unless_f32(const KernelRequest& request);  // 
 // Input 0 is bf16, and the processor has units for it (matmul.h).
 std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request);
 std::optional<std::string> serve_all(const KernelRequest& request);
+
+// What the parts of an update find, put into its input `check` when all are through.
+class FiniteCheck {
+ public:
+  // Becomes NaN when a part wrote what is not finite.
+  explicit FiniteCheck(float* check) : check_(check) {}
+  ~FiniteCheck() {
+    if (!is_finite_) *check_ = std::numeric_limits<float>::quiet_NaN();
+  }
+  FiniteCheck(const FiniteCheck&) = delete;
+  FiniteCheck& operator=(const FiniteCheck&) = delete;
+
+  void add(bool part_is_finite) {
+    if (!part_is_finite) is_finite_ = false;
+  }
+
+ private:
+  float* check_;
+  std::atomic<bool> is_finite_ = true;
+};
 
 }  // namespace cloze::backend::cpu

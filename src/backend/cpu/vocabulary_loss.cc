@@ -177,7 +177,7 @@ class VocabularyLoss final : public Kernel {
     if (!variant_.has_gradient) return t;
     const double normalizer = *arguments.input<const float>(first + Loss::kNormalizer);
     t.scale = *arguments.input<const float>(Gradient::kDloss) * normalizer;
-    const size_t first_output = variant_.has_loss ? LossWithGradient::kDx : Gradient::kDx;
+    const size_t first_output = variant_.has_loss ? size_t{LossWithGradient::kDx} : 0;
     t.dx = arguments.output<char>(first_output + Gradient::kDx);
     t.dtable = arguments.output<float>(first_output + Gradient::kDtable);
     t.adds_dtable = request_.accumulates[first_output + Gradient::kDtable];

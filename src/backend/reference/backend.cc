@@ -122,6 +122,8 @@ const std::vector<Row>& table() {
       row<GradientScale>(ops::kGradientScale),
       row<Lamb>(ops::kLamb),
       row<AdamW>(ops::kAdamW),
+      row<Sgd>(ops::kSgd),
+      row<Momentum>(ops::kMomentum),
   };
   return rows;
 }

@@ -11,6 +11,7 @@
 #include "ops/embedding.h"
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
+#include "ops/gradient_descent.h"
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
@@ -58,9 +59,11 @@ CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(LayerNormGradient, LayerNormGradient);
 CLOZE_REFERENCE_KERNEL(Linear, Linear);
 CLOZE_REFERENCE_KERNEL(LinearInputGradient, LinearInputGradient);
 CLOZE_REFERENCE_KERNEL(LinearWeightGradient, LinearWeightGradient);
+CLOZE_REFERENCE_KERNEL(Momentum, Momentum);
 CLOZE_REFERENCE_KERNEL(PackWeight, PackWeight);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(PackedLinear, PackedLinear);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(ScatterRows, ScatterRows);
+CLOZE_REFERENCE_KERNEL(Sgd, Sgd);
 CLOZE_REFERENCE_KERNEL(SpanLoss, SpanLoss);
 CLOZE_REFERENCE_KERNEL(SpanLossGradient, SpanLossGradient);
 CLOZE_REFERENCE_KERNEL(SquaredError, SquaredError);

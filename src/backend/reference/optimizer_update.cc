@@ -78,7 +78,7 @@ class Moments : ops::OptimizerUpdate {
 };
 
 template <typename P>
-double trust_ratio(const Moments<P>& moments) {
+double trust_ratio(const Moments<P>& moments, double max_norm) {
   double parameter_squares = 0.0;
   double update_squares = 0.0;
   for (int64_t i = 0; i < moments.elements(); ++i) {
@@ -86,7 +86,8 @@ double trust_ratio(const Moments<P>& moments) {
     update_squares += moments.update(i) * moments.update(i);
   }
   if (parameter_squares == 0.0 || update_squares == 0.0) return 1.0;
-  return std::sqrt(parameter_squares / update_squares);
+  const double norm = std::sqrt(parameter_squares);
+  return (max_norm > 0.0 ? std::min(norm, max_norm) : norm) / std::sqrt(update_squares);
 }
 
 }  // namespace
@@ -119,7 +120,8 @@ void Lamb::run(const Call& call) {
   const Moments<Parameter<X>> moments(call);
   if (moments.is_skipped()) return;
   moments.update_moments();
-  moments.move(call.attributes<ops::MomentAttributes>().adapts ? trust_ratio(moments) : 1.0);
+  const auto& attributes = call.attributes<ops::MomentAttributes>();
+  moments.move(attributes.adapts ? trust_ratio(moments, attributes.max_weight_norm) : 1.0);
   moments.check();
 }
 

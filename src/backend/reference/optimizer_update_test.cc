@@ -55,7 +55,9 @@ void second_opinion(State& state, const ops::MomentAttributes& a, bool is_lamb, 
   for (int64_t i = 0; i < kElements; ++i) direction[i] += a.weight_decay * state.w[i];
   const double weight_norm = norm(state.w);
   const bool scales = is_lamb && a.adapts && weight_norm > 0.0 && norm(direction) > 0.0;
-  const double ratio = scales ? weight_norm / norm(direction) : 1.0;
+  const double limited =
+      a.max_weight_norm > 0.0 && weight_norm > a.max_weight_norm ? a.max_weight_norm : weight_norm;
+  const double ratio = scales ? limited / norm(direction) : 1.0;
   for (int64_t i = 0; i < kElements; ++i) state.w[i] -= kLearningRate * ratio * direction[i];
 }
 
@@ -105,6 +107,7 @@ TEST(OptimizerUpdate, AgreesWithASecondComputation) {
   expect_agreement({.weight_decay = 0.1, .use_debiasing = false}, 1.0);
   expect_agreement({.adapts = false}, 1.0);
   expect_agreement({.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weight_decay = 0.5}, 3.0);
+  expect_agreement({.weight_decay = 0.01, .max_weight_norm = 0.5}, 3.0);
   expect_agreement({.weight_decay = 0.01}, 0.0);  // ratio 1 while the parameter is zero
 }
 

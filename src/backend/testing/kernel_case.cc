@@ -69,6 +69,7 @@ std::vector<KernelCase> kernel_cases(DType dtype) {
   append(cases, attention_cases(dtype));
   append(cases, loss_cases(dtype));
   if (dtype == DType::kF32) append(cases, optimizer_update_cases());
+  if (dtype == DType::kF32) append(cases, gradient_descent_cases());
   return cases;
 }
 

@@ -51,5 +51,6 @@ std::vector<KernelCase> packed_linear_cases(DType dtype);  // of the packed weig
 std::vector<KernelCase> attention_cases(DType dtype);
 std::vector<KernelCase> loss_cases(DType dtype);
 std::vector<KernelCase> optimizer_update_cases();
+std::vector<KernelCase> gradient_descent_cases();
 
 }  // namespace cloze::backend::testing

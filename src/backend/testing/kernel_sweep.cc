@@ -64,6 +64,7 @@ std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density) {
   append(cases, attention_sweep(dtype, extents));
   append(cases, loss_sweep(dtype, extents));
   if (dtype == DType::kF32) append(cases, optimizer_update_sweep(extents));
+  if (dtype == DType::kF32) append(cases, gradient_descent_sweep(extents));
   return cases;
 }
 

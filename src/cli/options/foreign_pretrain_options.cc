@@ -59,14 +59,10 @@ void add_without_effect(std::vector<ForeignOption>& options) {
 }
 
 void add_planned(std::vector<ForeignOption>& options) {
-  add_planned(options, {"momentum"}, "the momentum optimiser is planned; choose lamb or adamw");
-  add_planned(options, {"lr_schedule_by_step"},
-              "the custom schedule is planned; choose polynomial_decay, poly_warmup or constant");
   add_planned(options,
               {"groupbert", "groupbert_ffn_output_groups", "groupbert_conv_kernel_size",
                "groupbert_conv_group_size"},
               "GroupBERT is planned; leave it out");
-  add_planned(options, {"weight_norm_clip"}, "capping weight norms is planned; leave it out");
   add_planned(options, {"synthetic_data"}, "there is no run without data; use generated_data");
 }
 
