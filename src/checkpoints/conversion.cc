@@ -53,7 +53,7 @@ class Conversion {
     if (config_ && !to_graphcore()) add_absent_biases();
     set_precision();
     if (!to_hugging_face()) lay_out_for_tensorflow();
-    const std::vector<NamedText> texts = texts_beside();
+    const std::vector<TextFile> texts = texts_beside();
     platform::make_writable_directory(options_.output_dir);
     to_hugging_face() ? write_hugging_face() : write_tensorflow();
     write_files(texts);
@@ -338,7 +338,7 @@ class Conversion {
   }
 
   // Made before anything is written: it may fail.
-  std::vector<NamedText> texts_beside() {
+  std::vector<TextFile> texts_beside() {
     if (!config_) return {};
     describe();
     if (to_hugging_face()) return hugging_face_files(converted_, report_.notes);
@@ -352,8 +352,8 @@ class Conversion {
     describe_tensors(tensors_, converted_);
   }
 
-  void write_files(const std::vector<NamedText>& files) {
-    for (const NamedText& file : files) {
+  void write_files(const std::vector<TextFile>& files) {
+    for (const TextFile& file : files) {
       platform::write_file_atomically(options_.output_dir / file.name, file.text);
       report_.files.push_back(file.name);
     }

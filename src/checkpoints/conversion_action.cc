@@ -9,20 +9,11 @@ namespace {
 
 constexpr CheckpointForm kForms[] = {CheckpointForm::kHuggingFace, CheckpointForm::kGoogle,
                                      CheckpointForm::kGraphcore};
+constexpr std::string_view kShortNames[] = {"hf", "google", "graphcore"};
 
 }  // namespace
 
-std::string_view short_name(CheckpointForm form) {
-  switch (form) {
-    case CheckpointForm::kHuggingFace:
-      return "hf";
-    case CheckpointForm::kGoogle:
-      return "google";
-    case CheckpointForm::kGraphcore:
-      return "graphcore";
-  }
-  throw InternalError("an unknown form of checkpoint");
-}
+std::string_view short_name(CheckpointForm form) { return kShortNames[static_cast<int>(form)]; }
 
 ConversionAction conversion_action(std::string_view name) {
   if (name == "research2apps" || name == "apps2research") {

@@ -80,17 +80,6 @@ text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t rows,
   return text::Vocabulary::from_tokens({all.begin(), all.begin() + rows});
 }
 
-std::vector<NamedText> tokenizer_files_of(const text::Vocabulary& vocabulary,
-                                          const text::TokenizerOptions& options,
-                                          int64_t max_length) {
-  const TokenizerDescription tokenizer{
-      .tokens = vocabulary.tokens(), .options = options, .max_length = max_length};
-  return {{"vocab.txt", vocabulary_text(tokenizer)},
-          {"tokenizer.json", tokenizer_json_text(tokenizer)},
-          {"tokenizer_config.json", tokenizer_config_text(tokenizer)},
-          {"special_tokens_map.json", special_tokens_map_text()}};
-}
-
 // Why the tokenizer of a folder is not BERT's, when it is not.
 std::optional<std::string> foreign_tokenizer(const fs::path& folder) {
   if (const auto name = foreign_tokenizer_class(folder)) {
@@ -106,7 +95,7 @@ std::optional<std::string> foreign_tokenizer(const fs::path& folder) {
 }
 
 // Copies a tokenizer's file if the folder has it.
-bool copy_tokenizer_file(const fs::path& folder, const char* name, std::vector<NamedText>& files) {
+bool copy_tokenizer_file(const fs::path& folder, const char* name, std::vector<TextFile>& files) {
   if (!fs::exists(folder / name)) return false;
   files.push_back({name, platform::read_file(folder / name)});
   return true;
@@ -114,7 +103,7 @@ bool copy_tokenizer_file(const fs::path& folder, const char* name, std::vector<N
 
 // The source's own files where they fit; what is missing is made from the vocabulary. A tokenizer
 // with other rules than BERT's cannot be made, only copied.
-void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& files,
+void add_tokenizer_files(const ConvertedModel& model, std::vector<TextFile>& files,
                          std::vector<std::string>& notes) {
   if (model.vocabulary_file.empty()) {
     notes.push_back("there is no vocabulary, so no tokenizer's files; give --vocab-file");
@@ -130,13 +119,15 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<NamedText>& fi
   notes.insert(notes.end(), tokenizer.notes.begin(), tokenizer.notes.end());
   const int64_t rows = model.config.vocab_size;
   const bool is_cut = tokenizer.vocabulary.size() > rows;
-  std::vector<NamedText> made =
-      tokenizer_files_of(cut_to_rows(tokenizer.vocabulary, rows, notes), tokenizer.options,
-                         model.config.max_position_embeddings);
+  const text::Vocabulary vocabulary = cut_to_rows(tokenizer.vocabulary, rows, notes);
+  const std::vector<TextFile> made =
+      tokenizer_files({.vocabulary = vocabulary,
+                       .options = tokenizer.options,
+                       .max_length = model.config.max_position_embeddings});
   const bool is_beside = !model.source_folder.empty() && folder == model.source_folder;
   for (const char* name : kTokenizerFiles) {
     if (is_beside && !is_cut && copy_tokenizer_file(folder, name, files)) continue;
-    const auto own = std::ranges::find(made, name, &NamedText::name);
+    const auto own = std::ranges::find(made, name, &TextFile::name);
     if (own != made.end()) files.push_back(*own);
   }
 }
@@ -178,9 +169,9 @@ void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedMod
   model.num_labels = has_labels ? classifier->shape[0] : 0;
 }
 
-std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
-                                          std::vector<std::string>& notes) {
-  std::vector<NamedText> files;
+std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
+                                         std::vector<std::string>& notes) {
+  std::vector<TextFile> files;
   add_tokenizer_files(model, files, notes);
   const fs::path card = model.source_folder / "README.md";
   const bool has_card = !model.source_folder.empty() && fs::exists(card);
@@ -189,8 +180,8 @@ std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
   return files;
 }
 
-std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
-                                        bool use_qkv_split, std::vector<std::string>& notes) {
+std::vector<TextFile> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
+                                       bool use_qkv_split, std::vector<std::string>& notes) {
   nlohmann::json config = nlohmann::json::parse(google_config_text(model.config));
   if (for_graphcore) {
     config["use_qkv_split"] = use_qkv_split;
@@ -199,7 +190,7 @@ std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_gr
     config["use_cls_layer"] = model.config.use_cls_layer;
     config["use_prediction_bias"] = model.config.use_prediction_bias;
   }
-  std::vector<NamedText> files = {{"bert_config.json", formats::json_text(config)}};
+  std::vector<TextFile> files = {{"bert_config.json", formats::json_text(config)}};
   if (model.vocabulary_file.empty()) {
     notes.push_back("there is no vocabulary; give --vocab-file to have one beside the checkpoint");
   } else {

@@ -7,15 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/safetensors.h"
 #include "models/bert_config.h"
 
 namespace cloze::checkpoints {
-
-struct NamedText {
-  std::string name;
-  std::string text;
-};
 
 // Where a converted model comes from, and what is known of it.
 struct ConvertedModel {
@@ -35,11 +31,11 @@ void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedMod
 
 // config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are taken over
 // as they are while they fit; a vocabulary with more tokens than rows is cut, and `notes` says so.
-std::vector<NamedText> hugging_face_files(const ConvertedModel& model,
-                                          std::vector<std::string>& notes);
+std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
+                                         std::vector<std::string>& notes);
 
 // bert_config.json and vocab.txt. For Graphcore's programs the configuration has their switches.
-std::vector<NamedText> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
-                                        bool use_qkv_split, std::vector<std::string>& notes);
+std::vector<TextFile> tensorflow_files(const ConvertedModel& model, bool for_graphcore,
+                                       bool use_qkv_split, std::vector<std::string>& notes);
 
 }  // namespace cloze::checkpoints

@@ -23,8 +23,8 @@ ConvertedModel model_of(int64_t vocab_size) {
   return model;
 }
 
-std::string text_of(const std::vector<NamedText>& files, std::string_view name) {
-  const auto found = std::ranges::find(files, name, &NamedText::name);
+std::string text_of(const std::vector<TextFile>& files, std::string_view name) {
+  const auto found = std::ranges::find(files, name, &TextFile::name);
   return found == files.end() ? "absent" : found->text;
 }
 

@@ -1,9 +1,7 @@
 #include "checkpoints/hugging_face_tokenizer.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
-#include <unordered_map>
+#include <span>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -12,10 +10,6 @@ namespace cloze::checkpoints {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr std::array<std::string_view, 5> kSpecialTokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]",
-                                                            "[MASK]"};
-constexpr int64_t kMaxWordCharacters = 100;  // longer words become [UNK], as in `tokenizers`
 
 constexpr const char* kTokenizerConfigName = "tokenizer_config.json";
 
@@ -26,29 +20,10 @@ constexpr std::array<std::string_view, 6> kBertTokenizers = {
 constexpr std::array<std::string_view, 2> kGenericTokenizers = {"TokenizersBackend",
                                                                 "PreTrainedTokenizerFast"};
 
-using TokenIds = std::unordered_map<std::string_view, int64_t>;
-
-TokenIds ids_of(std::span<const std::string> tokens) {
-  TokenIds ids;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    const auto [place, is_new] = ids.emplace(tokens[i], static_cast<int64_t>(i));
-    if (!is_new) {
-      throw_user_error("token {} stands in the vocabulary twice, as {} and {}; remove one",
-                       tokens[i], place->second, i);
-    }
-  }
-  for (const std::string_view special : kSpecialTokens) {
-    if (!ids.contains(special)) {
-      throw_user_error("the vocabulary has no {}; add it as a line of its own", special);
-    }
-  }
-  return ids;
-}
-
-ordered_json added_tokens(const TokenIds& ids) {
+ordered_json added_tokens(const text::Vocabulary& vocabulary) {
   ordered_json list = ordered_json::array();
   for (const std::string_view token : kSpecialTokens) {
-    list.push_back({{"id", ids.at(token)},
+    list.push_back({{"id", vocabulary.find(token).value()},
                     {"content", token},
                     {"single_word", false},
                     {"lstrip", false},
@@ -59,47 +34,44 @@ ordered_json added_tokens(const TokenIds& ids) {
   return list;
 }
 
-ordered_json special_token(std::string_view token, int type) {
+nlohmann::json special_token(std::string_view token, int type) {
   return {{"SpecialToken", {{"id", token}, {"type_id", type}}}};
 }
 
-ordered_json sequence(std::string_view name, int type) {
+nlohmann::json sequence(std::string_view name, int type) {
   return {{"Sequence", {{"id", name}, {"type_id", type}}}};
 }
 
-// [CLS] A [SEP] and [CLS] A [SEP] B [SEP], the second half of type 1.
-ordered_json post_processor(const TokenIds& ids) {
-  const ordered_json begin = special_token("[CLS]", 0);
-  const ordered_json end = special_token("[SEP]", 0);
+ordered_json post_processor(const text::Vocabulary& vocabulary) {
   ordered_json specials;
-  for (const std::string_view token : {"[CLS]", "[SEP]"}) {
+  for (const std::string_view token : {text::kClsToken, text::kSepToken}) {
     ordered_json& entry = specials[std::string(token)];
     entry["id"] = token;
-    entry["ids"] = ordered_json::array({ids.at(token)});
+    entry["ids"] = ordered_json::array({vocabulary.find(token).value()});
     entry["tokens"] = ordered_json::array({token});
   }
-  ordered_json processor;
-  processor["type"] = "TemplateProcessing";
-  processor["single"] = ordered_json::array({begin, sequence("A", 0), end});
-  processor["pair"] = ordered_json::array(
-      {begin, sequence("A", 0), end, sequence("B", 1), special_token("[SEP]", 1)});
-  processor["special_tokens"] = std::move(specials);
-  return processor;
+  return {{"type", "TemplateProcessing"},
+          {"single", single_template()},
+          {"pair", pair_template()},
+          {"special_tokens", std::move(specials)}};
 }
 
 // Written by hand: one object of 30 thousand keys is slow to build in an ordered_json.
-std::string vocabulary_object(std::span<const std::string> tokens) {
-  std::string text = "{";
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (i > 0) text += ',';
-    try {
-      text += nlohmann::json(tokens[i]).dump();
-    } catch (const nlohmann::json::exception&) {
-      throw_user_error("token {} of the vocabulary is not UTF-8; correct that line", i);
-    }
-    text += fmt::format(":{}", i);
+std::string vocabulary_object(const text::Vocabulary& vocabulary) {
+  std::string text;
+  for (const std::string& token : vocabulary.tokens()) {
+    text += fmt::format("{}{}:{}", text.empty() ? "{" : ",", nlohmann::json(token).dump(),
+                        *vocabulary.find(token));
   }
   return text + "}";
+}
+
+ordered_json special_tokens_map() {
+  return {{"pad_token", text::kPadToken},
+          {"unk_token", text::kUnknownToken},
+          {"cls_token", text::kClsToken},
+          {"sep_token", text::kSepToken},
+          {"mask_token", text::kMaskToken}};
 }
 
 // The tokenizer_config.json of a folder, empty where there is none.
@@ -124,57 +96,54 @@ bool is_among(std::span<const std::string_view> names, const nlohmann::json& nam
 
 }  // namespace
 
+nlohmann::json single_template() {
+  return {special_token(text::kClsToken, 0), sequence("A", 0), special_token(text::kSepToken, 0)};
+}
+
+nlohmann::json pair_template() {
+  nlohmann::json pair = single_template();
+  pair.push_back(sequence("B", 1));
+  pair.push_back(special_token(text::kSepToken, 1));
+  return pair;
+}
+
+std::vector<TextFile> tokenizer_files(const TokenizerDescription& tokenizer) {
+  return {{"vocab.txt", tokenizer.vocabulary.to_text()},
+          {"tokenizer.json", tokenizer_json_text(tokenizer)},
+          {"tokenizer_config.json", tokenizer_config_text(tokenizer)},
+          {"special_tokens_map.json", formats::json_text(special_tokens_map())}};
+}
+
 std::string tokenizer_json_text(const TokenizerDescription& tokenizer) {
-  const TokenIds ids = ids_of(tokenizer.tokens);
   ordered_json text;
   text["version"] = "1.0";
   text["truncation"] = nullptr;
   text["padding"] = nullptr;
-  text["added_tokens"] = added_tokens(ids);
+  text["added_tokens"] = added_tokens(tokenizer.vocabulary);
   text["normalizer"] = {{"type", "BertNormalizer"},
                         {"clean_text", true},
                         {"handle_chinese_chars", tokenizer.options.tokenize_chinese_chars},
                         {"strip_accents", formats::or_null(tokenizer.options.strip_accents)},
                         {"lowercase", tokenizer.options.lower_case}};
   text["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
-  text["post_processor"] = post_processor(ids);
+  text["post_processor"] = post_processor(tokenizer.vocabulary);
   text["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
   std::string head = formats::json_line(text);
   head.pop_back();  // the closing brace: the model follows
   return fmt::format(
       "{},\"model\":{{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\","
       "\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":{},\"vocab\":{}}}}}\n",
-      head, kMaxWordCharacters, vocabulary_object(tokenizer.tokens));
+      head, kMaxWordCharacters, vocabulary_object(tokenizer.vocabulary));
 }
 
 std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
-  return formats::json_text({{"tokenizer_class", "BertTokenizer"},
-                             {"do_lower_case", tokenizer.options.lower_case},
-                             {"strip_accents", formats::or_null(tokenizer.options.strip_accents)},
-                             {"tokenize_chinese_chars", tokenizer.options.tokenize_chinese_chars},
-                             {"model_max_length", tokenizer.max_length},
-                             {"pad_token", "[PAD]"},
-                             {"unk_token", "[UNK]"},
-                             {"cls_token", "[CLS]"},
-                             {"sep_token", "[SEP]"},
-                             {"mask_token", "[MASK]"}});
-}
-
-std::string special_tokens_map_text() {
-  return formats::json_text({{"pad_token", "[PAD]"},
-                             {"unk_token", "[UNK]"},
-                             {"cls_token", "[CLS]"},
-                             {"sep_token", "[SEP]"},
-                             {"mask_token", "[MASK]"}});
-}
-
-std::string vocabulary_text(const TokenizerDescription& tokenizer) {
-  std::string text;
-  for (const std::string& token : tokenizer.tokens) {
-    text += token;
-    text += '\n';
-  }
-  return text;
+  ordered_json text{{"tokenizer_class", "BertTokenizer"},
+                    {"do_lower_case", tokenizer.options.lower_case},
+                    {"strip_accents", formats::or_null(tokenizer.options.strip_accents)},
+                    {"tokenize_chinese_chars", tokenizer.options.tokenize_chinese_chars},
+                    {"model_max_length", tokenizer.max_length}};
+  text.update(special_tokens_map());
+  return formats::json_text(text);
 }
 
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,

@@ -4,28 +4,42 @@
 // TemplateProcessing; transformers 5 tokenizer_config.json.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "text/tokenizer_options.h"
+#include "text/vocabulary.h"
 
 namespace cloze::checkpoints {
 
+struct TextFile {
+  std::string name;
+  std::string text;
+};
+
 struct TokenizerDescription {
-  std::span<const std::string> tokens;  // id = index; needs [PAD] [UNK] [CLS] [SEP] [MASK]
-  text::TokenizerOptions options;
+  const text::Vocabulary& vocabulary;
+  text::TokenizerOptions options = {};
   int64_t max_length = 512;  // positions of the model
 };
 
-// Each throws UserError when a special token is missing, a token repeats or is not UTF-8.
+// vocab.txt, tokenizer.json, tokenizer_config.json, special_tokens_map.json.
+std::vector<TextFile> tokenizer_files(const TokenizerDescription& tokenizer);
 std::string tokenizer_json_text(const TokenizerDescription& tokenizer);
 std::string tokenizer_config_text(const TokenizerDescription& tokenizer);
-std::string special_tokens_map_text();
-// vocab.txt: one token per line.
-std::string vocabulary_text(const TokenizerDescription& tokenizer);
+
+// What tokenizer.json says of every BERT.
+inline constexpr std::array<std::string_view, 5> kSpecialTokens = {
+    text::kPadToken, text::kUnknownToken, text::kClsToken, text::kSepToken, text::kMaskToken};
+inline constexpr int kMaxWordCharacters = 100;  // longer words become [UNK], as in `tokenizers`
+nlohmann::json single_template();               // [CLS] A [SEP]
+nlohmann::json pair_template();                 // [CLS] A [SEP] B [SEP], the second half of type 1
 
 // What the tokenizer_config.json of a folder says, and where that says nothing (or the folder is
 // empty: there is none) `otherwise`. UserError for what is neither true nor false.

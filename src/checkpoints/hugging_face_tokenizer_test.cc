@@ -16,17 +16,10 @@ namespace {
 const std::vector<std::string> kTokens = {"[PAD]",  "[UNK]", "[CLS]",       "[SEP]",
                                           "[MASK]", "\"",    "caf\xc3\xa9", "##s"};
 
-std::string refusal_of(const std::vector<std::string>& tokens) {
-  try {
-    tokenizer_json_text({.tokens = tokens});
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+const text::Vocabulary kVocabulary = text::Vocabulary::from_tokens(kTokens);
 
 TEST(HuggingFaceTokenizer, DescribesBertsTokenizer) {
-  const auto text = formats::parse_json(tokenizer_json_text({.tokens = kTokens}));
+  const auto text = formats::parse_json(tokenizer_json_text({.vocabulary = kVocabulary}));
   ASSERT_TRUE(text);
   EXPECT_EQ(text->at("normalizer").at("lowercase"), true);
   EXPECT_EQ(text->at("model").at("vocab").size(), kTokens.size());
@@ -39,7 +32,7 @@ TEST(HuggingFaceTokenizer, DescribesBertsTokenizer) {
 
 TEST(HuggingFaceTokenizer, CasedModelsKeepCase) {
   const TokenizerDescription cased{
-      .tokens = kTokens, .options = {.lower_case = false}, .max_length = 128};
+      .vocabulary = kVocabulary, .options = {.lower_case = false}, .max_length = 128};
   EXPECT_EQ(formats::parse_json(tokenizer_json_text(cased))->at("normalizer").at("lowercase"),
             false);
   const auto config = formats::parse_json(tokenizer_config_text(cased));
@@ -47,19 +40,15 @@ TEST(HuggingFaceTokenizer, CasedModelsKeepCase) {
   EXPECT_EQ(config->at("model_max_length"), 128);
 }
 
-TEST(HuggingFaceTokenizer, VocabularyHasALinePerToken) {
-  EXPECT_TRUE(vocabulary_text({.tokens = kTokens}).ends_with("caf\xc3\xa9\n##s\n"));
-}
-
-TEST(HuggingFaceTokenizer, RefusalsNameTheToken) {
-  EXPECT_EQ(refusal_of({"[PAD]", "[UNK]", "[CLS]", "[SEP]"}),
-            "the vocabulary has no [MASK]; add it as a line of its own");
-  std::vector<std::string> twice = kTokens;
-  twice.push_back("##s");
-  EXPECT_EQ(refusal_of(twice), "token ##s stands in the vocabulary twice, as 7 and 8; remove one");
-  std::vector<std::string> broken = kTokens;
-  broken.push_back("\xff");
-  EXPECT_EQ(refusal_of(broken), "token 8 of the vocabulary is not UTF-8; correct that line");
+TEST(HuggingFaceTokenizer, AFolderHasFourFiles) {
+  const std::vector<TextFile> files = tokenizer_files({.vocabulary = kVocabulary});
+  ASSERT_EQ(files.size(), 4u);
+  EXPECT_EQ(files[0].name, "vocab.txt");
+  EXPECT_TRUE(files[0].text.ends_with("caf\xc3\xa9\n##s\n"));
+  EXPECT_EQ(files[1].text, tokenizer_json_text({.vocabulary = kVocabulary}));
+  EXPECT_EQ(files[2].text, tokenizer_config_text({.vocabulary = kVocabulary}));
+  EXPECT_EQ(files[3].name, "special_tokens_map.json");
+  EXPECT_EQ(formats::parse_json(files[3].text)->at("mask_token"), "[MASK]");
 }
 
 TEST(HuggingFaceTokenizer, FolderSaysHowTextIsRead) {
@@ -88,7 +77,7 @@ TEST(HuggingFaceTokenizer, FolderSaysHowTextIsRead) {
   EXPECT_EQ(read(lower), Options({.strip_accents = false, .tokenize_chinese_chars = false}));
 
   // What is written says the same.
-  const TokenizerDescription converted{.tokens = kTokens, .options = read(lower)};
+  const TokenizerDescription converted{.vocabulary = kVocabulary, .options = read(lower)};
   const std::string written = tokenizer_config_text(converted);
   const auto json = nlohmann::json::parse(tokenizer_json_text(converted));
   EXPECT_EQ(json.at("normalizer").at("strip_accents"), false);

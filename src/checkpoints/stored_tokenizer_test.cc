@@ -23,10 +23,11 @@ class StoredTokenizerTest : public testing::Test {
     platform::write_file_atomically(folder_ / name, text);
   }
   void write_json(const text::TokenizerOptions& options) const {
-    write("tokenizer.json", tokenizer_json_text({.tokens = kTokens, .options = options}));
+    const auto vocabulary = text::Vocabulary::from_tokens(kTokens);
+    write("tokenizer.json", tokenizer_json_text({.vocabulary = vocabulary, .options = options}));
   }
   void write_lines(const std::vector<std::string>& tokens) const {
-    write("vocab.txt", vocabulary_text({.tokens = tokens}));
+    write("vocab.txt", fmt::format("{}\n", fmt::join(tokens, "\n")));
   }
   std::string refusal() const {
     try {

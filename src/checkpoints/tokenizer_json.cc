@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/json.h"
 
 namespace cloze::checkpoints {
@@ -18,10 +19,7 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 9> kFields = {
     "version",       "truncation",     "padding", "added_tokens", "normalizer",
     "pre_tokenizer", "post_processor", "decoder", "model"};
-constexpr std::array<std::string_view, 5> kSpecialTokens = {
-    text::kPadToken, text::kUnknownToken, text::kClsToken, text::kSepToken, text::kMaskToken};
 constexpr int64_t kMaxTokens = 10'000'000;
-constexpr int kMaxWordCharacters = 100;
 constexpr size_t kShownValue = 80;
 
 std::string shown(const json& value) {
@@ -115,19 +113,10 @@ class Reader {
     if (type != "TemplateProcessing") {
       refuse("post_processor", processor, "TemplateProcessing or BertProcessing");
     }
-    const auto special = [](std::string_view token, int kind) {
-      return json{{"SpecialToken", {{"id", token}, {"type_id", kind}}}};
-    };
-    const auto sequence = [](const char* name, int kind) {
-      return json{{"Sequence", {{"id", name}, {"type_id", kind}}}};
-    };
-    const json begin = special(text::kClsToken, 0), end = special(text::kSepToken, 0);
-    const json single = {begin, sequence("A", 0), end};
-    const json pair = {begin, sequence("A", 0), end, sequence("B", 1), special(text::kSepToken, 1)};
-    if (field(processor, "single") != single) {
+    if (field(processor, "single") != single_template()) {
       refuse("post_processor.single", field(processor, "single"), "[CLS] A [SEP]");
     }
-    if (field(processor, "pair") != pair) {
+    if (field(processor, "pair") != pair_template()) {
       refuse("post_processor.pair", field(processor, "pair"),
              "[CLS] A [SEP] B [SEP], the second half of type 1");
     }

@@ -78,8 +78,9 @@ TEST_F(TokenizerJsonTest, ReadsWhatTransformersSaves) {
 TEST_F(TokenizerJsonTest, ReadsWhatWeWrite) {
   const text::TokenizerOptions options{
       .lower_case = false, .strip_accents = true, .tokenize_chinese_chars = false};
+  const auto vocabulary = text::Vocabulary::from_tokens(kTokens);
   const TokenizerJson tokenizer =
-      read(tokenizer_json_text({.tokens = kTokens, .options = options}));
+      read(tokenizer_json_text({.vocabulary = vocabulary, .options = options}));
   EXPECT_EQ(tokenizer.vocabulary.tokens(), kTokens);
   EXPECT_EQ(tokenizer.options, options);
   EXPECT_TRUE(tokenizer.notes.empty());

@@ -23,23 +23,21 @@ constexpr size_t kMaxNameBytes = 1024;
 constexpr size_t kAlignment = 8;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
-constexpr std::pair<DType, std::string_view> kDTypeNames[] = {
+using DTypeName = std::pair<DType, std::string_view>;
+constexpr DTypeName kDTypeNames[] = {
     {DType::kF32, "F32"}, {DType::kBF16, "BF16"}, {DType::kF16, "F16"}, {DType::kF64, "F64"},
     {DType::kI32, "I32"}, {DType::kI64, "I64"},   {DType::kU8, "U8"},
 };
 
 std::string_view format_name(DType dtype) {
-  for (const auto& [type, name] : kDTypeNames) {
-    if (type == dtype) return name;
-  }
-  throw InternalError("a dtype without a name in safetensors");
+  const auto found = std::ranges::find(kDTypeNames, dtype, &DTypeName::first);
+  CLOZE_CHECK(found != std::end(kDTypeNames), "{} has no name in safetensors", name_of(dtype));
+  return found->second;
 }
 
 std::optional<DType> dtype_named(std::string_view wanted) {
-  for (const auto& [type, name] : kDTypeNames) {
-    if (name == wanted) return type;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(kDTypeNames, wanted, &DTypeName::second);
+  return found == std::end(kDTypeNames) ? std::nullopt : std::optional(found->first);
 }
 
 // A tensor as the header tells it; begin and end count from the start of the data.

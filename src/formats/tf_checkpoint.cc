@@ -40,14 +40,12 @@ constexpr TfDType kDTypes[] = {
 };
 
 const TfDType* dtype_numbered(int32_t number) {
-  const auto found = std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                                  [&](const TfDType& type) { return type.number == number; });
+  const auto found = std::ranges::find(kDTypes, number, &TfDType::number);
   return found == std::end(kDTypes) ? nullptr : found;
 }
 
 int32_t number_of(DType dtype) {
-  const auto found = std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                                  [&](const TfDType& type) { return type.dtype == dtype; });
+  const auto found = std::ranges::find(kDTypes, dtype, &TfDType::dtype);
   CLOZE_CHECK(found != std::end(kDTypes), "{} has no number in TensorFlow", name_of(dtype));
   return found->number;
 }

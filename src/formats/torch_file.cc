@@ -45,8 +45,7 @@ template <typename... Args>
 bool is_allowed(std::string_view global) {
   return global == "collections.OrderedDict" || global == "torch._utils._rebuild_tensor_v2" ||
          global == "torch._utils._rebuild_tensor" || global == "torch._utils._rebuild_parameter" ||
-         std::any_of(std::begin(kStorageTypes), std::end(kStorageTypes),
-                     [&](const StorageType& type) { return type.name == global; });
+         std::ranges::find(kStorageTypes, global, &StorageType::name) != std::end(kStorageTypes);
 }
 
 Pickle pickle_of(std::span<const std::byte> bytes, std::string_view what) {
@@ -65,9 +64,7 @@ struct StorageKey {
 StorageKey storage_key_of(const PickleNode& reference) {
   const PickleNode* id = reference.is(Kind::kReference) ? reference.items[0] : nullptr;
   if (id == nullptr || !id->is(Kind::kTuple) || id->items.size() < 5) refuse("no storage is named");
-  const auto type =
-      std::find_if(std::begin(kStorageTypes), std::end(kStorageTypes),
-                   [&](const StorageType& known) { return known.name == id->items[1]->text; });
+  const auto type = std::ranges::find(kStorageTypes, id->items[1]->text, &StorageType::name);
   const PickleNode& key = *id->items[2];
   const PickleNode& elements = *id->items[4];
   if (!id->items[1]->is(Kind::kGlobal) || type == std::end(kStorageTypes) || !key.is(Kind::kText) ||

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/safetensors.h"
 #include "platform/file.h"
 #include "platform/made_folder.h"
@@ -28,10 +29,7 @@
 
 namespace cloze::train {
 
-struct TextFile {
-  std::string name;
-  std::string text;
-};
+using checkpoints::TextFile;
 
 // All that goes into a checkpoint. Tensors are read while it is saved.
 struct CheckpointContent {

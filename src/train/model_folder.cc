@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/hugging_face_tokenizer.h"
 
@@ -55,14 +58,12 @@ std::vector<TextFile> model_folder_files(const ModelDescription& model,
       {"config.json", checkpoints::hugging_face_config_text(model.config, model.head)},
       {"README.md", model_card(model, state)}};
   if (model.tokens.empty()) return files;
-  const checkpoints::TokenizerDescription tokenizer{
-      .tokens = model.tokens,
-      .options = model.tokenizer,
-      .max_length = model.config.max_position_embeddings};
-  files.push_back({"vocab.txt", checkpoints::vocabulary_text(tokenizer)});
-  files.push_back({"tokenizer.json", checkpoints::tokenizer_json_text(tokenizer)});
-  files.push_back({"tokenizer_config.json", checkpoints::tokenizer_config_text(tokenizer)});
-  files.push_back({"special_tokens_map.json", checkpoints::special_tokens_map_text()});
+  const auto vocabulary = text::Vocabulary::from_tokens({model.tokens.begin(), model.tokens.end()});
+  std::ranges::move(
+      checkpoints::tokenizer_files({.vocabulary = vocabulary,
+                                    .options = model.tokenizer,
+                                    .max_length = model.config.max_position_embeddings}),
+      std::back_inserter(files));
   return files;
 }
 

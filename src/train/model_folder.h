@@ -20,7 +20,7 @@ struct ModelDescription {
   text::TokenizerOptions tokenizer = {};
 };
 
-// Errors as checkpoints/hugging_face_tokenizer.h.
+// UserError when the tokens are not a vocabulary (text/vocabulary.h).
 std::vector<TextFile> model_folder_files(const ModelDescription& model, const TrainingState& state);
 
 }  // namespace cloze::train
