@@ -1,4 +1,4 @@
-// Runs a compiled model call after call, for scripts/bench_latency to compare with others.
+// Runs a packed model call after call, for scripts/bench_latency to compare with others.
 //
 //   bench_latency --program model.cloze --seq-length 128 --threads 1 --num-iter 5
 //
@@ -38,8 +38,8 @@ class LatencyBench {
  public:
   explicit LatencyBench(const Options& options)
       : options_(options),
-        client_(std::make_shared<const inference::CompiledModel>(
-                    inference::CompiledModel::open(options.program)),
+        client_(std::make_shared<const inference::PackedModel>(
+                    inference::PackedModel::open(options.program)),
                 options.threads),
         samples_(client_.model(), options.sequence_length, options.lengths) {
     constexpr int kWarmUpCalls = 3;
@@ -94,9 +94,9 @@ class LatencyBench {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Times a compiled model, call after call");
+  CLI::App app("Times a packed model, call after call");
   Options options;
-  app.add_option("--program", options.program, "Compiled model")->required();
+  app.add_option("--program", options.program, "Packed model")->required();
   app.add_option("--seq-length", options.sequence_length, "Tokens of a sequence");
   app.add_option("--lengths", options.lengths, "Histogram of lengths, instead");
   app.add_option("--batch-size", options.batch_size, "Sequences of a call");

@@ -1,4 +1,4 @@
-/* Runs one sequence of token ids through a compiled model and prints its logits, one a line:
+/* Runs one sequence of token ids through a packed model and prints its logits, one a line:
  *
  *   cloze compile --init-checkpoint FOLDER --output-file model.cloze
  *   runtime_logits model.cloze 101 2054 2003 102
@@ -31,7 +31,7 @@ static int print_logits(const cloze_model* model, cloze_client* client, const cl
 }
 
 int main(int argc, char** argv) {
-  if (argc < 3) return fail("give a compiled model and token ids");
+  if (argc < 3) return fail("give a packed model and token ids");
   cloze_model* model = cloze_model_open(argv[1]);
   if (model == NULL) return fail(cloze_last_error());
   cloze_client* client = cloze_client_open(model, 1);

@@ -48,7 +48,7 @@ CLOZE_EXPORT const char* cloze_last_error(void);
  * that this machine lacks; cloze_last_error names those it has. */
 CLOZE_EXPORT int cloze_limit_instruction_set(const char* name);
 
-/* Reads a compiled model and checks it; NULL when it cannot be used here. */
+/* Reads a packed model and checks it; NULL when it cannot be used here. */
 CLOZE_EXPORT cloze_model* cloze_model_open(const char* path);
 CLOZE_EXPORT void cloze_model_close(cloze_model* model);
 /* transformers' name of the head: "BertForQuestionAnswering", "BertForSequenceClassification", or

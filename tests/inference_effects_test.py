@@ -63,7 +63,7 @@ def other_tensors(run, base):
 
 
 def computes_with(words):
-    """The compiled model says so when it is run."""
+    """The packed model says so when it is run."""
     def says(run):
         return words in CommandRun(run.folder, "latency", "latency", {
             "program": run.folder / "out.compiled", "seq_length": 8, "num_iter": 1}).output

@@ -104,7 +104,7 @@ class WalledTest(unittest.TestCase):
                 self.assertTrue(outputs[0])
                 self.assertEqual(*outputs)
 
-    def test_compiled_models(self):
+    def test_packed_models(self):
         (self.folder / "cpu").mkdir(exist_ok=True)
         (self.folder / "walled").mkdir(exist_ok=True)
         for precision in ("f32", "bf16"):

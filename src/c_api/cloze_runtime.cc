@@ -12,7 +12,7 @@
 #include "inference/inference_client.h"
 
 struct cloze_model {
-  std::shared_ptr<const cloze::inference::CompiledModel> compiled;
+  std::shared_ptr<const cloze::inference::PackedModel> packed;
 };
 
 struct cloze_client {
@@ -38,9 +38,9 @@ Result guarded(Result failed, const Body& body) noexcept {
   return failed;
 }
 
-const inference::CompiledModel& compiled(const cloze_model* model) {
+const inference::PackedModel& packed(const cloze_model* model) {
   if (model == nullptr) throw_user_error("there is no model; open one with cloze_model_open");
-  return *model->compiled;
+  return *model->packed;
 }
 
 int64_t outputs_of(const models::BertHead& head) {
@@ -51,7 +51,7 @@ int64_t outputs_of(const models::BertHead& head) {
 }
 
 // What is wrong with a batch, before anything of it is read or copied.
-void check(const cloze_batch& batch, const inference::CompiledModel& model) {
+void check(const cloze_batch& batch, const inference::PackedModel& model) {
   constexpr int64_t kMostSequences = 1'000'000;
   if (batch.token_ids == nullptr || batch.lengths == nullptr || batch.sequences < 1 ||
       batch.sequences > kMostSequences) {
@@ -82,7 +82,7 @@ std::vector<data::Sample> samples_of(const cloze_batch& batch) {
   return samples;
 }
 
-int64_t logits_count(const inference::CompiledModel& model, const cloze_batch& batch) {
+int64_t logits_count(const inference::PackedModel& model, const cloze_batch& batch) {
   const int64_t outputs = outputs_of(model.head());
   check(batch, model);
   const bool by_token = model.head().kind == models::HeadKind::kQuestionAnswering;
@@ -138,7 +138,7 @@ cloze_model* cloze_model_open(const char* path) {
   return guarded<cloze_model*>(nullptr, [&] {
     if (path == nullptr) throw_user_error("cloze_model_open got no path");
     return new cloze_model{
-        std::make_shared<const inference::CompiledModel>(inference::CompiledModel::open(path))};
+        std::make_shared<const inference::PackedModel>(inference::PackedModel::open(path))};
   });
 }
 
@@ -146,21 +146,21 @@ void cloze_model_close(cloze_model* model) { delete model; }
 
 const char* cloze_model_architecture(const cloze_model* model) {
   return guarded<const char*>(
-      nullptr, [&] { return models::architecture_of(compiled(model).head().kind).data(); });
+      nullptr, [&] { return models::architecture_of(packed(model).head().kind).data(); });
 }
 
 int64_t cloze_model_positions(const cloze_model* model) {
-  return guarded<int64_t>(-1, [&] { return compiled(model).config().max_position_embeddings; });
+  return guarded<int64_t>(-1, [&] { return packed(model).config().max_position_embeddings; });
 }
 
 int64_t cloze_model_vocabulary(const cloze_model* model) {
-  return guarded<int64_t>(-1, [&] { return compiled(model).config().vocab_size; });
+  return guarded<int64_t>(-1, [&] { return packed(model).config().vocab_size; });
 }
 
 cloze_client* cloze_client_open(const cloze_model* model, int num_threads) {
   return guarded<cloze_client*>(nullptr, [&] {
-    compiled(model);
-    return new cloze_client{inference::InferenceClient(model->compiled, num_threads)};
+    packed(model);
+    return new cloze_client{inference::InferenceClient(model->packed, num_threads)};
   });
 }
 
@@ -169,7 +169,7 @@ void cloze_client_close(cloze_client* client) { delete client; }
 int64_t cloze_logits_count(const cloze_model* model, const cloze_batch* batch) {
   return guarded<int64_t>(-1, [&] {
     if (batch == nullptr) throw_user_error("cloze_logits_count got no batch");
-    return logits_count(compiled(model), *batch);
+    return logits_count(packed(model), *batch);
   });
 }
 

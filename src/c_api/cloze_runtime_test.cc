@@ -5,21 +5,21 @@
 #include <cstdlib>
 #include <vector>
 
-#include "inference/compiled_model.h"
 #include "inference/inference_client.h"
+#include "inference/packed_model.h"
 #include "inference/small_model_test.h"
 
 namespace cloze {
 namespace {
 
-using inference::CompiledModel;
+using inference::PackedModel;
 using inference::SmallModelFolder;
 using models::HeadKind;
 
 class RuntimeTest : public testing::TestWithParam<HeadKind> {
  protected:
   void SetUp() override {
-    CompiledModel::compile(inference::open_pretrained_model(folder_.path()), {}).write(file_);
+    PackedModel::pack(inference::open_pretrained_model(folder_.path()), {}).write(file_);
     model_ = cloze_model_open(file_.c_str());
     ASSERT_NE(model_, nullptr) << cloze_last_error();
     client_ = cloze_client_open(model_, 1);
@@ -40,8 +40,8 @@ TEST_P(RuntimeTest, GivesTheLogitsOfAClientInTheOrderOfTheSequences) {
   const std::vector<data::Sample> samples = {inference::random_sample(3, 1),
                                              inference::random_sample(9, 2)};
   const bool by_token = GetParam() == HeadKind::kQuestionAnswering;
-  inference::InferenceClient client(
-      std::make_shared<const CompiledModel>(CompiledModel::open(file_)), 1);
+  inference::InferenceClient client(std::make_shared<const PackedModel>(PackedModel::open(file_)),
+                                    1);
   std::vector<float> expected;
   for (const data::Sample& sample : samples) {
     client.run({&sample, 1}, [&](const data::MicroBatch&) {

@@ -22,7 +22,7 @@ namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using inference::CompiledModel;
+using inference::PackedModel;
 
 fs::path best_checkpoint(const fs::path& folder, const train::TrainingState& state) {
   const int64_t step = state.best_metric ? state.best_step : state.step;
@@ -142,7 +142,7 @@ class FinetuneRuns {
   tasks::Scores finish(const fs::path& checkpoint, const fs::path& folder) {
     if (!has_output()) return {};
     if (!finetuning_.phases.training) print_memory();
-    auto client = client_of(CompiledModel::compile(model_at(checkpoint), compile_options()));
+    auto client = client_of(PackedModel::pack(model_at(checkpoint), compile_options()));
     platform::make_writable_directory(folder);
     try {
       return task_.finish(client, folder);
@@ -154,7 +154,7 @@ class FinetuneRuns {
   }
 
   const engine::CompileOptions& machine() const { return options_.training.step.compile; }
-  inference::CompileOptions compile_options() const { return {.device = machine().device}; }
+  inference::PackOptions compile_options() const { return {.device = machine().device}; }
 
   void print_memory() const {
     MemoryForecast memory;
@@ -165,7 +165,7 @@ class FinetuneRuns {
   }
 
   std::optional<double> evaluate(engine::Session& trained, int64_t step) {
-    auto client = client_of(CompiledModel::compile(model_at({}), trained, compile_options()));
+    auto client = client_of(PackedModel::pack(model_at({}), trained, compile_options()));
     try {
       return task_.evaluate(client, step);
     } catch (const InferenceStopped&) {
@@ -178,8 +178,8 @@ class FinetuneRuns {
     return {
         .path = path, .config = model.config, .head = task_.head(), .tokenizer = model.tokenizer};
   }
-  inference::InferenceClient client_of(CompiledModel model) const {
-    return {std::make_shared<const CompiledModel>(std::move(model)), machine().num_threads};
+  inference::InferenceClient client_of(PackedModel model) const {
+    return {std::make_shared<const PackedModel>(std::move(model)), machine().num_threads};
   }
 
   const Finetuning& finetuning_;

@@ -76,7 +76,7 @@ int64_t slots_for(int64_t tokens) {
   return round_up(std::max(tokens, kFewestSlots), std::max(kFewestSlots / 2, step));
 }
 
-InferenceClient::InferenceClient(std::shared_ptr<const CompiledModel> model, int num_threads)
+InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, int num_threads)
     : model_(std::move(model)), num_threads_(engine::resolved_threads(num_threads)) {
   const plan::Program largest =
       largest_program(model_->config(), model_->head(), model_->options(), num_threads_);

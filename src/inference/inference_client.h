@@ -1,7 +1,7 @@
-// InferenceClient: one thread's way to run a compiled model. Clients share the weights, each has
+// InferenceClient: one thread's way to run a packed model. Clients share the weights, each has
 // programs and buffers of its own.
 //
-//   auto model = std::make_shared<const CompiledModel>(CompiledModel::open("model.cloze"));
+//   auto model = std::make_shared<const PackedModel>(PackedModel::open("model.cloze"));
 //   InferenceClient client(model, 1);
 //   client.run(samples, [&](const data::MicroBatch& batch) { client.output("span_logits") ... });
 //
@@ -27,14 +27,14 @@
 #include "data/micro_batch.h"
 #include "data/sample.h"
 #include "engine/session.h"
-#include "inference/compiled_model.h"
+#include "inference/packed_model.h"
 
 namespace cloze::inference {
 
 class InferenceClient {
  public:
   // `num_threads` run one batch together; 0: all processors.
-  InferenceClient(std::shared_ptr<const CompiledModel> model, int num_threads);
+  InferenceClient(std::shared_ptr<const PackedModel> model, int num_threads);
 
   // Calls `visit` after each micro-batch, when output() holds its results. A batch's sample_ids and
   // sequence_ids are indexes of `samples`; which samples share a batch is left open. Up to
@@ -50,7 +50,7 @@ class InferenceClient {
   // The values are there until the next.
   std::span<const float> output(std::string_view name);
 
-  const CompiledModel& model() const { return *model_; }
+  const PackedModel& model() const { return *model_; }
 
   int num_threads() const { return num_threads_; }
 
@@ -68,7 +68,7 @@ class InferenceClient {
 
   engine::Session& session_for(const data::MicroBatchCapacity& capacity);
 
-  std::shared_ptr<const CompiledModel> model_;
+  std::shared_ptr<const PackedModel> model_;
   int num_threads_;
   runtime::SharedArenas memory_;     // of all shapes
   std::list<CompiledShape> shapes_;  // most recently used first

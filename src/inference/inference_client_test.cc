@@ -18,9 +18,9 @@ using models::HeadKind;
 
 using Logits = std::vector<std::vector<float>>;  // by sample
 
-std::shared_ptr<const CompiledModel> compiled(const SmallModelFolder& folder, DType precision) {
-  return std::make_shared<const CompiledModel>(
-      CompiledModel::compile(open_pretrained_model(folder.path()), {.precision = precision}));
+std::shared_ptr<const PackedModel> packed(const SmallModelFolder& folder, DType precision) {
+  return std::make_shared<const PackedModel>(
+      PackedModel::pack(open_pretrained_model(folder.path()), {.precision = precision}));
 }
 
 void take_logits(std::span<const float> all, const data::MicroBatch& batch, Logits& logits) {
@@ -78,7 +78,7 @@ class InferenceClientTest : public testing::Test {
 };
 
 TEST_F(InferenceClientTest, GivesWhatThePlainGraphGives) {
-  InferenceClient client(compiled(folder_, DType::kF32), 1);
+  InferenceClient client(packed(folder_, DType::kF32), 1);
   const auto samples = some_samples();
   const Logits together = span_logits(client, samples);
   expect_near(together, plain_span_logits(folder_, samples));
@@ -88,7 +88,7 @@ TEST_F(InferenceClientTest, GivesWhatThePlainGraphGives) {
 }
 
 TEST_F(InferenceClientTest, ManySamplesTakeSeveralBatches) {
-  InferenceClient client(compiled(folder_, DType::kF32), 1);
+  InferenceClient client(packed(folder_, DType::kF32), 1);
   std::vector<data::Sample> samples;
   for (uint64_t i = 0; i < 700; ++i) {
     samples.push_back(random_sample(1 + static_cast<int64_t>(i % 64), i));
@@ -107,7 +107,7 @@ TEST_F(InferenceClientTest, ManySamplesTakeSeveralBatches) {
 }
 
 TEST_F(InferenceClientTest, ALittleTooManyTokensAreSharedOutEvenly) {
-  InferenceClient client(compiled(folder_, DType::kF32), 1);
+  InferenceClient client(packed(folder_, DType::kF32), 1);
   const std::vector<data::Sample> samples(100, random_sample(64, 1));  // 6400 tokens
   std::vector<size_t> slots;
   client.run(samples,
@@ -120,17 +120,17 @@ TEST_F(InferenceClientTest, TakesTheWeightsOfASessionThatTrains) {
       inference_graph(SmallModelFolder::config(), folder_.head(), {16, 1, 1}, weight_packing({})),
       {.num_threads = 1});
   feed::load_parameters(session, folder_.path());
-  InferenceClient from_session(std::make_shared<const CompiledModel>(CompiledModel::compile(
+  InferenceClient from_session(std::make_shared<const PackedModel>(PackedModel::pack(
                                    open_pretrained_model(folder_.path()), session, {})),
                                1);
-  InferenceClient from_folder(compiled(folder_, DType::kF32), 1);
+  InferenceClient from_folder(packed(folder_, DType::kF32), 1);
   const auto samples = some_samples();
   EXPECT_EQ(span_logits(from_session, samples), span_logits(from_folder, samples));
 }
 
 TEST_F(InferenceClientTest, RoundedWeightsGiveNearlyTheSame) {
-  InferenceClient exact(compiled(folder_, DType::kF32), 1);
-  InferenceClient rounded(compiled(folder_, DType::kBF16), 1);
+  InferenceClient exact(packed(folder_, DType::kF32), 1);
+  InferenceClient rounded(packed(folder_, DType::kBF16), 1);
   const auto samples = some_samples();
   const Logits a = span_logits(exact, samples);
   const Logits b = span_logits(rounded, samples);
@@ -147,7 +147,7 @@ TEST_F(InferenceClientTest, RoundedWeightsGiveNearlyTheSame) {
 }
 
 TEST_F(InferenceClientTest, ClientsInThreadsGiveTheSame) {
-  const auto model = compiled(folder_, DType::kF32);
+  const auto model = packed(folder_, DType::kF32);
   const auto samples = some_samples();
   InferenceClient alone(model, 1);
   const Logits expected = span_logits(alone, samples);
@@ -165,7 +165,7 @@ TEST_F(InferenceClientTest, ClientsInThreadsGiveTheSame) {
 }
 
 TEST_F(InferenceClientTest, KeepsRunningWhenShapesChangeOften) {
-  InferenceClient client(compiled(folder_, DType::kF32), 1);
+  InferenceClient client(packed(folder_, DType::kF32), 1);
   const data::Sample sample = random_sample(20, 5);
   const Logits expected = span_logits(client, {sample});
   for (size_t count = 1; count < 150; count += 4) {
@@ -175,7 +175,7 @@ TEST_F(InferenceClientTest, KeepsRunningWhenShapesChangeOften) {
 }
 
 TEST_F(InferenceClientTest, RefusesWhatTheModelCannotRead) {
-  InferenceClient client(compiled(folder_, DType::kF32), 1);
+  InferenceClient client(packed(folder_, DType::kF32), 1);
   const auto message = [&](const data::Sample& sample) -> std::string {
     try {
       span_logits(client, {sample});

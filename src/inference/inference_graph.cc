@@ -10,7 +10,7 @@ namespace cloze::inference {
 
 using ops::WeightLayout;
 
-ops::PackWeightAttributes weight_packing(const CompileOptions& options) {
+ops::PackWeightAttributes weight_packing(const PackOptions& options) {
   return engine::device_named(options.device).backend().weight_layout(options.precision);
 }
 
@@ -25,9 +25,9 @@ graph::Graph inference_graph(const models::BertConfig& config, const models::Ber
   return graph;
 }
 
-graph::Graph compiled_graph(const models::BertConfig& config, const models::BertHead& head,
-                            const models::BatchShape& shape,
-                            const ops::PackWeightAttributes& packing) {
+graph::Graph packed_graph(const models::BertConfig& config, const models::BertHead& head,
+                          const models::BatchShape& shape,
+                          const ops::PackWeightAttributes& packing) {
   return passes::frozen(inference_graph(config, head, shape, packing));
 }
 

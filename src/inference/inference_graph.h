@@ -11,7 +11,7 @@
 
 namespace cloze::inference {
 
-struct CompileOptions {
+struct PackOptions {
   std::string device = "cpu";  // engine/devices.h
   // Of the weights: f32 or bf16. Where the processor multiplies bf16 itself (backend/kernel.h) bf16
   // is what activations are in, too; elsewhere everything is computed in f32.
@@ -19,16 +19,16 @@ struct CompileOptions {
 };
 
 // How the kernels of the device want the weights.
-ops::PackWeightAttributes weight_packing(const CompileOptions& options);
+ops::PackWeightAttributes weight_packing(const PackOptions& options);
 
 // Parameters are the model's; packed weights are made of them in the refresh phase.
 graph::Graph inference_graph(const models::BertConfig& config, const models::BertHead& head,
                              const models::BatchShape& shape,
                              const ops::PackWeightAttributes& packing);
 
-// The same with the packed weights for parameters (passes/freeze.h): what a compiled model runs.
-graph::Graph compiled_graph(const models::BertConfig& config, const models::BertHead& head,
-                            const models::BatchShape& shape,
-                            const ops::PackWeightAttributes& packing);
+// The same with the packed weights for parameters (passes/freeze.h): what a packed model runs.
+graph::Graph packed_graph(const models::BertConfig& config, const models::BertHead& head,
+                          const models::BatchShape& shape,
+                          const ops::PackWeightAttributes& packing);
 
 }  // namespace cloze::inference

@@ -26,15 +26,15 @@ int64_t loading_bytes(const models::BertConfig& config) {
 }  // namespace
 
 plan::Program largest_program(const models::BertConfig& config, const models::BertHead& head,
-                              const CompileOptions& options, int num_threads) {
+                              const PackOptions& options, int num_threads) {
   const auto [tokens, sequences, predictions] = largest_capacity(config, head);
   return engine::compile(
-      compiled_graph(config, head, {tokens, sequences, predictions}, weight_packing(options)),
+      packed_graph(config, head, {tokens, sequences, predictions}, weight_packing(options)),
       {.device = options.device, .num_threads = num_threads});
 }
 
 InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
-                                 const CompileOptions& options, int num_threads) {
+                                 const PackOptions& options, int num_threads) {
   const plan::Program program = largest_program(config, head, options, num_threads);
   const int64_t weights = program.bytes_of(plan::Arena::kParameters);
   return {.weights_bytes = weights,

@@ -11,7 +11,7 @@ namespace cloze::inference {
 
 // The program of the largest micro-batch that a client (inference_client.h) runs.
 plan::Program largest_program(const models::BertConfig& config, const models::BertHead& head,
-                              const CompileOptions& options, int num_threads);
+                              const PackOptions& options, int num_threads);
 
 struct InferenceMemory {
   int64_t weights_bytes = 0;
@@ -19,6 +19,6 @@ struct InferenceMemory {
   int64_t batch_bytes = 0;    // of the largest micro-batch
 };
 InferenceMemory inference_memory(const models::BertConfig& config, const models::BertHead& head,
-                                 const CompileOptions& options, int num_threads);
+                                 const PackOptions& options, int num_threads);
 
 }  // namespace cloze::inference

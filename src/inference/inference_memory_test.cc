@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "inference/compiled_model.h"
 #include "inference/inference_client.h"
+#include "inference/packed_model.h"
 #include "inference/small_model_test.h"
 #include "platform/memory.h"
 
@@ -18,12 +18,11 @@ class InferenceMemoryTest : public testing::TestWithParam<DType> {
 };
 
 TEST_P(InferenceMemoryTest, CountsTheWeightsAsTheyAre) {
-  const CompileOptions options{.precision = GetParam()};
+  const PackOptions options{.precision = GetParam()};
   const PretrainedModel model = open_pretrained_model(folder_.path());
   const InferenceMemory memory = inference_memory(model.config, model.head, options, 2);
-  const CompiledModel compiled =
-      CompiledModel::compile(open_pretrained_model(folder_.path()), options);
-  EXPECT_EQ(memory.weights_bytes, static_cast<int64_t>(compiled.weights()->bytes()));
+  const PackedModel packed = PackedModel::pack(open_pretrained_model(folder_.path()), options);
+  EXPECT_EQ(memory.weights_bytes, static_cast<int64_t>(packed.weights()->bytes()));
   EXPECT_EQ(memory.loading_bytes, 2 * 97 * 24 * 4) << "read, and copied to be packed";
 }
 
@@ -32,8 +31,8 @@ TEST_P(InferenceMemoryTest, HoldsBatchesOfAllShapes) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer takes memory of its own";
 #endif
-  const auto model = std::make_shared<const CompiledModel>(
-      CompiledModel::compile(open_pretrained_model(folder_.path()), {.precision = GetParam()}));
+  const auto model = std::make_shared<const PackedModel>(
+      PackedModel::pack(open_pretrained_model(folder_.path()), {.precision = GetParam()}));
   const InferenceMemory memory =
       inference_memory(model->config(), model->head(), model->options(), 1);
   const int64_t before = platform::private_bytes();

@@ -46,7 +46,7 @@ double percentile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-LatencyRun measure_latency(const std::shared_ptr<const CompiledModel>& model,
+LatencyRun measure_latency(const std::shared_ptr<const PackedModel>& model,
                            const LatencyOptions& options,
                            const std::function<std::vector<data::Sample>(int64_t)>& batch) {
   std::vector<ClientRun> runs(static_cast<size_t>(options.num_clients));

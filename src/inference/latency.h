@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/sample.h"
-#include "inference/compiled_model.h"
+#include "inference/packed_model.h"
 
 namespace cloze::inference {
 
@@ -27,7 +27,7 @@ struct LatencyRun {
 
 // batch(call) gives the samples of a call, from several threads at a time. What it takes is not
 // counted; packing the samples is.
-LatencyRun measure_latency(const std::shared_ptr<const CompiledModel>& model,
+LatencyRun measure_latency(const std::shared_ptr<const PackedModel>& model,
                            const LatencyOptions& options,
                            const std::function<std::vector<data::Sample>(int64_t call)>& batch);
 

@@ -25,8 +25,8 @@ TEST(Summarize, PercentilesAreTimesThatWereMeasured) {
 class LatencyTest : public testing::Test {
  protected:
   const SmallModelFolder folder_{models::HeadKind::kQuestionAnswering, "latency_test"};
-  const std::shared_ptr<const CompiledModel> model_ = std::make_shared<const CompiledModel>(
-      CompiledModel::compile(open_pretrained_model(folder_.path()), {}));
+  const std::shared_ptr<const PackedModel> model_ = std::make_shared<const PackedModel>(
+      PackedModel::pack(open_pretrained_model(folder_.path()), {}));
   const LatencyOptions options_{.num_clients = 3, .calls_per_client = 4, .warm_up_calls = 1};
 };
 

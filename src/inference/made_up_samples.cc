@@ -5,7 +5,7 @@
 
 namespace cloze::inference {
 
-MadeUpSamples::MadeUpSamples(const CompiledModel& model, int64_t length,
+MadeUpSamples::MadeUpSamples(const PackedModel& model, int64_t length,
                              const std::filesystem::path& histogram)
     : config_(model.config()), kind_(model.head().kind), length_(length) {
   if (!histogram.empty()) lengths_.emplace(data::read_length_histogram(histogram));

@@ -8,7 +8,7 @@
 
 #include "data/offline_packing/spread_lengths.h"
 #include "data/sample.h"
-#include "inference/compiled_model.h"
+#include "inference/packed_model.h"
 
 namespace cloze::inference {
 
@@ -16,7 +16,7 @@ class MadeUpSamples {
  public:
   // Samples for the model, as long as each other, or with the lengths of a histogram (length and
   // count a line) when it is named. UserError when the model has fewer positions.
-  MadeUpSamples(const CompiledModel& model, int64_t length, const std::filesystem::path& histogram);
+  MadeUpSamples(const PackedModel& model, int64_t length, const std::filesystem::path& histogram);
 
   // The samples [first, first + count).
   std::vector<data::Sample> batch(int64_t first, int64_t count) const;

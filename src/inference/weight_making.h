@@ -1,4 +1,4 @@
-// The weights of a compiled model on a device, made of the parameters it was trained with: packed,
+// The weights of a packed model on a device, made of the parameters it was trained with: packed,
 // or as they are. One after the other, so that beside the weights nothing is held but what one of
 // them is made of.
 #pragma once

@@ -64,7 +64,7 @@ std::vector<ordered_json> classify(tasks::TextClassifier& classifier,
   return outputs;
 }
 
-Endpoint endpoint_of(const std::shared_ptr<const inference::CompiledModel>& model,
+Endpoint endpoint_of(const std::shared_ptr<const inference::PackedModel>& model,
                      const ServingOptions& options) {
   const int threads = options.num_threads;
   switch (model->head().kind) {
@@ -124,7 +124,7 @@ ordered_json describe(const inference::PretrainedModel& model) {
 
 }  // namespace
 
-ServedModel serve_model(const std::shared_ptr<const inference::CompiledModel>& model,
+ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
                         const ServingOptions& options) {
   return {.description = describe(model->pretrained()), .endpoints = {endpoint_of(model, options)}};
 }

@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "inference/compiled_model.h"
+#include "inference/packed_model.h"
 #include "serve/endpoint.h"
 
 namespace cloze::serve {
@@ -32,7 +32,7 @@ struct ServedModel {
   std::vector<Endpoint> endpoints;
 };
 
-ServedModel serve_model(const std::shared_ptr<const inference::CompiledModel>& model,
+ServedModel serve_model(const std::shared_ptr<const inference::PackedModel>& model,
                         const ServingOptions& options);
 
 }  // namespace cloze::serve

@@ -42,8 +42,8 @@ class MadeUpModel {
   ~MadeUpModel() { fs::remove_all(folder_); }
 
   ServedModel serve(bool may_have_no_answer = false) const {
-    auto model = inference::CompiledModel::compile(inference::open_pretrained_model(folder_), {});
-    return serve_model(std::make_shared<const inference::CompiledModel>(std::move(model)),
+    auto model = inference::PackedModel::pack(inference::open_pretrained_model(folder_), {});
+    return serve_model(std::make_shared<const inference::PackedModel>(std::move(model)),
                        {.num_threads = 1, .may_have_no_answer = may_have_no_answer});
   }
 

@@ -71,7 +71,7 @@ std::vector<Candidate> best_candidates(std::span<const float> logits,
 
 }  // namespace
 
-MaskFiller::MaskFiller(std::shared_ptr<const inference::CompiledModel> model, int num_threads)
+MaskFiller::MaskFiller(std::shared_ptr<const inference::PackedModel> model, int num_threads)
     : client_(std::move(model), num_threads) {
   client_.model().pretrained().require_head(models::HeadKind::kPretraining);
 }

@@ -31,7 +31,7 @@ struct Blank {
 class MaskFiller {
  public:
   // `num_threads` run a batch together; 0: all processors.
-  MaskFiller(std::shared_ptr<const inference::CompiledModel> model, int num_threads);
+  MaskFiller(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
   // Every [MASK] of every text, in order. A text may have two parts, separated by " [SEP] ".
   std::vector<Blank> fill(std::span<const std::string> texts, int64_t top_k);

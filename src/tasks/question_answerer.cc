@@ -53,7 +53,7 @@ nlohmann::ordered_json answers_json(std::span<const Answer> answers) {
   return {{"answers", std::move(list)}};
 }
 
-QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::CompiledModel> model,
+QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model,
                                    int num_threads)
     : client_(std::move(model), num_threads) {
   client_.model().pretrained().require_head(models::HeadKind::kQuestionAnswering);

@@ -37,7 +37,7 @@ struct AnswerOptions {
 class QuestionAnswerer {
  public:
   // `num_threads` run a batch together; 0: all processors.
-  QuestionAnswerer(std::shared_ptr<const inference::CompiledModel> model, int num_threads);
+  QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
   // For each question at most top_k answers, the most probable first.
   std::vector<std::vector<Answer>> answer(std::span<const QuestionAndContext> questions,

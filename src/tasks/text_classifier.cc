@@ -32,15 +32,14 @@ nlohmann::ordered_json classes_json(std::span<const ClassProbability> classes, b
   return {{"classes", std::move(list)}};
 }
 
-TextClassifier::TextClassifier(std::shared_ptr<const inference::CompiledModel> model,
-                               int num_threads)
+TextClassifier::TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads)
     : client_(std::move(model), num_threads) {
   client_.model().pretrained().require_head(models::HeadKind::kSequenceClassification);
 }
 
 std::vector<std::vector<ClassProbability>> TextClassifier::classify(
     std::span<const TextAndPair> texts) {
-  const inference::CompiledModel& model = client_.model();
+  const inference::PackedModel& model = client_.model();
   std::vector<data::Sample> samples;
   for (const TextAndPair& text : texts) {
     const auto pair = text.pair.empty() ? std::nullopt : std::optional<std::string_view>(text.pair);

@@ -30,7 +30,7 @@ nlohmann::ordered_json classes_json(std::span<const ClassProbability> classes, b
 class TextClassifier {
  public:
   // `num_threads` run a batch together; 0: all processors.
-  TextClassifier(std::shared_ptr<const inference::CompiledModel> model, int num_threads);
+  TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
   // For each text its classes, the most probable first.
   std::vector<std::vector<ClassProbability>> classify(std::span<const TextAndPair> texts);

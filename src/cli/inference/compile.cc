@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
-#include "inference/compiled_model.h"
 #include "inference/inference_memory.h"
+#include "inference/packed_model.h"
 
 namespace cloze::cli {
 namespace {
@@ -20,7 +20,7 @@ struct Options {
 
 void run(const Options& options) {
   limit_instruction_set(options.model.instruction_set);
-  const inference::CompileOptions& how = options.model.compile;
+  const inference::PackOptions& how = options.model.compile;
   inference::PretrainedModel trained = open_trained_model(options.model.checkpoint);
   const inference::InferenceMemory needed =
       inference::inference_memory(trained.config, trained.head, how, engine::resolved_threads(0));
@@ -38,7 +38,7 @@ void run(const Options& options) {
 void add_options(OptionTable& table, Options& o) {
   table.add("init_checkpoint", &o.model.checkpoint, std::string("The ") + kModelHelp,
             {.is_required = true});
-  table.add("output_file", &o.output_file, "The compiled model to write", {.is_required = true});
+  table.add("output_file", &o.output_file, "The packed model to write", {.is_required = true});
   add_packing_options(table, o.model.compile);
   add_device_options(table, o.model);
 }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void print_notes(const inference::CompiledModel& model) {
+void print_notes(const inference::PackedModel& model) {
   for (const std::string& note : model.notes()) fmt::print(stderr, "note: {}\n", note);
 }
 
@@ -61,33 +61,32 @@ std::vector<std::string> input_lines() {
 }
 
 inference::PretrainedModel open_trained_model(const fs::path& path) {
-  if (inference::CompiledModel::is_compiled(path)) {
-    throw_user_error("{} is compiled already; give the model that it was made of", path.string());
+  if (inference::PackedModel::is_packed(path)) {
+    throw_user_error("{} is packed already; give the model that it was made of", path.string());
   }
   return inference::open_pretrained_model(model_path(path));
 }
 
-inference::CompiledModel compile_model(inference::PretrainedModel model,
-                                       const inference::CompileOptions& options) {
-  auto compiled = inference::CompiledModel::compile(std::move(model), options);
-  print_notes(compiled);
-  return compiled;
+inference::PackedModel compile_model(inference::PretrainedModel model,
+                                     const inference::PackOptions& options) {
+  auto packed = inference::PackedModel::pack(std::move(model), options);
+  print_notes(packed);
+  return packed;
 }
 
-std::shared_ptr<const inference::CompiledModel> open_model(const ModelOptions& options,
-                                                           int num_threads) {
-  using inference::CompiledModel;
+std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& options,
+                                                         int num_threads) {
+  using inference::PackedModel;
   limit_instruction_set(options.instruction_set);
   const fs::path& path = options.checkpoint;
   const int threads = engine::resolved_threads(num_threads);
-  if (!CompiledModel::is_compiled(path)) {
+  if (!PackedModel::is_packed(path)) {
     inference::PretrainedModel model = open_trained_model(path);
-    const inference::CompileOptions& how = options.compile;
+    const inference::PackOptions& how = options.compile;
     print_forecast(inference::inference_memory(model.config, model.head, how, threads), 0);
-    return std::make_shared<const CompiledModel>(compile_model(std::move(model), how));
+    return std::make_shared<const PackedModel>(compile_model(std::move(model), how));
   }
-  auto model =
-      std::make_shared<const CompiledModel>(CompiledModel::open(path, options.compile.device));
+  auto model = std::make_shared<const PackedModel>(PackedModel::open(path, options.compile.device));
   print_notes(*model);
   auto needed =
       inference::inference_memory(model->config(), model->head(), model->options(), threads);
@@ -102,13 +101,13 @@ void add_device_options(OptionTable& table, ModelOptions& options) {
 }
 
 void add_model_options(OptionTable& table, ModelOptions& options, int& num_threads) {
-  table.add("init_checkpoint", &options.checkpoint, std::string("Compiled model, ") + kModelHelp,
+  table.add("init_checkpoint", &options.checkpoint, std::string("Packed model, ") + kModelHelp,
             {.is_required = true});
   table.add("threads", &num_threads, "0: one for each processor that may be used", {.minimum = 0});
   add_device_options(table, options);
 }
 
-void add_packing_options(OptionTable& table, inference::CompileOptions& options,
+void add_packing_options(OptionTable& table, inference::PackOptions& options,
                          const std::vector<std::string>& excludes) {
   table.add("precision", named(options.precision, dtype_named, name_of),
             "What weights are packed in: f32, or bf16 (half the memory traffic; computed in f32 "

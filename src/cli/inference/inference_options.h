@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/options/machine_options.h"
-#include "inference/compiled_model.h"
+#include "inference/packed_model.h"
 
 namespace cloze::cli {
 
@@ -29,26 +29,26 @@ std::vector<std::string> input_lines();
 // The model to infer with and what computes it.
 struct ModelOptions {
   std::filesystem::path checkpoint;
-  inference::CompileOptions compile;
+  inference::PackOptions compile;
   std::string instruction_set = kAnyInstructionSet;
 };
 // --init-checkpoint, --threads into `num_threads` (0: all), --device and --instruction-set.
 void add_model_options(OptionTable& table, ModelOptions& options, int& num_threads);
 void add_device_options(OptionTable& table, ModelOptions& options);
 // How weights are packed. What may not be given beside them is named in `excludes`.
-void add_packing_options(OptionTable& table, inference::CompileOptions& options,
+void add_packing_options(OptionTable& table, inference::PackOptions& options,
                          const std::vector<std::string>& excludes = {});
 
-// The model as it was trained. UserError for one that is compiled already.
+// The model as it was trained. UserError for one that is packed already.
 inference::PretrainedModel open_trained_model(const std::filesystem::path& path);
-// That model compiled in memory. Says its notes on standard error.
-inference::CompiledModel compile_model(inference::PretrainedModel model,
-                                       const inference::CompileOptions& options);
+// That model packed in memory. Says its notes on standard error.
+inference::PackedModel compile_model(inference::PretrainedModel model,
+                                     const inference::PackOptions& options);
 
-// The model to infer with, on no more than its instruction set: a compiled model as it is; any
-// other is compiled in memory. Says on standard error what memory it takes when so many threads (0:
+// The model to infer with, on no more than its instruction set: a packed model as it is; any
+// other is packed in memory. Says on standard error what memory it takes when so many threads (0:
 // all processors) run a batch.
-std::shared_ptr<const inference::CompiledModel> open_model(const ModelOptions& options,
-                                                           int num_threads);
+std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& options,
+                                                         int num_threads);
 
 }  // namespace cloze::cli

@@ -10,7 +10,7 @@ namespace cloze::cli {
 namespace {
 
 TEST(PackingOptions, KnowTwoPrecisions) {
-  inference::CompileOptions compile;
+  inference::PackOptions compile;
   OptionTable table;
   add_packing_options(table, compile);
   CLI::App command;

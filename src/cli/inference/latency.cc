@@ -27,20 +27,20 @@ struct Options {
   bool dumps_raw_timings = false;
 };
 
-inference::CompiledModel open_model(const Options& options) {
+inference::PackedModel open_model(const Options& options) {
   limit_instruction_set(options.model.instruction_set);
   const auto& [checkpoint, compile, instruction_set] = options.model;
   if (options.program.empty() && checkpoint.empty()) {
     throw_user_error("give --program or --init-checkpoint");
   }
   if (!options.program.empty()) {
-    return inference::CompiledModel::open(options.program, compile.device);
+    return inference::PackedModel::open(options.program, compile.device);
   }
   return compile_model(open_trained_model(checkpoint), compile);
 }
 
 // Shows how many calls were begun, the warming ones too.
-inference::LatencyRun measure(const std::shared_ptr<const inference::CompiledModel>& model,
+inference::LatencyRun measure(const std::shared_ptr<const inference::PackedModel>& model,
                               const inference::MadeUpSamples& samples, const Options& options) {
   inference::LatencyOptions latency = options.latency;
   latency.warm_up_calls = std::min(latency.warm_up_calls, latency.calls_per_client);
@@ -78,7 +78,7 @@ void write_raw_timings(const inference::LatencyRun& run) {
 }
 
 void run(const Options& options) {
-  const auto model = std::make_shared<const inference::CompiledModel>(open_model(options));
+  const auto model = std::make_shared<const inference::PackedModel>(open_model(options));
   const inference::MadeUpSamples samples(*model, options.sequence_length, options.lengths_file);
   fmt::print("{} weights, {}, batches of {}, {} clients of {} threads, {} calls each\n",
              name_of(model->options().precision),
@@ -92,7 +92,7 @@ void run(const Options& options) {
 }
 
 void add_options(OptionTable& table, Options& o) {
-  table.add("program", &o.program, "Compiled model (cloze compile)");
+  table.add("program", &o.program, "Packed model (cloze compile)");
   table.add("init_checkpoint", &o.model.checkpoint, std::string("The ") + kModelHelp,
             {.excludes = {"program"}});
   add_packing_options(table, o.model.compile, {"program"});

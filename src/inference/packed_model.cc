@@ -1,4 +1,4 @@
-#include "inference/compiled_model.h"
+#include "inference/packed_model.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 namespace cloze::inference {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "compiled models are read as they are");
+static_assert(std::endian::native == std::endian::little, "packed models are read as they are");
 
 constexpr std::string_view kMagic = "clozemdl";
 constexpr uint32_t kVersion = 6;
@@ -50,11 +50,11 @@ bool is_in_pairs(const ops::PackWeightAttributes& packing) {
   return packing.layout == ops::WeightLayout::kPairs;
 }
 
-plan::Program program_of(graph::Graph graph, const CompileOptions& options) {
+plan::Program program_of(graph::Graph graph, const PackOptions& options) {
   return plan::make_program(std::move(graph), engine::device_named(options.device).backend(), 1);
 }
 
-graph::Graph trained_graph(const PretrainedModel& model, const CompileOptions& options) {
+graph::Graph trained_graph(const PretrainedModel& model, const PackOptions& options) {
   return inference_graph(model.config, model.head, kSomeShape, weight_packing(options));
 }
 
@@ -80,13 +80,13 @@ RawHeader read_header(const platform::MappedFile& mapped, const std::filesystem:
   const std::string_view bytes = mapped.text();
   RawHeader header;
   if (!bytes.starts_with(kMagic)) {
-    throw_data_error("{} is not a compiled model; make one with cloze compile", file.string());
+    throw_data_error("{} is not a packed model; make one with cloze compile", file.string());
   }
   if (bytes.size() < kHeaderBytes) throw_damaged(file, "cut off in the header");
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != kVersion) {
     throw_user_error(
-        "{}: version {} of compiled models; this program reads version {}: make it again with "
+        "{}: version {} of packed models; this program reads version {}: make it again with "
         "cloze compile",
         file.string(), header.version, kVersion);
   }
@@ -195,47 +195,47 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
                                   .vocabulary_file = file}});
 }
 
-CompileOptions options_of(const nlohmann::json& description, const std::string& device) {
+PackOptions options_of(const nlohmann::json& description, const std::string& device) {
   const bool is_bf16 = description["precision"] == name_of(DType::kBF16);
   return {.device = device, .precision = is_bf16 ? DType::kBF16 : DType::kF32};
 }
 
-void check_processor(const nlohmann::json& description, const CompileOptions& options,
+void check_processor(const nlohmann::json& description, const PackOptions& options,
                      const std::filesystem::path& file) {
   const ops::PackWeightAttributes here = weight_packing(options);
   const auto columns = description["panel_columns"].get<int64_t>();
   if (here.panel_columns != columns) {
     throw_user_error(
-        "{} was compiled for vectors of {} numbers; this processor's have {}: make it again here "
+        "{} was packed for vectors of {} numbers; this processor's have {}: make it again here "
         "with cloze compile",
         file.string(), columns / 2, here.panel_columns / 2);
   }
   const bool pairs = description["pairs"].get<bool>();
   if (pairs == is_in_pairs(here)) return;
   throw_user_error(
-      "{} was compiled for a processor that {} bf16 itself, unlike this one: make it again "
+      "{} was packed for a processor that {} bf16 itself, unlike this one: make it again "
       "here with cloze compile",
       file.string(), pairs ? "multiplies" : "does not multiply");
 }
 
 }  // namespace
 
-CompiledModel::CompiledModel(PretrainedModel model, const CompileOptions& options)
+PackedModel::PackedModel(PretrainedModel model, const PackOptions& options)
     : model_(std::move(model)), options_(options) {}
 
-graph::Graph CompiledModel::graph(const models::BatchShape& shape) const {
-  return compiled_graph(config(), head(), shape, weight_packing(options_));
+graph::Graph PackedModel::graph(const models::BatchShape& shape) const {
+  return packed_graph(config(), head(), shape, weight_packing(options_));
 }
 
-CompiledModel CompiledModel::packed(PretrainedModel model, const graph::Graph& trained,
-                                    const ReadParameter& read, const CompileOptions& options) {
-  CompiledModel compiled(std::move(model), options);
-  compiled.weights_ = make_weights(trained, program_of(compiled.graph(kSomeShape), options), read,
-                                   engine::device_named(options.device));
-  return compiled;
+PackedModel PackedModel::packed(PretrainedModel model, const graph::Graph& trained,
+                                const ReadParameter& read, const PackOptions& options) {
+  PackedModel made(std::move(model), options);
+  made.weights_ = make_weights(trained, program_of(made.graph(kSomeShape), options), read,
+                               engine::device_named(options.device));
+  return made;
 }
 
-CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions& options) {
+PackedModel PackedModel::pack(PretrainedModel model, const PackOptions& options) {
   const graph::Graph trained = trained_graph(model, options);
   const feed::StoredParameters stored(trained, model.path);
   std::ranges::move(stored.notes(), std::back_inserter(model.notes));
@@ -245,8 +245,8 @@ CompiledModel CompiledModel::compile(PretrainedModel model, const CompileOptions
   return packed(std::move(model), trained, read, options);
 }
 
-CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& weights,
-                                     const CompileOptions& options) {
+PackedModel PackedModel::pack(PretrainedModel model, engine::Session& weights,
+                              const PackOptions& options) {
   const graph::Graph trained = trained_graph(model, options);
   const auto read = [&](const graph::ValueInfo& parameter, std::span<float> values) {
     weights.executor().read(weights.value(parameter.name), std::as_writable_bytes(values));
@@ -254,13 +254,13 @@ CompiledModel CompiledModel::compile(PretrainedModel model, engine::Session& wei
   return packed(std::move(model), trained, read, options);
 }
 
-bool CompiledModel::is_compiled(const std::filesystem::path& file) {
+bool PackedModel::is_packed(const std::filesystem::path& file) {
   std::array<char, kMagic.size()> start{};
   std::ifstream(file, std::ios::binary).read(start.data(), start.size());
   return std::string_view(start.data(), start.size()) == kMagic;
 }
 
-std::string CompiledModel::description() const {
+std::string PackedModel::description() const {
   const std::string config_text = checkpoints::hugging_face_config_text(config(), head());
   const ops::PackWeightAttributes packing = weight_packing(options_);
   const text::TokenizerOptions& rules = tokenizer().options();
@@ -275,7 +275,7 @@ std::string CompiledModel::description() const {
                              {"weights", table_of(program_of(graph(kSomeShape), options_))}});
 }
 
-void CompiledModel::write(const std::filesystem::path& file) const {
+void PackedModel::write(const std::filesystem::path& file) const {
   const std::string text = description();
   const std::string vocabulary = tokenizer().vocabulary().to_text();
   backend::Device& device = engine::device_named(options_.device);
@@ -303,7 +303,7 @@ void CompiledModel::write(const std::filesystem::path& file) const {
   out.commit();
 }
 
-void CompiledModel::check_weights(const std::string& table) const {
+void PackedModel::check_weights(const std::string& table) const {
   const plan::Program program = program_of(graph(kSomeShape), options_);
   const auto arena = static_cast<size_t>(plan::Arena::kParameters);
   const auto bytes = static_cast<uint64_t>(program.arena_bytes[arena]);
@@ -315,21 +315,21 @@ void CompiledModel::check_weights(const std::string& table) const {
   }
 }
 
-CompiledModel CompiledModel::open(const std::filesystem::path& file, const std::string& device) {
+PackedModel PackedModel::open(const std::filesystem::path& file, const std::string& device) {
   const platform::MappedFile mapped(file);
   const RawHeader header = read_header(mapped, file);
   const std::string_view text = mapped.text().substr(kHeaderBytes);
   try {
     const nlohmann::json description =
         parse_description(text.substr(0, header.description_bytes), file);
-    const CompileOptions options = options_of(description, device);
+    const PackOptions options = options_of(description, device);
     check_processor(description, options, file);
-    CompiledModel compiled(
+    PackedModel made(
         model_of(description, text.substr(header.description_bytes, header.vocabulary_bytes), file),
         options);
-    compiled.weights_ = read_weights(mapped, header, engine::device_named(device), file);
-    compiled.check_weights(description["weights"].dump());
-    return compiled;
+    made.weights_ = read_weights(mapped, header, engine::device_named(device), file);
+    made.check_weights(description["weights"].dump());
+    return made;
   } catch (const nlohmann::json::exception&) {
     throw_damaged(file, "the description has values of the wrong kind");
   }

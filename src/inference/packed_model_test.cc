@@ -1,4 +1,4 @@
-#include "inference/compiled_model.h"
+#include "inference/packed_model.h"
 
 #include <gtest/gtest.h>
 
@@ -11,17 +11,17 @@ namespace {
 
 using models::HeadKind;
 
-class CompiledModelTest : public testing::Test {
+class PackedModelTest : public testing::Test {
  protected:
   void SetUp() override {
-    CompiledModel::compile(open_pretrained_model(folder_.path()), {.precision = DType::kBF16})
+    PackedModel::pack(open_pretrained_model(folder_.path()), {.precision = DType::kBF16})
         .write(file_);
   }
 
   std::string refusal(const std::string& bytes) const {
     platform::write_file_atomically(file_, bytes);
     try {
-      CompiledModel::open(file_);
+      PackedModel::open(file_);
     } catch (const UserError& error) {
       return error.what();
     }
@@ -47,35 +47,35 @@ class CompiledModelTest : public testing::Test {
     return bytes;
   }
 
-  const SmallModelFolder folder_{HeadKind::kSequenceClassification, "compiled_model_test"};
+  const SmallModelFolder folder_{HeadKind::kSequenceClassification, "packed_model_test"};
   const std::filesystem::path file_ = folder_.path() / "model.cloze";
 };
 
-TEST_F(CompiledModelTest, HoldsWhatTheFolderHolds) {
-  const CompiledModel model = CompiledModel::open(file_);
+TEST_F(PackedModelTest, HoldsWhatTheFolderHolds) {
+  const PackedModel model = PackedModel::open(file_);
   EXPECT_EQ(model.config(), SmallModelFolder::config());
   EXPECT_EQ(model.head().labels, folder_.head().labels);
   EXPECT_EQ(model.options().precision, DType::kBF16);
   EXPECT_EQ(model.tokenizer().vocabulary().token(5), "word5");
-  EXPECT_TRUE(CompiledModel::is_compiled(file_));
-  EXPECT_FALSE(CompiledModel::is_compiled(folder_.path()));
-  EXPECT_FALSE(CompiledModel::is_compiled(folder_.path() / "config.json"));
-  const CompiledModel packed =
-      CompiledModel::compile(open_pretrained_model(folder_.path()), {.precision = DType::kBF16});
+  EXPECT_TRUE(PackedModel::is_packed(file_));
+  EXPECT_FALSE(PackedModel::is_packed(folder_.path()));
+  EXPECT_FALSE(PackedModel::is_packed(folder_.path() / "config.json"));
+  const PackedModel packed =
+      PackedModel::pack(open_pretrained_model(folder_.path()), {.precision = DType::kBF16});
   const std::filesystem::path again = file_.string() + ".again";
   packed.write(again);
   EXPECT_EQ(platform::read_file(again), platform::read_file(file_));
   std::filesystem::remove(again);
 }
 
-TEST_F(CompiledModelTest, IsTheSameBytesEachTime) {
+TEST_F(PackedModelTest, IsTheSameBytesEachTime) {
   const std::string first = platform::read_file(file_);
-  CompiledModel::open(file_).write(file_);
+  PackedModel::open(file_).write(file_);
   EXPECT_EQ(platform::read_file(file_), first);
 }
 
 // As versions of this program with that algorithm wrote it.
-TEST_F(CompiledModelTest, RefusesWeightsPackedForStrassensAlgorithm) {
+TEST_F(PackedModelTest, RefusesWeightsPackedForStrassensAlgorithm) {
   const std::string file = changed("\"precision\":\"bf16\"", "\"strassen\"   :true");
   ASSERT_FALSE(file.empty());
   EXPECT_EQ(refusal(file), file_.string() +
@@ -83,7 +83,7 @@ TEST_F(CompiledModelTest, RefusesWeightsPackedForStrassensAlgorithm) {
                                "program does not have: make it again with cloze compile");
 }
 
-TEST_F(CompiledModelTest, RefusesEveryFlippedByteOfTheHeaderAndSomeOfTheRest) {
+TEST_F(PackedModelTest, RefusesEveryFlippedByteOfTheHeaderAndSomeOfTheRest) {
   const std::string good = platform::read_file(file_);
   EXPECT_EQ(refusal(good), "");
   size_t step = 1;
@@ -95,7 +95,7 @@ TEST_F(CompiledModelTest, RefusesEveryFlippedByteOfTheHeaderAndSomeOfTheRest) {
   }
 }
 
-TEST_F(CompiledModelTest, RefusesACutFile) {
+TEST_F(PackedModelTest, RefusesACutFile) {
   const std::string good = platform::read_file(file_);
   for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{79}, size_t{80}, size_t{4096},
                             good.size() / 2, good.size() - 1}) {
@@ -104,14 +104,14 @@ TEST_F(CompiledModelTest, RefusesACutFile) {
   EXPECT_NE(refusal(good + "x"), "");
 }
 
-TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
+TEST_F(PackedModelTest, MessagesSayWhatToDo) {
   const std::string good = platform::read_file(file_);
   EXPECT_EQ(refusal("something else"),
-            file_.string() + " is not a compiled model; make one with cloze compile");
+            file_.string() + " is not a packed model; make one with cloze compile");
   std::string other = good;
   other[8] = 1;
   EXPECT_EQ(refusal(other), file_.string() +
-                                ": version 1 of compiled models; this program reads version 6: "
+                                ": version 1 of packed models; this program reads version 6: "
                                 "make it again with cloze compile");
   other = good;
   other.back() = static_cast<char>(other.back() ^ 1);
@@ -121,16 +121,16 @@ TEST_F(CompiledModelTest, MessagesSayWhatToDo) {
 }
 
 // Whole files whose checksums are right, from other machines.
-TEST_F(CompiledModelTest, RefusesAnotherProcessor) {
+TEST_F(PackedModelTest, RefusesAnotherProcessor) {
   const std::string pairs = changed("\"pairs\":false", "\"pairs\":true ");
   if (pairs.empty()) GTEST_SKIP() << "this machine multiplies bf16 itself";
   EXPECT_EQ(refusal(pairs), file_.string() +
-                                " was compiled for a processor that multiplies bf16 itself, unlike "
+                                " was packed for a processor that multiplies bf16 itself, unlike "
                                 "this one: make it again here with cloze compile");
   const std::string wide = changed("\"panel_columns\":16", "\"panel_columns\":48");
   if (wide.empty()) GTEST_SKIP() << "this machine does not have panels of 16";
   EXPECT_EQ(refusal(wide), file_.string() +
-                               " was compiled for vectors of 24 numbers; this processor's have 8: "
+                               " was packed for vectors of 24 numbers; this processor's have 8: "
                                "make it again here with cloze compile");
 }
 

@@ -1,5 +1,6 @@
-// CompiledModel: a model ready to infer: its configuration, head, tokenizer, and its weights as the
-// kernels of this machine read them. `cloze compile` stores one; opening it reads and checks the
+// PackedModel: a model ready to infer: its configuration, head, tokenizer, and its weights as the
+// kernels of this machine read them. It holds no program. `cloze compile` stores one, under a magic
+// that is older than the class: files and scripts outlive names. Opening it reads and checks the
 // file, and computes nothing. Weights lie in memory of their own, in huge pages: through a mapped
 // file, page by small page, a call takes 3 to 5 % longer.
 //
@@ -37,39 +38,39 @@
 
 namespace cloze::inference {
 
-class CompiledModel {
+class PackedModel {
  public:
   // Packs weights in memory, with little more of it than the packed ones take: those of model.path,
   // or of a session that has all of the model's parameters, as one that trains it does.
-  static CompiledModel compile(PretrainedModel model, const CompileOptions& options);
-  static CompiledModel compile(PretrainedModel model, engine::Session& weights,
-                               const CompileOptions& options);
+  static PackedModel pack(PretrainedModel model, const PackOptions& options);
+  static PackedModel pack(PretrainedModel model, engine::Session& weights,
+                          const PackOptions& options);
   // Whether a file is one of cloze compile's; false when it cannot be read.
-  static bool is_compiled(const std::filesystem::path& file);
-  static CompiledModel open(const std::filesystem::path& file, const std::string& device = "cpu");
+  static bool is_packed(const std::filesystem::path& file);
+  static PackedModel open(const std::filesystem::path& file, const std::string& device = "cpu");
   void write(const std::filesystem::path& file) const;
 
   const PretrainedModel& pretrained() const { return model_; }
   const models::BertConfig& config() const { return model_.config; }
   const models::BertHead& head() const { return model_.head; }
   const text::Tokenizer& tokenizer() const { return model_.tokenizer; }
-  const CompileOptions& options() const { return options_; }
+  const PackOptions& options() const { return options_; }
   const std::shared_ptr<const backend::DeviceMemory>& weights() const { return weights_; }
-  // The model's, with what feed::StoredParameters has to say of one that was compiled from a file.
+  // The model's, with what feed::StoredParameters has to say of one that was packed from a file.
   const std::vector<std::string>& notes() const { return model_.notes; }
 
   // The graph for batches of this shape; its parameters are weights(), in that order.
   graph::Graph graph(const models::BatchShape& shape) const;
 
  private:
-  CompiledModel(PretrainedModel model, const CompileOptions& options);
-  static CompiledModel packed(PretrainedModel model, const graph::Graph& trained,
-                              const ReadParameter& read, const CompileOptions& options);
+  PackedModel(PretrainedModel model, const PackOptions& options);
+  static PackedModel packed(PretrainedModel model, const graph::Graph& trained,
+                            const ReadParameter& read, const PackOptions& options);
   std::string description() const;
   void check_weights(const std::string& table) const;
 
   PretrainedModel model_;
-  CompileOptions options_;
+  PackOptions options_;
   std::shared_ptr<const backend::DeviceMemory> weights_;
 };
 
