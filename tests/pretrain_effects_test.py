@@ -35,6 +35,10 @@ def vocabulary_is_saved(run, base):
     return run.file("vocab.txt") == (run.folder.parent / "vocab.txt").read_bytes()
 
 
+def wandb_runs(run):
+    return list(run.folder.glob("wandb/offline-run-*/run-*.wandb"))
+
+
 def activations(run):
     """MiB, as the plan says."""
     return float(re.search(r"activations +([\d.]+) MiB", run.output)[1])
@@ -133,6 +137,12 @@ EFFECTS = {
     "steps_per_logs": Effect(2, lambda run, base: run.values("step") == [2, 3]),
     "progress_bar": Effect("true", lambda run, base: "\r" in run.messages and
                            "\r" not in base.messages and same_weights(run, base)),
+    "wandb": Effect("true", lambda run, base: wandb_runs(run) and not wandb_runs(base)),
+    "wandb_name": Effect("my-own-name", lambda run, base: b"my-own-name" in
+                         next(run.folder.glob("wandb/*/*.wandb")).read_bytes(), wandb="true"),
+    "dllogger_file": Effect("log.json", lambda run, base: run.file("log.json").count(b"step_loss") == 3),
+    "prometheus_file": Effect("cloze.prom", lambda run, base:
+                              b"\ncloze_step 3\n" in run.file("cloze.prom")),
     # Model
     "vocab_size": Effect(130, shape(WORD_TABLE, [130, 16])),
     "hidden_size": Effect(32, shape(WORD_TABLE, [120, 32])),

@@ -115,6 +115,16 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
             {.choices = {"auto", "true", "false"}});
 }
 
+void add_export_options(OptionTable& table, train::MetricsExports& o) {
+  table.add("wandb", &o.wandb,
+            "Write a run of Weights & Biases below save_path, which `wandb sync` sends");
+  table.add("wandb_name", &o.wandb_name, "Its name (that of the folder)");
+  table.add("dllogger_file", &o.dllogger_file,
+            "Write lines of NVIDIA's DLLogger to this file, below save_path");
+  table.add("prometheus_file", &o.prometheus_file,
+            "Keep the newest metrics in this file, below save_path, as Prometheus reads them");
+}
+
 Option model_option(const models::BertField& field, models::Activation& target) {
   return {field.name,
           named(target, models::activation_named, models::activation_name),
@@ -141,6 +151,7 @@ void add_run_options(OptionTable& table, RunOptions& options, const char* seq_le
   add_optimizer_options(table, options.training.step.optimizer);
   add_computing_options(table, options);
   add_checkpoint_options(table, options);
+  add_export_options(table, options.exports);
   table.begin_group("Model");
   for (const models::BertField& field : models::bert_fields()) {
     std::visit([&](auto member) { table.add(model_option(field, options.model().*member)); },

@@ -11,6 +11,7 @@
 #include "cli/options/option_table.h"
 #include "models/bert_config.h"
 #include "optim/schedule.h"
+#include "train/metrics_exports.h"
 #include "train/training.h"
 
 namespace cloze::cli {
@@ -31,6 +32,7 @@ struct RunOptions {
   double warmup = 0.1;  // steps, or a share of all
   bool compile_only = false;
 
+  train::MetricsExports exports;
   std::string instruction_set = kAnyInstructionSet;
   std::string progress_bar = "auto";
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -28,6 +29,13 @@ train::Progress make_progress(const RunOptions& options, int64_t total_steps) {
                                      .columns = platform::terminal_columns()});
 }
 
+// The values of option_files().
+nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& files) {
+  const auto file = std::ranges::find(files, kStoredOptionsName, &checkpoints::TextFile::name);
+  if (file == files.end()) return nlohmann::ordered_json::object();
+  return nlohmann::ordered_json::parse(file->text);
+}
+
 }  // namespace
 
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
@@ -42,7 +50,7 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
   return training;
 }
 
-std::vector<train::TextFile> option_files(const OptionTable& table) {
+std::vector<checkpoints::TextFile> option_files(const OptionTable& table) {
   return {{kStoredOptionsName, formats::json_text(table.values())},
           {kStoredOriginsName, formats::json_text(table.origins())}};
 }
@@ -70,6 +78,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;
+  const nlohmann::ordered_json config = stored_options(run.extra_files);
 
   std::optional<train::Progress> progress;
   train::Training training(std::move(run), [&](const std::string& line) {
@@ -81,8 +90,11 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   progress.emplace(make_progress(options, total_steps));
   train::MetricsLog log(folder / "metrics.jsonl", training.first_step());
   train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
-  const auto outcome = training.run({&log, &tensorboard, &*progress});
-  progress->finish();
+  std::vector<train::MetricsSink*> sinks = {&log, &tensorboard, &*progress};
+  const auto exports = train::make_exports(options.exports, folder, config, training.first_step());
+  for (const auto& sink : exports) sinks.push_back(sink.get());
+  const auto outcome = training.run(sinks);
+  for (train::MetricsSink* const sink : sinks) sink->finish();
   fmt::print(stderr, "{}\n", memory.outcome());
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
     fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",

@@ -80,7 +80,7 @@ TensorBoardMetrics::TensorBoardMetrics(const std::filesystem::path& folder, int6
   if (steps_done > 0) writer_.write_session_start(steps_done + 1);
 }
 
-void TensorBoardMetrics::write(const StepMetrics& m) {
+std::vector<formats::Scalar> scalars_of(const StepMetrics& m) {
   std::vector<formats::Scalar> scalars{
       {"train/loss", m.loss},
       {"train/grad_norm", m.gradient_norm},
@@ -93,7 +93,11 @@ void TensorBoardMetrics::write(const StepMetrics& m) {
     scalars.push_back({"loss/" + upper_case(part.name), part.loss});
     if (part.accuracy) scalars.push_back({"accuracy/" + upper_case(part.name), *part.accuracy});
   }
-  writer_.write_scalars(m.step, scalars);
+  return scalars;
+}
+
+void TensorBoardMetrics::write(const StepMetrics& m) {
+  writer_.write_scalars(m.step, scalars_of(m));
 }
 
 }  // namespace cloze::train

@@ -33,6 +33,8 @@ class MetricsSink {
  public:
   virtual ~MetricsSink() = default;
   virtual void write(const StepMetrics& metrics) = 0;
+  // The run has come to its end, or stops where it can go on.
+  virtual void finish() {}
 };
 
 // metrics.jsonl: a first line {"schema": "cloze.metrics", "version": 1}, then one object per step
@@ -49,8 +51,11 @@ class MetricsLog : public MetricsSink {
   platform::AppendFile file_;
 };
 
-// TensorBoard scalars under the names of Graphcore's BERT: loss/NAME and accuracy/NAME (MLM, NSP,
-// SPAN ...), learning_rate, samples_per_sec, samples, epoch; and train/loss, train/grad_norm.
+// Scalars under the names of Graphcore's BERT: loss/NAME and accuracy/NAME (MLM, NSP, SPAN ...),
+// learning_rate, samples_per_sec, samples, epoch; and train/loss, train/grad_norm.
+std::vector<formats::Scalar> scalars_of(const StepMetrics& metrics);
+
+// scalars_of() for TensorBoard.
 class TensorBoardMetrics : public MetricsSink {
  public:
   // A resumed run (steps_done > 0) hides what earlier files hold of later steps.

@@ -34,7 +34,7 @@ class Progress : public MetricsSink {
   void write(const StepMetrics& metrics) override;
   // Shows the last step if it has not been shown, and ends the bar's line. Messages that other
   // code prints belong after finish() or between clear() and the next write().
-  void finish();
+  void finish() override;
   void clear();
 
  private:

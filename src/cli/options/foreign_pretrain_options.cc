@@ -48,8 +48,6 @@ void add_without_effect(std::vector<ForeignOption>& options) {
       "loader_threads keep the next steps ready, in an order given by the seed");
   add_without_effect(options, {"steps_per_tensorboard"},
                      "scalars go to TensorBoard with every line of metrics");
-  add_without_effect(options, {"wandb", "wandb_name"},
-                     "metrics go to metrics.jsonl and TensorBoard in save_path");
   add_without_effect(options, {"fp_exceptions"},
                      "a loss or gradient that is not finite always ends the run");
   add_without_effect(options, {"name", "name_suffix", "log_dir"},
