@@ -140,9 +140,9 @@ EFFECTS = {
     "wandb": Effect("true", lambda run, base: wandb_runs(run) and not wandb_runs(base)),
     "wandb_name": Effect("my-own-name", lambda run, base: b"my-own-name" in
                          next(run.folder.glob("wandb/*/*.wandb")).read_bytes(), wandb="true"),
-    "dllogger_file": Effect("log.json", lambda run, base: run.file("log.json").count(b"step_loss") == 3),
+    "dllogger_file": Effect("log.json", lambda run, base: (run.folder / "log.json").read_text().count("step_loss") == 3),
     "prometheus_file": Effect("cloze.prom", lambda run, base:
-                              b"\ncloze_step 3\n" in run.file("cloze.prom")),
+                              "\ncloze_step 3\n" in (run.folder / "cloze.prom").read_text()),
     # Model
     "vocab_size": Effect(130, shape(WORD_TABLE, [130, 16])),
     "hidden_size": Effect(32, shape(WORD_TABLE, [120, 32])),

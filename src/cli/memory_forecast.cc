@@ -36,11 +36,11 @@ std::string MemoryForecast::text() const {
 }
 
 std::string MemoryForecast::outcome() const {
-  std::string text =
-      fmt::format("memory: {:.1f} MiB at the peak, {:.1f} MiB planned",
-                  mebibytes(platform::peak_resident_bytes()), mebibytes(peak_bytes()));
+  const int64_t peak = platform::peak_resident_bytes();
+  std::string text = fmt::format("memory: {:.1f} MiB at the peak, {:.1f} MiB planned",
+                                 mebibytes(peak), mebibytes(peak_bytes()));
   const double files = mebibytes(platform::resident_file_bytes() - earlier_files_);
-  if (files >= 1.0) {
+  if (peak > peak_bytes() && files >= 1.0) {
     text +=
         fmt::format(", {:.1f} MiB of files that the system takes back when it needs them", files);
   }

@@ -143,15 +143,13 @@ TEST(PretrainOptions, ALongWarmupIsShortenedAndSaysSo) {
   EXPECT_EQ(warmup_note(options, 4), "");
 }
 
-TEST(PretrainOptions, WandbAndFloatingPointExceptionsAreAcceptedWithAWord) {
-  const Parsed parsed = parse({"--generated-data", "--num-train-steps", "1", "--wandb",
-                               "--wandb-name", "x", "--fp-exceptions", "true"});
+TEST(PretrainOptions, FloatingPointExceptionsAreAcceptedWithAWord) {
+  const Parsed parsed =
+      parse({"--generated-data", "--num-train-steps", "1", "--fp-exceptions", "true"});
   EXPECT_EQ(parsed.notes,
             (std::vector<std::string>{
                 "command line: fp_exceptions has no effect: a loss or gradient that is not finite "
-                "always ends the run",
-                "command line: wandb, wandb_name have no effect: metrics go to metrics.jsonl and "
-                "TensorBoard in save_path"}));
+                "always ends the run"}));
 }
 
 TEST(PretrainOptions, TheSequencesOfAStep) {
