@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/options/arguments.h"
@@ -64,15 +65,28 @@ void add_texts(CLI::App& program) {
       [&program] { return manual_page(program, short_version()); });
 }
 
+// "cloze data records", of the command that was named.
+std::string command_of(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app.get_name() : app.get_name() + " " + command_of(*chosen.front());
+}
+
+std::string what_is_wrong(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  return lacks_value ? text.substr(0, text.find(':')) + " has no value" : text;
+}
+
 // Runs what the arguments ask for.
 void parse(CLI::App& program, std::vector<std::string> words) {
   check_words(program, words);
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
     program.parse(std::move(words));
+  } catch (const CLI::Success& text) {  // --help, --version
+    program.exit(text);
   } catch (const CLI::ParseError& error) {
-    const bool was_asked_for = program.exit(error) == 0;  // --help, --version
-    if (!was_asked_for) throw EarlyExit{ExitCode::kUsage};
+    throw_user_error("{}; {} --help lists all", what_is_wrong(error), command_of(program));
   }
 }
 

@@ -125,7 +125,9 @@ TEST(Program, ValuesThatAreWrongAreNamedWithTheirOptionAndWhatIsRight) {
        "argument \"lengths.txt\" is not understood; options begin with --"},
       {{"tokenize", "--vocab-file", "x", "--cased=maybe"},
        "cased is \"maybe\"; it must be true or false"},
-      {{"data", "records"}, "--input-file is required"}};
+      {{"data", "records"}, "cloze: --input-file is required; cloze data records --help lists all"},
+      {{"data", "records", "--input-file"},
+       "cloze: --input-file has no value; cloze data records --help lists all"}};
   for (const auto& [arguments, message] : mistakes) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(status_of(arguments), ExitCode::kUsage) << message;

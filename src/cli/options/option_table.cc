@@ -37,13 +37,23 @@ json parse_config(const std::string& path) {
   return std::move(config).value();
 }
 
+// As one would write it after a flag: lamb, 1,0.5.
+std::string plain_text(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return formats::json_line(value);
+  std::vector<std::string> items;
+  for (const auto& item : value) items.push_back(plain_text(item));
+  return fmt::format("{}", fmt::join(items, ","));
+}
+
 std::string help_of(const Option& option) {
   std::string help = option.help;
-  const std::vector<std::string>& choices = option.rules.choices;
+  std::vector<std::string> choices = option.rules.choices;
+  std::erase(choices, "");
   if (!choices.empty()) help += fmt::format(" {{{}}}", fmt::join(choices, ", "));
   const nlohmann::ordered_json value = option_value(option);
   const bool has_default = !value.empty() && value != "" && value != false;
-  return has_default ? fmt::format("{} [{}]", help, formats::json_line(value)) : help;
+  return has_default ? fmt::format("{} [{}]", help, plain_text(value)) : help;
 }
 
 std::string text_of(const CLI::Option& flag) {
