@@ -38,6 +38,9 @@ def make_data(folder):
     (folder / "texts.tsv").write_text("the cat sat\ta cat sat\nthe dog ran\n")
     (folder / "lengths.txt").write_text("5 3\n9 2\n")
     make_predictions(folder)
+    (folder / "preset.yaml").write_text(
+        "parameters:\n  command: pretraining\n  model_name_or_path: large\n  data_type: bf16\n")
+    (folder / "pipeline.json").write_text('{"partials_type": "half", "groupbert": true}')
 
 
 def make_predictions(folder):
@@ -226,6 +229,32 @@ class InspectTest(InferenceEffects, unittest.TestCase):
     COMMAND = "inspect"
     BASE = {"arguments": [MODEL]}
     EFFECTS = {}
+
+
+PRESET = "in/preset.yaml"
+PIPELINE = "in/pipeline.json"
+
+
+class ConfigImportTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "config import"
+    BASE = {"arguments": [PRESET], "output_file": "ours.json"}
+    EFFECTS = {
+        "output_file": Effect("other.json", writes_to("other.json")),
+        "system": Effect("mlperf", refused("unknown to Graphcore's MLPerf BERT: ")),
+        "phase": Effect(2, prints("seq_length 512")),
+        "without_planned": Effect("true", succeeds, arguments=[PIPELINE]),
+    }
+
+
+# What they print is tested by tests/configuration_import_test.py.
+class ConfigPrintTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "config print"
+    BASE = {"arguments": ["pretrain"]}
+    EFFECTS = {}
+
+
+class ConfigSchemaTest(ConfigPrintTest):
+    COMMAND = "config schema"
 
 
 def commands_of(help_text):

@@ -20,6 +20,13 @@ void add_serve(Subcommand program);     // answers over HTTP
 void add_squad(Subcommand program);     // fine-tunes on SQuAD
 void add_tokenize(Subcommand program);  // prints token ids
 
+// Of `cloze config`
+void add_config_import(Subcommand config);  // a configuration of another system to ours
+class ConfigurationCommands;                // `print` and `schema`, for each command that trains
+void add_glue_configuration(ConfigurationCommands& commands);
+void add_pretrain_configuration(ConfigurationCommands& commands);
+void add_squad_configuration(ConfigurationCommands& commands);
+
 // Of `cloze data`
 void add_data_convert(Subcommand data);     // records of any form to TFRecord
 void add_data_packing(Subcommand data);     // how well sequences pack

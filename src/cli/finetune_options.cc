@@ -12,8 +12,7 @@
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "cli/inference/inference_options.h"
-#include "cli/options/foreign_pretrain_options.h"
-#include "cli/options/graphcore_form.h"
+#include "cli/options/foreign_options.h"
 #include "cli/resumed_options.h"
 #include "models/bert_fields.h"
 #include "text/table_rows.h"
@@ -43,21 +42,6 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
             "While training; the best weights are kept. 0: only at the end", {.minimum = 0});
 }
 
-void add_foreign(OptionTable& table) {
-  for (ForeignOption& option : foreign_run_options()) table.add_foreign(std::move(option));
-  const auto add = [&](const char* name, const char* reason) {
-    table.add_foreign({.name = name, .reason = reason});
-  };
-  add("static_mask", "it is an option of pre-training records");
-  add("max_predictions_per_seq", "it is an option of pre-training records");
-  add("duplicate_factor", "the data of a task stands there once");
-  add("generated_data", "cloze pretrain makes generated data");
-  add("tfrecord_dir", "features are made in a second or two; cloze data squad writes them");
-  add("num_synthetic_dataset_samples", "there is no run without data");
-  add("buffer_size", "an epoch is shuffled whole");
-  add("verbose_logging", "what is worth saying is always said");
-}
-
 bool is_set(const OptionTable& table, const char* name) {
   return table.origin(name) != kDefaultOrigin;
 }
@@ -71,7 +55,7 @@ void check_difference(const models::BertField& field, const std::string& here,
                      field.name, here, origin, path.string(), there);
   }
   if (field.kind != models::FieldKind::kArithmetic) return;
-  if (origin != kGraphcoreSystem) {
+  if (origin != configuration::tensorflow1().name) {
     throw_user_error("{} is {} ({}), but {} has {}; leave it out", field.name, here, origin,
                      path.string(), there);
   }
@@ -180,8 +164,7 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options, const st
   options.task = task;
   add_task_options(table, options, hint);
   add_run_options(table, options, "Longest sequence; what is longer is cut");
-  add_foreign(table);
-  table.set_file_form(graphcore_form());
+  add_foreign_options(table, task);
 }
 
 void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {

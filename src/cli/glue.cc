@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/configuration/configuration_commands.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
 #include "tasks/glue/glue_finetuning.h"
@@ -16,9 +17,9 @@ void add_options(OptionTable& table, GlueOptions& o) {
   table.add("task_name", &o.glue.task_name,
             "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX");
   table.add("data_dir", &o.glue.data_dir, "Folder of the task's TSV files, or the one above it");
-  add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");
   table.add("glue_dropout_prob", &o.glue.head.classifier_dropout, "Dropout before the classifier",
             {.minimum = 0, .maximum = 0.9999999});
+  add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");
 }
 
 void run(GlueOptions& options, OptionTable& table) {
@@ -42,5 +43,7 @@ void run(GlueOptions& options, OptionTable& table) {
 void add_glue(Subcommand program) {
   program.add_command("glue", "Fine-tune, score and predict a GLUE task", add_options, run);
 }
+
+void add_glue_configuration(ConfigurationCommands& commands) { commands.add("glue", add_options); }
 
 }  // namespace cloze::cli

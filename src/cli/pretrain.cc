@@ -4,6 +4,7 @@
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_model.h"
 #include "cli/commands.h"
+#include "cli/configuration/configuration_commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/pretrain_data.h"
 #include "cli/resumed_options.h"
@@ -92,6 +93,10 @@ void add_pretrain(Subcommand program) {
 void add_plan(Subcommand program) {
   program.add_command("plan", "Say what memory and time a configuration takes; train nothing",
                       add_plan_options, run_plan);
+}
+
+void add_pretrain_configuration(ConfigurationCommands& commands) {
+  commands.add("pretrain", add_pretrain_options);
 }
 
 }  // namespace cloze::cli

@@ -1,5 +1,4 @@
-#include "cli/options/foreign_pretrain_options.h"
-#include "cli/options/graphcore_form.h"
+#include "cli/options/foreign_options.h"
 #include "cli/pretrain_options.h"
 
 namespace cloze::cli {
@@ -56,8 +55,7 @@ void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
   add_data_options(table, options);
   add_drawing_options(table, options.drawing.pairs);
   add_run_options(table, options, "Longest sequence of the records");
-  for (ForeignOption& option : foreign_pretrain_options()) table.add_foreign(std::move(option));
-  table.set_file_form(graphcore_form());
+  add_foreign_options(table, options.task);
 }
 
 }  // namespace cloze::cli

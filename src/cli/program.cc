@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/configuration/configuration_commands.h"
 #include "cli/exit_code.h"
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
@@ -24,8 +25,17 @@
 namespace cloze::cli {
 namespace {
 
+void add_configuration(Subcommand config) {
+  add_config_import(config);
+  ConfigurationCommands commands(config);
+  add_glue_configuration(commands);
+  add_pretrain_configuration(commands);
+  add_squad_configuration(commands);
+}
+
 void add_commands(Subcommand program) {
   add_compile(program);
+  add_configuration(program.add_group("config", "Look at configurations, and import others"));
   Subcommand data = program.add_group("data", "Make training data");
   add_data_convert(data);
   add_data_packing(data);

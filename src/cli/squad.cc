@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/configuration/configuration_commands.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
 #include "tasks/squad/squad_finetuning.h"
@@ -87,6 +88,10 @@ void run(SquadOptions& options, OptionTable& table) {
 
 void add_squad(Subcommand program) {
   program.add_command("squad", "Fine-tune on SQuAD, answer and score", add_options, run);
+}
+
+void add_squad_configuration(ConfigurationCommands& commands) {
+  commands.add("squad", add_options);
 }
 
 }  // namespace cloze::cli

@@ -19,11 +19,6 @@ using nlohmann::json;
 
 const std::string kCommandLine = kCommandLineOrigin;
 
-// Asks for nothing: an option set to it need not be mentioned.
-bool is_off(const json& value) {
-  return value.is_null() || value == false || value == 0 || value == "" || value == "false";
-}
-
 json parse_config(const std::string& path) {
   const std::string text = platform::read_file(path);
   auto config = formats::parse_json(text);
@@ -92,6 +87,9 @@ void OptionTable::add_flags(CLI::App& command) {
   for (ForeignEntry& entry : foreign_) {
     entry.flag = command.add_option(flag_name(entry.option.name))->group("")->expected(0, 1);
   }
+  for (AliasEntry& entry : aliases_) {
+    entry.flag = command.add_option(flag_name(entry.alias.name))->group("")->expected(0, 1);
+  }
 }
 
 void OptionTable::add_flag(CLI::App& command, Entry& entry) {
@@ -123,9 +121,13 @@ void OptionTable::read_file(const std::string& path) {
       read_entry(*entry, value, path);
     } else if (const ForeignOption* foreign = find_foreign(name)) {
       meet_foreign(*foreign, value, path);
-    } else {
+    } else if (find_alias(name) == nullptr) {
       throw_user_error("{}: unknown key \"{}\"{}", path, name, suggestion(name));
     }
+  }
+  // Once it is known which options have a value.
+  for (const AliasEntry& entry : aliases_) {
+    if (config.contains(entry.alias.name)) read_alias(entry.alias, config[entry.alias.name], path);
   }
   take_stored_origins(path);
 }
@@ -139,34 +141,43 @@ void OptionTable::take_stored_origins(const std::string& path) {
   const json stored = formats::read_json_file(origins);
   for (Entry& entry : entries_) {
     const bool is_of_file = entry.origin == path;
-    if (is_of_file && is_system(stored.value(entry.option.name, ""))) entry.origin = form_.system;
+    if (is_of_file && is_system(stored.value(entry.option.name, ""))) entry.origin = form_->name;
   }
 }
 
 // A file of another system's form begins with that system's defaults.
 void OptionTable::take_foreign_form(const json& config, const std::string& path) {
-  const auto mark = std::find_if(form_.marks.begin(), form_.marks.end(),
+  if (form_ == nullptr) return;
+  const auto mark = std::find_if(form_->marks.begin(), form_->marks.end(),
                                  [&](const std::string& key) { return config.contains(key); });
-  if (mark == form_.marks.end()) return;
+  if (mark == form_->marks.end()) return;
   form_mark_ = *mark;
   form_path_ = path;
-  for (const auto& [name, value] : form_.defaults.items()) {
+  for (const auto& [name, value] : form_->defaults.items()) {
     Entry* entry = find(name);
     if (entry == nullptr || option_value(entry->option) == value) continue;
-    set_option(entry->option, value, form_.system);
-    entry->origin = form_.system;
+    set_option(entry->option, value, form_->name);
+    entry->origin = form_->name;
   }
 }
 
 void OptionTable::read_entry(Entry& entry, const json& value, const std::string& path) {
   if (value.is_null()) return;
-  const auto meaning =
-      std::find_if(form_.meanings.begin(), form_.meanings.end(), [&](const auto& candidate) {
-        return candidate.option == entry.option.name && candidate.there == value;
-      });
-  const bool means_another = !form_mark_.empty() && meaning != form_.meanings.end();
-  set_option(entry.option, means_another ? meaning->here : value, path);
-  entry.origin = means_another ? form_.system : path;
+  const json meant = form_mark_.empty() ? value : form_->meant(entry.option.name, value);
+  set_option(entry.option, meant, path);
+  entry.origin = meant == value ? path : form_->name;
+}
+
+void OptionTable::read_alias(const OptionAlias& alias, const json& value,
+                             const std::string& source) {
+  if (value.is_null()) return;
+  Entry& entry = *find(alias.option);
+  if (entry.origin == source) {
+    throw_user_error("{}: {} is {}, but {} is given as well; give one of them", source, alias.name,
+                     formats::json_line(value), alias.option);
+  }
+  set_option(entry.option, alias.system->meant(alias.option, value), source + ": " + alias.name);
+  entry.origin = source;
 }
 
 void OptionTable::read_flags() {
@@ -178,12 +189,23 @@ void OptionTable::read_flags() {
     set_option(entry.option, value, kCommandLine);
     entry.origin = kCommandLine;
   }
+  read_alias_flags();
   for (const ForeignEntry& entry : foreign_) {
     if (entry.flag->count() == 0) continue;
     const auto parsed = formats::parse_json(text_of(*entry.flag));
     const json value = parsed ? *parsed : json(text_of(*entry.flag));
     // A bare flag switches something on.
     meet_foreign(entry.option, value == "" ? json(true) : value, kCommandLine);
+  }
+}
+
+void OptionTable::read_alias_flags() {
+  for (const AliasEntry& entry : aliases_) {
+    if (entry.flag->count() == 0) continue;
+    const std::string text = text_of(*entry.flag);
+    const json value =
+        text.empty() ? json(true) : value_of_text(find(entry.alias.option)->option.target, text);
+    read_alias(entry.alias, value, kCommandLine);
   }
 }
 
@@ -196,7 +218,7 @@ void OptionTable::refuse_extra_arguments() const {
 void OptionTable::meet_foreign(const ForeignOption& option, const json& value,
                                const std::string& source) {
   const bool agrees = !option.agreeing.is_null() && value == option.agreeing;
-  const bool asks_nothing = option.agreeing.is_null() && is_off(value);
+  const bool asks_nothing = option.agreeing.is_null() && configuration::is_off(value);
   if (agrees || asks_nothing) return;
   if (option.is_refused) {
     throw_user_error("{}: {} is {}; {}", source, option.name, formats::json_line(value),
@@ -235,11 +257,11 @@ void OptionTable::take_value(Entry& entry, const json& value, const StoredOption
 std::string OptionTable::form_note() const {
   std::vector<std::string> taken;
   for (const Entry& entry : entries_) {
-    if (entry.origin != form_.system) continue;
+    if (entry.origin != form_->name) continue;
     taken.push_back(entry.option.name + " " + formats::json_line(option_value(entry.option)));
   }
   return fmt::format("{}: {} makes this a file of {}, so this run takes that system's {}",
-                     form_path_, form_mark_, form_.system, fmt::join(taken, ", "));
+                     form_path_, form_mark_, form_->name, fmt::join(taken, ", "));
 }
 
 void OptionTable::collect_notes() {
@@ -262,6 +284,17 @@ const ForeignOption* OptionTable::find_foreign(std::string_view name) const {
     return entry.option.name == name;
   });
   return found == foreign_.end() ? nullptr : &found->option;
+}
+
+const OptionAlias* OptionTable::find_alias(std::string_view name) const {
+  const auto found = std::find_if(aliases_.begin(), aliases_.end(), [&](const AliasEntry& entry) {
+    return entry.alias.name == name;
+  });
+  return found == aliases_.end() ? nullptr : &found->alias;
+}
+
+bool OptionTable::has(const std::string& name) const {
+  return const_cast<OptionTable*>(this)->find(name) != nullptr;
 }
 
 // Another key of the configuration that may be meant.

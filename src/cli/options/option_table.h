@@ -20,6 +20,8 @@
 #include <variant>
 #include <vector>
 
+#include "configuration/foreign_system.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -89,18 +91,11 @@ struct ForeignOption {
   nlohmann::json agreeing = nullptr;  // the value that is what we do; null: none
 };
 
-// A form of configuration file that another system reads, told by keys that only that system has.
-// What such a file leaves out has the default of that system, and a value may mean another one
-// there. The origin of both kinds of values is the system's name.
-struct FileForm {
-  struct Meaning {
-    std::string option;
-    nlohmann::json there, here;
-  };
-  std::string system;
-  std::vector<std::string> marks;   // any of these keys tells the form
-  nlohmann::ordered_json defaults;  // of options; those that a command does not have do not matter
-  std::vector<Meaning> meanings;
+// Another name of an option, as another program has it.
+struct OptionAlias {
+  std::string name;
+  std::string option;
+  const configuration::ForeignSystem* system;  // says what a value means
 };
 
 // What a run keeps of its options: a configuration file that gives them again, and beside it where
@@ -128,7 +123,12 @@ class OptionTable {
     add({std::move(name), std::move(target), std::move(help), std::move(rules)});
   }
   void add_foreign(ForeignOption option);
-  void set_file_form(FileForm form) { form_ = std::move(form); }
+  // The option must be here; the name must not be an option itself.
+  void add_alias(OptionAlias alias) { aliases_.push_back({.alias = std::move(alias)}); }
+  // A file is of this system's form when it has one of the keys that only that system has. What
+  // such a file leaves out has the system's default, and a value may mean another one there. The
+  // origin of both kinds of values is the system's name.
+  void set_file_form(const configuration::ForeignSystem& form) { form_ = &form; }
 
   // The command has --config.
   void allow_file() { allows_file_ = true; }
@@ -148,6 +148,9 @@ class OptionTable {
   // Whether someone wants it: by the command line, or by another value than the default. A file of
   // all options, as training_config.json, asks for nothing with the defaults in it.
   bool is_asked_for(const std::string& name) const;
+  bool has(const std::string& name) const;
+  // A JSON schema of the files that --config takes (json-schema.org, draft 2020-12).
+  nlohmann::ordered_json schema() const;
   // All values, as a configuration file that gives them again.
   nlohmann::ordered_json values() const;
   // {"micro_batch_size": "command line", ...}
@@ -166,6 +169,10 @@ class OptionTable {
     ForeignOption option;
     CLI::Option* flag = nullptr;
   };
+  struct AliasEntry {
+    OptionAlias alias;
+    CLI::Option* flag = nullptr;
+  };
 
   void add_flag(CLI::App& command, Entry& entry);
   void read_file(const std::string& path);
@@ -173,9 +180,11 @@ class OptionTable {
   void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
   void take_stored_origins(const std::string& path);
   bool is_system(const std::string& origin) const {
-    return !form_.system.empty() && origin == form_.system;
+    return form_ != nullptr && origin == form_->name;
   }
+  void read_alias(const OptionAlias& alias, const nlohmann::json& value, const std::string& source);
   void read_flags();
+  void read_alias_flags();
   void take_value(Entry& entry, const nlohmann::json& value, const StoredOptions& run) const;
   void refuse_extra_arguments() const;
   void meet_foreign(const ForeignOption& option, const nlohmann::json& value,
@@ -185,13 +194,15 @@ class OptionTable {
   Entry* find(std::string_view name);
   const Entry& at(const std::string& name) const;
   const ForeignOption* find_foreign(std::string_view name) const;
+  const OptionAlias* find_alias(std::string_view name) const;
   std::string suggestion(const std::string& key) const;
 
   bool allows_file_ = false;
   std::string group_ = "Options";
   std::vector<Entry> entries_;
   std::vector<ForeignEntry> foreign_;
-  FileForm form_;
+  std::vector<AliasEntry> aliases_;
+  const configuration::ForeignSystem* form_ = nullptr;
   std::string form_mark_;  // the key that told the form of the file; empty: it is ours
   std::string form_path_;
   std::string run_path_;  // where take_run() took values from

@@ -1,4 +1,4 @@
-#include "cli/options/graphcore_form.h"
+#include "cli/options/foreign_options.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/error.h"
 #include "cli/finetune_options.h"
 #include "cli/pretrain_options.h"
 #include "formats/json.h"
@@ -56,7 +57,7 @@ class GraphcoreForm : public testing::Test {
     return table.notes().empty() ? "" : table.notes().front().substr(path_.size());
   }
 
-  const std::string path_ = testing::TempDir() + "graphcore_form_test.json";
+  const std::string path_ = testing::TempDir() + "foreign_options_test.json";
 };
 
 TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
@@ -70,7 +71,7 @@ TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
       << "gelu there is the tanh form";
   EXPECT_EQ(options.training.step.optimizer.epsilon, 1e-6) << "the file says so";
   EXPECT_EQ(options.training.step.optimizer.weight_decay_rate, 0.01);
-  EXPECT_EQ(table.origin("use_qkv_bias"), kGraphcoreSystem);
+  EXPECT_EQ(table.origin("use_qkv_bias"), configuration::tensorflow1().name);
   EXPECT_EQ(table.origin("epsilon"), path_);
   EXPECT_EQ(first_note(table),
             ": pipeline_stages makes this a file of Graphcore's TensorFlow 1 programs, so this run "
@@ -127,7 +128,7 @@ TEST_F(GraphcoreForm, NoneOfOurConfigurationsIsOfThatForm) {
        fs::directory_iterator(std::string(CLOZE_SOURCE_DIR) + "/configs")) {
     const auto config = formats::parse_json(platform::read_file(file.path()));
     ASSERT_TRUE(config) << file.path();
-    for (const std::string& mark : graphcore_form().marks) {
+    for (const std::string& mark : configuration::tensorflow1().marks) {
       EXPECT_FALSE(config->contains(mark)) << file.path() << ": " << mark;
     }
   }
@@ -143,6 +144,52 @@ TEST_F(GraphcoreForm, FineTuningConfigurationsOfThatSystemLeaveMomentsBiased) {
     ASSERT_TRUE(config) << name;
     EXPECT_EQ(config->value("use_debiasing", true), false) << name;
   }
+}
+
+// What Hugging Face's arguments are called, in a file and on the command line.
+TEST_F(GraphcoreForm, NamesOfHuggingFaceAreOtherNames) {
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  read(table,
+       R"({"learning_rate": 0.002, "max_steps": 40, "lr_scheduler_type": "linear", "bf16": true})",
+       "--per-device-train-batch-size 4 --gradient-checkpointing --warmup-ratio 0.25");
+  EXPECT_EQ(options.training.schedule.base_learning_rate, 0.002);
+  EXPECT_EQ(options.num_train_steps, 40);
+  EXPECT_EQ(options.training.schedule.name, "linear");
+  EXPECT_EQ(options.training.step.compute_dtype, DType::kBF16);
+  EXPECT_EQ(options.micro_batch_size, 4);
+  EXPECT_TRUE(options.training.step.recompute);
+  EXPECT_EQ(options.warmup, 0.25);
+  EXPECT_EQ(table.origin("base_learning_rate"), path_);
+  EXPECT_EQ(table.origin("micro_batch_size"), kCommandLineOrigin);
+}
+
+TEST_F(GraphcoreForm, AnOptionAndItsOtherNameCannotBothBeGiven) {
+  for (const auto& [name, option] :
+       {std::pair{"learning_rate", "base_learning_rate"}, std::pair{"adam_beta1", "beta1"}}) {
+    PretrainOptions options;
+    OptionTable table;
+    add_pretrain_options(table, options);
+    try {
+      read(table, fmt::format(R"({{"{}": 0.25, "{}": 0.5}})", name, option));
+      FAIL() << "both were taken";
+    } catch (const UserError& error) {
+      EXPECT_EQ(
+          std::string(error.what()).substr(path_.size()),
+          fmt::format(": {} is 0.25, but {} is given as well; give one of them", name, option));
+    }
+  }
+}
+
+// output_dir is an option of fine-tuning itself, and another name of save_path where it is none.
+TEST_F(GraphcoreForm, ANameThatIsAnOptionHereStaysThat) {
+  FinetuneOptions options;
+  OptionTable table;
+  add_finetune_options(table, options, "SQuAD");
+  read(table, R"({"output_dir": "answers", "save_path": "run"})");
+  EXPECT_EQ(options.output_dir, "answers");
+  EXPECT_EQ(options.training.save_path, "run");
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#include "cli/configuration/configuration_commands.h"
+
+#include <fmt/format.h>
+
+#include "formats/json.h"
+
+namespace cloze::cli {
+
+ConfigurationCommands::ConfigurationCommands(Subcommand config)
+    : print_(config.add_group("print", "Every value, and where it came from")),
+      schema_(config.add_group("schema", "JSON schema of configuration files, for editors")) {}
+
+void ConfigurationCommands::add_nothing(OptionTable&, Nothing&) {}
+
+void ConfigurationCommands::print_values(const OptionTable& table) {
+  const nlohmann::ordered_json values = table.values();
+  for (const auto& [name, value] : values.items()) {
+    fmt::print("{} {}  ({})\n", name, formats::json_line(value), table.origin(name));
+  }
+  for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
+}
+
+void ConfigurationCommands::print_schema(const OptionTable& table) {
+  fmt::print("{}", formats::json_text(table.schema()));
+}
+
+}  // namespace cloze::cli

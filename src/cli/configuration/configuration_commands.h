@@ -1,0 +1,38 @@
+// `cloze config print COMMAND` and `cloze config schema COMMAND`, for each command that reads
+// configuration files.
+#pragma once
+
+#include <string>
+
+#include "cli/subcommand.h"
+
+namespace cloze::cli {
+
+class ConfigurationCommands {
+ public:
+  explicit ConfigurationCommands(Subcommand config);
+
+  // With the options that the command itself has.
+  template <typename Options, typename Table>
+  void add(const std::string& name, void (*add_options)(Table&, Options&)) {
+    print_.add_command(name, "Every value of cloze " + name + ", and where it came from",
+                       add_options, [](Options&, Table& table) { print_values(table); });
+    schema_.add_command(name, "Of the files that cloze " + name + " --config takes", add_nothing,
+                        [add_options](Nothing&) {
+                          Options options;
+                          Table table;
+                          add_options(table, options);
+                          print_schema(table);
+                        });
+  }
+
+ private:
+  struct Nothing {};
+  static void add_nothing(OptionTable& table, Nothing& options);
+  static void print_values(const OptionTable& table);
+  static void print_schema(const OptionTable& table);
+
+  Subcommand print_, schema_;
+};
+
+}  // namespace cloze::cli

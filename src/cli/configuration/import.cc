@@ -1,0 +1,113 @@
+#include "configuration/import.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+using configuration::Conversion;
+using configuration::ForeignFile;
+using configuration::ForeignSystem;
+
+struct ImportOptions {
+  std::vector<std::filesystem::path> files;
+  std::filesystem::path output_file;
+  std::string system;
+  std::optional<int64_t> phase;
+  bool without_planned = false;
+};
+
+std::vector<std::string> system_ids() {
+  std::vector<std::string> ids;
+  for (const ForeignSystem* system : configuration::foreign_systems()) ids.push_back(system->id);
+  return ids;
+}
+
+void add_options(OptionTable& table, ImportOptions& o) {
+  table.add("files", &o.files,
+            "A configuration of another system: JSON, YAML, or a file with its command line; "
+            "several, as an IPUConfig and its arguments, with commas between them",
+            {.is_required = true, .is_positional = true});
+  table.add("output_file", &o.output_file, "Our configuration, for --config",
+            {.is_required = true});
+  table.add("system", &o.system, "Whose it is (told by its keys)", {.choices = system_ids()});
+  table.add("phase", &o.phase, "Which of the two phases of pre-training that a file of Habana has",
+            {.minimum = 1, .maximum = 2});
+  table.add("without_planned", &o.without_planned,
+            "Leave out what is planned here, instead of refusing the file");
+}
+
+std::string shortened(const nlohmann::json& value) {
+  constexpr size_t kShown = 60;
+  std::string text = formats::json_line(value);
+  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
+}
+
+std::string command_of(const std::string& task) {
+  if (task == "SQuAD") return "squad";
+  return task == "GLUE" ? "glue" : "pretrain";
+}
+
+int64_t sequences_of_a_step(const nlohmann::ordered_json& options) {
+  const int64_t batch = options.value("micro_batch_size", int64_t{32}) *
+                        options.value("gradient_accumulation_count", int64_t{1}) *
+                        options.value("replicas", int64_t{1});
+  return options.value("global_batch_size", batch);
+}
+
+void print_report(const ForeignSystem& system, const ForeignFile& file,
+                  const Conversion& conversion) {
+  fmt::print("{}, for cloze {}\n", system.name, command_of(conversion.task()));
+  for (const auto& [key, sentence] : conversion.sentences()) {
+    fmt::print("  {} {}: {}\n", key, shortened(file.values.at(key)), sentence);
+  }
+  for (const std::string& option : conversion.defaults()) {
+    fmt::print("  left out there: {} {}\n", option,
+               formats::json_line(conversion.options().at(option)));
+  }
+  fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
+}
+
+void check(const ImportOptions& o, const ForeignSystem& system, const Conversion& conversion) {
+  if (!conversion.unknown().empty()) {
+    throw_user_error("unknown to {}: {}; correct or remove them, or give another --system",
+                     system.name, fmt::join(conversion.unknown(), ", "));
+  }
+  if (!conversion.refused().empty()) {
+    throw_user_error("refused: {}; see above", fmt::join(conversion.refused(), ", "));
+  }
+  if (!conversion.planned().empty() && !o.without_planned) {
+    throw_user_error("not here yet: {}; --without-planned imports the rest",
+                     fmt::join(conversion.planned(), ", "));
+  }
+}
+
+void import(const ImportOptions& o) {
+  ForeignFile file = configuration::read_foreign_files(o.files);
+  if (o.phase) file.values["phase"] = *o.phase;
+  const ForeignSystem& system = o.system.empty() ? configuration::recognised_system(file)
+                                                 : configuration::system_named(o.system);
+  const Conversion conversion = configuration::converted(system, file);
+  print_report(system, file, conversion);
+  check(o, system, conversion);
+  platform::write_file_atomically(o.output_file, formats::json_text(conversion.options()));
+  fmt::print("wrote {}\n", o.output_file.string());
+}
+
+}  // namespace
+
+void add_config_import(Subcommand config) {
+  config.add_command("import", "Convert a configuration of another system to ours", add_options,
+                     import);
+}
+
+}  // namespace cloze::cli

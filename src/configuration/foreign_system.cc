@@ -1,0 +1,62 @@
+#include "configuration/foreign_system.h"
+
+#include <algorithm>
+
+namespace cloze::configuration {
+namespace {
+
+bool matches(const std::string& pattern, std::string_view key) {
+  if (!pattern.ends_with("*")) return pattern == key;
+  return key.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1));
+}
+
+const KeyRule* find_in(const KeyGroup& group, std::string_view key) {
+  const auto rule = std::find_if(group.rules.begin(), group.rules.end(),
+                                 [&](const KeyRule& one) { return matches(one.key, key); });
+  return rule == group.rules.end() ? nullptr : &*rule;
+}
+
+}  // namespace
+
+std::string_view word_of(Fate fate) {
+  constexpr std::string_view kWords[] = {"supported", "mapped", "no effect", "planned"};
+  return kWords[static_cast<size_t>(fate)];
+}
+
+const KeyRule* ForeignSystem::find(std::string_view key, std::string_view task) const {
+  const auto search = [&](auto is_wanted) -> const KeyRule* {
+    for (const KeyGroup& group : groups) {
+      if (!is_wanted(group)) continue;
+      if (const KeyRule* rule = find_in(group, key)) return rule;
+    }
+    return nullptr;
+  };
+  if (const KeyRule* own = search([&](auto& group) { return group.task == task; })) return own;
+  if (const KeyRule* any = search([](auto& group) { return group.task.empty(); })) return any;
+  return search([](const KeyGroup&) { return true; });
+}
+
+nlohmann::json ForeignSystem::meant(const std::string& option, const nlohmann::json& value) const {
+  const auto meaning = std::find_if(meanings.begin(), meanings.end(), [&](const Meaning& one) {
+    return one.option == option && one.there == value;
+  });
+  return meaning == meanings.end() ? value : meaning->here;
+}
+
+bool ForeignSystem::is_for(std::string_view key, std::string_view task) const {
+  return std::any_of(groups.begin(), groups.end(), [&](const KeyGroup& group) {
+    return (group.task.empty() || group.task == task) && find_in(group, key) != nullptr;
+  });
+}
+
+const std::vector<const ForeignSystem*>& foreign_systems() {
+  static const std::vector<const ForeignSystem*> systems = {&tensorflow1(), &tensorflow2(),
+                                                            &mlperf(), &habana(), &optimum()};
+  return systems;
+}
+
+bool is_off(const nlohmann::json& value) {
+  return value.is_null() || value == false || value == 0 || value == "" || value == "false";
+}
+
+}  // namespace cloze::configuration

@@ -1,0 +1,74 @@
+// Other systems that train BERT, and what becomes here of every key of their configurations. One
+// table for each system says it. `cloze config import` converts by it, `--config` takes files of
+// the TensorFlow 1 form by it, and docs/fidelity/options.md is compared with it by a test.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cloze::configuration {
+
+// The words of docs/fidelity/options.md.
+enum class Fate { kSupported, kMapped, kNoEffect, kPlanned };
+std::string_view word_of(Fate fate);
+
+struct KeyRule {
+  std::string key;  // nested keys joined by dots; "wandb_opts.*" is all keys beneath wandb_opts
+  Fate fate;
+  std::string option;  // ours that takes the value; empty: none, or the system's convert() does it
+  std::string note;    // of kMapped where the meaning went; of kNoEffect and kPlanned why
+  nlohmann::json agreeing = nullptr;  // the value that asks for what is done here anyway
+  bool is_refused = false;            // setting it is an error and no note
+};
+
+// Keys of one program, or of all programs of the system: a table of the document.
+struct KeyGroup {
+  std::string heading;  // of the document
+  std::string task;     // "SQuAD", "GLUE"; empty: any
+  std::vector<KeyRule> rules;
+};
+
+// A value of an option of ours that has another name there.
+struct Meaning {
+  std::string option;
+  nlohmann::json there, here;
+};
+
+class Conversion;
+
+struct ForeignSystem {
+  std::string id;    // "tensorflow1"
+  std::string name;  // "Graphcore's TensorFlow 1 programs"
+  std::vector<KeyGroup> groups;
+  nlohmann::ordered_json defaults;  // options of ours that a file leaves out
+  std::vector<Meaning> meanings;
+  std::vector<std::string> marks;  // keys that only a file of this system has
+  std::string (*task_of)(const Conversion&);
+  void (*convert)(Conversion&);  // what takes several keys to compute, as the batch
+
+  // The rule of a key for a task, or null: of the task's own group, of the general one, of another
+  // task's, in this order.
+  const KeyRule* find(std::string_view key, std::string_view task) const;
+  // A value of theirs as our option takes it.
+  nlohmann::json meant(const std::string& option, const nlohmann::json& value) const;
+  // Whether the task's own group or the general one has the key.
+  bool is_for(std::string_view key, std::string_view task) const;
+};
+
+// All, in the order in which a tie between them is decided.
+const std::vector<const ForeignSystem*>& foreign_systems();
+
+const ForeignSystem& tensorflow1();  // graphcore/examples v3.0.0, nlp/bert/tensorflow1
+const ForeignSystem& tensorflow2();  // graphcore/examples v2.4.0 and v3.0.0, tensorflow2
+const ForeignSystem& mlperf();       // mlcommons/training_results_v2.0, Graphcore's packed BERT
+const ForeignSystem& habana();       // HabanaAI/Model-References 0.15.4, PyTorch/nlp/bert
+const ForeignSystem& optimum();      // huggingface/optimum-graphcore v0.3.1
+
+inline constexpr const char* kTrainingArguments = "Hugging Face training arguments";
+
+// Asks for nothing: null, false, 0, "" or "false".
+bool is_off(const nlohmann::json& value);
+
+}  // namespace cloze::configuration

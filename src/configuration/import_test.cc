@@ -1,0 +1,171 @@
+#include "configuration/import.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace cloze::configuration {
+namespace {
+
+using nlohmann::json;
+
+// The conversion of a document whose system is told by its keys.
+struct Imported {
+  explicit Imported(const json& document)
+      : file(flat_values(document)), conversion(converted(recognised_system(file), file)) {}
+
+  json option(const std::string& name) const { return conversion.options().value(name, json()); }
+  std::string sentence(const std::string& key) const { return conversion.sentences().at(key); }
+
+  ForeignFile file;
+  Conversion conversion;
+};
+
+TEST(Import, AKeyWithACounterpartIsTaken) {
+  const Imported result({{"micro_batch_size", 8}, {"partials_type", "half"}, {"seed", nullptr}});
+  EXPECT_EQ(result.option("micro_batch_size"), 8);
+  EXPECT_EQ(result.sentence("micro_batch_size"), "micro_batch_size 8");
+  EXPECT_EQ(result.sentence("partials_type"),
+            "no effect: products accumulate in f32 and weights keep an f32 master");
+  EXPECT_EQ(result.sentence("seed"), "says nothing");
+  EXPECT_FALSE(result.conversion.options().contains("seed"));
+}
+
+TEST(Import, WhatAFileLeavesOutIsThatSystems) {
+  const Imported result({{"pipeline_schedule", "Grouped"}, {"hidden_act", "gelu"}});
+  EXPECT_EQ(result.option("hidden_act"), "gelu_new");
+  EXPECT_EQ(result.option("use_qkv_bias"), false);
+  EXPECT_EQ(result.option("layer_norm_eps"), 1e-3);
+  const std::vector<std::string>& defaults = result.conversion.defaults();
+  EXPECT_NE(std::find(defaults.begin(), defaults.end(), "use_qkv_bias"), defaults.end());
+  EXPECT_EQ(std::find(defaults.begin(), defaults.end(), "hidden_act"), defaults.end());
+}
+
+TEST(Import, FineTuningComputesAsTheModelItStartsFrom) {
+  const Imported result({{"task", "SQuAD"}, {"partials_type", "half"}, {"hidden_act", "gelu"}});
+  EXPECT_EQ(result.sentence("hidden_act"), "the model it starts from says it");
+  EXPECT_FALSE(result.conversion.options().contains("hidden_act"));
+  EXPECT_FALSE(result.conversion.options().contains("layer_norm_eps"));
+}
+
+TEST(Import, PlannedAndUnknownKeysAreNamed) {
+  const Imported result({{"pipeline_schedule", "Grouped"},
+                         {"groupbert", true},
+                         {"synthetic_data", false},
+                         {"micro_batchsize", 8}});
+  EXPECT_EQ(result.conversion.planned(), std::vector<std::string>{"groupbert"});
+  EXPECT_EQ(result.conversion.unknown(), std::vector<std::string>{"micro_batchsize"});
+  EXPECT_EQ(result.sentence("synthetic_data"), "as here");
+}
+
+TEST(Import, AGlobalBatchOfTensorFlow1BecomesAMultipleOfItsPipeline) {
+  json document = {{"pipeline_stages", {{"emb"}, {"hid"}, {"hid"}, {"mlm"}}},
+                   {"global_batch_size", 512},
+                   {"micro_batch_size", 1}};
+  EXPECT_EQ(Imported(document).option("global_batch_size"), 520);
+  document["replicas"] = 2;
+  EXPECT_EQ(Imported(document).option("global_batch_size"), 528);
+  document["gradient_accumulation_count"] = 65600;
+  EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"global_batch_size"});
+}
+
+TEST(Import, StepsOfTensorFlow2AreWholeExecutionsOfItsData) {
+  const json document = {
+      {"micro_batch_size", 1},           {"replicas", 2},
+      {"grad_acc_steps_per_replica", 6}, {"global_batches_per_log", 2},
+      {"total_num_train_samples", 550},  {"bert_config", {{"max_seq_length", 128}}}};
+  EXPECT_EQ(Imported(document).option("num_train_steps"), 44);
+}
+
+TEST(Import, OptionsOfAnotherTaskAreLeftOut) {
+  const Imported result({{"task", "SQuAD"},
+                         {"max_predictions_per_seq", 20},
+                         {"static_mask", true},
+                         {"partials_type", "half"},
+                         {"doc_stride", 64}});
+  EXPECT_FALSE(result.conversion.options().contains("max_predictions_per_seq"));
+  EXPECT_FALSE(result.conversion.options().contains("duplicate_factor"));
+  EXPECT_EQ(result.option("doc_stride"), 64);
+}
+
+json preset(const char* command, const char* task) {
+  return {{"model", "bert"},
+          {"parameters",
+           {{"model_name_or_path", "large"},
+            {"command", command},
+            {"task_name", task},
+            {"data_type", "bf16"},
+            {"store_true", {"dist", "accumulate_gradients"}},
+            {"dataset_parameters",
+             {{"squad",
+               {{"data_type_parameters",
+                 {{"bf16", {{"batch_size", 24}}}, {"fp32", {{"batch_size", 10}}}}},
+                {"max_seq_length", 384},
+                {"learning_rate", 3e-5},
+                {"data_dir", "/squad"}}},
+              {"bookswiki",
+               {{"data_type_parameters", {{"bf16", {{"batch_size", {64, 8}}}}}},
+                {"data_dir", "/one,/two"}}}}}}}};
+}
+
+TEST(Import, APresetOfHabanaTakesTheBlockOfItsTask) {
+  const Imported result(preset("finetuning", "squad"));
+  EXPECT_EQ(result.option("global_batch_size"), 24 * 8);
+  EXPECT_EQ(result.option("seq_length"), 384);
+  EXPECT_EQ(result.option("train_file"), "/squad/train-v1.1.json");
+  EXPECT_EQ(result.option("precision"), "bf16");
+  EXPECT_EQ(result.sentence("dataset_parameters.squad.data_type_parameters.fp32.batch_size"),
+            "of another task or data type");
+  EXPECT_TRUE(result.conversion.unknown().empty());
+}
+
+TEST(Import, EachPhaseOfHabanaIsARunOfItsOwn) {
+  json document = preset("pretraining", "bookswiki");
+  const Imported first(document);
+  EXPECT_EQ(first.option("global_batch_size"), 8192 * 8);
+  EXPECT_EQ(first.option("num_train_steps"), 7038);
+  EXPECT_EQ(first.option("train_file"), "/one");
+  EXPECT_EQ(first.option("max_predictions_per_seq"), 20);
+  document["phase"] = 2;
+  const Imported second(document);
+  EXPECT_EQ(second.option("global_batch_size"), 4096 * 8);
+  EXPECT_EQ(second.option("seq_length"), 512);
+  EXPECT_EQ(second.option("warmup"), 0.128);
+  EXPECT_EQ(second.option("train_file"), "/two");
+}
+
+TEST(Import, OptimumTakesReplicasByTheSizeOfThePod) {
+  json document = {{"ipu_config",
+                    {{"ipus_per_replica", 4},
+                     {"replication_factor", {{"default", 1}, {"pod16", 4}}},
+                     {"gradient_accumulation_steps", 16}}},
+                   {"pod_type", "pod16"},
+                   {"max_steps", -1},
+                   {"learning_rate", 2e-4},
+                   {"dataset_name", "squad"}};
+  const Imported result(document);
+  EXPECT_EQ(result.conversion.task(), "SQuAD");
+  EXPECT_EQ(result.option("replicas"), 4);
+  EXPECT_EQ(result.option("gradient_accumulation_count"), 16);
+  EXPECT_EQ(result.option("epochs"), 3.0);
+  document["gradient_accumulation_steps"] = 64;
+  document["ipu_config_overrides"] = "replication_factor=2";
+  EXPECT_EQ(Imported(document).option("gradient_accumulation_count"), 64);
+  EXPECT_EQ(Imported(document).option("replicas"), 2);
+}
+
+TEST(Import, ABatchThatIsNoneIsRefused) {
+  try {
+    Imported(json{{"batch_size", 0}, {"vocab_length", 30912}});
+    FAIL() << "it was taken";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "batch_size is 0; it is a whole number above 0");
+  }
+}
+
+TEST(Import, AFileThatNoSystemKnowsIsRefused) {
+  EXPECT_THROW(Imported(json{{"colour", "red"}}), UserError);
+}
+
+}  // namespace
+}  // namespace cloze::configuration

@@ -1,0 +1,58 @@
+// Builds the rows of a system's table, a line for keys of the same fate and reason.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configuration/foreign_system.h"
+
+namespace cloze::configuration {
+
+class KeyRules {
+ public:
+  using Keys = std::initializer_list<const char*>;
+
+  // The same name and meaning here.
+  KeyRules& supported(Keys keys) {
+    for (const char* key : keys) rules_.push_back({key, Fate::kSupported, key, ""});
+    return *this;
+  }
+  // The value of another option here.
+  KeyRules& mapped(const std::string& key, const char* option, const char* note = "") {
+    rules_.push_back({key, Fate::kMapped, option, note});
+    return *this;
+  }
+  // The system's convert() takes them, or the meaning lies elsewhere: the note says where.
+  KeyRules& elsewhere(Keys keys, const char* note, nlohmann::json agreeing = nullptr) {
+    return add(keys, Fate::kMapped, note, std::move(agreeing), false);
+  }
+  // As elsewhere(), and whoever sets them has to be told.
+  KeyRules& replaced(Keys keys, const char* note) {
+    return add(keys, Fate::kMapped, note, nullptr, true);
+  }
+  KeyRules& no_effect(Keys keys, const char* reason, nlohmann::json agreeing = nullptr) {
+    return add(keys, Fate::kNoEffect, reason, std::move(agreeing), false);
+  }
+  KeyRules& planned(Keys keys, const char* reason) {
+    return add(keys, Fate::kPlanned, reason, nullptr, true);
+  }
+
+  KeyRules& with(const KeyRules& others) {
+    rules_.insert(rules_.end(), others.rules_.begin(), others.rules_.end());
+    return *this;
+  }
+
+  operator std::vector<KeyRule>() const { return rules_; }  // NOLINT: implicit by design
+
+ private:
+  KeyRules& add(Keys keys, Fate fate, const char* note, nlohmann::json agreeing, bool is_refused) {
+    for (const char* key : keys) rules_.push_back({key, fate, "", note, agreeing, is_refused});
+    return *this;
+  }
+
+  std::vector<KeyRule> rules_;
+};
+
+}  // namespace cloze::configuration

@@ -1,0 +1,231 @@
+#include <fmt/format.h>
+
+#include "configuration/conversion.h"
+#include "configuration/key_rules.h"
+
+namespace cloze::configuration {
+namespace {
+
+KeyRules model_rules() {
+  return KeyRules()
+      .elsewhere({"batch_size", "avg_seq_per_pack", "gradient_accumulation_factor",
+                  "replication_factor", "batch_serialize"},
+                 "global_batch_size, their product")
+      .mapped("global_batch_size", "global_batch_size")
+      .mapped("sequence_length", "seq_length")
+      .mapped("max_positional_length", "max_position_embeddings")
+      .mapped("mask_tokens", "max_predictions_per_seq")
+      .mapped("vocab_length", "vocab_size")
+      .supported({"hidden_size", "layer_norm_eps", "seed", "beta1", "beta2", "wandb",
+                  "compile_only", "generated_data", "vocab_file", "do_lower_case"})
+      .mapped("ff_size", "intermediate_size")
+      .mapped("attention_heads", "num_attention_heads")
+      .mapped("num_layers", "num_hidden_layers")
+      .mapped("dropout_prob", "hidden_dropout_prob")
+      .mapped("attn_dropout_prob", "attention_probs_dropout_prob")
+      .elsewhere({"no_dropout", "no_attn_dropout"},
+                 "hidden_dropout_prob and attention_probs_dropout_prob 0", false)
+      .mapped("activation_type", "hidden_act")
+      .mapped("projection_bias", "use_attention_projection_bias")
+      .elsewhere({"no_cls_layer"}, "use_cls_layer false", false)
+      .mapped("popart_dtype", "precision")
+      .mapped("dtype", "precision")
+      .elsewhere({"task"}, "the subcommand")
+      .no_effect({"relu_leak"}, "activations are GELU")
+      .no_effect({"no_mask"}, "sequences are always kept apart", false)
+      .no_effect(
+          {"max_sequences_per_pack", "reduce_nsp_overhead", "use_prepacked_pretraining_dataset"},
+          "each sequence of a pack is a sample of its own, which the packer lays out anew");
+}
+
+KeyRules optimizer_rules() {
+  return KeyRules()
+      .elsewhere({"optimizer"}, "optimizer and use_debiasing")
+      .mapped("learning_rate", "base_learning_rate")
+      .mapped("weight_decay", "weight_decay_rate")
+      .no_effect({"loss_averaging_basis"}, "losses are means over the tokens of the step",
+                 "pertoken")
+      .no_effect({"accuracy_averaging_basis"}, "accuracies are shares of the step's tokens",
+                 "pertoken")
+      .no_effect({"gradient_reduction_type"}, "gradients are those of the mean over the step",
+                 "Mean")
+      .no_effect({"lamb_accl_dtype", "stochastic_rounding", "enable_half_partials"},
+                 "products accumulate in f32, weights and moments are f32")
+      .no_effect({"loss_scaling", "ls_schedule_by_epoch", "ls_schedule_by_step",
+                  "scale_loaded_optimizer_state"},
+                 "f32 and bf16 have the range of the loss", 1)
+      .mapped("gradient_clipping_norm", "max_grad_norm")
+      .mapped("max_weight_norm", "weight_norm_clip")
+      .mapped("momentum", "momentum")
+      .planned({"dampening", "velocity_scaling"}, "the velocity takes the whole gradient here")
+      .planned({"beta1_schedule"}, "a schedule of beta1 is planned; leave it out")
+      .planned({"pipeline_lr_scaling", "pipeline_lr_scaling_offset", "pipeline_momentum_scaling",
+                "pipeline_momentum_scaling_offset", "pipeline_dampening_scaling_offset"},
+               "pipelines are planned; leave it out")
+      .elsewhere({"lr_bert_schedule"}, "base_learning_rate, num_train_steps and warmup")
+      .mapped("lr_schedule_by_step", "lr_schedule_by_step", "and lr_schedule custom")
+      .planned({"lr_schedule_by_epoch"}, "a schedule goes by steps; choose lr_schedule_by_step")
+      .elsewhere({"learning_rate_function"}, "lr_schedule")
+      .mapped("lr_warmup_steps", "warmup")
+      .no_effect({"lr_warmup_start", "lr_steps_per_warmup_update", "lr_steps_per_decay_update"},
+                 "the rate begins at its minimum and changes with every step");
+}
+
+KeyRules run_rules() {
+  return KeyRules()
+      .elsewhere({"max_training_sequences"}, "num_train_steps, by the sequences of a step")
+      .elsewhere({"epochs"}, "num_train_steps says it")
+      .mapped("input_files", "train_file")
+      .mapped("duplication_factor", "duplicate_factor")
+      .mapped("tf_checkpoint", "init_checkpoint")
+      .planned({"onnx_checkpoint"}, "ONNX files are not read; give tf_checkpoint")
+      .mapped("checkpoint_dir", "save_path")
+      .mapped("steps_per_log", "steps_per_logs")
+      .mapped("steps_per_save", "steps_per_ckpts")
+      .elsewhere({"epochs_per_save", "no_model_save"}, "steps_per_ckpts; the end is always saved")
+      .no_effect({"on_the_spot_validation_files", "on_the_spot_validation_triggers",
+                  "no_validation", "validation_config", "epochs_inference", "inference",
+                  "inference_lm_perplexity", "update_embedding_dict"},
+                 "pre-training is not evaluated while it runs")
+      .no_effect({"shuffle", "epochs_to_cache", "overwrite_cache", "no_drop_remainder"},
+                 "an epoch is shuffled whole, in an order given by the seed")
+      .replaced({"synthetic_data", "synthetic_data_initializer"},
+                "there is no run without data; use generated_data")
+      .no_effect({"squad_results_dir", "squad_evaluate_script", "squad_lr_scale"},
+                 "cloze squad has options of its own")
+      .elsewhere({"continue_training_from_epoch", "no_training"}, "restore_dir goes on with a run")
+      .no_effect({"submission_division", "submission_platform", "submission_run_index"},
+                 "nothing is submitted")
+      .no_effect({"aggregate_metrics_over_steps", "enable_tensorboard", "log_dir", "log_level",
+                  "report_hw_cycle_count"},
+                 "metrics go to metrics.jsonl and TensorBoard in save_path")
+      .elsewhere({"profile", "profile_dir", "profile_instrument"},
+                 "bench_step shows times by operator, cloze plan the memory")
+      .elsewhere({"config"}, "give that file to cloze config import as well");
+}
+
+KeyRules execution_rules() {
+  return KeyRules()
+      .no_effect({"att_ffn_placement", "encoder_start_pipeline_stage", "host_embedding",
+                  "split_transformer", "split_linear_layers", "split_qkv", "num_attention_splits",
+                  "num_ffwd_splits", "execution_mode", "virtual_graph", "pipeline",
+                  "phased_execution", "single_device", "dual_device", "num_io_tiles"},
+                 "one device holds the whole model")
+      .no_effect({"available_memory_proportion", "use_default_available_memory_proportion",
+                  "optimizer_state_offchip", "activations_on_chip", "tensor_storage_onchip",
+                  "activation_io_schedule", "optimizer_io_schedule", "weight_io_schedule",
+                  "optimizer_schedule", "activation_checkpoint_dtype"},
+                 "host memory is the device's memory")
+      .no_effect({"embedding_serialization_vocab_steps"},
+                 "the vocabulary projection always works in blocks")
+      .no_effect({"batches_per_step"},
+                 "loader_threads keep the next steps ready, in an order given by the seed")
+      .no_effect({"floating_point_exceptions"},
+                 "a loss or gradient that is not finite always ends the run")
+      .no_effect({"no_outlining", "engine_cache", "disable_fully_connected_pass",
+                  "max_copy_merge_size", "internal_exchange_optimisation_target"},
+                 "there is no graph compiler")
+      .no_effect({"replicated_tensor_sharding", "merge_collectives", "group_host_syncs",
+                  "mpi_distributed", "mpi_rank", "mpi_size"},
+                 "one process does the work of all replicas")
+      .no_effect({"device_id", "device_connection_type", "device_version", "device_tiles",
+                  "device_ondemand_timeout", "use_ipu_model", "realtime_scheduler"},
+                 "the device is the CPU")
+      .no_effect(
+          {"variable_weights_inference", "low_latency_inference", "minimum_latency_inference"},
+          "cloze compile and cloze latency serve inference");
+}
+
+KeyRules rules() {
+  return model_rules().with(optimizer_rules()).with(run_rules()).with(execution_rules());
+}
+
+std::string task_of(const Conversion& c) {
+  if (c.text("task") == "SQUAD") return "SQuAD";
+  return c.text("task") == "MRPC" ? "GLUE" : "pretraining";
+}
+
+// Returns the sequences of a step.
+int64_t convert_batch(Conversion& c) {
+  const int64_t packs = c.count("batch_size", 1);
+  const int64_t product = packs * c.count("avg_seq_per_pack", 1) *
+                          c.count("gradient_accumulation_factor", 1) *
+                          c.count("replication_factor", 1) * c.count("batch_serialize", 1);
+  const int64_t sequences = c.count("global_batch_size", product);
+  c.set("micro_batch_size", packs, {"batch_size"}, ", packs in one pass");
+  c.set("global_batch_size", sequences,
+        {"batch_size", "avg_seq_per_pack", "gradient_accumulation_factor", "replication_factor",
+         "batch_serialize"},
+        ", their product");
+  return sequences;
+}
+
+void convert_schedule(Conversion& c, int64_t sequences) {
+  const int64_t ends_after = c.count("max_training_sequences", 6'000'000) / sequences;
+  const nlohmann::json& schedule = c.value("lr_bert_schedule");
+  if (!schedule.is_object()) {
+    c.set("num_train_steps", ends_after, {"max_training_sequences"});
+    return;
+  }
+  const std::string key = "lr_bert_schedule";
+  c.set("base_learning_rate", schedule.value("init_lr", 0.0), {key});
+  c.set("num_train_steps", schedule.value("num_training_steps", ends_after), {key});
+  c.set("warmup", schedule.value("num_warmup_steps", 0), {key});
+  c.say("max_training_sequences",
+        fmt::format("num_train_steps: the learning rate reaches 0 then; there the run ends after "
+                    "{} steps",
+                    ends_after));
+}
+
+void convert_optimizer(Conversion& c) {
+  std::string name = c.text("optimizer").empty() ? "SGD" : c.text("optimizer");
+  const bool is_biased = name.ends_with("_NO_BIAS");
+  if (is_biased) name.resize(name.size() - std::string("_NO_BIAS").size());
+  const char* ours = name == "LAMB" ? "lamb" : name == "ADAM" ? "adam" : "momentum";
+  c.set("optimizer", ours, {"optimizer"});
+  c.set("use_debiasing", !is_biased, {"optimizer"});
+}
+
+void convert(Conversion& c) {
+  convert_schedule(c, convert_batch(c));
+  convert_optimizer(c);
+  if (c.value("no_dropout") == true) c.set("hidden_dropout_prob", 0.0, {"no_dropout"});
+  if (c.value("no_attn_dropout") == true) {
+    c.set("attention_probs_dropout_prob", 0.0, {"no_attn_dropout"});
+  }
+  if (c.value("no_cls_layer") == true) c.set("use_cls_layer", false, {"no_cls_layer"});
+  if (c.has("lr_schedule_by_step")) c.set_default("lr_schedule", "custom");
+  c.set_default("intermediate_size", 4 * c.count("hidden_size", 768));
+}
+
+}  // namespace
+
+const ForeignSystem& mlperf() {
+  static const ForeignSystem system = {.id = "mlperf",
+                                       .name = "Graphcore's MLPerf BERT",
+                                       .groups = {{"MLPerf packed BERT", "", rules()}},
+                                       .defaults = {{"layer_norm_eps", 1e-3},
+                                                    {"hidden_act", "gelu_new"},
+                                                    {"vocab_size", 30912},
+                                                    {"hidden_size", 768},
+                                                    {"num_hidden_layers", 2},
+                                                    {"num_attention_heads", 12},
+                                                    {"seq_length", 128},
+                                                    {"use_attention_projection_bias", false},
+                                                    {"lr_schedule", "linear"},
+                                                    {"base_learning_rate", 8e-4},
+                                                    {"warmup", 0},
+                                                    {"weight_decay_rate", 0.0},
+                                                    {"epsilon", 1e-6},
+                                                    {"max_grad_norm", 0.0},
+                                                    {"precision", "16"},
+                                                    {"seed", 42}},
+                                       .meanings = {{"precision", "FLOAT16", "16"},
+                                                    {"precision", "FLOAT", "32"},
+                                                    {"hidden_act", "Gelu", "gelu_new"}},
+                                       .task_of = task_of,
+                                       .convert = convert};
+  return system;
+}
+
+}  // namespace cloze::configuration

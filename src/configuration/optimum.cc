@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "configuration/conversion.h"
+#include "configuration/key_rules.h"
+
+namespace cloze::configuration {
+namespace {
+
+using nlohmann::json;
+
+KeyRules ipu_rules() {
+  return KeyRules()
+      .elsewhere({"ipu_config.replication_factor", "ipu_config.gradient_accumulation_steps"},
+                 "replicas and gradient_accumulation_count")
+      .mapped("ipu_config.seed", "seed")
+      .no_effect({"ipu_config.ipus_per_replica", "ipu_config.layers_per_ipu"},
+                 "one device holds the whole model")
+      .no_effect({"ipu_config.inference_replication_factor", "ipu_config.use_popdist",
+                  "ipu_config.replicated_tensor_sharding", "ipu_config.decompose_grad_sum"},
+                 "one process does the work of all replicas")
+      .no_effect({"ipu_config.device_iterations", "ipu_config.inference_device_iterations",
+                  "ipu_config.output_mode"},
+                 "loader_threads keep the next steps ready, in an order given by the seed")
+      .no_effect({"ipu_config.optimizer_state_offchip", "ipu_config.matmul_proportion",
+                  "ipu_config.sharded_execution_for_inference",
+                  "ipu_config.execute_encoder_on_cpu_for_generation"},
+                 "host memory is the device's memory")
+      .no_effect({"ipu_config.enable_half_first_order_momentum", "ipu_config.enable_half_partials"},
+                 "products accumulate in f32, weights and moments are f32")
+      .no_effect({"ipu_config.executable_cache_dir"}, "there is no graph compiler")
+      .elsewhere({"ipu_config.profile_dir"},
+                 "bench_step shows times by operator, cloze plan the memory")
+      .no_effect({"ipu_config.embedding_serialization_factor"},
+                 "the vocabulary projection always works in blocks")
+      .no_effect({"ipu_config.recompute_checkpoint_every_layer"},
+                 "recompute says it here: host memory seldom needs it")
+      .no_effect({"ipu_config.optimum_version", "ipu_config.transformers_version",
+                  "ipu_config.auto_loss_scaling"},
+                 "says who wrote the file, or scales losses; f32 and bf16 have their range");
+}
+
+KeyRules training_rules() {
+  return KeyRules()
+      .mapped("learning_rate", "base_learning_rate")
+      .mapped("weight_decay", "weight_decay_rate")
+      .mapped("adam_beta1", "beta1")
+      .mapped("adam_beta2", "beta2")
+      .mapped("adam_epsilon", "epsilon")
+      .mapped("max_steps", "num_train_steps")
+      .mapped("num_train_epochs", "epochs")
+      .mapped("per_device_train_batch_size", "micro_batch_size")
+      .mapped("gradient_accumulation_steps", "gradient_accumulation_count")
+      .mapped("warmup_ratio", "warmup")
+      .mapped("warmup_steps", "warmup")
+      .mapped("lr_scheduler_type", "lr_schedule")
+      .mapped("optim", "optimizer")
+      .mapped("logging_steps", "steps_per_logs")
+      .mapped("save_steps", "steps_per_ckpts")
+      .mapped("save_total_limit", "max_to_keep")
+      .mapped("output_dir", "save_path")
+      .mapped("resume_from_checkpoint", "restore_dir")
+      .mapped("model_name_or_path", "init_checkpoint")
+      .mapped("max_seq_length", "seq_length")
+      .mapped("mlm_probability", "mlm_prob")
+      .mapped("dataloader_num_workers", "loader_threads")
+      .mapped("gradient_checkpointing", "recompute")
+      .mapped("bf16", "precision")
+      .mapped("do_train", "do_training")
+      .mapped("do_eval", "do_evaluation")
+      .mapped("validation_file", "predict_file")
+      .supported({"seed", "do_predict", "train_file", "task_name", "doc_stride", "n_best_size",
+                  "max_answer_length", "null_score_diff_threshold", "version_2_with_negative"});
+}
+
+KeyRules optimum_rules() {
+  return KeyRules()
+      .elsewhere({"lamb", "lamb_no_bias_correction"}, "optimizer lamb and use_debiasing")
+      .elsewhere({"fp16", "fp32"}, "precision")
+      .elsewhere({"pod_type", "ipu_config_overrides", "ipu_config_name"},
+                 "a value of the IPUConfig")
+      .no_effect({"max_grad_norm"}, "the trainer there clips nothing", 0)
+      .no_effect({"loss_scaling", "auto_loss_scaling"}, "f32 and bf16 have the range of the loss",
+                 1)
+      .planned({"groupbert_schedule"}, "GroupBERT is planned; leave it out")
+      .elsewhere({"compile_only"}, "cloze plan")
+      .elsewhere({"config_name", "config_overrides", "model_type", "tokenizer_name"},
+                 "the sizes of that model, and vocab_file")
+      .elsewhere({"dataset_name", "dataset_config_name"}, "train_file; nothing is downloaded")
+      .no_effect({"per_device_eval_batch_size", "pad_on_batch_axis", "complete_last_batch",
+                  "dataloader_mode", "dataloader_drop_last", "pad_to_max_length",
+                  "preprocessing_num_workers"},
+                 "the packer lays samples out without padding, and leaves none out")
+      .elsewhere({"evaluation_strategy", "eval_steps"}, "evaluations_per_epoch")
+      .no_effect({"logging_dir", "logging_strategy", "logging_first_step", "report_to", "run_name",
+                  "disable_tqdm"},
+                 "metrics go to metrics.jsonl and TensorBoard in save_path")
+      .no_effect({"save_strategy", "overwrite_output_dir", "overwrite_cache", "push_to_hub",
+                  "hub_model_id", "remove_unused_columns", "cache_dir", "use_auth_token",
+                  "is_already_preprocessed", "log_level"},
+                 "nothing of it is needed here");
+}
+
+std::string task_of(const Conversion& c) {
+  const bool is_squad = c.text("dataset_name").starts_with("squad") || c.program() == "run_qa.py" ||
+                        c.has("version_2_with_negative") || c.has("doc_stride");
+  if (is_squad) return "SQuAD";
+  return c.program() == "run_glue.py" || c.has("task_name") ? "GLUE" : "pretraining";
+}
+
+// The value of `key=value,key=[a b c]` in the overrides, or null.
+json overridden(const Conversion& c, const std::string& key) {
+  const std::string all = "," + c.text("ipu_config_overrides");
+  const size_t found = all.find("," + key + "=");
+  if (found == std::string::npos) return nullptr;
+  const std::string rest = all.substr(found + key.size() + 2);
+  const json value = json::parse(rest.substr(0, rest.find(',')), nullptr, false);
+  return value.is_discarded() ? json() : value;
+}
+
+// Of the IPUConfig, which may have one value for each size of pod.
+int64_t ipu_value(const Conversion& c, const std::string& name) {
+  json value = overridden(c, name);
+  if (value.is_null()) value = c.value("ipu_config." + name);
+  if (value.is_object()) {
+    const std::string pod = c.text("pod_type").empty() ? "default" : c.text("pod_type");
+    value = value.value(pod, value.value("default", json(1)));
+  }
+  return value.is_number_integer() ? value.get<int64_t>() : 1;
+}
+
+void convert_batch(Conversion& c) {
+  const std::string replication = "replication_factor",
+                    accumulation = "gradient_accumulation_steps";
+  c.set("replicas", ipu_value(c, replication),
+        {"ipu_config." + replication, "pod_type", "ipu_config_overrides"});
+  if (c.has(accumulation)) {
+    c.say("ipu_config." + accumulation,
+          "gradient_accumulation_steps of the arguments overrides it");
+  } else {
+    c.set("gradient_accumulation_count", ipu_value(c, accumulation),
+          {"ipu_config." + accumulation, "ipu_config_overrides"});
+  }
+}
+
+bool is_above_0(const json& value) { return value.is_number() && value.get<double>() > 0; }
+
+// -1 and 0 say that another argument counts.
+void convert_length(Conversion& c) {
+  if (is_above_0(c.value("max_steps"))) {
+    c.say("num_train_epochs", "max_steps overrides it");
+  } else {
+    c.say("max_steps", "says nothing");
+    if (!c.has("num_train_epochs")) c.set_default("epochs", 3.0);
+  }
+  if (is_above_0(c.value("warmup_steps"))) {
+    c.say("warmup_ratio", "warmup_steps overrides it");
+  } else {
+    c.say("warmup_steps", "says nothing");
+  }
+}
+
+void convert_optimizer(Conversion& c) {
+  if (c.value("lamb") == true || c.value("lamb_no_bias_correction") == true) {
+    c.set("optimizer", "lamb", {"lamb", "lamb_no_bias_correction"});
+    c.set("use_debiasing", c.value("lamb_no_bias_correction") != true, {"lamb_no_bias_correction"});
+  }
+  if (c.value("fp32") == true) c.set("precision", "f32", {"fp32"});
+  if (c.value("fp16") == true) c.set("precision", "16", {"fp16"});
+}
+
+// Named by the configuration: bert-base-uncased, bert-large-uncased.
+void convert_model(Conversion& c) {
+  const std::string name = c.text("config_name");
+  if (c.task() != "pretraining" || name.empty()) return;
+  const bool is_large = name.find("large") != std::string::npos;
+  const std::array<int64_t, 4> sizes = is_large ? std::array<int64_t, 4>{1024, 24, 16, 4096}
+                                                : std::array<int64_t, 4>{768, 12, 12, 3072};
+  const char* options[] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                           "intermediate_size"};
+  for (size_t i = 0; i < sizes.size(); ++i) c.set(options[i], sizes[i], {"config_name"});
+  const std::string overrides = "," + c.text("config_overrides");
+  const size_t epsilon = overrides.find(",layer_norm_eps=");
+  if (epsilon == std::string::npos) return;
+  c.set("layer_norm_eps", std::stod(overrides.substr(overrides.find('=', epsilon) + 1)),
+        {"config_overrides"});
+}
+
+void convert(Conversion& c) {
+  convert_batch(c);
+  convert_length(c);
+  convert_optimizer(c);
+  convert_model(c);
+}
+
+}  // namespace
+
+const ForeignSystem& optimum() {
+  static const ForeignSystem system = {
+      .id = "optimum",
+      .name = "Optimum Graphcore",
+      .groups = {{"Optimum Graphcore: IPUConfig", "", ipu_rules()},
+                 {kTrainingArguments, "", training_rules().with(optimum_rules())}},
+      .defaults = {{"base_learning_rate", 5e-5},
+                   {"weight_decay_rate", 0.0},
+                   {"epsilon", 1e-8},
+                   {"max_grad_norm", 0.0},
+                   {"use_debiasing", false},
+                   {"optimizer", "adamw"},
+                   {"lr_schedule", "linear"},
+                   {"warmup", 0},
+                   {"precision", "16"},
+                   {"micro_batch_size", 8},
+                   {"seed", 42}},
+      .meanings = {{"lr_schedule", "polynomial", "polynomial_decay"},
+                   {"lr_schedule", "cosine", "cosine_decay"},
+                   {"lr_schedule", "constant_with_warmup", "constant"},
+                   {"optimizer", "adamw_hf", "adamw"},
+                   {"optimizer", "adamw_torch", "adamw"},
+                   {"optimizer", "adamw_torch_fused", "adamw"},
+                   {"precision", true, "bf16"},
+                   {"precision", false, "f32"}},
+      .task_of = task_of,
+      .convert = convert};
+  return system;
+}
+
+}  // namespace cloze::configuration

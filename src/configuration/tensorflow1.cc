@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "configuration/conversion.h"
+#include "configuration/key_rules.h"
+
+namespace cloze::configuration {
+namespace {
+
+KeyRules training_rules() {
+  return KeyRules()
+      .supported({"micro_batch_size",
+                  "global_batch_size",
+                  "gradient_accumulation_count",
+                  "base_learning_rate",
+                  "num_train_steps",
+                  "epochs",
+                  "steps_per_ckpts",
+                  "max_to_keep",
+                  "optimizer",
+                  "beta1",
+                  "beta2",
+                  "weight_decay_rate",
+                  "epsilon",
+                  "momentum",
+                  "lr_schedule",
+                  "lr_power",
+                  "lr_schedule_by_step",
+                  "decay_rate",
+                  "decay_steps",
+                  "wandb",
+                  "wandb_name",
+                  "warmup",
+                  "seed",
+                  "save_path",
+                  "init_checkpoint",
+                  "restore_dir"})
+      .no_effect({"loss_scaling"}, "f32 and bf16 have the range of the loss", 1)
+      .no_effect({"loss_scaling_by_step"}, "f32 and bf16 have the range of the loss")
+      .no_effect({"ipu_replica_identical_seed"}, "one process does the work of all replicas")
+      .elsewhere({"restore_optimiser_from_checkpoint"},
+                 "restore_dir restores it, init_checkpoint does not", true)
+      .elsewhere({"save_optimiser_to_checkpoint"}, "it is always saved, in a file of its own", true)
+      .elsewhere({"name"}, "save_path names a run and holds all its files");
+}
+
+KeyRules model_rules() {
+  return KeyRules()
+      .supported({"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+                  "intermediate_size", "max_position_embeddings", "type_vocab_size", "hidden_act",
+                  "hidden_dropout_prob", "attention_probs_dropout_prob", "initializer_range",
+                  "layer_norm_eps", "use_qkv_bias", "use_attention_projection_bias",
+                  "use_cls_layer", "use_prediction_bias", "static_mask", "max_predictions_per_seq",
+                  "duplicate_factor"})
+      .no_effect({"disable_acc"}, "accuracies are always computed")
+      .no_effect({"use_qkv_split"}, "checkpoints always hold query, key and value apart", true)
+      .planned({"groupbert", "groupbert_ffn_output_groups", "groupbert_conv_kernel_size",
+                "groupbert_conv_group_size"},
+               "GroupBERT is planned; leave it out");
+}
+
+KeyRules execution_rules() {
+  return KeyRules()
+      .no_effect({"pipeline_schedule", "pipeline_stages", "device_mapping"},
+                 "one device holds the whole model")
+      .mapped("replicas", "replicas")
+      .mapped("precision", "precision")
+      .no_effect({"device_iterations", "parallel_io_threads", "sloppy_parallel_interleave",
+                  "dataset_repeat"},
+                 "loader_threads keep the next steps ready, in an order given by the seed")
+      .no_effect({"available_memory_proportion", "variable_offloading", "min_remote_tensor_size"},
+                 "host memory is the device's memory")
+      .no_effect(
+          {"replicated_tensor_sharding", "max_cross_replica_sum_buffer_size",
+           "max_reduce_scatter_buffer_size", "sync_replicas_independently", "log_all_workers"},
+          "one process does the work of all replicas")
+      .no_effect(
+          {"stochastic_rounding", "partials_type", "increase_optimiser_precision", "use_lr_fp32"},
+          "products accumulate in f32 and weights keep an f32 master")
+      .no_effect({"no_outlining", "scheduler"}, "there is no graph compiler")
+      .no_effect({"enable_recomputation", "recomputation_mode"},
+                 "recompute says it here: host memory seldom needs it")
+      .no_effect({"fp_exceptions"}, "a loss or gradient that is not finite always ends the run")
+      .supported({"use_nvlamb", "use_debiasing", "use_mpclip", "weight_norm_clip", "compile_only"})
+      .no_effect({"reduction_type"}, "gradients are those of the mean over the step", "mean")
+      .no_effect({"matmul_serialize_factor"}, "the vocabulary projection always works in blocks")
+      .replaced({"glue_dropout_prob"}, "it is an option of cloze glue; leave it out");
+}
+
+KeyRules data_rules() {
+  return KeyRules()
+      .supported({"train_file", "seq_length", "generated_data", "progress_bar", "steps_per_logs",
+                  "config", "help"})
+      .replaced({"synthetic_data"}, "there is no run without data; use generated_data")
+      .elsewhere({"execution_profile", "memory_profile", "profile_dir"},
+                 "bench_step shows times by operator, cloze plan the memory")
+      .elsewhere({"name_suffix", "log_dir"}, "save_path names a run and holds all its files")
+      .no_effect({"steps_per_tensorboard"}, "scalars go to TensorBoard with every line of metrics")
+      .mapped("task", "task");
+}
+
+KeyRules pretraining_rules() {
+  return training_rules().with(model_rules()).with(execution_rules()).with(data_rules());
+}
+
+// What both fine-tuning programs have, and leave unread of the records of pre-training.
+KeyRules finetuning_rules() {
+  return KeyRules()
+      .supported({"do_training", "do_predict", "do_evaluation", "do_lower_case", "vocab_file",
+                  "output_dir"})
+      .no_effect({"verbose_logging"}, "what is worth saying is always said")
+      .no_effect({"tfrecord_dir"},
+                 "features are made in a second or two; cloze data squad writes them")
+      .no_effect({"static_mask", "max_predictions_per_seq"},
+                 "it is an option of pre-training records")
+      .no_effect({"duplicate_factor"}, "the data of a task stands there once")
+      .no_effect({"generated_data"}, "cloze pretrain makes generated data")
+      .no_effect({"num_synthetic_dataset_samples"}, "there is no run without data")
+      .no_effect({"buffer_size"}, "an epoch is shuffled whole");
+}
+
+KeyRules squad_rules() {
+  return finetuning_rules().supported({"train_file", "predict_file", "doc_stride",
+                                       "max_query_length", "n_best_size", "max_answer_length",
+                                       "version_2_with_negative", "null_score_diff_threshold"});
+}
+
+KeyRules glue_rules() {
+  return finetuning_rules()
+      .supported({"task_name", "data_dir", "glue_dropout_prob"})
+      .no_effect({"doc_stride", "n_best_size", "max_answer_length", "null_score_diff_threshold",
+                  "max_query_length", "predict_file"},
+                 "it was read and never used there");
+}
+
+std::string task_of(const Conversion& conversion) {
+  const std::string task = conversion.text("task");
+  return task.empty() ? "pretraining" : task;
+}
+
+// The accumulation that the program there derives from a global batch: enough micro-batches for
+// the batch, and then up to the next multiple of two for each stage of its pipeline.
+void convert_batch(Conversion& c) {
+  const std::string key = "global_batch_size";
+  if (!c.has(key)) return;
+  const nlohmann::json& stages = c.value("pipeline_stages");
+  const int64_t multiple = stages.is_array() ? 2 * static_cast<int64_t>(stages.size()) : 1;
+  const int64_t per_pass = c.count("micro_batch_size", 1) * c.count("replicas", 1);
+  const int64_t wanted = c.count(key, 1) / per_pass;
+  const int64_t reached = stages.is_array() ? multiple * (1 + wanted / multiple) : wanted;
+  const int64_t given = c.count("gradient_accumulation_count", reached);
+  if (given != reached) {
+    c.refuse(key,
+             fmt::format("refused, as there: it makes gradient_accumulation_count {}, which is {}; "
+                         "leave one of the two out",
+                         reached, given));
+    return;
+  }
+  const int64_t batch = reached * per_pass;
+  c.set(key, batch, {key},
+        fmt::format(" = micro_batch_size * replicas * {}, the next multiple of twice the stages",
+                    reached));
+  c.say("gradient_accumulation_count", "global_batch_size says it");
+}
+
+void convert(Conversion& c) {
+  convert_batch(c);
+  const int64_t together = c.count("device_iterations", 1);
+  if (together > 1 && c.has("num_train_steps")) {
+    c.set("num_train_steps", c.count("num_train_steps", 1) / together * together,
+          {"num_train_steps"}, ", a multiple of device_iterations");
+  }
+}
+
+}  // namespace
+
+const ForeignSystem& tensorflow1() {
+  static const ForeignSystem system = {
+      .id = "tensorflow1",
+      .name = "Graphcore's TensorFlow 1 programs",
+      .groups = {{"Graphcore TensorFlow 1: the pre-training program", "", pretraining_rules()},
+                 {"Graphcore TensorFlow 1: run_squad.py", "SQuAD", squad_rules()},
+                 {"Graphcore TensorFlow 1: run_classifier.py", "GLUE", glue_rules()}},
+      // An optimiser and a schedule are not among them: its defaults, momentum and a schedule that
+      // does not exist, train nothing there or here.
+      .defaults = {{"use_qkv_bias", false},
+                   {"layer_norm_eps", 1e-3},
+                   {"hidden_act", "gelu_new"},
+                   {"use_debiasing", false},
+                   {"epsilon", 1e-4},
+                   {"weight_decay_rate", 0.0},
+                   {"base_learning_rate", 2e-5},
+                   {"warmup", 0.1},
+                   {"duplicate_factor", 5},
+                   {"seq_length", 128},
+                   {"precision", "16"},
+                   {"max_to_keep", 5},
+                   {"steps_per_ckpts", 256}},
+      .meanings = {{"hidden_act", "gelu", "gelu_new"}},
+      // Keys that say how its processor runs a graph: each of its files has most of them.
+      .marks = {"pipeline_stages", "pipeline_schedule", "device_mapping", "device_iterations",
+                "partials_type", "available_memory_proportion", "variable_offloading",
+                "no_outlining", "matmul_serialize_factor", "enable_recomputation",
+                "stochastic_rounding"},
+      .task_of = task_of,
+      .convert = convert};
+  return system;
+}
+
+}  // namespace cloze::configuration

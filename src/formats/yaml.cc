@@ -1,0 +1,119 @@
+#include "formats/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/json.h"
+
+namespace cloze::formats {
+namespace {
+
+using nlohmann::json;
+
+struct Refusal {
+  std::string message;
+  YAML::Mark mark;
+};
+
+json plain_value(const std::string& text) {
+  if (text.empty() || text == "~" || text == "Null" || text == "NULL") return nullptr;
+  if (text == "True" || text == "TRUE") return true;
+  if (text == "False" || text == "FALSE") return false;
+  const auto parsed = parse_json(text);
+  return parsed && parsed->is_primitive() && !parsed->is_string() ? *parsed : json(text);
+}
+
+// Builds the value while the parser reads; no deeper than kMaxJsonDepth.
+class Builder : public YAML::EventHandler {
+ public:
+  json take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { add(nullptr, mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    throw Refusal{"an alias; write the value out", mark};
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                const std::string& value) override {
+    const bool is_key = !open_.empty() && open_.back().is_object() && keys_.back().empty();
+    if (is_key) return begin_member(mark, value);
+    add(tag == "!" ? json(value) : plain_value(value), mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    open(json::array(), mark);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    open(json::object(), mark);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  void begin_member(const YAML::Mark& mark, const std::string& key) {
+    if (key.empty()) throw Refusal{"an empty key", mark};
+    if (open_.back().contains(key)) throw Refusal{"key \"" + key + "\" is given twice", mark};
+    keys_.back() = key;
+  }
+  void open(json value, const YAML::Mark& mark) {
+    if (open_.size() == kMaxJsonDepth) throw Refusal{"nested too deep", mark};
+    open_.push_back(std::move(value));
+    keys_.emplace_back();
+    marks_.push_back(mark);
+  }
+  void close() {
+    json value = std::move(open_.back());
+    const YAML::Mark mark = marks_.back();
+    open_.pop_back();
+    keys_.pop_back();
+    marks_.pop_back();
+    add(std::move(value), mark);
+  }
+  void add(json value, const YAML::Mark& mark) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (open_.back().is_array()) {
+      open_.back().push_back(std::move(value));
+    } else if (keys_.back().empty()) {
+      throw Refusal{"a key that is no text", mark};
+    } else {
+      open_.back()[std::exchange(keys_.back(), "")] = std::move(value);
+    }
+  }
+
+  json root_;
+  std::vector<json> open_;
+  std::vector<std::string> keys_;  // of each open map, the key whose value comes next
+  std::vector<YAML::Mark> marks_;
+};
+
+uint64_t offset_of(const YAML::Mark& mark, std::string_view text) {
+  return mark.is_null() ? 0 : std::min<uint64_t>(static_cast<uint64_t>(mark.pos), text.size());
+}
+
+}  // namespace
+
+Result<json> parse_yaml(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  Builder builder;
+  try {
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+  } catch (const Refusal& refusal) {
+    return ParseError{refusal.message, offset_of(refusal.mark, text)};
+  } catch (const YAML::Exception& error) {
+    return ParseError{error.msg, offset_of(error.mark, text)};
+  }
+  return builder.take();
+}
+
+}  // namespace cloze::formats

@@ -1,0 +1,55 @@
+#include "formats/yaml.h"
+
+#include <gtest/gtest.h>
+
+namespace cloze::formats {
+namespace {
+
+using nlohmann::json;
+
+TEST(Yaml, MapsListsAndPlainValues) {
+  const auto value = parse_yaml(
+      "# a comment\nmodel: \"bert\"\nempty:\nrate: 2e-5\ncount: 8\nflag: true\n"
+      "quoted: \"8\"\nlist:\n  - 64\n  - 8\ninner:\n  deeper: {a: [1, two]}\n");
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(*value, (json{{"model", "bert"},
+                          {"empty", nullptr},
+                          {"rate", 2e-5},
+                          {"count", 8},
+                          {"flag", true},
+                          {"quoted", "8"},
+                          {"list", {64, 8}},
+                          {"inner", {{"deeper", {{"a", {1, "two"}}}}}}}));
+}
+
+std::string refusal(std::string_view text) {
+  const auto value = parse_yaml(text);
+  return value ? "accepted" : value.error().message;
+}
+
+TEST(Yaml, WhatMakesSmallTextsLargeOrUnclearIsRefused) {
+  EXPECT_EQ(refusal("a: &x [1]\nb: *x\n"), "an alias; write the value out");
+  EXPECT_EQ(refusal("a: 1\na: 2\n"), "key \"a\" is given twice");
+  EXPECT_EQ(refusal("? [1]\n: 2\n"), "a key that is no text");
+  EXPECT_EQ(refusal(std::string(100, '[')), "nested too deep");
+  EXPECT_NE(refusal("a: [1,\n"), "accepted");
+}
+
+TEST(Yaml, AnErrorSaysWhere) {
+  const auto value = parse_yaml("a: 1\na: 2\n");
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().offset, 5u);
+}
+
+TEST(Yaml, TextCutAnywhereIsReadOrRefused) {
+  const std::string text = "a: {b: [1, \"x\"], c: 'y'}\nd:\n  - e: 1\n    f: ~\n";
+  for (size_t length = 0; length <= text.size(); ++length) {
+    parse_yaml(text.substr(0, length));
+    std::string flipped = text;
+    if (length < text.size()) flipped[length] = static_cast<char>(flipped[length] ^ 0x10);
+    parse_yaml(flipped);
+  }
+}
+
+}  // namespace
+}  // namespace cloze::formats

@@ -1,0 +1,231 @@
+"""Configurations of the older systems, in their original form (tests/fixtures/configurations/), become
+ours: every key is accounted for, the result plans, and a step has as many sequences as there.
+
+Usage: configuration_import_test.py PROGRAM
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FIXTURES = pathlib.Path(__file__).resolve().parent / "fixtures"
+CONFIGURATIONS = FIXTURES / "configurations"
+MODEL = FIXTURES / "bert_question_answering"
+PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve()
+IPU_CONFIG = CONFIGURATIONS / "optimum" / "bert_large_ipu.json"
+# These give both of two options that set the batch; the program there does not run them either.
+CONTRADICTORY = {"groupbert_pretrain_tiny_128", "tests_pretrain_tiny_groupbert_128"}
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
+def tensorflow1_batch(config):
+    per_pass = config["micro_batch_size"] * config["replicas"]
+    if "global_batch_size" not in config:
+        return per_pass * config["gradient_accumulation_count"]
+    multiple = 2 * len(config["pipeline_stages"])
+    return per_pass * multiple * (1 + config["global_batch_size"] // per_pass // multiple)
+
+
+def tensorflow2_batch(config):
+    batch = config.get("global_batch", config)
+    return batch["micro_batch_size"] * batch["replicas"] * batch["grad_acc_steps_per_replica"]
+
+
+def mlperf_batch(config):
+    return (config["batch_size"] * config["avg_seq_per_pack"] * config["gradient_accumulation_factor"]
+            * config["replication_factor"])
+
+
+# Of each preset and command line, by the launcher's rules: sequences of a step, in phase 1 and 2.
+HABANA_BATCHES = {
+    "bert_base_default": 12, "bert_base_finetune_fp32_mrpc_eager": 32,
+    "bert_base_finetune_fp32_squad_eager": 12, "bert_large_default": 24,
+    "bert_large_finetune_bf16_squad_graph": 24, "bert_large_finetune_fp32_mrpc_eager": 32,
+    "bert_large_finetune_fp32_mrpc_graph": 32, "bert_large_finetune_fp32_squad_eager": 10,
+    "bert_large_finetune_fp32_squad_graph": 10, "bert_large_pretrain_bf16_wiki_graph": (8192, 4096),
+    "bert_large_pretrain_fp32_wiki_graph": (8192, 4096),
+    "dist_bert_large_finetune_bf16_squad_graph": 8 * 24,
+    "dist_bert_large_finetune_fp32_squad_graph": 8 * 10,
+    "dist_bert_large_pretrain_bf16_wiki_graph": (8 * 8192, 8 * 4096),
+    "dist_bert_large_pretrain_fp32_wiki_graph": (8 * 8192, 8 * 4096),
+    "finetune_mrpc": 32, "finetune_squad_8": 8 * 24, "pretrain_8": (8 * 8192, 8 * 4096),
+    "run_pretraining": 8192}
+OPTIMUM_BATCHES = {
+    "pretrain_bert_base_128": 4 * 32 * 512, "pretrain_bert_base_512": 4 * 8 * 512,
+    "pretrain_bert_large_128": 4 * 8 * 2048, "pretrain_bert_large_512": 4 * 2 * 2048,
+    "pretrain_groupbert_base_128": 4 * 10 * 1640, "pretrain_groupbert_base_512": 4 * 2 * 2048,
+    "squad_arguments": 256}
+
+
+def keys(value, prefix=""):
+    """All keys, those of nested objects with dots between them."""
+    if not isinstance(value, dict) or prefix == "lr_bert_schedule.":
+        return {prefix[:-1]}
+    return {key for name, member in value.items() for key in keys(member, f"{prefix}{name}.")}
+
+
+class ImportTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.ours = self.folder / "ours.json"
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *map(chr, range(97, 123))]
+        (self.folder / "vocab.txt").write_text("\n".join(words) + "\n")
+
+    def run_program(self, *words):
+        return subprocess.run([PROGRAM, *map(str, words)], cwd=self.folder, capture_output=True,
+                              text=True, timeout=120)
+
+    def convert(self, *paths, more=()):
+        result = self.run_program("config", "import", ",".join(map(str, paths)), "--output-file",
+                                  self.ours, *more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def plan(self):
+        """The sequences of a step that the command plans, with random weights where nothing of the
+        model is said, and the fixture's where its size is left to a checkpoint."""
+        config = read(self.ours)
+        if config["task"] == "pretraining":
+            result = self.run_program("plan", "--config", self.ours, "--init-checkpoint=")
+        else:
+            command = {"SQuAD": ["squad"], "GLUE": ["glue", "--task-name", "mrpc", "--data-dir", "."]}
+            start = "" if "hidden_size" in config else MODEL
+            length = 384 if "hidden_size" in config else 20
+            result = self.run_program(*command[config["task"]], "--compile-only", "--config",
+                                      self.ours, f"--init-checkpoint={start}", "--seq-length", length,
+                                      "--vocab-file", self.folder / "vocab.txt")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return int(re.search(r"^step (\d+) sequences", result.stdout, re.MULTILINE)[1])
+
+    def check(self, path, batch, *, more=(), files=None):
+        report = self.convert(*(files or [path]), more=["--without-planned", *more])
+        self.assertIn(f"a step has {batch} sequences\n", report)
+        self.assertNotIn(": unknown", report)
+        self.assertEqual(self.plan(), batch)
+        return report
+
+    def check_json(self, folder, batch_of, skip=frozenset()):
+        paths = [path for path in sorted((CONFIGURATIONS / folder).glob("*.json"))
+                 if path.stem not in skip]
+        for path in paths:
+            with self.subTest(path.stem):
+                report = self.check(path, batch_of(read(path)))
+                told = set(re.findall(r"^  (\S+) .*: ", report, re.MULTILINE))
+                self.assertEqual(keys(read(path)) - told, set())
+        return len(paths)
+
+    def test_tensorflow1(self):
+        self.assertEqual(self.check_json("tensorflow1", tensorflow1_batch, CONTRADICTORY), 50)
+
+    def test_tensorflow2(self):
+        self.assertEqual(self.check_json("tensorflow2", tensorflow2_batch), 26)
+
+    def test_mlperf(self):
+        self.assertEqual(self.check_json("mlperf", mlperf_batch), 4)
+
+    def test_habana(self):
+        paths = sorted((CONFIGURATIONS / "habana").iterdir())
+        self.assertEqual({path.stem for path in paths}, HABANA_BATCHES.keys())
+        for path in paths:
+            batches = HABANA_BATCHES[path.stem]
+            for phase, batch in enumerate(batches, 1) if isinstance(batches, tuple) else [(1, batches)]:
+                with self.subTest(path.stem, phase=phase):
+                    self.check(path, batch, more=["--phase", phase])
+
+    def test_optimum(self):
+        paths = [path for path in sorted((CONFIGURATIONS / "optimum").iterdir()) if path != IPU_CONFIG]
+        self.assertEqual({path.stem for path in paths}, OPTIMUM_BATCHES.keys())
+        for path in paths:
+            with self.subTest(path.stem):
+                self.check(path, OPTIMUM_BATCHES[path.stem], files=[IPU_CONFIG, path])
+
+    def refusal(self, path, *more):
+        result = self.run_program("config", "import", path, "--output-file", self.ours, *more)
+        self.assertEqual(result.returncode, 2)
+        self.assertFalse(self.ours.exists())
+        return result
+
+    def test_what_the_program_there_refuses_is_refused(self):
+        for name in CONTRADICTORY:
+            result = self.refusal(CONFIGURATIONS / "tensorflow1" / f"{name}.json", "--without-planned")
+            self.assertIn("it makes gradient_accumulation_count 516, which is 65600", result.stdout)
+            self.assertIn("refused: global_batch_size", result.stderr)
+
+    def test_what_is_planned_is_left_out_only_when_asked_for(self):
+        result = self.refusal(CONFIGURATIONS / "tensorflow1" / "glue_gb_base.json")
+        self.assertIn("not here yet: groupbert", result.stderr)
+
+    def test_an_unknown_key_is_named(self):
+        path = self.folder / "theirs.json"
+        path.write_text('{"partials_type": "half", "micro_batchsize": 8}')
+        self.assertIn("micro_batchsize", self.refusal(path).stderr)
+
+    def test_the_file_itself_and_its_import_are_one_run(self):
+        """--config takes the TensorFlow 1 form as it is: the same values as those imported from it."""
+        path = CONFIGURATIONS / "tensorflow1" / "pretrain_base_128_ph1.json"
+        self.convert(path)
+        lines = [self.run_program("config", "print", "pretrain", "--config", config).stdout
+                 for config in (path, self.ours)]
+        values = [[line.split("  (")[0] for line in text.splitlines()] for text in lines]
+        self.assertGreater(len(values[0]), 50)
+        self.assertEqual(values[0], values[1])
+
+
+class ConfigurationCommandsTest(unittest.TestCase):
+    def run_config(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "a.json").write_text('{"learning_rate": 0.5, "use_qkv_bias": false}')
+            return subprocess.run([PROGRAM, "config", *words], cwd=folder, check=True, timeout=60,
+                                  capture_output=True, text=True).stdout
+
+    def test_print_says_every_value_and_its_origin(self):
+        lines = self.run_config("print", "squad", "--config", "a.json", "--seed", "7").splitlines()
+        self.assertIn("base_learning_rate 0.5  (a.json)", lines)
+        self.assertIn("use_qkv_bias false  (a.json)", lines)
+        self.assertIn("seed 7  (command line)", lines)
+        self.assertIn("doc_stride 128  (default)", lines)
+
+    def schema(self, command):
+        return json.loads(self.run_config("schema", command))
+
+    def test_the_schema_has_type_range_choices_and_default(self):
+        properties = self.schema("pretrain")["properties"]
+        self.assertEqual(properties["beta1"]["type"], ["number", "null"])
+        self.assertEqual(properties["beta1"]["default"], 0.9)
+        self.assertEqual(properties["beta1"]["minimum"], 0)
+        self.assertIn(16, properties["precision"]["enum"])
+        self.assertIn("learning_rate", properties)
+        self.assertTrue(properties["pipeline_stages"]["deprecated"])
+        self.assertIn("doc_stride", self.schema("squad")["properties"])
+        self.assertIn("task_name", self.schema("glue")["properties"])
+
+    def test_every_shipped_configuration_fits_its_schema(self):
+        of = {"boolean": bool, "integer": int, "number": (int, float), "string": str, "array": list,
+              "object": dict, "null": type(None)}
+        commands = {"SQuAD": "squad", "GLUE": "glue"}
+        schemas = {command: self.schema(command) for command in ("pretrain", "squad", "glue")}
+        for path in (FIXTURES.parent.parent / "configs").glob("*.json"):
+            config = json.loads(re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.MULTILINE))
+            command = commands.get(config.get("task"), "pretrain")
+            if path.stem.startswith(("finetune_squad", "squad")):
+                command = "squad"
+            if path.stem.startswith(("finetune_glue", "glue")):
+                command = "glue"
+            for key, value in config.items():
+                with self.subTest(path.stem, key=key):
+                    self.assertIn(key, schemas[command]["properties"])
+                    rule = schemas[command]["properties"][key]
+                    self.assertTrue(any(isinstance(value, of[one]) for one in rule.get("type", of)))
+                    self.assertIn(value, rule.get("enum", [value]))
+
+
+if __name__ == "__main__":
+    unittest.main()
