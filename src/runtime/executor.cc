@@ -111,17 +111,26 @@ backend::KernelArguments Executor::arguments_of(const Bound& bound) const {
 }
 
 void Executor::run(std::string_view phase) {
-  for (Bound& bound : ready_phase(phase).launches) {
-    profiling_ ? launch_and_time(bound) : stream_->launch(*bound.kernel, arguments_of(bound));
+  Phase& ready = ready_phase(phase);
+  if (profiling_began_) return run_and_time(ready);
+  for (const Bound& bound : ready.launches) stream_->launch(*bound.kernel, arguments_of(bound));
+}
+
+void Executor::run_and_time(Phase& phase) {
+  for (size_t i = 0; i < phase.launches.size(); ++i) {
+    const auto begin = stream_->record();
+    stream_->launch(*phase.launches[i].kernel, arguments_of(phase.launches[i]));
+    const auto end = stream_->record();
+    spans_.push_back({.phase = static_cast<size_t>(&phase - phases_.data()),
+                      .launch = i,
+                      .begin = device_.seconds_between(*profiling_began_, *begin),
+                      .seconds = device_.seconds_between(*begin, *end)});
   }
 }
 
-void Executor::launch_and_time(Bound& bound) {
-  const auto begin = stream_->record();
-  stream_->launch(*bound.kernel, arguments_of(bound));
-  const auto end = stream_->record();
-  bound.seconds += device_.seconds_between(*begin, *end);
-  ++bound.calls;
+void Executor::set_profiling(bool on) {
+  if (on) spans_.clear();
+  profiling_began_ = on ? stream_->record() : nullptr;
 }
 
 std::optional<NonFiniteOutput> Executor::run_until_non_finite(std::string_view phase) {
@@ -193,14 +202,18 @@ void Executor::clear(plan::Arena arena) {
 }
 
 std::vector<LaunchProfile> Executor::profile() const {
+  std::vector<size_t> first_row;
   std::vector<LaunchProfile> rows;
-  for (size_t phase = 0; phase < phases_.size(); ++phase) {
-    const std::vector<Bound>& launches = phases_[phase].launches;
-    for (size_t i = 0; i < launches.size(); ++i) {
-      const plan::Launch& launch = program_.phases[phase][i];
-      rows.push_back({launch.name, launch.op->name, launch.kernel_name, launch.flops,
-                      launches[i].seconds, launches[i].calls});
+  for (const std::vector<plan::Launch>& launches : program_.phases) {
+    first_row.push_back(rows.size());
+    for (const plan::Launch& launch : launches) {
+      rows.push_back({launch.name, launch.op->name, launch.kernel_name, launch.flops});
     }
+  }
+  for (const LaunchSpan& span : spans_) {
+    LaunchProfile& row = rows[first_row[span.phase] + span.launch];
+    row.seconds += span.seconds;
+    ++row.calls;
   }
   return rows;
 }

@@ -19,7 +19,15 @@
 
 namespace cloze::runtime {
 
-// Time spent in one launch, over all runs so far.
+// One call of a launch while profiling was on.
+struct LaunchSpan {
+  size_t phase = 0;      // of the program's phases
+  size_t launch = 0;     // of the phase's launches
+  double begin = 0.0;    // seconds since profiling was turned on
+  double seconds = 0.0;  // that it took
+};
+
+// Time spent in one launch, over all its spans.
 struct LaunchProfile {
   std::string_view name;  // module and operator
   std::string_view op;    // operator
@@ -71,8 +79,10 @@ class Executor {
   const graph::Graph& graph() const { return program_.graph; }
   backend::Device& device() const { return device_; }
 
-  // Profiling costs two events per launch; off by default.
-  void set_profiling(bool on) { profiling_ = on; }
+  // Profiling costs two events per launch, and memory for a span; off by default. Turned on, it
+  // forgets the spans so far.
+  void set_profiling(bool on);
+  const std::vector<LaunchSpan>& spans() const { return spans_; }
   std::vector<LaunchProfile> profile() const;
 
  private:
@@ -81,8 +91,6 @@ class Executor {
     backend::Kernel* kernel;
     std::vector<backend::DeviceAddress> inputs;
     std::vector<backend::DeviceAddress> outputs;
-    double seconds = 0.0;
-    int64_t calls = 0;
   };
   struct Phase {
     std::vector<Bound> launches;
@@ -96,16 +104,17 @@ class Executor {
   backend::DeviceAddress address(graph::Value value) const;
   Phase& ready_phase(std::string_view name);
   backend::KernelArguments arguments_of(const Bound& bound) const;
-  void launch_and_time(Bound& bound);
+  void run_and_time(Phase& phase);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
   plan::Program program_;
   backend::Device& device_;
   std::unique_ptr<backend::Stream> stream_;
   std::array<std::shared_ptr<const backend::DeviceMemory>, plan::kNumArenas> arenas_;
-  std::vector<Phase> phases_;     // as graph().phases()
-  std::vector<bool> is_written_;  // by value: an input the host has written
-  bool profiling_ = false;
+  std::vector<Phase> phases_;                        // as graph().phases()
+  std::vector<bool> is_written_;                     // by value: an input the host has written
+  std::unique_ptr<backend::Event> profiling_began_;  // null: it is off
+  std::vector<LaunchSpan> spans_;
 };
 
 }  // namespace cloze::runtime

@@ -58,5 +58,27 @@ TEST(Executor, SizesAndPhasesAreChecked) {
   EXPECT_THROW(session.executor().read_part(session.value("a"), 12, part), InternalError);
 }
 
+TEST(Executor, ProfilesTheLaunchesOfEachRun) {
+  engine::Session session(sum_of_inputs(), {.num_threads = 1});
+  session.clear(plan::Arena::kInputs);
+  Executor& executor = session.executor();
+  session.run(graph::kMicroStep);
+  EXPECT_TRUE(executor.spans().empty());
+  executor.set_profiling(true);
+  session.run(graph::kMicroStep);
+  session.run(graph::kMicroStep);
+  executor.set_profiling(false);
+  session.run(graph::kMicroStep);
+  ASSERT_EQ(executor.spans().size(), 2u);
+  const auto [first, second] = std::pair(executor.spans()[0], executor.spans()[1]);
+  EXPECT_GE(first.begin, 0.0);
+  EXPECT_GE(second.begin, first.begin + first.seconds);
+  ASSERT_EQ(executor.profile().size(), 1u);
+  EXPECT_EQ(executor.profile()[0].calls, 2);
+  EXPECT_DOUBLE_EQ(executor.profile()[0].seconds, first.seconds + second.seconds);
+  executor.set_profiling(true);
+  EXPECT_TRUE(executor.spans().empty());
+}
+
 }  // namespace
 }  // namespace cloze::runtime
