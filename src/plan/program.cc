@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plan/kernel_choice.h"
+#include "plan/lifetimes.h"
 #include "plan/memory_plan.h"
 
 namespace cloze::plan {
@@ -70,30 +71,11 @@ class Planner {
 
   // Phases run one after the other, so they share the arena.
   void place_intermediates(Phase phase) {
-    std::vector<std::optional<Lifetime>> by_value(program_.graph.num_values());
-    int64_t launch = 0;
-    for (const Node& node : program_.graph.nodes()) {
-      if (node.phase != phase) continue;
-      for (const Value value : node.outputs) {
-        if (!by_value[value.index]) {
-          by_value[value.index] = {program_.graph.type(value).bytes(), launch, launch};
-        }
-      }
-      for (const std::vector<Value>& values : {node.inputs, node.outputs}) {
-        for (const Value value : values) {
-          if (by_value[value.index]) by_value[value.index]->last = launch;
-        }
-      }
-      ++launch;
-    }
-    for (const Value output : program_.graph.outputs()) {
-      if (by_value[output.index]) by_value[output.index]->last = launch;
-    }
-
+    const std::vector<std::optional<Lifetime>> by_value = lifetimes_of(program_.graph, phase);
     std::vector<Lifetime> lifetimes;
     std::vector<int32_t> values;
     for (int32_t i = 0; i < program_.graph.num_values(); ++i) {
-      if (!by_value[i] || program_.graph.info({i}).kind != ValueKind::kIntermediate) continue;
+      if (!by_value[i]) continue;
       lifetimes.push_back(*by_value[i]);
       values.push_back(i);
     }
