@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "formats/markup.h"
+
 namespace cloze::data {
 namespace {
 
@@ -17,23 +19,9 @@ constexpr double kPlotWidth = 630;
 constexpr double kPlotHeight = 220;
 constexpr int64_t kMostBars = 128;
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&') {
-      result += "&amp;";
-    } else if (c == '<') {
-      result += "&lt;";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 std::string label(double x, double y, const char* anchor, const std::string& text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                     escaped(text));
+                     formats::escaped_markup(text));
 }
 
 // Sequences of each bar; bar i holds lengths [i * tokens + 1, (i + 1) * tokens].
