@@ -3,6 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <fstream>
+
 namespace cloze::platform {
 
 std::vector<std::string> processor_features() {
@@ -17,6 +19,15 @@ std::vector<std::string> processor_features() {
   if (__builtin_cpu_supports("amx-bf16")) features.emplace_back("amx-bf16");
 #endif
   return features;
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
 }
 
 bool request_tiles() {

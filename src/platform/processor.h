@@ -9,6 +9,10 @@ namespace cloze::platform {
 // Those present of: avx2, fma, avx512f, avx512bf16, amx-bf16. Empty on other architectures.
 std::vector<std::string> processor_features();
 
+// As its maker calls it, "AMD EPYC 9654 96-Core Processor"; "unknown processor" where Linux does
+// not say.
+std::string processor_name();
+
 // Whether AMX's tiles can be used for bf16. Linux gives their state to processes that ask for it,
 // which this does (Documentation/arch/x86/xstate.rst).
 bool request_tiles();

@@ -16,6 +16,12 @@ TEST(Processor, HasTheFloorThisProgramWasBuiltFor) {
 #endif
 }
 
+TEST(Processor, HasAName) {
+  const std::string name = processor_name();
+  EXPECT_FALSE(name.empty());
+  EXPECT_EQ(name.find('\n'), std::string::npos);
+}
+
 TEST(Processor, GivesNoTilesThatItLacks) {
   const auto features = processor_features();
   const bool has_amx = std::find(features.begin(), features.end(), "amx-bf16") != features.end();
