@@ -14,14 +14,25 @@ import data_effects_test
 import finetune_effects_test
 import pretrain_effects_test
 import serve_effects_test
-from option_effects import (CommandRun, Effect, OptionEffects, cloze, help_of, prints, prints_other, prints_same,
+from option_effects import (CommandRun, Effect, OptionEffects, Page, cloze, help_of, prints, prints_other, prints_same,
                             refused, succeeds, writes_to)
 from small_models import make_models
 
+SMALL = {"vocab_size": 120, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+         "intermediate_size": 24, "max_position_embeddings": 32, "seq_length": 32, "threads": 1,
+         "max_predictions_per_seq": 3}
 TEXT = "the [MASK] sat on the mat ."
 QUESTION = "who sat on the mat ?"
 FILE = "model.safetensors"
 MODEL = "in/mlm/checkpoint-1"
+
+
+def measures(run, base):
+    """With the file that it writes, every launch has an estimated time."""
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in SMALL.items()]
+    cloze(run.folder, "plan", *words, "--device-file", "device.json", "--report", "plan.html")
+    page = Page(run.folder / "plan.html")
+    return page.estimated == page.launches and "an estimate from the rates of " in run.output
 
 
 def make_data(folder):
@@ -218,11 +229,16 @@ class ScoreGlueTest(InferenceEffects, unittest.TestCase):
 
 
 class PlanTest(InferenceEffects, unittest.TestCase):
-    """The options of `pretrain`, where they are tested, and one more."""
+    """The options of `pretrain`, where they are tested, and more."""
     COMMAND = "plan"
     KNOWN = pretrain_effects_test.EFFECTS.keys()
-    BASE = {"num_hidden_layers": 1}
-    EFFECTS = {"kernels": Effect("true", prints("kernels\n"))}
+    BASE = {**SMALL, "micro_batch_size": 64}
+    EFFECTS = {
+        "kernels": Effect("true", prints("kernels\n")),
+        "fit": Effect("1GiB", prints("fit 1GiB: --global-batch-size 64 --tokens-per-micro-batch 2048, ")),
+        "report": Effect("plan.html", lambda run, base: Page(run.folder / "plan.html").launches > 50),
+        "measure": Effect("device.json", measures),
+    }
 
 
 class InspectTest(InferenceEffects, unittest.TestCase):

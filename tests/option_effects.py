@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve()
 WORD_TABLE = "bert.embeddings.word_embeddings.weight"
@@ -103,6 +104,24 @@ class CommandRun:
         return int(found[1] or found[2])
 
 
+class Page:
+    """A report of HTML: well formed, nothing from elsewhere, two pictures, a row for each launch."""
+
+    def __init__(self, path):
+        page = xml.etree.ElementTree.fromstring(path.read_text())
+        if any(part.tag in ("script", "link", "img") or "src" in part.attrib for part in page.iter()):
+            raise AssertionError("the page needs something from elsewhere")
+        self.pictures = [picture.get("aria-label") for picture in page.iter("svg")]
+        if self.pictures != ["Memory over the program", "Time of each operator"]:
+            raise AssertionError(f"pictures are {self.pictures}")
+        rows = [[cell.text or "" for cell in row] for row in page.find(".//details").iter("tr")][1:]
+        if [row[0] for row in rows] != [str(i) for i in range(len(rows))]:
+            raise AssertionError("launches are missing")
+        self.launches = len(rows)
+        self.estimated = sum(float(row[-2] or 0) > 0 for row in rows)
+        self.measured = sum(float(row[-1] or 0) > 0 for row in rows)
+
+
 class Effect:
     """The option's value, what must be there for it, and what holds then: check(run, base)."""
 
@@ -193,7 +212,7 @@ def refused(part, status=2):
 
 def planned(pattern):
     """The run is planned so: with the same options `cloze plan` prints it."""
-    return lambda run, base: re.search(pattern, run.output) is not None
+    return lambda run, base: re.search(pattern, run.output, re.MULTILINE) is not None
 
 
 def steps(count):

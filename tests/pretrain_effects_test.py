@@ -4,11 +4,12 @@ Usage: pretrain_effects_test.py PROGRAM
 A small model is trained for a few steps without the option and with it; each entry of EFFECTS says
 what must differ then. An option of the program without an entry is a failure.
 """
+import json
 import math
 import re
 import unittest
 
-from option_effects import (WORD_TABLE, Effect, OptionEffects, cloze, configured, other_weights, planned,
+from option_effects import (WORD_TABLE, Effect, OptionEffects, Page, cloze, configured, other_weights, planned,
                             rates, refused, same_weights, samples, shape, smaller, steps, without)
 
 # The private-use character is a letter by Google's rules and left out by those of Hugging Face.
@@ -45,6 +46,19 @@ def activations(run):
 
 
 LAYER = "bert.encoder.layer.0."
+
+DEVICE = {"schema": "cloze.device", "version": 1, "device": "a device", "source": "a test",
+          "gflops": {"f32": 100}, "gigabytes_per_second": 10,
+          "operators": [{"operator": "linear", "dtype": "f32", "work": 1e6, "seconds": 1e-4}]}
+
+
+def profiled(run, base):
+    """A page with times of every launch, a trace with an event for each, and the same weights."""
+    page = Page(run.folder.parent / "profile.html")
+    trace = json.loads((run.folder.parent / "profile.trace.json").read_text())
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    return (page.launches == len(events) > 50 and page.measured == page.launches and
+            page.estimated == 0 and same_weights(run, base))
 
 EFFECTS = {
     # Data
@@ -126,6 +140,9 @@ EFFECTS = {
     "instruction_set": Effect("avx2", planned("instruction set avx2"), command="plan"),
     "threads": Effect(2, same_weights),
     "seed": Effect(77, other_weights),
+    "profile_report": Effect("profile.html", profiled),
+    "device_file": Effect("device.json", planned("an estimate from the rates of a device$"),
+                          command="plan"),
     "save_path": Effect("another", lambda run, base: (run.folder.parent / "another" /
                                                       "checkpoint-3").is_dir()),
     "init_checkpoint": Effect("base/checkpoint-3", lambda run, base: run.values("mlm_loss")[0] <
@@ -168,6 +185,7 @@ def make_data(folder):
     (folder / "text.txt").write_text(TEXT + "\n")
     (folder / "lines.txt").write_text("The cat sat.\n" * 200)
     (folder / "latin1.txt").write_text("Le café est près du théâtre.\n" * 200, "latin-1")
+    (folder / "device.json").write_text(json.dumps(DEVICE))
     (folder / "seed.json").write_text('{"seed": 77} // a comment')
     cloze(folder, "data", "vocabulary", "--input-file", "text.txt", "--output-file", "vocab.txt",
           "--size", 120)

@@ -203,8 +203,10 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
   const train::TrainingStepOptions step = step_of(options, model, head);
   MemoryForecast memory = memory_beside_step(options, step.capacity);
   memory.add("evaluation", evaluation_bytes(options, model, head));
+  const plan::Program program = compiled(step);
+  memory.add("a step", program.total_bytes());
   fmt::print("{}",
-             describe_plan(step, batch_plan(options).sequences_per_step, std::move(memory), false));
+             describe_plan(step, program, batch_plan(options).sequences_per_step, memory, false));
 }
 
 void finetune(const Finetuning& finetuning, tasks::FinetuningTask& task) {

@@ -6,9 +6,9 @@
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
 #include "cli/inference/inference_options.h"
+#include "cli/plan/plan_command.h"
 #include "cli/pretrain_data.h"
 #include "cli/resumed_options.h"
-#include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "models/bert_fields.h"
@@ -26,13 +26,6 @@ void settle(PretrainOptions& options, OptionTable& table) {
   const std::vector<std::string> data_notes = check_data_options(options, table);
   for (const std::string& note : data_notes) fmt::print(stderr, "note: {}\n", note);
   print_notes(options, table);
-}
-
-void print_plan(const PretrainOptions& options, bool with_kernels) {
-  const train::TrainingStepOptions step = training_step_options(options);
-  fmt::print("{}", describe_plan(step, batch_plan(options).sequences_per_step,
-                                 memory_beside_step(options, step.capacity), with_kernels));
-  fmt::print("{}", describe_run(options, product_rate(options)));
 }
 
 // Shapes of tensors say neither how many heads there are nor how numbers are computed.
@@ -60,7 +53,7 @@ void compare_with_start(const PretrainOptions& options) {
 void run_pretrain(PretrainOptions& options, OptionTable& table) {
   settle(options, table);
   if (options.compile_only) {
-    print_plan(options, false);
+    print_plan(options, {});
     return;
   }
   compare_with_start(options);
@@ -70,18 +63,18 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
 }
 
 struct PlanOptions : PretrainOptions {
-  bool kernels = false;
+  PlanRequest request;
   PlanOptions() { compile_only = true; }  // needs no data
 };
 
 void add_plan_options(OptionTable& table, PlanOptions& options) {
-  table.add("kernels", &options.kernels, "Also list the kernels chosen, and why not others");
+  add_plan_rows(table, options.request);
   add_pretrain_options(table, options);
 }
 
 void run_plan(PlanOptions& options, OptionTable& table) {
   settle(options, table);
-  print_plan(options, options.kernels);
+  print_plan(options, options.request);
 }
 
 }  // namespace

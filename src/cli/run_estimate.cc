@@ -93,7 +93,8 @@ std::string rough_duration(double seconds) {
   return fmt::format("{:.1f} seconds", seconds);
 }
 
-std::string describe_run(const PretrainOptions& options, double rate) {
+std::string describe_run(const PretrainOptions& options, double step_seconds,
+                         const std::string& source) {
   const int64_t per_step = batch_plan(options).sequences_per_step;
   const int64_t sequences = options.num_train_steps ? *options.num_train_steps * per_step : 1000000;
   std::string text;
@@ -105,11 +106,9 @@ std::string describe_run(const PretrainOptions& options, double rate) {
         fmt::format("run {}, of which a million sequences\n",
                     options.epochs ? fmt::format("{} epochs", *options.epochs) : "of any length");
   }
-  const int threads = engine::resolved_threads(options.training.step.compile.num_threads);
-  text += fmt::format("time about {} on {} thread{}, {:.3g} sequences/s",
-                      rough_duration(training_flops(options, sequences) / rate), threads,
-                      threads == 1 ? "" : "s", rate / training_flops(options, 1));
-  return text + fmt::format(": an estimate from {:.0f} GFLOP/s of matrix products\n", rate / 1e9);
+  const double rate = static_cast<double>(per_step) / step_seconds;
+  return text + fmt::format("time about {}, {:.3g} sequences/s: {}\n",
+                            rough_duration(static_cast<double>(sequences) / rate), rate, source);
 }
 
 }  // namespace cloze::cli

@@ -2,9 +2,10 @@
 //
 //   seconds = useful FLOPs of the run (models/bert_flops.h) / rate of a matrix product
 //
-// The product is the largest of the model's own, [T, H] x [H, F] in the run's precision and on its
-// threads. Measuring its rate takes a tenth of a second. It is an estimate: every sequence counts
-// as a full one, and all operators as if they were as fast as that product.
+// unless measured rates of all operators are given (plan/step_seconds.h). The product is the
+// largest of the model's own, [T, H] x [H, F] in the run's precision and on its threads. Measuring
+// its rate takes a tenth of a second. It is an estimate: every sequence counts as a full one, and
+// all operators as if they were as fast as that product.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,10 @@ double product_rate(const PretrainOptions& options);
 // "40 seconds", "8.2 hours", "7.4 years": two digits, in the unit a person would take.
 std::string rough_duration(double seconds);
 
-// Two lines for `cloze plan`: what the run sees, and how long that takes at `rate` FLOP/s. Of a run
-// in epochs, whose data are not known here, the time of a million sequences.
-std::string describe_run(const PretrainOptions& options, double rate);
+// Two lines for `cloze plan`: what the run sees, and how long that takes when a step of full
+// sequences takes so many seconds, as `source` says. Of a run in epochs, whose data are not known
+// here, the time of a million sequences.
+std::string describe_run(const PretrainOptions& options, double step_seconds,
+                         const std::string& source);
 
 }  // namespace cloze::cli

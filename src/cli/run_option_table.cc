@@ -91,6 +91,13 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
   table.add(device_option(step.compile.device));
   table.add(instruction_set_option(o.instruction_set));
   table.add("seed", &step.seed, "Of initial weights, order of samples and dropout");
+  table.add("profile_report", &o.profile_report,
+            "Write a page of HTML with the times of a few steps, launch by launch, and beside it "
+            "FILE.trace.json for chrome://tracing",
+            {.is_of_command = true});
+  table.add("device_file", &o.device_file,
+            "Estimate times by the rates in this file; cloze plan --measure makes one",
+            {.is_of_command = true});
 }
 
 void add_checkpoint_options(OptionTable& table, RunOptions& o) {

@@ -37,6 +37,19 @@ void validate_lengths(const RunOptions& o) {
   if (o.training.save_path.empty()) throw_user_error("save_path is empty; name a folder");
 }
 
+void validate_profile(const RunOptions& o) {
+  if (!o.profile_report.empty() && o.compile_only) {
+    throw_user_error(
+        "profile_report {} is of a run, and nothing is trained; use cloze plan --report",
+        o.profile_report.string());
+  }
+  if (!o.device_file.empty() && o.profile_report.empty() && !o.compile_only) {
+    throw_user_error(
+        "device_file {} has rates for estimates; add profile_report, or use cloze plan",
+        o.device_file.string());
+  }
+}
+
 // A whole number of sequences of seq_length.
 int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_step) {
   // Below the first a processor is wasted; above the second nothing is gained.
@@ -72,6 +85,7 @@ void settle_rivals(RunOptions& options, const OptionTable& table) {
 void validate(RunOptions& options) {
   validate_steps(options);
   validate_lengths(options);
+  validate_profile(options);
   const optim::OptimizerOptions& optimizer = options.training.step.optimizer;
   if (optimizer.use_nvlamb && optimizer.name != "lamb") {
     throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",

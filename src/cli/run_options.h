@@ -35,6 +35,8 @@ struct RunOptions {
   train::MetricsExports exports;
   std::string instruction_set = kAnyInstructionSet;
   std::string progress_bar = "auto";
+  std::filesystem::path profile_report;  // HTML with the measured times of a few steps; empty: none
+  std::filesystem::path device_file;     // rates for estimated times: plan/device_rates.h
 
   models::BertConfig& model() { return training.step.model; }
   const models::BertConfig& model() const { return training.step.model; }

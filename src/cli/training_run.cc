@@ -6,9 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include "cli/exit_code.h"
+#include "cli/plan/step_profile.h"
+#include "cli/plan/training_report.h"
 #include "data/loader.h"
 #include "formats/json.h"
 #include "platform/signals.h"
@@ -36,6 +39,18 @@ nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& 
   return nlohmann::ordered_json::parse(file->text);
 }
 
+// Null when nobody asked for one.
+std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptions& options,
+                                        const std::string& memory) {
+  if (options.profile_report.empty()) return nullptr;
+  Report report = training_report(options, session.program(), memory);
+  if (!options.device_file.empty()) {
+    report.estimated =
+        estimated_seconds(report.program, report.use, read_device_file(options.device_file));
+  }
+  return std::make_unique<StepProfile>(session, std::move(report), options.profile_report);
+}
+
 }  // namespace
 
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
@@ -56,11 +71,10 @@ std::vector<checkpoints::TextFile> option_files(const OptionTable& table) {
 }
 
 MemoryForecast memory_beside_step(const RunOptions& options,
-                                  const data::MicroBatchCapacity& capacity) {
+                                  const data::MicroBatchCapacity& capacity, MemoryForecast memory) {
   // Code that has not run yet, stacks of threads, and what the allocator keeps for them: measured,
   // 3 to 4 MiB; 8 where oneDNN writes code of its own.
   constexpr int64_t kFirstStepBytes = 4 << 20;
-  MemoryForecast memory;
   memory.add("its first step", kFirstStepBytes);
   memory.add("batches",
              data::most_bytes({.global_batch_size = batch_plan(options).sequences_per_step,
@@ -80,6 +94,10 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   const int64_t total_steps = run.num_steps;
   const nlohmann::ordered_json config = stored_options(run.extra_files);
 
+  std::unique_ptr<StepProfile> profile;
+  run.after_step = [&](const train::StepMetrics& step) {
+    if (profile) profile->add(step);
+  };
   std::optional<train::Progress> progress;
   train::Training training(std::move(run), [&](const std::string& line) {
     if (progress) progress->clear();
@@ -90,11 +108,13 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   progress.emplace(make_progress(options, total_steps));
   train::MetricsLog log(folder / "metrics.jsonl", training.first_step());
   train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
+  profile = profile_of(training.session(), options, memory.text());
   std::vector<train::MetricsSink*> sinks = {&log, &tensorboard, &*progress};
   const auto exports = train::make_exports(options.exports, folder, config, training.first_step());
   for (const auto& sink : exports) sinks.push_back(sink.get());
   const auto outcome = training.run(sinks);
   for (train::MetricsSink* const sink : sinks) sink->finish();
+  if (profile) fmt::print(stderr, "{}\n", profile->outcome());
   fmt::print(stderr, "{}\n", memory.outcome());
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
     fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",

@@ -20,9 +20,11 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 // and kStoredOriginsName, where each value came from.
 std::vector<train::TextFile> option_files(const OptionTable& table);
 
-// What a run takes beside its compiled step, as long as that is not there.
+// What a run takes beside its compiled step, as long as that is not there; `now` is what the
+// process takes.
 MemoryForecast memory_beside_step(const RunOptions& options,
-                                  const data::MicroBatchCapacity& capacity);
+                                  const data::MicroBatchCapacity& capacity,
+                                  MemoryForecast now = MemoryForecast());
 
 // Returns where training stands at its end. Exits with 75 when a signal stopped it.
 // evaluation_bytes: what the training's evaluation takes.

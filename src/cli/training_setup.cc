@@ -64,9 +64,13 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   return training;
 }
 
-std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequences_per_step,
-                          MemoryForecast memory, bool with_kernels) {
-  const plan::Program program = engine::compile(train::training_graph(step).graph, step.compile);
+plan::Program compiled(const train::TrainingStepOptions& step) {
+  return engine::compile(train::training_graph(step).graph, step.compile);
+}
+
+std::string describe_plan(const train::TrainingStepOptions& step, const plan::Program& program,
+                          int64_t sequences_per_step, const MemoryForecast& memory,
+                          bool with_kernels) {
   const auto& [tokens, sequences, predictions] = step.capacity;
   std::string text = fmt::format("step {} sequences, in micro-batches of {} tokens, {} sequences",
                                  sequences_per_step, tokens, sequences);
@@ -78,7 +82,6 @@ std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequen
     text += fmt::format("  {:<16} {:>10.1f} MiB\n", plan::name_of(static_cast<plan::Arena>(i)),
                         mebibytes(program.arena_bytes[i]));
   }
-  memory.add("a step", program.total_bytes());
   text += memory.text() + "\n" + describe_inference(step);
   text += fmt::format("instruction set {}\n", engine::instruction_set());
   if (with_kernels) text += describe_kernels(program);

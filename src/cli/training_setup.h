@@ -15,10 +15,12 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
 // Opens the data; tokenises it first when it is text.
 train::TrainingOptions pretraining_options(const PretrainOptions& options);
 
-// How a step is laid out, its parameters, its memory by arena and that of the run, of which
-// `memory` has what is not the step's, and what it takes to infer; with kernels also each
-// operator's choice.
-std::string describe_plan(const train::TrainingStepOptions& step, int64_t sequences_per_step,
-                          MemoryForecast memory, bool with_kernels);
+plan::Program compiled(const train::TrainingStepOptions& step);
+
+// How a step is laid out, its parameters, its memory by arena and that of the run, and what it
+// takes to infer; with kernels also each operator's choice. The program is the step's.
+std::string describe_plan(const train::TrainingStepOptions& step, const plan::Program& program,
+                          int64_t sequences_per_step, const MemoryForecast& memory,
+                          bool with_kernels);
 
 }  // namespace cloze::cli

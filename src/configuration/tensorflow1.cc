@@ -93,7 +93,7 @@ KeyRules data_rules() {
                   "config", "help"})
       .replaced({"synthetic_data"}, "there is no run without data; use generated_data")
       .elsewhere({"execution_profile", "memory_profile", "profile_dir"},
-                 "bench_step shows times by operator, cloze plan the memory")
+                 "--profile-report shows memory over the program and times per operator")
       .elsewhere({"name_suffix", "log_dir"}, "save_path names a run and holds all its files")
       .no_effect({"steps_per_tensorboard"}, "scalars go to TensorBoard with every line of metrics")
       .mapped("task", "task");

@@ -251,6 +251,7 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
     const double waited_before = loader.waited_seconds();
     data::StepBatch batch = loader.next();
     const StepMetrics metrics = train_one_step(batch, loader.waited_seconds() - waited_before);
+    if (options_.after_step) options_.after_step(metrics);
     probe_ = std::move(batch.micro_batches.front());
     const bool is_last = state_.step == options_.num_steps;
     if (state_.step % options_.steps_per_log == 0 || is_last) {

@@ -44,6 +44,7 @@ struct TrainingOptions {
   int64_t steps_per_checkpoint = 256;
   int64_t max_to_keep = 5;
   int64_t steps_per_log = 1;
+  std::function<void(const StepMetrics&)> after_step;  // every step, logged or not; may be empty
 
   // The task's metric with the weights as they are; more is better. Called every
   // steps_per_evaluation steps and after the last one. The checkpoint of the best is kept. Nothing

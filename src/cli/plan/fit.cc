@@ -1,0 +1,95 @@
+#include "cli/plan/fit.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/training_run.h"
+#include "cli/training_setup.h"
+
+namespace cloze::cli {
+namespace {
+
+// What plans of micro-batches of so many full sequences take.
+class Plans {
+ public:
+  Plans(PretrainOptions options, const MemoryForecast& before)
+      : options_(std::move(options)), step_(training_step_options(options_)), before_(before) {}
+
+  int64_t bytes(int64_t sequences, bool recompute) {
+    options_.tokens_per_micro_batch = sequences * options_.seq_length;
+    const BatchPlan batch = batch_plan(options_);
+    step_.capacity = {.tokens = batch.tokens,
+                      .sequences = batch.sequences,
+                      .predictions = prediction_room(options_, batch)};
+    step_.recompute = recompute;
+    MemoryForecast memory = memory_beside_step(options_, step_.capacity, before_);
+    memory.add("a step", compiled(step_).total_bytes());
+    return memory.peak_bytes();
+  }
+
+ private:
+  PretrainOptions options_;
+  train::TrainingStepOptions step_;
+  const MemoryForecast& before_;
+};
+
+[[noreturn]] void refuse(Plans& plans, const PretrainOptions& options, const std::string& memory) {
+  std::string advice = "lower seq_length or the model's sizes";
+  if (!options.training.step.recompute) {
+    advice = fmt::format("--recompute takes {:.1f} MiB", mebibytes(plans.bytes(1, true)));
+  }
+  throw_user_error("fit is {}, but micro-batches of one sequence of {} tokens take {:.1f} MiB; {}",
+                   memory, options.seq_length,
+                   mebibytes(plans.bytes(1, options.training.step.recompute)), advice);
+}
+
+}  // namespace
+
+int64_t memory_size(const std::string& text) {
+  constexpr std::array<std::pair<const char*, double>, 8> kUnits = {{{"KiB", 0x1p10},
+                                                                     {"MiB", 0x1p20},
+                                                                     {"GiB", 0x1p30},
+                                                                     {"TiB", 0x1p40},
+                                                                     {"KB", 1e3},
+                                                                     {"MB", 1e6},
+                                                                     {"GB", 1e9},
+                                                                     {"TB", 1e12}}};
+  double number = 0.0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const std::string unit(rest + (rest < end && *rest == ' ' ? 1 : 0), end);
+  for (const auto& [name, bytes] : kUnits) {
+    if (error == std::errc() && unit == name && number * bytes >= 1.0 && number * bytes < 0x1p60) {
+      return static_cast<int64_t>(number * bytes);
+    }
+  }
+  throw_user_error("fit is {}; give a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB, as 8GiB",
+                   text);
+}
+
+std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
+                            const MemoryForecast& before) {
+  const int64_t limit = memory_size(memory);
+  const bool recompute = options.training.step.recompute;
+  const int64_t sequences_per_step = batch_plan(options).sequences_per_step;
+  Plans plans(options, before);
+  int64_t fits = 0;
+  int64_t too_many = sequences_per_step + 1;
+  while (fits + 1 < too_many) {
+    const int64_t middle = fits + (too_many - fits) / 2;
+    (plans.bytes(middle, recompute) <= limit ? fits : too_many) = middle;
+  }
+  if (fits == 0) refuse(plans, options, memory);
+  options.global_batch_size = sequences_per_step;
+  options.gradient_accumulation_count.reset();
+  options.tokens_per_micro_batch = fits * options.seq_length;
+  return fmt::format(
+      "fit {}: --global-batch-size {} --tokens-per-micro-batch {}, {} full sequences\n", memory,
+      sequences_per_step, *options.tokens_per_micro_batch, fits);
+}
+
+}  // namespace cloze::cli

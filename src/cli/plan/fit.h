@@ -1,0 +1,23 @@
+// `cloze plan --fit`: the largest micro-batch that a memory has room for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/memory_forecast.h"
+#include "cli/pretrain_options.h"
+
+namespace cloze::cli {
+
+// "8GiB", "1.5 GB", "800MiB" in bytes: KB, MB, GB and TB are powers of 1000, KiB to TiB of 1024.
+// UserError when it is none of these, or 0.
+int64_t memory_size(const std::string& text);
+
+// Sets tokens_per_micro_batch to as many full sequences as fit `memory`, a size as above, and
+// global_batch_size to the sequences that a step has without it. Returns a line with both as
+// options to copy. `before` is what the process takes now. UserError when not even one sequence
+// fits, which says what that takes, and what it would take with recompute.
+std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
+                            const MemoryForecast& before);
+
+}  // namespace cloze::cli

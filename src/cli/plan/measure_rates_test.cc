@@ -1,0 +1,47 @@
+#include "cli/plan/measure_rates.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/plan/step_seconds.h"
+#include "cli/plan/training_report.h"
+#include "cli/training_setup.h"
+
+namespace cloze::cli {
+namespace {
+
+// Measured on two of its six layers.
+TEST(MeasureRates, GivesATimeForEveryLaunch) {
+  PretrainOptions options;
+  options.model() = {.vocab_size = 200,
+                     .hidden_size = 64,
+                     .num_hidden_layers = 6,
+                     .num_attention_heads = 2,
+                     .intermediate_size = 128,
+                     .max_position_embeddings = 32};
+  options.seq_length = 32;
+  options.micro_batch_size = 40;
+  options.tokens_per_micro_batch = 512;
+  options.num_train_steps = 10;
+  options.compile_only = true;
+  options.training.step.recompute = true;
+  options.training.step.compile.num_threads = 1;
+  const train::TrainingStepOptions step = training_step_options(options);
+  const DeviceRates rates = measure_rates(options, step);
+  EXPECT_GT(rates.gflops.at("f32"), 0.1);
+  EXPECT_GT(rates.gigabytes_per_second, 0.01);
+
+  const plan::Program program = compiled(step);
+  const Report report = training_report(options, program, "memory");
+  EXPECT_EQ(report.micro_batches, 3);  // of 16 sequences
+  const StepSeconds seconds = estimated_seconds(program, report.use, rates);
+  for (size_t i = 0; i < seconds.calls.size(); ++i) {
+    EXPECT_GT(seconds.calls[i], 0.0) << report.use.launches[i].launch->name;
+    EXPECT_LT(seconds.calls[i], 1.0) << report.use.launches[i].launch->name;
+    const std::pair key{std::string(report.use.launches[i].launch->op->name),
+                        dtype_of(program, *report.use.launches[i].node)};
+    EXPECT_TRUE(rates.operators.contains(key)) << key.first;
+  }
+}
+
+}  // namespace
+}  // namespace cloze::cli

@@ -1,0 +1,81 @@
+#include "cli/plan/plan_command.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "cli/plan/fit.h"
+#include "cli/plan/measure_rates.h"
+#include "cli/plan/training_report.h"
+#include "cli/run_estimate.h"
+#include "cli/training_run.h"
+#include "cli/training_setup.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+// Of products alone, as they are measured when there is no device file.
+DeviceRates product_rates(const PretrainOptions& options) {
+  const double gflops = product_rate(options) / 1e9;
+  const int threads = engine::resolved_threads(options.training.step.compile.num_threads);
+  DeviceRates rates{.device = fmt::format("{:.0f} GFLOP/s of matrix products on {} thread{}",
+                                          gflops, threads, threads == 1 ? "" : "s")};
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    rates.gflops[std::string(name_of(dtype))] = gflops;
+  }
+  return rates;
+}
+
+DeviceRates measured_rates(const PretrainOptions& options, const train::TrainingStepOptions& step,
+                           const std::filesystem::path& path) {
+  DeviceRates rates = measure_rates(options, step);
+  platform::write_file_atomically(path, device_text(rates));
+  fmt::print(stderr, "wrote {}\n", path.string());
+  return rates;
+}
+
+}  // namespace
+
+void add_plan_rows(OptionTable& table, PlanRequest& request) {
+  table.add("kernels", &request.kernels, "Also list the kernels chosen, and why not others");
+  table.add("fit", &request.fit,
+            "Find the largest micro-batch that this memory has room for, as 8GiB; steps keep their "
+            "sequences");
+  table.add("report", &request.report,
+            "Write the plan as a page of HTML: memory over the program, time per operator");
+  table.add("measure", &request.measure,
+            "Run the plan's operators for a few seconds and write a device_file");
+}
+
+void print_plan(PretrainOptions& options, const PlanRequest& request) {
+  if (!request.measure.empty() && !options.device_file.empty()) {
+    throw_user_error("measure {} makes a device file, device_file {} reads one; give one",
+                     request.measure.string(), options.device_file.string());
+  }
+  const MemoryForecast before;
+  if (!request.fit.empty()) fmt::print("{}", fit_micro_batch(options, request.fit, before));
+  const train::TrainingStepOptions step = training_step_options(options);
+  const plan::Program program = compiled(step);
+  MemoryForecast memory = memory_beside_step(options, step.capacity, before);
+  memory.add("a step", program.total_bytes());
+  const int64_t sequences = batch_plan(options).sequences_per_step;
+  fmt::print("{}", describe_plan(step, program, sequences, memory, request.kernels));
+
+  const bool is_rated = !request.measure.empty() || !options.device_file.empty();
+  const DeviceRates rates = !request.measure.empty()
+                                ? measured_rates(options, step, request.measure)
+                            : is_rated ? read_device_file(options.device_file)
+                                       : product_rates(options);
+  Report report = training_report(options, program, memory.text());
+  report.estimated = estimated_seconds(program, report.use, rates);
+  const double seconds = is_rated
+                             ? report.estimated.of_step(report.use, report.micro_batches)
+                             : training_flops(options, sequences) / (rates.gflops.at("f32") * 1e9);
+  fmt::print("{}", describe_run(options, seconds, report.estimated.source));
+  if (!request.report.empty()) {
+    platform::write_file_atomically(request.report, report_html(report));
+    fmt::print(stderr, "wrote {}\n", request.report.string());
+  }
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,27 @@
+// A plan, or a profiled run, as one page of HTML that needs nothing from elsewhere: memory over the
+// program and time per operator as pictures, tables of kinds, of what is alive at the peak, of
+// operators and of every launch.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/plan/step_seconds.h"
+#include "plan/program_use.h"
+
+namespace cloze::cli {
+
+struct Report {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;  // name, value: the head of the page
+  const plan::Program& program;
+  plan::ProgramUse use;       // of the program
+  int64_t micro_batches = 1;  // in a step
+  StepSeconds estimated;      // without calls: nobody estimated
+  StepSeconds measured;       // without calls: nobody measured
+};
+
+std::string report_html(const Report& report);
+
+}  // namespace cloze::cli

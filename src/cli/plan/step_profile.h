@@ -1,0 +1,45 @@
+// Profiles a few steps of a run once it is warm, and writes FILE.html, the report of the plan with
+// measured times, and FILE.trace.json, the steps for chrome://tracing.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/plan/report.h"
+#include "engine/session.h"
+#include "train/metrics.h"
+
+namespace cloze::cli {
+
+class StepProfile {
+ public:
+  static constexpr int kWarmUpSteps = 2;
+  static constexpr size_t kSteps = 5;
+
+  // The report, of the session's program, lacks the measured times.
+  StepProfile(engine::Session& session, Report report, std::filesystem::path path);
+
+  // Called after each step: turns profiling on and off. EnvironmentError when a file cannot be
+  // written.
+  void add(const train::StepMetrics& metrics);
+  // The run has ended: writes what there is of a run with fewer steps. Returns a line on it.
+  std::string outcome();
+
+  static std::filesystem::path trace_path(std::filesystem::path report) {
+    return report.replace_extension(".trace.json");
+  }
+
+ private:
+  void finish();
+
+  runtime::Executor& executor_;
+  Report report_;
+  std::filesystem::path path_;
+  int warm_steps_ = 0;
+  size_t num_spans_ = 0;       // of the steps; what runs after them is none
+  std::vector<double> steps_;  // seconds, without waiting for data
+  bool is_written_ = false;
+};
+
+}  // namespace cloze::cli

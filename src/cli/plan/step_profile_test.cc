@@ -1,0 +1,61 @@
+#include "cli/plan/step_profile.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/plan/sums_program_test.h"
+#include "engine/devices.h"
+#include "formats/json.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+class StepProfileTest : public testing::Test {
+ protected:
+  StepProfileTest() : session_(sums_program(), engine::device_named("cpu")) {
+    session_.clear(plan::Arena::kInputs);
+    std::filesystem::remove(path_);
+  }
+  std::string outcome_of(int steps) {
+    StepProfile profile(
+        session_, {.program = session_.program(), .use = plan::use_of(session_.program())}, path_);
+    for (int step = 1; step <= steps; ++step) {
+      session_.run(graph::kMicroStep);
+      session_.run(graph::kUpdate);
+      profile.add({.step = step, .seconds = 1.0});
+    }
+    session_.run(graph::kMicroStep);  // no step: a check before weights are saved
+    return profile.outcome();
+  }
+  size_t spans_written() const {
+    const auto trace = formats::read_json_file(StepProfile::trace_path(path_));
+    size_t count = 0;
+    for (const auto& event : trace.at("traceEvents")) count += event.at("ph") == "X" ? 1 : 0;
+    return count;
+  }
+
+  engine::Session session_;
+  std::filesystem::path path_ = testing::TempDir() + "step_profile.html";
+};
+
+TEST_F(StepProfileTest, LeavesOutTheFirstStepsAndStopsAfterAFew) {
+  const std::string text = outcome_of(20);
+  EXPECT_EQ(text, "wrote " + path_.string() + " and " + StepProfile::trace_path(path_).string() +
+                      ", of 5 steps");
+  EXPECT_EQ(spans_written(), 3 * StepProfile::kSteps);
+  EXPECT_NE(platform::read_file(path_).find("measured: medians of 5 steps"), std::string::npos);
+}
+
+TEST_F(StepProfileTest, TakesWhatAShortRunHas) {
+  outcome_of(StepProfile::kWarmUpSteps + 1);
+  EXPECT_EQ(spans_written(), 3u);
+}
+
+TEST_F(StepProfileTest, SaysThatARunWasTooShort) {
+  EXPECT_NE(outcome_of(StepProfile::kWarmUpSteps).find("a profile begins after 2 steps"),
+            std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+}  // namespace
+}  // namespace cloze::cli

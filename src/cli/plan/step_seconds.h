@@ -1,0 +1,35 @@
+// The time of a training step, launch by launch: estimated from a device's rates, or measured.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/plan/device_rates.h"
+#include "plan/program_use.h"
+#include "runtime/executor.h"
+
+namespace cloze::cli {
+
+struct StepSeconds {
+  std::vector<double> calls;  // of one call of each launch, as ProgramUse::launches
+  double host = 0.0;          // of a step, between its launches
+  std::string source;         // "measured: the median of 5 steps"
+
+  double of_step(const plan::ProgramUse& use, int64_t micro_batches) const;
+};
+
+// How often a step of so many micro-batches runs it.
+int64_t calls_in_step(const plan::LaunchUse& use, int64_t micro_batches);
+
+// UserError when the rates say nothing of products in the program's dtype.
+StepSeconds estimated_seconds(const plan::Program& program, const plan::ProgramUse& use,
+                              const DeviceRates& rates);
+
+// From the spans of whole steps, which took `steps` seconds each. Medians: a neighbour on the
+// machine makes some of them slow.
+StepSeconds measured_seconds(const plan::Program& program,
+                             std::span<const runtime::LaunchSpan> spans,
+                             const std::vector<double>& steps);
+
+}  // namespace cloze::cli
