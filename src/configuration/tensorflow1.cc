@@ -93,7 +93,8 @@ KeyRules data_rules() {
                   "config", "help"})
       .replaced({"synthetic_data"}, "there is no run without data; use generated_data")
       .elsewhere({"execution_profile", "memory_profile", "profile_dir"},
-                 "--profile-report shows memory over the program and times per operator")
+                 "cloze plan --report shows memory over the program and time per operator, "
+                 "profile_report the times of a run")
       .elsewhere({"name_suffix", "log_dir"}, "save_path names a run and holds all its files")
       .no_effect({"steps_per_tensorboard"}, "scalars go to TensorBoard with every line of metrics")
       .mapped("task", "task");
