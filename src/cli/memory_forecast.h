@@ -30,8 +30,8 @@ class MemoryForecast {
   int64_t peak_bytes() const;
   // "memory: at most 540.2 MiB: program and data 24.6, weights 417.6, a batch 98.0"
   std::string text() const;
-  // "memory: 538.9 MiB at the peak, 540.2 MiB planned". When it was more, and 1 MiB or more of files
-  // was read since: ", 24.0 MiB of files that the system takes back when it needs them"
+  // "memory: 538.9 MiB at the peak, 540.2 MiB planned". When it was more, and 1 MiB or more of
+  // files was read since: ", 24.0 MiB of files that the system takes back when it needs them"
   std::string outcome() const;
 
  private:

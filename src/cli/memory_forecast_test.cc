@@ -42,8 +42,7 @@ TEST(MemoryForecast, SaysWhatOfTheOutcomeAreFiles) {
   EXPECT_EQ(memory.outcome().find("of files"), std::string::npos) << memory.outcome();
   const platform::MappedFile file(path);
   EXPECT_EQ(std::ranges::count(file.bytes(), std::byte{'x'}), 8 << 20);
-  EXPECT_NE(memory.outcome().find(" planned, 8."), std::string::npos)
-      << memory.outcome();
+  EXPECT_NE(memory.outcome().find(" planned, 8."), std::string::npos) << memory.outcome();
   std::filesystem::remove(path);
 }
 

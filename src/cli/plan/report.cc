@@ -208,9 +208,8 @@ std::string report_html(const Report& report) {
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
              "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
              escaped_markup(report.title), kStyle) +
-         facts(report) + memory_part(report, bands) + time_part(report, times) +
-         "<h2>Kinds of memory</h2>\n" + kinds_table(bands, report.use) +
-         "<h2>Alive at the peak</h2>\n" + alive_table(report) + "<h2>Operators in a step</h2>\n" +
+         facts(report) + memory_part(report, bands) + kinds_table(bands, report.use) +
+         time_part(report, times) + "<h2>Alive at the peak</h2>\n" + alive_table(report) + "<h2>Operators in a step</h2>\n" +
          operators_table(times) + launches_part(report) + "</body>\n</html>\n";
 }
 
