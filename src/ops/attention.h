@@ -1,8 +1,9 @@
 // attention: softmax attention within each sequence of a ragged batch, all heads.
 //
 // For sequence b, slots i and j in [sequence_starts[b], sequence_starts[b+1]), head n of size D:
-//   s[i, j] = q[i] . k[j] / sqrt(D)     p = softmax_j(s)     context[i] = sum_j dropout(p)[i, j]
-//   v[j]
+//   s[i, j] = q[i] . k[j] / sqrt(D)
+//   p = softmax_j(s)
+//   context[i] = sum_j dropout(p)[i, j] v[j]
 //
 // Inputs:  q, k, v [T, H] f32 | bf16 (head n is columns n D .. n D + D - 1);
 //          sequence_starts [B+1] i32, ascending (empty sequences allowed);
@@ -10,12 +11,13 @@
 // Outputs: context [T, H] as q;  log_sum_exp [T, N] f32 of the scaled scores, kept for backward
 // Slots after the last sequence get zeros in both. Scores, softmax and sums in f32; with bf16 a
 // kernel may round the probabilities before they meet v.
-// Dropout of the probabilities: ops/dropout_mask.h with rows attention_dropout_row(head, i -
-// start), element j - start, row length = the sequence's length, sample = sample_ids[start].
+// Dropout of the probabilities: ops/dropout_mask.h with row attention_dropout_row(head, i - start),
+// element j - start, row length = the sequence's length, sample = sample_ids[start].
 //
 // attention_gradient
-// Inputs:  dcontext, q, k, v, context [T, H];  log_sum_exp [T, N];  sequence_starts; sample_ids;
-// key Outputs: dq, dk, dv [T, H] as q (zero after the last sequence)
+// Inputs:  dcontext, q, k, v, context [T, H];  log_sum_exp [T, N];  sequence_starts;  sample_ids;
+//          random_key
+// Outputs: dq, dk, dv [T, H] as q (zero after the last sequence)
 //   pd = dropout(p);  dv = pd^T dcontext;  dpd = dcontext v^T;  delta[i] = dcontext[i] . context[i]
 //   ds = p * (mask * scale * dpd - delta);  dq = ds k / sqrt(D);  dk = ds^T q / sqrt(D)
 // p is recomputed from q, k and log_sum_exp. Source: Dao et al., arXiv 2205.14135.

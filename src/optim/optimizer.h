@@ -1,8 +1,8 @@
 // The optimiser as graph: clips and applies the accumulated gradients in the update phase.
 //
 //   norm = global_norm(gradients);  scale = gradient_scale(norm, losses)
-//   for each parameter: update(parameter, state ..., gradient, scale, learning_rate, update_index,
-//   check)
+//   for each parameter:
+//     update(parameter, state ..., gradient, scale, learning_rate, update_index, check)
 //
 // A step whose norm or losses are not finite updates nothing.
 // Adds the inputs learning_rate [1] f32 and update_index [1] i32 (1 for the first update), the

@@ -1,22 +1,19 @@
 // Learning rate as a function of the step, nothing else: a resumed run reads the same values.
 //
 // With s the step counted from 0, W the warm-up steps, T all steps, m = 1e-7:
-//   polynomial_decay, power 1      s <= W: base s/W              else base (T - s - 1)/(T - W)
-//   polynomial_decay, powers p, q  s <= W: base (s/W)^p          else (base - m) (1 -
-//   (s-W)/(T-W))^q
-//                                                                     + m
+//   polynomial_decay, power 1      s <= W: base s/W      else base (T - s - 1)/(T - W)
+//   polynomial_decay, powers p, q  s <= W: base (s/W)^p  else (base - m) (1 - (s-W)/(T-W))^q + m
 //     (one power other than 1 stands for both)
-//   cosine_decay                   s <= W: base s/W              else base/2 (1 + cos(pi
-//   (s-W)/(T-W))) constant                       s <= W: base s/W              else base
+//   cosine_decay                   s <= W: base s/W      else base/2 (1 + cos(pi (s-W)/(T-W)))
+//   constant                       s <= W: base s/W      else base
 // and never less than m. With W = 0 there is no warm-up: the second form holds from step 0. From
 // step T on polynomial_decay and cosine_decay stay at m.
-//   poly_warmup, powers p, q       s+1 < W: base ((s+1)/W)^p     else base (1 - (s+1)/T)^q
+//   poly_warmup, powers p, q       s+1 < W: base ((s+1)/W)^p  else base (1 - (s+1)/T)^q
 // counts the decay from the start of the run, so the rate drops where the warm-up ends; its last
 // step has rate 0.
-//   linear                         s < W: base s/W               else base (T - s)/(T - W)
+//   linear                         s < W: base s/W       else base (T - s)/(T - W)
 // begins at 0 when there is a warm-up, and is 0 from step T on.
-//   natural_exponential            s <= W: base s/W              else base exp(-r floor((s - W) /
-//   d))
+//   natural_exponential            s <= W: base s/W      else base exp(-r floor((s - W)/d))
 // with r decay_rate and d decay_steps.
 //   custom                         the rate of the largest step <= s in rates_by_step
 // Sources: Graphcore examples v3.0.0, nlp/bert/tensorflow1/lr_schedules; for poly_warmup NVIDIA

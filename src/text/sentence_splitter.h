@@ -5,8 +5,8 @@
 // quote or bracket, or any character outside ASCII. A lone full stop does not end one after
 //   a title or abbreviation   Mr. Dr. St. e.g. cf. vol. (some only before a digit: No. 5, p. 12)
 //   an initial                J. Smith, George W. Bush
-//   letters with stops        U.S. Navy, unless a word follows that often opens a sentence (The,
-//   In)
+//   letters with stops        U.S. Navy, unless a word follows that often opens a sentence
+//                             (The, In)
 // The stops of Arabic, Urdu and Armenian end a sentence when white space follows; those of Chinese
 // and Japanese, the dandas of India, the stops of Tibetan, Burmese, Ethiopic and Khmer whatever
 // follows, but for a Japanese quotation that the sentence goes on after. Thai and Lao have no stop:

@@ -6,8 +6,7 @@
 // A is read in one of two layouts:
 //   kByRow    A[i, k] = a[i * a_stride + k]   where it lies, for few columns
 //   kByDepth  A[i, k] = a[k * a_stride + i]   as PackRows() lays it out: one stream of numbers
-//   instead of
-//             one a row, which is worth a copy when many panels follow
+//             instead of one a row, which is worth a copy when many panels follow
 // B is a panel: depth x kTileColumns floats, aligned to a vector, columns after the last one zero.
 // Included once per vector target (hwy/foreach_target.h).
 // Source: Van Zee, van de Geijn, BLIS, ACM TOMS 41(3), 2015.

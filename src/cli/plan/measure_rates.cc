@@ -34,8 +34,8 @@ data::StepBatch full_batch(const PretrainOptions& options, const train::Training
 // Seconds of each step, with profiling on from the second.
 std::vector<double> run_steps(train::TrainingStep& training, const data::StepBatch& batch) {
   constexpr double kLearningRate = 1e-4;
-  training.run(batch, 0,
-               kLearningRate);  // the first runs code and touches memory for the first time
+  // The first step runs code and touches memory for the first time.
+  training.run(batch, 0, kLearningRate);
   training.session().executor().set_profiling(true);
   std::vector<double> steps;
   double total = 0.0;

@@ -2,8 +2,8 @@
 //
 // They are not drawn at random but spread evenly over the histogram, by the golden ratio's sequence
 // of low discrepancy, so that any stretch of them has nearly the same tokens:
-//   length(i) = the length at the share frac((i + 1) * 0.618...) of all sequences in ascending
-//   order
+//   length(i) = the length at the share frac((i + 1) * 0.618...) of all sequences,
+//   in ascending order
 #pragma once
 
 #include <cstdint>

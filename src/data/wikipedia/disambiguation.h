@@ -6,8 +6,8 @@
 //   disambiguation, disambig, disamb, dab, and every name that ends with one of these words
 //   ("Airport disambiguation", "LatinNameDisambig"); each with " cleanup" or "-cleanup" too
 //   dis, geodis, hndis, hospitaldis, mathdab, mathdis, numberdis, roaddis, schooldis, stationdis
-//   the like of ar de es fr it ja ko nl pl pt ru sv uk zh: Begriffsklärung, Homonymie,
-//   Неоднозначность
+//   the like of ar de es fr it ja ko nl pl pt ru sv uk zh: Begriffsklärung,
+//   Homonymie, Неоднозначность
 // So {{disambiguation needed}}, which stands beside a word of an article, tells of nothing.
 // Source: en.wikipedia.org, Category:Disambiguation message boxes; mediawiki.org,
 // Extension:Disambiguator.

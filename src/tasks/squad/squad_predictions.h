@@ -6,8 +6,7 @@
 //   2. Pairs of all windows in order of start logit + end logit; equal ones in the order of window,
 //      start logit, end logit, position. A text that came before is passed over; n_best_size stay.
 //   3. 2.0: the answer "" takes part with the logits at [CLS] of the window where their sum, the
-//   null
-//      score, is least, and stands at the end when n_best_size others score more.
+//      null score, is least, and stands at the end when n_best_size others score more.
 //   4. probability = softmax of the sums of the logits over these.
 //   5. The first is the answer; of 2.0 the first with text, or "" when
 //      null odds = null score - its sum > null_score_diff_threshold.
@@ -16,9 +15,8 @@
 // and the null odds are the null score itself; the original crashes there.
 //
 // google: the text is cut out of the original words by characters (answer_text.h), unless these are
-// together longer than 1,000 bytes. Then, and in hugging face's form, it
-// is the context's bytes from the first token to the last. There texts are not repeated in the
-// n-best list, which run_qa.py does.
+// together longer than 1,000 bytes. Then, and in hugging face's form, it is the context's bytes from
+// the first token to the last. There texts are not repeated in the n-best list, which run_qa.py does.
 //
 // Logits stand for tokens that exist: there is no padding that could be among the largest.
 #pragma once
