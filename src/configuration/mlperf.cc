@@ -35,7 +35,7 @@ KeyRules model_rules() {
       .no_effect({"no_mask"}, "sequences are always kept apart", false)
       .no_effect(
           {"max_sequences_per_pack", "reduce_nsp_overhead", "use_prepacked_pretraining_dataset"},
-          "each sequence of a pack is a sample of its own, which the packer lays out anew");
+          "a pack is taken apart, and its sequences are packed again as samples of their own");
 }
 
 KeyRules optimizer_rules() {
@@ -100,7 +100,8 @@ KeyRules run_rules() {
                   "report_hw_cycle_count"},
                  "metrics go to metrics.jsonl and TensorBoard in save_path")
       .elsewhere({"profile", "profile_dir", "profile_instrument"},
-                 "bench_step shows times by operator, cloze plan the memory")
+                 "cloze plan --report shows memory over the program and time per operator, "
+                 "profile_report the times of a run")
       .elsewhere({"config"}, "give that file to cloze config import as well");
 }
 

@@ -31,7 +31,8 @@ KeyRules ipu_rules() {
                  "products accumulate in f32, weights and moments are f32")
       .no_effect({"ipu_config.executable_cache_dir"}, "there is no graph compiler")
       .elsewhere({"ipu_config.profile_dir"},
-                 "bench_step shows times by operator, cloze plan the memory")
+                 "cloze plan --report shows memory over the program and time per operator, "
+                 "profile_report the times of a run")
       .no_effect({"ipu_config.embedding_serialization_factor"},
                  "the vocabulary projection always works in blocks")
       .no_effect({"ipu_config.recompute_checkpoint_every_layer"},

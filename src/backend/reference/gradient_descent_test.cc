@@ -73,7 +73,7 @@ TEST(GradientDescent, ScaleZeroChangesNothingAndTheCheckTells) {
   EXPECT_TRUE(std::isnan(sgd[1].values[0]));
   const auto momentum =
       apply_in_double(ops::kMomentum, decay, {one, one, nan, one, zero, index, one});
-  EXPECT_TRUE(std::isnan(momentum[2].values[0])) << "a velocity that is no number";
+  EXPECT_TRUE(std::isnan(momentum[2].values[0])) << "a velocity that is NaN stays NaN";
 }
 
 }  // namespace
