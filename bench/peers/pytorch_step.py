@@ -3,8 +3,8 @@
 
 The model is BertForPreTraining of the configuration's sizes, without the biases and the MLM
 transform that the configuration turns off; every sequence has the full length S with P predictions;
-forward, backward and one AdamW update (fused). One difference is left, and it is the library's way:
-transformers projects every position on the vocabulary, not only the predicted ones.
+forward, backward and one AdamW update (fused). The library projects every position on the
+vocabulary; with --gather-predictions only the predicted ones, as PyTorch's best users do and we do.
 
 Modes, all with sdpa attention:
   f32    eager, compiled
@@ -40,6 +40,8 @@ def parse_arguments():
     parser.add_argument("--steps", type=int, default=1, help="repetitions without --serve")
     parser.add_argument("--optimizer", choices=("adamw", "lamb-equivalent"), default="adamw",
                         help="torch has no LAMB: both are fused AdamW, whose update costs less")
+    parser.add_argument("--gather-predictions", action="store_true",
+                        help="project only the predicted positions on the vocabulary")
     parser.add_argument("--serve", action="store_true")
     arguments = parser.parse_args()
     arguments.mode = arguments.mode or MODES[arguments.dtype][0]
@@ -52,6 +54,27 @@ def read_config(path):
     """Our configurations are JSON with comments on lines of their own."""
     with open(path, encoding="utf-8") as file:
         return json.loads(re.sub(r"^\s*//.*$", "", file.read(), flags=re.MULTILINE))
+
+
+def gathered(model, predictions):
+    """The model with a loss over the predicted positions alone: `predictions` in each sequence."""
+    import torch
+
+    class Gathered(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, labels, next_sentence_label, **inputs):
+            hidden, pooled = self.model.bert(**inputs, return_dict=False)
+            rows = torch.arange(len(labels)).unsqueeze(1)
+            positions = (labels != IGNORED).int().topk(predictions, dim=1, sorted=False).indices
+            scores = self.model.cls.predictions(hidden[rows, positions].flatten(0, 1))
+            cross_entropy = torch.nn.functional.cross_entropy
+            return cross_entropy(scores, labels[rows, positions].flatten()) + \
+                cross_entropy(self.model.cls.seq_relationship(pooled), next_sentence_label)
+
+    return Gathered()
 
 
 def make_model(config):
@@ -81,6 +104,10 @@ def drop_unused_parts(model, config):
         model.cls.predictions.decoder.bias = None
 
 
+def predictions_of(config, length):
+    return min(config["max_predictions_per_seq"], length - 3)
+
+
 def make_batch(config, sequences, length):
     import torch
     generator = torch.Generator().manual_seed(1234)
@@ -88,7 +115,7 @@ def make_batch(config, sequences, length):
     shape = (sequences, length)
     ids = torch.randint(5, vocab_size, shape, generator=generator)
     labels = torch.full(shape, IGNORED)
-    predictions = min(config["max_predictions_per_seq"], length - 3)
+    predictions = predictions_of(config, length)
     for row in range(sequences):
         chosen = 1 + torch.randperm(length - 2, generator=generator)[:predictions]
         labels[row, chosen] = ids[row, chosen]
@@ -113,7 +140,10 @@ class Step:
             model = model.to(torch.bfloat16)
         self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, eps=1e-6,
                                            weight_decay=0.01, fused=True)
+        if arguments.gather_predictions:
+            model = gathered(model, predictions_of(config, length))
         self.model = torch.compile(model) if self.mode.endswith("compiled") else model
+        self.loss = lambda output: output if arguments.gather_predictions else output.loss
         uses_autocast = self.dtype == "bf16" and not self.mode.startswith("bf16-weights")
         self.precision = lambda: (torch.autocast("cpu", torch.bfloat16) if uses_autocast
                                   else contextlib.nullcontext())
@@ -122,7 +152,7 @@ class Step:
         start = time.perf_counter()
         self.optimizer.zero_grad(set_to_none=True)
         with self.precision():
-            loss = self.model(**self.batch).loss
+            loss = self.loss(self.model(**self.batch))
         loss.backward()
         self.optimizer.step()
         loss.item()
