@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/measure_rates.h"
+#include "cli/plan/recompute_choice.h"
 #include "cli/plan/training_report.h"
 #include "cli/run_estimate.h"
 #include "cli/training_run.h"
@@ -68,10 +69,13 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
                                        : product_rates(options);
   Report report = training_report(options, program, memory.text());
   report.estimated = estimated_seconds(program, report.use, rates);
-  const double seconds = is_rated
-                             ? report.estimated.of_step(report.use, report.micro_batches)
-                             : training_flops(options, sequences) / (rates.gflops.at("f32") * 1e9);
-  fmt::print("{}", describe_run(options, seconds, report.estimated.source));
+  const RecomputeChoice recompute = recompute_choice(step, program, rates, report.micro_batches);
+  double seconds = report.estimated.of_step(report.use, report.micro_batches);
+  if (!is_rated) {  // the rate of products is that of useful work
+    seconds = training_flops(options, sequences) / (rates.gflops.at("f32") * 1e9);
+    if (step.recompute) seconds *= 1.0 + recompute.added_share();
+  }
+  fmt::print("{}{}", recompute.text(), describe_run(options, seconds, report.estimated.source));
   if (!request.report.empty()) {
     platform::write_file_atomically(request.report, report_html(report));
     fmt::print(stderr, "wrote {}\n", request.report.string());

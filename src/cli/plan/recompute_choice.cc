@@ -1,0 +1,42 @@
+#include "cli/plan/recompute_choice.h"
+
+#include <fmt/format.h>
+
+#include "cli/memory_forecast.h"
+#include "cli/plan/step_seconds.h"
+#include "cli/training_setup.h"
+#include "plan/program_use.h"
+
+namespace cloze::cli {
+namespace {
+
+RecomputeChoice::Cost cost_of(const plan::Program& program, const DeviceRates& rates,
+                              int64_t micro_batches) {
+  const plan::ProgramUse use = plan::use_of(program);
+  return {program.total_bytes(),
+          estimated_seconds(program, use, rates).of_step(use, micro_batches)};
+}
+
+}  // namespace
+
+std::string RecomputeChoice::text() const {
+  return fmt::format(
+      "recompute {} {:.1f} MiB of the {:.1f} that a step {}, and {} {:.0f} % to its time\n",
+      is_on ? "saves" : "would save", mebibytes(kept.bytes - recomputed.bytes),
+      mebibytes(kept.bytes), is_on ? "would take without it" : "takes", is_on ? "adds" : "add",
+      100.0 * added_share());
+}
+
+RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
+                                 const plan::Program& program, const DeviceRates& rates,
+                                 int64_t micro_batches) {
+  train::TrainingStepOptions other = step;
+  other.recompute = !step.recompute;
+  RecomputeChoice choice{.is_on = step.recompute};
+  (step.recompute ? choice.recomputed : choice.kept) = cost_of(program, rates, micro_batches);
+  (step.recompute ? choice.kept : choice.recomputed) =
+      cost_of(compiled(other), rates, micro_batches);
+  return choice;
+}
+
+}  // namespace cloze::cli
