@@ -22,14 +22,15 @@ namespace {
 
 constexpr int kLacking = 77;
 
-// What serves f32 on every instruction set, and bf16 where the processor has no fast units for it.
+// What serves f32 on every instruction set; f16, and bf16 where the processor has no fast units for
+// it.
 struct Kernels {
   std::string_view f32;
-  std::string_view bf16;  // empty: the operator is on parameters alone, which are f32
-  std::string_view native_bf16 = bf16;
+  std::string_view half;  // empty: the operator is on parameters alone, which are f32
+  std::string_view native_bf16 = half;
 };
 
-// A vector kernel, or another one, for both dtypes.
+// A vector kernel, or another one, for all dtypes.
 constexpr Kernels both(std::string_view name) { return {name, name}; }
 
 const std::map<std::string_view, Kernels> kExpected = {
@@ -86,7 +87,7 @@ bool has_fast_bf16_units() {
 std::string_view expected_kernel(const graph::OpDefinition& op, DType dtype) {
   const Kernels& kernels = kExpected.at(op.name);
   if (dtype == DType::kF32) return kernels.f32;
-  return has_fast_bf16_units() ? kernels.native_bf16 : kernels.bf16;
+  return dtype == DType::kBF16 && has_fast_bf16_units() ? kernels.native_bf16 : kernels.half;
 }
 
 // Weights are packed as this machine wants them; the other layouts are for other machines.
@@ -107,7 +108,7 @@ class ChosenKernels : public ::testing::TestWithParam<const graph::OpDefinition*
 TEST_P(ChosenKernels, AreTheOnesMeant) {
   const graph::OpDefinition& op = *GetParam();
   ASSERT_TRUE(kExpected.contains(op.name)) << "say above which kernel serves it";
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : testing::storage_dtypes()) {
     int cases = 0;
     for (const testing::KernelCase& one : testing::kernel_cases(dtype)) {
       if (one.op != &op || !is_for_this_machine(one, dtype)) continue;

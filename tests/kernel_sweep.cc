@@ -94,7 +94,7 @@ void sweep(const testing::KernelCase& one, DType dtype, Count& count) {
 
 Counts sweep_all(const Arguments& arguments) {
   Counts counts;
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : testing::storage_dtypes()) {
     size_t index = 0;
     for (const testing::KernelCase& one : testing::sweep_cases(dtype, arguments.density)) {
       if (index++ % arguments.parts != arguments.part) continue;

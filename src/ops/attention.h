@@ -5,7 +5,7 @@
 //   p = softmax_j(s)
 //   context[i] = sum_j dropout(p)[i, j] v[j]
 //
-// Inputs:  q, k, v [T, H] f32 | bf16 (head n is columns n D .. n D + D - 1);
+// Inputs:  q, k, v [T, H] f32 | bf16 | f16 (head n is columns n D .. n D + D - 1);
 //          sequence_starts [B+1] i32, ascending (empty sequences allowed);
 //          sample_ids [T] i32;  random_key [2] i32
 // Outputs: context [T, H] as q;  log_sum_exp [T, N] f32 of the scaled scores, kept for backward

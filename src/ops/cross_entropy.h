@@ -2,7 +2,7 @@
 //
 //   loss = normalizer * sum_b CE(logits[b], labels[b])
 //
-// Inputs:  logits [B, C] f32 | bf16;  labels [B] i32 (-1: ignored);  normalizer [1] f32
+// Inputs:  logits [B, C] f32 | bf16 | f16;  labels [B] i32 (-1: ignored);  normalizer [1] f32
 // Outputs: loss [1] f32;  correct [1] f32: how many rows have the label as (first) largest logit
 //
 // cross_entropy_gradient: dloss [1], logits, labels, normalizer -> dlogits [B, C] as logits

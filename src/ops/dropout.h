@@ -1,7 +1,8 @@
 // dropout: zeroes a share `rate` of the elements and scales the rest so that the mean stays.
 // Which ones: ops/dropout_mask.h, with row = position_ids[t], sample = sample_ids[t].
 //
-// Inputs:  x [T, H] f32 | bf16;  sample_ids, position_ids [T] i32;  random_key [2] i32 {seed, step}
+// Inputs:  x [T, H] f32 | bf16 | f16;  sample_ids, position_ids [T] i32;
+//          random_key [2] i32 {seed, step}
 // Outputs: y [T, H] as x
 // Its gradient is the same operator applied to dy: the mask is computed again, never stored.
 #pragma once

@@ -1,5 +1,5 @@
 // gather_rows: picks rows. y[p] = x[index[p]].
-// Inputs:  x [T, H] f32 | bf16;  index [P] i32, each in [0, T).   Outputs: y [P, H] as x.
+// Inputs:  x [T, H] f32 | bf16 | f16;  index [P] i32, each in [0, T).   Outputs: y [P, H] as x.
 //
 // scatter_rows, its gradient: dx[index[p]] += dy[p], zero elsewhere; a row may be named many times
 // (unused entries all name row 0, with zero gradient).

@@ -6,7 +6,7 @@
 // A kernel rounds as any other does. In the erf form it may besides be off by kGeluErfError,
 // whether gelu is the operator or the activation of a product: its tail may be made of polynomials
 // (backend/cpu/math-inl.h), and end at -7.25.
-// Inputs:  x f32 | bf16, any shape.   Outputs: y as x.   gelu_gradient: dy, x -> dx.
+// Inputs:  x f32 | bf16 | f16, any shape.   Outputs: y as x.   gelu_gradient: dy, x -> dx.
 // Source: Hendrycks, Gimpel, arXiv 1606.08415; "gelu" and "gelu_new" of transformers.
 #pragma once
 

@@ -3,7 +3,7 @@
 //   mean = sum_j x[j] / H      rstd = 1 / sqrt(sum_j (x[j] - mean)^2 / H + epsilon)
 //   y[j] = (x[j] - mean) * rstd * gamma[j] + beta[j]
 //
-// Inputs:  x [T, H] f32 | bf16;  gamma, beta [H] f32
+// Inputs:  x [T, H] f32 | bf16 | f16;  gamma, beta [H] f32
 // Outputs: y [T, H] as x;  mean, rstd [T] f32, kept for the backward pass
 // Statistics in f32. epsilon is added to the variance. Source: Ba, Kiros, Hinton, arXiv 1607.06450.
 //

@@ -2,7 +2,7 @@
 //
 //   u = x weight^T + bias         y = activation(u)
 //
-// Inputs:  x [M, K] f32 | bf16;  weight [N, K] f32;  bias [N] f32 (optional)
+// Inputs:  x [M, K] f32 | bf16 | f16;  weight [N, K] f32;  bias [N] f32 (optional)
 // Outputs: y [M, N] as x;  with an activation also u [M, N] as x, kept for the backward pass
 // A weight counts as rounded to the dtype of x: kernels round it while they bring it near, so that
 // no copy of it is kept. Products are summed in f32. The activation is set by the fuse pass, never

@@ -4,7 +4,7 @@
 //
 // pack_weight     packed[p, k, j] = weight[p C + j, k], 0 where p C + j >= N: panels of C outputs
 //   Input:   weight [N, K] f32
-//   Output:  packed [ceil(N / C), K, C] f32 | bf16, rounded to nearest
+//   Output:  packed [ceil(N / C), K, C] f32 | bf16 | f16, rounded to nearest
 //
 // packed_linear   y_i = activation(x weight_i^T + bias_i)      i < W
 //   Inputs:  x [M, K] f32;  packed_i, as pack_weight gives them;  bias_i [N] f32 (optional)
@@ -14,7 +14,7 @@
 //
 // In pairs, for processors that multiply bf16 themselves, two neighbours of the depth at a time:
 //   packed[p, q, i, j, h] = weight[64 p + j, 32 q + 2 i + h], 0 outside of it
-//   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16
+//   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16 | f16
 // There W is 1, x has the dtype of the packed weight, y that of the attributes; sums are in f32.
 // Source: oneDNN's layout BA16a64b2a, which its products read as it lies.
 #pragma once

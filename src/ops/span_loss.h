@@ -3,7 +3,7 @@
 //
 //   loss = normalizer / 2 * sum_b (CE(logits[b's tokens, 0], start) + CE(logits[b's tokens, 1], end))
 //
-// Inputs:  logits [T, 2] f32 | bf16;  sequence_starts [B+1] i32;
+// Inputs:  logits [T, 2] f32 | bf16 | f16;  sequence_starts [B+1] i32;
 //          start_positions, end_positions [B] i32: slots in [0, T) inside the sequence,
 //          or -1: ignored;  normalizer [1] f32 (1 / sequences of the whole step)
 // Outputs: loss [1] f32;  correct [1] f32: sequences with both positions the (first) largest logit

@@ -2,7 +2,7 @@
 //
 //   loss = normalizer * sum_b (predictions[b] - targets[b])^2
 //
-// Inputs:  predictions [B, 1] f32 | bf16;  targets [B] f32 (not a number: ignored);
+// Inputs:  predictions [B, 1] f32 | bf16 | f16;  targets [B] f32 (not a number: ignored);
 //          normalizer [1] f32 (1 / sequences of the whole step)
 // Outputs: loss [1] f32
 //

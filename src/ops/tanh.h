@@ -1,5 +1,6 @@
 // tanh: the hyperbolic tangent of every element (the pooler's activation).
-// Inputs:  x f32 | bf16, any shape.   Outputs: y as x.   tanh_gradient: dy, y -> dx = dy (1 - y^2).
+// Inputs:  x f32 | bf16 | f16, any shape.   Outputs: y as x.
+// tanh_gradient: dy, y -> dx = dy (1 - y^2).
 #pragma once
 
 #include "graph/graph.h"

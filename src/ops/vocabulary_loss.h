@@ -3,7 +3,7 @@
 //
 //   logits[p] = x[p] table^T + bias       loss = normalizer * sum_p CE(logits[p], labels[p])
 //
-// Inputs:  x [P, H] f32 | bf16;  table [V, H] f32, counts as rounded to the dtype of x, as the
+// Inputs:  x [P, H] f32 | bf16 | f16;  table [V, H] f32, counts as rounded to the dtype of x, as the
 //          weight of linear does;  labels [P] i32 (-1: ignored);
 //          normalizer [1] f32 (1 / predictions of the whole step);  bias [V] f32 (optional)
 // Outputs: loss [1] f32;  correct [1] f32: how many rows have the label as (first) largest logit

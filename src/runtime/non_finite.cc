@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/bfloat16.h"
+#include "base/float16.h"
 
 namespace cloze::runtime {
 namespace {
@@ -24,6 +25,7 @@ std::optional<NonFiniteElement> find_in(std::span<const std::byte> tensor) {
 std::optional<NonFiniteElement> find_non_finite(std::span<const std::byte> tensor, DType dtype) {
   if (dtype == DType::kF32) return find_in<float>(tensor);
   if (dtype == DType::kBF16) return find_in<bfloat16>(tensor);
+  if (dtype == DType::kF16) return find_in<float16>(tensor);
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bfloat16.h"
+#include "base/float16.h"
 #include "engine/session.h"
 #include "ops/elementwise.h"
 
@@ -27,11 +28,17 @@ TEST(NonFinite, FindsTheFirstElement) {
   EXPECT_EQ(found()->value, -kInfinity);
 }
 
-TEST(NonFinite, OfBfloat16AndIntegers) {
-  const std::vector<bfloat16> values = {bfloat16(1.0f), bfloat16(kInfinity)};
-  const auto found = find_non_finite(std::as_bytes(std::span(values)), DType::kBF16);
+template <typename Half>
+void expect_found_in(DType dtype) {
+  const std::vector<Half> values = {Half(1.0f), Half(kInfinity)};
+  const auto found = find_non_finite(std::as_bytes(std::span(values)), dtype);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->index, 1);
+}
+
+TEST(NonFinite, OfHalvesAndIntegers) {
+  expect_found_in<bfloat16>(DType::kBF16);
+  expect_found_in<float16>(DType::kF16);
   const std::vector<int32_t> bits_of_nan = {0x7fffffff};
   EXPECT_FALSE(find_non_finite(std::as_bytes(std::span(bits_of_nan)), DType::kI32));
 }

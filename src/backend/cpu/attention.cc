@@ -6,7 +6,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
-#include "base/bfloat16.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
@@ -81,8 +81,7 @@ void AttendHead(const AttentionSizes& sizes, const AttentionTensors& t, const At
 
 void attend_head(const AttentionSizes& sizes, const AttentionTensors& t,
                  const AttentionHead& head) {
-  if (sizes.dtype == DType::kF32) return AttendHead<float>(sizes, t, head);
-  AttendHead<bfloat16>(sizes, t, head);
+  with_storage(sizes.dtype, [&]<class T>(Storage<T>) HWY_ATTR { AttendHead<T>(sizes, t, head); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -152,7 +151,7 @@ class VectorAttention final : public Attention {
 
 }  // namespace
 
-constinit const KernelEntry kAttentionEntry{"cpu/attention/vector", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kAttentionEntry{"cpu/attention/vector", refuse_other_storage,
                                             create_kernel<VectorAttention>};
 
 }  // namespace cloze::backend::cpu

@@ -6,7 +6,7 @@
 #include "backend/cpu/attention.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
-#include "base/bfloat16.h"
+#include "backend/cpu/storage.h"
 #include "ops/attention.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -214,8 +214,8 @@ void DifferentiateHead(const AttentionSizes& sizes, const AttentionGradientTenso
 
 void differentiate_head(const AttentionSizes& sizes, const AttentionGradientTensors& t,
                         const AttentionHead& head) {
-  if (sizes.dtype == DType::kF32) return DifferentiateHead<float>(sizes, t, head);
-  DifferentiateHead<bfloat16>(sizes, t, head);
+  with_storage(sizes.dtype,
+               [&]<class T>(Storage<T>) HWY_ATTR { DifferentiateHead<T>(sizes, t, head); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -274,7 +274,7 @@ class AttentionGradient final : public Kernel, ops::AttentionGradient {
 }  // namespace
 
 constinit const KernelEntry kAttentionGradientEntry{
-    "cpu/attention_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<AttentionGradient>};
+    "cpu/attention_gradient/vector", refuse_other_storage, create_kernel<AttentionGradient>};
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -162,11 +162,11 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
 }  // namespace
 
 constinit const KernelEntry kCrossEntropyEntry{"cpu/cross_entropy/vector",
-                                               refuse_unless_f32_or_bf16,
+                                               refuse_other_storage,
                                                create<CLOZE_DISPATCH_PART(CrossEntropyLoss)>};
 constinit const KernelEntry kCrossEntropyGradientEntry{
     "cpu/cross_entropy_gradient/vector",
-    refuse_unless_f32_or_bf16<ops::CrossEntropyGradient::kLogits>,
+    refuse_other_storage<ops::CrossEntropyGradient::kLogits>,
     create<CLOZE_DISPATCH_PART(CrossEntropyGradient)>};
 
 }  // namespace cloze::backend::cpu

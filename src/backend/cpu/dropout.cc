@@ -60,7 +60,7 @@ HWY_EXPORT(DropoutRows);
 
 }  // namespace
 
-constinit const KernelEntry kDropoutEntry{"cpu/dropout/vector", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kDropoutEntry{"cpu/dropout/vector", refuse_other_storage,
                                           create_row_kernel<CLOZE_DISPATCH_PART(DropoutRows), 1>};
 
 }  // namespace cloze::backend::cpu

@@ -173,10 +173,10 @@ class GradientKernel final : public Kernel, ops::DropoutAddLayerNormGradient {
 }  // namespace
 
 constinit const KernelEntry kDropoutAddLayerNormEntry{
-    "cpu/dropout_add_layer_norm/vector", refuse_unless_f32_or_bf16,
+    "cpu/dropout_add_layer_norm/vector", refuse_other_storage,
     create_row_kernel<CLOZE_DISPATCH_PART(DropoutAddLayerNormRows), 1>};
 constinit const KernelEntry kDropoutAddLayerNormGradientEntry{
-    "cpu/dropout_add_layer_norm_gradient/vector", refuse_unless_f32_or_bf16,
+    "cpu/dropout_add_layer_norm_gradient/vector", refuse_other_storage,
     create_kernel<GradientKernel>};
 
 }  // namespace cloze::backend::cpu

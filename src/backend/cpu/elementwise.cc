@@ -57,10 +57,10 @@ HWY_EXPORT(AccumulateElements);
 
 }  // namespace
 
-constinit const KernelEntry kAddEntry{"cpu/add/vector", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kAddEntry{"cpu/add/vector", refuse_other_storage,
                                       create_element_kernel<CLOZE_DISPATCH_PART(AddElements)>};
 constinit const KernelEntry kAccumulateEntry{
-    "cpu/accumulate/vector", refuse_unless_f32_or_bf16,
+    "cpu/accumulate/vector", refuse_other_storage,
     create_element_kernel<CLOZE_DISPATCH_PART(AccumulateElements)>};
 
 }  // namespace cloze::backend::cpu

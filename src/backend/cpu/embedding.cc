@@ -120,11 +120,11 @@ class GradientKernel final : public Kernel, ops::EmbeddingGradient {
 constinit const KernelEntry kEmbeddingEntry{
     "cpu/embedding/vector",
     [](const KernelRequest& request) {
-      return refuse_unless_f32_or_bf16(request.outputs[ops::Embedding::kY].dtype);
+      return refuse_other_storage(request.outputs[ops::Embedding::kY].dtype);
     },
     create_row_kernel<CLOZE_DISPATCH_PART(EmbeddingRows)>};
 constinit const KernelEntry kEmbeddingGradientEntry{
-    "cpu/embedding_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<GradientKernel>};
+    "cpu/embedding_gradient/vector", refuse_other_storage, create_kernel<GradientKernel>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -142,7 +142,7 @@ class ScatterKernel final : public Kernel, ops::ScatterRows {
 
 constinit const KernelEntry kGatherRowsEntry{"cpu/gather_rows/copy", serve_all,
                                              create_row_kernel<gather_part>};
-constinit const KernelEntry kScatterRowsEntry{"cpu/scatter_rows/vector", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kScatterRowsEntry{"cpu/scatter_rows/vector", refuse_other_storage,
                                               create_kernel<ScatterKernel>};
 
 }  // namespace cloze::backend::cpu

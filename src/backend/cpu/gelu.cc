@@ -112,10 +112,10 @@ void gelu_gradient_elements(const GeluRun& run, const void* dy, const void* x, v
   HWY_DYNAMIC_DISPATCH(GeluBackward)(run, dy, x, dx);
 }
 
-constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_other_storage,
                                        create_element_kernel<run_forward>};
 constinit const KernelEntry kGeluGradientEntry{
-    "cpu/gelu_gradient/vector", refuse_unless_f32_or_bf16, create_element_kernel<run_gradient>};
+    "cpu/gelu_gradient/vector", refuse_other_storage, create_element_kernel<run_gradient>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

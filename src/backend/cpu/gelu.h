@@ -11,8 +11,8 @@ namespace cloze::backend::cpu {
 
 struct GeluRun {
   ops::GeluForm form = ops::GeluForm::kErf;
-  DType dtype = DType::kF32;    // f32 | bf16, of x, dy and dx
-  DType y_dtype = DType::kF32;  // dtype, or bf16
+  DType dtype = DType::kF32;    // f32 | bf16 | f16, of x, dy and dx
+  DType y_dtype = DType::kF32;  // dtype, or a half
   int64_t count = 0;            // elements
 };
 

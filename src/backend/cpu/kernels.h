@@ -5,7 +5,7 @@
 
 namespace cloze::backend::cpu {
 
-// Vector kernels: rows and elements, f32 and bf16.
+// Vector kernels: rows and elements, f32, bf16 and f16.
 extern const KernelEntry kAccumulateEntry;
 extern const KernelEntry kAddEntry;
 extern const KernelEntry kCrossEntropyEntry;
@@ -32,7 +32,7 @@ extern const KernelEntry kAdamWEntry;
 extern const KernelEntry kSgdEntry;
 extern const KernelEntry kMomentumEntry;
 
-// Products: linear, attention, vocabulary_loss; f32 and bf16.
+// Products: linear, attention, vocabulary_loss; f32, bf16 and f16.
 extern const KernelEntry kLinearEntry;
 extern const KernelEntry kLinearInputGradientEntry;
 extern const KernelEntry kLinearWeightGradientEntry;

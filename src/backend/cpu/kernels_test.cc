@@ -41,7 +41,7 @@ TEST_P(Kernels, ForBf16UnitsAgreeWithTheReferenceEverywhere) {
 TEST_P(Kernels, EachServesSomeCase) {
   std::set<std::string_view> idle;
   for (const KernelEntry& entry : backend().kernels(*GetParam())) idle.insert(entry.name);
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : testing::storage_dtypes()) {
     std::vector<KernelEntry> entries = own_kernels(*GetParam(), dtype);
     entries.push_back(backend().kernels(*GetParam()).back());
     for (const testing::KernelCase& one : testing::kernel_cases(dtype)) {
@@ -115,7 +115,7 @@ testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dty
 }
 
 TEST(VocabularyLoss, AgreesAcrossBlocks) {
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : testing::storage_dtypes()) {
     for (const int64_t used : {300, 257, 0}) {
       const testing::CaseReport report =
           testing::run_case(kVocabularyLossWithGradientEntry, vocabulary_case(300, used, dtype));

@@ -111,10 +111,10 @@ class GradientKernel final : public Kernel, ops::LayerNormGradient {
 
 }  // namespace
 
-constinit const KernelEntry kLayerNormEntry{"cpu/layer_norm/vector", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kLayerNormEntry{"cpu/layer_norm/vector", refuse_other_storage,
                                             create_row_kernel<CLOZE_DISPATCH_PART(LayerNormRows)>};
 constinit const KernelEntry kLayerNormGradientEntry{
-    "cpu/layer_norm_gradient/vector", refuse_unless_f32_or_bf16, create_kernel<GradientKernel>};
+    "cpu/layer_norm_gradient/vector", refuse_other_storage, create_kernel<GradientKernel>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

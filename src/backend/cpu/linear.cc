@@ -6,7 +6,6 @@
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product.h"
 #include "backend/cpu/storage.h"
-#include "base/bfloat16.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/linear.cc"
@@ -89,8 +88,8 @@ class LinearSink final : public ProductSink {
 
 // A is of this dtype; the weight, B, is f32 and counts as rounded to it.
 void set_dtypes(DType dtype, ProductShape& shape) {
-  shape.a_dtype = dtype;
-  shape.rounds_b = dtype == DType::kBF16;
+  shape.a_dtype = shape.b_dtype = dtype;
+  shape.rounds_b = dtype != DType::kF32;
 }
 
 class Linear final : public Kernel, ops::Linear {
@@ -217,13 +216,12 @@ class LinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
 
 }  // namespace
 
-constinit const KernelEntry kLinearEntry{"cpu/linear/blocked", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kLinearEntry{"cpu/linear/blocked", refuse_other_storage,
                                          create_kernel<Linear>};
-constinit const KernelEntry kLinearInputGradientEntry{"cpu/linear_input_gradient/blocked",
-                                                      refuse_unless_f32_or_bf16,
-                                                      create_kernel<LinearInputGradient>};
+constinit const KernelEntry kLinearInputGradientEntry{
+    "cpu/linear_input_gradient/blocked", refuse_other_storage, create_kernel<LinearInputGradient>};
 constinit const KernelEntry kLinearWeightGradientEntry{"cpu/linear_weight_gradient/blocked",
-                                                       refuse_unless_f32_or_bf16,
+                                                       refuse_other_storage,
                                                        create_kernel<LinearWeightGradient>};
 
 }  // namespace cloze::backend::cpu

@@ -51,6 +51,12 @@ void GeluTanhDerivativeOf(const float* x, int64_t n, float* y) {
 void ToBFloat16(const float* x, int64_t n, bfloat16* y) {
   MapFloats(FloatTag(), n, x, y, [](FloatVector v) HWY_ATTR { return v; });
 }
+void ToFloat16(const float* x, int64_t n, float16* y) {
+  MapFloats(FloatTag(), n, x, y, [](FloatVector v) HWY_ATTR { return v; });
+}
+void FromFloat16(const float16* x, int64_t n, float* y) {
+  MapFloats(FloatTag(), n, x, y, [](FloatVector v) HWY_ATTR { return v; });
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -70,6 +76,8 @@ HWY_EXPORT(GeluErfDerivativeOf);
 HWY_EXPORT(GeluTanhOf);
 HWY_EXPORT(GeluTanhDerivativeOf);
 HWY_EXPORT(ToBFloat16);
+HWY_EXPORT(ToFloat16);
+HWY_EXPORT(FromFloat16);
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -199,8 +207,8 @@ TEST(Math, GeluErfIsWithinItsBound) {
     double worst = 0.0;
     for (int64_t i = 0; i < kCount; ++i) {
       const double exact = x[i] * distribution(x[i]);
-      worst = std::max(worst, std::abs(y[i] - exact) - 6.0 * unit_roundoff(DType::kF32) *
-                                                           std::abs(exact));
+      worst = std::max(worst,
+                       std::abs(y[i] - exact) - 6.0 * unit_roundoff(DType::kF32) * std::abs(exact));
     }
     EXPECT_LT(worst, ops::kGeluErfError);
   });
@@ -235,6 +243,35 @@ TEST(Math, BFloat16RoundsAsItsDefinition) {
     HWY_DYNAMIC_DISPATCH(ToBFloat16)(x.data(), static_cast<int64_t>(x.size()), y.data());
     int64_t differences = 0;
     for (size_t i = 0; i < x.size(); ++i) differences += y[i].bits != bfloat16(x[i]).bits;
+    EXPECT_EQ(differences, 0);
+  });
+}
+
+// Every float16 and what lies around it and around the ties, subnormal and too large ones too.
+TEST(Math, Float16RoundsAsItsDefinition) {
+  std::vector<float16> halves(0x10000);
+  std::vector<float> x;
+  for (uint32_t bits = 0; bits < halves.size(); ++bits) {
+    halves[bits].bits = static_cast<uint16_t>(bits);
+    const float value = static_cast<float>(halves[bits]);
+    const float tie = value * (1.0f + 0x1p-11f);
+    for (const float one : {value, tie, value + 0x1p-25f}) {
+      x.insert(x.end(), {one, std::nextafter(one, 0.0f), std::nextafter(one, 2.0f * one)});
+    }
+  }
+  const auto is_same = [](float16 a, float16 b) {
+    const auto is_nan = [](float16 half) { return std::isnan(static_cast<float>(half)); };
+    return a.bits == b.bits || (is_nan(a) && is_nan(b));
+  };
+  for_each_target([&] {
+    std::vector<float16> y(x.size());
+    HWY_DYNAMIC_DISPATCH(ToFloat16)(x.data(), static_cast<int64_t>(x.size()), y.data());
+    int64_t differences = 0;
+    for (size_t i = 0; i < x.size(); ++i) differences += !is_same(y[i], float16(x[i]));
+    std::vector<float> back(halves.size());
+    HWY_DYNAMIC_DISPATCH(FromFloat16)
+    (halves.data(), static_cast<int64_t>(halves.size()), back.data());
+    for (size_t i = 0; i < back.size(); ++i) differences += !is_same(float16(back[i]), halves[i]);
     EXPECT_EQ(differences, 0);
   });
 }

@@ -7,7 +7,7 @@
 #include "backend/cpu/packed_linear.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product_plan.h"
-#include "base/bfloat16.h"
+#include "backend/cpu/storage.h"
 #include "ops/packed_linear.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -42,8 +42,10 @@ void pack_panel(const PanelPacking& t) {
     return PackTransposedPanel(t.weight, t.K, t.K, t.rows, static_cast<float*>(t.panel));
   }
   PackTransposedPanel(t.weight, t.K, t.K, t.rows, t.scratch);
-  MapFloats(FloatTag(), kTileColumns * t.K, t.scratch, static_cast<bfloat16*>(t.panel),
-            [](FloatVector v) HWY_ATTR { return v; });
+  with_storage(t.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    MapFloats(FloatTag(), kTileColumns * t.K, t.scratch, static_cast<T*>(t.panel),
+              [](FloatVector v) HWY_ATTR { return v; });
+  });
 }
 
 }  // namespace HWY_NAMESPACE

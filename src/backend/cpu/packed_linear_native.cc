@@ -7,7 +7,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/part_kernel.h"
-#include "base/bfloat16.h"
+#include "backend/cpu/storage.h"
 #include "ops/packed_linear.h"
 
 namespace cloze::backend::cpu {
@@ -39,8 +39,7 @@ class PackPairs final : public Kernel, ops::PackWeight {
               .num_threads = request.num_threads} {}
 
   void run(const KernelArguments& arguments, Stream&) override {
-    if (dtype_ == DType::kF32) return pack<float>(arguments);
-    pack<bfloat16>(arguments);
+    with_storage(dtype_, [&]<class T>(Storage<T>) { pack<T>(arguments); });
   }
 
  private:

@@ -1,6 +1,6 @@
 #include "backend/cpu/packed_product.h"
 
-#include "base/bfloat16.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/packed_product.cc"
@@ -122,7 +122,9 @@ HWY_INLINE const float* PanelFloats(const PackedTask& t, int64_t column) {
   const char* panel = PanelBytes(t, column);
   if (t.weight_dtype == DType::kF32) return reinterpret_cast<const float*>(panel);
   const int64_t count = t.depths.size() * kTileColumns;
-  CopyFloats(reinterpret_cast<const bfloat16*>(panel), count, t.panel);
+  with_storage(t.weight_dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    CopyFloats(reinterpret_cast<const T*>(panel), count, t.panel);
+  });
   return t.panel;
 }
 

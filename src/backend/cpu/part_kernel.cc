@@ -7,13 +7,13 @@
 
 namespace cloze::backend::cpu {
 
-std::optional<std::string> refuse_unless_f32_or_bf16(DType dtype) {
+std::optional<std::string> refuse_other_storage(DType dtype) {
   if (is_storage(dtype)) return std::nullopt;
-  return fmt::format("{} is not f32 or bf16", name_of(dtype));
+  return fmt::format("{} is not f32, bf16 or f16", name_of(dtype));
 }
 
-std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request) {
-  return refuse_unless_f32_or_bf16(request.inputs.front().dtype);
+std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
+  return refuse_other_storage(request.inputs.front().dtype);
 }
 
 std::optional<std::string> refuse_unless_f32(const KernelRequest& request) {

@@ -91,12 +91,12 @@ std::unique_ptr<Kernel> create_kernel(const KernelRequest& request) {
   return std::make_unique<K>(request);
 }
 
-std::optional<std::string> refuse_unless_f32_or_bf16(DType dtype);
+std::optional<std::string> refuse_other_storage(DType dtype);
 // The first input, or the one of that number, for operators whose first is not an activation.
-std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request);
+std::optional<std::string> refuse_other_storage(const KernelRequest& request);
 template <size_t kInput>
-std::optional<std::string> refuse_unless_f32_or_bf16(const KernelRequest& request) {
-  return refuse_unless_f32_or_bf16(request.inputs[kInput].dtype);
+std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
+  return refuse_other_storage(request.inputs[kInput].dtype);
 }
 std::optional<std::string> refuse_unless_f32(const KernelRequest& request);  // every input
 // Input 0 is bf16, and the processor has units for it (matmul.h).

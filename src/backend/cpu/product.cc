@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/cpu/product_plan.h"
-#include "base/bfloat16.h"
+#include "backend/cpu/storage.h"
 #include "base/error.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -49,6 +49,17 @@ namespace HWY_NAMESPACE {
 
 TileSize tile_size() { return {kTileRows, kTileColumns}; }
 
+// visit(Storage<T>()) for the type T of an operand's elements.
+template <class Visit>
+HWY_INLINE void with_operand(DType dtype, bool rounds, const Visit& visit) {
+  with_storage(dtype, [&]<class T>(Storage<T> stored) HWY_ATTR {
+    if constexpr (HalfFloat<T>) {
+      if (rounds) return visit(Storage<RoundedFloat<T>>());
+    }
+    visit(stored);
+  });
+}
+
 template <typename T>
 void pack_b(const PanelTask& t) {
   const T* b = static_cast<const T*>(t.call->b);
@@ -62,9 +73,8 @@ void pack_b(const PanelTask& t) {
 }
 
 void pack_b_panel(const PanelTask& task) {
-  if (task.shape->b_dtype == DType::kBF16) return pack_b<bfloat16>(task);
-  if (task.shape->rounds_b) return pack_b<RoundedFloat>(task);
-  pack_b<float>(task);
+  with_operand(task.shape->b_dtype, task.shape->rounds_b,
+               [&]<class T>(Storage<T>) HWY_ATTR { pack_b<T>(task); });
 }
 
 // One stored row of a transposed A, dealt out to the tiles it belongs to. Where another row will
@@ -143,9 +153,8 @@ void copy_a_of(const ProductTask& t) {
 }
 
 void copy_a(const ProductTask& t) {
-  if (t.shape->a_dtype == DType::kBF16) return copy_a_of<bfloat16>(t);
-  if (t.shape->rounds_a) return copy_a_of<RoundedFloat>(t);
-  copy_a_of<float>(t);
+  with_operand(t.shape->a_dtype, t.shape->rounds_a,
+               [&]<class T>(Storage<T>) HWY_ATTR { copy_a_of<T>(t); });
 }
 
 // All of the task's depth for a few columns, so that their sums stay in the cache.

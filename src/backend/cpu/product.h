@@ -1,11 +1,11 @@
-// Product: C = op(A) op(B) in f32, from operands of f32 or bf16, by our own blocked kernels.
+// Product: C = op(A) op(B) in f32, from operands of f32, bf16 or f16, by our own blocked kernels.
 //
 //   C[i, j] (+)= sum_k A[i, k] B[k, j]        i < m, j < n, k < depth
 //
 // A is stored [m, depth], or [depth, m] when a_is_transposed; B is stored [depth, n], or [n, depth]
-// when b_is_transposed. bf16 operands are widened, and f32 operands that count as bf16 are rounded,
-// while they are brought near, so a machine without bf16 units pays nothing for them. B is packed
-// into panels once per run; f32 A is read where it lies.
+// when b_is_transposed. Halves are widened, and f32 operands that count as halves are rounded,
+// while they are brought near, so a machine without units for them pays nothing. B is packed into
+// panels once per run; f32 A is read where it lies.
 //
 // What is done with finished sums (bias, activation, softmax, another dtype) is a ProductSink's:
 // it gets blocks that are still in the cache. Without a c the sink is the only taker.
@@ -55,7 +55,7 @@ struct ProductShape {
   bool b_is_transposed = false;
   DType a_dtype = DType::kF32;
   DType b_dtype = DType::kF32;
-  bool rounds_a = false;  // of f32, and counts as rounded to bf16
+  bool rounds_a = false;  // is stored as f32, and counts as rounded to a_dtype
   bool rounds_b = false;
   // Rows of a block, when a source or sink counts on them; 0: as many as suit the threads.
   int64_t block_rows = 0;

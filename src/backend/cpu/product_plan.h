@@ -46,8 +46,7 @@ struct ProductPlan {
 // rows repay the copy.
 inline bool copies_a(const ProductShape& shape, int64_t a_stride) {
   constexpr int64_t kLongRow = 512;
-  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || shape.rounds_a ||
-         a_stride >= kLongRow;
+  return shape.a_is_transposed || shape.a_dtype != DType::kF32 || a_stride >= kLongRow;
 }
 
 // Sums that only a sink takes cannot wait for a second group, so their depth is never divided.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backend/cpu/product_plan.h"
+#include "backend/cpu/storage.h"
 #include "backend/cpu/vector_target_test.h"
-#include "base/bfloat16.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -21,39 +21,39 @@ class Matrix {
   Matrix(int64_t rows, int64_t columns, DType dtype, bool rounds, uint32_t seed)
       : columns_(columns),
         dtype_(dtype),
-        rounds_(rounds),
-        bytes_(rows * columns * bytes_of(dtype)) {
+        stored_(rounds ? DType::kF32 : dtype),
+        bytes_(rows * columns * bytes_of(stored_)) {
     for (int64_t i = 0; i < rows * columns; ++i) {
       seed = seed * 1664525u + 1013904223u;
       const float whole =
           static_cast<float>(seed >> 16 & 7u) - 4.0f + static_cast<float>(seed >> 31);
-      set(i, rounds ? whole * (1.0f + 0x1p-10f) : whole);
+      set(i, rounds ? whole * (1.0f + 0x1p-12f) : whole);
     }
   }
   // What it counts as.
   float at(int64_t i, int64_t j) const {
     const int64_t k = i * columns_ + j;
-    if (dtype_ == DType::kBF16) {
-      return static_cast<float>(reinterpret_cast<const bfloat16*>(bytes_.data())[k]);
-    }
-    const float value = reinterpret_cast<const float*>(bytes_.data())[k];
-    return rounds_ ? static_cast<float>(bfloat16(value)) : value;
+    float value = 0.0f;
+    with_storage(stored_, [&]<class T>(Storage<T>) {
+      value = static_cast<float>(reinterpret_cast<const T*>(bytes_.data())[k]);
+    });
+    with_storage(dtype_,
+                 [&]<class T>(Storage<T>) { value = static_cast<float>(static_cast<T>(value)); });
+    return value;
   }
   const void* data() const { return bytes_.data(); }
   int64_t stride() const { return columns_; }
 
  private:
   void set(int64_t i, float value) {
-    if (dtype_ == DType::kF32) {
-      reinterpret_cast<float*>(bytes_.data())[i] = value;
-    } else {
-      reinterpret_cast<bfloat16*>(bytes_.data())[i] = bfloat16(value);
-    }
+    with_storage(stored_, [&]<class T>(Storage<T>) {
+      reinterpret_cast<T*>(bytes_.data())[i] = static_cast<T>(value);
+    });
   }
 
   int64_t columns_;
   DType dtype_;
-  bool rounds_;
+  DType stored_;
   std::vector<char> bytes_;
 };
 
@@ -100,14 +100,15 @@ std::vector<ProductShape> shapes() {
   for (const auto& size : sizes) {
     for (const bool a_is_transposed : {false, true}) {
       for (const bool b_is_transposed : {false, true}) {
-        for (const DType dtype : {DType::kF32, DType::kBF16}) {
+        for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16}) {
           for (const int threads : {1, 3}) {
             all.push_back({size[0], size[1], size[2], a_is_transposed, b_is_transposed, dtype,
                            dtype, false, false, 0, threads});
           }
+          if (dtype == DType::kF32) continue;
+          all.push_back({size[0], size[1], size[2], a_is_transposed, b_is_transposed, dtype, dtype,
+                         true, true, 0, 3});
         }
-        all.push_back({size[0], size[1], size[2], a_is_transposed, b_is_transposed, DType::kF32,
-                       DType::kF32, true, true, 0, 3});
       }
     }
   }

@@ -297,7 +297,7 @@ HWY_INLINE void PackTransposedPanels(const T* from, int64_t stride, int64_t dept
   }
 }
 
-// A row of f32 or bf16 as f32.
+// A row as f32.
 template <typename T>
 HWY_INLINE void CopyFloats(const T* from, int64_t count, float* to) {
   const FloatTag d;

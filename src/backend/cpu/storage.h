@@ -8,6 +8,7 @@
 #include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/float16.h"
 
 namespace cloze::backend::cpu {
 
@@ -23,11 +24,15 @@ void with_storage(DType dtype, Visit visit) {
       return visit(Storage<float>());
     case DType::kBF16:
       return visit(Storage<bfloat16>());
+    case DType::kF16:
+      return visit(Storage<float16>());
     default:
       throw InternalError("activations are not stored in " + std::string(name_of(dtype)));
   }
 }
 
-inline bool is_storage(DType dtype) { return dtype == DType::kF32 || dtype == DType::kBF16; }
+inline bool is_storage(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kBF16 || dtype == DType::kF16;
+}
 
 }  // namespace cloze::backend::cpu

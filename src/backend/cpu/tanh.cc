@@ -53,10 +53,10 @@ HWY_EXPORT(TanhGradientElements);
 
 }  // namespace
 
-constinit const KernelEntry kTanhEntry{"cpu/tanh/vector", refuse_unless_f32_or_bf16,
+constinit const KernelEntry kTanhEntry{"cpu/tanh/vector", refuse_other_storage,
                                        create_element_kernel<CLOZE_DISPATCH_PART(TanhElements)>};
 constinit const KernelEntry kTanhGradientEntry{
-    "cpu/tanh_gradient/vector", refuse_unless_f32_or_bf16,
+    "cpu/tanh_gradient/vector", refuse_other_storage,
     create_element_kernel<CLOZE_DISPATCH_PART(TanhGradientElements)>};
 
 }  // namespace cloze::backend::cpu

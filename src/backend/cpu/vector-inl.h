@@ -1,12 +1,15 @@
-// Vectors of floats over arrays of f32 or bf16: loads, stores, tails, sums. Everything here is
+// Vectors of floats over arrays of f32, bf16 or f16: loads, stores, tails, sums. Everything here is
 // compiled once per instruction set (Highway); include it from files that are.
 //
 // Functions whose first argument is a vector tag are spelled like Highway's own. Arithmetic is in
-// f32 whatever the storage; a bf16 is rounded to nearest even when it is stored, and NaN stays NaN,
-// as base/bfloat16.h defines. A vector of n < Lanes(d) elements is a Tail: lanes after it read as
-// 0 and are not written, so no byte outside an array is touched.
+// f32 whatever the storage; a half is rounded to nearest even when it is stored, and NaN stays NaN,
+// as base/bfloat16.h and base/float16.h define. A vector of n < Lanes(d) elements is a Tail: lanes
+// after it read as 0 and are not written, so no byte outside an array is touched.
+#include <type_traits>
+
 #include "base/bfloat16.h"
 #include "base/dtype.h"
+#include "base/float16.h"
 
 #if defined(CLOZE_BACKEND_CPU_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CLOZE_BACKEND_CPU_VECTOR_INL_H_
@@ -43,23 +46,55 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* HWY_RESTRICT from, Tail tail)
   return hn::MaskedLoad(hn::FirstN(d, tail.count), d, from);
 }
 
+template <class T>
+concept HalfFloat = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;
+
 template <class D>
-HWY_INLINE hn::Vec<D> FromBFloat16Bits(D d, const uint16_t* HWY_RESTRICT bits) {
+using HalfBits = hn::Vec<hn::Rebind<uint16_t, D>>;
+
+// A vector of halves, from and to their bits.
+template <HalfFloat Half, class D>
+HWY_INLINE hn::Vec<D> FromHalfBits(D d, HalfBits<D> bits) {
+  if constexpr (std::is_same_v<Half, float16>) {
+    const hn::Rebind<hwy::float16_t, D> d16;
+    return hn::PromoteTo(d, hn::BitCast(d16, bits));
+  } else {
+    const hn::RebindToUnsigned<D> d32;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
+  }
+}
+
+template <HalfFloat Half, class D>
+HWY_INLINE HalfBits<D> ToHalfBits(D, hn::Vec<D> v) {
   const hn::Rebind<uint16_t, D> d16;
-  const hn::Rebind<uint32_t, D> d32;
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, bits))));
+  if constexpr (std::is_same_v<Half, float16>) {
+    const hn::Rebind<hwy::float16_t, D> f16;
+    return hn::BitCast(d16, hn::DemoteTo(f16, v));
+  } else {
+    const hn::RebindToUnsigned<D> d32;
+    const hn::RebindToSigned<D> signed32;
+    const auto bits = hn::BitCast(d32, v);
+    const auto is_odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
+    const auto rounded = hn::Add(bits, hn::Add(is_odd, hn::Set(d32, 0x7fff)));
+    const auto quiet_nan = hn::Or(bits, hn::Set(d32, 0x400000));
+    const auto is_nan = hn::RebindMask(d32, hn::IsNaN(v));
+    const auto word = hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet_nan, rounded));
+    return hn::DemoteTo(d16, hn::BitCast(signed32, word));
+  }
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> LoadFloats(D d, const bfloat16* HWY_RESTRICT from, Whole) {
-  return FromBFloat16Bits(d, reinterpret_cast<const uint16_t*>(from));
+template <class D, HalfFloat Half>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const Half* HWY_RESTRICT from, Whole) {
+  const hn::Rebind<uint16_t, D> d16;
+  return FromHalfBits<Half>(d, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from)));
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> LoadFloats(D d, const bfloat16* HWY_RESTRICT from, Tail tail) {
+template <class D, HalfFloat Half>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const Half* HWY_RESTRICT from, Tail tail) {
+  const hn::Rebind<uint16_t, D> d16;
   HWY_ALIGN uint16_t bits[hn::MaxLanes(d)] = {};
   for (size_t i = 0; i < tail.count; ++i) bits[i] = from[i].bits;
-  return FromBFloat16Bits(d, bits);
+  return FromHalfBits<Half>(d, hn::Load(d16, bits));
 }
 
 template <class D>
@@ -72,45 +107,30 @@ HWY_INLINE void StoreFloats(D d, hn::Vec<D> v, float* HWY_RESTRICT to, Tail tail
   hn::BlendedStore(v, hn::FirstN(d, tail.count), d, to);
 }
 
-template <class D>
-HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> ToBFloat16Bits(D, hn::Vec<D> v) {
+template <class D, HalfFloat Half>
+HWY_INLINE void StoreFloats(D d, hn::Vec<D> v, Half* HWY_RESTRICT to, Whole) {
   const hn::Rebind<uint16_t, D> d16;
-  const hn::RebindToUnsigned<D> d32;
-  const hn::RebindToSigned<D> signed32;
-  const auto bits = hn::BitCast(d32, v);
-  const auto is_odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
-  const auto rounded = hn::Add(bits, hn::Add(is_odd, hn::Set(d32, 0x7fff)));
-  const auto quiet_nan = hn::Or(bits, hn::Set(d32, 0x400000));
-  const auto is_nan = hn::RebindMask(d32, hn::IsNaN(v));
-  const auto word = hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet_nan, rounded));
-  return hn::DemoteTo(d16, hn::BitCast(signed32, word));
+  hn::StoreU(ToHalfBits<Half>(d, v), d16, reinterpret_cast<uint16_t*>(to));
 }
 
-template <class D>
-HWY_INLINE void StoreFloats(D d, hn::Vec<D> v, bfloat16* HWY_RESTRICT to, Whole) {
-  const hn::Rebind<uint16_t, D> d16;
-  hn::StoreU(ToBFloat16Bits(d, v), d16, reinterpret_cast<uint16_t*>(to));
-}
-
-template <class D>
-HWY_INLINE void StoreFloats(D d, hn::Vec<D> v, bfloat16* HWY_RESTRICT to, Tail tail) {
+template <class D, HalfFloat Half>
+HWY_INLINE void StoreFloats(D d, hn::Vec<D> v, Half* HWY_RESTRICT to, Tail tail) {
   const hn::Rebind<uint16_t, D> d16;
   HWY_ALIGN uint16_t bits[hn::MaxLanes(d)];
-  hn::Store(ToBFloat16Bits(d, v), d16, bits);
+  hn::Store(ToHalfBits<Half>(d, v), d16, bits);
   for (size_t i = 0; i < tail.count; ++i) to[i].bits = bits[i];
 }
 
-// An element of f32 that counts as rounded to bf16.
+// An element of f32 that counts as rounded to a half.
+template <HalfFloat Half>
 struct RoundedFloat {
   float exact;
-  operator float() const { return static_cast<float>(bfloat16(exact)); }
+  operator float() const { return static_cast<float>(Half(exact)); }
 };
 
-template <class D, class Part>
-HWY_INLINE hn::Vec<D> LoadFloats(D d, const RoundedFloat* HWY_RESTRICT from, Part part) {
-  const hn::RebindToUnsigned<D> d32;
-  const auto bits = ToBFloat16Bits(d, LoadFloats(d, &from->exact, part));
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
+template <class D, HalfFloat Half, class Part>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const RoundedFloat<Half>* HWY_RESTRICT from, Part part) {
+  return FromHalfBits<Half>(d, ToHalfBits<Half>(d, LoadFloats(d, &from->exact, part)));
 }
 
 // v with the lanes after a tail set to 0, for sums.

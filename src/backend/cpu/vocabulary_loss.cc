@@ -13,9 +13,9 @@
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product.h"
 #include "backend/cpu/product_plan.h"
+#include "backend/cpu/storage.h"
 #include "backend/cpu/vocabulary_softmax.h"
 #include "backend/cpu/workspace.h"
-#include "base/bfloat16.h"
 
 namespace cloze::backend::cpu {
 namespace {
@@ -118,8 +118,8 @@ class VocabularyLoss final : public Kernel {
   ProductShape logits_shape() const {
     ProductShape shape{V_, R_, H_};
     shape.b_is_transposed = true;
-    shape.rounds_a = dtype_ == DType::kBF16;
-    shape.b_dtype = dtype_;
+    shape.a_dtype = shape.b_dtype = dtype_;
+    shape.rounds_a = dtype_ != DType::kF32;
     shape.block_rows = VocabularySoftmax::kChunkRows;
     shape.num_threads = request_.num_threads;
     return shape;
@@ -136,7 +136,8 @@ class VocabularyLoss final : public Kernel {
   ProductShape dx_shape() const {
     ProductShape shape{R_, H_, V_};
     shape.a_is_transposed = true;
-    shape.rounds_b = dtype_ == DType::kBF16;
+    shape.b_dtype = dtype_;
+    shape.rounds_b = dtype_ != DType::kF32;
     shape.num_threads = request_.num_threads;
     return shape;
   }
@@ -230,13 +231,15 @@ class VocabularyLoss final : public Kernel {
     dx.c_stride = H_;
     dx.workspace = buffers.products;
     dx_.run(dx);
-    if (dtype_ != DType::kF32) round_dx(dx.c, range.count, reinterpret_cast<bfloat16*>(to));
+    if (dtype_ != DType::kF32) round_dx(dx.c, range.count, to);
   }
 
-  void round_dx(const float* sums, int64_t rows, bfloat16* to) const {
+  void round_dx(const float* sums, int64_t rows, void* to) const {
     const Work work = element_work(request_, rows * H_);
-    for_each_part(work, [&](const Part& part) {
-      for (int64_t i = part.begin; i < part.end; ++i) to[i] = bfloat16(sums[i]);
+    with_storage(dtype_, [&]<class T>(Storage<T>) {
+      for_each_part(work, [&](const Part& part) {
+        for (int64_t i = part.begin; i < part.end; ++i) static_cast<T*>(to)[i] = T(sums[i]);
+      });
     });
   }
 
@@ -272,12 +275,11 @@ std::unique_ptr<Kernel> create_with_gradient(const KernelRequest& request) {
 }  // namespace
 
 constinit const KernelEntry kVocabularyLossEntry{"cpu/vocabulary_loss/blocked",
-                                                 refuse_unless_f32_or_bf16, create_loss};
-constinit const KernelEntry kVocabularyLossGradientEntry{"cpu/vocabulary_loss_gradient/blocked",
-                                                         refuse_unless_f32_or_bf16<Gradient::kX>,
-                                                         create_gradient};
+                                                 refuse_other_storage, create_loss};
+constinit const KernelEntry kVocabularyLossGradientEntry{
+    "cpu/vocabulary_loss_gradient/blocked", refuse_other_storage<Gradient::kX>, create_gradient};
 constinit const KernelEntry kVocabularyLossWithGradientEntry{
-    "cpu/vocabulary_loss_with_gradient/blocked", refuse_unless_f32_or_bf16<LossWithGradient::kX>,
+    "cpu/vocabulary_loss_with_gradient/blocked", refuse_other_storage<LossWithGradient::kX>,
     create_with_gradient};
 
 }  // namespace cloze::backend::cpu

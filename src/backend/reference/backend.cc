@@ -21,19 +21,21 @@ std::vector<DType> floating_dtypes(const KernelRequest& request) {
   return dtypes;
 }
 
-// The dtype of activations: bf16 when it occurs beside f32.
+// The dtype of activations: bf16 or f16 when it occurs beside f32.
 DType storage_dtype(const KernelRequest& request) {
   const std::vector<DType> dtypes = floating_dtypes(request);
-  if (std::ranges::count(dtypes, DType::kBF16) > 0) return DType::kBF16;
-  return dtypes.empty() ? DType::kF32 : dtypes.front();
+  const auto narrow = std::ranges::find_if(dtypes, [](DType d) { return d != DType::kF32; });
+  return narrow == dtypes.end() ? DType::kF32 : *narrow;
 }
 
 std::optional<std::string> refuse(const KernelRequest& request) {
   const std::vector<DType> dtypes = floating_dtypes(request);
   const auto all = [&](auto serves) { return std::ranges::all_of(dtypes, serves); };
+  for (const DType half : {DType::kBF16, DType::kF16}) {
+    if (all([=](DType d) { return d == DType::kF32 || d == half; })) return std::nullopt;
+  }
   if (all([](DType d) { return d == DType::kF64; })) return std::nullopt;
-  if (all([](DType d) { return d == DType::kF32 || d == DType::kBF16; })) return std::nullopt;
-  return "serves f32, bf16 beside f32, or f64 throughout";
+  return "serves f32, bf16 or f16 beside f32, or f64 throughout";
 }
 
 template <typename Operator>
@@ -56,6 +58,8 @@ class ReferenceKernel : public Kernel {
         return Operator::template run<float>(call);
       case DType::kBF16:
         return Operator::template run<bfloat16>(call);
+      case DType::kF16:
+        return Operator::template run<float16>(call);
       case DType::kF64:
         return Operator::template run<double>(call);
       default:

@@ -1,5 +1,5 @@
 // The reference backend: scalar kernels for every operator, the definition of right.
-// Serves f32 and bf16 activations, and f64 throughout (every floating tensor of the request in
+// Serves f32, bf16 and f16 activations, and f64 throughout (every floating tensor of the request in
 // f64), which tests use as the exact answer. One thread, whatever the request says.
 #pragma once
 

@@ -1,9 +1,10 @@
 // Call: one call of a reference kernel, with tensors seen as numbers of type double.
 //
 // Reference kernels are the definition of right. They are templates over the storage type X of
-// activations (float, bfloat16, double); all arithmetic is in double, and each output element is
-// rounded once, when it is written. Parameters, statistics and losses are stored as Parameter<X>.
-// The double form has no rounding between operators: tests compare other kernels with it.
+// activations (float, bfloat16, float16, double); all arithmetic is in double, and each output
+// element is rounded once, when it is written. Parameters, statistics and losses are stored as
+// Parameter<X>. The double form has no rounding between operators: tests compare other kernels with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,20 @@
 
 #include "backend/kernel.h"
 #include "base/bfloat16.h"
+#include "base/float16.h"
 
 namespace cloze::backend::reference {
 
-// f32 beside activations in f32 and bf16; f64 when everything is in double.
+// f32 beside activations in f32, bf16 and f16; f64 when everything is in double.
 template <typename X>
 using Parameter = std::conditional_t<std::is_same_v<X, double>, double, float>;
 
 template <typename T>
+inline constexpr bool kIsHalf = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;
+
+template <typename T>
 double load(T stored) {
-  if constexpr (std::is_same_v<T, bfloat16>) {
+  if constexpr (kIsHalf<T>) {
     return static_cast<double>(static_cast<float>(stored));
   } else {
     return static_cast<double>(stored);
@@ -29,8 +34,8 @@ double load(T stored) {
 
 template <typename T>
 T store(double value) {
-  if constexpr (std::is_same_v<T, bfloat16>) {
-    return bfloat16(static_cast<float>(value));
+  if constexpr (kIsHalf<T>) {
+    return T(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
   }
@@ -129,4 +134,5 @@ struct Call {
 #define CLOZE_REFERENCE_INSTANTIATE(Operator)              \
   template void Operator::run<float>(const Call& call);    \
   template void Operator::run<bfloat16>(const Call& call); \
+  template void Operator::run<float16>(const Call& call);  \
   template void Operator::run<double>(const Call& call)

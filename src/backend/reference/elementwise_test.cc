@@ -27,10 +27,11 @@ TEST(Elementwise, AccumulateAddsToWhatIsThere) {
 }
 
 TEST(ReferenceBackend, SaysWhyItCannotServe) {
-  const graph::TensorType half{DType::kF16, {2}};
-  const KernelRequest request{.op = &ops::kAdd, .inputs = {half, half}, .outputs = {half}};
+  const graph::TensorType f16{DType::kF16, {2}};
+  const graph::TensorType bf16{DType::kBF16, {2}};
+  const KernelRequest request{.op = &ops::kAdd, .inputs = {f16, bf16}, .outputs = {f16}};
   EXPECT_EQ(backend().kernels(ops::kAdd).front().refuse(request),
-            "serves f32, bf16 beside f32, or f64 throughout");
+            "serves f32, bf16 or f16 beside f32, or f64 throughout");
 }
 
 }  // namespace

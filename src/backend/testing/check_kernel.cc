@@ -117,8 +117,12 @@ std::vector<std::string> doubts(const KernelCase& kernel_case, const Target& tar
   return lines;
 }
 
-bool is_within(double actual, double expected, double bound) {
+// Beyond the range of its dtype a number becomes infinite.
+bool is_within(double actual, double expected, double bound, DType dtype) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) == std::isnan(actual);
+  if (std::isinf(actual) && std::abs(expected) + bound >= overflow_threshold(dtype)) {
+    return std::signbit(actual) == std::signbit(expected);
+  }
   if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
   return std::abs(actual - expected) <= bound;
 }
@@ -130,7 +134,7 @@ std::string compare(std::span<const double> expected, std::span<const double> bo
   size_t worst = 0;
   double worst_excess = -1.0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (is_within(actual.values[i], expected[i], bounds[i])) continue;
+    if (is_within(actual.values[i], expected[i], bounds[i], actual.type.dtype)) continue;
     ++wrong;
     const double difference = std::abs(actual.values[i] - expected[i]);
     const double excess = std::isfinite(difference) ? difference / bounds[i] : INFINITY;

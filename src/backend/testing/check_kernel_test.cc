@@ -152,6 +152,18 @@ TEST(CheckKernel, NanIsNan) {
       << failures[0];
 }
 
+// In f16 what exceeds 65504 is infinite, and of the right sign.
+TEST(CheckKernel, BeyondTheRangeIsInfinity) {
+  KernelCase large = normal_linear();
+  large.inputs[0].dtype = DType::kF16;
+  large.prepare = [](auto& inputs, Random&) {
+    for (double& value : inputs[0].values) value = 30000.0;
+    for (double& value : inputs[1].values) value = 1.0;
+  };
+  EXPECT_TRUE(failures_with(Fault::kNone, large).empty());
+  EXPECT_FALSE(failures_with(Fault::kOtherSign, large).empty());
+}
+
 TEST(CheckKernel, ZerosAreMistrustedUnlessExplained) {
   KernelCase zeros = normal_linear();
   zeros.prepare = [](auto& inputs, Random&) {

@@ -40,7 +40,7 @@ KernelRequest request_of(const KernelCase& kernel_case) {
 DType storage_of(const KernelRequest& request) {
   for (const auto* types : {&request.inputs, &request.outputs}) {
     for (const graph::TensorType& type : *types) {
-      if (type.dtype == DType::kBF16) return DType::kBF16;
+      if (type.dtype == DType::kBF16 || type.dtype == DType::kF16) return type.dtype;
     }
   }
   return DType::kF32;
@@ -60,6 +60,11 @@ std::vector<Tensor> make_inputs(const KernelCase& kernel_case) {
   return inputs;
 }
 
+std::span<const DType> storage_dtypes() {
+  static constexpr DType kDtypes[] = {DType::kF32, DType::kBF16, DType::kF16};
+  return kDtypes;
+}
+
 std::vector<KernelCase> kernel_cases(DType dtype) {
   std::vector<KernelCase> cases = elementwise_cases(dtype);
   append(cases, layer_norm_cases(dtype));
@@ -75,7 +80,7 @@ std::vector<KernelCase> kernel_cases(DType dtype) {
 
 std::vector<KernelCase> kernel_cases(const graph::OpDefinition& op) {
   std::vector<KernelCase> cases;
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : storage_dtypes()) {
     for (KernelCase& one : kernel_cases(dtype)) {
       if (one.op == &op) cases.push_back(std::move(one));
     }

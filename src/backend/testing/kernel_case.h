@@ -4,6 +4,7 @@
 
 #include <any>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,13 @@ DType storage_of(const KernelRequest& request);
 // Weights have values of the dtype of the activations, to which they count as rounded.
 std::vector<Tensor> make_inputs(const KernelCase& kernel_case);
 
-// Cases of every operator with activations of this dtype (f32 or bf16). Operators on parameters
+// The dtypes of activations: f32, bf16, f16.
+std::span<const DType> storage_dtypes();
+
+// Cases of every operator with activations of one of these dtypes. Operators on parameters
 // alone have cases for f32 only.
 std::vector<KernelCase> kernel_cases(DType dtype);
-// Those of one operator, for f32 and bf16.
+// Those of one operator, for all of them.
 std::vector<KernelCase> kernel_cases(const graph::OpDefinition& op);
 
 std::vector<KernelCase> elementwise_cases(DType dtype);

@@ -42,6 +42,8 @@ void fill_statistics(std::vector<Tensor>& inputs) {
 
 void add_layer_norm_cases(std::vector<KernelCase>& cases, const RowTypes& types) {
   for (const double mean : {0.5, 8.0}) {
+    // Of two channels beside a large mean, rounding may leave no difference.
+    if (mean > 1.0 && types.x.shape[1] < 3) continue;
     cases.push_back({.name = fmt::format("mean {}", mean),
                      .op = &ops::kLayerNorm,
                      .attributes = ops::LayerNormAttributes{1e-12},
@@ -103,7 +105,7 @@ void add_fused_cases(std::vector<KernelCase>& cases, const RowTypes& types, doub
            },
        .summed_terms = longest_sum(types.x.shape),
        .through_storage = {ops::DropoutAddLayerNormGradient::kDx},
-       .why_zeros = types.x.shape[1] < 3 ? "few channels are fixed by their norm" : ""});
+       .why_zeros = types.x.shape.elements() < 100 ? "few elements, many dropped" : ""});
 }
 
 void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {

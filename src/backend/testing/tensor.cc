@@ -6,6 +6,7 @@
 
 #include "base/bfloat16.h"
 #include "base/error.h"
+#include "base/float16.h"
 
 namespace cloze::backend::testing {
 namespace {
@@ -42,6 +43,8 @@ double rounded(DType dtype, double value) {
       return static_cast<float>(value);
     case DType::kBF16:
       return static_cast<float>(bfloat16(static_cast<float>(value)));
+    case DType::kF16:
+      return static_cast<float>(float16(static_cast<float>(value)));
     default:
       return value;
   }
@@ -60,6 +63,9 @@ void write_bytes(const Tensor& tensor, void* memory) {
         break;
       case DType::kBF16:
         static_cast<bfloat16*>(memory)[i] = bfloat16(static_cast<float>(value));
+        break;
+      case DType::kF16:
+        static_cast<float16*>(memory)[i] = float16(static_cast<float>(value));
         break;
       case DType::kF64:
         write_one<double>(value, i, memory);
@@ -83,6 +89,9 @@ Tensor read_bytes(const graph::TensorType& type, const void* memory) {
         break;
       case DType::kBF16:
         value = static_cast<float>(static_cast<const bfloat16*>(memory)[i]);
+        break;
+      case DType::kF16:
+        value = static_cast<float>(static_cast<const float16*>(memory)[i]);
         break;
       case DType::kF64:
         value = static_cast<const double*>(memory)[i];

@@ -1,5 +1,6 @@
 // Tensor: a small tensor on the host whose numbers are kept as double, already rounded to the
-// dtype of its type (f32, bf16, f64 or i32), so that every kernel starts from the same numbers.
+// dtype of its type (f32, bf16, f16, f64 or i32), so that every kernel starts from the same
+// numbers.
 #pragma once
 
 #include <vector>

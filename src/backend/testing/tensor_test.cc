@@ -4,12 +4,13 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace cloze::backend::testing {
 namespace {
 
 TEST(Tensor, BytesRoundTripInEveryDtype) {
-  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF64, DType::kI32}) {
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16, DType::kF64, DType::kI32}) {
     const Tensor tensor{{dtype, {3}}, {-5.0, 0.0, 96.0}};
     std::array<double, 3> memory;
     write_bytes(tensor, memory.data());
@@ -20,6 +21,8 @@ TEST(Tensor, BytesRoundTripInEveryDtype) {
 TEST(Tensor, NumbersAreThoseTheKernelSees) {
   EXPECT_EQ(floats({1}, {0.1}).values[0], static_cast<double>(0.1f));
   EXPECT_EQ(rounded(DType::kBF16, 1.0 + 0x1p-9), 1.0);
+  EXPECT_EQ(rounded(DType::kF16, 1.0 + 0x1p-12), 1.0);
+  EXPECT_EQ(rounded(DType::kF16, 65520.0), std::numeric_limits<double>::infinity());
   EXPECT_EQ(in_double(floats({1}, {0.1})).type.dtype, DType::kF64);
   EXPECT_EQ(in_double(integers({1}, {3.0})).type.dtype, DType::kI32);
 }

@@ -19,7 +19,14 @@ double root_mean_square(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(std::max<size_t>(values.size(), 1)));
 }
 
+// The gap between 0 and the next number, of a type that activations are stored in.
+double smallest_step(DType dtype) { return dtype == DType::kF16 ? 0x1p-24 : 0x1p-133; }
+
 }  // namespace
+
+double overflow_threshold(DType dtype) {
+  return (dtype == DType::kF16 ? 0x1p16 : 0x1p128) * (1.0 - unit_roundoff(dtype) / 2.0);
+}
 
 std::vector<double> scales(std::span<const double> expected, std::span<const double> changes,
                            int64_t columns) {
@@ -42,7 +49,8 @@ std::vector<double> tolerances(const ErrorModel& model, std::span<const double> 
   const double growth = 1.0 + std::sqrt(static_cast<double>(model.summed_terms));
   const double through = model.through == DType::kF32 ? 0.0 : unit_roundoff(model.through);
   const double relative = kSafety * (through + growth * unit_roundoff(DType::kF32));
-  const double floor = model.absolute + kSmallest;
+  const double floor = model.absolute + kSmallest + smallest_step(model.output) / 2.0 +
+                       smallest_step(model.through) / 2.0;
   std::vector<double> result(expected.size());
   for (size_t i = 0; i < result.size(); ++i) {
     result[i] = unit_roundoff(model.output) * std::abs(expected[i]) + relative * scales[i] + floor;

@@ -2,7 +2,7 @@
 // and measured norms. No test of a backend has a literal tolerance anywhere else.
 //
 //   tolerance[i] = u_out |expected[i]| + safety * (u_through + growth(K) u_f32) * scale[i]
-//                  + absolute + smallest
+//                  + absolute + smallest + step_out / 2 + step_through / 2
 //
 // u_out      unit round-off of the output's dtype: one rounding when it is written;
 // u_through  unit round-off of intermediate results that may be stored in a narrower dtype;
@@ -12,7 +12,9 @@
 //            relative change of the inputs (measured on the reference in double), or |expected|.
 // absolute   what the operator itself may be off by, as its header in ops/ says; mostly 0;
 // smallest   2^-116: a kernel may take for 0 what is below the normal numbers of f32 (2^-126), and
-//            multiply it with moderate numbers after that.
+//            multiply it with moderate numbers after that;
+// step       the gap between 0 and the next number: what round-off is among subnormal numbers,
+//            which f16 reaches at 2^-14.
 // A backward-stable kernel is as good as the exact one on inputs changed by a few units of
 // round-off, and the scale says what such a change does. Source for the model: Higham, "Accuracy
 // and Stability of Numerical Algorithms", chapters 1 to 4.
@@ -37,6 +39,9 @@ struct ErrorModel {
 // Elements count by rows of `columns`.
 std::vector<double> scales(std::span<const double> expected, std::span<const double> changes,
                            int64_t columns);
+
+// What rounds to infinity, and beyond.
+double overflow_threshold(DType dtype);
 
 std::vector<double> tolerances(const ErrorModel& model, std::span<const double> expected,
                                std::span<const double> scales);

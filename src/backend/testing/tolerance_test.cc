@@ -20,6 +20,20 @@ TEST(Tolerance, GrowsWithTheSumAndTheDtype) {
             bound({.output = DType::kBF16, .through = DType::kBF16}));
 }
 
+// Among subnormal numbers a rounding is half a step, whatever the value.
+TEST(Tolerance, HoldsAmongSubnormalNumbers) {
+  const std::vector<double> tiny{0x1p-24};
+  const ErrorModel f16{.output = DType::kF16};
+  EXPECT_GE(tolerances(f16, tiny, tiny)[0], 0x1p-25);
+  EXPECT_LT(tolerances({.output = DType::kBF16}, tiny, tiny)[0], 0x1p-30);
+}
+
+TEST(Tolerance, KnowsWhatRoundsToInfinity) {
+  EXPECT_EQ(overflow_threshold(DType::kF16), 65520.0);
+  EXPECT_EQ(overflow_threshold(DType::kF32), 0x1p128 - 0x1p103);
+  EXPECT_EQ(overflow_threshold(DType::kBF16), 0x1p128 - 0x1p119);
+}
+
 TEST(Tolerance, ScaleIsAtLeastTheAverageOfTheRow) {
   const std::vector<double> expected{0.0, 0.0, 3.0, 4.0};
   const std::vector<double> changes{0.0, 2.0, 1.0, 1.0};
