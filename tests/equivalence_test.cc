@@ -30,6 +30,7 @@ train::TrainingStepOptions step_options(const RunOptions& options) {
 
 Trained train(const RunOptions& options) {
   train::TrainingStep step(step_options(options));
+  if (options.dtype == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
   return train_steps(step, options.capacity, kSteps, learning_rate(options.optimizer));
 }
 
@@ -55,26 +56,28 @@ TEST_P(Equivalence, CpuFollowsReference) {
   EXPECT_LE(relative_gap(reference, cpu), reordering_bound(kSteps));
 }
 
-TEST_P(Equivalence, BFloat16FollowsF32) {
+TEST_P(Equivalence, HalvesFollowF32) {
   const Trained f32 = train({.capacity = kPacked, .optimizer = GetParam()});
-  const RunOptions rounded{.capacity = kPacked, .dtype = DType::kBF16, .optimizer = GetParam()};
-  const Trained bf16 = train(rounded);
-  EXPECT_LE(relative_gap(f32, bf16),
-            rounding_gap(train::training_graph(step_options(rounded)).graph, DType::kBF16));
-  for (int64_t i = 0; i < kSteps; ++i) {
-    EXPECT_NEAR(f32.losses[i], bf16.losses[i], f32.losses[i] * unit_roundoff(DType::kBF16));
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const RunOptions rounded{.capacity = kPacked, .dtype = dtype, .optimizer = GetParam()};
+    const Trained half = train(rounded);
+    EXPECT_LE(relative_gap(f32, half),
+              rounding_gap(train::training_graph(step_options(rounded)).graph, dtype));
+    for (int64_t i = 0; i < kSteps; ++i) {
+      EXPECT_NEAR(f32.losses[i], half.losses[i], f32.losses[i] * unit_roundoff(dtype));
+    }
   }
 }
 
 TEST_P(Equivalence, TheSameRunTwiceGivesTheSameBytes) {
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16}) {
     const RunOptions options{.capacity = kPacked, .dtype = dtype, .optimizer = GetParam()};
     EXPECT_EQ(train(options).parameters, train(options).parameters);
   }
 }
 
 TEST_P(Equivalence, RecomputationChangesNoByte) {
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16}) {
     RunOptions options{.capacity = kPacked, .dtype = dtype, .optimizer = GetParam()};
     const Trained kept = train(options);
     options.recompute = true;

@@ -135,10 +135,10 @@ double tolerance_f32(const Case& test) {
   return unit_roundoff(DType::kF32) * std::sqrt(sum_length) * operators(test);
 }
 
-// In bf16 sums are kept in f32 and rounded when they are stored, so only these errors add up; of a
-// norm over all parameters they are independent.
-double tolerance_bf16(const Case& test) {
-  return unit_roundoff(DType::kBF16) * std::sqrt(operators(test));
+// In halves sums are kept in f32 and rounded when they are stored, so only these errors add up; of
+// a norm over all parameters they are independent.
+double tolerance_of(DType half, const Case& test) {
+  return unit_roundoff(half) * std::sqrt(operators(test));
 }
 
 // By name. A bias has the summands of its weight, and they may cancel: the key bias shifts all
@@ -169,11 +169,13 @@ class GradientNorms : public testing::TestWithParam<Case> {
     train::TrainingStep step(
         {.model = test.model, .capacity = test.capacity, .compute_dtype = dtype});
     draw_parameters(step.session(), test.seed);
+    const double loss_scale = dtype == DType::kF16 ? 0x1p12 : 1.0;
+    step.set_loss_scale(loss_scale);
     const auto result = step.accumulate(data::pack(samples_of(test), test.capacity), 0);
     step.update(0, 0.0);
     EXPECT_NEAR(result.losses[0].loss, test.mlm_loss, relative * test.mlm_loss);
     EXPECT_NEAR(result.losses[1].loss, test.nsp_loss, relative * test.nsp_loss);
-    EXPECT_NEAR(step.session().read_scalar<float>("gradient_norm"), test.gradient_norm,
+    EXPECT_NEAR(step.session().read_scalar<float>("gradient_norm") / loss_scale, test.gradient_norm,
                 relative * test.gradient_norm);
     return step;
   }
@@ -194,7 +196,11 @@ TEST_P(GradientNorms, OfF32AreThoseOfTransformers) {
 }
 
 TEST_P(GradientNorms, OfBFloat16AreNearThoseOfTransformers) {
-  compute(DType::kBF16, tolerance_bf16(GetParam()));
+  compute(DType::kBF16, tolerance_of(DType::kBF16, GetParam()));
+}
+
+TEST_P(GradientNorms, OfFloat16AreNearThoseOfTransformers) {
+  compute(DType::kF16, tolerance_of(DType::kF16, GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, GradientNorms, testing::ValuesIn(read_cases()),

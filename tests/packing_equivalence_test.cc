@@ -73,11 +73,16 @@ Outcome one_step(std::span<const data::Sample> samples, const data::MicroBatchCa
                             .seed = 11,
                             .compile = {.num_threads = 2}});
   step.session().initialize_parameters(5);
+  const float loss_scale = dtype == DType::kF16 ? 0x1p12f : 1.0f;
+  step.set_loss_scale(loss_scale);
   const data::StepBatch batch = data::pack(samples, capacity, first_ordinal);
   Outcome outcome{.num_micro_batches = batch.micro_batches.size(),
                   .start = values(step.session(), "")};
   outcome.result = step.accumulate(batch, 0);
   outcome.gradients = values(step.session(), "gradient.");
+  for (auto& [name, gradient] : outcome.gradients) {
+    for (float& value : gradient) value /= loss_scale;
+  }
   step.update(0, kLearningRate);
   outcome.parameters = values(step.session(), "");
   return outcome;
@@ -97,9 +102,9 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 // Another layout adds in another order. In f32 each of the sums in a row on the way to a gradient
 // then differs by rounding, which over K terms grows like sqrt(K); K is at most the slots of the
-// step, and there are about 2 (8 L + 8) sums in a row (as in pretraining_fixture_test.cc). In bf16
-// every such sum is rounded once more when it is stored, and a sum near a tie may be rounded the
-// other way: independent errors of one unit, which add like the root of their number.
+// step, and there are about 2 (8 L + 8) sums in a row (as in pretraining_fixture_test.cc). In
+// halves every such sum is rounded once more when it is stored, and a sum near a tie may be rounded
+// the other way: independent errors of one unit, which add like the root of their number.
 double relative_tolerance(DType dtype) {
   const double sums = 2.0 * (8.0 * static_cast<double>(small_model().num_hidden_layers) + 8.0);
   const double terms = static_cast<double>(kLayouts.at("whole").tokens);
@@ -130,7 +135,7 @@ void expect_same_step(const Outcome& expected, const Outcome& actual, DType dtyp
   for (size_t i = 0; i < expected.result.losses.size(); ++i) {
     const train::LossValue& value = expected.result.losses[i];
     EXPECT_NEAR(actual.result.losses[i].loss, value.loss, tolerance * value.loss) << value.name;
-    if (dtype == DType::kF32) {  // in bf16 two logits may tie
+    if (dtype == DType::kF32) {  // in halves two logits may tie
       EXPECT_EQ(actual.result.losses[i].accuracy, value.accuracy) << value.name;
     }
   }
@@ -217,10 +222,9 @@ TEST_P(PackingEquivalence, TheRecordFormatDoesNotShow) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, PackingEquivalence, testing::Values(DType::kF32, DType::kBF16),
-                         [](const auto& info) {
-                           return info.param == DType::kF32 ? "f32" : "bf16";
-                         });
+INSTANTIATE_TEST_SUITE_P(Dtypes, PackingEquivalence,
+                         testing::Values(DType::kF32, DType::kBF16, DType::kF16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace
 }  // namespace cloze::tests

@@ -35,6 +35,7 @@ train::TrainingStepOptions options_of(DType dtype, const std::string& optimizer)
 Trained train_with(const train::TrainingStepOptions& options,
                    const std::vector<train::TrainingPass>& passes) {
   train::TrainingStep step(train::training_graph(options, passes), options);
+  if (options.compute_dtype == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
   return train_steps(step, kCapacity, kSteps, learning_rate(options.optimizer.name));
 }
 
@@ -64,13 +65,15 @@ TEST_P(TrainingPasses, EachLeavesTheWeightsAsTheyWere) {
   }
 }
 
-// In bf16 a fused pair rounds once where two operators round twice.
-TEST_P(TrainingPasses, AllTogetherInBFloat16) {
-  const train::TrainingStepOptions options = options_of(DType::kBF16, GetParam());
-  const Trained with = train_with(options, train::training_passes(/*recompute=*/true));
-  const Trained without = train_with(options, {});
-  EXPECT_LE(relative_gap(without, with),
-            rounding_gap(train::training_graph(options, {}).graph, DType::kBF16));
+// In halves a fused pair rounds once where two operators round twice.
+TEST_P(TrainingPasses, AllTogetherInHalves) {
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const train::TrainingStepOptions options = options_of(dtype, GetParam());
+    const Trained with = train_with(options, train::training_passes(/*recompute=*/true));
+    const Trained without = train_with(options, {});
+    EXPECT_LE(relative_gap(without, with),
+              rounding_gap(train::training_graph(options, {}).graph, dtype));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, TrainingPasses, testing::ValuesIn(optim::optimizer_names()),

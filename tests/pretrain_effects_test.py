@@ -45,6 +45,12 @@ def activations(run):
     return float(re.search(r"activations +([\d.]+) MiB", run.output)[1])
 
 
+def scales(*values):
+    """Of the steps' loss, and nothing else differs."""
+    return lambda run, base: run.values("loss_scale") == list(values) and same_weights(run, base)
+
+
+OVERFLOWING = 2 ** 24  # a loss scale
 LAYER = "bert.encoder.layer.0."
 
 DEVICE = {"schema": "cloze.device", "version": 1, "device": "a device", "source": "a test",
@@ -132,6 +138,15 @@ EFFECTS = {
     "use_nvlamb": Effect("true", other_weights),
     "use_mpclip": Effect("true", other_weights),
     "max_grad_norm": Effect(0.01, other_weights),
+    # Loss scale. Powers of two change no byte.
+    "loss_scaling": Effect(512, scales(512, 512, 512)),
+    "loss_scaling_by_step": Effect("0:2,2:8", scales(2, 2, 8)),
+    "init_loss_scale": Effect(8, scales(8, 8, 8), loss_scaling=0),
+    "loss_scale_window": Effect(1, scales(65536, 131072, 262144), loss_scaling=0),
+    "min_loss_scale": Effect(OVERFLOWING, lambda run, base: run.status == 5 and base.status == 0 and
+                             base.metrics[-1]["skipped_steps"] > 0, precision="fp16",
+                             init_loss_scale=OVERFLOWING,
+                             base={"precision": "fp16", "init_loss_scale": OVERFLOWING}),
     # Run
     "precision": Effect("bf16", other_weights),
     "recompute": Effect("true", lambda run, base: activations(run) < 0.5 * activations(base),

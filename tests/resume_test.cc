@@ -244,7 +244,7 @@ TEST_P(Resume, ADivergingRunStopsAndSaysWhere) {
   EXPECT_THROW(pretraining.run({}), train::DivergenceError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, Resume, testing::Values(DType::kF32, DType::kBF16),
+INSTANTIATE_TEST_SUITE_P(Dtypes, Resume, testing::Values(DType::kF32, DType::kBF16, DType::kF16),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

@@ -64,6 +64,7 @@ inline double relative_gap(const Trained& a, const Trained& b) {
 }
 
 inline constexpr int kSamplesOfStep = 8;
+inline constexpr double kLossScaleOfF16 = 0x1p12;
 
 inline optim::OptimizerOptions optimizer_options(const std::string& name) {
   return {.name = name,

@@ -88,7 +88,7 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
             "command line: lr_schedule is \"exponential\"; choose one of polynomial_decay, "
             "polynomial, poly_warmup, cosine_decay, natural_exponential, linear, custom, constant");
   EXPECT_EQ(refusal({"--precision", "8"}),
-            "command line: precision is \"8\"; choose one of f32, bf16, 32, 16");
+            "command line: precision is \"8\"; choose one of f32, bf16, f16, 32, 16, fp16");
   EXPECT_EQ(
       refusal({"--hidden-act", "relu"}),
       "command line: hidden_act is \"relu\"; choose one of gelu, gelu_new, gelu_pytorch_tanh");
@@ -127,13 +127,15 @@ TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
   EXPECT_EQ(refusal({"--groupbert"}),
             "command line: groupbert is true; GroupBERT is planned; leave "
             "it out");
-  const Parsed parsed = parse({"--generated-data", "--num-train-steps", "1", "--loss-scaling",
-                               "512", "--pipeline-schedule", "Grouped", "--use-qkv-split"});
+  const Parsed parsed =
+      parse({"--generated-data", "--num-train-steps", "1", "--steps-per-tensorboard", "5",
+             "--pipeline-schedule", "Grouped", "--use-qkv-split"});
   EXPECT_EQ(
       parsed.notes,
       (std::vector<std::string>{
-          "command line: loss_scaling has no effect: f32 and bf16 have the range of the loss",
-          "command line: pipeline_schedule has no effect: one device holds the whole model"}));
+          "command line: pipeline_schedule has no effect: one device holds the whole model",
+          "command line: steps_per_tensorboard has no effect: scalars go to TensorBoard with every "
+          "line of metrics"}));
 }
 
 // The throughput commands of Graphcore's README try long configurations for a few steps.
@@ -247,6 +249,22 @@ TEST(PretrainOptions, Precision) {
   EXPECT_EQ(PretrainOptions().training.step.compute_dtype, DType::kF32);
   for (const char* bf16 : {"16", "bf16"}) EXPECT_EQ(dtype(bf16), DType::kBF16) << bf16;
   for (const char* f32 : {"32", "f32"}) EXPECT_EQ(dtype(f32), DType::kF32) << f32;
+  for (const char* f16 : {"fp16", "f16"}) EXPECT_EQ(dtype(f16), DType::kF16) << f16;
+}
+
+TEST(PretrainOptions, LossScale) {
+  const auto scale = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--generated-data", "--num-train-steps", "1"});
+    return parse(arguments).options.training.loss_scale;
+  };
+  EXPECT_EQ(scale({}).given, std::nullopt);
+  EXPECT_EQ(scale({"--loss-scaling", "512"}).given, 512.0);
+  EXPECT_EQ(scale({"--loss-scaling-by-step", "0:512,1000:1024"}).by_step,
+            (std::map<int64_t, double>{{0, 512}, {1000, 1024}}));
+  EXPECT_EQ(refusal({"--loss-scaling-by-step", "5:512"}),
+            "loss_scaling_by_step begins at step 5; give the scale for step 0 too");
+  EXPECT_EQ(refusal({"--loss-scaling", "-1"}),
+            "command line: loss_scaling is -1; it must be from 0 to 16777216");
 }
 
 TEST(PretrainOptions, TheShippedConfigurationsAreAccepted) {

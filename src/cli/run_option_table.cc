@@ -77,12 +77,28 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             {.minimum = 0});
 }
 
+void add_loss_scale_options(OptionTable& table, train::LossScaleOptions& o) {
+  const OptionRules scale{.minimum = 0x1p-24, .maximum = 0x1p24};
+  table.begin_group("Loss scale");
+  table.add("loss_scaling", &o.given,
+            "What gradients are multiplied by, lest f16 lose small ones; 0: dynamic (0 with f16, "
+            "else 1)",
+            {.minimum = 0, .maximum = 0x1p24});
+  table.add("loss_scaling_by_step", &o.by_step, "The scale from which step on: 0:512,1000:1024",
+            scale);
+  table.add("init_loss_scale", &o.initial, "What a dynamic scale begins with", scale);
+  table.add("loss_scale_window", &o.window,
+            "Steps in a row without overflow after which a dynamic scale doubles", {.minimum = 1});
+  table.add("min_loss_scale", &o.minimum, "A run whose dynamic scale would fall below this stops",
+            scale);
+}
+
 void add_computing_options(OptionTable& table, RunOptions& o) {
   train::TrainingStepOptions& step = o.training.step;
   table.begin_group("Run");
   table.add("precision", named(step.compute_dtype, dtype_named, name_of),
-            "Numbers to compute with; 32 is f32, 16 is bf16. Weights are kept in f32",
-            {.choices = {"f32", "bf16", "32", "16"}});
+            "Numbers to compute with; 32 is f32, 16 is bf16, fp16 is f16. Weights are kept in f32",
+            {.choices = {"f32", "bf16", "f16", "32", "16", "fp16"}});
   table.add("recompute", &step.recompute,
             "Keep a layer's activations no longer than the layer takes, and compute them again for "
             "its gradients: the same bytes, less memory, a fifth more time");
@@ -156,6 +172,7 @@ void add_run_options(OptionTable& table, RunOptions& options, const char* seq_le
   add_batch_options(table, options);
   add_schedule_options(table, options);
   add_optimizer_options(table, options.training.step.optimizer);
+  add_loss_scale_options(table, options.training.loss_scale);
   add_computing_options(table, options);
   add_checkpoint_options(table, options);
   add_export_options(table, options.exports);

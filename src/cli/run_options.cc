@@ -77,6 +77,8 @@ int rank_of_origin(const OptionTable& table, const char* name) {
 void settle_rivals(RunOptions& options, const OptionTable& table) {
   keep_higher_rank(table, "global_batch_size", options.global_batch_size,
                    "gradient_accumulation_count", options.gradient_accumulation_count);
+  keep_higher_rank(table, "loss_scaling", options.training.loss_scale.given, "loss_scaling_by_step",
+                   options.training.loss_scale.by_step);
   keep_higher_rank(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
   keep_higher_rank(table, "init_checkpoint", options.training.init_checkpoint, "restore_dir",
                    options.training.restore_dir);
@@ -91,6 +93,7 @@ void validate(RunOptions& options) {
     throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",
                      optimizer.name);
   }
+  options.training.loss_scale.validate(options.training.step.compute_dtype);
   // Errors of the schedule need not wait until the data has been counted.
   learning_rate_schedule(options, options.num_train_steps.value_or(INT32_MAX));
 }

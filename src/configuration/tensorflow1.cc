@@ -20,6 +20,8 @@ KeyRules training_rules() {
                   "optimizer",
                   "beta1",
                   "beta2",
+                  "loss_scaling",
+                  "loss_scaling_by_step",
                   "weight_decay_rate",
                   "epsilon",
                   "momentum",
@@ -35,8 +37,6 @@ KeyRules training_rules() {
                   "save_path",
                   "init_checkpoint",
                   "restore_dir"})
-      .no_effect({"loss_scaling"}, "f32 and bf16 have the range of the loss", 1)
-      .no_effect({"loss_scaling_by_step"}, "f32 and bf16 have the range of the loss")
       .no_effect({"ipu_replica_identical_seed"}, "one process does the work of all replicas")
       .elsewhere({"restore_optimiser_from_checkpoint"},
                  "restore_dir restores it, init_checkpoint does not", true)

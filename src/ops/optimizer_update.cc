@@ -44,7 +44,7 @@ graph::OpDefinition update_by(std::string_view name) {
 const graph::OpDefinition kGlobalNorm{
     .name = "global_norm", .inputs = {"gradient"}, .repeats_last_input = true, .infer = infer_norm};
 const graph::OpDefinition kGradientScale{.name = "gradient_scale",
-                                         .inputs = {"norm", "loss"},
+                                         .inputs = {"norm", "loss_scale", "loss"},
                                          .optional_inputs = 1,
                                          .repeats_last_input = true,
                                          .infer = infer_scale};

@@ -1,9 +1,10 @@
 // The operators of the update phase, one call per parameter. All tensors are f32.
 //
 // global_norm:     norm [1] = sqrt(sum over all inputs of the sum of squares); summed in double
-// gradient_scale:  norm, loss ... [1] -> scale [1]: what gradients are multiplied by before they
-//                  are used. max_norm / max(norm, max_norm) when clipping (max_norm > 0), else 1;
-//                  0 when the norm or a loss is not finite, and then no update happens at all.
+// gradient_scale:  norm, loss_scale, loss ... [1] -> scale [1]: what gradients are multiplied by
+//                  before they are used. 1 / loss_scale, times max_norm / max(norm / loss_scale,
+//                  max_norm) when clipping (max_norm > 0); 0 when the norm or a loss is not finite,
+//                  and then no update happens at all.
 //
 // lamb, adamw:     mutate parameter, m, v and check.
 // Inputs:  parameter, m, v, gradient  f32, one shape;  gradient_scale, learning_rate [1] f32;
@@ -43,7 +44,7 @@ struct GlobalNorm {
   enum Output { kNorm };
 };
 struct GradientScale {
-  enum Input { kNorm };
+  enum Input { kNorm, kLossScale };
   enum Output { kScale };
 };
 struct OptimizerUpdate {

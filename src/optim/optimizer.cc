@@ -97,8 +97,8 @@ Value add_metric(Graph& graph, const char* name) {
 }
 
 Value add_gradient_scale(Graph& graph, const std::vector<Value>& gradients,
-                         const std::vector<Value>& losses, double max_norm) {
-  std::vector<Value> verdicts = {add_metric(graph, "gradient_norm")};
+                         const std::vector<Value>& losses, Value loss_scale, double max_norm) {
+  std::vector<Value> verdicts = {add_metric(graph, "gradient_norm"), loss_scale};
   graph.add_into(ops::kGlobalNorm, gradients, {}, {{verdicts.front(), false}});
   verdicts.insert(verdicts.end(), losses.begin(), losses.end());
   return graph.add_one(ops::kGradientScale, verdicts, ops::GradientScaleAttributes{max_norm});
@@ -145,16 +145,16 @@ double OptimizerOptions::clipping_norm() const {
   return optimizer_named(name).default_max_gradient_norm;
 }
 
-void add_optimizer(Graph& graph, const OptimizerOptions& options,
-                   const std::vector<Value>& losses) {
+void add_optimizer(Graph& graph, const OptimizerOptions& options, const std::vector<Value>& losses,
+                   Value loss_scale) {
   const Optimizer& optimizer = optimizer_named(options.name);
   const auto update = graph.phase_scope(graph::kUpdate);
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
-  const UpdateInputs inputs{
-      .gradient_scale = add_gradient_scale(graph, gradients, losses, options.clipping_norm()),
-      .learning_rate = graph.add_input("learning_rate", graph::kScalar),
-      .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
-      .check = add_metric(graph, "update_check")};
+  const UpdateInputs inputs{.gradient_scale = add_gradient_scale(
+                                graph, gradients, losses, loss_scale, options.clipping_norm()),
+                            .learning_rate = graph.add_input("learning_rate", graph::kScalar),
+                            .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
+                            .check = add_metric(graph, "update_check")};
   for (const Value gradient : gradients) add_update(graph, optimizer, options, gradient, inputs);
 }
 

@@ -1,14 +1,14 @@
 // The optimiser as graph: clips and applies the accumulated gradients in the update phase.
 //
-//   norm = global_norm(gradients);  scale = gradient_scale(norm, losses)
+//   norm = global_norm(gradients);  scale = gradient_scale(norm, loss_scale, losses)
 //   for each parameter:
 //     update(parameter, state ..., gradient, scale, learning_rate, update_index, check)
 //
 // A step whose norm or losses are not finite updates nothing.
 // Adds the inputs learning_rate [1] f32 and update_index [1] i32 (1 for the first update), the
-// state variables optimizer.STATE.<parameter>, and the metrics gradient_norm [1] and
-// update_check [1]: NaN when the update wrote what is not finite. What decays and adapts is said by
-// the parameters' traits (graph/graph.h). Defaults are those of graphcore/examples
+// state variables optimizer.STATE.<parameter>, and the metrics gradient_norm [1], of the scaled
+// loss, and update_check [1]: NaN when the update wrote what is not finite. What decays and adapts
+// is said by the parameters' traits (graph/graph.h). Defaults are those of graphcore/examples
 // nlp/bert/tensorflow1/options.py.
 #pragma once
 
@@ -60,8 +60,9 @@ const Optimizer& optimizer_named(std::string_view name);
 std::vector<std::string> optimizer_names();  // aliases too
 
 // Run after differentiate(): every parameter that has a gradient is updated. `losses`: variables
-// [1] f32 that hold the step's losses when the update runs. UserError as optimizer_named.
+// [1] f32 that hold the step's losses when the update runs; `loss_scale` [1] f32: what gradients
+// are too large by. UserError as optimizer_named.
 void add_optimizer(graph::Graph& graph, const OptimizerOptions& options,
-                   const std::vector<graph::Value>& losses);
+                   const std::vector<graph::Value>& losses, graph::Value loss_scale);
 
 }  // namespace cloze::optim

@@ -35,12 +35,14 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   graph.add_parameter("unused", {4}, graph::Init::zeros());
   const auto loss =
       graph.add_variable({.name = "loss", .type = graph::kScalar, .role = VariableRole::kMetric});
-  add_optimizer(graph, {.name = "lamb", .weight_decay_rate = 0.01}, {loss});
+  const auto loss_scale = graph.add_input("loss_scale", graph::kScalar);
+  add_optimizer(graph, {.name = "lamb", .weight_decay_rate = 0.01}, {loss}, loss_scale);
   graph.verify();
 
   int updates = 0;
   for (const graph::Node& node : graph.nodes()) {
     if (node.op == &ops::kGradientScale) {
+      EXPECT_EQ(node.inputs[ops::GradientScale::kLossScale], loss_scale);
       EXPECT_EQ(node.inputs.back(), loss);
     }
     if (node.op != &ops::kLamb) continue;

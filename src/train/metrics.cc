@@ -68,6 +68,8 @@ void MetricsLog::write(const StepMetrics& m) {
   }
   line["learning_rate"] = m.learning_rate;
   line["gradient_norm"] = m.gradient_norm;
+  line["loss_scale"] = m.loss_scale;
+  line["skipped_steps"] = m.skipped_steps;
   line["tokens_per_second"] = m.tokens_per_second;
   line["sequences_per_second"] = m.sequences_per_second;
   line["data_wait_share"] = m.data_wait_share;
@@ -84,7 +86,9 @@ std::vector<formats::Scalar> scalars_of(const StepMetrics& m) {
   std::vector<formats::Scalar> scalars{
       {"train/loss", m.loss},
       {"train/grad_norm", m.gradient_norm},
+      {"train/skipped_steps", static_cast<double>(m.skipped_steps)},
       {"learning_rate", m.learning_rate},
+      {"loss_scaling", m.loss_scale},
       {"samples_per_sec", m.sequences_per_second},
       {"samples", static_cast<double>(m.samples)},
       {"epoch", m.epoch},

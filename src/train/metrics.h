@@ -23,6 +23,8 @@ struct StepMetrics {
   std::vector<LossValue> losses;
   double learning_rate = 0.0;  // of this step
   double gradient_norm = 0.0;  // before clipping
+  double loss_scale = 1.0;     // of this step (train/loss_scale.h)
+  int64_t skipped_steps = 0;   // since the start of the run: not among the updates
   double tokens_per_second = 0.0;
   double sequences_per_second = 0.0;
   double data_wait_share = 0.0;  // of the step's seconds, waiting for data
@@ -52,7 +54,8 @@ class MetricsLog : public MetricsSink {
 };
 
 // Scalars under the names of Graphcore's BERT: loss/NAME and accuracy/NAME (MLM, NSP, SPAN ...),
-// learning_rate, samples_per_sec, samples, epoch; and train/loss, train/grad_norm.
+// learning_rate, loss_scaling, samples_per_sec, samples, epoch; and train/loss, train/grad_norm,
+// train/skipped_steps.
 std::vector<formats::Scalar> scalars_of(const StepMetrics& metrics);
 
 // scalars_of() for TensorBoard.

@@ -82,6 +82,13 @@ TEST_F(MetricsLogTest, LossesHaveNames) {
   EXPECT_FALSE(line.contains("score_accuracy"));
 }
 
+TEST_F(MetricsLogTest, HasTheLossScaleAndWhatItCost) {
+  MetricsLog(path_, 0).write({.step = 1, .loss_scale = 1024, .skipped_steps = 3});
+  const auto line = lines_of(path_)[1];
+  EXPECT_EQ(line.at("loss_scale"), 1024);
+  EXPECT_EQ(line.at("skipped_steps"), 3);
+}
+
 TEST_F(MetricsLogTest, NumbersThatAreNotFiniteAreNull) {
   MetricsLog(path_, 0).write({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()});
   EXPECT_TRUE(lines_of(path_)[1].at("loss").is_null());
@@ -95,8 +102,9 @@ TEST(TensorBoardMetrics, WritesAFileWithTheKnownTags) {
   const auto files = platform::expand_paths(folder.string());
   ASSERT_EQ(files.size(), 1u);
   const std::string text = platform::read_file(files[0]);
-  for (const char* tag : {"train/loss", "loss/MLM", "loss/NSP", "accuracy/MLM", "accuracy/NSP",
-                          "learning_rate", "samples_per_sec", "epoch"}) {
+  for (const char* tag :
+       {"train/loss", "loss/MLM", "loss/NSP", "accuracy/MLM", "accuracy/NSP", "learning_rate",
+        "loss_scaling", "samples_per_sec", "epoch", "train/skipped_steps"}) {
     EXPECT_NE(text.find(tag), std::string::npos) << tag;
   }
   std::filesystem::remove_all(folder);

@@ -27,9 +27,11 @@ std::vector<std::string> fields_of(const StepMetrics& m, int64_t total_steps, do
     if (part.accuracy) field += fmt::format(" {:.1f}%", 100 * *part.accuracy);
     fields.push_back(std::move(field));
   }
+  if (m.skipped_steps > 0) fields.push_back(fmt::format("{} skipped", m.skipped_steps));
   fields.push_back(fmt::format("{:.0f} tokens/s", m.tokens_per_second));
   fields.push_back(fmt::format("{:.1f} sequences/s", m.sequences_per_second));
   fields.push_back(fmt::format("lr {:.3e}", m.learning_rate));
+  if (m.loss_scale != 1.0) fields.push_back(fmt::format("loss scale {}", m.loss_scale));
   return fields;
 }
 

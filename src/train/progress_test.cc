@@ -47,6 +47,13 @@ TEST(Progress, PlainLinesHoldEveryFieldAndNoControlCharacters) {
   EXPECT_EQ(run.out.str().find_first_of("\r\x1b"), std::string::npos);
 }
 
+TEST(Progress, SaysWhatTheLossScaleDid) {
+  TimedRun run({.total_steps = 100});
+  run.progress.write({.step = 1, .loss_scale = 32768, .skipped_steps = 2});
+  EXPECT_EQ(count(run.out.str(), "  2 skipped  "), 1) << run.out.str();
+  EXPECT_EQ(count(run.out.str(), "  loss scale 32768\n"), 1) << run.out.str();
+}
+
 TEST(Progress, PlainLinesComeEveryFewSecondsAndAtTheEnds) {
   TimedRun run({.total_steps = 100, .seconds_between_lines = 5});
   run.steps(1, 100, 0.25);

@@ -61,6 +61,7 @@ Training::Training(TrainingOptions options, Notice notice)
     : options_(std::move(options)),
       notice_(std::move(notice)),
       step_(options_.step),
+      loss_scale_(options_.loss_scale, options_.step.compute_dtype),
       store_(options_.save_path, options_.max_to_keep) {
   options_.restore_dir.empty() ? start_fresh() : restore();
 }
@@ -194,6 +195,7 @@ void Training::require_finite(const StepResult& result, const data::StepBatch& b
 // Before weights are scored or saved: a checkpoint of them may take the place of the last good one.
 void Training::require_finite_gradients() {
   if (!probe_ || probed_step_ == state_.step) return;
+  step_.set_loss_scale(1.0);
   if (!has_finite_gradients(step_, *probe_, state_.step)) {
     throw DivergenceError(fmt::format(
         "the weights after step {} are finite, but no longer give finite losses and gradients; "
@@ -211,31 +213,69 @@ std::string Training::last_saved() const {
                      checkpoint_path(store_.folder(), steps.front()).string());
 }
 
-StepMetrics Training::train_one_step(const data::StepBatch& batch, double waited_seconds) {
-  const int64_t step = state_.step;
-  const double rate = optim::learning_rate(options_.schedule, step);
-  const Clock::time_point start = Clock::now();
-  const StepResult result = step_.run(batch, step, rate);
-  require_finite(result, batch, rate);
-  const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
-  state_.step = step + 1;
+// Weights and moments that are not finite themselves are no overflow: no scale would help.
+bool Training::is_overflow(const StepResult& result) {
+  return !result.is_finite() && loss_scale_.skips_overflows() &&
+         !find_non_finite_state(step_.session());
+}
+
+// The data of a skipped step are not seen again, or it might overflow for ever.
+void Training::skip_step(const data::StepBatch& batch, double scale) {
+  const int64_t step = state_.step + 1;
+  if (!loss_scale_.take_overflow(state_.loss_scale)) {
+    const std::string floor = fmt::format(", and half of it would be below min_loss_scale {}",
+                                          options_.loss_scale.minimum);
+    throw DivergenceError(fmt::format(
+        "step {} overflows with loss scale {} (overflows in a row: {}){}. {}. {}. Lower "
+        "base_learning_rate, compute in bf16 or f32 (precision), or lower {}",
+        step, scale, state_.loss_scale.overflows, loss_scale_.is_dynamic() ? floor : "",
+        origin_of(step_, batch, state_.step), last_saved(),
+        loss_scale_.is_dynamic() ? "min_loss_scale" : "the loss scale"));
+  }
+  count(batch);
+  notice_(fmt::format("step {} overflowed with loss scale {} and is skipped; the next has {}", step,
+                      scale, loss_scale_.at(state_.step, state_.loss_scale)));
+}
+
+void Training::count(const data::StepBatch& batch) {
   state_.samples += batch.num_sequences;
   state_.tokens += batch.num_tokens;
   state_.epoch = static_cast<double>(state_.samples) *
                  static_cast<double>(options_.duplicate_factor) /
                  static_cast<double>(options_.dataset->size());
-  return {.step = state_.step,
-          .epoch = state_.epoch,
-          .samples = state_.samples,
-          .tokens = state_.tokens,
-          .loss = result.loss(),
-          .losses = result.losses,
-          .learning_rate = rate,
-          .gradient_norm = result.gradient_norm,
-          .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds,
-          .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds,
-          .data_wait_share = waited_seconds / seconds,
-          .seconds = seconds};
+}
+
+std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch,
+                                                    double waited_seconds) {
+  const int64_t step = state_.step;
+  const double rate = optim::learning_rate(options_.schedule, step);
+  const double scale = loss_scale_.at(step, state_.loss_scale);
+  step_.set_loss_scale(scale);
+  const Clock::time_point start = Clock::now();
+  const StepResult result = step_.run(batch, step, rate);
+  if (is_overflow(result)) {
+    skip_step(batch, scale);
+    return std::nullopt;
+  }
+  require_finite(result, batch, rate);
+  const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
+  loss_scale_.take_good_step(state_.loss_scale);
+  state_.step = step + 1;
+  count(batch);
+  return StepMetrics{.step = state_.step,
+                     .epoch = state_.epoch,
+                     .samples = state_.samples,
+                     .tokens = state_.tokens,
+                     .loss = result.loss(),
+                     .losses = result.losses,
+                     .learning_rate = rate,
+                     .gradient_norm = result.gradient_norm,
+                     .loss_scale = scale,
+                     .skipped_steps = state_.loss_scale.skipped_steps,
+                     .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds,
+                     .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds,
+                     .data_wait_share = waited_seconds / seconds,
+                     .seconds = seconds};
 }
 
 TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
@@ -243,20 +283,21 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
                        .global_batch_size = options_.global_batch_size,
                        .capacity = options_.step.capacity,
                        .seed = options_.step.seed,
-                       .first_step = state_.step,
+                       .first_step = state_.batches(),
                        .threads = options_.loader_threads,
                        .memory_bytes = options_.loader_memory << 20});
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();
     data::StepBatch batch = loader.next();
-    const StepMetrics metrics = train_one_step(batch, loader.waited_seconds() - waited_before);
-    if (options_.after_step) options_.after_step(metrics);
+    const auto metrics = train_one_step(batch, loader.waited_seconds() - waited_before);
+    if (!metrics) continue;
+    if (options_.after_step) options_.after_step(*metrics);
     probe_ = std::move(batch.micro_batches.front());
     const bool is_last = state_.step == options_.num_steps;
     if (state_.step % options_.steps_per_log == 0 || is_last) {
-      history_.push_back(metrics);
-      for (MetricsSink* sink : sinks) sink->write(metrics);
+      history_.push_back(*metrics);
+      for (MetricsSink* sink : sinks) sink->write(*metrics);
     }
     if (is_evaluation_due()) evaluate();
     if (state_.step % options_.steps_per_checkpoint == 0) save();

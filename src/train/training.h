@@ -7,7 +7,9 @@
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
 // for damaged checkpoints and for start values that are not finite; DivergenceError when a loss, a
 // gradient or what an update wrote is not finite: nothing of it is saved, and older checkpoints
-// stay. Weights are saved only after they gave a finite loss and gradients for a micro-batch.
+// stay. Weights are saved only after they gave a finite loss and gradients for a micro-batch. An
+// overflow (train/loss_scale.h) is none of these: the step is skipped, until the loss scale says
+// that the run has to stop, with a DivergenceError that says what to do.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +24,7 @@
 #include "text/tokenizer_options.h"
 #include "train/checkpoint.h"
 #include "train/divergence.h"
+#include "train/loss_scale.h"
 #include "train/metrics.h"
 #include "train/model_folder.h"
 #include "train/training_step.h"
@@ -35,6 +38,7 @@ struct TrainingOptions {
   int64_t duplicate_factor = 1;   // copies of the text in the data; an epoch is one copy
   int64_t num_steps = 0;
   optim::Schedule schedule;
+  LossScaleOptions loss_scale;
 
   std::filesystem::path save_path = "checkpoints";  // folder of checkpoint-STEP
   std::filesystem::path init_checkpoint;            // start values; steps count from 0
@@ -81,7 +85,11 @@ class Training {
   void require_same_run(const std::filesystem::path& checkpoint);
   void adopt_best(const std::filesystem::path& folder);
   void require_finite_start(const std::filesystem::path& source);
-  StepMetrics train_one_step(const data::StepBatch& batch, double waited_seconds);
+  // Nothing when the step overflowed and is skipped.
+  std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);
+  void count(const data::StepBatch& batch);
+  bool is_overflow(const StepResult& result);
+  void skip_step(const data::StepBatch& batch, double scale);
   void require_finite(const StepResult& result, const data::StepBatch& batch, double learning_rate);
   void require_finite_gradients();
   std::string last_saved() const;
@@ -93,6 +101,7 @@ class Training {
   TrainingOptions options_;
   Notice notice_;
   TrainingStep step_;
+  LossScale loss_scale_;
   CheckpointStore store_;
   TrainingState state_;
   std::vector<StepMetrics> history_;  // logged steps, for trainer_state.json

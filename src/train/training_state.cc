@@ -34,6 +34,24 @@ nlohmann::json identity_of(const nlohmann::json& json) {
   return json.at("identity").get<nlohmann::json::object_t>();
 }
 
+nlohmann::ordered_json json_of(const LossScaleState& state) {
+  return {{"dynamic", formats::or_null(state.dynamic)},
+          {"good_steps", state.good_steps},
+          {"skipped_steps", state.skipped_steps},
+          {"overflows", state.overflows}};
+}
+
+// Checkpoints of runs without a loss scale lack it.
+LossScaleState loss_scale_of(const nlohmann::json& json) {
+  const auto found = json.find("loss_scale");
+  if (found == json.end()) return {};
+  LossScaleState state{.good_steps = found->at("good_steps").get<int64_t>(),
+                       .skipped_steps = found->at("skipped_steps").get<int64_t>(),
+                       .overflows = found->at("overflows").get<int64_t>()};
+  if (!found->at("dynamic").is_null()) state.dynamic = found->at("dynamic").get<double>();
+  return state;
+}
+
 }  // namespace
 
 std::string training_state_text(const TrainingState& state) {
@@ -48,6 +66,7 @@ std::string training_state_text(const TrainingState& state) {
                              {"best_metric", formats::or_null(state.best_metric)},
                              {"best_step", state.best_step},
                              {"evaluated_step", state.evaluated_step},
+                             {"loss_scale", json_of(state.loss_scale)},
                              {"identity", state.identity}});
 }
 
@@ -70,6 +89,7 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .best_metric = best_metric_of(json),
             .best_step = json.value("best_step", int64_t{0}),
             .evaluated_step = json.value("evaluated_step", int64_t{0}),
+            .loss_scale = loss_scale_of(json),
             .identity = identity_of(json)};
   } catch (const nlohmann::json::exception& error) {
     throw_data_error("{}: {}", path.string(), error.what());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "train/loss_scale.h"
 #include "train/metrics.h"
 
 namespace cloze::train {
@@ -17,16 +18,20 @@ namespace cloze::train {
 struct TrainingState {
   int64_t step = 0;         // weight updates done
   int64_t total_steps = 0;  // of the whole run
-  int64_t samples = 0;      // sequences consumed; the data's order is a function of this
-  int64_t tokens = 0;       // real tokens trained on
+  int64_t samples = 0;      // sequences consumed, those of skipped steps too
+  int64_t tokens = 0;       // real tokens consumed
   double epoch = 0.0;
   uint64_t seed = 0;
   std::optional<double> best_metric;  // of the evaluations so far
   int64_t best_step = 0;              // after which it was reached; its checkpoint is kept
   int64_t evaluated_step = 0;         // of the last evaluation that came to its end
+  LossScaleState loss_scale;
   // What must not change on resuming (train/run_identity.h); empty where a checkpoint lacks it.
   nlohmann::json identity = nlohmann::json::object();
   bool operator==(const TrainingState&) const = default;
+
+  // Batches of the data's order that are consumed.
+  int64_t batches() const { return step + loss_scale.skipped_steps; }
 };
 
 inline constexpr const char* kStateName = "state.json";

@@ -28,13 +28,15 @@ class TrainingStateTest : public testing::Test {
 };
 
 TEST_F(TrainingStateTest, ReadsWhatItWrites) {
-  const TrainingState state{.step = 7,
-                            .total_steps = 100,
-                            .samples = int64_t{1} << 40,
-                            .tokens = 12345,
-                            .epoch = 0.1,
-                            .seed = 0xFFFFFFFFFFFFFFFFu,
-                            .identity = {{"seed", 3}, {"data", "5 records 99aa"}}};
+  const TrainingState state{
+      .step = 7,
+      .total_steps = 100,
+      .samples = int64_t{1} << 40,
+      .tokens = 12345,
+      .epoch = 0.1,
+      .seed = 0xFFFFFFFFFFFFFFFFu,
+      .loss_scale = {.dynamic = 0x1p20, .good_steps = 17, .skipped_steps = 2, .overflows = 1},
+      .identity = {{"seed", 3}, {"data", "5 records 99aa"}}};
   platform::write_file_atomically(path_, training_state_text(state));
   EXPECT_EQ(read_training_state(path_), state);
 }
@@ -45,6 +47,7 @@ TEST_F(TrainingStateTest, VersionOneHasNoIdentity) {
                  "samples": 56, "tokens": 700, "epoch": 0.5, "seed": 3, "config_hash": "abc"})");
   EXPECT_EQ(read_training_state(path_).step, 7);
   EXPECT_TRUE(read_training_state(path_).identity.empty());
+  EXPECT_EQ(read_training_state(path_).loss_scale, LossScaleState{});
 }
 
 TEST_F(TrainingStateTest, RefusalsNameTheFile) {

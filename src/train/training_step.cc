@@ -78,7 +78,7 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   }
 
   for (const TrainingPass& pass : passes) pass.run(graph);
-  optim::add_optimizer(graph, options.optimizer, totals);
+  optim::add_optimizer(graph, options.optimizer, totals, seed);
   return {std::move(graph), terms_of(losses)};
 }
 
@@ -98,7 +98,7 @@ int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batc
 void TrainingStep::write_step_inputs(const data::StepBatch& batch, int64_t step) {
   const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
   session_.write<int32_t>("random_key", key);
-  session_.write_scalar("loss_gradient", 1.0f);
+  session_.write_scalar("loss_gradient", loss_scale_);
   for (const LossTerm& term : terms_) {
     session_.write_scalar(term.name + "_normalizer",
                           static_cast<float>(inverse(count_of(term, batch))));
@@ -139,7 +139,7 @@ void TrainingStep::update(int64_t step, double learning_rate) {
 StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double learning_rate) {
   StepResult result = accumulate(batch, step);
   update(step, learning_rate);
-  result.gradient_norm = session_.read_scalar<float>("gradient_norm");
+  result.gradient_norm = session_.read_scalar<float>("gradient_norm") / double{loss_scale_};
   result.update_is_finite = std::isfinite(session_.read_scalar<float>("update_check"));
   if (result.update_is_finite) session_.clear(plan::Arena::kGradients);
   return result;

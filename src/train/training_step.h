@@ -25,7 +25,7 @@ struct TrainingStepOptions {
   models::BertHead head;
   data::MicroBatchCapacity capacity;
   optim::OptimizerOptions optimizer;
-  DType compute_dtype = DType::kF32;  // kF32 or kBF16
+  DType compute_dtype = DType::kF32;  // kF32, kBF16 or kF16
   bool recompute = false;             // of activations: passes/recompute.h
   uint32_t seed = 1234;               // of start values, order of samples and dropout
   engine::CompileOptions compile;
@@ -33,7 +33,7 @@ struct TrainingStepOptions {
 
 struct StepResult {
   std::vector<LossValue> losses;  // as models::bert_for_training lists them
-  double gradient_norm = 0.0;     // before clipping
+  double gradient_norm = 0.0;     // before clipping, without the loss scale
   bool update_is_finite = true;   // all that the update wrote is; if not, gradients stay to be seen
 
   double loss() const;  // their sum: what is minimised
@@ -70,6 +70,8 @@ class TrainingStep {
   explicit TrainingStep(const TrainingStepOptions& options);
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options);
 
+  // Of the steps from now on (train/loss_scale.h); gradients in the session are too large by it.
+  void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
   // Step numbers count from 0; the update's index is step + 1.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
   // UserError, before anything is computed, for an id, a segment or a position that the model
@@ -91,6 +93,7 @@ class TrainingStep {
   models::BertConfig model_;
   uint32_t seed_;
   std::vector<LossTerm> terms_;
+  float loss_scale_ = 1.0f;
   engine::Session session_;
 };
 

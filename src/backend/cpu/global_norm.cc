@@ -83,9 +83,10 @@ class GradientScaleKernel final : public Kernel, ops::GradientScale {
         num_inputs_(request.inputs.size()) {}
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const double norm = *arguments.input<float>(kNorm);
-    double scale = 1.0;
-    if (max_norm_ > 0.0) scale = max_norm_ / std::max(norm, max_norm_);
+    const double loss_scale = *arguments.input<float>(kLossScale);
+    const double norm = *arguments.input<float>(kNorm) / loss_scale;
+    double scale = 1.0 / loss_scale;
+    if (max_norm_ > 0.0) scale *= max_norm_ / std::max(norm, max_norm_);
     for (size_t i = 0; i < num_inputs_; ++i) {
       if (!std::isfinite(*arguments.input<float>(i))) scale = 0.0;
     }

@@ -107,8 +107,9 @@ void GlobalNorm::run(const Call& call) {
 template <typename X>
 void GradientScale::run(const Call& call) {
   const double max_norm = call.attributes<ops::GradientScaleAttributes>().max_norm;
-  const double norm = call.read<Parameter<X>>(kNorm)[0];
-  double scale = max_norm > 0.0 ? max_norm / std::max(norm, max_norm) : 1.0;
+  const double loss_scale = call.read<Parameter<X>>(kLossScale)[0];
+  const double norm = call.read<Parameter<X>>(kNorm)[0] / loss_scale;
+  double scale = (max_norm > 0.0 ? max_norm / std::max(norm, max_norm) : 1.0) / loss_scale;
   for (size_t input = 0; input < call.request.inputs.size(); ++input) {
     if (!std::isfinite(call.read<Parameter<X>>(input)[0])) scale = 0.0;
   }

@@ -155,9 +155,10 @@ TEST(OptimizerUpdate, ChecksWhatItWrites) {
 }
 
 TEST(OptimizerUpdate, NormAndScale) {
-  const auto scale = [](double max_norm, double norm, double loss = 1.0) {
+  const auto scale = [](double max_norm, double norm, double loss = 1.0, double loss_scale = 1.0) {
     return apply_in_double(ops::kGradientScale, ops::GradientScaleAttributes{max_norm},
-                           {floats({1}, {norm}), floats({1}, {2.0}), floats({1}, {loss})})[0]
+                           {floats({1}, {norm}), floats({1}, {loss_scale}), floats({1}, {2.0}),
+                            floats({1}, {loss})})[0]
         .values[0];
   };
   EXPECT_EQ(
@@ -166,6 +167,9 @@ TEST(OptimizerUpdate, NormAndScale) {
   EXPECT_EQ(scale(1.0, 4.0), 0.25);
   EXPECT_EQ(scale(1.0, 0.5), 1.0);
   EXPECT_EQ(scale(0.0, 4.0), 1.0);
+  EXPECT_EQ(scale(0.0, 4.0, 1.0, 8.0), 0.125) << "gradients are of the scaled loss";
+  EXPECT_EQ(scale(1.0, 4.0, 1.0, 8.0), 0.125) << "the true norm is 1/2";
+  EXPECT_EQ(scale(1.0, 32.0, 1.0, 8.0), 0.25 / 8.0) << "the true norm is 4";
   EXPECT_EQ(scale(0.0, std::numeric_limits<double>::infinity()), 0.0);
   EXPECT_EQ(scale(1.0, std::numeric_limits<double>::quiet_NaN()), 0.0);
   EXPECT_EQ(scale(1.0, 0.5, std::numeric_limits<double>::infinity()), 0.0);

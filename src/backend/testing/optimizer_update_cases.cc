@@ -86,22 +86,27 @@ void add_norm_cases(std::vector<KernelCase>& cases) {
 }
 
 void add_scale_cases(std::vector<KernelCase>& cases) {
-  const auto add = [&](const std::string& name, double max_norm, double norm, double loss = 2.5) {
+  const auto add = [&](const std::string& name, double max_norm, double norm, double loss = 2.5,
+                       double loss_scale = 1.0) {
     const bool is_finite = std::isfinite(norm) && std::isfinite(loss);
     cases.push_back({.name = name,
                      .op = &ops::kGradientScale,
                      .attributes = ops::GradientScaleAttributes{max_norm},
-                     .inputs = {kScalar, kScalar, kScalar},
+                     .inputs = {kScalar, kScalar, kScalar, kScalar},
                      .prepare =
-                         [norm, loss](auto& inputs, Random&) {
+                         [=](auto& inputs, Random&) {
                            inputs[ops::GradientScale::kNorm].values = {norm};
-                           inputs[ops::GradientScale::kNorm + 2].values = {loss};
+                           inputs[ops::GradientScale::kLossScale].values = {loss_scale};
+                           inputs[ops::GradientScale::kLossScale + 2].values = {loss};
                          },
                      .why_zeros = is_finite ? "" : "the scale is 0: no update"});
   };
   add("above the limit", 1.5, 7.0);
   add("below the limit", 1.5, 0.3);
   add("no limit", 0.0, 7.0);
+  add("scaled, above the limit", 1.5, 7.0 * 1024, 2.5, 1024);
+  add("scaled, below the limit", 1.5, 7.0, 2.5, 1024);
+  add("scaled, no limit", 0.0, 7.0, 2.5, 65536);
   add("zero norm", 1.0, 0.0);
   add("infinite norm", 1.0, kInfinity);
   add("infinite norm without limit", 0.0, kInfinity);

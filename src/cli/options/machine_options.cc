@@ -26,6 +26,7 @@ void limit_instruction_set(const std::string& instruction_set) {
 }
 
 DType dtype_named(const std::string& name) {
+  if (name == "f16" || name == "fp16") return DType::kF16;
   return name == "bf16" || name == "16" ? DType::kBF16 : DType::kF32;
 }
 
