@@ -43,7 +43,8 @@ KeyRules optimizer_rules() {
       .elsewhere({"fp16", "amp", "hmp", "data_type"}, "precision")
       .no_effect({"hmp_bf16", "hmp_fp32", "hmp_opt_level", "hmp_verbose", "fp16_opt_level"},
                  "kernels choose what is computed in which precision")
-      .no_effect({"loss_scale", "init_loss_scale"}, "f32 and bf16 have the range of the loss");
+      .elsewhere({"loss_scale"}, "loss_scaling, with fp16 or amp; no other precision reads it")
+      .elsewhere({"init_loss_scale"}, "read with a dynamic loss scale of fp16 or amp only");
 }
 
 KeyRules run_rules() {
@@ -236,9 +237,18 @@ class HabanaRun {
              {"data_type"});
     }
     for (const char* key : {"fp16", "amp"}) {
-      if (c_.value(key) == true) c_.set("precision", "16", {key});
+      if (c_.value(key) != true) continue;
+      c_.set("precision", "fp16", {key});
+      convert_loss_scale();
     }
     if (c_.value("hmp") == true) c_.set("precision", "bf16", {"hmp"});
+  }
+
+  void convert_loss_scale() {
+    if (!is_off(c_.value("loss_scale"))) return set("loss_scaling", "loss_scale");
+    c_.set("loss_scaling", 0, {"loss_scale"}, ", dynamic");
+    set("init_loss_scale", "init_loss_scale");
+    if (is_pretraining_) c_.set_default("init_loss_scale", 1 << 20);
   }
 
   void convert_model() {

@@ -134,6 +134,36 @@ TEST(Import, EachPhaseOfHabanaIsARunOfItsOwn) {
   EXPECT_EQ(second.option("train_file"), "/two");
 }
 
+TEST(Import, LossScalesOfFp16AreTaken) {
+  json habana = {{"command", "pretraining"}, {"fp16", true}, {"loss_scale", 0.0}};
+  EXPECT_EQ(Imported(habana).option("precision"), "fp16");
+  EXPECT_EQ(Imported(habana).option("loss_scaling"), 0);
+  EXPECT_EQ(Imported(habana).option("init_loss_scale"), 1048576);
+  habana["init_loss_scale"] = 4096;
+  EXPECT_EQ(Imported(habana).option("init_loss_scale"), 4096);
+  habana["loss_scale"] = 128.0;
+  EXPECT_EQ(Imported(habana).option("loss_scaling"), 128.0);
+  EXPECT_EQ(Imported(habana).option("init_loss_scale"), json());
+  habana["fp16"] = false;
+  EXPECT_EQ(Imported(habana).option("loss_scaling"), json());
+}
+
+TEST(Import, LossScalesOfIpusAreTaken) {
+  EXPECT_EQ(Imported({{"bert_config", {{"vocab_size", 64}}}, {"loss_scaling", 16384}})
+                .option("loss_scaling"),
+            16384);
+  EXPECT_EQ(Imported({{"vocab_length", 64}, {"ls_schedule_by_step", {{"0", 10}}}})
+                .option("loss_scaling_by_step"),
+            (json{{"0", 10}}));
+  json optimum = {{"ipu_config", {{"ipus_per_replica", 4}, {"auto_loss_scaling", true}}},
+                  {"loss_scaling", 16384}};
+  EXPECT_EQ(Imported(optimum).option("loss_scaling"), 0);
+  EXPECT_EQ(Imported(optimum).option("init_loss_scale"), 16384);
+  optimum["ipu_config"]["auto_loss_scaling"] = false;
+  EXPECT_EQ(Imported(optimum).option("loss_scaling"), 16384);
+  EXPECT_EQ(Imported(optimum).option("init_loss_scale"), json());
+}
+
 TEST(Import, OptimumTakesReplicasByTheSizeOfThePod) {
   json document = {{"ipu_config",
                     {{"ipus_per_replica", 4},

@@ -51,9 +51,10 @@ KeyRules optimizer_rules() {
                  "Mean")
       .no_effect({"lamb_accl_dtype", "stochastic_rounding", "enable_half_partials"},
                  "products accumulate in f32, weights and moments are f32")
-      .no_effect({"loss_scaling", "ls_schedule_by_epoch", "ls_schedule_by_step",
-                  "scale_loaded_optimizer_state"},
-                 "f32 and bf16 have the range of the loss", 1)
+      .supported({"loss_scaling"})
+      .mapped("ls_schedule_by_step", "loss_scaling_by_step")
+      .planned({"ls_schedule_by_epoch"}, "a schedule goes by steps; choose ls_schedule_by_step")
+      .no_effect({"scale_loaded_optimizer_state"}, "moments are those of the true gradients", 1)
       .mapped("gradient_clipping_norm", "max_grad_norm")
       .mapped("max_weight_norm", "weight_norm_clip")
       .mapped("momentum", "momentum")

@@ -37,9 +37,9 @@ KeyRules ipu_rules() {
                  "the vocabulary projection always works in blocks")
       .no_effect({"ipu_config.recompute_checkpoint_every_layer"},
                  "recompute says it here: host memory seldom needs it")
-      .no_effect({"ipu_config.optimum_version", "ipu_config.transformers_version",
-                  "ipu_config.auto_loss_scaling"},
-                 "says who wrote the file, or scales losses; f32 and bf16 have their range");
+      .elsewhere({"ipu_config.auto_loss_scaling"}, "loss_scaling 0", false)
+      .no_effect({"ipu_config.optimum_version", "ipu_config.transformers_version"},
+                 "says who wrote the file");
 }
 
 KeyRules training_rules() {
@@ -82,8 +82,8 @@ KeyRules optimum_rules() {
       .elsewhere({"pod_type", "ipu_config_overrides", "ipu_config_name"},
                  "a value of the IPUConfig")
       .no_effect({"max_grad_norm"}, "the trainer there clips nothing", 0)
-      .no_effect({"loss_scaling", "auto_loss_scaling"}, "f32 and bf16 have the range of the loss",
-                 1)
+      .supported({"loss_scaling"})
+      .elsewhere({"auto_loss_scaling"}, "loss_scaling 0", false)
       .planned({"groupbert_schedule"}, "GroupBERT is planned; leave it out")
       .elsewhere({"compile_only"}, "cloze plan")
       .elsewhere({"config_name", "config_overrides", "model_type", "tokenizer_name"},
@@ -168,7 +168,15 @@ void convert_optimizer(Conversion& c) {
     c.set("use_debiasing", c.value("lamb_no_bias_correction") != true, {"lamb_no_bias_correction"});
   }
   if (c.value("fp32") == true) c.set("precision", "f32", {"fp32"});
-  if (c.value("fp16") == true) c.set("precision", "16", {"fp16"});
+  if (c.value("fp16") == true) c.set("precision", "fp16", {"fp16"});
+}
+
+// Scaled automatically, a loss begins with the scale that is given.
+void convert_loss_scale(Conversion& c) {
+  const std::string ours = "auto_loss_scaling", config = "ipu_config.auto_loss_scaling";
+  if (c.value(ours) != true && c.value(config) != true) return;
+  c.set("loss_scaling", 0, {ours, config}, ", dynamic");
+  if (c.has("loss_scaling")) c.set("init_loss_scale", c.value("loss_scaling"), {"loss_scaling"});
 }
 
 // Named by the configuration: bert-base-uncased, bert-large-uncased.
@@ -192,6 +200,7 @@ void convert(Conversion& c) {
   convert_batch(c);
   convert_length(c);
   convert_optimizer(c);
+  convert_loss_scale(c);
   convert_model(c);
 }
 

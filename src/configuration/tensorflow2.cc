@@ -53,8 +53,8 @@ KeyRules optimizer_rules() {
       .mapped("optimizer_opts.learning_rate.max_learning_rate", "base_learning_rate")
       .mapped("learning_rate.lr_schedule_params.warmup_frac", "warmup")
       .mapped("optimizer_opts.learning_rate.warmup_frac", "warmup")
-      .no_effect({"loss_scaling", "optimizer_opts.loss_scaling"},
-                 "f32 and bf16 have the range of the loss", 1);
+      .supported({"loss_scaling"})
+      .mapped("optimizer_opts.loss_scaling", "loss_scaling");
 }
 
 KeyRules run_rules() {
