@@ -35,7 +35,7 @@ constexpr Kernels both(std::string_view name) { return {name, name}; }
 
 const std::map<std::string_view, Kernels> kExpected = {
     {"accumulate", both("cpu/accumulate/vector")},
-    {"adamw", {"cpu/adamw/vector", ""}},
+    {"adamw", both("cpu/adamw/vector")},
     {"add", both("cpu/add/vector")},
     {"attention", {"cpu/attention/vector", "cpu/attention/vector", "cpu/attention/native_bf16"}},
     {"attention_gradient", both("cpu/attention_gradient/vector")},
@@ -51,7 +51,7 @@ const std::map<std::string_view, Kernels> kExpected = {
     {"gelu_gradient", both("cpu/gelu_gradient/vector")},
     {"global_norm", {"cpu/global_norm/vector", ""}},
     {"gradient_scale", {"cpu/gradient_scale/scalar", ""}},
-    {"lamb", {"cpu/lamb/vector", ""}},
+    {"lamb", both("cpu/lamb/vector")},
     {"layer_norm", both("cpu/layer_norm/vector")},
     {"layer_norm_gradient", both("cpu/layer_norm_gradient/vector")},
     {"linear", {"cpu/linear/blocked", "cpu/linear/blocked", "cpu/linear/native_bf16"}},
@@ -72,6 +72,7 @@ const std::map<std::string_view, Kernels> kExpected = {
     {"span_loss_gradient", both("reference/span_loss_gradient")},
     {"squared_error", both("reference/squared_error")},
     {"squared_error_gradient", both("reference/squared_error_gradient")},
+    {"stochastic_rounding", {"cpu/stochastic_rounding/vector", ""}},
     {"tanh", both("cpu/tanh/vector")},
     {"tanh_gradient", both("cpu/tanh_gradient/vector")},
     {"vocabulary_loss", both("cpu/vocabulary_loss/blocked")},

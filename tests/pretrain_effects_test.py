@@ -7,6 +7,7 @@ what must differ then. An option of the program without an entry is a failure.
 import json
 import math
 import re
+import struct
 import unittest
 
 from option_effects import (WORD_TABLE, Effect, OptionEffects, Page, cloze, configured, other_weights, planned,
@@ -48,6 +49,20 @@ def activations(run):
 def scales(*values):
     """Of the steps' loss, and nothing else differs."""
     return lambda run, base: run.values("loss_scale") == list(values) and same_weights(run, base)
+
+
+def moment_bytes(run):
+    """Of the first moment of the word table."""
+    file = run.file("optimizer.safetensors")
+    begin, end = json.loads(file[8:8 + int.from_bytes(file[:8], "little")])[
+        "optimizer.m." + WORD_TABLE]["data_offsets"]
+    return end - begin
+
+
+def is_bf16(run):
+    """Every weight of the word table has the last 16 of its 32 bits off."""
+    values = run.tensors[WORD_TABLE][1]
+    return all(struct.pack("<f", value)[:2] == b"\0\0" for value in values)
 
 
 OVERFLOWING = 2 ** 24  # a loss scale
@@ -135,6 +150,9 @@ EFFECTS = {
     "epsilon": Effect(0.1, other_weights),
     "weight_decay_rate": Effect(0.1, other_weights),
     "use_debiasing": Effect("true", other_weights),
+    "first_moment_precision": Effect("bf16", lambda run, base: moment_bytes(run) * 2 ==
+                                     moment_bytes(base) and other_weights(run, base)),
+    "bf16_weights": Effect("true", lambda run, base: is_bf16(run) and not is_bf16(base)),
     "use_nvlamb": Effect("true", other_weights),
     "use_mpclip": Effect("true", other_weights),
     "max_grad_norm": Effect(0.01, other_weights),

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/bfloat16.h"
 #include "base/error.h"
 #include "data/generated_dataset.h"
 #include "engine/change_values_test.h"
@@ -78,6 +79,45 @@ TEST_P(Resume, SameBytesAsAnUninterruptedRun) {
   EXPECT_EQ(weights("halves", 6), weights("whole", 6));
   EXPECT_EQ(weights("halves", 12), weights("whole", 12));
   EXPECT_NE(weights("whole", 12), weights("whole", 6));
+}
+
+train::TrainingOptions with_half_state(train::TrainingOptions options) {
+  const DType dtype = options.step.compute_dtype;
+  options.step.optimizer.first_moment = dtype == DType::kF32 ? DType::kBF16 : dtype;
+  options.step.optimizer.has_bf16_weights = true;
+  return options;
+}
+
+TEST_P(Resume, HalfMomentsAndRoundedWeightsGiveTheSameBytesToo) {
+  train::Training(with_half_state(options("whole", 12)), ignore).run({});
+  for (const int64_t stop : {1, 5, 12}) {
+    train::TrainingOptions part = with_half_state(options("parts", stop));
+    if (fs::exists(part.save_path)) part.restore_dir = part.save_path;
+    train::Training(part, ignore).run({});
+  }
+  EXPECT_EQ(weights("parts", 12), weights("whole", 12));
+
+  train::TrainingOptions last = with_half_state(options("parts", 12));
+  last.restore_dir = last.save_path;
+  train::Training training(last, ignore);
+  const engine::Session& session = training.session();
+  for (const graph::Value value : session.graph().variables(graph::VariableRole::kParameter)) {
+    const std::string& name = session.graph().info(value).name;
+    for (const float weight : training.session().read<float>(name)) {
+      EXPECT_EQ(static_cast<float>(bfloat16(weight)), weight) << name;
+    }
+  }
+}
+
+TEST_P(Resume, AMomentOfAnotherTypeIsRefused) {
+  train::Training(options("run", 6), ignore).run({});
+  train::TrainingOptions other = options("run", 12);
+  other.restore_dir = other.save_path;
+  other.step.optimizer.first_moment = DType::kF16;
+  EXPECT_NE(refusal_of(other).find("in f32 and this run in f16; resume with "
+                                   "first_moment_precision f32"),
+            std::string::npos)
+      << refusal_of(other);
 }
 
 // Of scores that rise and fall, the checkpoint of the best is kept beside the newest.

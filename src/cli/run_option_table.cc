@@ -68,6 +68,12 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
   table.add("weight_decay_rate", &o.weight_decay_rate,
             "Decoupled decay; not of biases and LayerNorm", {.minimum = 0});
   table.add("use_debiasing", &o.use_debiasing, "Correct the moments for their start at 0");
+  table.add("first_moment_precision", named(o.first_moment, dtype_named, name_of),
+            "What adam, adamw and lamb keep the first moment in",
+            {.choices = {"f32", "bf16", "f16", "32", "16", "fp16"}});
+  table.add("bf16_weights", &o.has_bf16_weights,
+            "Weights are bf16 numbers: each update rounds them up or down at random, right on "
+            "average, and no f32 master is kept");
   table.add("use_nvlamb", &o.use_nvlamb, "Divide gradients by max(their global norm, 1)");
   table.add("weight_norm_clip", &o.weight_norm_clip,
             "Of lamb: a weight's norm counts as no more; 0: no limit", {.minimum = 0});

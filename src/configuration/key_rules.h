@@ -10,6 +10,9 @@
 
 namespace cloze::configuration {
 
+inline constexpr const char* kRoundsWeights =
+    "bf16_weights rounds weights so; without it they keep an f32 master, which needs none";
+
 class KeyRules {
  public:
   using Keys = std::initializer_list<const char*>;

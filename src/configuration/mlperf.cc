@@ -49,8 +49,9 @@ KeyRules optimizer_rules() {
                  "pertoken")
       .no_effect({"gradient_reduction_type"}, "gradients are those of the mean over the step",
                  "Mean")
-      .no_effect({"lamb_accl_dtype", "stochastic_rounding", "enable_half_partials"},
-                 "products accumulate in f32, weights and moments are f32")
+      .mapped("lamb_accl_dtype", "first_moment_precision", "the second moment stays f32")
+      .elsewhere({"stochastic_rounding"}, kRoundsWeights)
+      .no_effect({"enable_half_partials"}, "products accumulate in f32")
       .supported({"loss_scaling"})
       .mapped("ls_schedule_by_step", "loss_scaling_by_step")
       .planned({"ls_schedule_by_epoch"}, "a schedule goes by steps; choose ls_schedule_by_step")
@@ -224,6 +225,8 @@ const ForeignSystem& mlperf() {
                                                     {"seed", 42}},
                                        .meanings = {{"precision", "FLOAT16", "16"},
                                                     {"precision", "FLOAT", "32"},
+                                                    {"first_moment_precision", "FLOAT16", "f16"},
+                                                    {"first_moment_precision", "FLOAT", "f32"},
                                                     {"hidden_act", "Gelu", "gelu_new"}},
                                        .task_of = task_of,
                                        .convert = convert};

@@ -27,8 +27,8 @@ KeyRules ipu_rules() {
                   "ipu_config.sharded_execution_for_inference",
                   "ipu_config.execute_encoder_on_cpu_for_generation"},
                  "host memory is the device's memory")
-      .no_effect({"ipu_config.enable_half_first_order_momentum", "ipu_config.enable_half_partials"},
-                 "products accumulate in f32, weights and moments are f32")
+      .mapped("ipu_config.enable_half_first_order_momentum", "first_moment_precision")
+      .no_effect({"ipu_config.enable_half_partials"}, "products accumulate in f32")
       .no_effect({"ipu_config.executable_cache_dir"}, "there is no graph compiler")
       .elsewhere({"ipu_config.profile_dir"},
                  "cloze plan --report shows memory over the program and time per operator, "
@@ -229,6 +229,8 @@ const ForeignSystem& optimum() {
                    {"optimizer", "adamw_hf", "adamw"},
                    {"optimizer", "adamw_torch", "adamw"},
                    {"optimizer", "adamw_torch_fused", "adamw"},
+                   {"first_moment_precision", true, "f16"},
+                   {"first_moment_precision", false, "f32"},
                    {"precision", true, "bf16"},
                    {"precision", false, "f32"}},
       .task_of = task_of,

@@ -74,9 +74,9 @@ KeyRules execution_rules() {
           {"replicated_tensor_sharding", "max_cross_replica_sum_buffer_size",
            "max_reduce_scatter_buffer_size", "sync_replicas_independently", "log_all_workers"},
           "one process does the work of all replicas")
-      .no_effect(
-          {"stochastic_rounding", "partials_type", "increase_optimiser_precision", "use_lr_fp32"},
-          "products accumulate in f32 and weights keep an f32 master")
+      .elsewhere({"stochastic_rounding"}, kRoundsWeights)
+      .no_effect({"partials_type", "increase_optimiser_precision", "use_lr_fp32"},
+                 "products accumulate in f32 and weights keep an f32 master")
       .no_effect({"no_outlining", "scheduler"}, "there is no graph compiler")
       .no_effect({"enable_recomputation", "recomputation_mode"},
                  "recompute says it here: host memory seldom needs it")

@@ -91,9 +91,10 @@ KeyRules execution_rules() {
                   "optimizer_state_offchip", "ipu_config.optimizer_state_offchip",
                   "min_remote_tensor_size", "ipu_config.min_remote_tensor_size"},
                  kHostMemory)
-      .no_effect({"matmul_partials_type", "ipu_config.matmul_partials_type",
-                  "enable_stochastic_rounding", "ipu_config.enable_stochastic_rounding"},
-                 "products accumulate in f32 and weights keep an f32 master")
+      .no_effect({"matmul_partials_type", "ipu_config.matmul_partials_type"},
+                 "products accumulate in f32")
+      .elsewhere({"enable_stochastic_rounding", "ipu_config.enable_stochastic_rounding"},
+                 kRoundsWeights)
       .no_effect({"replicated_tensor_sharding", "ipu_config.replicated_tensor_sharding"},
                  "one process does the work of all replicas")
       .no_effect({"use_outlining", "ipu_config.use_outlining"}, "there is no graph compiler")

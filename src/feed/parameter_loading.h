@@ -44,7 +44,8 @@ std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::Varia
 // DataError that names what `file` lacks.
 void require_all(const MatchedTensors& matched, const std::filesystem::path& file);
 
-// What was found into the session's variables of those names. `copied` is called after each: to
+// What was found into the session's variables of those names, as f32; into those of another dtype
+// what has that dtype. `copied` is called after each: to
 // release memory of the file.
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched, const std::function<void()>& copied);

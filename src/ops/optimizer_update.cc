@@ -18,9 +18,14 @@ std::vector<TensorType> infer_scale(std::span<const TensorType> in, const std::a
 
 using Update = OptimizerUpdate;
 
+bool is_half(DType dtype) { return dtype == DType::kBF16 || dtype == DType::kF16; }
+
 template <const graph::OpDefinition& op>
 std::vector<TensorType> infer_update(std::span<const TensorType> in, const std::any&) {
-  for (const auto input : {Update::kM, Update::kV, Update::kGradient}) {
+  TensorType first_moment = in[Update::kParameter];
+  if (is_half(in[Update::kM].dtype)) first_moment.dtype = in[Update::kM].dtype;
+  expect_type(op, in, Update::kM, first_moment);
+  for (const auto input : {Update::kV, Update::kGradient}) {
     expect_type(op, in, input, in[Update::kParameter]);
   }
   for (const auto input : {Update::kGradientScale, Update::kLearningRate, Update::kCheck}) {

@@ -1,4 +1,4 @@
-// The operators of the update phase, one call per parameter. All tensors are f32.
+// The operators of the update phase, one call per parameter. All tensors are f32, m apart.
 //
 // global_norm:     norm [1] = sqrt(sum over all inputs of the sum of squares); summed in double
 // gradient_scale:  norm, loss_scale, loss ... [1] -> scale [1]: what gradients are multiplied by
@@ -9,6 +9,8 @@
 // lamb, adamw:     mutate parameter, m, v and check.
 // Inputs:  parameter, m, v, gradient  f32, one shape;  gradient_scale, learning_rate [1] f32;
 //          update_index [1] i32, t = 1 for the first update;  check [1] f32
+//          m may be bf16 or f16. It is kept as first_moment_scale * m, and read as it is kept: what
+//          rounding took from m, the update does not see either.
 //   g = gradient_scale * gradient;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //   mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) with use_debiasing, else m, v
 //   lamb:   u = mhat / (sqrt(vhat) + epsilon) + weight_decay * w
@@ -38,6 +40,7 @@ struct MomentAttributes {
   bool use_debiasing = true;
   bool adapts = true;            // lamb only: scale the update by the trust ratio
   double max_weight_norm = 0.0;  // lamb only: in the ratio; 0: no limit
+  double first_moment_scale = 1.0;
 };
 
 struct GlobalNorm {

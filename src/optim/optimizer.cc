@@ -8,6 +8,7 @@
 #include "ops/elementwise.h"
 #include "ops/gradient_descent.h"
 #include "ops/optimizer_update.h"
+#include "ops/stochastic_rounding.h"
 
 namespace cloze::optim {
 namespace {
@@ -16,6 +17,10 @@ using graph::Graph;
 using graph::Value;
 using graph::VariableRole;
 
+double first_moment_scale(const OptimizerOptions& options) {
+  return options.first_moment == DType::kF16 ? kFloat16MomentScale : 1.0;
+}
+
 std::any moment_attributes(const OptimizerOptions& options, const graph::ParameterTraits& traits) {
   return ops::MomentAttributes{.beta1 = options.beta1,
                                .beta2 = options.beta2,
@@ -23,7 +28,8 @@ std::any moment_attributes(const OptimizerOptions& options, const graph::Paramet
                                .weight_decay = traits.decays ? options.weight_decay_rate : 0.0,
                                .use_debiasing = options.use_debiasing,
                                .adapts = traits.adapts,
-                               .max_weight_norm = options.weight_norm_clip};
+                               .max_weight_norm = options.weight_norm_clip,
+                               .first_moment_scale = first_moment_scale(options)};
 }
 
 // Kingma and Ba's: it corrects the moments and knows no decay.
@@ -35,7 +41,8 @@ std::any adam_attributes(const OptimizerOptions& options, const graph::Parameter
   return ops::MomentAttributes{.beta1 = options.beta1,
                                .beta2 = options.beta2,
                                .epsilon = options.epsilon,
-                               .use_debiasing = true};
+                               .use_debiasing = true,
+                               .first_moment_scale = first_moment_scale(options)};
 }
 
 std::any descent_attributes(const OptimizerOptions& options, const graph::ParameterTraits& traits) {
@@ -52,19 +59,20 @@ const std::vector<Optimizer>& table() {
        .states = {"m", "v"},
        .attributes = moment_attributes,
        .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "use_debiasing", "use_nvlamb",
-                   "weight_norm_clip"}},
+                   "weight_norm_clip", "first_moment_precision"}},
       {.name = "adamw",
        .alias = "mpadamw",
        .update = &ops::kAdamW,
        .states = {"m", "v"},
        .attributes = moment_attributes,
-       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "use_debiasing"},
+       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "use_debiasing",
+                   "first_moment_precision"},
        .default_max_gradient_norm = 1.0},
       {.name = "adam",
        .update = &ops::kAdamW,
        .states = {"m", "v"},
        .attributes = adam_attributes,
-       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate"}},
+       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "first_moment_precision"}},
       {.name = "momentum",
        .update = &ops::kMomentum,
        .states = {"velocity"},
@@ -84,10 +92,12 @@ struct UpdateInputs {
   Value check;                          // [1] f32
 };
 
-Value add_state(Graph& graph, std::string_view state, Value parameter) {
+Value add_state(Graph& graph, const OptimizerOptions& options, std::string_view state,
+                Value parameter) {
+  const DType dtype = state == "m" ? options.first_moment : DType::kF32;
   return graph.add_variable(
       {.name = fmt::format("optimizer.{}.{}", state, graph.info(parameter).name),
-       .type = graph.type(parameter),
+       .type = {dtype, graph.type(parameter).shape},
        .role = VariableRole::kOptimizerState,
        .master = parameter});
 }
@@ -96,11 +106,11 @@ Value add_metric(Graph& graph, const char* name) {
   return graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
 }
 
-Value add_gradient_scale(Graph& graph, const std::vector<Value>& gradients,
-                         const std::vector<Value>& losses, Value loss_scale, double max_norm) {
-  std::vector<Value> verdicts = {add_metric(graph, "gradient_norm"), loss_scale};
+Value add_gradient_scale(Graph& graph, const std::vector<Value>& gradients, const StepValues& step,
+                         double max_norm) {
+  std::vector<Value> verdicts = {add_metric(graph, "gradient_norm"), step.loss_scale};
   graph.add_into(ops::kGlobalNorm, gradients, {}, {{verdicts.front(), false}});
-  verdicts.insert(verdicts.end(), losses.begin(), losses.end());
+  verdicts.insert(verdicts.end(), step.losses.begin(), step.losses.end());
   return graph.add_one(ops::kGradientScale, verdicts, ops::GradientScaleAttributes{max_norm});
 }
 
@@ -109,13 +119,21 @@ void add_update(Graph& graph, const Optimizer& optimizer, const OptimizerOptions
   const Value parameter = graph.info(gradient).master;
   std::vector<Value> inputs{parameter};
   for (const std::string_view state : optimizer.states) {
-    inputs.push_back(add_state(graph, state, parameter));
+    inputs.push_back(add_state(graph, options, state, parameter));
   }
   inputs.insert(inputs.end(),
                 {gradient, in.gradient_scale, in.learning_rate, in.update_index, in.check});
   const auto scope = graph.scope(graph.info(parameter).name);
   graph.add(*optimizer.update, std::move(inputs),
             optimizer.attributes(options, graph.info(parameter).traits));
+}
+
+void add_rounding(Graph& graph, Value gradient, Value gradient_scale, Value random_key,
+                  int32_t site) {
+  const Value parameter = graph.info(gradient).master;
+  const auto scope = graph.scope(graph.info(parameter).name);
+  graph.add(ops::kStochasticRounding, {parameter, gradient_scale, random_key},
+            ops::StochasticRoundingAttributes{site});
 }
 
 }  // namespace
@@ -145,17 +163,21 @@ double OptimizerOptions::clipping_norm() const {
   return optimizer_named(name).default_max_gradient_norm;
 }
 
-void add_optimizer(Graph& graph, const OptimizerOptions& options, const std::vector<Value>& losses,
-                   Value loss_scale) {
+void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValues& step) {
   const Optimizer& optimizer = optimizer_named(options.name);
   const auto update = graph.phase_scope(graph::kUpdate);
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
-  const UpdateInputs inputs{.gradient_scale = add_gradient_scale(
-                                graph, gradients, losses, loss_scale, options.clipping_norm()),
-                            .learning_rate = graph.add_input("learning_rate", graph::kScalar),
-                            .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
-                            .check = add_metric(graph, "update_check")};
-  for (const Value gradient : gradients) add_update(graph, optimizer, options, gradient, inputs);
+  const UpdateInputs inputs{
+      .gradient_scale = add_gradient_scale(graph, gradients, step, options.clipping_norm()),
+      .learning_rate = graph.add_input("learning_rate", graph::kScalar),
+      .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
+      .check = add_metric(graph, "update_check")};
+  int32_t site = 0;
+  for (const Value gradient : gradients) {
+    add_update(graph, optimizer, options, gradient, inputs);
+    if (!options.has_bf16_weights) continue;
+    add_rounding(graph, gradient, inputs.gradient_scale, step.random_key, site++);
+  }
 }
 
 }  // namespace cloze::optim

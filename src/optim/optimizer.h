@@ -34,12 +34,18 @@ struct OptimizerOptions {
   bool use_nvlamb = false;                  // divide gradients by max(their global norm, 1)
   bool use_mpclip = false;                  // clip the global norm at 1
   double weight_norm_clip = 0.0;            // lamb: a weight's norm counts as no more; 0: no limit
+  DType first_moment = DType::kF32;         // what m is kept in: f32, bf16 or f16
+  bool has_bf16_weights = false;            // each update rounds them: ops/stochastic_rounding.h
   std::optional<double> max_gradient_norm;  // clip it here; 0: never
 
   // What the global norm is clipped at; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb
   // and use_mpclip; else as the table says of the optimiser.
   double clipping_norm() const;
 };
+
+// What a first moment in f16 is kept times, so that 2^-26 of a moment is still a normal number and
+// 16 the most it can be. The others have the range of f32.
+inline constexpr double kFloat16MomentScale = 0x1p12;
 
 // A row of the table of optimisers: to add one, add its operator (ops/optimizer_update.h) and a
 // row.
@@ -48,7 +54,8 @@ struct Optimizer {
   std::string_view alias;  // another name for it; may be empty
   // Inputs: parameter, its states, gradient, gradient_scale, learning_rate, update_index, check.
   const graph::OpDefinition* update = nullptr;
-  std::vector<std::string_view> states;  // f32, of the parameter's shape, zeros at the start
+  std::vector<std::string_view> states;  // of the parameter's shape, zeros at the start; "m" in
+                                         // first_moment, the others f32
   std::any (*attributes)(const OptimizerOptions&, const graph::ParameterTraits&) = nullptr;
   // Which members of OptimizerOptions it reads, beside the clipping, by the names of the options.
   std::vector<std::string_view> options;
@@ -59,10 +66,15 @@ struct Optimizer {
 const Optimizer& optimizer_named(std::string_view name);
 std::vector<std::string> optimizer_names();  // aliases too
 
-// Run after differentiate(): every parameter that has a gradient is updated. `losses`: variables
-// [1] f32 that hold the step's losses when the update runs; `loss_scale` [1] f32: what gradients
-// are too large by. UserError as optimizer_named.
-void add_optimizer(graph::Graph& graph, const OptimizerOptions& options,
-                   const std::vector<graph::Value>& losses, graph::Value loss_scale);
+// What the update reads of the step.
+struct StepValues {
+  std::vector<graph::Value> losses;  // variables [1] f32 that hold them when the update runs
+  graph::Value loss_scale;           // [1] f32: what gradients are too large by
+  graph::Value random_key;           // [2] i32: seed, step; read with has_bf16_weights
+};
+
+// Run after differentiate(): every parameter that has a gradient is updated. UserError as
+// optimizer_named.
+void add_optimizer(graph::Graph& graph, const OptimizerOptions& options, const StepValues& step);
 
 }  // namespace cloze::optim

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/optimizer_update.h"
+#include "ops/stochastic_rounding.h"
 
 namespace cloze::optim {
 namespace {
@@ -36,7 +37,8 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   const auto loss =
       graph.add_variable({.name = "loss", .type = graph::kScalar, .role = VariableRole::kMetric});
   const auto loss_scale = graph.add_input("loss_scale", graph::kScalar);
-  add_optimizer(graph, {.name = "lamb", .weight_decay_rate = 0.01}, {loss}, loss_scale);
+  add_optimizer(graph, {.name = "lamb", .weight_decay_rate = 0.01},
+                {.losses = {loss}, .loss_scale = loss_scale});
   graph.verify();
 
   int updates = 0;
@@ -54,6 +56,29 @@ TEST(Optimizer, UpdatesEachParameterThatHasAGradient) {
   }
   EXPECT_EQ(updates, 2);
   EXPECT_EQ(graph.variables(VariableRole::kOptimizerState).size(), 4u);
+}
+
+TEST(Optimizer, KeepsTheFirstMomentInAHalfAndRoundsWeights) {
+  Graph graph;
+  const auto parameter = graph.add_parameter("weight", {4}, graph::Init::zeros());
+  graph.add_variable({.name = "gradient.weight",
+                      .type = graph.type(parameter),
+                      .role = VariableRole::kGradient,
+                      .master = parameter});
+  const auto random_key = graph.add_input("random_key", {DType::kI32, {2}});
+  add_optimizer(
+      graph, {.first_moment = DType::kF16, .has_bf16_weights = true},
+      {.loss_scale = graph.add_input("loss_scale", graph::kScalar), .random_key = random_key});
+  graph.verify();
+  EXPECT_EQ(graph.type(*graph.find("optimizer.m.weight")).dtype, DType::kF16);
+  EXPECT_EQ(graph.type(*graph.find("optimizer.v.weight")).dtype, DType::kF32);
+  const graph::Node& update = graph.nodes()[graph.nodes().size() - 2];
+  EXPECT_EQ(std::any_cast<const ops::MomentAttributes&>(update.attributes).first_moment_scale,
+            kFloat16MomentScale);
+  const graph::Node& rounding = graph.nodes().back();
+  EXPECT_EQ(rounding.op, &ops::kStochasticRounding);
+  EXPECT_EQ(rounding.inputs.front(), parameter);
+  EXPECT_EQ(rounding.inputs.back(), random_key);
 }
 
 TEST(Optimizer, AdamCorrectsItsMomentsAndHasNoDecay) {

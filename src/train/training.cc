@@ -42,6 +42,18 @@ void append_zeros(const std::vector<models::AbsentBias>& biases,
   }
 }
 
+// A moment counts times a number that depends on its type.
+void require_same_types(const graph::Graph& graph, const std::vector<feed::WantedTensor>& wanted,
+                        const MatchedTensors& matched, const fs::path& path) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const DType there = matched.views[i]->dtype;
+    const DType here = graph.type(*graph.find(wanted[i].name)).dtype;
+    if (there == here) continue;
+    throw_user_error("{} keeps {} in {} and this run in {}; resume with first_moment_precision {}",
+                     path.string(), wanted[i].name, name_of(there), name_of(here), name_of(there));
+  }
+}
+
 // Zeros stored for a bias that the configuration turns off are not unused: they say the same.
 void drop_absent_biases(const checkpoints::StoredModel& file, const TrainingStepOptions& step,
                         std::vector<std::string>& unused) {
@@ -122,6 +134,9 @@ void Training::restore() {
     const auto wanted = feed::wanted_tensors(session.graph(), role);
     const MatchedTensors matched = feed::match_tensors(file->tensors(), file->path(), wanted);
     feed::require_all(matched, file->path());
+    if (role == VariableRole::kOptimizerState) {
+      require_same_types(session.graph(), wanted, matched, file->path());
+    }
     feed::copy_tensors(session, wanted, matched, [&file = *file] { file.release_memory(); });
   }
   require_finite_start(found.path);

@@ -78,7 +78,9 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   }
 
   for (const TrainingPass& pass : passes) pass.run(graph);
-  optim::add_optimizer(graph, options.optimizer, totals, seed);
+  optim::add_optimizer(
+      graph, options.optimizer,
+      {.losses = totals, .loss_scale = seed, .random_key = *graph.find("random_key")});
   return {std::move(graph), terms_of(losses)};
 }
 

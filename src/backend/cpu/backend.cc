@@ -18,6 +18,7 @@
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
 #include "ops/packed_linear.h"
+#include "ops/stochastic_rounding.h"
 #include "ops/tanh.h"
 #include "ops/vocabulary_loss.h"
 
@@ -52,6 +53,7 @@ std::vector<TableRow> own_kernels() {
       {&ops::kMomentum, {kMomentumEntry}},
       {&ops::kScatterRows, {kScatterRowsEntry}},
       {&ops::kSgd, {kSgdEntry}},
+      {&ops::kStochasticRounding, {kStochasticRoundingEntry}},
       {&ops::kTanh, {kTanhEntry}},
       {&ops::kTanhGradient, {kTanhGradientEntry}},
       // Products.

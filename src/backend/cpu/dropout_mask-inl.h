@@ -7,6 +7,7 @@
 // 32 by 32 bits to 64, which x86 does for every other lane only; so even and odd counters travel
 // in two vectors of 64-bit lanes, whose upper halves may hold anything until they are merged.
 #include "backend/cpu/dropout_row.h"
+#include "backend/cpu/parallel.h"
 #include "base/philox.h"
 
 #if defined(CLOZE_BACKEND_CPU_DROPOUT_MASK_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -88,21 +89,21 @@ HWY_INLINE FloatVector MultiplierOfNumbers(const DropoutRow& row, WordVector num
   return hn::IfThenElseZero(hn::RebindMask(d, is_kept), hn::Set(d, row.scale));
 }
 
-// body(i, part, multipliers) for vectors that together cover the n elements of the row once, in an
-// order of their own.
+// body(i, part, numbers) for vectors that together cover, once and in an order of their own, those
+// of the n elements of the row that belong to these counters.
 template <class Body>
-HWY_INLINE void ForEachMultiplier(const DropoutRow& row, int64_t n, const Body& body) {
+HWY_INLINE void ForEachNumber(const DropoutRow& row, int64_t n, Part counters, const Body& body) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(FloatTag()));
   const int64_t blocks = ops::dropout_blocks(n);
   const WordVector low_half = hn::Set(WordTag(), 0xffff);
-  for (int64_t counter = 0; counter < blocks; counter += lanes) {
+  for (int64_t counter = counters.begin; counter < counters.end; counter += lanes) {
     const auto visit = [&](int64_t half, WordVector numbers) HWY_ATTR {
       const int64_t i = half * blocks + counter;
-      const int64_t count = HWY_MIN(blocks - counter, n - i);
+      const int64_t count = HWY_MIN(counters.end - counter, n - i);
       if (count >= lanes) {
-        body(i, Whole{}, MultiplierOfNumbers(row, numbers));
+        body(i, Whole{}, numbers);
       } else if (count > 0) {
-        body(i, Tail{static_cast<size_t>(count)}, MultiplierOfNumbers(row, numbers));
+        body(i, Tail{static_cast<size_t>(count)}, numbers);
       }
     };
     const auto visit_word = [&](int64_t word, WordVector bits) HWY_ATTR {
@@ -115,6 +116,14 @@ HWY_INLINE void ForEachMultiplier(const DropoutRow& row, int64_t n, const Body& 
     visit_word(2, words.word2);
     visit_word(3, words.word3);
   }
+}
+
+// body(i, part, multipliers) for all n elements of the row.
+template <class Body>
+HWY_INLINE void ForEachMultiplier(const DropoutRow& row, int64_t n, const Body& body) {
+  ForEachNumber(row, n, {0, ops::dropout_blocks(n)},
+                [&](int64_t i, auto part, WordVector numbers)
+                    HWY_ATTR { body(i, part, MultiplierOfNumbers(row, numbers)); });
 }
 
 // multipliers [n]: scale where the element is kept, 0 where it is dropped.

@@ -31,6 +31,7 @@ extern const KernelEntry kLambEntry;
 extern const KernelEntry kAdamWEntry;
 extern const KernelEntry kSgdEntry;
 extern const KernelEntry kMomentumEntry;
+extern const KernelEntry kStochasticRoundingEntry;
 
 // Products: linear, attention, vocabulary_loss; f32, bf16 and f16.
 extern const KernelEntry kLinearEntry;

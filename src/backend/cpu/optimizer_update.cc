@@ -9,6 +9,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/optimizer_update.cc"
@@ -23,12 +24,13 @@ namespace cloze::backend::cpu {
 
 // The numbers of one update by lamb or adamw, computed in double and rounded once.
 struct MomentStep {
+  DType first_moment = DType::kF32;
   float beta1 = 0.0f;
-  float gradient_share1 = 0.0f;  // (1 - beta1) gradient_scale
+  float gradient_share1 = 0.0f;  // (1 - beta1) gradient_scale, times first_moment_scale
   float beta2 = 0.0f;
   float square_share2 = 0.0f;  // 1 - beta2
   float gradient_scale = 0.0f;
-  float debias1 = 1.0f;  // 1 / (1 - beta1^t)
+  float debias1 = 1.0f;  // 1 / (1 - beta1^t), by first_moment_scale
   float debias2 = 1.0f;  // 1 / (1 - beta2^t)
   float epsilon = 0.0f;
   float weight_decay = 0.0f;
@@ -44,16 +46,17 @@ inline MomentStep moment_step(const KernelRequest& request, const KernelArgument
   const float scale = *arguments.input<float>(Op::kGradientScale);
   const int32_t update_index = *arguments.input<int32_t>(Op::kUpdateIndex);
   const auto debias = [&](double beta) {
-    return attributes.use_debiasing ? static_cast<float>(1.0 / (1.0 - std::pow(beta, update_index)))
-                                    : 1.0f;
+    return attributes.use_debiasing ? 1.0 / (1.0 - std::pow(beta, update_index)) : 1.0;
   };
-  return {.beta1 = static_cast<float>(attributes.beta1),
-          .gradient_share1 = static_cast<float>((1.0 - attributes.beta1) * scale),
+  return {.first_moment = request.inputs[Op::kM].dtype,
+          .beta1 = static_cast<float>(attributes.beta1),
+          .gradient_share1 =
+              static_cast<float>((1.0 - attributes.beta1) * attributes.first_moment_scale * scale),
           .beta2 = static_cast<float>(attributes.beta2),
           .square_share2 = static_cast<float>(1.0 - attributes.beta2),
           .gradient_scale = scale,
-          .debias1 = debias(attributes.beta1),
-          .debias2 = debias(attributes.beta2),
+          .debias1 = static_cast<float>(debias(attributes.beta1) / attributes.first_moment_scale),
+          .debias2 = static_cast<float>(debias(attributes.beta2)),
           .epsilon = static_cast<float>(attributes.epsilon),
           .weight_decay = static_cast<float>(attributes.weight_decay),
           .learning_rate = *arguments.input<float>(Op::kLearningRate)};
@@ -68,7 +71,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 struct Moments {
-  FloatVector m, v;
+  FloatVector m, v;  // m as it is kept, times first_moment_scale
 };
 
 // m and v after the gradient g.
@@ -89,28 +92,36 @@ HWY_INLINE FloatVector Update(const MomentStep& step, Moments moments, FloatVect
   return hn::MulAdd(hn::Set(d, step.weight_decay), w, direction);
 }
 
-// parameter, m, v, gradient of a part of the elements.
+// parameter, m, v, gradient of a part of the elements. M: what m is kept in.
+template <class M>
 struct Elements {
   Elements(const KernelArguments& arguments, Part part)
       : w(arguments.input<float>(ops::OptimizerUpdate::kParameter) + part.begin),
-        m(arguments.input<float>(ops::OptimizerUpdate::kM) + part.begin),
+        m(arguments.input<M>(ops::OptimizerUpdate::kM) + part.begin),
         v(arguments.input<float>(ops::OptimizerUpdate::kV) + part.begin),
         g(arguments.input<float>(ops::OptimizerUpdate::kGradient) + part.begin) {}
 
   float* w;
-  float* m;
+  M* m;
   float* v;
   const float* g;
 };
 
-template <class Lanes>
-HWY_INLINE Moments MoveMoments(const MomentStep& step, const Elements& elements, int64_t i,
+template <class M, class Lanes>
+HWY_INLINE Moments LoadMoments(const Elements<M>& elements, int64_t i, Lanes part) {
+  const FloatTag d;
+  return {LoadFloats(d, elements.m + i, part), LoadFloats(d, elements.v + i, part)};
+}
+
+template <class M, class Lanes>
+HWY_INLINE Moments MoveMoments(const MomentStep& step, const Elements<M>& elements, int64_t i,
                                Lanes part, ZeroSum& zeros) {
   const FloatTag d;
-  const Moments old{LoadFloats(d, elements.m + i, part), LoadFloats(d, elements.v + i, part)};
-  const Moments moments = Moved(step, old, LoadFloats(d, elements.g + i, part));
+  Moments moments =
+      Moved(step, LoadMoments(elements, i, part), LoadFloats(d, elements.g + i, part));
   StoreFloats(d, moments.m, elements.m + i, part);
   StoreFloats(d, moments.v, elements.v + i, part);
+  if constexpr (HalfFloat<M>) moments.m = LoadFloats(d, elements.m + i, part);
   zeros.Add(moments.m);
   zeros.Add(moments.v);
   return moments;
@@ -128,9 +139,9 @@ HWY_INLINE void MoveWeights(const MomentStep& step, Moments moments, FloatVector
 }
 
 // The parts say whether all that they wrote is finite.
-bool AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part range) {
+template <class M>
+bool AdamW(const MomentStep& step, const Elements<M>& elements, Part range) {
   const FloatTag d;
-  const Elements elements(arguments, range);
   const FloatVector rate = hn::Set(d, step.learning_rate);
   ZeroSum zeros;
   ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
@@ -141,10 +152,9 @@ bool AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part ra
 }
 
 // squares: of the parameter and of the update, summed over the part.
-bool LambFirstPart(const MomentStep& step, const KernelArguments& arguments, Part range,
-                   double* squares) {
+template <class M>
+bool LambFirst(const MomentStep& step, const Elements<M>& elements, Part range, double* squares) {
   const FloatTag d;
-  const Elements elements(arguments, range);
   SquareSum parameter_squares;
   SquareSum update_squares;
   ZeroSum zeros;
@@ -160,17 +170,48 @@ bool LambFirstPart(const MomentStep& step, const KernelArguments& arguments, Par
 }
 
 // From the moments as they are stored.
-bool LambSecondPart(const MomentStep& step, const KernelArguments& arguments, Part range,
-                    float rate) {
+template <class M>
+bool LambSecond(const MomentStep& step, const Elements<M>& elements, Part range, float rate) {
   const FloatTag d;
-  const Elements elements(arguments, range);
   const FloatVector rates = hn::Set(d, rate);
   ZeroSum zeros;
   ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
-    const Moments moments{LoadFloats(d, elements.m + i, part), LoadFloats(d, elements.v + i, part)};
-    MoveWeights(step, moments, rates, elements.w + i, part, zeros);
+    MoveWeights(step, LoadMoments(elements, i, part), rates, elements.w + i, part, zeros);
   });
   return zeros.IsFinite();
+}
+
+// visit(elements) by what m is kept in.
+template <class Visit>
+HWY_INLINE void WithElements(const MomentStep& step, const KernelArguments& arguments, Part range,
+                             const Visit& visit) {
+  with_storage(step.first_moment,
+               [&]<class M>(Storage<M>) HWY_ATTR { visit(Elements<M>(arguments, range)); });
+}
+
+bool AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part range) {
+  bool is_finite = false;
+  WithElements(step, arguments, range,
+               [&](const auto& elements) HWY_ATTR { is_finite = AdamW(step, elements, range); });
+  return is_finite;
+}
+
+bool LambFirstPart(const MomentStep& step, const KernelArguments& arguments, Part range,
+                   double* squares) {
+  bool is_finite = false;
+  WithElements(step, arguments, range, [&](const auto& elements) HWY_ATTR {
+    is_finite = LambFirst(step, elements, range, squares);
+  });
+  return is_finite;
+}
+
+bool LambSecondPart(const MomentStep& step, const KernelArguments& arguments, Part range,
+                    float rate) {
+  bool is_finite = false;
+  WithElements(step, arguments, range, [&](const auto& elements) HWY_ATTR {
+    is_finite = LambSecond(step, elements, range, rate);
+  });
+  return is_finite;
 }
 
 }  // namespace
@@ -264,11 +305,18 @@ std::unique_ptr<Kernel> create_lamb(const KernelRequest& request) {
   return adapts ? create_kernel<LambKernel>(request) : create_kernel<AdamWKernel>(request);
 }
 
+// All f32, but for the first moment.
+std::optional<std::string> refuse(const KernelRequest& request) {
+  KernelRequest others = request;
+  others.inputs[ops::OptimizerUpdate::kM].dtype = DType::kF32;
+  if (const auto refusal = refuse_unless_f32(others)) return refusal;
+  return refuse_other_storage<ops::OptimizerUpdate::kM>(request);
+}
+
 }  // namespace
 
-constinit const KernelEntry kAdamWEntry{"cpu/adamw/vector", refuse_unless_f32,
-                                        create_kernel<AdamWKernel>};
-constinit const KernelEntry kLambEntry{"cpu/lamb/vector", refuse_unless_f32, create_lamb};
+constinit const KernelEntry kAdamWEntry{"cpu/adamw/vector", refuse, create_kernel<AdamWKernel>};
+constinit const KernelEntry kLambEntry{"cpu/lamb/vector", refuse, create_lamb};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -128,6 +128,7 @@ const std::vector<Row>& table() {
       row<AdamW>(ops::kAdamW),
       row<Sgd>(ops::kSgd),
       row<Momentum>(ops::kMomentum),
+      row<StochasticRounding>(ops::kStochasticRounding),
   };
   return rows;
 }

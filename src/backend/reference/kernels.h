@@ -18,6 +18,7 @@
 #include "ops/packed_linear.h"
 #include "ops/span_loss.h"
 #include "ops/squared_error.h"
+#include "ops/stochastic_rounding.h"
 #include "ops/tanh.h"
 #include "ops/vocabulary_loss.h"
 
@@ -68,6 +69,7 @@ CLOZE_REFERENCE_KERNEL(SpanLoss, SpanLoss);
 CLOZE_REFERENCE_KERNEL(SpanLossGradient, SpanLossGradient);
 CLOZE_REFERENCE_KERNEL(SquaredError, SquaredError);
 CLOZE_REFERENCE_KERNEL(SquaredErrorGradient, SquaredErrorGradient);
+CLOZE_REFERENCE_KERNEL(StochasticRounding, StochasticRounding);
 CLOZE_REFERENCE_KERNEL(Tanh, Tanh);
 CLOZE_REFERENCE_KERNEL(TanhGradient, TanhGradient);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLoss, VocabularyLoss);

@@ -9,19 +9,21 @@
 namespace cloze::backend::reference {
 namespace {
 
-// The inputs of lamb and adamw, and the part of the update they share.
-template <typename P>
+// The inputs of lamb and adamw, and the part of the update they share. m alone may be a half: X.
+template <typename X>
 class Moments : ops::OptimizerUpdate {
+  using P = Parameter<X>;
+
  public:
   explicit Moments(const Call& call)
       : attributes_(call.attributes<ops::MomentAttributes>()),
         elements_(call.input_shape(kParameter).elements()),
         parameter_(call.read<P>(kParameter)),
-        m_(call.read<P>(kM)),
+        m_(call.read<X>(kM)),
         v_(call.read<P>(kV)),
         gradient_(call.read<P>(kGradient)),
         new_parameter_(call.mutate<P>(kParameter)),
-        new_m_(call.mutate<P>(kM)),
+        new_m_(call.mutate<X>(kM)),
         new_v_(call.mutate<P>(kV)),
         check_(call.mutate<P>(kCheck)),
         gradient_scale_(call.read<P>(kGradientScale)[0]),
@@ -36,14 +38,15 @@ class Moments : ops::OptimizerUpdate {
   void update_moments() const {
     for (int64_t i = 0; i < elements_; ++i) {
       const double g = gradient_scale_ * gradient_[i];
-      new_m_.put(i, attributes_.beta1 * m_[i] + (1.0 - attributes_.beta1) * g);
+      new_m_.put(i, attributes_.beta1 * m_[i] +
+                        (1.0 - attributes_.beta1) * attributes_.first_moment_scale * g);
       new_v_.put(i, attributes_.beta2 * v_[i] + (1.0 - attributes_.beta2) * g * g);
     }
   }
 
   // mhat / (sqrt(vhat) + epsilon) + weight_decay * w, from the moments as they are stored.
   double update(int64_t i) const {
-    const double mhat = m_[i] / correction(attributes_.beta1);
+    const double mhat = m_[i] / attributes_.first_moment_scale / correction(attributes_.beta1);
     const double vhat = v_[i] / correction(attributes_.beta2);
     return mhat / (std::sqrt(vhat) + attributes_.epsilon) +
            attributes_.weight_decay * parameter_[i];
@@ -71,14 +74,18 @@ class Moments : ops::OptimizerUpdate {
 
   const ops::MomentAttributes& attributes_;
   int64_t elements_;
-  Reader<P> parameter_, m_, v_, gradient_;
-  Writer<P> new_parameter_, new_m_, new_v_, check_;
+  Reader<P> parameter_;
+  Reader<X> m_;
+  Reader<P> v_, gradient_;
+  Writer<P> new_parameter_;
+  Writer<X> new_m_;
+  Writer<P> new_v_, check_;
   double gradient_scale_, learning_rate_;
   int32_t update_index_;
 };
 
-template <typename P>
-double trust_ratio(const Moments<P>& moments, double max_norm) {
+template <typename X>
+double trust_ratio(const Moments<X>& moments, double max_norm) {
   double parameter_squares = 0.0;
   double update_squares = 0.0;
   for (int64_t i = 0; i < moments.elements(); ++i) {
@@ -118,7 +125,7 @@ void GradientScale::run(const Call& call) {
 
 template <typename X>
 void Lamb::run(const Call& call) {
-  const Moments<Parameter<X>> moments(call);
+  const Moments<X> moments(call);
   if (moments.is_skipped()) return;
   moments.update_moments();
   const auto& attributes = call.attributes<ops::MomentAttributes>();
@@ -128,7 +135,7 @@ void Lamb::run(const Call& call) {
 
 template <typename X>
 void AdamW::run(const Call& call) {
-  const Moments<Parameter<X>> moments(call);
+  const Moments<X> moments(call);
   if (moments.is_skipped()) return;
   moments.update_moments();
   moments.move(1.0);

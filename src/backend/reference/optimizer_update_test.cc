@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/reference/backend.h"
 #include "backend/testing/run_kernel.h"
 #include "backend/testing/tolerance.h"
 
@@ -40,15 +41,17 @@ double norm(const std::vector<double>& values) {
 }
 
 // You et al., Algorithm 2, with the decay excluded where weight_decay is 0, and Loshchilov and
-// Hutter, Algorithm 2, in torch's form.
-void second_opinion(State& state, const ops::MomentAttributes& a, bool is_lamb, int t) {
+// Hutter, Algorithm 2, in torch's form. first_moment: what m is kept in.
+void second_opinion(State& state, const ops::MomentAttributes& a, bool is_lamb, int t,
+                    DType first_moment = DType::kF64) {
   const std::vector<double> gradient = gradient_of(t);
   std::vector<double> direction(kElements);
   const double c1 = a.use_debiasing ? 1.0 / (1.0 - std::pow(a.beta1, t)) : 1.0;
   const double c2 = a.use_debiasing ? 1.0 / (1.0 - std::pow(a.beta2, t)) : 1.0;
   for (int64_t i = 0; i < kElements; ++i) {
     const double g = gradient[i] * kScale;
-    state.m[i] += (1.0 - a.beta1) * (g - state.m[i]);
+    const double m = state.m[i] + (1.0 - a.beta1) * (g - state.m[i]);
+    state.m[i] = testing::rounded(first_moment, m * a.first_moment_scale) / a.first_moment_scale;
     state.v[i] += (1.0 - a.beta2) * (g * g - state.v[i]);
     direction[i] = c1 * state.m[i] / (a.epsilon + std::sqrt(c2 * state.v[i]));
   }
@@ -109,6 +112,54 @@ TEST(OptimizerUpdate, AgreesWithASecondComputation) {
   expect_agreement({.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weight_decay = 0.5}, 3.0);
   expect_agreement({.weight_decay = 0.01, .max_weight_norm = 0.5}, 3.0);
   expect_agreement({.weight_decay = 0.01}, 0.0);  // ratio 1 while the parameter is zero
+}
+
+// The update by tensors as they are stored: m in the dtype, all others in f32.
+void stored_update(State& state, const ops::MomentAttributes& attributes,
+                   const graph::OpDefinition& op, int t, DType first_moment) {
+  const auto tensor = [](DType dtype, const std::vector<double>& values) {
+    return Tensor{{dtype, {kElements}}, values};
+  };
+  std::vector<double> kept = state.m;
+  for (double& m : kept) m *= attributes.first_moment_scale;
+  const std::vector<Tensor> inputs = {
+      tensor(DType::kF32, state.w),        tensor(first_moment, kept), tensor(DType::kF32, state.v),
+      tensor(DType::kF32, gradient_of(t)), floats({1}, {kScale}),      floats({1}, {kLearningRate}),
+      integers({1}, {double(t)}),          floats({1}, {1.0})};
+  KernelRequest request{.op = &op, .attributes = attributes};
+  for (const Tensor& input : inputs) request.inputs.push_back(input.type);
+  const auto kernel = backend().kernels(op).front().create(request);
+  const auto results = testing::run_kernel(*kernel, request, inputs, {}).results;
+  state = {results[0].values, results[1].values, results[2].values};
+  for (double& m : state.m) m /= attributes.first_moment_scale;
+}
+
+// What rounding takes from m is gone for this update and for the next ones: m itself agrees to the
+// last bit, the weights to what f32 rounds them by.
+TEST(OptimizerUpdate, AHalfFirstMomentIsReadAsItIsKept) {
+  for (const DType half : {DType::kBF16, DType::kF16}) {
+    for (const bool is_lamb : {true, false}) {
+      const ops::MomentAttributes attributes{
+          .weight_decay = 0.01, .first_moment_scale = half == DType::kF16 ? 4096.0 : 1.0};
+      State ours = start(1.0);
+      ours.w = floats({kElements}, ours.w).values;
+      State theirs = ours;
+      State unrounded = ours;
+      double largest_effect = 0.0;
+      for (int t = 1; t <= kUpdates; ++t) {
+        stored_update(ours, attributes, is_lamb ? ops::kLamb : ops::kAdamW, t, half);
+        second_opinion(theirs, attributes, is_lamb, t, half);
+        second_opinion(unrounded, attributes, is_lamb, t);
+      }
+      EXPECT_EQ(ours.m, theirs.m) << name_of(half);
+      for (int64_t i = 0; i < kElements; ++i) {
+        const double bound = kUpdates * unit_roundoff(DType::kF32) * (1.0 + std::abs(theirs.w[i]));
+        EXPECT_NEAR(ours.w[i], theirs.w[i], 2.0 * bound) << name_of(half);
+        largest_effect = std::max(largest_effect, std::abs(unrounded.w[i] - theirs.w[i]) / bound);
+      }
+      EXPECT_GT(largest_effect, 100.0) << "the bound sees the rounding of m";
+    }
+  }
 }
 
 // With debiasing the first update is g / (|g| + epsilon): every weight moves by the learning rate.

@@ -73,8 +73,9 @@ std::vector<KernelCase> kernel_cases(DType dtype) {
   append(cases, packed_linear_cases(dtype));
   append(cases, attention_cases(dtype));
   append(cases, loss_cases(dtype));
-  if (dtype == DType::kF32) append(cases, optimizer_update_cases());
+  append(cases, optimizer_update_cases(dtype));
   if (dtype == DType::kF32) append(cases, gradient_descent_cases());
+  if (dtype == DType::kF32) append(cases, stochastic_rounding_cases());
   return cases;
 }
 

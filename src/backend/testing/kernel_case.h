@@ -41,8 +41,8 @@ std::vector<Tensor> make_inputs(const KernelCase& kernel_case);
 // The dtypes of activations: f32, bf16, f16.
 std::span<const DType> storage_dtypes();
 
-// Cases of every operator with activations of one of these dtypes. Operators on parameters
-// alone have cases for f32 only.
+// Cases of every operator with activations, or first moments, of one of these dtypes. Operators on
+// nothing else have cases for f32 only.
 std::vector<KernelCase> kernel_cases(DType dtype);
 // Those of one operator, for all of them.
 std::vector<KernelCase> kernel_cases(const graph::OpDefinition& op);
@@ -54,7 +54,8 @@ std::vector<KernelCase> linear_cases(DType dtype);
 std::vector<KernelCase> packed_linear_cases(DType dtype);  // of the packed weight
 std::vector<KernelCase> attention_cases(DType dtype);
 std::vector<KernelCase> loss_cases(DType dtype);
-std::vector<KernelCase> optimizer_update_cases();
+std::vector<KernelCase> optimizer_update_cases(DType dtype);  // of the first moment
 std::vector<KernelCase> gradient_descent_cases();
+std::vector<KernelCase> stochastic_rounding_cases();
 
 }  // namespace cloze::backend::testing

@@ -63,8 +63,9 @@ std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density) {
   append(cases, packed_linear_sweep(dtype, extents));
   append(cases, attention_sweep(dtype, extents));
   append(cases, loss_sweep(dtype, extents));
-  if (dtype == DType::kF32) append(cases, optimizer_update_sweep(extents));
+  append(cases, optimizer_update_sweep(dtype, extents));
   if (dtype == DType::kF32) append(cases, gradient_descent_sweep(extents));
+  if (dtype == DType::kF32) append(cases, stochastic_rounding_sweep(extents));
   return cases;
 }
 

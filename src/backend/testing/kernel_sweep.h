@@ -62,7 +62,8 @@ std::vector<KernelCase> linear_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents);
-std::vector<KernelCase> optimizer_update_sweep(const SweepExtents& extents);
+std::vector<KernelCase> optimizer_update_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> gradient_descent_sweep(const SweepExtents& extents);
+std::vector<KernelCase> stochastic_rounding_sweep(const SweepExtents& extents);
 
 }  // namespace cloze::backend::testing

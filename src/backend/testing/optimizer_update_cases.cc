@@ -30,13 +30,14 @@ std::vector<UpdateVariant> update_variants() {
           {"zero parameter", {.weight_decay = 0.01}, true},
           {"infinite gradient", {.weight_decay = 0.01}, false, true},
           {"infinite moment", {.weight_decay = 0.01}, false, false, true},
-          {"infinite rate", {.weight_decay = 0.01}, false, false, false, true}};
+          // Without decay: the update's sign is that of m, whatever m is rounded to.
+          {"infinite rate", {}, false, false, false, true}};
 }
 
 void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
   using enum ops::OptimizerUpdate::Input;
   for (double& v : inputs[kV].values) v = 0.1 * v * v;
-  for (double& m : inputs[kM].values) m *= 0.1;
+  for (double& m : inputs[kM].values) m *= 0.1 * variant.attributes.first_moment_scale;
   inputs[kGradientScale].values = {0.7};
   inputs[kLearningRate].values = {0.1};
   inputs[kUpdateIndex].values = {3.0};
@@ -51,17 +52,22 @@ void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
   if (variant.has_infinite_rate) inputs[kLearningRate].values = {kInfinity};
 }
 
-void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape) {
+// With the first moment in the dtype: what it is rounded by reaches the parameter.
+void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape, DType dtype) {
   const graph::TensorType type{DType::kF32, shape};
+  const graph::TensorType moment{dtype, shape};
   for (const graph::OpDefinition* op : {&ops::kLamb, &ops::kAdamW}) {
-    for (const UpdateVariant& variant : update_variants()) {
-      cases.push_back(
-          {.name = variant.name,
-           .op = op,
-           .attributes = variant.attributes,
-           .inputs = {type, type, type, type, kScalar, kScalar, {DType::kI32, {1}}, kScalar},
-           .prepare = [variant](auto& inputs, Random&) { fill_update(inputs, variant); },
-           .summed_terms = shape.elements()});
+    for (UpdateVariant variant : update_variants()) {
+      if (dtype == DType::kF16) variant.attributes.first_moment_scale = 1024.0;
+      KernelCase one{
+          .name = variant.name,
+          .op = op,
+          .attributes = variant.attributes,
+          .inputs = {type, moment, type, type, kScalar, kScalar, {DType::kI32, {1}}, kScalar},
+          .prepare = [variant](auto& inputs, Random&) { fill_update(inputs, variant); },
+          .summed_terms = shape.elements()};
+      if (dtype != DType::kF32) one.through_storage = {0};
+      cases.push_back(std::move(one));
     }
   }
 }
@@ -117,28 +123,32 @@ void add_scale_cases(std::vector<KernelCase>& cases) {
 
 }  // namespace
 
-std::vector<KernelCase> optimizer_update_cases() {
+std::vector<KernelCase> optimizer_update_cases(DType dtype) {
   std::vector<KernelCase> cases;
   for (const Shape& shape : {Shape{1}, Shape{7}, Shape{33, 17}, Shape{1031}}) {
-    add_update_cases(cases, shape);
+    add_update_cases(cases, shape, dtype);
   }
+  if (dtype != DType::kF32) return cases;
   add_norm_cases(cases);
   add_scale_cases(cases);
   return cases;
 }
 
-std::vector<KernelCase> optimizer_update_sweep(const SweepExtents& extents) {
+std::vector<KernelCase> optimizer_update_sweep(DType dtype, const SweepExtents& extents) {
   SweepCases sweep;
   const auto add = [&](int64_t elements) {
     std::vector<KernelCase> family;
-    add_update_cases(family, {elements});
-    family.push_back({.name = "swept",
-                      .op = &ops::kGlobalNorm,
-                      .inputs = {{DType::kF32, {elements}}, {DType::kF32, {7}}}});
+    add_update_cases(family, {elements}, dtype);
+    if (dtype == DType::kF32) {
+      family.push_back({.name = "swept",
+                        .op = &ops::kGlobalNorm,
+                        .inputs = {{DType::kF32, {elements}}, {DType::kF32, {7}}}});
+    }
     sweep.add(std::move(family));
   };
   for (const int64_t elements : extents.up_to(kSweptColumns, {8, 16, 64})) add(elements);
   for (const int64_t elements : SweepExtents::around(kSweptElements, {16384, 32768})) add(elements);
+  if (dtype != DType::kF32) return sweep.take();
   // Its inputs are scalars: of the sizes nothing is left to sweep.
   std::vector<KernelCase> scales;
   add_scale_cases(scales);
