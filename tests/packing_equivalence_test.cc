@@ -65,8 +65,10 @@ Tensors values(engine::Session& session, const std::string& prefix) {
 }
 
 Outcome one_step(std::span<const data::Sample> samples, const data::MicroBatchCapacity& capacity,
-                 DType dtype = DType::kF32, int64_t first_ordinal = 0) {
+                 DType dtype = DType::kF32, int64_t first_ordinal = 0,
+                 models::LossBasis basis = models::LossBasis::kPerToken) {
   train::TrainingStep step({.model = small_model(),
+                            .head = {.loss_basis = basis},
                             .capacity = capacity,
                             .optimizer = kOptimizer,
                             .compute_dtype = dtype,
@@ -192,6 +194,55 @@ TEST_P(PackingEquivalence, TheLayoutDoesNotShow) {
   EXPECT_EQ(whole.num_micro_batches, 1u);
   expect_same_step(padded, packed, GetParam());
   expect_same_step(padded, whole, GetParam());
+}
+
+// What the loss per sequence means: the mean of what each sequence alone has as its mean.
+Outcome mean_of_sequences(std::span<const data::Sample> samples, DType dtype) {
+  Outcome mean;
+  const auto share = 1.0 / static_cast<double>(samples.size());
+  std::map<std::string, std::vector<double>> gradients;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Outcome one = one_step(samples.subspan(i, 1), kLayouts.at("padded"), dtype, i);
+    if (i == 0) mean = one;
+    for (size_t term = 0; i > 0 && term < one.result.losses.size(); ++term) {
+      mean.result.losses[term].loss += one.result.losses[term].loss;
+    }
+    for (const auto& [name, gradient] : one.gradients) {
+      gradients[name].resize(gradient.size());
+      for (size_t e = 0; e < gradient.size(); ++e) gradients[name][e] += share * gradient[e];
+    }
+  }
+  for (train::LossValue& value : mean.result.losses) value.loss *= share;
+  for (const auto& [name, sum] : gradients) {
+    mean.gradients[name].assign(sum.begin(), sum.end());
+  }
+  return mean;
+}
+
+TEST_P(PackingEquivalence, TheLossPerSequenceIsTheMeanOfSequencesInAnyLayout) {
+  const auto samples = random_samples();
+  const Outcome expected = mean_of_sequences(samples, GetParam());
+  const double tolerance = relative_tolerance(GetParam());
+  const double per_token =
+      one_step(samples, kLayouts.at("packed"), GetParam()).result.losses[0].loss;
+  const double mlm = expected.result.losses[0].loss;
+  if (GetParam() == DType::kF32) {  // the others' rounding hides it
+    EXPECT_GT(std::abs(mlm - per_token), tolerance * mlm) << "the bound tells them apart";
+  }
+  for (const auto& [layout, capacity] : kLayouts) {
+    SCOPED_TRACE(layout);
+    const Outcome actual =
+        one_step(samples, capacity, GetParam(), 0, models::LossBasis::kPerSequence);
+    for (size_t term = 0; term < 2; ++term) {
+      const double loss = expected.result.losses[term].loss;
+      EXPECT_NEAR(actual.result.losses[term].loss, loss, tolerance * loss);
+    }
+    for (const auto& [name, gradient] : expected.gradients) {
+      EXPECT_LE(distance(gradient, actual.gradients.at(name)),
+                tolerance * gradient_scale(expected, name))
+          << name;
+    }
+  }
 }
 
 // The bounds see a wrong dropout mask: samples that are numbered otherwise in the step. (Not in the

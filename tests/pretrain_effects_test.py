@@ -105,6 +105,10 @@ EFFECTS = {
     "skip_bad": Effect("true", lambda run, base: run.status == 0 and base.status == 3,
                        generated_data=None, train_file="bad.tfrecord",
                        base={"generated_data": None, "train_file": "bad.tfrecord"}),
+    "loss_averaging_basis": Effect("persequence", lambda run, base:
+                                   run.values("mlm_loss")[0] != base.values("mlm_loss")[0] and
+                                   run.values("nsp_loss")[0] == base.values("nsp_loss")[0],
+                                   **DRAWN, short_seq_prob=1, seq_length=32),
     "max_predictions_per_seq": Effect(2, planned(", 8 predictions"), command="plan"),
     "duplicate_factor": Effect(2, lambda run, base: run.metrics[-1]["step"] * 2 ==
                                base.metrics[-1]["step"], **RECORDS, num_train_steps=None, epochs=1),

@@ -31,6 +31,10 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
             "Check all records first, and train without the bad ones");
   table.add("max_predictions_per_seq", &o.drawing.pairs.masking.max_predictions,
             "Masked tokens of a record", {.minimum = 1});
+  const std::vector<std::string> bases{"pertoken", "persequence"};
+  table.add("loss_averaging_basis", enumerated(o.training.step.head.loss_basis, bases),
+            "The MLM loss is the mean of the step's predictions, or of its sequences' means",
+            {.choices = bases});
   table.add("duplicate_factor", &o.training.duplicate_factor,
             "How often each text stands in the records; used by epochs", {.minimum = 1});
 }

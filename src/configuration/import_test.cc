@@ -164,12 +164,17 @@ TEST(Import, LossScalesOfIpusAreTaken) {
   EXPECT_EQ(Imported(optimum).option("init_loss_scale"), json());
 }
 
-TEST(Import, HalfMomentsAreTaken) {
+TEST(Import, HalfMomentsAndTheBasisOfTheLossAreTaken) {
   const json optimum = {
       {"ipu_config", {{"ipus_per_replica", 4}, {"enable_half_first_order_momentum", true}}}};
   EXPECT_EQ(Imported(optimum).option("first_moment_precision"), "f16");
-  const json mlperf = {{"vocab_length", 64}, {"lamb_accl_dtype", "FLOAT16"}};
+  json mlperf = {{"vocab_length", 64}, {"lamb_accl_dtype", "FLOAT16"}};
   EXPECT_EQ(Imported(mlperf).option("first_moment_precision"), "f16");
+  EXPECT_EQ(Imported(mlperf).option("loss_averaging_basis"), "persequence");
+  mlperf["loss_averaging_basis"] = "pertoken";
+  EXPECT_EQ(Imported(mlperf).option("loss_averaging_basis"), "pertoken");
+  mlperf["task"] = "SQUAD";
+  EXPECT_EQ(Imported(mlperf).option("loss_averaging_basis"), json());
 }
 
 TEST(Import, OptimumTakesReplicasByTheSizeOfThePod) {

@@ -43,8 +43,7 @@ KeyRules optimizer_rules() {
       .elsewhere({"optimizer"}, "optimizer and use_debiasing")
       .mapped("learning_rate", "base_learning_rate")
       .mapped("weight_decay", "weight_decay_rate")
-      .no_effect({"loss_averaging_basis"}, "losses are means over the tokens of the step",
-                 "pertoken")
+      .elsewhere({"loss_averaging_basis"}, "loss_averaging_basis of pre-training")
       .no_effect({"accuracy_averaging_basis"}, "accuracies are shares of the step's tokens",
                  "pertoken")
       .no_effect({"gradient_reduction_type"}, "gradients are those of the mean over the step",
@@ -192,6 +191,10 @@ void convert_optimizer(Conversion& c) {
 void convert(Conversion& c) {
   convert_schedule(c, convert_batch(c));
   convert_optimizer(c);
+  if (c.task() == "pretraining") {
+    const std::string key = "loss_averaging_basis";
+    c.set(key, c.has(key) ? c.text(key) : "persequence", {key});
+  }
   if (c.value("no_dropout") == true) c.set("hidden_dropout_prob", 0.0, {"no_dropout"});
   if (c.value("no_attn_dropout") == true) {
     c.set("attention_probs_dropout_prob", 0.0, {"no_attn_dropout"});

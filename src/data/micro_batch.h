@@ -27,6 +27,9 @@ struct MicroBatch {
   std::vector<int32_t> first_tokens;      // [B]    slot of [CLS]; 0 when unused
   std::vector<int32_t> masked_positions;  // [P]    slot in [0, T); 0 when unused
   std::vector<int32_t> masked_labels;     // [P]    -1 when unused
+  // [P]    weights that turn a sum over the step's predictions into the mean over its sequences
+  // (those with a prediction) of the means over their predictions; 0 when unused
+  std::vector<float> prediction_weights;
   std::vector<int32_t> next_sentence_labels;  // [B]    -1 when unused
   std::vector<int32_t> sequence_ids;     // [B]    ordinal of the sample in the step; 0 when unused
   std::vector<int32_t> class_labels;     // [B]    -1 when unused or not known

@@ -140,6 +140,7 @@ MicroBatch empty_micro_batch(const MicroBatchCapacity& capacity) {
   batch.first_tokens.assign(B, 0);
   batch.masked_positions.assign(P, 0);
   batch.masked_labels.assign(P, -1);
+  batch.prediction_weights.assign(P, 0.0f);
   batch.next_sentence_labels.assign(B, -1);
   batch.sequence_ids.assign(B, 0);
   batch.class_labels.assign(B, -1);
@@ -163,6 +164,19 @@ void append_labels(const Sample& sample, size_t ordinal, MicroBatch& batch) {
   batch.end_positions[sequence] = slot_of(sample.end_position);
 }
 
+// sequence_weight: of its mean.
+void append_predictions(const Sample& sample, double sequence_weight, MicroBatch& batch) {
+  const auto predictions = static_cast<double>(predictions_of(sample));
+  for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
+    const auto place = static_cast<size_t>(batch.num_predictions) + i;
+    batch.masked_positions[place] =
+        static_cast<int32_t>(batch.num_tokens) + sample.masked_positions[i];
+    batch.masked_labels[place] = sample.masked_labels[i];
+    batch.prediction_weights[place] = static_cast<float>(sequence_weight / predictions);
+  }
+  batch.num_predictions += predictions_of(sample);
+}
+
 void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
   const auto start = batch.num_tokens;
   const auto length = tokens_of(sample);
@@ -176,24 +190,24 @@ void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
   batch.sequence_starts[sequence] = static_cast<int32_t>(start);
   batch.first_tokens[sequence] = static_cast<int32_t>(start);
   append_labels(sample, ordinal, batch);
-  for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
-    const auto place = static_cast<size_t>(batch.num_predictions) + i;
-    batch.masked_positions[place] = static_cast<int32_t>(start) + sample.masked_positions[i];
-    batch.masked_labels[place] = sample.masked_labels[i];
-  }
   batch.num_tokens += length;
   batch.num_sequences += 1;
-  batch.num_predictions += predictions_of(sample);
 }
 
 }  // namespace
 
 StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity,
                int64_t first_ordinal) {
+  const auto predicting = std::ranges::count_if(
+      samples, [](const Sample& sample) { return predictions_of(sample) > 0; });
+  const double sequence_weight = 1.0 / static_cast<double>(std::max<int64_t>(predicting, 1));
   StepBatch step;
   for (const Bin& bin : assign(samples, capacity)) {
     MicroBatch& batch = step.micro_batches.emplace_back(empty_micro_batch(capacity));
-    for (size_t index : bin.samples) append(samples[index], first_ordinal + index, batch);
+    for (size_t index : bin.samples) {
+      append_predictions(samples[index], sequence_weight, batch);
+      append(samples[index], first_ordinal + index, batch);
+    }
     std::fill(batch.sequence_starts.begin() + batch.num_sequences, batch.sequence_starts.end(),
               static_cast<int32_t>(batch.num_tokens));
     step.num_tokens += batch.num_tokens;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -117,6 +118,24 @@ TEST(PackerTest, TheExampleOfTheHeader) {
             (std::vector<int32_t>{0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2}));
   EXPECT_EQ(step.micro_batches[1].sample_ids,
             (std::vector<int32_t>{1, 1, 1, 3, 3, 4, 4, 4, 4, 4, 4, 5}));
+}
+
+// By hand: of three sequences with 2, 1 and no predictions two have a mean.
+TEST(PackerTest, PredictionWeightsMakeTheMeanOfMeans) {
+  const std::vector<Sample> samples{sample_of(0, 6, 3), sample_of(1, 5, 3), sample_of(2, 2, 3)};
+  const StepBatch step = pack(samples, {6, 2, 4});
+  std::map<int32_t, float> weights;  // by label
+  for (const MicroBatch& batch : step.micro_batches) {
+    ASSERT_EQ(batch.prediction_weights.size(), 4u);
+    for (size_t p = 0; p < 4; ++p) {
+      if (batch.masked_labels[p] < 0) {
+        EXPECT_EQ(batch.prediction_weights[p], 0.0f);
+      } else {
+        weights[batch.masked_labels[p]] = batch.prediction_weights[p];
+      }
+    }
+  }
+  EXPECT_EQ(weights, (std::map<int32_t, float>{{502, 0.25f}, {505, 0.25f}, {1502, 0.5f}}));
 }
 
 TEST(PackerTest, UsesHardlyMoreMicroBatchesThanTheTokensNeed) {

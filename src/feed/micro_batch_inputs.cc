@@ -30,6 +30,9 @@ void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) 
     if (session.has(name)) session.write<int32_t>(name, *values);
   }
   if (session.has("scores")) session.write<float>("scores", batch.scores);
+  if (session.has("prediction_weights")) {
+    session.write<float>("prediction_weights", batch.prediction_weights);
+  }
 }
 
 }  // namespace cloze::feed

@@ -53,8 +53,7 @@ MaskedLanguageModel masked_language_model(Graph& graph, const BertConfig& config
   if (config.use_cls_layer) hidden = mlm_transform(graph, config, hidden);
   Value bias;
   if (config.use_prediction_bias) {
-    bias =
-        graph.add_parameter("bias", {config.vocab_size}, Init::zeros(), graph::kVectorTraits);
+    bias = graph.add_parameter("bias", {config.vocab_size}, Init::zeros(), graph::kVectorTraits);
   }
   return {.hidden = hidden, .table = *graph.find(kWordEmbeddings), .bias = bias};
 }
@@ -95,12 +94,17 @@ Value class_logits(Graph& graph, const BertConfig& config, const BertHead& head,
       {.out_features = std::ssize(head.labels), .initializer_range = config.initializer_range});
 }
 
-std::vector<TaskLoss> pretraining_losses(Graph& graph, const BertConfig& config,
+Value mlm_normalizer_of(Graph& graph, LossBasis basis, const BatchShape& shape) {
+  if (basis == LossBasis::kPerToken) return normalizer_of(graph, "mlm");
+  return graph.add_input("prediction_weights", {DType::kF32, {shape.predictions}});
+}
+
+std::vector<TaskLoss> pretraining_losses(Graph& graph, const BertConfig& config, LossBasis basis,
                                          const BatchShape& shape, const BertInputs& inputs) {
   const Value masked_positions = integers(graph, "masked_positions", shape.predictions);
   const Value masked_labels = integers(graph, "masked_labels", shape.predictions);
   const Value next_sentence_labels = integers(graph, "next_sentence_labels", shape.sequences);
-  const Value mlm_normalizer = normalizer_of(graph, "mlm");
+  const Value mlm_normalizer = mlm_normalizer_of(graph, basis, shape);
   const Value nsp_normalizer = normalizer_of(graph, "nsp");
 
   const Value encoded = bert_encoder(graph, config, inputs);
@@ -179,7 +183,7 @@ std::vector<TaskLoss> bert_for_training(Graph& graph, const BertConfig& config,
   const BertInputs inputs = add_bert_inputs(graph, shape);
   switch (head.kind) {
     case HeadKind::kPretraining:
-      return pretraining_losses(graph, config, shape, inputs);
+      return pretraining_losses(graph, config, head.loss_basis, shape, inputs);
     case HeadKind::kQuestionAnswering:
       return question_answering_losses(graph, config, shape, inputs);
     case HeadKind::kSequenceClassification:

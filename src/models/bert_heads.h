@@ -20,8 +20,13 @@ namespace cloze::models {
 
 enum class HeadKind { kPretraining, kQuestionAnswering, kSequenceClassification };
 
+// What the masked language model's loss is a mean of: the step's predictions, or the means of its
+// sequences' (Graphcore's MLPerf programs call it loss_averaging_basis).
+enum class LossBasis { kPerToken, kPerSequence };
+
 struct BertHead {
   HeadKind kind = HeadKind::kPretraining;
+  LossBasis loss_basis = LossBasis::kPerToken;  // of pre-training
   // Classes of sequence classification, in the order of the logits; one: regression.
   std::vector<std::string> labels = {};
   double classifier_dropout = 0.1;
@@ -34,7 +39,7 @@ struct BertHead {
 std::string_view architecture_of(HeadKind kind);
 
 // One term of what is minimised, normalised by the totals of the step through its input
-// NAME_normalizer [1].
+// NAME_normalizer [1]; mlm per sequence through prediction_weights [P] (data/micro_batch.h).
 struct TaskLoss {
   std::string name;             // "mlm", "nsp", "span", "class", "score"
   graph::Value loss;            // [1] f32

@@ -20,7 +20,9 @@ void expect_loss_inputs(const graph::OpDefinition& op, std::span<const TensorTyp
   const int64_t vocabulary = in[first + Loss::kTable].shape[0];
   expect_type(op, in, first + Loss::kTable, {DType::kF32, {vocabulary, x[1]}});
   expect_type(op, in, first + Loss::kLabels, {DType::kI32, {x[0]}});
-  expect_type(op, in, first + Loss::kNormalizer, kScalar);
+  const bool is_of_each = in[first + Loss::kNormalizer].shape != kScalar.shape;
+  expect_type(op, in, first + Loss::kNormalizer,
+              is_of_each ? TensorType{DType::kF32, {x[0]}} : kScalar);
   const size_t bias = first + Loss::kBias;
   if (in.size() > bias) expect_type(op, in, bias, {DType::kF32, {vocabulary}});
 }

@@ -102,8 +102,9 @@ void TrainingStep::write_step_inputs(const data::StepBatch& batch, int64_t step)
   session_.write<int32_t>("random_key", key);
   session_.write_scalar("loss_gradient", loss_scale_);
   for (const LossTerm& term : terms_) {
-    session_.write_scalar(term.name + "_normalizer",
-                          static_cast<float>(inverse(count_of(term, batch))));
+    const std::string normalizer = term.name + "_normalizer";
+    if (!session_.has(normalizer)) continue;  // each prediction has its own
+    session_.write_scalar(normalizer, static_cast<float>(inverse(count_of(term, batch))));
   }
 }
 

@@ -64,8 +64,9 @@ struct Tensors {
   const char* x = nullptr;
   const void* table = nullptr;
   const int32_t* labels = nullptr;
-  const float* bias = nullptr;  // null without one
-  double scale = 0.0;           // of the gradient
+  const float* bias = nullptr;     // null without one
+  double scale = 0.0;              // of the gradient
+  const float* weights = nullptr;  // of each prediction; null: 1
   char* dx = nullptr;
   float* dtable = nullptr;
   float* dbias = nullptr;  // null without one
@@ -106,7 +107,8 @@ class VocabularyLoss final : public Kernel {
       const BlockRange range{begin, std::min(R_, used - begin)};
       softmax.begin(range.count, t.labels + begin, t.bias);
       compute_logits(t, range, softmax, buffers);
-      const VocabularySoftmax::Sums block = softmax.combine(t.scale);
+      const VocabularySoftmax::Sums block =
+          softmax.combine(t.scale, t.weights == nullptr ? nullptr : t.weights + begin);
       sums.loss += block.loss;
       sums.correct += block.correct;
       if (variant_.has_gradient) compute_gradients(t, range, softmax, buffers);
@@ -175,9 +177,9 @@ class VocabularyLoss final : public Kernel {
     t.table = arguments.input<const void>(first + Loss::kTable);
     t.labels = arguments.input<const int32_t>(first + Loss::kLabels);
     t.bias = has_bias ? arguments.input<const float>(first + Loss::kBias) : nullptr;
+    if (has_weights()) t.weights = arguments.input<const float>(first + Loss::kNormalizer);
     if (!variant_.has_gradient) return t;
-    const double normalizer = *arguments.input<const float>(first + Loss::kNormalizer);
-    t.scale = *arguments.input<const float>(Gradient::kDloss) * normalizer;
+    t.scale = *arguments.input<const float>(Gradient::kDloss) * normalizer(arguments);
     const size_t first_output = variant_.has_loss ? size_t{LossWithGradient::kDx} : 0;
     t.dx = arguments.output<char>(first_output + Gradient::kDx);
     t.dtable = arguments.output<float>(first_output + Gradient::kDtable);
@@ -186,6 +188,15 @@ class VocabularyLoss final : public Kernel {
     t.dbias = arguments.output<float>(first_output + Gradient::kDbias);
     t.adds_dbias = request_.accumulates[first_output + Gradient::kDbias];
     return t;
+  }
+
+  bool has_weights() const {
+    return request_.inputs[variant_.first_input + Loss::kNormalizer].shape.elements() > 1;
+  }
+  // Of all predictions together.
+  double normalizer(const KernelArguments& arguments) const {
+    if (has_weights()) return 1.0;
+    return *arguments.input<const float>(variant_.first_input + Loss::kNormalizer);
   }
 
   char* rows_of_x(char* x, int64_t row) const { return x + row * H_ * bytes_of(dtype_); }
@@ -244,9 +255,7 @@ class VocabularyLoss final : public Kernel {
   }
 
   void put_loss(const KernelArguments& arguments, const VocabularySoftmax::Sums& sums) const {
-    const double normalizer =
-        *arguments.input<const float>(variant_.first_input + Loss::kNormalizer);
-    const double values[] = {sums.loss * normalizer, sums.correct};
+    const double values[] = {sums.loss * normalizer(arguments), sums.correct};
     for (size_t i = 0; i < 2; ++i) {
       float* to = arguments.output<float>(i);
       *to = static_cast<float>(values[i] + (request_.accumulates[i] ? *to : 0.0f));

@@ -166,7 +166,7 @@ bool VocabularySoftmax::is_correct(int64_t column) const {
   return true;
 }
 
-VocabularySoftmax::Sums VocabularySoftmax::combine(double scale) {
+VocabularySoftmax::Sums VocabularySoftmax::combine(double scale, const float* weights) {
   std::copy_n(chunk_largest_, count_, largest_);
   for (int64_t c = 1; c < num_chunks_; ++c) {
     const float* chunk = chunk_largest_ + c * stride_;
@@ -186,9 +186,10 @@ VocabularySoftmax::Sums VocabularySoftmax::combine(double scale) {
     const double others = factor_[j];
     const double below = static_cast<double>(largest_[j]) - label_logit_[j];
     const double label = std::exp(-below);
-    sums.loss += below + std::log1p(others + (label - 1.0));
-    factor_[j] = static_cast<float>(scale / (others + label));
-    label_gradient_[j] = static_cast<float>(-scale * others / (others + label));
+    const double weight = weights == nullptr ? 1.0 : weights[j];
+    sums.loss += weight * (below + std::log1p(others + (label - 1.0)));
+    factor_[j] = static_cast<float>(weight * scale / (others + label));
+    label_gradient_[j] = static_cast<float>(-weight * scale * others / (others + label));
   }
   return sums;
 }

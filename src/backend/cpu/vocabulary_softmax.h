@@ -49,7 +49,8 @@ class VocabularySoftmax {
     double correct = 0.0;
   };
   // When all chunks are there. scale: what the gradient of each prediction's loss is multiplied by.
-  Sums combine(double scale);
+  // weights [count]: what the loss itself is, and so its gradient once more; null: 1.
+  Sums combine(double scale, const float* weights);
 
   // Rows [row, row + rows) of e [V, stride], one chunk, become dlogits. dbias [V] may be null.
   struct Chunk {

@@ -19,7 +19,8 @@ struct Head : ops::VocabularyLoss {
         x(call.read<X>(first + kX)),
         table(call.read_rounded<X>(first + kTable)),
         labels(call.integers(first + kLabels)),
-        normalizer(call.read<P>(first + kNormalizer)[0]),
+        normalizers(call.read<P>(first + kNormalizer)),
+        is_of_each(call.input_shape(first + kNormalizer).elements() > 1),
         has_bias(call.has_input(first + kBias)),
         bias(has_bias ? call.read<P>(first + kBias) : Reader<P>(nullptr, 0)) {}
 
@@ -29,11 +30,14 @@ struct Head : ops::VocabularyLoss {
     return sum;
   }
 
+  double normalizer(int64_t p) const { return normalizers[is_of_each ? p : 0]; }
+
   int64_t rows, hidden, vocabulary;
   Reader<X> x;
   RoundedReader<X> table;
   const int32_t* labels;
-  double normalizer;
+  Reader<P> normalizers;
+  bool is_of_each;
   bool has_bias;
   Reader<P> bias;
 };
@@ -52,10 +56,10 @@ void put_loss(const Call& call, const Head<X>& head) {
   for (int64_t p = 0; p < head.rows; ++p) {
     if (head.labels[p] < 0) continue;
     const SoftmaxRow row = softmax_of(head, p, call.workspace());
-    loss += row.log_sum_exp - call.workspace()[head.labels[p]];
+    loss += head.normalizer(p) * (row.log_sum_exp - call.workspace()[head.labels[p]]);
     if (row.first_largest == head.labels[p]) correct += 1.0;
   }
-  call.write<Parameter<X>>(VocabularyLoss::kLoss).put(0, head.normalizer * loss);
+  call.write<Parameter<X>>(VocabularyLoss::kLoss).put(0, loss);
   call.write<Parameter<X>>(VocabularyLoss::kCorrect).put(0, correct);
 }
 
@@ -65,7 +69,7 @@ class Backward {
  public:
   Backward(const Call& call, const Head<X>& head)
       : head_(head),
-        scale_(call.read<Parameter<X>>(VocabularyLossGradient::kDloss)[0] * head.normalizer),
+        dloss_(call.read<Parameter<X>>(VocabularyLossGradient::kDloss)[0]),
         log_sum_exp_(call.workspace()),
         sum_(call.workspace() + head.rows) {
     for (int64_t p = 0; p < head.rows; ++p) {
@@ -107,11 +111,11 @@ class Backward {
   double dlogit(int64_t p, int64_t v) const {
     if (head_.labels[p] < 0) return 0.0;
     const double probability = std::exp(head_.logit(p, v) - log_sum_exp_[p]);
-    return scale_ * (probability - (v == head_.labels[p] ? 1.0 : 0.0));
+    return dloss_ * head_.normalizer(p) * (probability - (v == head_.labels[p] ? 1.0 : 0.0));
   }
 
   const Head<X>& head_;
-  double scale_;
+  double dloss_;
   double* log_sum_exp_;
   double* sum_;
 };

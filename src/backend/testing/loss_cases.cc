@@ -38,7 +38,9 @@ void fill_head(std::vector<Tensor>& inputs, size_t first, Random& random) {
   if (inputs.size() > first + Loss::kBias) product.push_back(inputs[first + Loss::kBias]);
   const Tensor logits = apply_in_double(ops::kLinear, ops::LinearAttributes{}, product)[0];
   fill_labels(inputs[first + Loss::kLabels], logits, random);
-  inputs[first + Loss::kNormalizer].values = {1.0 / static_cast<double>(x.type.shape[0])};
+  for (double& normalizer : inputs[first + Loss::kNormalizer].values) {
+    normalizer = random.uniform(0.5, 1.5) / static_cast<double>(x.type.shape[0]);
+  }
 }
 
 struct VocabularyOperator {
@@ -47,16 +49,24 @@ struct VocabularyOperator {
   std::vector<size_t> through_storage;
 };
 
-KernelCase vocabulary_case(const VocabularyOperator& which, const HeadSizes& sizes, bool has_bias,
-                           DType dtype) {
-  KernelCase one{.name = has_bias ? "bias" : "no bias",
+struct VocabularyVariant {
+  const char* name;
+  bool has_bias = false;
+  bool has_normalizers = false;  // one for each prediction
+};
+constexpr VocabularyVariant kVocabularyVariants[] = {
+    {"no bias"}, {"bias", true}, {"a normalizer for each", true, true}};
+
+KernelCase vocabulary_case(const VocabularyOperator& which, const HeadSizes& sizes,
+                           const VocabularyVariant& variant, DType dtype) {
+  KernelCase one{.name = variant.name,
                  .op = which.op,
                  .inputs = {{dtype, {sizes.predictions, sizes.hidden}},
                             {DType::kF32, {sizes.vocabulary, sizes.hidden}},
                             {DType::kI32, {sizes.predictions}},
-                            kScalar},
+                            {DType::kF32, {variant.has_normalizers ? sizes.predictions : 1}}},
                  .summed_terms = std::max({sizes.predictions, sizes.hidden, sizes.vocabulary})};
-  if (has_bias) one.inputs.push_back({DType::kF32, {sizes.vocabulary}});
+  if (variant.has_bias) one.inputs.push_back({DType::kF32, {sizes.vocabulary}});
   if (which.has_dloss) one.inputs.insert(one.inputs.begin(), kScalar);
   for (const size_t result : which.through_storage) {
     if (result < request_of(one).outputs.size()) one.through_storage.push_back(result);
@@ -76,8 +86,8 @@ void add_vocabulary_cases(std::vector<KernelCase>& cases, const HeadSizes& sizes
       {&ops::kVocabularyLossGradient, true, {Gradient::kDx, Gradient::kDtable, Gradient::kDbias}},
       {&ops::kVocabularyLossWithGradient, true, {Both::kDx, Both::kDtable, Both::kDbias}}};
   for (const VocabularyOperator& which : operators) {
-    for (const bool has_bias : {false, true}) {
-      cases.push_back(vocabulary_case(which, sizes, has_bias, dtype));
+    for (const VocabularyVariant& variant : kVocabularyVariants) {
+      cases.push_back(vocabulary_case(which, sizes, variant, dtype));
     }
   }
 }
