@@ -3,9 +3,9 @@
 //
 //   logits[p] = x[p] table^T + bias       loss = sum_p normalizer[p] * CE(logits[p], labels[p])
 //
-// Inputs:  x [P, H] f32 | bf16 | f16;  table [V, H] f32, counts as rounded to the dtype of x, as
-// the
-//          weight of linear does;  labels [P] i32 (-1: ignored);
+// Inputs:  x [P, H] f32 | bf16 | f16;
+//          table [V, H] f32, counts as rounded to the dtype of x, as the weight of linear does;
+//          labels [P] i32 (-1: ignored);
 //          normalizer [1] f32, one for all (1 / predictions of the whole step), or [P], one for
 //          each;  bias [V] f32 (optional)
 // Outputs: loss [1] f32;  correct [1] f32: how many rows have the label as (first) largest logit
@@ -13,8 +13,8 @@
 // vocabulary_loss_gradient
 // Inputs:  dloss [1] f32, x, table, labels, normalizer (, bias)
 // Outputs: dx [P, H] as x;  dtable [V, H] f32 (; dbias [V] f32)
-//   dlogits[p] = dloss * normalizer[p] * (softmax(logits[p]) - onehot(labels[p])), 0 for ignored
-//   rows
+//   dlogits[p] = dloss * normalizer[p] * (softmax(logits[p]) - onehot(labels[p])),
+//   0 for ignored rows
 //
 // vocabulary_loss_with_gradient does both on one set of logits; the fuse pass puts it in the place
 // of the pair. Inputs as vocabulary_loss_gradient; outputs loss, correct, then those of the
