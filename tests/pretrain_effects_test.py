@@ -169,6 +169,8 @@ EFFECTS = {
                              base.metrics[-1]["skipped_steps"] > 0, precision="fp16",
                              init_loss_scale=OVERFLOWING,
                              base={"precision": "fp16", "init_loss_scale": OVERFLOWING}),
+    "steps_per_norms": Effect(2, lambda run, base: [len(line.get("weight_norms", {})) > 0 for line in
+                                                    run.metrics] == [False, True, False]),
     # Run
     "precision": Effect("bf16", other_weights),
     "recompute": Effect("true", lambda run, base: activations(run) < 0.5 * activations(base),
@@ -178,8 +180,8 @@ EFFECTS = {
     "threads": Effect(2, same_weights),
     "seed": Effect(77, other_weights),
     "profile_report": Effect("profile.html", profiled),
-    "device_file": Effect("device.json", planned("an estimate from the rates of a device$"),
-                          command="plan"),
+    "device_file": Effect("device.json", lambda run, base: min(run.values("ceiling_share")) > 0 and
+                          "ceiling_share" not in base.metrics[0] and same_weights(run, base)),
     "save_path": Effect("another", lambda run, base: (run.folder.parent / "another" /
                                                       "checkpoint-3").is_dir()),
     "init_checkpoint": Effect("base/checkpoint-3", lambda run, base: run.values("mlm_loss")[0] <
@@ -195,6 +197,8 @@ EFFECTS = {
     "wandb_name": Effect("my-own-name", lambda run, base: b"my-own-name" in
                          next(run.folder.glob("wandb/*/*.wandb")).read_bytes(), wandb="true"),
     "dllogger_file": Effect("log.json", lambda run, base: (run.folder / "log.json").read_text().count("step_loss") == 3),
+    "mllog_file": Effect("mllog.txt", lambda run, base: (run.folder / "mllog.txt").read_text()
+                         .count('"key":"tracked_stats"') == 3),
     "prometheus_file": Effect("cloze.prom", lambda run, base:
                               "\ncloze_step 3\n" in (run.folder / "cloze.prom").read_text()),
     # Model

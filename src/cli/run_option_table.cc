@@ -117,9 +117,11 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
             "Write a page of HTML with the times of a few steps, launch by launch, and beside it "
             "FILE.trace.json for chrome://tracing",
             {.is_of_command = true});
-  table.add("device_file", &o.device_file,
-            "Estimate times by the rates in this file; cloze plan --measure makes one",
-            {.is_of_command = true});
+  table.add(
+      "device_file", &o.device_file,
+      "Estimate times by the rates in this file, and compare a run with its fastest product; cloze "
+      "plan --measure makes one",
+      {.is_of_command = true});
 }
 
 void add_checkpoint_options(OptionTable& table, RunOptions& o) {
@@ -140,6 +142,9 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
   table.add("max_to_keep", &training.max_to_keep, "Checkpoints kept; 0: all", {.minimum = 0});
   table.add("steps_per_logs", &training.steps_per_log, "Steps between lines of metrics",
             {.minimum = 1});
+  table.add("steps_per_norms", &training.steps_per_norms,
+            "Steps between lines that have the norm of every weight and gradient; 0: never",
+            {.minimum = 0});
   table.add("progress_bar", &o.progress_bar, "auto: on a terminal",
             {.choices = {"auto", "true", "false"}});
 }
@@ -150,6 +155,8 @@ void add_export_options(OptionTable& table, train::MetricsExports& o) {
   table.add("wandb_name", &o.wandb_name, "Its name (that of the folder)");
   table.add("dllogger_file", &o.dllogger_file,
             "Write lines of NVIDIA's DLLogger to this file, below save_path");
+  table.add("mllog_file", &o.mllog_file,
+            "Write lines of MLPerf's logger to this file, below save_path");
   table.add("prometheus_file", &o.prometheus_file,
             "Keep the newest metrics in this file, below save_path, as Prometheus reads them");
 }

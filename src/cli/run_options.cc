@@ -43,11 +43,6 @@ void validate_profile(const RunOptions& o) {
         "profile_report {} is of a run, and nothing is trained; use cloze plan --report",
         o.profile_report.string());
   }
-  if (!o.device_file.empty() && o.profile_report.empty() && !o.compile_only) {
-    throw_user_error(
-        "device_file {} has rates for estimates; add profile_report, or use cloze plan",
-        o.device_file.string());
-  }
 }
 
 // A whole number of sequences of seq_length.

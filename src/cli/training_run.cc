@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -16,6 +17,7 @@
 #include "formats/json.h"
 #include "platform/signals.h"
 #include "platform/terminal.h"
+#include "train/mllog.h"
 #include "train/progress.h"
 
 namespace cloze::cli {
@@ -62,6 +64,11 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
   training.global_batch_size = batch.sequences_per_step;
   training.num_steps = num_steps;
   training.schedule = learning_rate_schedule(options, num_steps);
+  if (!options.device_file.empty()) {
+    const DeviceRates rates = read_device_file(options.device_file);
+    const auto rate = rates.gflops.find(std::string(name_of(training.step.compute_dtype)));
+    if (rate != rates.gflops.end()) training.product_flops = rate->second * 1e9;
+  }
   return training;
 }
 
@@ -87,12 +94,16 @@ MemoryForecast memory_beside_step(const RunOptions& options,
 
 train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options,
                                   int64_t evaluation_bytes) {
+  const auto start = std::chrono::system_clock::now();
   platform::install_stop_signals();
   MemoryForecast memory = memory_beside_step(options, run.step.capacity);
   if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;
-  const nlohmann::ordered_json config = stored_options(run.extra_files);
+  train::ExportedRun exported{.folder = folder,
+                              .config = stored_options(run.extra_files),
+                              .mllog_facts = train::mllog_facts(run, options.seq_length),
+                              .start = start};
 
   std::unique_ptr<StepProfile> profile;
   run.after_step = [&](const train::StepMetrics& step) {
@@ -110,7 +121,9 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
   profile = profile_of(training.session(), options, memory.text());
   std::vector<train::MetricsSink*> sinks = {&log, &tensorboard, &*progress};
-  const auto exports = train::make_exports(options.exports, folder, config, training.first_step());
+  exported.steps_done = training.first_step();
+  exported.samples_done = training.state().samples;
+  const auto exports = train::make_exports(options.exports, exported);
   for (const auto& sink : exports) sinks.push_back(sink.get());
   const auto outcome = training.run(sinks);
   for (train::MetricsSink* const sink : sinks) sink->finish();

@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "train/tensor_norms.h"
+
 namespace cloze::train {
 namespace {
 
@@ -48,14 +50,6 @@ std::optional<std::string> find_non_finite_in(engine::Session& session,
   return std::nullopt;
 }
 
-double gradient_norm(engine::Session& session, Value gradient) {
-  double squares = 0.0;
-  for (const float value : session.read<float>(session.graph().info(gradient).name)) {
-    squares += static_cast<double>(value) * value;
-  }
-  return std::sqrt(squares);
-}
-
 struct NamedNorm {
   std::string name;
   double norm = -1.0;
@@ -65,7 +59,7 @@ NamedNorm largest_gradient(engine::Session& session) {
   const graph::Graph& graph = session.graph();
   NamedNorm largest;
   for (const Value gradient : graph.variables(VariableRole::kGradient)) {
-    const double norm = gradient_norm(session, gradient);
+    const double norm = norm_of(session, gradient);
     if (norm > largest.norm) largest = {graph.info(graph.info(gradient).master).name, norm};
   }
   return largest;
@@ -105,7 +99,7 @@ std::string overflow_of(engine::Session& session, double learning_rate) {
     const auto found = find_non_finite_in(session, parameter.written);
     if (!found) continue;
     ++count;
-    const double norm = gradient_norm(session, parameter.gradient);
+    const double norm = norm_of(session, parameter.gradient);
     if (norm > worst.norm) worst = {*found, norm};
   }
   std::string text = "left the finite numbers in " + worst.name;

@@ -73,7 +73,12 @@ void MetricsLog::write(const StepMetrics& m) {
   line["tokens_per_second"] = m.tokens_per_second;
   line["sequences_per_second"] = m.sequences_per_second;
   line["data_wait_share"] = m.data_wait_share;
+  if (m.ceiling_share) line["ceiling_share"] = *m.ceiling_share;
   line["seconds"] = m.seconds;
+  for (const TensorNorm& norm : m.norms) {
+    line["weight_norms"][norm.name] = norm.weight;
+    line["gradient_norms"][norm.name] = norm.gradient;
+  }
   file_.append(formats::json_line(line) + "\n");
 }
 
@@ -87,6 +92,8 @@ std::vector<formats::Scalar> scalars_of(const StepMetrics& m) {
       {"train/loss", m.loss},
       {"train/grad_norm", m.gradient_norm},
       {"train/skipped_steps", static_cast<double>(m.skipped_steps)},
+      {"train/tokens_per_sec", m.tokens_per_second},
+      {"train/data_wait_share", m.data_wait_share},
       {"learning_rate", m.learning_rate},
       {"loss_scaling", m.loss_scale},
       {"samples_per_sec", m.sequences_per_second},
@@ -96,6 +103,11 @@ std::vector<formats::Scalar> scalars_of(const StepMetrics& m) {
   for (const LossValue& part : m.losses) {
     scalars.push_back({"loss/" + upper_case(part.name), part.loss});
     if (part.accuracy) scalars.push_back({"accuracy/" + upper_case(part.name), *part.accuracy});
+  }
+  if (m.ceiling_share) scalars.push_back({"train/ceiling_share", *m.ceiling_share});
+  for (const TensorNorm& norm : m.norms) {
+    scalars.push_back({"weight_norm/" + norm.name, norm.weight});
+    scalars.push_back({"gradient_norm/" + norm.name, norm.gradient});
   }
   return scalars;
 }

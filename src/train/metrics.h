@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "formats/tensorboard.h"
@@ -12,6 +13,13 @@
 #include "train/loss_value.h"
 
 namespace cloze::train {
+
+// L2 norms of a parameter and its gradient.
+struct TensorNorm {
+  std::string name;
+  double weight = 0.0;    // as the step found it
+  double gradient = 0.0;  // of the whole step, before clipping and without the loss scale
+};
 
 // loss is the sum of the losses. Rates count real tokens, never padding.
 struct StepMetrics {
@@ -29,6 +37,10 @@ struct StepMetrics {
   double sequences_per_second = 0.0;
   double data_wait_share = 0.0;  // of the step's seconds, waiting for data
   double seconds = 0.0;          // the step took
+  // Useful FLOPs a second (models/bert_flops.h) as a share of those of the fastest matrix product
+  // that was measured; nothing when none was.
+  std::optional<double> ceiling_share;
+  std::vector<TensorNorm> norms;  // when asked for
 };
 
 class MetricsSink {
@@ -40,8 +52,9 @@ class MetricsSink {
 };
 
 // metrics.jsonl: a first line {"schema": "cloze.metrics", "version": 1}, then one object per step
-// with the fields of StepMetrics, the losses as NAME_loss and NAME_accuracy. Each line is in the
-// file when write() returns. Numbers that are not finite are null.
+// with the fields of StepMetrics, the losses as NAME_loss and NAME_accuracy, the norms as
+// weight_norms and gradient_norms, {name: norm}. Each line is in the file when write() returns.
+// Numbers that are not finite are null.
 class MetricsLog : public MetricsSink {
  public:
   // Lines of steps after `steps_done` are cut: a resumed run writes them again, a new run (0)
@@ -55,7 +68,8 @@ class MetricsLog : public MetricsSink {
 
 // Scalars under the names of Graphcore's BERT: loss/NAME and accuracy/NAME (MLM, NSP, SPAN ...),
 // learning_rate, loss_scaling, samples_per_sec, samples, epoch; and train/loss, train/grad_norm,
-// train/skipped_steps.
+// train/skipped_steps, train/tokens_per_sec, train/data_wait_share, train/ceiling_share,
+// weight_norm/TENSOR, gradient_norm/TENSOR.
 std::vector<formats::Scalar> scalars_of(const StepMetrics& metrics);
 
 // scalars_of() for TensorBoard.

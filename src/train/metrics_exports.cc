@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "formats/json.h"
+#include "train/mllog.h"
 
 namespace cloze::train {
 namespace {
@@ -58,19 +59,16 @@ void DlloggerMetrics::write(const StepMetrics& m) {
   data["average_training_time_step"] = m.seconds;
   data["average_perf_per_step"] = m.sequences_per_second;
   append(nlohmann::ordered_json::array({m.step}), data);
-  if (first_seconds_ < 0.0) {
-    first_ = m;
-    first_seconds_ = seconds_since(start_);
-  }
-  last_ = m;
-  last_seconds_ = seconds_since(start_);
+  last_ = {.samples = m.samples, .seconds = seconds_since(start_)};
+  last_loss_ = m.loss;
+  if (!first_) first_ = last_;
 }
 
 void DlloggerMetrics::finish() {
-  nlohmann::ordered_json data{{"final_loss", last_.loss}};
-  if (last_seconds_ > first_seconds_) {
+  nlohmann::ordered_json data{{"final_loss", last_loss_}};
+  if (first_ && last_.seconds > first_->seconds) {
     data["training_sequences_per_second"] =
-        static_cast<double>(last_.samples - first_.samples) / (last_seconds_ - first_seconds_);
+        static_cast<double>(last_.samples - first_->samples) / (last_.seconds - first_->seconds);
   }
   data["e2e_train_time"] = seconds_since(start_);
   append(nlohmann::ordered_json::array(), data);
@@ -114,23 +112,27 @@ void PrometheusMetrics::write(const StepMetrics& m) {
   add("tokens_per_second", "Real tokens", m.tokens_per_second);
   add("sequences_per_second", "Sequences", m.sequences_per_second);
   add("data_wait_share", "Of a step's seconds, waiting for data", m.data_wait_share);
+  if (m.ceiling_share) add("ceiling_share", "Of the fastest matrix product", *m.ceiling_share);
   platform::write_file_atomically(path_, text);
 }
 
 std::vector<std::unique_ptr<MetricsSink>> make_exports(const MetricsExports& exports,
-                                                       const std::filesystem::path& folder,
-                                                       const nlohmann::ordered_json& config,
-                                                       int64_t steps_done) {
+                                                       const ExportedRun& run) {
   std::vector<std::unique_ptr<MetricsSink>> sinks;
   if (exports.wandb) {
-    sinks.push_back(std::make_unique<WandbMetrics>(folder, exports.wandb_name, config, steps_done));
+    sinks.push_back(
+        std::make_unique<WandbMetrics>(run.folder, exports.wandb_name, run.config, run.steps_done));
   }
   if (!exports.dllogger_file.empty()) {
-    sinks.push_back(
-        std::make_unique<DlloggerMetrics>(folder / exports.dllogger_file, config, steps_done));
+    sinks.push_back(std::make_unique<DlloggerMetrics>(run.folder / exports.dllogger_file,
+                                                      run.config, run.steps_done));
+  }
+  if (!exports.mllog_file.empty()) {
+    sinks.push_back(std::make_unique<MllogMetrics>(run.folder / exports.mllog_file, run.mllog_facts,
+                                                   run.samples_done, run.start));
   }
   if (!exports.prometheus_file.empty()) {
-    sinks.push_back(std::make_unique<PrometheusMetrics>(folder / exports.prometheus_file));
+    sinks.push_back(std::make_unique<PrometheusMetrics>(run.folder / exports.prometheus_file));
   }
   return sinks;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,14 +49,20 @@ class DlloggerMetrics : public MetricsSink {
  private:
   void append(const nlohmann::ordered_json& step, const nlohmann::ordered_json& data);
 
+  // A line of a step.
+  struct Written {
+    int64_t samples = 0;
+    double seconds = 0.0;  // since start_
+  };
   platform::AppendFile file_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  StepMetrics first_, last_;                           // that were written
-  double first_seconds_ = -1.0, last_seconds_ = -1.0;  // when; below 0: none was
+  std::optional<Written> first_;
+  Written last_;
+  double last_loss_ = 0.0;
 };
 
 // The newest step as Prometheus' text format, for node_exporter's textfile collector: gauges
-// cloze_step, cloze_loss, cloze_loss_NAME ... The file is replaced as a whole.
+// cloze_step, cloze_loss, cloze_NAME_loss ... The file is replaced as a whole.
 // Source: prometheus.io/docs/instrumenting/exposition_formats.
 class PrometheusMetrics : public MetricsSink {
  public:
@@ -71,11 +78,19 @@ struct MetricsExports {
   bool wandb = false;
   std::string wandb_name;
   std::filesystem::path dllogger_file;
+  std::filesystem::path mllog_file;
   std::filesystem::path prometheus_file;
 };
+// What they say of the run beside its steps.
+struct ExportedRun {
+  std::filesystem::path folder;
+  nlohmann::ordered_json config;       // its options
+  nlohmann::ordered_json mllog_facts;  // train/mllog.h
+  int64_t steps_done = 0;
+  int64_t samples_done = 0;
+  std::chrono::system_clock::time_point start;  // when setting it up began
+};
 std::vector<std::unique_ptr<MetricsSink>> make_exports(const MetricsExports& exports,
-                                                       const std::filesystem::path& folder,
-                                                       const nlohmann::ordered_json& config,
-                                                       int64_t steps_done);
+                                                       const ExportedRun& run);
 
 }  // namespace cloze::train

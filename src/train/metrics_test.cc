@@ -89,6 +89,21 @@ TEST_F(MetricsLogTest, HasTheLossScaleAndWhatItCost) {
   EXPECT_EQ(line.at("skipped_steps"), 3);
 }
 
+TEST_F(MetricsLogTest, HasNormsAndTheCeilingWhenTheyAreKnown) {
+  MetricsLog log(path_, 0);
+  log.write({.step = 1});
+  log.write({.step = 2,
+             .ceiling_share = 0.5,
+             .norms = {{.name = "pooler.weight", .weight = 2.0, .gradient = 0.25}}});
+  const auto lines = lines_of(path_);
+  for (const char* key : {"ceiling_share", "weight_norms", "gradient_norms"}) {
+    EXPECT_FALSE(lines[1].contains(key)) << key;
+  }
+  EXPECT_EQ(lines[2].at("ceiling_share"), 0.5);
+  EXPECT_EQ(lines[2].at("weight_norms").at("pooler.weight"), 2.0);
+  EXPECT_EQ(lines[2].at("gradient_norms").at("pooler.weight"), 0.25);
+}
+
 TEST_F(MetricsLogTest, NumbersThatAreNotFiniteAreNull) {
   MetricsLog(path_, 0).write({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()});
   EXPECT_TRUE(lines_of(path_)[1].at("loss").is_null());
@@ -97,14 +112,18 @@ TEST_F(MetricsLogTest, NumbersThatAreNotFiniteAreNull) {
 TEST(TensorBoardMetrics, WritesAFileWithTheKnownTags) {
   const std::filesystem::path folder = testing::TempDir() + "metrics_test_events";
   std::filesystem::remove_all(folder);
-  TensorBoardMetrics(folder, 0).write(
-      {.step = 1, .losses = {{"mlm", 6.5, 0.125}, {"nsp", 0.75, 0.5}}});
+  TensorBoardMetrics(folder, 0).write({.step = 1,
+                                       .losses = {{"mlm", 6.5, 0.125}, {"nsp", 0.75, 0.5}},
+                                       .ceiling_share = 0.5,
+                                       .norms = {{.name = "pooler.weight"}}});
   const auto files = platform::expand_paths(folder.string());
   ASSERT_EQ(files.size(), 1u);
   const std::string text = platform::read_file(files[0]);
   for (const char* tag :
        {"train/loss", "loss/MLM", "loss/NSP", "accuracy/MLM", "accuracy/NSP", "learning_rate",
-        "loss_scaling", "samples_per_sec", "epoch", "train/skipped_steps"}) {
+        "loss_scaling", "samples_per_sec", "epoch", "train/skipped_steps", "train/tokens_per_sec",
+        "train/data_wait_share", "train/ceiling_share", "weight_norm/pooler.weight",
+        "gradient_norm/pooler.weight"}) {
     EXPECT_NE(text.find(tag), std::string::npos) << tag;
   }
   std::filesystem::remove_all(folder);

@@ -13,10 +13,12 @@
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/value_differences.h"
+#include "models/bert_flops.h"
 #include "models/bert_heads.h"
 #include "platform/signals.h"
 #include "train/manifest.h"
 #include "train/run_identity.h"
+#include "train/tensor_norms.h"
 
 namespace cloze::train {
 namespace {
@@ -65,6 +67,28 @@ void drop_absent_biases(const checkpoints::StoredModel& file, const TrainingStep
     }
     std::erase(unused, bias.name);
   }
+}
+
+bool is_due(int64_t step, int64_t period) { return period > 0 && step % period == 0; }
+
+models::BatchWork work_of(const data::StepBatch& batch) {
+  models::BatchWork work{.tokens = static_cast<double>(batch.num_tokens),
+                         .predictions = static_cast<double>(batch.num_predictions)};
+  for (const data::MicroBatch& micro_batch : batch.micro_batches) {
+    const std::vector<int32_t>& starts = micro_batch.sequence_starts;
+    for (size_t i = 0; i + 1 < starts.size(); ++i) {
+      const double length = starts[i + 1] - starts[i];
+      work.squared_lengths += length * length;
+    }
+  }
+  return work;
+}
+
+std::optional<double> ceiling_share(const TrainingOptions& options, const data::StepBatch& batch,
+                                    double seconds) {
+  if (options.product_flops <= 0.0) return std::nullopt;
+  return models::training_flops(options.step.model, work_of(batch)) /
+         (seconds * options.product_flops);
 }
 
 }  // namespace
@@ -267,7 +291,10 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
   const double scale = loss_scale_.at(step, state_.loss_scale);
   step_.set_loss_scale(scale);
   const Clock::time_point start = Clock::now();
-  const StepResult result = step_.run(batch, step, rate);
+  StepResult result = step_.accumulate(batch, step);
+  std::vector<TensorNorm> norms;
+  if (is_due(step + 1, options_.steps_per_norms)) norms = tensor_norms(step_.session(), scale);
+  step_.finish(result, step, rate);
   if (is_overflow(result)) {
     skip_step(batch, scale);
     return std::nullopt;
@@ -290,7 +317,17 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
                      .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds,
                      .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds,
                      .data_wait_share = waited_seconds / seconds,
-                     .seconds = seconds};
+                     .seconds = seconds,
+                     .ceiling_share = ceiling_share(options_, batch, seconds),
+                     .norms = std::move(norms)};
+}
+
+void Training::log(StepMetrics metrics) {
+  const bool is_last = state_.step == options_.num_steps;
+  if (!is_due(state_.step, options_.steps_per_log) && !is_last && metrics.norms.empty()) return;
+  for (MetricsSink* sink : sinks_) sink->write(metrics);
+  metrics.norms.clear();
+  history_.push_back(std::move(metrics));
 }
 
 TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
@@ -301,19 +338,17 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
                        .first_step = state_.batches(),
                        .threads = options_.loader_threads,
                        .memory_bytes = options_.loader_memory << 20});
+  sinks_ = sinks;
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();
     data::StepBatch batch = loader.next();
-    const auto metrics = train_one_step(batch, loader.waited_seconds() - waited_before);
+    std::optional<StepMetrics> metrics =
+        train_one_step(batch, loader.waited_seconds() - waited_before);
     if (!metrics) continue;
     if (options_.after_step) options_.after_step(*metrics);
     probe_ = std::move(batch.micro_batches.front());
-    const bool is_last = state_.step == options_.num_steps;
-    if (state_.step % options_.steps_per_log == 0 || is_last) {
-      history_.push_back(*metrics);
-      for (MetricsSink* sink : sinks) sink->write(*metrics);
-    }
+    log(std::move(*metrics));
     if (is_evaluation_due()) evaluate();
     if (state_.step % options_.steps_per_checkpoint == 0) save();
   }

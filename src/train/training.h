@@ -48,6 +48,8 @@ struct TrainingOptions {
   int64_t steps_per_checkpoint = 256;
   int64_t max_to_keep = 5;
   int64_t steps_per_log = 1;
+  int64_t steps_per_norms = 0;  // between lines with the norms of every tensor; 0: never
+  double product_flops = 0.0;   // a second, of the fastest matrix product measured; 0: not known
   std::function<void(const StepMetrics&)> after_step;  // every step, logged or not; may be empty
 
   // The task's metric with the weights as they are; more is better. Called every
@@ -87,6 +89,7 @@ class Training {
   void require_finite_start(const std::filesystem::path& source);
   // Nothing when the step overflowed and is skipped.
   std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);
+  void log(StepMetrics metrics);
   void count(const data::StepBatch& batch);
   bool is_overflow(const StepResult& result);
   void skip_step(const data::StepBatch& batch, double scale);
@@ -108,6 +111,7 @@ class Training {
   int64_t last_saved_step_ = -1;
   std::optional<data::MicroBatch> probe_;  // of the last step
   int64_t probed_step_ = -1;               // after which the weights gave finite gradients for it
+  std::vector<MetricsSink*> sinks_;        // of run()
 };
 
 }  // namespace cloze::train

@@ -139,18 +139,22 @@ void TrainingStep::update(int64_t step, double learning_rate) {
   session_.run(graph::kUpdate);
 }
 
-StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double learning_rate) {
-  StepResult result = accumulate(batch, step);
+void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
   update(step, learning_rate);
   result.gradient_norm = session_.read_scalar<float>("gradient_norm") / double{loss_scale_};
   result.update_is_finite = std::isfinite(session_.read_scalar<float>("update_check"));
-  if (result.update_is_finite) session_.clear(plan::Arena::kGradients);
+  if (result.update_is_finite) clear_gradients();
+}
+
+StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double learning_rate) {
+  StepResult result = accumulate(batch, step);
+  finish(result, step, learning_rate);
   return result;
 }
 
 std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data::StepBatch& batch,
                                                                       int64_t step) {
-  session_.clear(plan::Arena::kGradients);
+  clear_gradients();
   session_.clear(plan::Arena::kMetrics);
   write_step_inputs(batch, step);
   runtime::Executor& executor = session_.executor();

@@ -74,10 +74,14 @@ class TrainingStep {
   void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
   // Step numbers count from 0; the update's index is step + 1.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
-  // UserError, before anything is computed, for an id, a segment or a position that the model
-  // lacks. The micro-batches only: gradients stay in the session, nothing is updated or cleared.
+  // Its two halves: the micro-batches, whose gradients stay in the session; and the update, which
+  // completes the result and clears them. UserError, before anything is computed, for an id, a
+  // segment or a position that the model lacks.
   StepResult accumulate(const data::StepBatch& batch, int64_t step);
+  void finish(StepResult& result, int64_t step, double learning_rate);
+  // Only the update.
   void update(int64_t step, double learning_rate);
+  void clear_gradients() { session_.clear(plan::Arena::kGradients); }
 
   // After a step that is not finite: computes it again, operator by operator, up to the one where
   // that began. Nothing: the second time all was finite.

@@ -1,0 +1,56 @@
+#include "train/tensor_norms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "base/bfloat16.h"
+#include "base/float16.h"
+
+namespace cloze::train {
+namespace {
+
+template <typename T>
+double sum_of_squares(engine::Session& session, graph::Value value) {
+  constexpr int64_t kPartElements = 1 << 18;
+  const int64_t count = session.graph().type(value).shape.elements();
+  std::vector<T> part(static_cast<size_t>(std::min(count, kPartElements)));
+  double squares = 0.0;
+  for (int64_t first = 0; first < count; first += kPartElements) {
+    part.resize(static_cast<size_t>(std::min(kPartElements, count - first)));
+    session.executor().read_part(value, first * static_cast<int64_t>(sizeof(T)),
+                                 std::as_writable_bytes(std::span(part)));
+    for (const T element : part) {
+      const double one = static_cast<float>(element);
+      squares += one * one;
+    }
+  }
+  return squares;
+}
+
+}  // namespace
+
+double norm_of(engine::Session& session, graph::Value value) {
+  switch (session.graph().type(value).dtype) {
+    case DType::kBF16:
+      return std::sqrt(sum_of_squares<bfloat16>(session, value));
+    case DType::kF16:
+      return std::sqrt(sum_of_squares<float16>(session, value));
+    default:
+      return std::sqrt(sum_of_squares<float>(session, value));
+  }
+}
+
+std::vector<TensorNorm> tensor_norms(engine::Session& session, double loss_scale) {
+  std::vector<TensorNorm> norms;
+  const graph::Graph& graph = session.graph();
+  for (const graph::Value gradient : graph.variables(graph::VariableRole::kGradient)) {
+    const graph::Value weight = graph.info(gradient).master;
+    norms.push_back({.name = graph.info(weight).name,
+                     .weight = norm_of(session, weight),
+                     .gradient = norm_of(session, gradient) / loss_scale});
+  }
+  return norms;
+}
+
+}  // namespace cloze::train

@@ -1,0 +1,18 @@
+// The norm of every weight and of its gradient, for who wants to see which of them grows.
+#pragma once
+
+#include <vector>
+
+#include "engine/session.h"
+#include "train/metrics.h"
+
+namespace cloze::train {
+
+// L2 of a variable of numbers, summed in double. Copies little of it at a time.
+double norm_of(engine::Session& session, graph::Value value);
+
+// In the graph's order. Between TrainingStep::accumulate() and update(): the gradients are those of
+// the step. The root of the sum of their squares is StepResult::gradient_norm.
+std::vector<TensorNorm> tensor_norms(engine::Session& session, double loss_scale);
+
+}  // namespace cloze::train
