@@ -66,6 +66,8 @@ def is_bf16(run):
 
 
 OVERFLOWING = 2 ** 24  # a loss scale
+BREAKS = {"lr_schedule": "custom", "lr_schedule_by_step": "0:0.01,1:1e300"}
+LEAPS = {"num_train_steps": 75, "lr_schedule": "custom", "lr_schedule_by_step": "0:1e-7,70:3,71:1e-7"}
 LAYER = "bert.encoder.layer.0."
 
 DEVICE = {"schema": "cloze.device", "version": 1, "device": "a device", "source": "a test",
@@ -169,6 +171,12 @@ EFFECTS = {
                              base.metrics[-1]["skipped_steps"] > 0, precision="fp16",
                              init_loss_scale=OVERFLOWING,
                              base={"precision": "fp16", "init_loss_scale": OVERFLOWING}),
+    # Watch
+    "on_non_finite": Effect("roll_back", lambda run, base: run.status == base.status == 5 and
+                            run.messages.count("The run goes back to ") == 3 and
+                            "goes back" not in base.messages, **BREAKS, base=BREAKS),
+    "on_loss_spike": Effect("stop", lambda run, base: run.status == 5 and base.status == 0 and
+                            " deviations above " in base.messages, **LEAPS, base=LEAPS),
     "steps_per_norms": Effect(2, lambda run, base: [len(line.get("weight_norms", {})) > 0 for line in
                                                     run.metrics] == [False, True, False]),
     # Run

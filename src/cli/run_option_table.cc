@@ -99,6 +99,21 @@ void add_loss_scale_options(OptionTable& table, train::LossScaleOptions& o) {
             scale);
 }
 
+void add_watch_options(OptionTable& table, train::WatchOptions& o) {
+  using train::WatchPolicy;
+  const auto policy = [](WatchPolicy& value) {
+    return named(value, train::watch_policy_named, train::watch_policy_name);
+  };
+  table.begin_group("Watch");
+  table.add("on_non_finite", policy(o.on_non_finite),
+            "What to do about a step that is not finite: stop; skip its data; or roll back to the "
+            "newest checkpoint, and go on after them",
+            {.choices = train::watch_policy_names(WatchPolicy::kSkip)});
+  table.add("on_loss_spike", policy(o.on_loss_spike),
+            "The same about a loss 6 deviations above the mean of those before it",
+            {.choices = train::watch_policy_names()});
+}
+
 void add_computing_options(OptionTable& table, RunOptions& o) {
   train::TrainingStepOptions& step = o.training.step;
   table.begin_group("Run");
@@ -186,6 +201,7 @@ void add_run_options(OptionTable& table, RunOptions& options, const char* seq_le
   add_schedule_options(table, options);
   add_optimizer_options(table, options.training.step.optimizer);
   add_loss_scale_options(table, options.training.loss_scale);
+  add_watch_options(table, options.training.watch);
   add_computing_options(table, options);
   add_checkpoint_options(table, options);
   add_export_options(table, options.exports);

@@ -74,6 +74,10 @@ std::optional<std::string> find_non_finite_state(engine::Session& session) {
   return find_non_finite_in(session, state);
 }
 
+std::optional<std::string> find_non_finite_gradient(engine::Session& session) {
+  return find_non_finite_in(session, session.graph().variables(VariableRole::kGradient));
+}
+
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index) {
   if (const auto state = find_non_finite_state(step.session())) {
     return fmt::format("It was there before the step, in {}", *state);
@@ -122,8 +126,7 @@ bool has_finite_gradients(TrainingStep& step, const data::MicroBatch& batch, int
                                              .num_sequences = batch.num_sequences,
                                              .num_predictions = batch.num_predictions},
                                             step_index);
-  const auto found =
-      find_non_finite_in(session, session.graph().variables(VariableRole::kGradient));
+  const auto found = find_non_finite_gradient(session);
   session.clear(plan::Arena::kGradients);
   return std::isfinite(result.loss()) && !found;
 }

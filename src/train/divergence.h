@@ -20,6 +20,9 @@ class DivergenceError : public std::runtime_error {
 // finite.
 std::optional<std::string> find_non_finite_state(engine::Session& session);
 
+// The same of the gradients that a session holds.
+std::optional<std::string> find_non_finite_gradient(engine::Session& session);
+
 // "It began in ...", after StepResult::is_finite() was false. Computes the step again.
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index);
 

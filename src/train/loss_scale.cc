@@ -67,7 +67,6 @@ void LossScale::take_good_step(LossScaleState& state) const {
 }
 
 bool LossScale::take_overflow(LossScaleState& state) const {
-  ++state.skipped_steps;
   ++state.overflows;
   state.good_steps = 0;
   if (!is_dynamic_) return state.overflows < kMostOverflows;

@@ -39,7 +39,6 @@ struct LossScaleOptions {
 struct LossScaleState {
   std::optional<double> dynamic;  // the scale; nothing: `initial`, or it is given
   int64_t good_steps = 0;         // in a row with this dynamic scale
-  int64_t skipped_steps = 0;      // since the start of the run
   int64_t overflows = 0;          // in a row
   bool operator==(const LossScaleState&) const = default;
 };

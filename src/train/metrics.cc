@@ -50,10 +50,18 @@ int64_t bytes_to_keep(const std::filesystem::path& path, int64_t steps_done) {
 }  // namespace
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, int64_t steps_done)
-    : file_(path, bytes_to_keep(path, steps_done)) {
-  if (std::filesystem::file_size(path) == 0) {
-    file_.append(formats::json_line({{"schema", kSchema}, {"version", kVersion}}) + "\n");
-  }
+    : path_(path), file_(path, bytes_to_keep(path, steps_done)) {
+  write_header();
+}
+
+void MetricsLog::write_header() {
+  if (std::filesystem::file_size(path_) > 0) return;
+  file_.append(formats::json_line({{"schema", kSchema}, {"version", kVersion}}) + "\n");
+}
+
+void MetricsLog::forget_after(int64_t step) {
+  platform::AppendFile cut(path_, bytes_to_keep(path_, step));
+  write_header();
 }
 
 void MetricsLog::write(const StepMetrics& m) {

@@ -47,6 +47,8 @@ class MetricsSink {
  public:
   virtual ~MetricsSink() = default;
   virtual void write(const StepMetrics& metrics) = 0;
+  // The run went back to this step: what was written of later ones is not part of it.
+  virtual void forget_after(int64_t /*step*/) {}
   // The run has come to its end, or stops where it can go on.
   virtual void finish() {}
 };
@@ -61,8 +63,12 @@ class MetricsLog : public MetricsSink {
   // starts an empty file. EnvironmentError when the file cannot be written.
   MetricsLog(const std::filesystem::path& path, int64_t steps_done);
   void write(const StepMetrics& metrics) override;
+  void forget_after(int64_t step) override;
 
  private:
+  void write_header();
+
+  std::filesystem::path path_;
   platform::AppendFile file_;
 };
 
@@ -78,6 +84,7 @@ class TensorBoardMetrics : public MetricsSink {
   // A resumed run (steps_done > 0) hides what earlier files hold of later steps.
   TensorBoardMetrics(const std::filesystem::path& folder, int64_t steps_done);
   void write(const StepMetrics& metrics) override;
+  void forget_after(int64_t step) override { writer_.write_session_start(step + 1); }
 
  private:
   formats::TensorBoardWriter writer_;

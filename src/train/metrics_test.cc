@@ -104,6 +104,18 @@ TEST_F(MetricsLogTest, HasNormsAndTheCeilingWhenTheyAreKnown) {
   EXPECT_EQ(lines[2].at("gradient_norms").at("pooler.weight"), 0.25);
 }
 
+TEST_F(MetricsLogTest, ForgetsWhatTheRunWentBackFrom) {
+  MetricsLog log(path_, 0);
+  for (const int64_t back_to : {2, 0}) {
+    for (int64_t step = 1; step <= 4; ++step) log.write({.step = step});
+    log.forget_after(back_to);
+    EXPECT_EQ(std::ssize(lines_of(path_)), 1 + back_to);
+    log.write({.step = back_to + 1});
+    EXPECT_EQ(lines_of(path_).front().at("schema"), "cloze.metrics");
+    EXPECT_EQ(lines_of(path_).back().at("step"), back_to + 1);
+  }
+}
+
 TEST_F(MetricsLogTest, NumbersThatAreNotFiniteAreNull) {
   MetricsLog(path_, 0).write({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()});
   EXPECT_TRUE(lines_of(path_)[1].at("loss").is_null());

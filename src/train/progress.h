@@ -36,6 +36,8 @@ class Progress : public MetricsSink {
   // code prints belong after finish() or between clear() and the next write().
   void finish() override;
   void clear();
+  // The time left is estimated anew.
+  void forget_after(int64_t /*step*/) override { window_.clear(); }
 
  private:
   bool is_due(double now, int64_t step) const;

@@ -150,6 +150,16 @@ void Training::restore() {
   const OpenCheckpoint checkpoint(found.path);
   state_ = checkpoint.state;
   require_same_run(found.path);
+  load(checkpoint);
+  require_finite_start(found.path);
+  const fs::path folder = fs::canonical(found.path).parent_path();
+  adopt_best(folder);
+  if (fs::equivalent(folder, store_.folder())) last_saved_step_ = state_.step;
+  notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
+                      options_.num_steps));
+}
+
+void Training::load(const OpenCheckpoint& checkpoint) {
   engine::Session& session = step_.session();
   const std::pair<VariableRole, const formats::SafetensorsFile*> parts[] = {
       {VariableRole::kParameter, &checkpoint.model},
@@ -163,14 +173,8 @@ void Training::restore() {
     }
     feed::copy_tensors(session, wanted, matched, [&file = *file] { file.release_memory(); });
   }
-  require_finite_start(found.path);
-  const fs::path folder = fs::canonical(found.path).parent_path();
-  adopt_best(folder);
-  history_ = read_trainer_history(found.path / kTrainerStateName);
+  history_ = read_trainer_history(checkpoint.model.path().parent_path() / kTrainerStateName);
   state_.total_steps = options_.num_steps;
-  if (fs::equivalent(folder, store_.folder())) last_saved_step_ = state_.step;
-  notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
-                      options_.num_steps));
 }
 
 void Training::require_same_run(const fs::path& checkpoint) {
@@ -213,69 +217,6 @@ void Training::require_finite_start(const fs::path& source) {
   }
 }
 
-void Training::require_finite(const StepResult& result, const data::StepBatch& batch,
-                              double learning_rate) {
-  if (!result.is_finite()) {
-    throw DivergenceError(fmt::format(
-        "step {} is not finite: loss {}, gradient norm {}; nothing was updated. {}. {}. Lower "
-        "base_learning_rate, or start from other weights",
-        state_.step + 1, result.loss(), result.gradient_norm, origin_of(step_, batch, state_.step),
-        last_saved()));
-  }
-  if (!result.update_is_finite) {
-    throw DivergenceError(
-        fmt::format("the update of step {} (gradient norm {}) {}; it was not saved. {}. Lower "
-                    "base_learning_rate, or set max_grad_norm",
-                    state_.step + 1, result.gradient_norm,
-                    overflow_of(step_.session(), learning_rate), last_saved()));
-  }
-}
-
-// Before weights are scored or saved: a checkpoint of them may take the place of the last good one.
-void Training::require_finite_gradients() {
-  if (!probe_ || probed_step_ == state_.step) return;
-  step_.set_loss_scale(1.0);
-  if (!has_finite_gradients(step_, *probe_, state_.step)) {
-    throw DivergenceError(fmt::format(
-        "the weights after step {} are finite, but no longer give finite losses and gradients; "
-        "they "
-        "were not saved. {}. {}. Lower base_learning_rate, or set max_grad_norm",
-        state_.step, origin_of(step_, {.micro_batches = {*probe_}}, state_.step), last_saved()));
-  }
-  probed_step_ = state_.step;
-}
-
-std::string Training::last_saved() const {
-  const std::vector<int64_t> steps = checkpoint_steps(store_.folder());
-  if (steps.empty()) return "No checkpoint had been saved";
-  return fmt::format("The newest checkpoint is {}",
-                     checkpoint_path(store_.folder(), steps.front()).string());
-}
-
-// Weights and moments that are not finite themselves are no overflow: no scale would help.
-bool Training::is_overflow(const StepResult& result) {
-  return !result.is_finite() && loss_scale_.skips_overflows() &&
-         !find_non_finite_state(step_.session());
-}
-
-// The data of a skipped step are not seen again, or it might overflow for ever.
-void Training::skip_step(const data::StepBatch& batch, double scale) {
-  const int64_t step = state_.step + 1;
-  if (!loss_scale_.take_overflow(state_.loss_scale)) {
-    const std::string floor = fmt::format(", and half of it would be below min_loss_scale {}",
-                                          options_.loss_scale.minimum);
-    throw DivergenceError(fmt::format(
-        "step {} overflows with loss scale {} (overflows in a row: {}){}. {}. {}. Lower "
-        "base_learning_rate, compute in bf16 or f32 (precision), or lower {}",
-        step, scale, state_.loss_scale.overflows, loss_scale_.is_dynamic() ? floor : "",
-        origin_of(step_, batch, state_.step), last_saved(),
-        loss_scale_.is_dynamic() ? "min_loss_scale" : "the loss scale"));
-  }
-  count(batch);
-  notice_(fmt::format("step {} overflowed with loss scale {} and is skipped; the next has {}", step,
-                      scale, loss_scale_.at(state_.step, state_.loss_scale)));
-}
-
 void Training::count(const data::StepBatch& batch) {
   state_.samples += batch.num_sequences;
   state_.tokens += batch.num_tokens;
@@ -292,16 +233,22 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
   step_.set_loss_scale(scale);
   const Clock::time_point start = Clock::now();
   StepResult result = step_.accumulate(batch, step);
+  if (!passes_spike_watch(result, batch)) return std::nullopt;
   std::vector<TensorNorm> norms;
   if (is_due(step + 1, options_.steps_per_norms)) norms = tensor_norms(step_.session(), scale);
   step_.finish(result, step, rate);
   if (is_overflow(result)) {
-    skip_step(batch, scale);
+    take_overflow(batch, scale);
     return std::nullopt;
   }
-  require_finite(result, batch, rate);
+  if (const auto problem = find_problem(result, batch, rate)) {
+    recover(options_.watch.on_non_finite, *problem, &batch);
+    return std::nullopt;
+  }
   const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
   loss_scale_.take_good_step(state_.loss_scale);
+  state_.watch.losses.take(result.loss());
+  state_.watch.skips = 0;
   state_.step = step + 1;
   count(batch);
   return StepMetrics{.step = state_.step,
@@ -313,7 +260,7 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
                      .learning_rate = rate,
                      .gradient_norm = result.gradient_norm,
                      .loss_scale = scale,
-                     .skipped_steps = state_.loss_scale.skipped_steps,
+                     .skipped_steps = state_.skipped_steps,
                      .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds,
                      .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds,
                      .data_wait_share = waited_seconds / seconds,
@@ -339,6 +286,7 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
                        .threads = options_.loader_threads,
                        .memory_bytes = options_.loader_memory << 20});
   sinks_ = sinks;
+  if (options_.watch.rolls_back()) save();  // there has to be something to go back to
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (state_.step < options_.num_steps && !platform::stop_requested()) {
     const double waited_before = loader.waited_seconds();
@@ -350,7 +298,9 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
     probe_ = std::move(batch.micro_batches.front());
     log(std::move(*metrics));
     if (is_evaluation_due()) evaluate();
-    if (state_.step % options_.steps_per_checkpoint == 0) save();
+    if (is_due(state_.step, options_.steps_per_checkpoint) || state_.step == options_.num_steps) {
+      save();
+    }
   }
   save();
   return state_.step < options_.num_steps ? TrainingOutcome::kStoppedBySignal
@@ -364,7 +314,7 @@ bool Training::is_evaluation_due() const {
 }
 
 void Training::evaluate() {
-  require_finite_gradients();
+  if (!have_finite_gradients()) return;
   const std::optional<double> metric = options_.evaluate(step_.session(), state_.step);
   if (!metric) return;
   state_.evaluated_step = state_.step;
@@ -381,8 +331,7 @@ void Training::evaluate() {
 }
 
 void Training::save() {
-  if (last_saved_step_ == state_.step) return;
-  require_finite_gradients();
+  if (last_saved_step_ == state_.step || !have_finite_gradients()) return;
   std::vector<formats::TensorSource> model = tensors(VariableRole::kParameter);
   append_zeros(models::absent_biases(options_.step.model, options_.step.head.kind), model);
   CheckpointContent content{.model = std::move(model),

@@ -4,12 +4,15 @@
 // checkpoint, it goes on with the same bytes. A signal to stop (platform/signals.h) is obeyed after
 // the step it meets, with a checkpoint.
 //
+// A step goes wrong when a loss, a gradient or what the update wrote is not finite, or when the
+// loss leaps up: train/step_watch.h says what the run does then. Nothing of it is saved, and older
+// checkpoints stay. Weights are saved only after they gave a finite loss and gradients for a
+// micro-batch. An overflow (train/loss_scale.h) is none of these: the step is skipped, until the
+// loss scale says that the run has to stop.
+//
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
-// for damaged checkpoints and for start values that are not finite; DivergenceError when a loss, a
-// gradient or what an update wrote is not finite: nothing of it is saved, and older checkpoints
-// stay. Weights are saved only after they gave a finite loss and gradients for a micro-batch. An
-// overflow (train/loss_scale.h) is none of these: the step is skipped, until the loss scale says
-// that the run has to stop, with a DivergenceError that says what to do.
+// for damaged checkpoints and for start values that are not finite; DivergenceError when a step
+// went wrong and the run has to stop, which says where that began and what to do.
 #pragma once
 
 #include <filesystem>
@@ -27,6 +30,7 @@
 #include "train/loss_scale.h"
 #include "train/metrics.h"
 #include "train/model_folder.h"
+#include "train/step_watch.h"
 #include "train/training_step.h"
 
 namespace cloze::train {
@@ -39,6 +43,7 @@ struct TrainingOptions {
   int64_t num_steps = 0;
   optim::Schedule schedule;
   LossScaleOptions loss_scale;
+  WatchOptions watch;
 
   std::filesystem::path save_path = "checkpoints";  // folder of checkpoint-STEP
   std::filesystem::path init_checkpoint;            // start values; steps count from 0
@@ -84,17 +89,27 @@ class Training {
   void start_fresh();
   void load_initial_parameters();
   void restore();
+  void load(const OpenCheckpoint& checkpoint);
   void require_same_run(const std::filesystem::path& checkpoint);
   void adopt_best(const std::filesystem::path& folder);
   void require_finite_start(const std::filesystem::path& source);
-  // Nothing when the step overflowed and is skipped.
+  // Nothing when the step is not one of the run: it was skipped, or the run went back.
   std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);
   void log(StepMetrics metrics);
   void count(const data::StepBatch& batch);
   bool is_overflow(const StepResult& result);
-  void skip_step(const data::StepBatch& batch, double scale);
-  void require_finite(const StepResult& result, const data::StepBatch& batch, double learning_rate);
-  void require_finite_gradients();
+  void take_overflow(const data::StepBatch& batch, double scale);
+  // Of the loss, before the update. False when the step is abandoned.
+  bool passes_spike_watch(const StepResult& result, const data::StepBatch& batch);
+  std::optional<StepProblem> find_problem(const StepResult& result, const data::StepBatch& batch,
+                                          double learning_rate);
+  // `batch`: of the step that goes; null after a step that was counted. DivergenceError when the
+  // policy, or its limit, is to stop.
+  void recover(WatchPolicy policy, const StepProblem& problem, const data::StepBatch* batch);
+  void skip(const data::StepBatch& batch);
+  void roll_back(const FoundCheckpoint& checkpoint, const data::StepBatch* batch);
+  // False when the run had to go back.
+  bool have_finite_gradients();
   std::string last_saved() const;
   bool is_evaluation_due() const;
   void evaluate();

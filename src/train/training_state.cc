@@ -37,7 +37,6 @@ nlohmann::json identity_of(const nlohmann::json& json) {
 nlohmann::ordered_json json_of(const LossScaleState& state) {
   return {{"dynamic", formats::or_null(state.dynamic)},
           {"good_steps", state.good_steps},
-          {"skipped_steps", state.skipped_steps},
           {"overflows", state.overflows}};
 }
 
@@ -46,10 +45,27 @@ LossScaleState loss_scale_of(const nlohmann::json& json) {
   const auto found = json.find("loss_scale");
   if (found == json.end()) return {};
   LossScaleState state{.good_steps = found->at("good_steps").get<int64_t>(),
-                       .skipped_steps = found->at("skipped_steps").get<int64_t>(),
                        .overflows = found->at("overflows").get<int64_t>()};
   if (!found->at("dynamic").is_null()) state.dynamic = found->at("dynamic").get<double>();
   return state;
+}
+
+nlohmann::ordered_json json_of(const WatchState& state) {
+  return {{"losses", state.losses.count},           {"mean_loss", state.losses.mean},
+          {"loss_variance", state.losses.variance}, {"skips", state.skips},
+          {"roll_backs", state.roll_backs},         {"rolled_back_to", state.rolled_back_to}};
+}
+
+// Older checkpoints lack it.
+WatchState watch_of(const nlohmann::json& json) {
+  const auto found = json.find("watch");
+  if (found == json.end()) return {};
+  return {.losses = {.count = found->at("losses").get<int64_t>(),
+                     .mean = found->at("mean_loss").get<double>(),
+                     .variance = found->at("loss_variance").get<double>()},
+          .skips = found->at("skips").get<int64_t>(),
+          .roll_backs = found->at("roll_backs").get<int64_t>(),
+          .rolled_back_to = found->at("rolled_back_to").get<int64_t>()};
 }
 
 }  // namespace
@@ -66,7 +82,9 @@ std::string training_state_text(const TrainingState& state) {
                              {"best_metric", formats::or_null(state.best_metric)},
                              {"best_step", state.best_step},
                              {"evaluated_step", state.evaluated_step},
+                             {"skipped_steps", state.skipped_steps},
                              {"loss_scale", json_of(state.loss_scale)},
+                             {"watch", json_of(state.watch)},
                              {"identity", state.identity}});
 }
 
@@ -89,7 +107,9 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .best_metric = best_metric_of(json),
             .best_step = json.value("best_step", int64_t{0}),
             .evaluated_step = json.value("evaluated_step", int64_t{0}),
+            .skipped_steps = json.value("skipped_steps", int64_t{0}),
             .loss_scale = loss_scale_of(json),
+            .watch = watch_of(json),
             .identity = identity_of(json)};
   } catch (const nlohmann::json::exception& error) {
     throw_data_error("{}: {}", path.string(), error.what());

@@ -11,6 +11,7 @@
 
 #include "train/loss_scale.h"
 #include "train/metrics.h"
+#include "train/step_watch.h"
 
 namespace cloze::train {
 
@@ -25,13 +26,15 @@ struct TrainingState {
   std::optional<double> best_metric;  // of the evaluations so far
   int64_t best_step = 0;              // after which it was reached; its checkpoint is kept
   int64_t evaluated_step = 0;         // of the last evaluation that came to its end
+  int64_t skipped_steps = 0;          // whose data were read and are in no update, or in one undone
   LossScaleState loss_scale;
+  WatchState watch;
   // What must not change on resuming (train/run_identity.h); empty where a checkpoint lacks it.
   nlohmann::json identity = nlohmann::json::object();
   bool operator==(const TrainingState&) const = default;
 
   // Batches of the data's order that are consumed.
-  int64_t batches() const { return step + loss_scale.skipped_steps; }
+  int64_t batches() const { return step + skipped_steps; }
 };
 
 inline constexpr const char* kStateName = "state.json";

@@ -28,15 +28,19 @@ class TrainingStateTest : public testing::Test {
 };
 
 TEST_F(TrainingStateTest, ReadsWhatItWrites) {
-  const TrainingState state{
-      .step = 7,
-      .total_steps = 100,
-      .samples = int64_t{1} << 40,
-      .tokens = 12345,
-      .epoch = 0.1,
-      .seed = 0xFFFFFFFFFFFFFFFFu,
-      .loss_scale = {.dynamic = 0x1p20, .good_steps = 17, .skipped_steps = 2, .overflows = 1},
-      .identity = {{"seed", 3}, {"data", "5 records 99aa"}}};
+  const TrainingState state{.step = 7,
+                            .total_steps = 100,
+                            .samples = int64_t{1} << 40,
+                            .tokens = 12345,
+                            .epoch = 0.1,
+                            .seed = 0xFFFFFFFFFFFFFFFFu,
+                            .skipped_steps = 2,
+                            .loss_scale = {.dynamic = 0x1p20, .good_steps = 17, .overflows = 1},
+                            .watch = {.losses = {.count = 5, .mean = 0.1, .variance = 1e-9},
+                                      .skips = 1,
+                                      .roll_backs = 2,
+                                      .rolled_back_to = 4},
+                            .identity = {{"seed", 3}, {"data", "5 records 99aa"}}};
   platform::write_file_atomically(path_, training_state_text(state));
   EXPECT_EQ(read_training_state(path_), state);
 }

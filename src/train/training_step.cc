@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "feed/micro_batch_inputs.h"
 #include "ops/elementwise.h"
@@ -162,6 +163,8 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
     feed::write_micro_batch(session_, micro_batch);
     if (auto found = executor.run_until_non_finite(graph::kMicroStep)) return found;
   }
+  // An update with a loss that is not finite changes nothing.
+  session_.write_scalar(terms_.front().name + "_loss", std::numeric_limits<float>::quiet_NaN());
   return executor.run_until_non_finite(graph::kUpdate);
 }
 

@@ -84,7 +84,8 @@ class TrainingStep {
   void clear_gradients() { session_.clear(plan::Arena::kGradients); }
 
   // After a step that is not finite: computes it again, operator by operator, up to the one where
-  // that began. Nothing: the second time all was finite.
+  // that began. Nothing: the second time all was finite. Never updates a parameter; leaves the
+  // gradients as it finds them to be.
   std::optional<runtime::NonFiniteOutput> find_non_finite(const data::StepBatch& batch,
                                                           int64_t step);
 

@@ -1,0 +1,72 @@
+// What a run does about a step that goes wrong, and when a loss counts as a spike.
+//
+//   stop       with an error that names step, operator and tensor
+//   skip       the step updates nothing and does not count; the next one takes other data
+//   roll_back  to the newest checkpoint; the run goes on from there with the data after the bad
+//   step warn       a line for the user; the step counts
+//
+// None of a bad step is kept, whichever is chosen: weights that are not finite cannot be helped by
+// skipping, so the run stops then, as it does after kMostSkips steps skipped in a row, or after
+// kMostRollBacks times back to the same checkpoint.
+// A spike is a loss of more than 6 deviations above the mean of those before it, both running ones
+// over some 128 steps:
+//
+//   a = max(1/(n+1), 1/128);  d = loss - mean;  mean += a d;  variance = (1 - a)(variance + a d^2)
+//
+// from the 64th loss on. A spike enters them as if it were at the limit: it does not hide the next.
+// Source: 6 deviations over 128 steps, at least half of them: OLMo-core, SkipStepOptimizer; going
+// back and leaving data out: PaLM, arXiv 2204.02311, section 5.1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cloze::train {
+
+inline constexpr int64_t kMostSkips = 16;
+inline constexpr int64_t kMostRollBacks = 3;
+
+enum class WatchPolicy { kIgnore, kWarn, kSkip, kRollBack, kStop };
+
+// "ignore", "warn" ...: of the policies from `first` on.
+std::vector<std::string> watch_policy_names(WatchPolicy first = WatchPolicy::kIgnore);
+std::string watch_policy_name(WatchPolicy policy);
+WatchPolicy watch_policy_named(const std::string& name);  // one of these
+
+struct WatchOptions {
+  WatchPolicy on_non_finite = WatchPolicy::kStop;  // kSkip, kRollBack or kStop
+  WatchPolicy on_loss_spike = WatchPolicy::kWarn;
+
+  bool rolls_back() const {
+    return on_non_finite == WatchPolicy::kRollBack || on_loss_spike == WatchPolicy::kRollBack;
+  }
+};
+
+struct LossStatistics {
+  int64_t count = 0;
+  double mean = 0.0;
+  double variance = 0.0;
+
+  double limit() const;  // above it a loss is a spike; infinite while too few are known
+  void take(double loss);
+  bool operator==(const LossStatistics&) const = default;
+};
+
+// What a run carries from step to step, and a checkpoint keeps.
+struct WatchState {
+  LossStatistics losses;
+  int64_t skips = 0;            // in a row
+  int64_t roll_backs = 0;       // in a row to the same checkpoint
+  int64_t rolled_back_to = -1;  // its step
+  bool operator==(const WatchState&) const = default;
+};
+
+// What went wrong in a step.
+struct StepProblem {
+  std::string what;       // "step 3 is not finite: ...", without the period
+  std::string advice;     // likewise
+  bool can_skip = false;  // nothing was updated, and other data may help
+};
+
+}  // namespace cloze::train
