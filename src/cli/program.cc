@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,9 @@ void add_commands(Subcommand program) {
   add_tokenize(program);
 }
 
+constexpr const char* kCompletion = "--completion";
+constexpr const char* kManual = "--manual";
+
 // Options of the program itself: each prints a text and ends.
 void add_texts(CLI::App& program) {
   program.set_version_flag("--version", version_text);
@@ -69,10 +73,15 @@ void add_texts(CLI::App& program) {
     program.add_flag_callback(
         flag, [text] { throw CLI::CallForVersion(text(), 0); }, help);
   };
-  add("--completion", "Print the completion script for bash",
+  add(kCompletion, "Print the completion script for bash",
       [&program] { return bash_completion(program); });
-  add("--manual", "Print the manual page, for man -l -",
+  add(kManual, "Print the manual page, for man -l -",
       [&program] { return manual_page(program, short_version()); });
+}
+
+// These texts tell of every command's options.
+bool needs_all_options(const std::vector<std::string>& words) {
+  return !words.empty() && (words.front() == kCompletion || words.front() == kManual);
 }
 
 // "cloze data records", of the command that was named.
@@ -107,9 +116,10 @@ int run_program(int argc, const char* const* argv) {
   CLI::App program("Trains BERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
   add_texts(program);
-  add_commands(Subcommand(program));
+  const std::vector<std::string> words = command_line_words(argc, argv);
+  add_commands({program, needs_all_options(words) ? std::nullopt : std::optional(words)});
   try {
-    parse(program, command_line_words(argc, argv));
+    parse(program, words);
     flush_standard_output();
   } catch (const EarlyExit& early) {
     return static_cast<int>(early.code);

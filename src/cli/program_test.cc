@@ -26,6 +26,18 @@ TEST(Program, HelpAndVersionSucceed) {
   EXPECT_EQ(text.find("cloze "), 0u);
 }
 
+// They are on every command, though else only the one that is named gets its options.
+TEST(Program, TheManualAndTheCompletionHaveAllOptions) {
+  for (const char* text : {"--manual", "--completion"}) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(status_of({text}), ExitCode::kSuccess);
+    const std::string page = testing::internal::GetCapturedStdout();
+    for (const char* option : {"remask", "clients", "recompute", "stride"}) {
+      EXPECT_NE(page.find(option), std::string::npos) << text << " " << option;
+    }
+  }
+}
+
 TEST(Program, WrongUsageIsTwoAndSaysSoOnStandardError) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(status_of({}), ExitCode::kUsage);

@@ -6,16 +6,24 @@
 namespace cloze::cli {
 
 Subcommand Subcommand::add_group(const std::string& name, const std::string& help) {
-  CLI::App* group = app_->add_subcommand(name, help);
-  group->require_subcommand();
-  return Subcommand(*group);
+  CLI::App& group = add(name, help);
+  group.require_subcommand();
+  if (!words_) return {group, std::nullopt};
+  if (!is_named(name)) return {group, std::vector<std::string>()};
+  return {group, std::vector(words_->begin() + 1, words_->end())};
 }
 
-void Subcommand::add_action(const std::string& name, const std::string& help, OptionTable& table,
-                            std::function<void()> action) {
-  CLI::App* command = app_->add_subcommand(name, help);
-  table.add_flags(*command);
-  command->callback(std::move(action));
+CLI::App& Subcommand::add(const std::string& name, const std::string& help) {
+  return *app_->add_subcommand(name, help);
+}
+
+bool Subcommand::is_named(const std::string& name) const {
+  return !words_ || (!words_->empty() && words_->front() == name);
+}
+
+void Subcommand::set_action(CLI::App& app, OptionTable& table, std::function<void()> action) {
+  table.add_flags(app);
+  app.callback(std::move(action));
 }
 
 }  // namespace cloze::cli

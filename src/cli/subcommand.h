@@ -6,7 +6,9 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options/option_table.h"
 
@@ -14,7 +16,10 @@ namespace cloze::cli {
 
 class Subcommand {
  public:
-  explicit Subcommand(CLI::App& app) : app_(&app) {}
+  // Of the commands below only the one that `words` begin with gets its options: those of all of
+  // them would cost each start 20 ms. Without words all get them.
+  Subcommand(CLI::App& app, std::optional<std::vector<std::string>> words)
+      : app_(&app), words_(std::move(words)) {}
 
   // One that only holds others, of which one has to be named.
   Subcommand add_group(const std::string& name, const std::string& help);
@@ -24,13 +29,15 @@ class Subcommand {
   template <typename Options, typename Run>
   void add_command(const std::string& name, const std::string& help,
                    void (*add_options)(OptionTable&, Options&), Run run) {
+    CLI::App& app = add(name, help);
+    if (!is_named(name)) return;
     struct Command {
       Options options;
       OptionTable table;
     };
     const auto command = std::make_shared<Command>();
     add_options(command->table, command->options);
-    add_action(name, help, command->table, [command, run] {
+    set_action(app, command->table, [command, run] {
       command->table.resolve();
       if constexpr (std::invocable<Run, Options&, OptionTable&>) {
         run(command->options, command->table);
@@ -41,10 +48,12 @@ class Subcommand {
   }
 
  private:
-  void add_action(const std::string& name, const std::string& help, OptionTable& table,
-                  std::function<void()> action);
+  CLI::App& add(const std::string& name, const std::string& help);
+  bool is_named(const std::string& name) const;
+  static void set_action(CLI::App& app, OptionTable& table, std::function<void()> action);
 
   CLI::App* app_;
+  std::optional<std::vector<std::string>> words_;  // of the command line, from here on
 };
 
 }  // namespace cloze::cli
