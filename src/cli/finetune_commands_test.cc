@@ -251,6 +251,22 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_NE(other.error.find("layer_norm_eps is 0.1"), std::string::npos) << other.error;
 }
 
+TEST_F(FinetuneCommands, APlanEstimatesByTheRatesOfADevice) {
+  write("device.json",
+        R"({"schema": "cloze.device", "version": 1, "device": "a device", "source": "a test",
+            "gflops": {"f32": 100}, "gigabytes_per_second": 10, "operators": []})");
+  const std::vector<std::string> plan = {"--compile-only", "true"};
+  for (const std::vector<std::string>& command : {glue(), squad()}) {
+    const Result plain = run(command + plan);
+    EXPECT_EQ(plain.status, ExitCode::kSuccess) << plain.error;
+    EXPECT_EQ(plain.out.find("sequences/s"), std::string::npos) << plain.out;
+    const Result rated =
+        run(command + plan + std::vector<std::string>{"--device-file", path("device.json")});
+    EXPECT_NE(rated.out.find("sequences/s: an estimate from a device\n"), std::string::npos)
+        << rated.out << rated.error;
+  }
+}
+
 // A model says its task, and is scored as no other, though the classes are called the same.
 TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
   const Result trained = run(glue() + std::vector<std::string>{"--epochs", "1"});

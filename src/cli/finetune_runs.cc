@@ -9,6 +9,8 @@
 #include "cli/inference/inference_options.h"
 #include "cli/inference_display.h"
 #include "cli/memory_forecast.h"
+#include "cli/plan/training_report.h"
+#include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "formats/json.h"
@@ -207,6 +209,12 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
   memory.add("a step", program.total_bytes());
   fmt::print("{}",
              describe_plan(step, program, batch_plan(options).sequences_per_step, memory, false));
+  if (options.device_file.empty()) return;
+  const plan::ProgramUse use = plan::use_of(program);
+  const StepSeconds estimated =
+      estimated_seconds(program, use, read_device_file(options.device_file));
+  fmt::print("{}", describe_run(options, estimated.of_step(use, micro_batches_of_step(options)),
+                                estimated.source));
 }
 
 void finetune(const Finetuning& finetuning, tasks::FinetuningTask& task) {

@@ -18,7 +18,7 @@ struct Finetuning {
   tasks::FinetuningPhases phases;
 };
 
-// What a step takes, for compile_only.
+// What a step takes, for compile_only; and how long it takes, by the rates of device_file.
 void print_plan(const FinetuneOptions& options, const StartModel& model,
                 const models::BertHead& head);
 

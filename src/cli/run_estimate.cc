@@ -93,7 +93,7 @@ std::string rough_duration(double seconds) {
   return fmt::format("{:.1f} seconds", seconds);
 }
 
-std::string describe_run(const PretrainOptions& options, double step_seconds,
+std::string describe_run(const RunOptions& options, double step_seconds,
                          const std::string& source) {
   const int64_t per_step = batch_plan(options).sequences_per_step;
   const int64_t sequences = options.num_train_steps ? *options.num_train_steps * per_step : 1000000;

@@ -24,10 +24,9 @@ double product_rate(const PretrainOptions& options);
 // "40 seconds", "8.2 hours", "7.4 years": two digits, in the unit a person would take.
 std::string rough_duration(double seconds);
 
-// Two lines for `cloze plan`: what the run sees, and how long that takes when a step of full
+// Two lines for a plan: what the run sees, and how long that takes when a step of full
 // sequences takes so many seconds, as `source` says. Of a run in epochs, whose data are not known
 // here, the time of a million sequences.
-std::string describe_run(const PretrainOptions& options, double step_seconds,
-                         const std::string& source);
+std::string describe_run(const RunOptions& options, double step_seconds, const std::string& source);
 
 }  // namespace cloze::cli
