@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/run_options.h"
 #include "formats/json.h"
 #include "platform/file.h"
 
@@ -58,10 +59,15 @@ std::string command_of(const std::string& task) {
 }
 
 int64_t sequences_of_a_step(const nlohmann::ordered_json& options) {
-  const int64_t batch = options.value("micro_batch_size", int64_t{32}) *
-                        options.value("gradient_accumulation_count", int64_t{1}) *
-                        options.value("replicas", int64_t{1});
-  return options.value("global_batch_size", batch);
+  RunOptions run;
+  const auto take = [&](const char* name, auto& target) {
+    if (options.contains(name)) target = options.at(name).template get<int64_t>();
+  };
+  take("micro_batch_size", run.micro_batch_size);
+  take("gradient_accumulation_count", run.gradient_accumulation_count);
+  take("replicas", run.replicas);
+  take("global_batch_size", run.global_batch_size);
+  return batch_plan(run).sequences_per_step;
 }
 
 void print_report(const ForeignSystem& system, const ForeignFile& file,
