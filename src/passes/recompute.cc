@@ -30,8 +30,7 @@ std::map<int32_t, LayerNodes> layers_of(const Rewriter& rewriter) {
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
     const int32_t layer = rewriter.node(id).layer;
     if (layer < 0) continue;
-    const auto [entry, is_first] = layers.try_emplace(layer, LayerNodes{id, id, {}});
-    LayerNodes& nodes = entry->second;
+    LayerNodes& nodes = layers.try_emplace(layer, LayerNodes{id, id, {}}).first->second;
     if (id == nodes.forward_end) {
       ++nodes.forward_end;
     } else {
