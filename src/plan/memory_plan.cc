@@ -7,22 +7,8 @@
 namespace cloze::plan {
 namespace {
 
-struct Placed {
-  int64_t begin, end;  // bytes
-};
-
 bool are_alive_together(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;
-}
-
-// The lowest gap of `bytes` between the placed ranges, which are sorted by begin.
-int64_t lowest_gap(const std::vector<Placed>& placed, int64_t bytes) {
-  int64_t begin = 0;
-  for (const Placed& range : placed) {
-    if (range.begin >= begin + bytes) break;
-    begin = std::max(begin, range.end);
-  }
-  return begin;
 }
 
 }  // namespace
@@ -39,20 +25,19 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
 
   MemoryPlan plan;
   plan.offsets.resize(lifetimes.size());
-  std::vector<size_t> done;
+  std::vector<size_t> placed;  // by offset
   for (const size_t i : order) {
-    std::vector<Placed> neighbours;
-    for (const size_t j : done) {
-      if (are_alive_together(lifetimes[i], lifetimes[j])) {
-        neighbours.push_back({plan.offsets[j], plan.offsets[j] + aligned(lifetimes[j].bytes)});
-      }
-    }
-    std::sort(neighbours.begin(), neighbours.end(),
-              [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
     const int64_t bytes = aligned(lifetimes[i].bytes);
-    plan.offsets[i] = lowest_gap(neighbours, bytes);
-    plan.total_bytes = std::max(plan.total_bytes, plan.offsets[i] + bytes);
-    done.push_back(i);
+    int64_t& offset = plan.offsets[i];
+    for (const size_t j : placed) {
+      if (!are_alive_together(lifetimes[i], lifetimes[j])) continue;
+      if (plan.offsets[j] >= offset + bytes) break;
+      offset = std::max(offset, plan.offsets[j] + aligned(lifetimes[j].bytes));
+    }
+    plan.total_bytes = std::max(plan.total_bytes, offset + bytes);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset,
+                                   [&](int64_t at, size_t j) { return at < plan.offsets[j]; }),
+                  i);
   }
   return plan;
 }
