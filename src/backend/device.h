@@ -39,6 +39,8 @@ class Stream {
   virtual void copy_in(DeviceAddress target, std::span<const std::byte> source) = 0;
   // The target holds the values when this returns.
   virtual void copy_out(DeviceAddress source, std::span<std::byte> target) = 0;
+  // Within the device; the two do not overlap.
+  virtual void copy(DeviceAddress target, DeviceAddress source, size_t bytes) = 0;
   virtual void fill_with_zeros(DeviceAddress target, size_t bytes) = 0;
   // May return before the kernel is done.
   virtual void launch(Kernel& kernel, const KernelArguments& arguments) = 0;

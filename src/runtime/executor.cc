@@ -149,7 +149,8 @@ std::optional<NonFiniteOutput> Executor::find_non_finite_output(const Node& node
     const ValueInfo& info = graph().info(value);
     const auto element = find_non_finite(value);
     if (!element) continue;
-    return NonFiniteOutput{.node = node.name(),
+    return NonFiniteOutput{.phase = graph().phases()[static_cast<size_t>(node.phase.index)],
+                           .node = node.name(),
                            .reads = parameters_read_by(graph(), node),
                            .tensor = describe_output(info),
                            .element = *element};
@@ -199,6 +200,14 @@ void Executor::clear(plan::Arena arena) {
   const DeviceMemory& memory = *arenas_[static_cast<size_t>(arena)];
   stream_->fill_with_zeros(memory.start(), memory.bytes());
   if (arena == plan::Arena::kInputs) is_written_.assign(is_written_.size(), true);
+}
+
+void Executor::copy_arena(plan::Arena arena, backend::DeviceMemory& target) {
+  stream_->copy(target.start(), address({.arena = arena, .offset = 0}), target.bytes());
+}
+
+void Executor::set_arena(plan::Arena arena, const backend::DeviceMemory& source) {
+  stream_->copy(address({.arena = arena, .offset = 0}), source.start(), source.bytes());
 }
 
 std::vector<LaunchProfile> Executor::profile() const {

@@ -74,6 +74,9 @@ class Executor {
   std::optional<NonFiniteElement> find_non_finite(graph::Value value);
   // Sets the whole arena to zero; inputs then count as written.
   void clear(plan::Arena arena);
+  // A whole arena within the device, in the order of the launches. Of the arena's size.
+  void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
+  void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
 
   const plan::Program& program() const { return program_; }
   const graph::Graph& graph() const { return program_.graph; }

@@ -21,6 +21,7 @@ std::optional<NonFiniteElement> find_non_finite(std::span<const std::byte> tenso
 
 // Where a program first wrote such a number: everything that ran before wrote finite ones.
 struct NonFiniteOutput {
+  std::string phase;
   std::string node;    // scope and operator: "bert.encoder.layer.0.output.dense.linear"
   std::string reads;   // parameters among its inputs, by name; may be empty
   std::string tensor;  // the variable it wrote, or "its output" with dtype and shape

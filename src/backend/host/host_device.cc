@@ -36,6 +36,10 @@ void HostStream::copy_out(DeviceAddress source, std::span<std::byte> target) {
   if (!target.empty()) std::memcpy(target.data(), source.as<void>(), target.size());
 }
 
+void HostStream::copy(DeviceAddress target, DeviceAddress source, size_t bytes) {
+  if (bytes > 0) std::memcpy(target.as<void>(), source.as<void>(), bytes);
+}
+
 void HostStream::fill_with_zeros(DeviceAddress target, size_t bytes) {
   if (bytes > 0) std::memset(target.as<void>(), 0, bytes);
 }

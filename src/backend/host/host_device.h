@@ -12,6 +12,7 @@ class HostStream final : public Stream {
  public:
   void copy_in(DeviceAddress target, std::span<const std::byte> source) override;
   void copy_out(DeviceAddress source, std::span<std::byte> target) override;
+  void copy(DeviceAddress target, DeviceAddress source, size_t bytes) override;
   void fill_with_zeros(DeviceAddress target, size_t bytes) override;
   void launch(Kernel& kernel, const KernelArguments& arguments) override;
   std::unique_ptr<Event> record() override;

@@ -77,6 +77,10 @@ class WalledStream final : public Stream {
     const Opening opening(wall_);
     host_.copy_out(source, target);
   }
+  void copy(DeviceAddress target, DeviceAddress source, size_t bytes) override {
+    const Opening opening(wall_);
+    host_.copy(target, source, bytes);
+  }
   void fill_with_zeros(DeviceAddress target, size_t bytes) override {
     const Opening opening(wall_);
     host_.fill_with_zeros(target, bytes);

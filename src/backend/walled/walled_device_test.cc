@@ -33,6 +33,8 @@ TEST(WalledDevice, KernelsAndCopiesReachItsMemory) {
   EXPECT_EQ(read(*stream, *memory), (std::vector<float>{2, 3, 4, 5}));
   stream->fill_with_zeros(memory->start() + 4, 8);
   EXPECT_EQ(read(*stream, *memory), (std::vector<float>{2, 0, 0, 5}));
+  stream->copy(memory->start() + 4, memory->start() + 12, 4);
+  EXPECT_EQ(read(*stream, *memory), (std::vector<float>{2, 5, 0, 5}));
 }
 
 TEST(WalledDeviceDeathTest, TheHostDoesNot) {
