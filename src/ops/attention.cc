@@ -5,10 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
   const int64_t heads = std::any_cast<const AttentionAttributes&>(attributes).num_heads;
   const TensorType& q = in[Attention::kQ];

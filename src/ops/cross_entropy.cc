@@ -1,29 +1,20 @@
 #include "ops/cross_entropy.h"
 
 #include "ops/loss_gradient.h"
-#include "ops/type_check.h"
 
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
+// The inputs of the loss are those from `first` on.
+void expect_inputs(const graph::OpDefinition& op, std::span<const TensorType> in, size_t first) {
+  const int64_t rows = in[first + CrossEntropy::kLogits].shape[0];
+  expect_type(op, in, first + CrossEntropy::kLabels, {DType::kI32, {rows}});
+  expect_type(op, in, first + CrossEntropy::kNormalizer, kScalar);
+}
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  const int64_t rows = in[CrossEntropy::kLogits].shape[0];
-  expect_type(kCrossEntropy, in, CrossEntropy::kLabels, {DType::kI32, {rows}});
-  expect_type(kCrossEntropy, in, CrossEntropy::kNormalizer, kScalar);
+  expect_inputs(kCrossEntropy, in, 0);
   return {kScalar, kScalar};
-}
-
-std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std::any&) {
-  expect_type(kCrossEntropyGradient, in, CrossEntropyGradient::kDloss, kScalar);
-  return {in[CrossEntropyGradient::kLogits]};
-}
-
-std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  return {graph.add_one(kCrossEntropyGradient, loss_gradient_inputs(request)), {}, {}};
 }
 
 }  // namespace
@@ -31,11 +22,11 @@ std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
 const graph::OpDefinition kCrossEntropy{.name = "cross_entropy",
                                         .inputs = {"logits", "labels", "normalizer"},
                                         .infer = infer,
-                                        .differentiate = differentiate};
+                                        .differentiate = differentiate_loss<kCrossEntropyGradient>};
 const graph::OpDefinition kCrossEntropyGradient{
     .name = "cross_entropy_gradient",
     .inputs = {"dloss", "logits", "labels", "normalizer"},
-    .infer = infer_gradient};
+    .infer = infer_loss_gradient<kCrossEntropyGradient, expect_inputs>};
 
 LossOutputs cross_entropy(Graph& graph, Value logits, Value labels, Value normalizer) {
   const std::vector<Value> outputs = graph.add(kCrossEntropy, {logits, labels, normalizer});

@@ -5,10 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   const TensorType per_row{DType::kI32, {in[Dropout::kX].shape[0]}};
   expect_type(kDropout, in, Dropout::kSampleIds, per_row);

@@ -5,10 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
 using enum DropoutAddLayerNorm::Input;
 using enum DropoutAddLayerNorm::Output;
 

@@ -5,10 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
 using enum Embedding::Input;
 
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {

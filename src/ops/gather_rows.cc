@@ -5,10 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   const TensorType& x = in[GatherRows::kX];
   return {{x.dtype, {in[GatherRows::kIndex].shape[0], x.shape[1]}}};

@@ -5,10 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   const TensorType& x = in[LayerNorm::kX];
   const TensorType per_channel{DType::kF32, {x.shape[1]}};

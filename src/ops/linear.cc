@@ -5,10 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
 // Of a matrix [m, n] and one with the other extent k.
 double product_flops(const Shape& matrix, int64_t k) {
   return 2.0 * static_cast<double>(matrix.elements()) * static_cast<double>(k);

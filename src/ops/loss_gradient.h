@@ -1,18 +1,36 @@
-// The gradient operators of losses take dloss and then all inputs of the loss, in its order.
+// The gradient operators of losses take dloss and then all inputs of the loss, in its order. Most
+// give the gradient of the first of these and of no other.
 #pragma once
 
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/type_check.h"
 
 namespace cloze::ops {
 
 inline constexpr size_t kLossOutput = 0;  // of every loss
 
-inline std::vector<graph::Value> loss_gradient_inputs(const graph::GradientRequest& request) {
-  std::vector<graph::Value> inputs{request.output_gradients[kLossOutput]};
+inline std::vector<Value> loss_gradient_inputs(const GradientRequest& request) {
+  std::vector<Value> inputs{request.output_gradients[kLossOutput]};
   inputs.insert(inputs.end(), request.node.inputs.begin(), request.node.inputs.end());
   return inputs;
+}
+
+// Shape rule of such an operator; `expect_inputs` checks those of the loss, from the given one on.
+template <const graph::OpDefinition& op, auto expect_inputs>
+std::vector<TensorType> infer_loss_gradient(std::span<const TensorType> in, const std::any&) {
+  expect_type(op, in, 0, kScalar);
+  expect_inputs(op, in, 1);
+  return {in[1]};
+}
+
+// The loss's gradient rule.
+template <const graph::OpDefinition& gradient>
+std::vector<Value> differentiate_loss(Graph& graph, const GradientRequest& request) {
+  std::vector<Value> result(request.node.inputs.size());
+  result[0] = graph.add_one(gradient, loss_gradient_inputs(request));
+  return result;
 }
 
 }  // namespace cloze::ops

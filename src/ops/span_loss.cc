@@ -1,14 +1,9 @@
 #include "ops/span_loss.h"
 
 #include "ops/loss_gradient.h"
-#include "ops/type_check.h"
 
 namespace cloze::ops {
 namespace {
-
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
 
 // The inputs of the loss are those from `first` on.
 void expect_span_inputs(const graph::OpDefinition& op, std::span<const TensorType> in,
@@ -27,28 +22,18 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   return {kScalar, kScalar};
 }
 
-std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std::any&) {
-  expect_type(kSpanLossGradient, in, SpanLossGradient::kDloss, kScalar);
-  expect_span_inputs(kSpanLossGradient, in, SpanLossGradient::kLogits);
-  return {in[SpanLossGradient::kLogits]};
-}
-
-std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  return {graph.add_one(kSpanLossGradient, loss_gradient_inputs(request)), {}, {}, {}, {}};
-}
-
 }  // namespace
 
 const graph::OpDefinition kSpanLoss{
     .name = "span_loss",
     .inputs = {"logits", "sequence_starts", "start_positions", "end_positions", "normalizer"},
     .infer = infer,
-    .differentiate = differentiate};
+    .differentiate = differentiate_loss<kSpanLossGradient>};
 const graph::OpDefinition kSpanLossGradient{
     .name = "span_loss_gradient",
     .inputs = {"dloss", "logits", "sequence_starts", "start_positions", "end_positions",
                "normalizer"},
-    .infer = infer_gradient};
+    .infer = infer_loss_gradient<kSpanLossGradient, expect_span_inputs>};
 
 LossOutputs span_loss(Graph& graph, const SpanLossInputs& in) {
   const std::vector<Value> outputs = graph.add(

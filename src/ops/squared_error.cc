@@ -1,14 +1,9 @@
 #include "ops/squared_error.h"
 
 #include "ops/loss_gradient.h"
-#include "ops/type_check.h"
 
 namespace cloze::ops {
 namespace {
-
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
 
 // The inputs of the loss are those from `first` on.
 void expect_error_inputs(const graph::OpDefinition& op, std::span<const TensorType> in,
@@ -25,26 +20,16 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   return {kScalar};
 }
 
-std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std::any&) {
-  expect_type(kSquaredErrorGradient, in, SquaredErrorGradient::kDloss, kScalar);
-  expect_error_inputs(kSquaredErrorGradient, in, SquaredErrorGradient::kPredictions);
-  return {in[SquaredErrorGradient::kPredictions]};
-}
-
-std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  return {graph.add_one(kSquaredErrorGradient, loss_gradient_inputs(request)), {}, {}};
-}
-
 }  // namespace
 
 const graph::OpDefinition kSquaredError{.name = "squared_error",
                                         .inputs = {"predictions", "targets", "normalizer"},
                                         .infer = infer,
-                                        .differentiate = differentiate};
+                                        .differentiate = differentiate_loss<kSquaredErrorGradient>};
 const graph::OpDefinition kSquaredErrorGradient{
     .name = "squared_error_gradient",
     .inputs = {"dloss", "predictions", "targets", "normalizer"},
-    .infer = infer_gradient};
+    .infer = infer_loss_gradient<kSquaredErrorGradient, expect_error_inputs>};
 
 Value squared_error(Graph& graph, Value predictions, Value targets, Value normalizer) {
   return graph.add_one(kSquaredError, {predictions, targets, normalizer});

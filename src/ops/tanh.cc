@@ -5,19 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
-
-std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  return {in[Tanh::kX]};
-}
-
-std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std::any&) {
-  expect_type(kTanhGradient, in, TanhGradient::kDy, in[TanhGradient::kY]);
-  return {in[TanhGradient::kY]};
-}
-
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
   return {graph.add_one(kTanhGradient,
                         {request.output_gradients[Tanh::kY], request.node.outputs[Tanh::kY]})};
@@ -26,9 +13,9 @@ std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
 }  // namespace
 
 const graph::OpDefinition kTanh{
-    .name = "tanh", .inputs = {"x"}, .infer = infer, .differentiate = differentiate};
+    .name = "tanh", .inputs = {"x"}, .infer = infer_as_first, .differentiate = differentiate};
 const graph::OpDefinition kTanhGradient{
-    .name = "tanh_gradient", .inputs = {"dy", "y"}, .infer = infer_gradient};
+    .name = "tanh_gradient", .inputs = {"dy", "y"}, .infer = infer_slope<kTanhGradient>};
 
 Value tanh(Graph& graph, Value x) { return graph.add_one(kTanh, {x}); }
 

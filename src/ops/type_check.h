@@ -1,22 +1,38 @@
-// Checks that shape rules share. They guard our own graph building, so they throw InternalError;
-// users' sizes are checked earlier (models/bert_config.cc).
+// What the rules of operators share. Shape rules guard our own graph building, so they throw
+// InternalError; users' sizes are checked earlier (models/bert_config.cc).
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "graph/op.h"
 
 namespace cloze::ops {
 
+using graph::GradientRequest;
+using graph::Graph;
 using graph::kScalar;
 using graph::TensorType;
+using graph::Value;
 
 // Of an input, by its number among those of the operator.
 inline void expect_type(const graph::OpDefinition& op, std::span<const TensorType> in, size_t input,
                         const TensorType& expected) {
   CLOZE_CHECK(in[input] == expected, "{}: {} is {}, expected {}", op.name, op.input_name(input),
               in[input].to_string(), expected.to_string());
+}
+
+// A shape rule: the output is as the first input.
+inline std::vector<TensorType> infer_as_first(std::span<const TensorType> in, const std::any&) {
+  return {in[0]};
+}
+
+// That of a gradient  dx = dy * slope : dy is as the second input, which gives the slope.
+template <const graph::OpDefinition& op>
+std::vector<TensorType> infer_slope(std::span<const TensorType> in, const std::any&) {
+  expect_type(op, in, 0, in[1]);
+  return {in[1]};
 }
 
 }  // namespace cloze::ops

@@ -1,14 +1,9 @@
 #include "ops/vocabulary_loss.h"
 
 #include "ops/loss_gradient.h"
-#include "ops/type_check.h"
 
 namespace cloze::ops {
 namespace {
-
-using graph::GradientRequest;
-using graph::Graph;
-using graph::Value;
 
 using Loss = VocabularyLoss;
 using Gradient = VocabularyLossGradient;
@@ -47,21 +42,11 @@ std::vector<TensorType> infer_with_gradient(std::span<const TensorType> in,
   return types;
 }
 
-double product_flops(const TensorType& x, const TensorType& table) {
-  return 2.0 * static_cast<double>(x.shape.elements()) * static_cast<double>(table.shape[0]);
-}
-
+// Useful work only: that a gradient computes the logits again does not count.
+template <int products, size_t first>
 double flops(std::span<const TensorType> in, const std::any&) {
-  return product_flops(in[Loss::kX], in[Loss::kTable]);
-}
-
-// Useful work only: that the logits are computed again does not count.
-double gradient_flops(std::span<const TensorType> in, const std::any&) {
-  return 2.0 * product_flops(in[Gradient::kX], in[Gradient::kTable]);
-}
-
-double with_gradient_flops(std::span<const TensorType> in, const std::any&) {
-  return 3.0 * product_flops(in[Gradient::kX], in[Gradient::kTable]);
+  return 2.0 * products * static_cast<double>(in[first + Loss::kX].shape.elements()) *
+         static_cast<double>(in[first + Loss::kTable].shape[0]);
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
@@ -81,14 +66,14 @@ const graph::OpDefinition kVocabularyLoss{.name = "vocabulary_loss",
                                           .weight_inputs = {VocabularyLoss::kTable},
                                           .infer = infer,
                                           .differentiate = differentiate,
-                                          .flops = flops};
+                                          .flops = flops<1, 0>};
 const graph::OpDefinition kVocabularyLossGradient{
     .name = "vocabulary_loss_gradient",
     .inputs = {"dloss", "x", "table", "labels", "normalizer", "bias"},
     .optional_inputs = 1,
     .weight_inputs = {VocabularyLossGradient::kTable},
     .infer = infer_gradient,
-    .flops = gradient_flops,
+    .flops = flops<2, Gradient::kX>,
     .accumulable_outputs = {Gradient::kDtable, Gradient::kDbias}};
 const graph::OpDefinition kVocabularyLossWithGradient{
     .name = "vocabulary_loss_with_gradient",
@@ -96,7 +81,7 @@ const graph::OpDefinition kVocabularyLossWithGradient{
     .optional_inputs = 1,
     .weight_inputs = {VocabularyLossWithGradient::kTable},
     .infer = infer_with_gradient,
-    .flops = with_gradient_flops,
+    .flops = flops<3, Gradient::kX>,
     .accumulable_outputs = {VocabularyLossWithGradient::kLoss, VocabularyLossWithGradient::kCorrect,
                             VocabularyLossWithGradient::kDtable,
                             VocabularyLossWithGradient::kDbias}};
