@@ -84,52 +84,26 @@ struct Row {
 
 // A kernel is called as its operator.
 template <typename Operator>
-Row row(const graph::OpDefinition& op) {
-  static const std::string name = fmt::format("reference/{}", op.name);
-  return {&op, {.name = name, .refuse = refuse, .create = create<Operator>}};
+Row row() {
+  static const std::string name = fmt::format("reference/{}", Operator::kOp.name);
+  return {&Operator::kOp, {.name = name, .refuse = refuse, .create = create<Operator>}};
+}
+
+template <typename... Operators>
+std::vector<Row> rows_of() {
+  return {row<Operators>()...};
 }
 
 const std::vector<Row>& table() {
-  static const std::vector<Row> rows{
-      row<Embedding>(ops::kEmbedding),
-      row<EmbeddingGradient>(ops::kEmbeddingGradient),
-      row<LayerNorm>(ops::kLayerNorm),
-      row<LayerNormGradient>(ops::kLayerNormGradient),
-      row<Dropout>(ops::kDropout),
-      row<DropoutAddLayerNorm>(ops::kDropoutAddLayerNorm),
-      row<DropoutAddLayerNormGradient>(ops::kDropoutAddLayerNormGradient),
-      row<Linear>(ops::kLinear),
-      row<PackWeight>(ops::kPackWeight),
-      row<PackedLinear>(ops::kPackedLinear),
-      row<LinearInputGradient>(ops::kLinearInputGradient),
-      row<LinearWeightGradient>(ops::kLinearWeightGradient),
-      row<Gelu>(ops::kGelu),
-      row<GeluGradient>(ops::kGeluGradient),
-      row<Tanh>(ops::kTanh),
-      row<TanhGradient>(ops::kTanhGradient),
-      row<Attention>(ops::kAttention),
-      row<AttentionGradient>(ops::kAttentionGradient),
-      row<GatherRows>(ops::kGatherRows),
-      row<ScatterRows>(ops::kScatterRows),
-      row<VocabularyLoss>(ops::kVocabularyLoss),
-      row<VocabularyLossGradient>(ops::kVocabularyLossGradient),
-      row<VocabularyLossWithGradient>(ops::kVocabularyLossWithGradient),
-      row<CrossEntropy>(ops::kCrossEntropy),
-      row<CrossEntropyGradient>(ops::kCrossEntropyGradient),
-      row<SpanLoss>(ops::kSpanLoss),
-      row<SpanLossGradient>(ops::kSpanLossGradient),
-      row<SquaredError>(ops::kSquaredError),
-      row<SquaredErrorGradient>(ops::kSquaredErrorGradient),
-      row<Add>(ops::kAdd),
-      row<Accumulate>(ops::kAccumulate),
-      row<GlobalNorm>(ops::kGlobalNorm),
-      row<GradientScale>(ops::kGradientScale),
-      row<Lamb>(ops::kLamb),
-      row<AdamW>(ops::kAdamW),
-      row<Sgd>(ops::kSgd),
-      row<Momentum>(ops::kMomentum),
-      row<StochasticRounding>(ops::kStochasticRounding),
-  };
+  static const std::vector<Row> rows =
+      rows_of<Embedding, EmbeddingGradient, LayerNorm, LayerNormGradient, Dropout,
+              DropoutAddLayerNorm, DropoutAddLayerNormGradient, Linear, PackWeight, PackedLinear,
+              LinearInputGradient, LinearWeightGradient, Gelu, GeluGradient, Tanh, TanhGradient,
+              Attention, AttentionGradient, GatherRows, ScatterRows, VocabularyLoss,
+              VocabularyLossGradient, VocabularyLossWithGradient, CrossEntropy,
+              CrossEntropyGradient, SpanLoss, SpanLossGradient, SquaredError, SquaredErrorGradient,
+              Add, Accumulate, GlobalNorm, GradientScale, Lamb, AdamW, Sgd, Momentum,
+              StochasticRounding>();
   return rows;
 }
 

@@ -25,17 +25,15 @@
 namespace cloze::backend::reference {
 
 // The kernel `Operator` of the operator whose inputs and outputs `Names` names.
-#define CLOZE_REFERENCE_KERNEL(Operator, Names) \
-  struct Operator : ops::Names {                \
-    template <typename X>                       \
-    static void run(const Call& call);          \
+#define CLOZE_REFERENCE_KERNEL(Operator, Names, ...)                    \
+  struct Operator : ops::Names {                                        \
+    static constexpr const graph::OpDefinition& kOp = ops::k##Operator; \
+    template <typename X>                                               \
+    static void run(const Call& call);                                  \
+    __VA_ARGS__                                                         \
   }
-#define CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(Operator, Names)   \
-  struct Operator : ops::Names {                                 \
-    template <typename X>                                        \
-    static void run(const Call& call);                           \
-    static size_t workspace_bytes(const KernelRequest& request); \
-  }
+#define CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(Operator, Names) \
+  CLOZE_REFERENCE_KERNEL(Operator, Names, static size_t workspace_bytes(const KernelRequest&);)
 
 CLOZE_REFERENCE_KERNEL(Accumulate, Accumulate);
 CLOZE_REFERENCE_KERNEL(AdamW, OptimizerUpdate);
