@@ -56,7 +56,7 @@ void expect_same_tensors(const fs::path& actual, const fs::path& expected) {
   const formats::ModelTensors wanted(expected);
   EXPECT_EQ(tensors.tensors().size(), wanted.tensors().size());
   for (const TensorView& tensor : wanted.tensors()) {
-    const TensorView* found = tensors.find(tensor.name);
+    const TensorView* found = formats::find_tensor(tensors.tensors(), tensor.name);
     ASSERT_NE(found, nullptr) << tensor.name;
     EXPECT_EQ(found->dtype, tensor.dtype) << tensor.name;
     EXPECT_EQ(found->shape, tensor.shape) << tensor.name;
@@ -112,12 +112,20 @@ TEST_F(CheckpointConversionTest, GoogleIsReadyForGraphcore) {
   asked.use_cls_layer = false;
   const auto report = convert_checkpoint(asked);
   const formats::ModelTensors tensors(folder_ / "g");
-  EXPECT_EQ(tensors.find("bert/embeddings/word_embeddings")->shape, (Shape{20, 4}));
-  EXPECT_EQ(tensors.find("bert/embeddings/word_embeddings")->dtype, DType::kF16);
-  EXPECT_EQ(tensors.find("cls/squad/output_weights")->dtype, DType::kF32);
-  EXPECT_NE(tensors.find("bert/encoder/layer_1/attention/projection/dense/kernel"), nullptr);
-  EXPECT_EQ(tensors.find("bert/encoder/layer_1/attention/self/query/bias"), nullptr);
-  EXPECT_EQ(tensors.find("cls/predictions/transform/dense/kernel"), nullptr);
+  EXPECT_EQ(formats::find_tensor(tensors.tensors(), "bert/embeddings/word_embeddings")->shape,
+            (Shape{20, 4}));
+  EXPECT_EQ(formats::find_tensor(tensors.tensors(), "bert/embeddings/word_embeddings")->dtype,
+            DType::kF16);
+  EXPECT_EQ(formats::find_tensor(tensors.tensors(), "cls/squad/output_weights")->dtype,
+            DType::kF32);
+  EXPECT_NE(formats::find_tensor(tensors.tensors(),
+                                 "bert/encoder/layer_1/attention/projection/dense/kernel"),
+            nullptr);
+  EXPECT_EQ(
+      formats::find_tensor(tensors.tensors(), "bert/encoder/layer_1/attention/self/query/bias"),
+      nullptr);
+  EXPECT_EQ(formats::find_tensor(tensors.tensors(), "cls/predictions/transform/dense/kernel"),
+            nullptr);
   EXPECT_TRUE(has_note(report, "the vocabulary was cut from 22 rows to 20"));
   EXPECT_TRUE(has_note(report, "left out, as asked: bert.encoder.layer.0.attention.self.key.bias"));
   EXPECT_EQ(formats::read_json_file(folder_ / "g/bert_config.json")["use_cls_layer"], false);
@@ -136,10 +144,11 @@ TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
   back.vocabulary_file = kFixtures / "google/vocab.txt";
   const auto report = convert_checkpoint(back);
   const formats::ModelTensors tensors(folder_ / "hf");
-  const TensorView* bias = tensors.find("bert.encoder.layer.1.attention.self.value.bias");
+  const TensorView* bias =
+      formats::find_tensor(tensors.tensors(), "bert.encoder.layer.1.attention.self.value.bias");
   ASSERT_NE(bias, nullptr);
   EXPECT_TRUE(std::ranges::all_of(bias->bytes, [](std::byte b) { return b == std::byte{0}; }));
-  EXPECT_EQ(tensors.find("cls.predictions.bias")->shape, Shape{22});
+  EXPECT_EQ(formats::find_tensor(tensors.tensors(), "cls.predictions.bias")->shape, Shape{22});
   EXPECT_TRUE(has_note(report,
                        "2 rows, the mean of the others, were appended to the "
                        "vocabulary's 20"));
@@ -149,8 +158,8 @@ TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
   EXPECT_EQ(config["hidden_act"], "gelu_new");
   EXPECT_EQ(config["vocab_size"], 22);
   convert_checkpoint(options("graphcore2google", folder_ / "g", "google"));
-  EXPECT_NE(formats::ModelTensors(folder_ / "google")
-                .find("bert/encoder/layer_0/attention/self/key/bias"),
+  const formats::ModelTensors google(folder_ / "google");
+  EXPECT_NE(formats::find_tensor(google.tensors(), "bert/encoder/layer_0/attention/self/key/bias"),
             nullptr);
 }
 
@@ -182,7 +191,7 @@ TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
   const auto report = convert_checkpoint(asked);
   EXPECT_EQ(report.tensors, 2);
   const formats::ModelTensors tensors(folder_ / "hf");
-  EXPECT_NE(tensors.find("bert.embeddings.LayerNorm.weight"), nullptr);
+  EXPECT_NE(formats::find_tensor(tensors.tensors(), "bert.embeddings.LayerNorm.weight"), nullptr);
   EXPECT_TRUE(has_note(report, "left out, a constant: bert.embeddings.position_ids"));
   EXPECT_TRUE(has_note(report, "left out, a copy of bert.embeddings.word_embeddings.weight"));
   EXPECT_TRUE(has_note(report, "renamed, 1 tensors: bert.embeddings.LayerNorm.gamma"));

@@ -162,10 +162,9 @@ void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedMod
                                             : "BertModel";
   model.dtype = torch_dtype(tensors.front().dtype);
   // A span head has two outputs whatever a classifier beside it has.
-  const auto classifier =
-      std::ranges::find(tensors, "classifier.weight", &formats::TensorView::name);
+  const formats::TensorView* classifier = formats::find_tensor(tensors, "classifier.weight");
   const bool has_labels =
-      classifier != tensors.end() && classifier->shape.rank() == 2 && !has("qa_outputs.");
+      classifier != nullptr && classifier->shape.rank() == 2 && !has("qa_outputs.");
   model.num_labels = has_labels ? classifier->shape[0] : 0;
 }
 

@@ -45,11 +45,6 @@ std::vector<std::string> StoredModel::other_files() const {
   return others;
 }
 
-const formats::TensorView* StoredModel::find(std::string_view name) const {
-  const auto found = std::ranges::find(tensors(), name, &formats::TensorView::name);
-  return found == tensors().end() ? nullptr : &*found;
-}
-
 fs::path folder_of(const fs::path& model) {
   if (fs::is_directory(model)) return model;
   return model.has_parent_path() ? model.parent_path() : fs::path(".");

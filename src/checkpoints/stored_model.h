@@ -25,7 +25,9 @@ class StoredModel {
   bool is_tensorflow() const { return is_tensorflow_; }
 
   const std::vector<formats::TensorView>& tensors() const { return converted_.tensors; }
-  const formats::TensorView* find(std::string_view name) const;  // nullptr when there is none
+  const formats::TensorView* find(std::string_view name) const {
+    return formats::find_tensor(tensors(), name);
+  }
   // What the file holds besides: names of optimiser slots and the like, of tensors that are not
   // part of a BERT (TensorFlow's only), and of what is not a tensor.
   const std::vector<std::string>& training_state() const { return converted_.training_state; }

@@ -176,10 +176,8 @@ void add_fused_kernel(std::span<const TensorView> tensors, const std::string& at
                       Converter& converter, std::set<std::string>& taken) {
   std::vector<const TensorView*> parts;
   for (const char* part : kQkv) {
-    const auto found =
-        std::ranges::find(tensors, fmt::format("{}{}.weight", attention, part), &TensorView::name);
-    if (found == tensors.end()) return;
-    parts.push_back(&*found);
+    parts.push_back(formats::find_tensor(tensors, fmt::format("{}{}.weight", attention, part)));
+    if (parts.back() == nullptr) return;
   }
   const TensorView rows = converter.joined("", parts);
   const std::string query =

@@ -1,6 +1,5 @@
 #include "formats/bzip2.h"
 
-#include <bit>
 #include <optional>
 #include <utility>
 #include <vector>

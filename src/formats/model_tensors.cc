@@ -64,7 +64,7 @@ void ModelTensors::add_file(const fs::path& file) {
 
 void ModelTensors::add(std::span<const TensorView> tensors, const fs::path& file) {
   for (const TensorView& tensor : tensors) {
-    if (!index_.emplace(tensor.name, tensors_.size()).second) {
+    if (!names_.insert(tensor.name).second) {
       throw_data_error("{}: tensor {} is there twice", file.string(), tensor.name);
     }
     tensors_.push_back(tensor);
@@ -87,7 +87,7 @@ void ModelTensors::add_shards(const fs::path& index) {
   }
   for (const std::string& file : files) add_file(index.parent_path() / file);
   for (const auto& [name, file] : json["weight_map"].items()) {
-    if (!index_.contains(name)) {
+    if (!names_.contains(name)) {
       throw_data_error("{}: {} is not in {}, as it says", index.string(), name,
                        file.get<std::string>());
     }
@@ -98,11 +98,6 @@ void ModelTensors::release_memory() const {
   for (const auto& file : safetensors_) file->release_memory();
   for (const auto& file : torch_) file->release_memory();
   if (tf_checkpoint_ != nullptr) tf_checkpoint_->release_memory();
-}
-
-const TensorView* ModelTensors::find(std::string_view name) const {
-  const auto found = index_.find(name);
-  return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
 }  // namespace cloze::formats

@@ -12,11 +12,10 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "formats/safetensors.h"
@@ -32,7 +31,6 @@ class ModelTensors {
   // The file that was read, the index of the shards, or the prefix.
   const std::filesystem::path& path() const { return path_; }
   const std::vector<TensorView>& tensors() const { return tensors_; }
-  const TensorView* find(std::string_view name) const;  // nullptr when there is none
   // What a file holds besides.
   const std::vector<std::string>& other_entries() const { return other_entries_; }
   // What was read of the tensors leaves memory (platform/file.h).
@@ -48,7 +46,7 @@ class ModelTensors {
   std::vector<std::unique_ptr<TorchFile>> torch_;
   std::unique_ptr<TfCheckpoint> tf_checkpoint_;
   std::vector<TensorView> tensors_;
-  std::map<std::string, size_t, std::less<>> index_;  // name → place in tensors_
+  std::set<std::string> names_;  // of tensors_
   std::vector<std::string> other_entries_;
 };
 

@@ -1,11 +1,10 @@
 #include "formats/pickle.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <unordered_map>
+
+#include "formats/refusal.h"
 
 namespace cloze::formats {
 namespace {
@@ -14,54 +13,6 @@ using Kind = PickleNode::Kind;
 
 constexpr size_t kMaxNodes = 10'000'000;
 constexpr std::string_view kOrderedDict = "collections.OrderedDict";
-
-struct BadPickle {
-  std::string message;
-};
-
-// Opcodes by the names of pickletools.
-enum Opcode : uint8_t {
-  kMark = '(',
-  kStop = '.',
-  kBinInt = 'J',
-  kBinInt1 = 'K',
-  kBinInt2 = 'M',
-  kNone = 'N',
-  kBinPersId = 'Q',
-  kReduce = 'R',
-  kBinUnicode = 'X',
-  kEmptyList = ']',
-  kAppend = 'a',
-  kBuild = 'b',
-  kGlobal = 'c',
-  kEmptyDict = '}',
-  kAppends = 'e',
-  kBinGet = 'h',
-  kLongBinGet = 'j',
-  kBinPut = 'q',
-  kLongBinPut = 'r',
-  kSetItem = 's',
-  kTuple = 't',
-  kEmptyTuple = ')',
-  kSetItems = 'u',
-  kBinFloat = 'G',
-  kBinString = 'T',
-  kShortBinString = 'U',
-  kBinBytes = 'B',
-  kShortBinBytes = 'C',
-  kProto = 0x80,
-  kNewObj = 0x81,
-  kTuple1 = 0x85,
-  kTuple2 = 0x86,
-  kTuple3 = 0x87,
-  kNewTrue = 0x88,
-  kNewFalse = 0x89,
-  kLong1 = 0x8a,
-  kShortBinUnicode = 0x8c,
-  kStackGlobal = 0x93,
-  kMemoize = 0x94,
-  kFrame = 0x95,
-};
 
 class Machine {
  public:
@@ -74,9 +25,13 @@ class Machine {
   Pickle run() {
     while (true) {
       opcode_at_ = at_;
-      const auto opcode = static_cast<uint8_t>(take(1)[0]);
-      if (opcode == kStop) break;
-      step(opcode);
+      const auto opcode = number<uint8_t>();
+      if (opcode == '.') break;  // STOP
+      const auto found = kInstructions.find(opcode);
+      if (found == kInstructions.end()) {
+        refuse("instruction 0x{:02x}, which torch does not write", opcode);
+      }
+      (this->*found->second)();
     }
     pickle_.root = pop();
     pickle_.bytes = at_;
@@ -84,7 +39,7 @@ class Machine {
   }
 
  private:
-  [[noreturn]] static void refuse(const std::string& message) { throw BadPickle{message}; }
+  static const std::unordered_map<uint8_t, void (Machine::*)()> kInstructions;
 
   std::string_view take(uint64_t count) {
     if (count > bytes_.size() - at_) refuse("the pickle ends inside an instruction");
@@ -106,21 +61,31 @@ class Machine {
     return text;
   }
 
-  PickleNode& make(Kind kind) {
+  PickleNode& push(Kind kind) {
     if (pickle_.nodes.size() >= kMaxNodes) refuse("more values than any checkpoint has");
     PickleNode& node = pickle_.nodes.emplace_back();
     node.kind = kind;
-    return node;
-  }
-  PickleNode& push(Kind kind) {
-    PickleNode& node = make(kind);
     stack_.push_back(&node);
     return node;
   }
-  void push_integer(int64_t value, Kind kind = Kind::kInteger) { push(kind).integer = value; }
-  void push_text(uint64_t length, Kind kind) {
-    const std::string_view text = take(length);
-    push(kind).text = text;
+  template <Kind kKind>
+  void push_empty() {
+    push(kKind);
+  }
+  template <bool kValue>
+  void push_bool() {
+    push(Kind::kBool).integer = kValue ? 1 : 0;
+  }
+  template <typename T>
+  void push_integer() {
+    push(Kind::kInteger).integer = number<T>();
+  }
+  void push_float() {  // big-endian
+    push(Kind::kFloat).number = std::bit_cast<double>(__builtin_bswap64(number<uint64_t>()));
+  }
+  template <typename Length, Kind kKind>
+  void push_text() {
+    push(kKind).text = take(number<Length>());
   }
 
   PickleNode* pop() {
@@ -144,16 +109,30 @@ class Machine {
     return items;
   }
 
-  void push_tuple(size_t count) {
-    std::vector<const PickleNode*> items(count);
-    for (size_t i = count; i > 0; --i) items[i - 1] = pop();
+  void mark() { marks_.push_back(stack_.size()); }
+  void push_marked_tuple() { push(Kind::kTuple).items = pop_to_mark(); }
+  template <size_t kCount>
+  void push_tuple() {
+    std::vector<const PickleNode*> items(kCount);
+    for (size_t i = kCount; i > 0; --i) items[i - 1] = pop();
     push(Kind::kTuple).items = std::move(items);
   }
 
   void push_global(std::string name) {
-    if (!is_allowed_(name)) refuse(fmt::format("it calls for {}, which no checkpoint needs", name));
+    if (!is_allowed_(name)) refuse("it calls for {}, which no checkpoint needs", name);
     push(Kind::kGlobal).text = std::move(name);
   }
+  void push_written_global() {
+    const std::string module(line());
+    push_global(module + "." + std::string(line()));
+  }
+  void push_stack_global() {
+    const PickleNode* name = pop();
+    const PickleNode* module = pop();
+    if (!name->is(Kind::kText) || !module->is(Kind::kText)) refuse("a name that is not a string");
+    push_global(module->text + "." + name->text);
+  }
+  void push_reference() { push(Kind::kReference).items = {pop()}; }
 
   void call() {
     const PickleNode* arguments = pop();
@@ -167,11 +146,25 @@ class Machine {
       push(Kind::kCall).items = {callee, arguments};
     }
   }
+  void build() {
+    pop();
+    if (stack_.empty()) refuse("nothing to build");
+  }
 
   void extend(Kind kind, const std::vector<const PickleNode*>& items) {
     if (kind == Kind::kDictionary && items.size() % 2 != 0) refuse("a key without a value");
     auto& all = top(kind).items;
     all.insert(all.end(), items.begin(), items.end());
+  }
+  template <Kind kKind>
+  void extend_by_marked() {
+    extend(kKind, pop_to_mark());
+  }
+  void append() { extend(Kind::kList, {pop()}); }
+  void set_item() {
+    const PickleNode* value = pop();
+    const PickleNode* key = pop();
+    extend(Kind::kDictionary, {key, value});
   }
 
   void memoize(uint32_t place) {
@@ -179,14 +172,22 @@ class Machine {
     if (memo_.size() >= kMaxNodes) refuse("more memories than any checkpoint has");
     memo_[place] = stack_.back();
   }
-  void recall(uint32_t place) {
+  template <typename Place>
+  void memoize_at() {
+    memoize(number<Place>());
+  }
+  void memoize_next() { memoize(static_cast<uint32_t>(memo_.size())); }
+  template <typename Place>
+  void recall() {
+    const uint32_t place = number<Place>();
     const auto found = memo_.find(place);
-    if (found == memo_.end()) refuse(fmt::format("nothing was remembered as {}", place));
+    if (found == memo_.end()) refuse("nothing was remembered as {}", place);
     stack_.push_back(found->second);
   }
 
-  int64_t long_integer(uint8_t length) {
-    const std::string_view digits = take(length);
+  void push_long() { push(Kind::kInteger).integer = long_integer(take(number<uint8_t>())); }
+  static int64_t long_integer(std::string_view digits) {
+    const size_t length = digits.size();
     if (length > 8) {
       // torch's magic number, the one long that matters, is known by its last bytes.
       int64_t tail = 0;
@@ -202,142 +203,10 @@ class Machine {
     return static_cast<int64_t>(value);
   }
 
-  void step(uint8_t opcode) {
-    if (step_value(opcode) || step_container(opcode)) return;
-    switch (opcode) {
-      case kProto:
-        if (number<uint8_t>() > 5) refuse("a protocol after 5");
-        return;
-      case kFrame:
-        take(8);
-        return;
-      case kGlobal: {
-        const std::string module(line());
-        return push_global(module + "." + std::string(line()));
-      }
-      case kStackGlobal: {
-        const PickleNode* name = pop();
-        const PickleNode* module = pop();
-        if (!name->is(Kind::kText) || !module->is(Kind::kText)) {
-          refuse("a name that is not a string");
-        }
-        return push_global(module->text + "." + name->text);
-      }
-      case kReduce:
-      case kNewObj:
-        return call();
-      case kBuild:
-        pop();
-        if (stack_.empty()) refuse("nothing to build");
-        return;
-      case kBinPersId: {
-        const PickleNode* id = pop();
-        push(Kind::kReference).items = {id};
-        return;
-      }
-      case kBinPut:
-        return memoize(number<uint8_t>());
-      case kLongBinPut:
-        return memoize(number<uint32_t>());
-      case kMemoize:
-        return memoize(static_cast<uint32_t>(memo_.size()));
-      case kBinGet:
-        return recall(number<uint8_t>());
-      case kLongBinGet:
-        return recall(number<uint32_t>());
-      default:
-        refuse(fmt::format("instruction 0x{:02x}, which torch does not write", opcode));
-    }
+  void check_protocol() {
+    if (number<uint8_t>() > 5) refuse("a protocol after 5");
   }
-
-  bool step_value(uint8_t opcode) {
-    switch (opcode) {
-      case kNone:
-        push(Kind::kNone);
-        return true;
-      case kNewTrue:
-      case kNewFalse:
-        push_integer(opcode == kNewTrue ? 1 : 0, Kind::kBool);
-        return true;
-      case kBinInt:
-        push_integer(number<int32_t>());
-        return true;
-      case kBinInt1:
-        push_integer(number<uint8_t>());
-        return true;
-      case kBinInt2:
-        push_integer(number<uint16_t>());
-        return true;
-      case kLong1:
-        push_integer(long_integer(number<uint8_t>()));
-        return true;
-      case kBinFloat: {  // big-endian
-        const uint64_t bits = __builtin_bswap64(number<uint64_t>());
-        push(Kind::kFloat).number = std::bit_cast<double>(bits);
-        return true;
-      }
-      case kBinUnicode:
-      case kBinString:
-        push_text(number<uint32_t>(), Kind::kText);
-        return true;
-      case kShortBinUnicode:
-      case kShortBinString:
-        push_text(number<uint8_t>(), Kind::kText);
-        return true;
-      case kBinBytes:
-        push_text(number<uint32_t>(), Kind::kBytes);
-        return true;
-      case kShortBinBytes:
-        push_text(number<uint8_t>(), Kind::kBytes);
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  bool step_container(uint8_t opcode) {
-    switch (opcode) {
-      case kMark:
-        marks_.push_back(stack_.size());
-        return true;
-      case kEmptyTuple:
-        push_tuple(0);
-        return true;
-      case kTuple1:
-      case kTuple2:
-      case kTuple3:
-        push_tuple(opcode - kTuple1 + 1);
-        return true;
-      case kTuple: {
-        auto items = pop_to_mark();
-        push(Kind::kTuple).items = std::move(items);
-        return true;
-      }
-      case kEmptyList:
-        push(Kind::kList);
-        return true;
-      case kAppend:
-        extend(Kind::kList, {pop()});
-        return true;
-      case kAppends:
-        extend(Kind::kList, pop_to_mark());
-        return true;
-      case kEmptyDict:
-        push(Kind::kDictionary);
-        return true;
-      case kSetItem: {
-        const PickleNode* value = pop();
-        const PickleNode* key = pop();
-        extend(Kind::kDictionary, {key, value});
-        return true;
-      }
-      case kSetItems:
-        extend(Kind::kDictionary, pop_to_mark());
-        return true;
-      default:
-        return false;
-    }
-  }
+  void skip_frame() { take(8); }
 
   std::string_view bytes_;
   const std::function<bool(std::string_view)>& is_allowed_;
@@ -347,6 +216,49 @@ class Machine {
   std::vector<PickleNode*> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint32_t, PickleNode*> memo_;
+};
+
+// Under their names in pickletools.
+const std::unordered_map<uint8_t, void (Machine::*)()> Machine::kInstructions{
+    {'(', &Machine::mark},                                 // MARK
+    {'N', &Machine::push_empty<Kind::kNone>},              // NONE
+    {0x88, &Machine::push_bool<true>},                     // NEWTRUE
+    {0x89, &Machine::push_bool<false>},                    // NEWFALSE
+    {'J', &Machine::push_integer<int32_t>},                // BININT
+    {'K', &Machine::push_integer<uint8_t>},                // BININT1
+    {'M', &Machine::push_integer<uint16_t>},               // BININT2
+    {0x8a, &Machine::push_long},                           // LONG1
+    {'G', &Machine::push_float},                           // BINFLOAT
+    {'X', &Machine::push_text<uint32_t, Kind::kText>},     // BINUNICODE
+    {'T', &Machine::push_text<uint32_t, Kind::kText>},     // BINSTRING
+    {0x8c, &Machine::push_text<uint8_t, Kind::kText>},     // SHORT_BINUNICODE
+    {'U', &Machine::push_text<uint8_t, Kind::kText>},      // SHORT_BINSTRING
+    {'B', &Machine::push_text<uint32_t, Kind::kBytes>},    // BINBYTES
+    {'C', &Machine::push_text<uint8_t, Kind::kBytes>},     // SHORT_BINBYTES
+    {')', &Machine::push_tuple<0>},                        // EMPTY_TUPLE
+    {0x85, &Machine::push_tuple<1>},                       // TUPLE1
+    {0x86, &Machine::push_tuple<2>},                       // TUPLE2
+    {0x87, &Machine::push_tuple<3>},                       // TUPLE3
+    {'t', &Machine::push_marked_tuple},                    // TUPLE
+    {']', &Machine::push_empty<Kind::kList>},              // EMPTY_LIST
+    {'a', &Machine::append},                               // APPEND
+    {'e', &Machine::extend_by_marked<Kind::kList>},        // APPENDS
+    {'}', &Machine::push_empty<Kind::kDictionary>},        // EMPTY_DICT
+    {'s', &Machine::set_item},                             // SETITEM
+    {'u', &Machine::extend_by_marked<Kind::kDictionary>},  // SETITEMS
+    {'c', &Machine::push_written_global},                  // GLOBAL
+    {0x93, &Machine::push_stack_global},                   // STACK_GLOBAL
+    {'R', &Machine::call},                                 // REDUCE
+    {0x81, &Machine::call},                                // NEWOBJ
+    {'b', &Machine::build},                                // BUILD
+    {'Q', &Machine::push_reference},                       // BINPERSID
+    {'q', &Machine::memoize_at<uint8_t>},                  // BINPUT
+    {'r', &Machine::memoize_at<uint32_t>},                 // LONG_BINPUT
+    {0x94, &Machine::memoize_next},                        // MEMOIZE
+    {'h', &Machine::recall<uint8_t>},                      // BINGET
+    {'j', &Machine::recall<uint32_t>},                     // LONG_BINGET
+    {0x80, &Machine::check_protocol},                      // PROTO
+    {0x95, &Machine::skip_frame},                          // FRAME
 };
 
 }  // namespace
@@ -368,7 +280,7 @@ Result<Pickle> parse_pickle(std::span<const std::byte> bytes,
   Machine machine(bytes, is_allowed);
   try {
     return machine.run();
-  } catch (const BadPickle& bad) {
+  } catch (const Refusal& bad) {
     return ParseError{bad.message, machine.offset()};
   }
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
+#include "formats/refusal.h"
 
 namespace cloze::formats {
 namespace {
@@ -40,112 +41,101 @@ std::optional<DType> dtype_named(std::string_view wanted) {
   return found == std::end(kDTypeNames) ? std::nullopt : std::optional(found->first);
 }
 
-// A tensor as the header tells it; begin and end count from the start of the data.
-struct Entry {
-  std::string name;
-  DType dtype = DType::kF32;
-  Shape shape;
-  uint64_t begin = 0;
-  uint64_t end = 0;
-};
-
-// What is wrong with a header entry; the offset is added by the caller.
-using Fault = std::optional<std::string>;
-
-Fault parse_shape(const json& value, Entry& entry, uint64_t& elements) {
-  if (!value.is_array()) return "its shape is not a list";
+// Sets the shape; returns its elements.
+uint64_t read_shape(const json& value, Shape& shape) {
+  if (!value.is_array()) refuse("its shape is not a list");
   std::vector<int64_t> dims;
-  elements = 1;
+  uint64_t elements = 1;
   for (const json& dim : value) {
-    if (!dim.is_number_unsigned()) return "its shape holds something that is not a whole number";
+    if (!dim.is_number_unsigned()) refuse("its shape holds something that is not a whole number");
     const uint64_t extent = dim.get<uint64_t>();
     if (extent > INT64_MAX || __builtin_mul_overflow(elements, extent, &elements)) {
-      return "its shape overflows";
+      refuse("its shape overflows");
     }
     dims.push_back(static_cast<int64_t>(extent));
   }
-  entry.shape = Shape(std::move(dims));
-  return std::nullopt;
+  shape = Shape(std::move(dims));
+  return elements;
 }
 
-Fault parse_entry(const json& value, uint64_t data_bytes, Entry& entry) {
+TensorView read_entry(const std::string& name, const json& value, std::span<const std::byte> data) {
   if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
       !value.contains("shape") || !value.contains("data_offsets")) {
-    return "it must hold dtype, shape and data_offsets, nothing else";
+    refuse("it must hold dtype, shape and data_offsets, nothing else");
   }
   const json& dtype = value["dtype"];
-  if (!dtype.is_string()) return "its dtype is not a string";
+  if (!dtype.is_string()) refuse("its dtype is not a string");
   const std::optional<DType> known = dtype_named(dtype.get<std::string>());
-  if (!known) return fmt::format("dtype {} is not supported", dtype.get<std::string>());
-  entry.dtype = *known;
+  if (!known) refuse("dtype {} is not supported", dtype.get<std::string>());
 
-  uint64_t elements = 0;
-  if (Fault fault = parse_shape(value["shape"], entry, elements)) return fault;
+  TensorView tensor{.name = name, .dtype = *known};
+  const uint64_t elements = read_shape(value["shape"], tensor.shape);
   const json& offsets = value["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
       !offsets[1].is_number_unsigned()) {
-    return "its data_offsets are not two whole numbers";
+    refuse("its data_offsets are not two whole numbers");
   }
-  entry.begin = offsets[0].get<uint64_t>();
-  entry.end = offsets[1].get<uint64_t>();
-  if (entry.begin > entry.end || entry.end > data_bytes) {
-    return fmt::format("its data_offsets [{}, {}] lie outside the {} bytes of data", entry.begin,
-                       entry.end, data_bytes);
+  const uint64_t begin = offsets[0].get<uint64_t>();
+  const uint64_t end = offsets[1].get<uint64_t>();
+  if (begin > end || end > data.size()) {
+    refuse("its data_offsets [{}, {}] lie outside the {} bytes of data", begin, end, data.size());
   }
   uint64_t bytes = 0;
-  if (__builtin_mul_overflow(elements, static_cast<uint64_t>(bytes_of(entry.dtype)), &bytes) ||
-      bytes != entry.end - entry.begin) {
-    return fmt::format("{} {} needs another number of bytes than its data_offsets give ({})",
-                       name_of(entry.dtype), entry.shape.to_string(), entry.end - entry.begin);
+  if (__builtin_mul_overflow(elements, static_cast<uint64_t>(bytes_of(*known)), &bytes) ||
+      bytes != end - begin) {
+    refuse("{} {} needs another number of bytes than its data_offsets give ({})", name_of(*known),
+           tensor.shape.to_string(), end - begin);
   }
-  return std::nullopt;
+  tensor.bytes = data.subspan(begin, bytes);
+  return tensor;
 }
 
-Fault check_metadata(const json& value) {
-  if (!value.is_object()) return "__metadata__ is not an object";
+void check_metadata(const json& value) {
+  if (!value.is_object()) refuse("__metadata__ is not an object");
   for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) return fmt::format("__metadata__ \"{}\" is not a string", key);
+    if (!text.is_string()) refuse("__metadata__ \"{}\" is not a string", key);
   }
-  return std::nullopt;
 }
 
 // Sorted by offset the tensors must cover the data without holes or overlap.
-Fault check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+void check_cover(std::vector<TensorView>& tensors, std::span<const std::byte> data) {
+  std::ranges::sort(tensors, {}, [](const TensorView& tensor) {
+    return std::pair(tensor.bytes.data(), tensor.bytes.size());
   });
-  uint64_t covered = 0;
-  for (const Entry& entry : entries) {
-    if (entry.begin != covered) {
-      return fmt::format("tensor {} begins at {} of the data where {} was expected", entry.name,
-                         entry.begin, covered);
+  size_t covered = 0;
+  for (const TensorView& tensor : tensors) {
+    const auto begin = static_cast<size_t>(tensor.bytes.data() - data.data());
+    if (begin != covered) {
+      refuse("tensor {} begins at {} of the data where {} was expected", tensor.name, begin,
+             covered);
     }
-    covered = entry.end;
+    covered = begin + tensor.bytes.size();
   }
-  if (covered != data_bytes) {
-    return fmt::format("the tensors end at {} of {} bytes of data", covered, data_bytes);
+  if (covered != data.size()) {
+    refuse("the tensors end at {} of {} bytes of data", covered, data.size());
   }
-  return std::nullopt;
 }
 
-Fault parse_header(const json& header, uint64_t data_bytes, std::vector<Entry>& entries) {
-  if (!header.is_object()) return "the header is not an object";
-  if (header.size() > kMaxTensors) return fmt::format("more than {} tensors", kMaxTensors);
+std::vector<TensorView> read_header(const json& header, std::span<const std::byte> data) {
+  if (!header.is_object()) refuse("the header is not an object");
+  if (header.size() > kMaxTensors) refuse("more than {} tensors", kMaxTensors);
+  std::vector<TensorView> tensors;
   for (const auto& [name, value] : header.items()) {
     if (name == kMetadataKey) {
-      if (Fault fault = check_metadata(value)) return fault;
+      check_metadata(value);
       continue;
     }
     if (name.size() > kMaxNameBytes) {
-      return fmt::format("a tensor's name is longer than {} bytes", kMaxNameBytes);
+      refuse("a tensor's name is longer than {} bytes", kMaxNameBytes);
     }
-    Entry entry{.name = name};
-    if (Fault fault = parse_entry(value, data_bytes, entry)) {
-      return fmt::format("tensor {}: {}", name, *fault);
+    try {
+      tensors.push_back(read_entry(name, value, data));
+    } catch (const Refusal& refusal) {
+      refuse("tensor {}: {}", name, refusal.message);
     }
-    entries.push_back(std::move(entry));
   }
-  return check_cover(entries, data_bytes);
+  check_cover(tensors, data);
+  return tensors;
 }
 
 std::vector<TensorSource> layout_order(std::span<const TensorSource> tensors) {
@@ -213,19 +203,11 @@ Result<std::vector<TensorView>> parse_safetensors(std::span<const std::byte> fil
   if (!header) {
     return ParseError{"header: " + header.error().message, kLengthBytes + header.error().offset};
   }
-  const std::span<const std::byte> data = file.subspan(kLengthBytes + header_bytes);
-  std::vector<Entry> entries;
-  std::vector<TensorView> tensors;
-  if (Fault fault = parse_header(*header, data.size(), entries)) {
-    return ParseError{*fault, kLengthBytes};
+  try {
+    return read_header(*header, file.subspan(kLengthBytes + header_bytes));
+  } catch (const Refusal& refusal) {
+    return ParseError{refusal.message, kLengthBytes};
   }
-  for (Entry& entry : entries) {
-    tensors.push_back({.name = std::move(entry.name),
-                       .dtype = entry.dtype,
-                       .shape = std::move(entry.shape),
-                       .bytes = data.subspan(entry.begin, entry.end - entry.begin)});
-  }
-  return tensors;
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
@@ -235,12 +217,6 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
                      result.error().message);
   }
   tensors_ = std::move(result).value();
-  for (size_t i = 0; i < tensors_.size(); ++i) index_[tensors_[i].name] = i;
-}
-
-const TensorView* SafetensorsFile::find(std::string_view name) const {
-  const auto found = index_.find(name);
-  return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
 TensorSource source_of(const TensorView& tensor) {

@@ -11,12 +11,11 @@
 // Source: github.com/huggingface/safetensors README.md, "Format", and tensor.rs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +35,12 @@ struct TensorView {
   Shape shape;
   std::span<const std::byte> bytes;
 };
+
+// Null when there is none.
+inline const TensorView* find_tensor(std::span<const TensorView> tensors, std::string_view name) {
+  const auto found = std::ranges::find(tensors, name, &TensorView::name);
+  return found == tensors.end() ? nullptr : &*found;
+}
 
 // A tensor to be written, wherever its bytes are.
 struct TensorSource {
@@ -62,7 +67,7 @@ class SafetensorsFile {
   explicit SafetensorsFile(const std::filesystem::path& path);
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
-  const TensorView* find(std::string_view name) const;  // nullptr when there is none
+  const TensorView* find(std::string_view name) const { return find_tensor(tensors_, name); }
   const std::filesystem::path& path() const { return path_; }
   // What was read of the tensors leaves memory (platform/file.h).
   void release_memory() const { file_.release_memory(); }
@@ -71,7 +76,6 @@ class SafetensorsFile {
   std::filesystem::path path_;
   platform::MappedFile file_;
   std::vector<TensorView> tensors_;
-  std::map<std::string, size_t, std::less<>> index_;
 };
 
 // Writes the file whole or not at all, a MiB of a tensor at a time. Tensors are laid out by

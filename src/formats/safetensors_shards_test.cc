@@ -52,7 +52,7 @@ TEST_F(ModelFolderShardsTest, ShardsAndAnIndexWhenNot) {
   EXPECT_EQ(index["weight_map"]["d"], files[2]);
   const ModelTensors model(folder_);
   for (const TensorView& tensor : tensors_) {
-    EXPECT_TRUE(std::ranges::equal(model.find(tensor.name)->bytes, tensor.bytes));
+    EXPECT_TRUE(std::ranges::equal(find_tensor(model.tensors(), tensor.name)->bytes, tensor.bytes));
   }
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "base/error.h"
 #include "formats/crc32c.h"
+#include "formats/refusal.h"
 #include "formats/sorted_table.h"
 #include "tf_checkpoint.pb.h"
 
@@ -57,15 +57,6 @@ fs::path with_suffix(fs::path prefix, std::string_view suffix) {
 
 fs::path data_file_of(const fs::path& prefix, int32_t shard, int32_t num_shards) {
   return with_suffix(prefix, fmt::format(".data-{:05}-of-{:05}", shard, num_shards));
-}
-
-// Thrown and caught while an index is read; the file's name is added there.
-struct BadEntry {
-  std::string message;
-};
-template <typename... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
-  throw BadEntry{fmt::format(format, std::forward<Args>(args)...)};
 }
 
 int32_t num_shards_of(const std::vector<TableEntry>& table) {
@@ -192,7 +183,7 @@ TfCheckpointIndex::TfCheckpointIndex(const fs::path& prefix) : prefix_(prefix) {
         refuse("is of dtype {}, which is not known", stored.dtype());
       }
     }
-  } catch (const BadEntry& bad) {
+  } catch (const Refusal& bad) {
     throw_data_error("{}: {}{}", file.string(), name.empty() ? "" : name + ": ", bad.message);
   }
 }

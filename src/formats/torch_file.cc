@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "formats/pickle.h"
+#include "formats/refusal.h"
 
 namespace cloze::formats {
 namespace {
@@ -32,15 +33,6 @@ constexpr StorageType kStorageTypes[] = {
     {"torch.HalfStorage", DType::kF16},  {"torch.BFloat16Storage", DType::kBF16},
     {"torch.LongStorage", DType::kI64},  {"torch.IntStorage", DType::kI32},
     {"torch.ByteStorage", DType::kU8},   {"torch.BoolStorage", DType::kU8}};
-
-// Thrown and caught in this file; the path is added there.
-struct BadFile {
-  std::string message;
-};
-template <typename... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
-  throw BadFile{fmt::format(format, std::forward<Args>(args)...)};
-}
 
 bool is_allowed(std::string_view global) {
   return global == "collections.OrderedDict" || global == "torch._utils._rebuild_tensor_v2" ||
@@ -185,7 +177,7 @@ class StateDictionary {
     }
     try {
       tensors.push_back(tensor_of(value));
-    } catch (const BadFile& bad) {
+    } catch (const Refusal& bad) {
       refuse("{}: {}", key.text, bad.message);
     }
     tensors.back().name = key.text;
@@ -380,7 +372,7 @@ TorchFile::TorchFile(const std::filesystem::path& path) : file_(path) {
       tensors_.push_back(view_of(tensor, storages, storage_, bytes_left));
     }
     other_entries_ = std::move(dictionary.others);
-  } catch (const BadFile& bad) {
+  } catch (const Refusal& bad) {
     throw_data_error("{}: {}", path.string(), bad.message);
   }
 }

@@ -5,10 +5,8 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <random>
 #include <string_view>
-#include <vector>
 
 #include "formats/json.h"
 #include "platform/process.h"

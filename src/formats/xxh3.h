@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+struct XXH3_state_s;  // of xxhash.h
+
 namespace cloze::formats {
 
 // 64 bits of a piece of memory.
@@ -18,17 +20,13 @@ uint64_t xxh3(std::span<const std::byte> bytes);
 class Xxh3Digest {
  public:
   Xxh3Digest();
-  ~Xxh3Digest();
-  Xxh3Digest(const Xxh3Digest&) = delete;
-  Xxh3Digest& operator=(const Xxh3Digest&) = delete;
 
   void update(std::string_view bytes);
   std::string hex() const;    // 32 digits, the high half first
   uint64_t low_half() const;  // 64 bits of them
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<XXH3_state_s, void (*)(XXH3_state_s*)> state_;
 };
 
 }  // namespace cloze::formats
