@@ -25,28 +25,16 @@ class KeyReader {
   KeyReader(const json& object, const std::string& source) : object_(object), source_(source) {}
 
   void read(const char* key, int64_t& field) const {
-    if (const json* value = find(key)) {
-      if (!value->is_number_integer()) refuse(key, *value, "a whole number");
-      field = value->get<int64_t>();
-    }
+    take(key, &json::is_number_integer, "a whole number", field);
   }
   void read(const char* key, double& field) const {
-    if (const json* value = find(key)) {
-      if (!value->is_number()) refuse(key, *value, "a number");
-      field = value->get<double>();
-    }
+    take(key, &json::is_number, "a number", field);
   }
   void read(const char* key, bool& field) const {
-    if (const json* value = find(key)) {
-      if (!value->is_boolean()) refuse(key, *value, "true or false");
-      field = value->get<bool>();
-    }
+    take(key, &json::is_boolean, "true or false", field);
   }
   void read(const char* key, std::string& field) const {
-    if (const json* value = find(key)) {
-      if (!value->is_string()) refuse(key, *value, "text");
-      field = value->get<std::string>();
-    }
+    take(key, &json::is_string, "text", field);
   }
   void read(const char* key, Activation& field) const {
     std::string name(models::activation_name(field));
@@ -69,6 +57,13 @@ class KeyReader {
   }
 
  private:
+  template <typename T>
+  void take(const char* key, bool (json::*is_right)() const, const char* wanted, T& field) const {
+    const json* value = find(key);
+    if (value == nullptr) return;
+    if (!(value->*is_right)()) refuse(key, *value, wanted);
+    field = value->get<T>();
+  }
   const json* find(const char* key) const {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;

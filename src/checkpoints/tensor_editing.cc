@@ -19,47 +19,38 @@ constexpr std::string_view kPerWord[] = {kWordTable, "cls.predictions.bias",
                                          "cls.predictions.decoder.weight",
                                          "cls.predictions.decoder.bias"};
 
-template <typename T>
-double stored_value(const std::byte* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  if constexpr (std::is_same_v<T, double>) return value;
-  return static_cast<double>(static_cast<float>(value));
-}
-
-double value_of(DType dtype, const std::byte* bytes) {
+// Calls visit(T()) for the type T of a floating dtype.
+template <typename Visit>
+auto with_floating(DType dtype, const Visit& visit) {
   switch (dtype) {
     case DType::kF32:
-      return stored_value<float>(bytes);
+      return visit(float());
     case DType::kF64:
-      return stored_value<double>(bytes);
+      return visit(double());
     case DType::kBF16:
-      return stored_value<bfloat16>(bytes);
+      return visit(bfloat16());
     case DType::kF16:
-      return stored_value<float16>(bytes);
+      return visit(float16());
     default:
-      throw InternalError("the value of an integer tensor was asked for");
+      throw InternalError("a value of an integer tensor was asked for or stored");
   }
 }
 
 template <typename T>
-void store(T value, std::byte* bytes) {
-  std::memcpy(bytes, &value, sizeof value);
+using Exact = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+double value_of(DType dtype, const std::byte* bytes) {
+  return with_floating(dtype, [&]<typename T>(T value) {
+    std::memcpy(&value, bytes, sizeof value);
+    return static_cast<double>(static_cast<Exact<T>>(value));
+  });
 }
 
 void store_value(double value, DType dtype, std::byte* bytes) {
-  switch (dtype) {
-    case DType::kF32:
-      return store(static_cast<float>(value), bytes);
-    case DType::kF64:
-      return store(value, bytes);
-    case DType::kBF16:
-      return store(bfloat16(static_cast<float>(value)), bytes);
-    case DType::kF16:
-      return store(float16(static_cast<float>(value)), bytes);
-    default:
-      throw InternalError("a value was stored into an integer tensor");
-  }
+  with_floating(dtype, [&]<typename T>(T) {
+    const T stored(static_cast<Exact<T>>(value));
+    std::memcpy(bytes, &stored, sizeof stored);
+  });
 }
 
 // Appends the mean of the rows until there are `rows` of them.
