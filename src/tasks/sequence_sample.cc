@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/instances/sequence.h"
 
 namespace cloze::tasks {
 namespace {
@@ -20,12 +21,6 @@ bool cut(Ids& first, Ids& second, int64_t room) {
   return true;
 }
 
-void append(const Ids& ids, int32_t sep_id, int32_t type, data::Sample& sample) {
-  sample.input_ids.insert(sample.input_ids.end(), ids.begin(), ids.end());
-  sample.input_ids.push_back(sep_id);
-  sample.token_type_ids.resize(sample.input_ids.size(), type);
-}
-
 }  // namespace
 
 SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
@@ -36,12 +31,9 @@ SequenceSample sequence_sample(std::string_view first, std::optional<std::string
   Ids first_ids, second_ids;
   tokenizer.append_ids(first, first_ids);
   if (second) tokenizer.append_ids(*second, second_ids);
-
-  SequenceSample result{.is_cut = cut(first_ids, second_ids, room)};
-  result.sample.input_ids.push_back(vocabulary.cls_id());
-  append(first_ids, vocabulary.sep_id(), 0, result.sample);
-  if (second) append(second_ids, vocabulary.sep_id(), 1, result.sample);
-  return result;
+  const bool is_cut = cut(first_ids, second_ids, room);
+  const auto part = second ? std::optional(second_ids) : std::nullopt;
+  return {data::sequence_of(first_ids, part, {vocabulary.cls_id(), vocabulary.sep_id()}), is_cut};
 }
 
 }  // namespace cloze::tasks

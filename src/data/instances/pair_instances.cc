@@ -1,7 +1,5 @@
 #include "data/instances/pair_instances.h"
 
-#include <algorithm>
-
 #include "data/instances/sequence.h"
 
 namespace cloze::data {
@@ -95,7 +93,7 @@ PairInstances::Ids PairInstances::ids_of(int64_t document, int64_t begin, int64_
 Sample PairInstances::joined(std::span<const int32_t> first, std::span<const int32_t> second,
                              int32_t label, RandomSource& random) const {
   truncate_pair(first, second, max_tokens_, random);
-  return sequence_of(first, second, label, vocabulary_);
+  return sequence_of(first, second, {vocabulary_.cls, vocabulary_.sep}, label);
 }
 
 }  // namespace cloze::data

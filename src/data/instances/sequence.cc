@@ -2,19 +2,17 @@
 
 namespace cloze::data {
 
-Sample sequence_of(std::span<const int32_t> first, std::span<const int32_t> second, int32_t label,
-                   const VocabularyIds& vocabulary) {
-  Sample sample{.next_sentence_label = label};
-  std::vector<int32_t>& ids = sample.input_ids;
-  ids.reserve(first.size() + second.size() + 3);
-  ids.push_back(vocabulary.cls);
-  ids.insert(ids.end(), first.begin(), first.end());
-  ids.push_back(vocabulary.sep);
-  sample.token_type_ids.assign(ids.size(), 0);
-  if (second.empty()) return sample;
-  ids.insert(ids.end(), second.begin(), second.end());
-  ids.push_back(vocabulary.sep);
-  sample.token_type_ids.resize(ids.size(), 1);
+Sample sequence_of(std::span<const int32_t> first, std::optional<std::span<const int32_t>> second,
+                   const BorderIds& borders, int32_t label) {
+  Sample sample{.input_ids = {borders.cls}, .next_sentence_label = label};
+  const auto append = [&](std::span<const int32_t> part, int32_t type) {
+    sample.input_ids.insert(sample.input_ids.end(), part.begin(), part.end());
+    sample.input_ids.push_back(borders.sep);
+    sample.token_type_ids.resize(sample.input_ids.size(), type);
+  };
+  sample.input_ids.reserve(first.size() + (second ? second->size() : 0) + 3);
+  append(first, 0);
+  if (second) append(*second, 1);
   return sample;
 }
 

@@ -2,15 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
-#include "data/instances/masking.h"
 #include "data/sample.h"
 
 namespace cloze::data {
 
-// One part when `second` is empty. Nothing is masked yet.
-Sample sequence_of(std::span<const int32_t> first, std::span<const int32_t> second, int32_t label,
-                   const VocabularyIds& vocabulary);
+struct BorderIds {
+  int32_t cls = 0;
+  int32_t sep = 0;
+};
+
+// Nothing is masked yet.
+Sample sequence_of(std::span<const int32_t> first, std::optional<std::span<const int32_t>> second,
+                   const BorderIds& borders, int32_t label = 0);
 
 }  // namespace cloze::data

@@ -45,8 +45,10 @@ WindowInstances::WindowInstances(const Corpus& corpus, const VocabularyIds& voca
 Sample WindowInstances::instance(int64_t index, int64_t epoch) const {
   PhiloxSource random = draw_source(seed_, DrawPurpose::kSample, epoch, index);
   const Parts drawn = parts(index, epoch, random);
-  const Ids second = drawn.second ? ids_of(*drawn.second) : Ids{};
-  Sample sample = sequence_of(ids_of(drawn.first), second, drawn.label, vocabulary_);
+  std::optional<Ids> second;
+  if (drawn.second) second = ids_of(*drawn.second);
+  Sample sample =
+      sequence_of(ids_of(drawn.first), second, {vocabulary_.cls, vocabulary_.sep}, drawn.label);
   mask_sample(options_.masking, vocabulary_, random, sample);
   return sample;
 }

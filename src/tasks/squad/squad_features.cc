@@ -32,8 +32,7 @@ class FeatureMaker {
 
   SquadFeatures make() {
     features_.style = options_.style;
-    features_.cls_id = tokenizer_.vocabulary().cls_id();
-    features_.sep_id = tokenizer_.vocabulary().sep_id();
+    features_.borders = {tokenizer_.vocabulary().cls_id(), tokenizer_.vocabulary().sep_id()};
     tokenize();
     for (size_t question = 0; question < data_.questions.size(); ++question) {
       features_.first_window.push_back(features_.windows.size());
@@ -168,17 +167,10 @@ SquadFeatures make_squad_features(const SquadData& data, const text::Tokenizer& 
 
 data::Sample squad_sample(const SquadData& data, const SquadFeatures& features,
                           const SquadWindow& window) {
-  const std::vector<int32_t>& question = features.questions[window.question];
   const SquadContext& context = features.contexts[data.questions[window.question].context];
-  data::Sample sample;
-  auto& ids = sample.input_ids;
-  ids.push_back(features.cls_id);
-  ids.insert(ids.end(), question.begin(), question.end());
-  ids.push_back(features.sep_id);
-  sample.token_type_ids.assign(ids.size(), 0);
-  ids.insert(ids.end(), context.ids.begin() + window.begin, context.ids.begin() + window.end);
-  ids.push_back(features.sep_id);
-  sample.token_type_ids.resize(ids.size(), 1);
+  const auto tokens = std::span(context.ids).subspan(window.begin, window.end - window.begin);
+  data::Sample sample =
+      data::sequence_of(features.questions[window.question], tokens, features.borders);
   sample.start_position = window.start_position;
   sample.end_position = window.end_position;
   return sample;

@@ -29,10 +29,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "data/instances/sequence.h"
 #include "data/sample.h"
 #include "tasks/squad/squad_context.h"
 #include "tasks/squad/squad_data.h"
@@ -69,7 +69,7 @@ struct SquadFeatures {
   std::vector<size_t> first_window;  // of each question; one more at the end: number of windows
   std::vector<size_t> misplaced;     // questions whose answer's text is not at its place
   SquadStyle style = SquadStyle::kGoogle;
-  int32_t cls_id = 0, sep_id = 0;
+  data::BorderIds borders;
 
   std::span<const SquadWindow> windows_of(size_t question) const {
     return std::span(windows).subspan(first_window[question],
