@@ -1,5 +1,7 @@
 #include "text/python_string.h"
 
+#include <fmt/ranges.h>
+
 #include "text/character_map.h"
 #include "text/unicode_tables.h"
 #include "text/utf8.h"
@@ -74,6 +76,10 @@ std::vector<std::string_view> python_split(std::string_view text) {
   }
   if (begin < text.size()) words.push_back(text.substr(begin));
   return words;
+}
+
+std::string python_single_spaced(std::string_view text) {
+  return fmt::format("{}", fmt::join(python_split(text), " "));
 }
 
 }  // namespace cloze::text

@@ -13,5 +13,6 @@ bool is_python_word(char32_t code_point);   // \w of re: str.isalnum() or "_"
 
 std::string python_lower(std::string_view text);                    // str.lower()
 std::vector<std::string_view> python_split(std::string_view text);  // str.split()
+std::string python_single_spaced(std::string_view text);            // " ".join(str.split())
 
 }  // namespace cloze::text

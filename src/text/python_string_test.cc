@@ -20,6 +20,12 @@ TEST(PythonStringTest, Split) {
   EXPECT_TRUE(python_split(" \n").empty());
 }
 
+TEST(PythonStringTest, SingleSpaced) {
+  EXPECT_EQ(python_single_spaced(" \ta\u00A0b\u2003cc\x1C\n\xC2\x85\u3000 d\u200Be "),
+            "a b cc d\u200Be");
+  EXPECT_EQ(python_single_spaced(" \n"), "");
+}
+
 TEST(PythonStringTest, Words) {
   for (const char32_t c : U"aZ0_é漢²Ⅷ") {
     if (c == 0) continue;

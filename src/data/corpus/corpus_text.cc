@@ -24,26 +24,16 @@ constexpr std::array<std::pair<TextFormat, std::string_view>, 5> kFormatNames = 
 
 constexpr std::string_view kDocumentTag = "<doc";
 
-void visit_lines(std::string_view text, const SentenceVisitor& visitor) {
+template <typename VisitLine>
+void visit_lines(std::string_view text, const SentenceVisitor& visitor, const VisitLine& visit) {
   while (!text.empty()) {
     const std::string_view line = text::take_line(text);
-    if (is_blank(line)) {
-      visitor.document_end();
-    } else {
-      visitor.sentence(line);
-    }
+    is_blank(line) ? visitor.document_end() : visit(line);
   }
 }
 
 void visit_paragraph(std::string_view line, const SentenceVisitor& visitor) {
   for (const std::string_view sentence : text::split_sentences(line)) visitor.sentence(sentence);
-}
-
-void visit_paragraphs(std::string_view text, const SentenceVisitor& visitor) {
-  while (!text.empty()) {
-    const std::string_view line = text::take_line(text);
-    is_blank(line) ? visitor.document_end() : visit_paragraph(line, visitor);
-  }
 }
 
 std::string document_of(std::string_view line) {
@@ -112,9 +102,10 @@ void visit_sentences(std::string_view text, TextFormat format, const SentenceVis
     case TextFormat::kSentences:
     case TextFormat::kWikiExtractor:
     case TextFormat::kWikipedia:
-      return visit_lines(text, visitor);
+      return visit_lines(text, visitor, visitor.sentence);
     case TextFormat::kParagraphs:
-      return visit_paragraphs(text, visitor);
+      return visit_lines(text, visitor,
+                         [&](std::string_view line) { visit_paragraph(line, visitor); });
     case TextFormat::kJsonLines:
       return visit_json_lines(text, visitor);
   }

@@ -45,12 +45,7 @@ std::optional<double> label_of(std::string_view text, const GlueTask& task) {
 
 std::string labels_text(const GlueTask& task) {
   if (task.is_regression()) return "a number from 0 to 5";
-  std::string text;
-  for (const std::string_view label : task.labels) {
-    text += text.empty() ? "" : ", ";
-    text += label;
-  }
-  return text;
+  return fmt::format("{}", fmt::join(task.labels, ", "));
 }
 
 // A TSV file, line by line.

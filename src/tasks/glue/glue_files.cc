@@ -40,15 +40,8 @@ std::vector<fs::path> candidates(const fs::path& folder, const GlueTask& task, G
 }  // namespace
 
 std::string_view name_of(GlueSplit split) {
-  switch (split) {
-    case GlueSplit::kTrain:
-      return "train";
-    case GlueSplit::kDev:
-      return "dev";
-    case GlueSplit::kTest:
-      return "test";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"train", "dev", "test"};
+  return kNames[static_cast<size_t>(split)];
 }
 
 std::optional<fs::path> find_glue_file(const fs::path& folder, const GlueTask& task,
@@ -65,13 +58,11 @@ fs::path glue_file(const fs::path& folder, const GlueTask& task, GlueSplit split
     throw_user_error("AX has no {} file: train on MNLI, and predict AX with that model",
                      name_of(split));
   }
-  std::string tried;
-  for (const fs::path& path : candidates(folder, task, split)) {
-    tried += (tried.empty() ? "" : ", ") + path.string();
-  }
+  std::vector<std::string> tried;
+  for (const fs::path& path : candidates(folder, task, split)) tried.push_back(path.string());
   throw_user_error(
       "no {} file of {}: there is none of {}; name the task's folder or the one above it",
-      name_of(split), task.name, tried);
+      name_of(split), task.name, fmt::join(tried, ", "));
 }
 
 }  // namespace cloze::tasks

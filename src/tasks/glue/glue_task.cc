@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "text/ascii.h"
 
@@ -39,29 +37,17 @@ std::string plain(std::string_view name) {
 }  // namespace
 
 std::string_view name_of(GlueMetric metric) {
-  switch (metric) {
-    case kAccuracy:
-      return "accuracy";
-    case kF1:
-      return "f1";
-    case kMatthews:
-      return "matthews";
-    case kPearson:
-      return "pearson";
-    case kSpearman:
-      return "spearman";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"accuracy", "f1", "matthews", "pearson", "spearman"};
+  return kNames[static_cast<size_t>(metric)];
 }
 
 const GlueTask& glue_task(std::string_view name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const GlueTask& task : kTasks) {
     if (plain(task.name) == plain(name)) return task;
-    names += names.empty() ? "" : ", ";
-    names += task.name;
+    names.push_back(task.name);
   }
-  throw_user_error("unknown GLUE task '{}'; choose one of {}", name, names);
+  throw_user_error("unknown GLUE task '{}'; choose one of {}", name, fmt::join(names, ", "));
 }
 
 bool has_classifier_of(const GlueTask& task, std::string_view name) {

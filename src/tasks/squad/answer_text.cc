@@ -9,24 +9,9 @@ namespace cloze::tasks {
 namespace {
 
 void remove_all(std::string& text, std::string_view part) {
-  size_t out = 0;
-  for (size_t at = 0; at < text.size();) {
-    if (std::string_view(text).substr(at).starts_with(part)) {
-      at += part.size();
-    } else {
-      text[out++] = text[at++];
-    }
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.erase(at, part.size());
   }
-  text.resize(out);
-}
-
-std::string joined(const std::vector<std::string_view>& words) {
-  std::string result;
-  for (const std::string_view word : words) {
-    if (!result.empty()) result += ' ';
-    result += word;
-  }
-  return result;
 }
 
 std::string basic_tokens(std::string_view text, const text::BasicTokenizer& tokenizer) {
@@ -69,7 +54,7 @@ std::string joined_pieces(const text::Vocabulary& vocabulary, std::span<const in
   }
   remove_all(text, std::string(" ") + std::string(text::kContinuation));
   remove_all(text, text::kContinuation);
-  return joined(text::python_split(text));
+  return text::python_single_spaced(text);
 }
 
 text::Offset aligned_answer(std::string_view pieces, std::string_view words,

@@ -73,15 +73,6 @@ std::optional<uint32_t> word_at(const SquadContext& context, uint32_t byte) {
   return static_cast<uint32_t>(next - context.words.begin() - 1);
 }
 
-std::string with_single_spaces(std::string_view text) {
-  std::string result;
-  for (const std::string_view word : text::python_split(text)) {
-    if (!result.empty()) result += ' ';
-    result += word;
-  }
-  return result;
-}
-
 uint32_t first_token_of(const SquadContext& context, uint32_t word) {
   const auto& words = context.token_words;
   return static_cast<uint32_t>(std::lower_bound(words.begin(), words.end(), word) - words.begin());
@@ -130,7 +121,7 @@ PlacedAnswer placed_by_words(std::string_view text, const SquadContext& context,
   const auto last_word = word_at(context, bytes->end - 1);
   if (!first_word || !last_word) return misplaced;
   const std::string words = joined_words(text, context, *first_word, *last_word);
-  if (words.find(with_single_spaces(answer.text)) == std::string::npos) return misplaced;
+  if (words.find(text::python_single_spaced(answer.text)) == std::string::npos) return misplaced;
   const uint32_t first = first_token_of(context, *first_word);
   const uint32_t end = first_token_of(context, *last_word + 1);
   if (first >= end) return {};

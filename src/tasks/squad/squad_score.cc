@@ -1,7 +1,6 @@
 #include "tasks/squad/squad_score.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <set>
 
@@ -200,13 +199,7 @@ class Version2Scorer {
 std::string normalized_answer(std::string_view text) {
   std::string lower = text::python_lower(text);
   std::erase_if(lower, is_ascii_punctuation);
-  std::string result;
-  const std::string plain = without_articles(lower);
-  for (const std::string_view word : text::python_split(plain)) {
-    if (!result.empty()) result += ' ';
-    result += word;
-  }
-  return result;
+  return text::python_single_spaced(without_articles(lower));
 }
 
 double exact_match(std::string_view prediction, std::string_view answer) {
