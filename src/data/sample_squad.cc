@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -12,9 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/philox.h"
 #include "data/sample_world/facts.h"
-#include "data/sample_world/world_data.h"
 
 namespace cloze::data {
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "data/micro_batch.h"
 #include "inference/inference_graph.h"
 #include "plan/program.h"
 

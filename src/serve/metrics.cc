@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <iterator>
-#include <utility>
 
 namespace cloze::serve {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "tasks/class_logits.h"
 #include "tasks/sequence_sample.h"
 #include "tasks/softmax.h"

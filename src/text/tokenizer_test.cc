@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "text/reference_tokenizer.h"
+#include "text/reference_tokenizer_test.h"
 
 namespace cloze::text {
 namespace {

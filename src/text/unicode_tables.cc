@@ -3,8 +3,6 @@
 
 #include "text/unicode_tables.h"
 
-#include <array>
-
 namespace cloze::text {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "text/wikitext_markup.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 #include <vector>

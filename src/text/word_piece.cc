@@ -1,9 +1,6 @@
 #include "text/word_piece.h"
 
 #include <algorithm>
-#include <string>
-
-#include "base/error.h"
 
 namespace cloze::text {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/philox.h"
-#include "text/reference_tokenizer.h"
+#include "text/reference_tokenizer_test.h"
 
 namespace cloze::text {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "backend/cpu/backend.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/corpus/described_corpus.h"
+#include "data/corpus/described_corpus_test.h"
 
 namespace cloze::data {
 namespace {

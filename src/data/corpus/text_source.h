@@ -11,7 +11,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "data/creation/record_output.h"
 
-#include "base/error.h"
 #include "formats/tfrecord.h"
 
 namespace cloze::data {

@@ -1,7 +1,6 @@
 #include "data/offline_packing/nonnegative_least_squares.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "data/offline_packing/passive_set.h"

@@ -1,7 +1,6 @@
 #include "data/offline_packing/spread_lengths.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/error.h"

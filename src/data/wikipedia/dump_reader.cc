@@ -1,8 +1,6 @@
 #include "data/wikipedia/dump_reader.h"
 
-#include <algorithm>
 #include <exception>
-#include <string>
 #include <utility>
 
 #include "base/error.h"

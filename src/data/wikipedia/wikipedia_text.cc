@@ -4,7 +4,6 @@
 #include <future>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "base/error.h"
 #include "data/corpus/corpus_text.h"

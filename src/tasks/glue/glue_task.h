@@ -2,7 +2,6 @@
 // scored. Source: Wang et al. 2018, gluebenchmark.com; the official TSV files.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

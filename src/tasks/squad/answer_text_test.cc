@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tasks/squad/squad_fixture.h"
+#include "tasks/squad/squad_fixture_test.h"
 
 namespace cloze::tasks {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/data_folder_test.h"
 #include "base/error.h"
-#include "tasks/squad/squad_fixture.h"
+#include "tasks/squad/squad_fixture_test.h"
 
 namespace cloze::tasks {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "formats/json.h"
 #include "platform/file.h"
-#include "tasks/squad/squad_fixture.h"
+#include "tasks/squad/squad_fixture_test.h"
 
 namespace cloze::tasks {
 namespace {

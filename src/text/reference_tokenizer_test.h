@@ -2,7 +2,6 @@
 // match by trying every length. What the fast tokenizer is compared with.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
