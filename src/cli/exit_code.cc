@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "platform/signals.h"
-#include "train/training.h"
+#include "train/divergence.h"
 
 namespace cloze::cli {
 

@@ -37,30 +37,17 @@ void add_configuration(Subcommand config) {
 void add_commands(Subcommand program) {
   add_compile(program);
   add_configuration(program.add_group("config", "Look at configurations, and import others"));
-  Subcommand data = program.add_group("data", "Make training data");
-  add_data_convert(data);
-  add_data_packing(data);
-  add_data_records(data);
-  add_data_sample(data);
-  add_data_squad(data);
-  add_data_stats(data);
-  add_data_tokens(data);
-  add_data_verify(data);
-  add_data_vocabulary(data);
-  add_data_wikipedia(data);
-  add_answer(program);
-  add_classify(program);
-  add_convert(program);
-  add_fill(program);
-  add_glue(program);
-  add_inspect(program);
-  add_latency(program);
-  add_plan(program);
-  add_pretrain(program);
-  add_score(program);
-  add_serve(program);
-  add_squad(program);
-  add_tokenize(program);
+  const Subcommand data = program.add_group("data", "Make training data");
+  for (const auto add : {add_data_convert, add_data_packing, add_data_records, add_data_sample,
+                         add_data_squad, add_data_stats, add_data_tokens, add_data_verify,
+                         add_data_vocabulary, add_data_wikipedia}) {
+    add(data);
+  }
+  for (const auto add :
+       {add_answer, add_classify, add_convert, add_fill, add_glue, add_inspect, add_latency,
+        add_plan, add_pretrain, add_score, add_serve, add_squad, add_tokenize}) {
+    add(program);
+  }
 }
 
 constexpr const char* kCompletion = "--completion";
