@@ -2,8 +2,9 @@
 //
 //   stop       with an error that names step, operator and tensor
 //   skip       the step updates nothing and does not count; the next one takes other data
-//   roll_back  to the newest checkpoint; the run goes on from there with the data after the bad
-//   step warn       a line for the user; the step counts
+//   roll_back  to the newest checkpoint; the run goes on from there with the data after the bad step
+//   warn       a line for the user; the step counts
+//   ignore     nothing
 //
 // None of a bad step is kept, whichever is chosen: weights that are not finite cannot be helped by
 // skipping, so the run stops then, as it does after kMostSkips steps skipped in a row, or after
