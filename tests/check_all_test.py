@@ -56,6 +56,8 @@ class CheckAllTest(unittest.TestCase):
         self.assertEqual(row.last_line, f"{self.folder}/squad does not exist")
         row = self.run_check("echo", "[  SKIPPED ] 1 test")
         self.assertEqual(row.result, "skipped", "a test program that found no data")
+        row = self.run_check("sh", "-c", "echo no mounts; exit 77")
+        self.assertEqual((row.result, row.last_line), ("skipped", "no mounts"))
 
     def test_the_environment_reaches_the_check(self):
         row = self.run_check("sh", "-c", "echo campaign $CLOZE_CAMPAIGN",

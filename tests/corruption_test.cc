@@ -24,6 +24,7 @@
 #include "formats/bzip2_compressed_test.h"
 #include "platform/file.h"
 #include "record_formats.h"
+#include "train/checkpoint.h"
 
 namespace cloze {
 namespace {
@@ -225,6 +226,34 @@ TEST_F(CorruptionTest, Hdf5Shards) {
       kHdf5Rounds);
   EXPECT_EQ(outcomes.accepted_cuts, 0) << outcomes;
   EXPECT_GT(outcomes.refused, outcomes.cuts) << outcomes;
+}
+
+// Each of its files, the manifest too. All damage is found, as every file has a checksum.
+TEST_F(CorruptionTest, Checkpoints) {
+  constexpr int kDamages = 10000;
+  const std::vector<float> weights(300, 0.25f);
+  const formats::TensorView tensor{"weight", DType::kF32, Shape{300},
+                                   std::as_bytes(std::span(weights))};
+  const fs::path path = train::CheckpointStore(folder_ / "run", 0)
+                            .save({.model = {formats::source_of(tensor)},
+                                   .optimizer = {formats::source_of(tensor)},
+                                   .state = {.step = 7, .total_steps = 9},
+                                   .files = [] {
+                                     return std::vector<train::TextFile>{{"config.json", "{}"}};
+                                   }});
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path)) files.push_back(entry.path());
+  ASSERT_EQ(files.size(), 6u);
+  for (const fs::path& file : files) {
+    const fs::path name = file.lexically_relative(folder_);
+    const std::string good = platform::read_file(file);
+    const auto read = [&](const fs::path&) {
+      return train::find_checkpoint(folder_ / "run").step == 7;
+    };
+    const Outcomes outcomes = damage(name, good, read, kDamages / std::ssize(files) + 1);
+    EXPECT_EQ(outcomes.same + outcomes.other, 0) << name << ": " << outcomes;
+    EXPECT_TRUE(read(write(name, good)));
+  }
 }
 
 const text::Tokenizer& small_tokenizer() {

@@ -120,6 +120,57 @@ TEST_P(Resume, AMomentOfAnotherTypeIsRefused) {
       << refusal_of(other);
 }
 
+// Whatever is saved while training goes on: the weights are the same, and so is what is saved.
+TEST_P(Resume, SavingChangesNothing) {
+  train::TrainingOptions rarely = options("rarely", 12);
+  rarely.steps_per_checkpoint = 100;
+  train::Training(rarely, ignore).run({});
+  train::TrainingOptions often = options("often", 12);
+  often.steps_per_checkpoint = 1;
+  often.max_to_keep = 0;
+  train::Training(often, ignore).run({});
+  EXPECT_EQ(train::checkpoint_steps(folder_ / "often").size(), 12u);
+  EXPECT_EQ(weights("often", 12), weights("rarely", 12));
+  train::Training(options("short", 5), ignore).run({});
+  EXPECT_EQ(weights("often", 5), weights("short", 5));
+}
+
+// Each is announced once, in order, when it is on the disk.
+TEST_P(Resume, SavesAreAnnouncedOnceTheyAreDone) {
+  train::TrainingOptions run = options("run", 12);
+  run.steps_per_checkpoint = 5;
+  std::vector<std::string> saved;
+  train::Training(run, [&](const std::string& line) {
+    saved.push_back(line);
+    EXPECT_EQ(train::find_damage(line.substr(line.find('/'))), std::nullopt) << line;
+  }).run({});
+  std::vector<std::string> expected;
+  for (const int step : {5, 10, 12}) {
+    expected.push_back("saved " +
+                       (run.save_path / ("checkpoint-" + std::to_string(step))).string());
+  }
+  EXPECT_EQ(saved, expected);
+}
+
+TEST_P(Resume, AFailedSaveEndsTheRunAndSaysWhy) {
+  train::Training(options("run", 6), ignore).run({});
+  train::TrainingOptions second = options("run", 100);
+  second.restore_dir = second.save_path;
+  second.extra_files = {{"no_such_folder/file", "text"}};
+  train::Training resumed(second, ignore);
+  try {
+    resumed.run({});
+    FAIL() << "no error";
+  } catch (const EnvironmentError& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.find("cannot save " + (second.save_path / "checkpoint-12").string()), 0u);
+    EXPECT_NE(text.find("older checkpoints are untouched"), std::string::npos) << text;
+  }
+  EXPECT_GE(resumed.state().step, 12);
+  EXPECT_LE(resumed.state().step, 18) << "the next save waits for the one before";
+  EXPECT_EQ(train::checkpoint_steps(second.save_path), std::vector<int64_t>{6});
+}
+
 // Of scores that rise and fall, the checkpoint of the best is kept beside the newest.
 TEST_P(Resume, TheBestCheckpointIsKept) {
   const std::vector<double> scores = {0.2, 0.7, 0.5, 0.7};

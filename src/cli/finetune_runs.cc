@@ -86,6 +86,7 @@ class FinetuneRuns {
   }
 
   void train_and_finish() {
+    platform::install_stop_signals();
     const std::shared_ptr<const data::Dataset> dataset = task_.training_data();
     std::vector<tasks::SeedScores> runs;
     const uint32_t first = options_.training.step.seed;
@@ -206,7 +207,7 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
   MemoryForecast memory = memory_beside_step(options, step.capacity);
   memory.add("evaluation", evaluation_bytes(options, model, head));
   const plan::Program program = compiled(step);
-  memory.add("a step", program.total_bytes());
+  add_step(memory, program, saves_before_end(options));
   fmt::print("{}",
              describe_plan(step, program, batch_plan(options).sequences_per_step, memory, false));
   if (options.device_file.empty()) return;

@@ -12,6 +12,7 @@
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "models/bert_fields.h"
+#include "platform/signals.h"
 
 namespace cloze::cli {
 namespace {
@@ -56,6 +57,7 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
     print_plan(options, {});
     return;
   }
+  platform::install_stop_signals();
   compare_with_start(options);
   train::TrainingOptions run = pretraining_options(options);
   run.extra_files = option_files(table);

@@ -92,14 +92,28 @@ MemoryForecast memory_beside_step(const RunOptions& options,
   return memory;
 }
 
+void add_step(MemoryForecast& memory, const plan::Program& program, bool saves_before_end) {
+  memory.add("a step", program.total_bytes());
+  if (saves_before_end) {
+    memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
+  }
+}
+
+bool saves_before_end(const RunOptions& options) {
+  return options.training.watch.rolls_back() ||
+         options.num_train_steps.value_or(INT64_MAX) > options.training.steps_per_checkpoint;
+}
+
 train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options,
                                   int64_t evaluation_bytes) {
   const auto start = std::chrono::system_clock::now();
-  platform::install_stop_signals();
+  platform::stop_if_requested();
   MemoryForecast memory = memory_beside_step(options, run.step.capacity);
   if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;
+  const bool copies = run.watch.rolls_back() || total_steps > run.steps_per_checkpoint ||
+                      (run.steps_per_evaluation > 0 && total_steps > run.steps_per_evaluation);
   train::ExportedRun exported{.folder = folder,
                               .config = stored_options(run.extra_files),
                               .mllog_facts = train::mllog_facts(run, options.seq_length),
@@ -114,7 +128,8 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
     if (progress) progress->clear();
     fmt::print(stderr, "{}\n", line);
   });
-  memory.add("a step", training.session().program().total_bytes());
+  platform::stop_if_requested();
+  add_step(memory, training.session().program(), copies);
   fmt::print(stderr, "{}\n", memory.text());
   progress.emplace(make_progress(options, total_steps));
   train::MetricsLog log(folder / "metrics.jsonl", training.first_step());

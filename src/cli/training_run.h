@@ -8,6 +8,7 @@
 #include "cli/memory_forecast.h"
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
+#include "plan/program.h"
 #include "train/training.h"
 
 namespace cloze::cli {
@@ -25,6 +26,12 @@ std::vector<train::TextFile> option_files(const OptionTable& table);
 MemoryForecast memory_beside_step(const RunOptions& options,
                                   const data::MicroBatchCapacity& capacity,
                                   MemoryForecast now = MemoryForecast());
+
+// Adds a step of the program; and the copy that checkpoints are written from, if the run saves
+// before its end.
+void add_step(MemoryForecast& memory, const plan::Program& program, bool saves_before_end);
+// Whether it does; a length that is not known is taken for a long one.
+bool saves_before_end(const RunOptions& options);
 
 // Returns where training stands at its end. Exits with 75 when a signal stopped it.
 // evaluation_bytes: what the training's evaluation takes.

@@ -1,5 +1,6 @@
 #include "platform/process.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace cloze::platform {
@@ -11,5 +12,11 @@ std::string host_name() {
 }
 
 int64_t process_id() { return ::getpid(); }
+
+// For Linux a thread is a process here: the others keep their priority.
+void lower_priority_of_thread() {
+  constexpr int kLow = 10;
+  ::setpriority(PRIO_PROCESS, 0, kLow);
+}
 
 }  // namespace cloze::platform

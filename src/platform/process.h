@@ -1,4 +1,5 @@
-// Who is running: names for files that several processes or machines may write side by side.
+// Who is running: names for files that several processes or machines may write side by side; and
+// how urgent it is.
 #pragma once
 
 #include <cstdint>
@@ -8,5 +9,8 @@ namespace cloze::platform {
 
 std::string host_name();  // "localhost" when the system does not say
 int64_t process_id();
+
+// The calling thread gets the processors that other threads leave idle, and little else.
+void lower_priority_of_thread();
 
 }  // namespace cloze::platform

@@ -12,7 +12,8 @@ namespace {
 std::atomic<int> received{0};
 
 void on_signal(int number) {
-  if (received.exchange(number) != 0) _exit(128 + number);
+  const int earlier = received.exchange(number);
+  if (earlier == SIGINT && number == SIGINT) _exit(128 + number);
 }
 
 }  // namespace
@@ -22,6 +23,7 @@ void ignore_file_size_signal() { signal(SIGXFSZ, SIG_IGN); }
 void install_stop_signals() {
   struct sigaction action {};
   action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;  // what is being read or written comes to its end
   for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
 }
 

@@ -1,5 +1,5 @@
 // Signals that ask the program to stop: SIGTERM, SIGINT and SIGUSR1 set a flag that long work polls
-// between steps. A second one ends the process at once.
+// between steps. Schedulers send several: only Ctrl-C twice ends the process at once.
 #pragma once
 
 #include <stdexcept>

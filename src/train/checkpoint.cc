@@ -92,13 +92,13 @@ std::string unique_suffix(int64_t step) {
   return fmt::format("{}-{}-{}", step, platform::process_id(), count++);
 }
 
-uint64_t bytes_needed(const CheckpointContent& content) {
+uint64_t bytes_needed(const CheckpointContent& content, const std::vector<TextFile>& files) {
   constexpr uint64_t kStateBytes = 64 << 10;
   constexpr uint64_t kHistoryBytes = 256;
   uint64_t bytes = formats::safetensors_file_bytes(content.model) +
                    formats::safetensors_file_bytes(content.optimizer) + kStateBytes +
                    kHistoryBytes * content.history.size();
-  for (const TextFile& file : content.files) bytes += file.text.size();
+  for (const TextFile& file : files) bytes += file.text.size();
   return bytes;
 }
 
@@ -122,11 +122,12 @@ CheckpointStore::CheckpointStore(fs::path folder, int64_t max_to_keep)
 
 fs::path CheckpointStore::save(const CheckpointContent& content) {
   const fs::path target = checkpoint_path(folder_, content.state.step);
-  const uint64_t bytes = bytes_needed(content);
+  const std::vector<TextFile> files = content.files();
+  const uint64_t bytes = bytes_needed(content, files);
   check_free_space(folder_, target, bytes);
   install(target,
           fmt::format("save {} ({:.0f} MiB)", target.string(), static_cast<double>(bytes) / kMiB),
-          [&](const fs::path& temporary) { write_content(temporary, content); });
+          [&](const fs::path& temporary) { write_content(temporary, content, files); });
   rotate(target, content.state);
   return target;
 }
@@ -151,17 +152,18 @@ void CheckpointStore::install(const fs::path& target, const std::string& what,
     fs::create_directory(temporary);
     write(temporary);
     publish(temporary, target);
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     std::error_code ignored;
     fs::remove_all(temporary, ignored);
     throw_environment_error("cannot {}: {}; older checkpoints are untouched", what, error.what());
   }
 }
 
-void CheckpointStore::write_content(const fs::path& temporary, const CheckpointContent& content) {
+void CheckpointStore::write_content(const fs::path& temporary, const CheckpointContent& content,
+                                    const std::vector<TextFile>& files) {
   formats::write_safetensors(temporary / "model.safetensors", content.model);
   formats::write_safetensors(temporary / "optimizer.safetensors", content.optimizer);
-  for (const TextFile& file : content.files) {
+  for (const TextFile& file : files) {
     platform::write_file_atomically(temporary / file.name, file.text);
   }
   platform::write_file_atomically(temporary / kStateName, training_state_text(content.state));

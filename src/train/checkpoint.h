@@ -5,7 +5,7 @@
 //   optimizer.safetensors    optimiser state
 //   state.json               TrainingState
 //   trainer_state.json       the part of it that Hugging Face's tools read
-//   manifest.json            every file's size and CRC32C; written last
+//   manifest.json            every file's size and CRC32C, and its own; written last
 //
 // A checkpoint is written under another name and renamed when it is whole and on the disk, so a
 // folder `checkpoint-STEP` is whole, whatever happened. Names beginning with ".tmp-", ".trash-" and
@@ -36,8 +36,9 @@ struct CheckpointContent {
   std::vector<formats::TensorSource> model;      // Hugging Face's names
   std::vector<formats::TensorSource> optimizer;  // names are the caller's
   TrainingState state;
-  std::vector<TextFile> files;       // of the Hugging Face folder, and the training configuration
   std::vector<StepMetrics> history;  // goes into trainer_state.json
+  // Makes the other files of the Hugging Face folder, and the training configuration.
+  std::function<std::vector<TextFile>()> files;
 };
 
 // The folder that holds a run's checkpoints.
@@ -62,7 +63,8 @@ class CheckpointStore {
   // Writes under another name, then publishes. `what`: "cannot WHAT: reason" is said otherwise.
   void install(const std::filesystem::path& target, const std::string& what,
                const std::function<void(const std::filesystem::path& temporary)>& write);
-  void write_content(const std::filesystem::path& temporary, const CheckpointContent& content);
+  void write_content(const std::filesystem::path& temporary, const CheckpointContent& content,
+                     const std::vector<TextFile>& files);
   void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);
   void rotate(const std::filesystem::path& just_saved, const TrainingState& state);
 

@@ -28,7 +28,9 @@ class CheckpointTest : public testing::Test {
     return {.model = {source("weight", weight_)},
             .optimizer = {source("weight.first_moment", moment_)},
             .state = {.step = step, .total_steps = 100, .samples = step * 8, .seed = 1234},
-            .files = {{"config.json", "{}\n"}}};
+            .files = [] {
+              return std::vector<TextFile>{{"config.json", "{}\n"}};
+            }};
   }
   static formats::TensorSource source(const char* name, const std::vector<float>& values) {
     return formats::source_of({name, DType::kF32, Shape{static_cast<int64_t>(values.size())},
@@ -196,7 +198,7 @@ TEST_F(CheckpointTest, AFailedSaveLeavesTheOldOnesAndNothingElse) {
   CheckpointStore store(folder_, 1);
   store.save(content(10));
   CheckpointContent broken = content(20);
-  broken.files.push_back({"no_such_folder/file", "text"});
+  broken.files = [] { return std::vector<TextFile>{{"no_such_folder/file", "text"}}; };
   try {
     store.save(broken);
     FAIL() << "no error";

@@ -37,6 +37,27 @@ TEST_F(ManifestTest, FindsEachKindOfDamage) {
   EXPECT_EQ(find_damage(folder_), "it has no manifest.json");
 }
 
+TEST_F(ManifestTest, HasAChecksumOfItsOwn) {
+  const std::string text = platform::read_file(folder_ / kManifestName);
+  const auto damage_of = [this](const std::string& changed) {
+    platform::write_file_atomically(folder_ / kManifestName, changed);
+    return find_damage(folder_).value_or("none");
+  };
+  std::string other_step = text;
+  other_step.replace(text.find("\"step\": 7"), 9, "\"step\": 6");
+  EXPECT_EQ(damage_of(other_step), "the checksum of manifest.json is wrong");
+  EXPECT_EQ(damage_of(text.substr(0, text.size() - 1)), "the checksum of manifest.json is wrong");
+  EXPECT_EQ(damage_of(text), "none");
+}
+
+// Version 1, which had none.
+TEST_F(ManifestTest, OneWithoutChecksumIsRead) {
+  platform::write_file_atomically(folder_ / kManifestName,
+                                  R"({"schema": "cloze.checkpoint", "version": 1, "step": 7,
+                                   "files": [{"name": "a", "bytes": 9, "crc32c": "e3069283"}]})");
+  EXPECT_EQ(find_damage(folder_), std::nullopt);
+}
+
 TEST_F(ManifestTest, DoesNotTrustItself) {
   const auto damage_of = [this](const char* text) {
     platform::write_file_atomically(folder_ / kManifestName, text);

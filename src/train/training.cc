@@ -174,6 +174,7 @@ void Training::load(const OpenCheckpoint& checkpoint) {
     feed::copy_tensors(session, wanted, matched, [&file = *file] { file.release_memory(); });
   }
   history_ = read_trainer_history(checkpoint.model.path().parent_path() / kTrainerStateName);
+  state_.logged_steps = std::max(state_.logged_steps, std::ssize(history_));
   state_.total_steps = options_.num_steps;
 }
 
@@ -274,10 +275,30 @@ void Training::log(StepMetrics metrics) {
   if (!is_due(state_.step, options_.steps_per_log) && !is_last && metrics.norms.empty()) return;
   for (MetricsSink* sink : sinks_) sink->write(metrics);
   metrics.norms.clear();
-  history_.push_back(std::move(metrics));
+  add_to_history(history_, metrics, state_.logged_steps++);
 }
 
 TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
+  sinks_ = sinks;
+  try {
+    train();
+  } catch (const platform::Interruption&) {  // in a step: it is done again after resuming
+    step_.clear_gradients();
+  } catch (const std::exception&) {
+    finish_saving();
+    throw;
+  }
+  finish_saving();
+  save();
+  return state_.step < options_.num_steps ? TrainingOutcome::kStoppedBySignal
+                                          : TrainingOutcome::kFinished;
+}
+
+bool Training::is_over() const {
+  return state_.step >= options_.num_steps || platform::stop_requested();
+}
+
+void Training::train() {
   data::Loader loader({.dataset = options_.dataset,
                        .global_batch_size = options_.global_batch_size,
                        .capacity = options_.step.capacity,
@@ -285,10 +306,10 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
                        .first_step = state_.batches(),
                        .threads = options_.loader_threads,
                        .memory_bytes = options_.loader_memory << 20});
-  sinks_ = sinks;
   if (options_.watch.rolls_back()) save();  // there has to be something to go back to
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
-  while (state_.step < options_.num_steps && !platform::stop_requested()) {
+  while (!is_over()) {
+    announce(background_.outcome());
     const double waited_before = loader.waited_seconds();
     data::StepBatch batch = loader.next();
     std::optional<StepMetrics> metrics =
@@ -302,9 +323,6 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
       save();
     }
   }
-  save();
-  return state_.step < options_.num_steps ? TrainingOutcome::kStoppedBySignal
-                                          : TrainingOutcome::kFinished;
 }
 
 bool Training::is_evaluation_due() const {
@@ -332,22 +350,46 @@ void Training::evaluate() {
 
 void Training::save() {
   if (last_saved_step_ == state_.step || !have_finite_gradients()) return;
+  announce(background_.wait());
+  if (is_over()) {
+    announce(store_.save(content()));
+  } else {
+    background_.start(content());
+  }
+  last_saved_step_ = state_.step;
+}
+
+CheckpointContent Training::content() {
   std::vector<formats::TensorSource> model = tensors(VariableRole::kParameter);
   append_zeros(models::absent_biases(options_.step.model, options_.step.head.kind), model);
-  CheckpointContent content{.model = std::move(model),
-                            .optimizer = tensors(VariableRole::kOptimizerState),
-                            .state = state_,
-                            .files = model_folder_files({.config = options_.step.model,
-                                                         .head = options_.step.head,
-                                                         .tokens = options_.tokens,
-                                                         .tokenizer = options_.tokenizer},
-                                                        state_),
-                            .history = history_};
-  content.files.insert(content.files.end(), options_.extra_files.begin(),
-                       options_.extra_files.end());
-  const fs::path path = store_.save(content);
-  last_saved_step_ = state_.step;
-  notice_(fmt::format("saved {}", path.string()));
+  return {.model = std::move(model),
+          .optimizer = tensors(VariableRole::kOptimizerState),
+          .state = state_,
+          .history = history_,
+          .files = [this, state = state_] {
+            std::vector<TextFile> files = model_folder_files({.config = options_.step.model,
+                                                              .head = options_.step.head,
+                                                              .tokens = options_.tokens,
+                                                              .tokenizer = options_.tokenizer},
+                                                             state);
+            files.insert(files.end(), options_.extra_files.begin(), options_.extra_files.end());
+            return files;
+          }};
+}
+
+void Training::announce(const std::optional<fs::path>& saved) {
+  if (saved) notice_(fmt::format("saved {}", saved->string()));
+}
+
+// Of a save that failed it says so, and no more: there is another error to be thrown, or the step
+// is saved once more.
+void Training::finish_saving() {
+  try {
+    announce(background_.wait());
+  } catch (const std::exception& error) {
+    last_saved_step_ = -1;
+    notice_(error.what());
+  }
 }
 
 std::vector<formats::TensorSource> Training::tensors(VariableRole role) {

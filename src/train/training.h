@@ -2,7 +2,7 @@
 //
 // A run is a function of its options and its data: stopped after any step and resumed from the
 // checkpoint, it goes on with the same bytes. A signal to stop (platform/signals.h) is obeyed after
-// the step it meets, with a checkpoint.
+// the micro-batch it meets, with a checkpoint of the last whole step.
 //
 // A step goes wrong when a loss, a gradient or what the update wrote is not finite, or when the
 // loss leaps up: train/step_watch.h says what the run does then. Nothing of it is saved, and older
@@ -12,7 +12,8 @@
 //
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
 // for damaged checkpoints and for start values that are not finite; DivergenceError when a step
-// went wrong and the run has to stop, which says where that began and what to do.
+// went wrong and the run has to stop, which says where that began and what to do. Saving goes on
+// beside the steps (background_save.h); EnvironmentError after the step in which it failed.
 #pragma once
 
 #include <filesystem>
@@ -25,6 +26,7 @@
 #include "data/dataset.h"
 #include "optim/schedule.h"
 #include "text/tokenizer_options.h"
+#include "train/background_save.h"
 #include "train/checkpoint.h"
 #include "train/divergence.h"
 #include "train/loss_scale.h"
@@ -110,10 +112,15 @@ class Training {
   void roll_back(const FoundCheckpoint& checkpoint, const data::StepBatch* batch);
   // False when the run had to go back.
   bool have_finite_gradients();
-  std::string last_saved() const;
+  std::string last_saved();
+  void train();
+  bool is_over() const;
   bool is_evaluation_due() const;
   void evaluate();
   void save();
+  CheckpointContent content();
+  void announce(const std::optional<std::filesystem::path>& saved);
+  void finish_saving();
   std::vector<formats::TensorSource> tensors(graph::VariableRole role);
 
   TrainingOptions options_;
@@ -122,11 +129,12 @@ class Training {
   LossScale loss_scale_;
   CheckpointStore store_;
   TrainingState state_;
-  std::vector<StepMetrics> history_;  // logged steps, for trainer_state.json
+  std::vector<StepMetrics> history_;  // for trainer_state.json
   int64_t last_saved_step_ = -1;
   std::optional<data::MicroBatch> probe_;  // of the last step
   int64_t probed_step_ = -1;               // after which the weights gave finite gradients for it
   std::vector<MetricsSink*> sinks_;        // of run()
+  BackgroundSave background_{store_};
 };
 
 }  // namespace cloze::train

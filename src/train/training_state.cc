@@ -1,5 +1,6 @@
 #include "train/training_state.h"
 
+#include <bit>
 #include <limits>
 
 #include "base/error.h"
@@ -68,6 +69,18 @@ WatchState watch_of(const nlohmann::json& json) {
           .rolled_back_to = found->at("rolled_back_to").get<int64_t>()};
 }
 
+// Of line `index` and those before it: one of so many is kept.
+int64_t spacing_at(int64_t index) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(index / kMostHistory + 1)));
+}
+
+// Those at an even place.
+void keep_half(std::vector<StepMetrics>& history) {
+  size_t kept = 0;
+  for (size_t i = 0; i < history.size(); i += 2) std::swap(history[kept++], history[i]);
+  history.resize(kept);
+}
+
 }  // namespace
 
 std::string training_state_text(const TrainingState& state) {
@@ -85,6 +98,7 @@ std::string training_state_text(const TrainingState& state) {
                              {"skipped_steps", state.skipped_steps},
                              {"loss_scale", json_of(state.loss_scale)},
                              {"watch", json_of(state.watch)},
+                             {"logged_steps", state.logged_steps},
                              {"identity", state.identity}});
 }
 
@@ -110,10 +124,17 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .skipped_steps = json.value("skipped_steps", int64_t{0}),
             .loss_scale = loss_scale_of(json),
             .watch = watch_of(json),
+            .logged_steps = json.value("logged_steps", int64_t{0}),
             .identity = identity_of(json)};
   } catch (const nlohmann::json::exception& error) {
     throw_data_error("{}: {}", path.string(), error.what());
   }
+}
+
+void add_to_history(std::vector<StepMetrics>& history, const StepMetrics& metrics, int64_t logged) {
+  const int64_t spacing = spacing_at(logged);
+  if (logged > 0 && spacing > spacing_at(logged - 1)) keep_half(history);
+  if (logged % spacing == 0) history.push_back(metrics);
 }
 
 std::string trainer_state_text(const TrainingState& state, std::span<const StepMetrics> history) {

@@ -29,6 +29,7 @@ struct TrainingState {
   int64_t skipped_steps = 0;          // whose data were read and are in no update, or in one undone
   LossScaleState loss_scale;
   WatchState watch;
+  int64_t logged_steps = 0;  // steps that were logged, in the history or not
   // What must not change on resuming (train/run_identity.h); empty where a checkpoint lacks it.
   nlohmann::json identity = nlohmann::json::object();
   bool operator==(const TrainingState&) const = default;
@@ -44,6 +45,12 @@ std::string training_state_text(const TrainingState& state);
 TrainingState read_training_state(const std::filesystem::path& path);
 
 inline constexpr const char* kTrainerStateName = "trainer_state.json";
+
+// A checkpoint has at most so many lines of the curve, of a longer run every second, fourth ... of
+// those that were logged: what a save takes does not grow with the run. metrics.jsonl has all.
+inline constexpr int64_t kMostHistory = 2048;
+// Adds the line that is logged after `logged` others, if it is one of those.
+void add_to_history(std::vector<StepMetrics>& history, const StepMetrics& metrics, int64_t logged);
 
 // Of each step its number, epoch, loss, learning rate and gradient norm.
 std::string trainer_state_text(const TrainingState& state, std::span<const StepMetrics> history);

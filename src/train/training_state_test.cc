@@ -72,6 +72,23 @@ TEST_F(TrainingStateTest, TrainerStateHasTheKeysToolsRead) {
   EXPECT_EQ(json->at("log_history").at(0).at("loss"), 2.5);
 }
 
+TEST_F(TrainingStateTest, TheHistoryOfALongRunIsThinnedEvenly) {
+  std::vector<StepMetrics> history;
+  size_t most = 0;
+  for (int64_t logged = 0; logged < 10 * kMostHistory; ++logged) {
+    add_to_history(history, {.step = logged + 1}, logged);
+    if (logged < kMostHistory) {
+      EXPECT_EQ(std::ssize(history), logged + 1);
+    }
+    most = std::max(most, history.size());
+  }
+  EXPECT_EQ(most, static_cast<size_t>(kMostHistory));
+  ASSERT_EQ(std::ssize(history), 10 * kMostHistory / 16);
+  for (size_t i = 0; i < history.size(); ++i) {
+    EXPECT_EQ(history[i].step, static_cast<int64_t>(16 * i + 1));
+  }
+}
+
 TEST_F(TrainingStateTest, TheHistoryIsReadAsItWas) {
   const std::vector<StepMetrics> history = {
       {.step = 1, .epoch = 0.1, .loss = 2.5, .learning_rate = 1e-4, .gradient_norm = 1.0 / 3},

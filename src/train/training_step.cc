@@ -11,6 +11,7 @@
 #include "passes/fuse.h"
 #include "passes/precision.h"
 #include "passes/recompute.h"
+#include "platform/signals.h"
 
 namespace cloze::train {
 namespace {
@@ -119,6 +120,7 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   write_step_inputs(batch, step);
   session_.clear(plan::Arena::kMetrics);
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
+    if (&micro_batch != &batch.micro_batches.front()) platform::stop_if_requested();
     feed::write_micro_batch(session_, micro_batch);
     session_.run(graph::kMicroStep);
   }

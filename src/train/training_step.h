@@ -72,7 +72,9 @@ class TrainingStep {
 
   // Of the steps from now on (train/loss_scale.h); gradients in the session are too large by it.
   void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
-  // Step numbers count from 0; the update's index is step + 1.
+  // Step numbers count from 0; the update's index is step + 1. Interruption between two
+  // micro-batches when a signal asks to stop: nothing was updated, and gradients have to be
+  // cleared.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
   // Its two halves: the micro-batches, whose gradients stay in the session; and the update, which
   // completes the result and clears them. UserError, before anything is computed, for an id, a

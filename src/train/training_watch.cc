@@ -7,7 +7,8 @@
 
 namespace cloze::train {
 
-std::string Training::last_saved() const {
+std::string Training::last_saved() {
+  finish_saving();
   const std::vector<int64_t> steps = checkpoint_steps(store_.folder());
   if (steps.empty()) return "No checkpoint had been saved";
   return fmt::format("The newest checkpoint is {}",
@@ -115,6 +116,7 @@ void Training::recover(WatchPolicy policy, const StepProblem& problem,
                               : "Skipping the step would not help. ";
   }
   if (policy == WatchPolicy::kRollBack) {
+    finish_saving();
     const FoundCheckpoint newest = find_checkpoint(store_.folder());
     if (watch.rolled_back_to != newest.step || watch.roll_backs < kMostRollBacks) {
       roll_back(newest, batch);
