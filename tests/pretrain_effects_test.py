@@ -6,6 +6,7 @@ what must differ then. An option of the program without an entry is a failure.
 """
 import json
 import math
+import pathlib
 import re
 import struct
 import unittest
@@ -23,6 +24,9 @@ BASE = {
     "micro_batch_size": 4, "threads": 1, "progress_bar": "false", "warmup": 0,
     "base_learning_rate": 0.01}
 RECORDS = {"generated_data": None, "train_file": "records.tfrecord"}
+CHECKPOINTS = pathlib.Path(__file__).resolve().parent / "fixtures" / "tf_checkpoint"
+GOOGLES = {"init_checkpoint": CHECKPOINTS / "google" / "bert_model.ckpt", "vocab_size": 22,
+           "hidden_size": 4, "intermediate_size": 8, "max_position_embeddings": 16}
 DRAWN = {"generated_data": None, "input_file": "text.txt", "vocab_file": "vocab.txt"}
 
 
@@ -179,6 +183,7 @@ EFFECTS = {
                             " deviations above " in base.messages, **LEAPS, base=LEAPS),
     "steps_per_norms": Effect(2, lambda run, base: [len(line.get("weight_norms", {})) > 0 for line in
                                                     run.metrics] == [False, True, False]),
+    "init_optimizer": Effect("moments", other_weights, **GOOGLES, base=GOOGLES),
     # Run
     "precision": Effect("bf16", other_weights),
     "recompute": Effect("true", lambda run, base: activations(run) < 0.5 * activations(base),

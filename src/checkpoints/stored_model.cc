@@ -1,6 +1,7 @@
 #include "checkpoints/stored_model.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 
@@ -43,6 +44,20 @@ std::vector<std::string> StoredModel::other_files() const {
   }
   std::ranges::sort(others);
   return others;
+}
+
+ConvertedTensors StoredModel::moments() const {
+  return is_tensorflow_ ? moments_from_tensorflow(file_.tensors()) : ConvertedTensors();
+}
+
+std::optional<int64_t> StoredModel::global_step() const {
+  const formats::TensorView* stored = formats::find_tensor(file_.tensors(), "global_step");
+  if (stored == nullptr || stored->dtype != DType::kI64 || stored->shape.elements() != 1) {
+    return std::nullopt;
+  }
+  int64_t step = 0;
+  std::memcpy(&step, stored->bytes.data(), sizeof step);
+  return step;
 }
 
 fs::path folder_of(const fs::path& model) {

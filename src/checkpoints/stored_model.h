@@ -2,7 +2,9 @@
 // Face's names and in its layout: the one door for whoever wants parameters.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,10 @@ class StoredModel {
   const std::vector<std::string>& training_state() const { return converted_.training_state; }
   const std::vector<std::string>& unknown() const { return converted_.unknown; }
   const std::vector<std::string>& other_entries() const { return file_.other_entries(); }
+  // Of TensorFlow's checkpoints: the optimiser's moments (moments_from_tensorflow()), and how many
+  // updates were done, where that is stored.
+  ConvertedTensors moments() const;
+  std::optional<int64_t> global_step() const;
   // What was read of the tensors leaves memory (platform/file.h).
   void release_memory() const { file_.release_memory(); }
 

@@ -27,6 +27,8 @@ TEST(StoredModel, HasOurNamesWhateverTheForm) {
     }
   }
   EXPECT_EQ(StoredModel(kFixtures / "google").training_state().size(), 93u);
+  EXPECT_EQ(StoredModel(kFixtures / "google").global_step(), 1234);
+  EXPECT_EQ(StoredModel(kFixtures / "graphcore").global_step(), std::nullopt);
 }
 
 TEST(StoredModel, KnowsWhichFilesAreItsOwn) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace cloze::checkpoints {
 namespace {
@@ -109,6 +110,13 @@ void replace_suffix(std::string& name, std::string_view from, std::string_view t
   if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
 }
 
+// In lower case: programs differ in that.
+std::string last_part(std::string_view tensorflow_name) {
+  std::string last(tensorflow_name.substr(tensorflow_name.rfind('/') + 1));
+  std::ranges::transform(last, last.begin(), [](unsigned char c) { return std::tolower(c); });
+  return last;
+}
+
 }  // namespace
 
 std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name) {
@@ -135,11 +143,24 @@ std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name,
 bool is_training_state(std::string_view tensorflow_name) {
   constexpr std::string_view kStarts[] = {"adam",    "lamb",        "momentum",   "accum",
                                           "rmsprop", "beta1_power", "beta2_power"};
-  std::string last(tensorflow_name.substr(tensorflow_name.rfind('/') + 1));
-  std::ranges::transform(last, last.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string last = last_part(tensorflow_name);
   return last == "global_step" || std::ranges::any_of(kStarts, [&](std::string_view start) {
            return last.starts_with(start);
          });
+}
+
+std::optional<MomentSlot> moment_slot(std::string_view tensorflow_name) {
+  constexpr std::pair<std::string_view, char> kSlots[] = {
+      {"adam_m", 'm'}, {"lamb_m", 'm'}, {"lamb", 'm'},   {"adam", 'm'},
+      {"adam_v", 'v'}, {"lamb_v", 'v'}, {"lamb_1", 'v'}, {"adam_1", 'v'}};
+  const std::string last = last_part(tensorflow_name);
+  if (last.size() >= tensorflow_name.size()) return std::nullopt;
+  for (const auto& [name, moment] : kSlots) {
+    if (last != name) continue;
+    tensorflow_name.remove_suffix(last.size() + 1);
+    return MomentSlot{std::string(tensorflow_name), moment};
+  }
+  return std::nullopt;
 }
 
 std::string current_name(std::string_view hugging_face_name) {

@@ -29,6 +29,14 @@ std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, Ten
 // Optimiser slots (.../adam_m, .../LAMB_1), powers of beta, global_step.
 bool is_training_state(std::string_view tensorflow_name);
 
+// What a slot holds for which tensor: .../kernel/adam_m, lamb_m, LAMB and Adam the first moment of
+// .../kernel, adam_v, lamb_v, LAMB_1 and Adam_1 the second.
+struct MomentSlot {
+  std::string tensor;
+  char moment;  // m or v
+};
+std::optional<MomentSlot> moment_slot(std::string_view tensorflow_name);
+
 // LayerNorm's weight and bias where early files of Hugging Face say gamma and beta.
 std::string current_name(std::string_view hugging_face_name);
 // current_name with "bert." in front, which a bare encoder's file lacks.

@@ -72,6 +72,21 @@ TEST(CheckpointNames, KnowsTrainingState) {
   EXPECT_FALSE(is_training_state("bert/pooler/dense/bias"));
 }
 
+TEST(CheckpointNames, KnowsMoments) {
+  for (const char* slot :
+       {"adam_m", "lamb_m", "LAMB", "Adam", "adam_v", "lamb_v", "LAMB_1", "Adam_1"}) {
+    const auto found = moment_slot(std::string("bert/pooler/dense/kernel/") + slot);
+    ASSERT_TRUE(found) << slot;
+    EXPECT_EQ(found->tensor, "bert/pooler/dense/kernel");
+    EXPECT_EQ(found->moment,
+              std::string(slot).find_first_of("v1") == std::string::npos ? 'm' : 'v');
+  }
+  for (const char* name :
+       {"adam_m", "w/Momentum", "beta1_power", "global_step", "w/adam_mv", "w"}) {
+    EXPECT_FALSE(moment_slot(name)) << name;
+  }
+}
+
 TEST(CheckpointNames, EarlyNamesOfHuggingFace) {
   EXPECT_EQ(current_name("embeddings.LayerNorm.gamma"), "embeddings.LayerNorm.weight");
   EXPECT_EQ(full_name("embeddings.LayerNorm.beta"), "bert.embeddings.LayerNorm.bias");

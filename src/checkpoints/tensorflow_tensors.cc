@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -229,6 +230,27 @@ ConvertedTensors from_tensorflow(std::span<const TensorView> tensors) {
   }
   if (!word_parts.empty()) add_word_parts(word_parts, converter);
   return std::move(converter.result());
+}
+
+ConvertedTensors moments_from_tensorflow(std::span<const TensorView> tensors) {
+  ConvertedTensors moments;
+  for (const char moment : {'m', 'v'}) {
+    std::vector<TensorView> slots;
+    for (const TensorView& tensor : tensors) {
+      const auto slot = moment_slot(tensor.name);
+      if (!slot || slot->moment != moment) continue;
+      slots.push_back(tensor);
+      slots.back().name = slot->tensor;
+    }
+    ConvertedTensors converted = from_tensorflow(slots);
+    for (TensorView& tensor : converted.tensors) {
+      tensor.name = fmt::format("optimizer.{}.{}", moment, tensor.name);
+      moments.tensors.push_back(std::move(tensor));
+    }
+    std::ranges::move(converted.storage, std::back_inserter(moments.storage));
+    std::ranges::move(converted.unknown, std::back_inserter(moments.unknown));
+  }
+  return moments;
 }
 
 ConvertedTensors to_tensorflow(std::span<const TensorView> tensors,

@@ -34,6 +34,10 @@ bool has_tensorflow_names(std::span<const formats::TensorView> tensors);
 // Both kinds of TensorFlow's names to Hugging Face's.
 ConvertedTensors from_tensorflow(std::span<const formats::TensorView> tensors);
 
+// The moments of Adam or LAMB, laid out as the tensors they belong to, under the names of our
+// optimisers' state (optim/optimizer.h): optimizer.m.TENSOR and optimizer.v.TENSOR.
+ConvertedTensors moments_from_tensorflow(std::span<const formats::TensorView> tensors);
+
 struct TensorflowLayout {
   TensorflowNames names = TensorflowNames::kGoogle;
   bool fuses_qkv = false;       // one kernel [H, 3H]; the biases stay three

@@ -39,6 +39,31 @@ TEST(TensorflowTensors, BothKindsBecomeOurs) {
   expect_same(from_tensorflow(graphcore.tensors()).tensors, ours.tensors());
 }
 
+// A moment becomes what its tensor would: as if the moments were the weights.
+TEST(TensorflowTensors, MomentsAreLaidOutAsTheirTensors) {
+  const formats::TfCheckpoint google(kFixtures / "google/bert_model.ckpt");
+  const ConvertedTensors moments = moments_from_tensorflow(google.tensors());
+  EXPECT_TRUE(moments.unknown.empty());
+  EXPECT_EQ(moments.tensors.size(), 92u);
+  for (const char moment : {'m', 'v'}) {
+    std::vector<TensorView> as_weights;
+    for (const TensorView& tensor : google.tensors()) {
+      const std::string slot = std::string("/adam_") + moment;
+      if (!tensor.name.ends_with(slot)) continue;
+      as_weights.push_back(tensor);
+      as_weights.back().name.resize(tensor.name.size() - slot.size());
+    }
+    std::vector<TensorView> found;
+    const std::string prefix = std::string("optimizer.") + moment + ".";
+    for (const TensorView& tensor : moments.tensors) {
+      if (!tensor.name.starts_with(prefix)) continue;
+      found.push_back(tensor);
+      found.back().name.erase(0, prefix.size());
+    }
+    expect_same(found, from_tensorflow(as_weights).tensors);
+  }
+}
+
 TEST(TensorflowTensors, OursBecomeBothKinds) {
   const formats::SafetensorsFile ours(kFixtures / "model.safetensors");
   const formats::TfCheckpoint google(kFixtures / "google/bert_model.ckpt");

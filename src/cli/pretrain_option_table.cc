@@ -59,6 +59,11 @@ void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
   add_data_options(table, options);
   add_drawing_options(table, options.drawing.pairs);
   add_run_options(table, options, "Longest sequence of the records");
+  const std::vector<std::string> parts{"fresh", "moments", "moments_and_step"};
+  table.add("init_optimizer", enumerated(options.training.init_optimizer, parts),
+            "Also take the moments of Adam or LAMB from init_checkpoint, a TensorFlow checkpoint, "
+            "or these and its global_step",
+            {.choices = parts, .is_of_command = true});
   add_foreign_options(table, options.task);
 }
 

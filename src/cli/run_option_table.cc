@@ -144,7 +144,7 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
   table.add("save_path", &training.save_path,
             "Folder of checkpoints and metrics; with restore_dir that folder",
             {.is_of_command = true});
-  table.add("init_checkpoint", &training.init_checkpoint, "Start from these weights, at step 0",
+  table.add("init_checkpoint", &training.init_checkpoint, "Start from these weights",
             {.is_of_command = true});
   table.add(
       "restore_dir", &training.restore_dir,

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "checkpoints/stored_model.h"
 #include "data/loader.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
@@ -127,21 +126,59 @@ void Training::load_initial_parameters() {
   drop_absent_biases(file, options_.step, matched.unused);
   if (matched.missing.size() == wanted.size()) feed::require_all(matched, file.path());
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
-  require_finite_start(file.path());
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
                         feed::list_names(matched.missing)));
   }
-  if (!file.training_state().empty()) {
-    notice_(fmt::format("  {} tensors of its optimiser's state are not carried over",
-                        file.training_state().size()));
-  }
+  load_initial_moments(file);
+  require_finite_start(file.path());
   matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
   if (!matched.unused.empty()) {
     notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
                         feed::list_names(matched.unused)));
   }
+}
+
+void Training::load_initial_moments(const checkpoints::StoredModel& file) {
+  if (options_.init_optimizer == InitOptimizer::kFresh) {
+    if (file.training_state().empty()) return;
+    notice_(fmt::format("  {} tensors of its optimiser's state are not carried over",
+                        file.training_state().size()));
+    return;
+  }
+  const checkpoints::ConvertedTensors moments = file.moments();
+  const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kOptimizerState);
+  const MatchedTensors matched = feed::match_tensors(moments.tensors, file.path(), wanted);
+  if (matched.missing.size() == wanted.size()) {
+    throw_user_error(
+        "init_optimizer asks for moments, but {} holds none that optimizer {} has; leave it out",
+        file.path().string(), options_.step.optimizer.name);
+  }
+  feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
+  notice_(fmt::format("  {} moments of its optimiser", wanted.size() - matched.missing.size()));
+  if (!matched.missing.empty()) {
+    notice_(fmt::format("  {} moments are not in it and start at zero: {}", matched.missing.size(),
+                        feed::list_names(matched.missing)));
+  }
+  if (options_.init_optimizer == InitOptimizer::kMomentsAndStep) take_initial_step(file);
+}
+
+void Training::take_initial_step(const checkpoints::StoredModel& file) {
+  const int64_t step = file.global_step().value_or(-1);
+  if (step < 0) {
+    throw_user_error("{} holds no global_step; choose init_optimizer moments",
+                     file.path().string());
+  }
+  if (step >= options_.num_steps) {
+    throw_user_error(
+        "{} was saved after step {}, but this run ends after step {}; raise num_train_steps, or "
+        "choose init_optimizer moments",
+        file.path().string(), step, options_.num_steps);
+  }
+  state_.step = step;
+  state_.samples = step * options_.global_batch_size;
+  notice_(fmt::format("  it goes on after step {}", step));
 }
 
 void Training::restore() {

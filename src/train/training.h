@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints/stored_model.h"
 #include "data/dataset.h"
 #include "optim/schedule.h"
 #include "text/tokenizer_options.h"
@@ -37,6 +38,10 @@
 
 namespace cloze::train {
 
+// What is taken of init_checkpoint beside the weights: nothing; the optimiser's moments; or these
+// and the number of its updates, from which the run goes on.
+enum class InitOptimizer { kFresh, kMoments, kMomentsAndStep };
+
 struct TrainingOptions {
   TrainingStepOptions step;
   std::shared_ptr<const data::Dataset> dataset;
@@ -48,7 +53,8 @@ struct TrainingOptions {
   WatchOptions watch;
 
   std::filesystem::path save_path = "checkpoints";  // folder of checkpoint-STEP
-  std::filesystem::path init_checkpoint;            // start values; steps count from 0
+  std::filesystem::path init_checkpoint;            // start values
+  InitOptimizer init_optimizer = InitOptimizer::kFresh;
   std::string fresh_prefix;  // tensors of init_checkpoint named so start afresh; empty: none
   std::filesystem::path restore_dir;            // resume from the newest checkpoint in it
   std::optional<FoundCheckpoint> restore_from;  // that, where it was found and checked before
@@ -90,6 +96,8 @@ class Training {
  private:
   void start_fresh();
   void load_initial_parameters();
+  void load_initial_moments(const checkpoints::StoredModel& file);
+  void take_initial_step(const checkpoints::StoredModel& file);
   void restore();
   void load(const OpenCheckpoint& checkpoint);
   void require_same_run(const std::filesystem::path& checkpoint);
