@@ -128,6 +128,17 @@ class MemoryOfCommands(unittest.TestCase):
                 **RUN, "generated_data": "true", "seq_length": 128, "precision": "bf16",
                 "instruction_set": instruction_set, "save_path": f"bf16-{instruction_set}"}))
 
+    def test_pretrain_that_saves_beside_its_steps(self):
+        messages = self.run_program("pretrain", {
+            **RUN, "generated_data": "true", "seq_length": 128, "steps_per_ckpts": 1,
+            "save_path": "saving"})
+        self.expect_outcome(messages)
+        copy = re.search(r"a copy to save ([\d.]+)", messages).group(1)
+        saved = sum((self.folder / "saving" / "checkpoint-2" / f"{part}.safetensors").stat().st_size
+                    for part in ("model", "optimizer"))
+        self.assertAlmostEqual(float(copy) * MEBIBYTE / saved, 1.0, delta=0.01)
+        self.assertNotIn("a copy to save", self.models["pretrain"][1])
+
     def test_plan(self):
         text = self.run_program("plan", {**RUN, "seq_length": 128})
         self.expect_planned(planned_in(self.models["pretrain"][1]), planned_in(text))
