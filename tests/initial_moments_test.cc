@@ -166,6 +166,11 @@ TEST_P(InitialMoments, RefusalsSayWhatToDo) {
             kCheckpoint.string() +
                 " was saved after step 1234, but this run ends after step 1234; raise "
                 "num_train_steps, or choose init_optimizer moments");
+  train::TrainingOptions half = options(kGlobalStep + 1);
+  half.step.optimizer.first_moment = DType::kBF16;
+  EXPECT_EQ(refusal_of(half),
+            "init_optimizer takes moments in f32, but first_moment_precision is bf16; set it to "
+            "f32");
   train::TrainingOptions without = options(1);
   without.init_checkpoint = kCheckpoint.parent_path().parent_path() / "model.safetensors";
   EXPECT_EQ(refusal_of(without),

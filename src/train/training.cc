@@ -147,6 +147,11 @@ void Training::load_initial_moments(const checkpoints::StoredModel& file) {
                         file.training_state().size()));
     return;
   }
+  if (options_.step.optimizer.first_moment != DType::kF32) {
+    throw_user_error(
+        "init_optimizer takes moments in f32, but first_moment_precision is {}; set it to f32",
+        name_of(options_.step.optimizer.first_moment));
+  }
   const checkpoints::ConvertedTensors moments = file.moments();
   const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kOptimizerState);
   const MatchedTensors matched = feed::match_tensors(moments.tensors, file.path(), wanted);
