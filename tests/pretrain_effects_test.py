@@ -72,6 +72,23 @@ def is_bf16(run):
 OVERFLOWING = 2 ** 24  # a loss scale
 BREAKS = {"lr_schedule": "custom", "lr_schedule_by_step": "0:0.01,1:1e300"}
 LEAPS = {"num_train_steps": 75, "lr_schedule": "custom", "lr_schedule_by_step": "0:1e-7,70:3,71:1e-7"}
+
+
+def synthetic(run, base):
+    """As many samples of one micro-batch, which the losses show: it is learnt at once."""
+    return (other_weights(run, base) and run.values("samples") == base.values("samples") == [6, 12, 18]
+            and run.values("tokens") == base.values("tokens") and
+            run.values("data_wait_share") == [0, 0, 0])
+
+
+def together(run, base):
+    """The steps of one visit took the same time each; nothing else differs."""
+    seconds = run.values("seconds")
+    return (seconds[0] == seconds[1] != seconds[2] and same_weights(run, base) and
+            all(run.values(name) == base.values(name) for name in
+                ("step", "mlm_loss", "nsp_loss", "mlm_accuracy", "gradient_norm", "samples")))
+
+
 LAYER = "bert.encoder.layer.0."
 
 DEVICE = {"schema": "cloze.device", "version": 1, "device": "a device", "source": "a test",
@@ -103,6 +120,7 @@ EFFECTS = {
                             run.json("tokenizer_config.json")["do_lower_case"] is False,
                             vocab_file="vocab.txt", **RECORDS),
     "generated_data": Effect(None, refused("there is no data")),
+    "synthetic_data": Effect("true", synthetic, global_batch_size=6),
     "max_invalid_utf8": Effect(30, lambda run, base: run.status == 0 and base.status == 2,
                                **{**DRAWN, "input_file": "latin1.txt"},
                                base={**DRAWN, "input_file": "latin1.txt"}),
@@ -138,6 +156,7 @@ EFFECTS = {
     "epochs": Effect(2, lambda run, base: run.metrics[-1]["step"] == 2 * base.metrics[-1]["step"],
                      **RECORDS, num_train_steps=None, base={**RECORDS, "num_train_steps": None,
                                                             "epochs": 1}),
+    "device_iterations": Effect(2, together),
     "compile_only": Effect("true", lambda run, base: "parameters" in run.output and
                            not run.folder.exists()),
     # Learning rate
@@ -188,6 +207,8 @@ EFFECTS = {
     "precision": Effect("bf16", other_weights),
     "recompute": Effect("true", lambda run, base: activations(run) < 0.5 * activations(base),
                         compile_only="true", num_hidden_layers=8),
+    "eager": Effect("true", lambda run, base: same_weights(run, base) and
+                    "has no effect with eager" in run.messages, device_iterations=2),
     "device": Effect("reference", other_weights),
     "instruction_set": Effect("avx2", planned("instruction set avx2"), command="plan"),
     "threads": Effect(2, same_weights),

@@ -207,7 +207,7 @@ void print_plan(const FinetuneOptions& options, const StartModel& model,
   MemoryForecast memory = memory_beside_step(options, step.capacity);
   memory.add("evaluation", evaluation_bytes(options, model, head));
   const plan::Program program = compiled(step);
-  add_step(memory, program, saves_before_end(options));
+  add_step(memory, options, program, saves_before_end(options));
   fmt::print("{}",
              describe_plan(step, program, batch_plan(options).sequences_per_step, memory, false));
   if (options.device_file.empty()) return;

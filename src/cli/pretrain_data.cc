@@ -105,11 +105,13 @@ PretrainData open_store(const PretrainOptions& options) {
 }
 
 std::shared_ptr<const data::Dataset> open_generated(const PretrainOptions& options) {
-  return std::make_shared<data::GeneratedDataset>(
-      data::GeneratedOptions{.sequence_length = options.seq_length,
-                             .max_predictions = options.max_predictions(),
-                             .vocabulary_size = options.model().vocab_size,
-                             .seed = options.training.step.seed});
+  data::GeneratedOptions generated{.sequence_length = options.seq_length,
+                                   .max_predictions = options.max_predictions(),
+                                   .vocabulary_size = options.model().vocab_size,
+                                   .seed = options.training.step.seed};
+  if (options.training.synthetic_data)
+    generated.size = full_sequences(options, batch_plan(options));
+  return std::make_shared<data::GeneratedDataset>(generated);
 }
 
 std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options) {
@@ -149,7 +151,7 @@ PretrainData open_without_text(const PretrainOptions& options) {
           : std::nullopt;
   PretrainData opened{.tokenizer = {.lower_case = options.tokenizer.do_lower_case}};
   if (vocabulary) opened.tokens = vocabulary->tokens();
-  if (options.generated_data) {
+  if (!options.made_data().empty()) {
     opened.dataset = open_generated(options);
     return opened;
   }
@@ -161,6 +163,19 @@ PretrainData open_without_text(const PretrainOptions& options) {
                                      missing.value_or(""));
   }
   return opened;
+}
+
+void check_synthetic(const OptionTable& table, std::vector<std::string>& notes) {
+  for (const char* name : {"loader_threads", "loader_memory"}) {
+    if (table.is_asked_for(name)) {
+      throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", name);
+    }
+  }
+  for (const char* name : {"static_mask", "duplicate_factor", "skip_bad"}) {
+    if (!table.is_asked_for(name)) continue;
+    notes.push_back(std::string(name) +
+                    " is an option of records, and has no effect with synthetic_data");
+  }
 }
 
 }  // namespace
@@ -186,12 +201,13 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
     }
     return notes;
   }
+  if (options.training.synthetic_data) check_synthetic(table, notes);
   for (const char* name : {"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"}) {
     if (table.is_asked_for(name) && !options.compile_only) {
       throw_user_error(
           "{} is set, but the samples of {} are as they were written; drop it, or give input_file "
           "or a token store",
-          name, options.generated_data ? "generated_data" : options.train_file);
+          name, options.made_data().empty() ? options.train_file : options.made_data());
     }
   }
   for (const char* name : {"token_store", "input_format", "max_invalid_utf8", "profile"}) {

@@ -26,6 +26,9 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
             "Records: comma list of files, folders, patterns; or a token store");
   add_text_options(table, o);
   table.add("generated_data", &o.generated_data, "Train on random samples instead of files");
+  table.add("synthetic_data", &o.training.synthetic_data,
+            "Compute one generated micro-batch again and again: nothing is read, and nothing moved "
+            "to the device after the first step");
   table.add("static_mask", &o.static_mask, "The records were made with --remask");
   table.add("skip_bad", &o.records.skip_bad,
             "Check all records first, and train without the bad ones");

@@ -1,6 +1,7 @@
 #include "cli/pretrain_options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -8,19 +9,26 @@ namespace cloze::cli {
 namespace {
 
 void validate_data(const PretrainOptions& o) {
-  if (o.generated_data && !o.train_file.empty()) {
-    throw_user_error("train_file {} and generated_data both give the data; give one", o.train_file);
+  const std::string made = o.made_data();
+  if (!made.empty() && !o.train_file.empty()) {
+    throw_user_error("train_file {} and {} both give the data; give one", o.train_file, made);
   }
-  if (!o.input_file.empty() && (o.generated_data || !o.train_file.empty())) {
+  if (!o.input_file.empty() && (!made.empty() || !o.train_file.empty())) {
     throw_user_error("input_file {} and {} both give the data; give one", o.input_file,
-                     o.generated_data ? "generated_data" : "train_file " + o.train_file);
+                     made.empty() ? "train_file " + o.train_file : made);
   }
-  if (!o.generated_data && o.train_file.empty() && o.input_file.empty() && !o.compile_only) {
+  if (made.empty() && o.train_file.empty() && o.input_file.empty() && !o.compile_only) {
     throw_user_error("there is no data; give input_file, train_file or generated_data");
   }
-  if (o.epochs && o.generated_data) {
-    throw_user_error("epochs is {}, but generated_data has no end; give num_train_steps",
-                     *o.epochs);
+  if (o.epochs && !made.empty()) {
+    throw_user_error("epochs is {}, but {} has no end; give num_train_steps", *o.epochs, made);
+  }
+  const BatchPlan batch = batch_plan(o);
+  if (o.training.synthetic_data && batch.sequences_per_step % full_sequences(o, batch) != 0) {
+    throw_user_error(
+        "synthetic_data computes one micro-batch, here of {} sequences, which do not divide a step "
+        "of {}; change tokens_per_micro_batch",
+        full_sequences(o, batch), batch.sequences_per_step);
   }
   if (o.max_predictions() > o.seq_length) {
     throw_user_error("max_predictions_per_seq {} is over seq_length {}; lower it",
@@ -32,11 +40,12 @@ void validate_data(const PretrainOptions& o) {
 
 void settle_rivals(PretrainOptions& options, const OptionTable& table) {
   settle_rivals(static_cast<RunOptions&>(options), table);
-  keep_higher_rank(table, "train_file", options.train_file, "generated_data",
-                   options.generated_data);
   keep_higher_rank(table, "train_file", options.train_file, "input_file", options.input_file);
-  keep_higher_rank(table, "input_file", options.input_file, "generated_data",
-                   options.generated_data);
+  for (const auto& [name, made] : {std::pair("generated_data", &options.generated_data),
+                                   std::pair("synthetic_data", &options.training.synthetic_data)}) {
+    keep_higher_rank(table, "train_file", options.train_file, name, *made);
+    keep_higher_rank(table, "input_file", options.input_file, name, *made);
+  }
 }
 
 void validate(PretrainOptions& options) {
@@ -51,10 +60,10 @@ void validate(PretrainOptions& options) {
 }
 
 int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan) {
-  const int64_t full_sequences = std::max<int64_t>(plan.tokens / options.seq_length, 1);
   // No sequence has more than max_predictions_per_seq, but short ones have more per token: a
   // quarter is left for them.
-  return options.max_predictions() * std::min(4 * plan.sequences, 5 * full_sequences) / 4;
+  return options.max_predictions() *
+         std::min(4 * plan.sequences, 5 * full_sequences(options, plan)) / 4;
 }
 
 }  // namespace cloze::cli

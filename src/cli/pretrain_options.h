@@ -26,6 +26,10 @@ struct PretrainOptions : RunOptions {
   data::DrawingOptions drawing;  // of samples from text; the number of predictions is any data's
 
   int64_t max_predictions() const { return drawing.pairs.masking.max_predictions; }
+  // The option that has the data made instead of read; empty: none.
+  std::string made_data() const {
+    return training.synthetic_data ? "synthetic_data" : generated_data ? "generated_data" : "";
+  }
 };
 
 // The table of all options, with those of other systems.

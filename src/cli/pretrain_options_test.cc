@@ -61,6 +61,18 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
             "profile_report p.html is of a run, and nothing is trained; use cloze plan --report");
   EXPECT_EQ(refusal({"--train-file", "x"}),
             "train_file x and generated_data both give the data; give one");
+  EXPECT_EQ(refusal({"--synthetic-data", "--train-file", "x"}),
+            "train_file x and synthetic_data both give the data; give one");
+  EXPECT_EQ(refusal({}, {"--synthetic-data", "--epochs", "2"}),
+            "epochs is 2, but synthetic_data has no end; give num_train_steps");
+  EXPECT_EQ(
+      refusal({"--synthetic-data", "--global-batch-size", "9", "--tokens-per-micro-batch", "256"}),
+      "synthetic_data computes one micro-batch, here of 2 sequences, which do not divide a "
+      "step of 9; change tokens_per_micro_batch");
+  EXPECT_EQ(refusal({"--eager", "--profile-report", "p.html"}),
+            "profile_report p.html measures step by step; leave out eager");
+  EXPECT_EQ(refusal({"--device-iterations", "2", "--profile-report", "p.html"}),
+            "profile_report p.html measures step by step; leave out device_iterations");
   EXPECT_EQ(refusal({}, {"--num-train-steps", "10"}),
             "there is no data; give input_file, train_file or generated_data");
   EXPECT_EQ(refusal({"--seq-length", "1024"}),
@@ -101,6 +113,15 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
   EXPECT_EQ(refusal({"--base-learning-rate", "0"}), "base_learning_rate is 0; it must be above 0");
   EXPECT_EQ(refusal({"--lr-power", "1,2,3"}),
             "lr_power has 3 numbers; give one, or one for the warm-up and one for the decay");
+}
+
+// A step is a whole number of its micro-batches.
+TEST(PretrainOptions, SyntheticDataDivideTheStep) {
+  const Arguments run = {"--generated-data", "--num-train-steps", "1", "--global-batch-size", "50"};
+  EXPECT_EQ(batch_plan(parse(run).options).tokens, 8 * 128);
+  Arguments synthetic = run;
+  synthetic.push_back("--synthetic-data");
+  EXPECT_EQ(batch_plan(parse(synthetic).options).tokens, 5 * 128);
 }
 
 TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {

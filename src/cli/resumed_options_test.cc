@@ -218,6 +218,17 @@ TEST_F(ResumedOptions, AnOptionOfTextIsStillRefusedForRecords) {
   EXPECT_TRUE(refused.says("mlm_prob is set, but the samples of generated_data")) << refused.error;
 }
 
+TEST_F(ResumedOptions, AnOptionOfLoadingIsRefusedForSyntheticData) {
+  const Result refused = start("run", {"--synthetic-data", "--loader-threads=2"});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_TRUE(refused.says("loader_threads is set, but synthetic_data loads nothing"))
+      << refused.error;
+  const Result noted = start("run", {"--synthetic-data", "--static-mask"});
+  EXPECT_EQ(noted.status, ExitCode::kSuccess) << noted.error;
+  EXPECT_TRUE(noted.says("static_mask is an option of records, and has no effect with synthetic"))
+      << noted.error;
+}
+
 TEST_F(ResumedOptions, ARunFolderIsAStart) {
   ASSERT_EQ(start("run", {"--generated-data", "--steps-per-ckpts=1"}).status, ExitCode::kSuccess);
   Result next = start("next", {"--generated-data", "--init-checkpoint", path("run")});

@@ -32,6 +32,10 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
             {.minimum = 0});
   table.add("epochs", &o.epochs, "Passes over the data, instead of num_train_steps",
             {.minimum = 0});
+  table.add("device_iterations", &o.training.device_iterations,
+            "Steps that the device computes without a visit of the host, which writes their "
+            "batches before and reads their metrics after them",
+            {.minimum = 1});
   table.add("compile_only", &o.compile_only, "Plan, print the memory, stop",
             {.is_of_command = true});
 }
@@ -123,6 +127,9 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
   table.add("recompute", &step.recompute,
             "Keep a layer's activations no longer than the layer takes, and compute them again for "
             "its gradients: the same bytes, less memory, a fifth more time");
+  table.add("eager", &step.eager,
+            "Run one operator at a time and stop at the first that writes a number that is not "
+            "finite: the same bytes, slower");
   table.add("threads", &step.compile.num_threads, "Threads to compute with; 0: all",
             {.minimum = 0, .maximum = 1024});
   table.add(device_option(step.compile.device));

@@ -38,6 +38,12 @@ void validate_lengths(const RunOptions& o) {
 }
 
 void validate_profile(const RunOptions& o) {
+  const bool is_measured_by_launch = !o.training.step.eager && o.training.device_iterations == 1;
+  if (!o.profile_report.empty() && !is_measured_by_launch) {
+    throw_user_error("profile_report {} measures step by step; leave out {}",
+                     o.profile_report.string(),
+                     o.training.step.eager ? "eager" : "device_iterations");
+  }
   if (!o.profile_report.empty() && o.compile_only) {
     throw_user_error(
         "profile_report {} is of a run, and nothing is trained; use cloze plan --report",
@@ -57,7 +63,9 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   const int64_t enough = (kEnoughTokens + S - 1) / S;
   const int64_t plenty = std::max({options.micro_batch_size, kPlentyOfTokens / S, enough});
   const int64_t share = sequences_per_step / kMicroBatchesOfAStep;
-  return S * std::min(sequences_per_step, std::clamp(share, enough, plenty));
+  int64_t sequences = std::min(sequences_per_step, std::clamp(share, enough, plenty));
+  while (options.training.synthetic_data && sequences_per_step % sequences != 0) --sequences;
+  return S * sequences;
 }
 
 }  // namespace
@@ -120,9 +128,13 @@ BatchPlan batch_plan(const RunOptions& options) {
       options.replicas);
   plan.tokens = options.tokens_per_micro_batch.value_or(
       tokens_per_micro_batch(options, plan.sequences_per_step));
-  const int64_t full_sequences = std::max<int64_t>(plan.tokens / options.seq_length, 1);
-  plan.sequences = std::min(plan.sequences_per_step, full_sequences * kRoomForShortSequences);
+  plan.sequences =
+      std::min(plan.sequences_per_step, full_sequences(options, plan) * kRoomForShortSequences);
   return plan;
+}
+
+int64_t full_sequences(const RunOptions& options, const BatchPlan& plan) {
+  return std::clamp<int64_t>(plan.tokens / options.seq_length, 1, plan.sequences_per_step);
 }
 
 int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies) {
@@ -181,6 +193,19 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
   look("optimizer", optimizer, optim::optimizer_names(),
        [](const std::string& name) { return optim::optimizer_named(name).options; });
   look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
+  const train::TrainingOptions& training = options.training;
+  const train::WatchOptions& watch = training.watch;
+  const bool only_tells = watch.on_loss_spike == train::WatchPolicy::kWarn ||
+                          watch.on_loss_spike == train::WatchPolicy::kIgnore;
+  const char* reason = training.step.eager                                ? "eager"
+                       : training.step.compute_dtype == DType::kF16       ? "precision f16"
+                       : watch.on_non_finite != train::WatchPolicy::kStop ? "on_non_finite"
+                       : !only_tells                                      ? "on_loss_spike"
+                                                                          : nullptr;
+  if (training.device_iterations > 1 && reason != nullptr) {
+    notes.push_back(
+        fmt::format("device_iterations has no effect with {}: each step is looked at", reason));
+  }
   return notes;
 }
 

@@ -83,7 +83,10 @@ struct BatchPlan {
 // but the time, smaller micro-batches waste a processor, and of larger ones the last one is often
 // nearly empty. There is room for eight times as many sequences as full ones: unused places cost
 // next to nothing, and where they run out token slots stay empty.
+// Synthetic data have one micro-batch for all: a step is a whole number of them, by fewer tokens.
 BatchPlan batch_plan(const RunOptions& options);
+// Of seq_length, that a micro-batch holds.
+int64_t full_sequences(const RunOptions& options, const BatchPlan& plan);
 
 // num_train_steps, or epochs * (num_samples / copies) / sequences_per_step, rounded down.
 // UserError when that is less than one step.

@@ -83,20 +83,27 @@ MemoryForecast memory_beside_step(const RunOptions& options,
   // 3 to 4 MiB; 8 where oneDNN writes code of its own.
   constexpr int64_t kFirstStepBytes = 4 << 20;
   memory.add("its first step", kFirstStepBytes);
-  memory.add("batches",
-             data::most_bytes({.global_batch_size = batch_plan(options).sequences_per_step,
-                               .capacity = capacity,
-                               .threads = options.training.loader_threads,
-                               .memory_bytes = options.training.loader_memory << 20},
-                              options.seq_length));
+  if (options.training.synthetic_data) return memory;
+  data::LoaderOptions loading{.global_batch_size = batch_plan(options).sequences_per_step,
+                              .capacity = capacity,
+                              .threads = options.training.loader_threads,
+                              .memory_bytes = options.training.loader_memory << 20};
+  loading.take_together(options.training.device_iterations);
+  memory.add("batches", data::most_bytes(loading, options.seq_length));
   return memory;
 }
 
-void add_step(MemoryForecast& memory, const plan::Program& program, bool saves_before_end) {
+void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Program& program,
+              bool saves_before_end) {
   memory.add("a step", program.total_bytes());
   if (saves_before_end) {
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
   }
+  const int64_t steps = options.training.device_iterations;
+  if (steps == 1) return;
+  const int64_t writes = options.training.synthetic_data ? 1 : micro_batches_of_step(options);
+  memory.add("device iterations", steps * (writes * program.bytes_of(plan::Arena::kInputs) +
+                                           program.bytes_of(plan::Arena::kMetrics)));
 }
 
 bool saves_before_end(const RunOptions& options) {
@@ -129,7 +136,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
     fmt::print(stderr, "{}\n", line);
   });
   platform::stop_if_requested();
-  add_step(memory, training.session().program(), copies);
+  add_step(memory, options, training.session().program(), copies);
   fmt::print(stderr, "{}\n", memory.text());
   progress.emplace(make_progress(options, total_steps));
   train::MetricsLog log(folder / "metrics.jsonl", training.first_step());

@@ -27,9 +27,10 @@ MemoryForecast memory_beside_step(const RunOptions& options,
                                   const data::MicroBatchCapacity& capacity,
                                   MemoryForecast now = MemoryForecast());
 
-// Adds a step of the program; and the copy that checkpoints are written from, if the run saves
-// before its end.
-void add_step(MemoryForecast& memory, const plan::Program& program, bool saves_before_end);
+// Adds a step of the program; what device_iterations keep of its inputs and metrics; and the copy
+// that checkpoints are written from, if the run saves before its end.
+void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Program& program,
+              bool saves_before_end);
 // Whether it does; a length that is not known is taken for a long one.
 bool saves_before_end(const RunOptions& options);
 

@@ -53,7 +53,8 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
 
 train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   PretrainData data = open_pretrain_data(options);
-  const int64_t copies = draws_samples(options) ? 1 : options.training.duplicate_factor;
+  const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
+  const int64_t copies = has_copies ? options.training.duplicate_factor : 1;
   train::TrainingOptions training =
       training_options(options, training_steps(options, data.dataset->size(), copies));
   training.step.capacity.predictions = prediction_room(options, batch_plan(options));

@@ -51,11 +51,11 @@ TEST(Import, FineTuningComputesAsTheModelItStartsFrom) {
 TEST(Import, PlannedAndUnknownKeysAreNamed) {
   const Imported result({{"pipeline_schedule", "Grouped"},
                          {"groupbert", true},
-                         {"synthetic_data", false},
+                         {"log_all_workers", false},
                          {"micro_batchsize", 8}});
   EXPECT_EQ(result.conversion.planned(), std::vector<std::string>{"groupbert"});
   EXPECT_EQ(result.conversion.unknown(), std::vector<std::string>{"micro_batchsize"});
-  EXPECT_EQ(result.sentence("synthetic_data"), "as here");
+  EXPECT_EQ(result.sentence("log_all_workers"), "as here");
 }
 
 TEST(Import, AGlobalBatchOfTensorFlow1BecomesAMultipleOfItsPipeline) {
@@ -75,6 +75,34 @@ TEST(Import, StepsOfTensorFlow2AreWholeExecutionsOfItsData) {
       {"grad_acc_steps_per_replica", 6}, {"global_batches_per_log", 2},
       {"total_num_train_samples", 550},  {"bert_config", {{"max_seq_length", 128}}}};
   EXPECT_EQ(Imported(document).option("num_train_steps"), 44);
+}
+
+TEST(Import, StepsWithoutAVisitOfTheHost) {
+  const auto of = [](const json& document) {
+    return Imported(document).option("device_iterations");
+  };
+  EXPECT_EQ(of({{"pipeline_schedule", "Grouped"}, {"device_iterations", 4}}), 4);
+  EXPECT_EQ(of({{"vocab_length", 30912}, {"batch_size", 2}, {"batches_per_step", 8}}), 8);
+  EXPECT_EQ(of({{"ipu_config", {{"device_iterations", 3}, {"ipus_per_replica", 4}}}}), 3);
+  const Imported executions({{"micro_batch_size", 1},
+                             {"global_batches_per_log", 5},
+                             {"bert_config", {{"max_seq_length", 128}}}});
+  EXPECT_EQ(executions.option("device_iterations"), 5);
+  EXPECT_EQ(executions.option("steps_per_logs"), 5);
+}
+
+TEST(Import, SyntheticDataSwitchTheFilesOff) {
+  const json document = {{"pipeline_schedule", "Grouped"},
+                         {"train_file", "a.tfrecord"},
+                         {"duplicate_factor", 5},
+                         {"synthetic_data", true}};
+  const Imported result(document);
+  EXPECT_EQ(result.option("synthetic_data"), true);
+  EXPECT_FALSE(result.conversion.options().contains("train_file"));
+  EXPECT_EQ(result.sentence("train_file"), "synthetic_data switches it off, as there");
+  json squad = document;
+  squad["task"] = "SQuAD";
+  EXPECT_EQ(Imported(squad).conversion.planned(), std::vector<std::string>{"synthetic_data"});
 }
 
 TEST(Import, OptionsOfAnotherTaskAreLeftOut) {

@@ -17,7 +17,8 @@ KeyRules model_rules() {
       .mapped("mask_tokens", "max_predictions_per_seq")
       .mapped("vocab_length", "vocab_size")
       .supported({"hidden_size", "layer_norm_eps", "seed", "beta1", "beta2", "wandb",
-                  "compile_only", "generated_data", "vocab_file", "do_lower_case"})
+                  "compile_only", "generated_data", "synthetic_data", "vocab_file",
+                  "do_lower_case"})
       .mapped("ff_size", "intermediate_size")
       .mapped("attention_heads", "num_attention_heads")
       .mapped("num_layers", "num_hidden_layers")
@@ -90,8 +91,7 @@ KeyRules run_rules() {
                  "pre-training is not evaluated while it runs")
       .no_effect({"shuffle", "epochs_to_cache", "overwrite_cache", "no_drop_remainder"},
                  "an epoch is shuffled whole, in an order given by the seed")
-      .replaced({"synthetic_data", "synthetic_data_initializer"},
-                "there is no run without data; use generated_data")
+      .no_effect({"synthetic_data_initializer"}, "synthetic data are random samples that are valid")
       .no_effect({"squad_results_dir", "squad_evaluate_script", "squad_lr_scale"},
                  "cloze squad has options of its own")
       .elsewhere({"continue_training_from_epoch", "no_training"}, "restore_dir goes on with a run")
@@ -120,11 +120,11 @@ KeyRules execution_rules() {
                  "host memory is the device's memory")
       .no_effect({"embedding_serialization_vocab_steps"},
                  "the vocabulary projection always works in blocks")
-      .no_effect({"batches_per_step"},
-                 "loader_threads keep the next steps ready, in an order given by the seed")
+      .mapped("batches_per_step", "device_iterations")
       .no_effect({"floating_point_exceptions"},
                  "a loss or gradient that is not finite always ends the run")
-      .no_effect({"no_outlining", "engine_cache", "disable_fully_connected_pass",
+      .no_effect({"engine_cache"}, "a step is planned in milliseconds")
+      .no_effect({"no_outlining", "disable_fully_connected_pass",
                   "max_copy_merge_size", "internal_exchange_optimisation_target"},
                  "there is no graph compiler")
       .no_effect({"replicated_tensor_sharding", "merge_collectives", "group_host_syncs",

@@ -20,8 +20,8 @@ KeyRules ipu_rules() {
       .no_effect({"ipu_config.inference_replication_factor", "ipu_config.use_popdist",
                   "ipu_config.replicated_tensor_sharding", "ipu_config.decompose_grad_sum"},
                  "one process does the work of all replicas")
-      .no_effect({"ipu_config.device_iterations", "ipu_config.inference_device_iterations",
-                  "ipu_config.output_mode"},
+      .mapped("ipu_config.device_iterations", "device_iterations")
+      .no_effect({"ipu_config.inference_device_iterations", "ipu_config.output_mode"},
                  "loader_threads keep the next steps ready, in an order given by the seed")
       .no_effect({"ipu_config.optimizer_state_offchip", "ipu_config.matmul_proportion",
                   "ipu_config.sharded_execution_for_inference",
@@ -29,7 +29,7 @@ KeyRules ipu_rules() {
                  "host memory is the device's memory")
       .mapped("ipu_config.enable_half_first_order_momentum", "first_moment_precision")
       .no_effect({"ipu_config.enable_half_partials"}, "products accumulate in f32")
-      .no_effect({"ipu_config.executable_cache_dir"}, "there is no graph compiler")
+      .no_effect({"ipu_config.executable_cache_dir"}, "a step is planned in milliseconds")
       .elsewhere({"ipu_config.profile_dir"},
                  "cloze plan --report shows memory over the program and time per operator, "
                  "profile_report the times of a run")

@@ -65,8 +65,8 @@ KeyRules execution_rules() {
                  "one device holds the whole model")
       .mapped("replicas", "replicas")
       .mapped("precision", "precision")
-      .no_effect({"device_iterations", "parallel_io_threads", "sloppy_parallel_interleave",
-                  "dataset_repeat"},
+      .supported({"device_iterations"})
+      .no_effect({"parallel_io_threads", "sloppy_parallel_interleave", "dataset_repeat"},
                  "loader_threads keep the next steps ready, in an order given by the seed")
       .no_effect({"available_memory_proportion", "variable_offloading", "min_remote_tensor_size"},
                  "host memory is the device's memory")
@@ -89,9 +89,8 @@ KeyRules execution_rules() {
 
 KeyRules data_rules() {
   return KeyRules()
-      .supported({"train_file", "seq_length", "generated_data", "progress_bar", "steps_per_logs",
-                  "config", "help"})
-      .replaced({"synthetic_data"}, "there is no run without data; use generated_data")
+      .supported({"train_file", "seq_length", "generated_data", "synthetic_data", "progress_bar",
+                  "steps_per_logs", "config", "help"})
       .elsewhere({"execution_profile", "memory_profile", "profile_dir"},
                  "cloze plan --report shows memory over the program and time per operator, "
                  "profile_report the times of a run")
@@ -116,6 +115,7 @@ KeyRules finetuning_rules() {
                  "it is an option of pre-training records")
       .no_effect({"duplicate_factor"}, "the data of a task stands there once")
       .no_effect({"generated_data"}, "cloze pretrain makes generated data")
+      .replaced({"synthetic_data"}, "cloze pretrain computes on synthetic data; leave it out")
       .no_effect({"num_synthetic_dataset_samples"}, "there is no run without data")
       .no_effect({"buffer_size"}, "an epoch is shuffled whole");
 }
@@ -164,8 +164,18 @@ void convert_batch(Conversion& c) {
   c.say("gradient_accumulation_count", "global_batch_size says it");
 }
 
+// Data that is made switches the files off, and stands there once.
+void convert_made_data(Conversion& c) {
+  for (const char* key : {"generated_data", "synthetic_data"}) {
+    if (c.task() != "pretraining" || c.value(key) != true) continue;
+    c.say("train_file", fmt::format("{} switches it off, as there", key));
+    c.say("duplicate_factor", fmt::format("{} makes it 1, as there", key));
+  }
+}
+
 void convert(Conversion& c) {
   convert_batch(c);
+  convert_made_data(c);
   const int64_t together = c.count("device_iterations", 1);
   if (together > 1 && c.has("num_train_steps")) {
     c.set("num_train_steps", c.count("num_train_steps", 1) / together * together,
@@ -199,10 +209,9 @@ const ForeignSystem& tensorflow1() {
                    {"steps_per_ckpts", 256}},
       .meanings = {{"hidden_act", "gelu", "gelu_new"}},
       // Keys that say how its processor runs a graph: each of its files has most of them.
-      .marks = {"pipeline_stages", "pipeline_schedule", "device_mapping", "device_iterations",
-                "partials_type", "available_memory_proportion", "variable_offloading",
-                "no_outlining", "matmul_serialize_factor", "enable_recomputation",
-                "stochastic_rounding"},
+      .marks = {"pipeline_stages", "pipeline_schedule", "device_mapping", "partials_type",
+                "available_memory_proportion", "variable_offloading", "no_outlining",
+                "matmul_serialize_factor", "enable_recomputation", "stochastic_rounding"},
       .task_of = task_of,
       .convert = convert};
   return system;

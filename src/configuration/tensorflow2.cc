@@ -39,7 +39,7 @@ KeyRules batch_rules() {
       .mapped("global_batch.grad_acc_steps_per_replica", "gradient_accumulation_count")
       .elsewhere({"total_num_train_samples"}, "num_train_steps, by the samples in a step")
       .mapped("num_epochs", "epochs")
-      .mapped("global_batches_per_log", "steps_per_logs");
+      .elsewhere({"global_batches_per_log"}, "steps_per_logs and device_iterations");
 }
 
 KeyRules optimizer_rules() {
@@ -148,6 +148,10 @@ void convert_steps(Conversion& c) {
 }
 
 void convert(Conversion& c) {
+  for (const char* option : {"steps_per_logs", "device_iterations"}) {
+    const std::string key = "global_batches_per_log";
+    if (c.has(key)) c.set(option, c.count(key, 1), {key});
+  }
   if (c.task() == "pretraining") {
     if (!c.has("num_epochs")) convert_steps(c);
     if (c.has("dataset_dir")) c.set("train_file", c.value("dataset_dir"), {"dataset_dir"});

@@ -62,7 +62,7 @@ int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample) {
   const int64_t ready =
       std::clamp<int64_t>(options.memory_bytes / batch, 1, options.prefetch_steps);
   const int64_t samples = 2 * tokens * static_cast<int64_t>(sizeof(int32_t));  // ids and types
-  return (ready + 1) * batch + options.threads * samples;
+  return (ready + options.batches_in_use) * batch + options.threads * samples;
 }
 
 Loader::Loader(LoaderOptions options) : options_(std::move(options)) {

@@ -8,6 +8,7 @@
 // by asking for it.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -33,6 +34,13 @@ struct LoaderOptions {
   int64_t threads = 1;
   int64_t prefetch_steps = 4;        // step batches kept ready, at least 1
   int64_t memory_bytes = 256 << 20;  // which they may take; one batch is kept whatever its size
+  int64_t batches_in_use = 1;        // by whoever calls next()
+
+  // For a user of so many batches at a time.
+  void take_together(int64_t batches) {
+    batches_in_use = batches;
+    prefetch_steps = std::max(prefetch_steps, batches);
+  }
 };
 
 // The rank's samples of one step, in order.
@@ -41,8 +49,8 @@ std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step);
 // The rank's batch of one step, computed here and now.
 StepBatch load_step(const LoaderOptions& options, int64_t step);
 
-// What a loader of samples of so many tokens holds at most: batches that are ready, one that is in
-// use, and samples that threads lay out.
+// What a loader of samples of so many tokens holds at most: batches that are ready or in use, and
+// samples that threads lay out.
 int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample);
 
 class Loader {

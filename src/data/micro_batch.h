@@ -45,6 +45,9 @@ struct MicroBatch {
 // The samples of one optimiser step, packed; and the totals that normalise its losses.
 struct StepBatch {
   std::vector<MicroBatch> micro_batches;
+  // Of synthetic data: the step computes its one micro-batch so often, and the next one does the
+  // same with the same. 0: of any other data.
+  int64_t synthetic_passes = 0;
   int64_t num_tokens = 0;
   int64_t num_sequences = 0;
   int64_t num_predictions = 0;

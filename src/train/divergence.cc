@@ -92,8 +92,8 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
         largest.name, largest.norm);
   }
   const std::string reads = found->reads.empty() ? "" : fmt::format(", with {}", found->reads);
-  return fmt::format("It began in {}{}: {} ({})", found->node, reads, found->tensor,
-                     describe(found->element));
+  return fmt::format("It began in {}{}: {} ({}), in phase {}", found->node, reads, found->tensor,
+                     describe(found->element), found->phase);
 }
 
 std::string overflow_of(engine::Session& session, double learning_rate) {

@@ -8,13 +8,13 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "data/loader.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/value_differences.h"
 #include "models/bert_flops.h"
 #include "models/bert_heads.h"
 #include "platform/signals.h"
+#include "train/batch_source.h"
 #include "train/manifest.h"
 #include "train/run_identity.h"
 #include "train/tensor_norms.h"
@@ -80,6 +80,7 @@ models::BatchWork work_of(const data::StepBatch& batch) {
       work.squared_lengths += length * length;
     }
   }
+  work.squared_lengths *= static_cast<double>(std::max<int64_t>(batch.synthetic_passes, 1));
   return work;
 }
 
@@ -289,10 +290,18 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
     return std::nullopt;
   }
   const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
+  const StepAhead done{.batch = &batch, .step = step, .learning_rate = rate, .loss_scale = scale};
+  StepMetrics metrics = count_step(done, result, {.all = seconds, .waited = waited_seconds});
+  metrics.norms = std::move(norms);
+  return metrics;
+}
+
+StepMetrics Training::count_step(const StepAhead& done, const StepResult& result, Seconds seconds) {
+  const data::StepBatch& batch = *done.batch;
   loss_scale_.take_good_step(state_.loss_scale);
   state_.watch.losses.take(result.loss());
   state_.watch.skips = 0;
-  state_.step = step + 1;
+  state_.step = done.step + 1;
   count(batch);
   return StepMetrics{.step = state_.step,
                      .epoch = state_.epoch,
@@ -300,16 +309,77 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
                      .tokens = state_.tokens,
                      .loss = result.loss(),
                      .losses = result.losses,
-                     .learning_rate = rate,
+                     .learning_rate = done.learning_rate,
                      .gradient_norm = result.gradient_norm,
-                     .loss_scale = scale,
+                     .loss_scale = done.loss_scale,
                      .skipped_steps = state_.skipped_steps,
-                     .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds,
-                     .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds,
-                     .data_wait_share = waited_seconds / seconds,
-                     .seconds = seconds,
-                     .ceiling_share = ceiling_share(options_, batch, seconds),
-                     .norms = std::move(norms)};
+                     .tokens_per_second = static_cast<double>(batch.num_tokens) / seconds.all,
+                     .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds.all,
+                     .data_wait_share = seconds.waited / seconds.all,
+                     .seconds = seconds.all,
+                     .ceiling_share = ceiling_share(options_, batch, seconds.all)};
+}
+
+int64_t Training::steps_ahead() const {
+  const WatchPolicy on_spike = options_.watch.on_loss_spike;
+  const bool only_tells = on_spike == WatchPolicy::kIgnore || on_spike == WatchPolicy::kWarn;
+  if (loss_scale_.skips_overflows() || options_.step.eager || !only_tells ||
+      options_.watch.on_non_finite != WatchPolicy::kStop) {
+    return 1;
+  }
+  int64_t end = std::min(state_.step + options_.device_iterations, options_.num_steps);
+  const auto visit_every = [&](int64_t period, int64_t before) {
+    if (period > 0) end = std::min(end, (state_.step / period + 1) * period - before);
+  };
+  visit_every(options_.steps_per_checkpoint, 0);
+  visit_every(options_.steps_per_norms, 1);  // a step with norms goes alone
+  if (options_.evaluate) visit_every(options_.steps_per_evaluation, 0);
+  return std::max<int64_t>(end - state_.step, 1);
+}
+
+// The device does not stop where the host would: of a step before others that updated the weights
+// nobody can say any more where it went wrong.
+void Training::require_still_known(std::span<const StepResult> results) {
+  const auto is_good = [](const StepResult& result) {
+    return result.is_finite() && result.update_is_finite;
+  };
+  const auto bad = std::ranges::find_if_not(results, is_good);
+  if (bad == results.end()) return;
+  if (bad->update_is_finite && std::none_of(bad, results.end(), is_good)) return;
+  throw DivergenceError(fmt::format(
+      "step {} is not finite: loss {}, gradient norm {}. {}. Set device_iterations 1 to see where "
+      "it begins, or lower base_learning_rate",
+      state_.step + 1 + (bad - results.begin()), bad->loss(), bad->gradient_norm, last_saved()));
+}
+
+void Training::train_ahead(std::span<const data::StepBatch> batches, double waited_seconds) {
+  std::vector<StepAhead> steps;
+  for (const data::StepBatch& batch : batches) {
+    const int64_t step = state_.step + std::ssize(steps);
+    steps.push_back({.batch = &batch,
+                     .step = step,
+                     .learning_rate = optim::learning_rate(options_.schedule, step),
+                     .loss_scale = loss_scale_.at(step, state_.loss_scale)});
+  }
+  const Clock::time_point start = Clock::now();
+  const std::vector<StepResult> results = step_.run_ahead(steps);
+  const auto count = static_cast<double>(steps.size());
+  const Seconds seconds{.all = (seconds_between(start, Clock::now()) + waited_seconds) / count,
+                        .waited = waited_seconds / count};
+  require_still_known(results);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const data::StepBatch& batch = batches[i];
+    if (const auto problem = find_problem(results[i], batch, steps[i].learning_rate)) {
+      recover(WatchPolicy::kStop, *problem, &batch);
+    }
+    passes_spike_watch(results[i], batch);  // at most a line on it
+    take(count_step(steps[i], results[i], seconds));
+  }
+}
+
+void Training::take(StepMetrics metrics) {
+  if (options_.after_step) options_.after_step(metrics);
+  log(std::move(metrics));
 }
 
 void Training::log(StepMetrics metrics) {
@@ -341,25 +411,22 @@ bool Training::is_over() const {
 }
 
 void Training::train() {
-  data::Loader loader({.dataset = options_.dataset,
-                       .global_batch_size = options_.global_batch_size,
-                       .capacity = options_.step.capacity,
-                       .seed = options_.step.seed,
-                       .first_step = state_.batches(),
-                       .threads = options_.loader_threads,
-                       .memory_bytes = options_.loader_memory << 20});
+  BatchSource source(options_, state_.batches());
   if (options_.watch.rolls_back()) save();  // there has to be something to go back to
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   while (!is_over()) {
     announce(background_.outcome());
-    const double waited_before = loader.waited_seconds();
-    data::StepBatch batch = loader.next();
-    std::optional<StepMetrics> metrics =
-        train_one_step(batch, loader.waited_seconds() - waited_before);
-    if (!metrics) continue;
-    if (options_.after_step) options_.after_step(*metrics);
-    probe_ = std::move(batch.micro_batches.front());
-    log(std::move(*metrics));
+    const double waited_before = source.waited_seconds();
+    std::vector<data::StepBatch> batches = source.next(steps_ahead());
+    const double waited = source.waited_seconds() - waited_before;
+    if (batches.size() > 1) {
+      train_ahead(batches, waited);
+    } else {
+      std::optional<StepMetrics> metrics = train_one_step(batches.front(), waited);
+      if (!metrics) continue;
+      take(std::move(*metrics));
+    }
+    probe_ = std::move(batches.back().micro_batches.front());
     if (is_evaluation_due()) evaluate();
     if (is_due(state_.step, options_.steps_per_checkpoint) || state_.step == options_.num_steps) {
       save();

@@ -2,7 +2,8 @@
 //
 // A run is a function of its options and its data: stopped after any step and resumed from the
 // checkpoint, it goes on with the same bytes. A signal to stop (platform/signals.h) is obeyed after
-// the micro-batch it meets, with a checkpoint of the last whole step.
+// the micro-batch it meets, or the steps that the device computes ahead, with a checkpoint of the
+// last whole step.
 //
 // A step goes wrong when a loss, a gradient or what the update wrote is not finite, or when the
 // loss leaps up: train/step_watch.h says what the run does then. Nothing of it is saved, and older
@@ -20,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,9 +47,14 @@ enum class InitOptimizer { kFresh, kMoments, kMomentsAndStep };
 struct TrainingOptions {
   TrainingStepOptions step;
   std::shared_ptr<const data::Dataset> dataset;
+  bool synthetic_data = false;    // all of the data set is one micro-batch: data/synthetic_step.h
   int64_t global_batch_size = 0;  // sequences in a step
   int64_t duplicate_factor = 1;   // copies of the text in the data; an epoch is one copy
   int64_t num_steps = 0;
+  // Steps that the device computes without a visit of the host (TrainingStep::run_ahead), fewer
+  // where a checkpoint, norms or an evaluation are due. One by one where a step may be skipped or
+  // taken back, or is eager.
+  int64_t device_iterations = 1;
   optim::Schedule schedule;
   LossScaleOptions loss_scale;
   WatchOptions watch;
@@ -105,6 +112,17 @@ class Training {
   void require_finite_start(const std::filesystem::path& source);
   // Nothing when the step is not one of the run: it was skipped, or the run went back.
   std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);
+  // How long a step took, on average of those that the device computed together.
+  struct Seconds {
+    double all = 0.0;
+    double waited = 0.0;  // of them, for data
+  };
+  StepMetrics count_step(const StepAhead& done, const StepResult& result, Seconds seconds);
+  // Until the host has to look at the result.
+  int64_t steps_ahead() const;
+  void train_ahead(std::span<const data::StepBatch> batches, double waited_seconds);
+  void require_still_known(std::span<const StepResult> results);
+  void take(StepMetrics metrics);
   void log(StepMetrics metrics);
   void count(const data::StepBatch& batch);
   bool is_overflow(const StepResult& result);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
 #include "feed/micro_batch_inputs.h"
 #include "ops/elementwise.h"
 #include "passes/accumulate.h"
@@ -25,6 +26,11 @@ Value accumulate_metric(Graph& graph, const std::string& name, Value value) {
       graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
   graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
   return metric;
+}
+
+// Of each micro-batch.
+int64_t passes_of(const data::StepBatch& batch) {
+  return std::max<int64_t>(batch.synthetic_passes, 1);
 }
 
 double inverse(int64_t count) { return 1.0 / static_cast<double>(std::max<int64_t>(count, 1)); }
@@ -92,6 +98,7 @@ TrainingStep::TrainingStep(const TrainingStepOptions& options)
 TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& options)
     : model_(options.model),
       seed_(options.seed),
+      is_eager_(options.eager),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile) {}
 
@@ -110,24 +117,37 @@ void TrainingStep::write_step_inputs(const data::StepBatch& batch, int64_t step)
   }
 }
 
-StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
+void TrainingStep::write_update_inputs(int64_t step, double learning_rate) {
+  session_.write_scalar("learning_rate", static_cast<float>(learning_rate));
+  session_.write_scalar("update_index", static_cast<int32_t>(step + 1));
+}
+
+void TrainingStep::write_micro_batch(const data::MicroBatch& micro_batch, bool is_synthetic) {
+  if (!is_synthetic || !has_synthetic_inputs_) feed::write_micro_batch(session_, micro_batch);
+  has_synthetic_inputs_ = is_synthetic;
+}
+
+void TrainingStep::require_rows(const data::StepBatch& batch) const {
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     feed::require_rows(micro_batch.input_ids, model_.vocab_size, "token id");
     feed::require_rows(micro_batch.token_type_ids, model_.type_vocab_size,
                        "token type (type_vocab_size)");
     feed::require_rows(micro_batch.position_ids, model_.max_position_embeddings, "position");
   }
-  write_step_inputs(batch, step);
-  session_.clear(plan::Arena::kMetrics);
-  for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    if (&micro_batch != &batch.micro_batches.front()) platform::stop_if_requested();
-    feed::write_micro_batch(session_, micro_batch);
-    session_.run(graph::kMicroStep);
-  }
+}
+
+// After an operator that wrote what is not finite the rest of an eager step is left out.
+void TrainingStep::run_phase(std::string_view phase) {
+  if (!is_eager_) return session_.run(phase);
+  if (!non_finite_) non_finite_ = session_.executor().run_until_non_finite(phase);
+}
+
+StepResult TrainingStep::read_losses(const data::StepBatch& batch) {
   StepResult result;
   for (const LossTerm& term : terms_) {
     LossValue& value = result.losses.emplace_back(
         LossValue{.name = term.name, .loss = session_.read_scalar<float>(term.name + "_loss")});
+    if (non_finite_) value.loss = std::numeric_limits<double>::quiet_NaN();
     if (term.has_accuracy) {
       value.accuracy =
           session_.read_scalar<float>(term.name + "_correct") * inverse(count_of(term, batch));
@@ -136,16 +156,34 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   return result;
 }
 
+void TrainingStep::read_update(StepResult& result) {
+  result.gradient_norm = session_.read_scalar<float>("gradient_norm") / double{loss_scale_};
+  result.update_is_finite = std::isfinite(session_.read_scalar<float>("update_check"));
+}
+
+StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
+  require_rows(batch);
+  write_step_inputs(batch, step);
+  session_.clear(plan::Arena::kMetrics);
+  non_finite_.reset();
+  for (const data::MicroBatch& micro_batch : batch.micro_batches) {
+    write_micro_batch(micro_batch, batch.synthetic_passes > 0);
+    for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
+      if (pass > 0 || &micro_batch != &batch.micro_batches.front()) platform::stop_if_requested();
+      run_phase(graph::kMicroStep);
+    }
+  }
+  return read_losses(batch);
+}
+
 void TrainingStep::update(int64_t step, double learning_rate) {
-  session_.write_scalar("learning_rate", static_cast<float>(learning_rate));
-  session_.write_scalar("update_index", static_cast<int32_t>(step + 1));
-  session_.run(graph::kUpdate);
+  write_update_inputs(step, learning_rate);
+  run_phase(graph::kUpdate);
 }
 
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
   update(step, learning_rate);
-  result.gradient_norm = session_.read_scalar<float>("gradient_norm") / double{loss_scale_};
-  result.update_is_finite = std::isfinite(session_.read_scalar<float>("update_check"));
+  read_update(result);
   if (result.update_is_finite) clear_gradients();
 }
 
@@ -155,15 +193,61 @@ StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double 
   return result;
 }
 
+void TrainingStep::write_ahead(std::span<const StepAhead> steps) {
+  size_t written = 0;
+  for (const StepAhead& ahead : steps) {
+    loss_scale_ = static_cast<float>(ahead.loss_scale);
+    write_step_inputs(*ahead.batch, ahead.step);
+    write_update_inputs(ahead.step, ahead.learning_rate);
+    for (const data::MicroBatch& micro_batch : ahead.batch->micro_batches) {
+      write_micro_batch(micro_batch, ahead.batch->synthetic_passes > 0);
+      inputs_ahead_.take(written++);
+    }
+  }
+}
+
+void TrainingStep::run_written(std::span<const StepAhead> steps) {
+  size_t run = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    session_.clear(plan::Arena::kMetrics);
+    for (size_t j = 0; j < steps[i].batch->micro_batches.size(); ++j) {
+      inputs_ahead_.put_back(run++);
+      for (int64_t pass = 0; pass < passes_of(*steps[i].batch); ++pass) {
+        session_.run(graph::kMicroStep);
+      }
+    }
+    session_.run(graph::kUpdate);
+    session_.clear(plan::Arena::kGradients);
+    metrics_behind_.take(i);
+  }
+}
+
+std::vector<StepResult> TrainingStep::run_ahead(std::span<const StepAhead> steps) {
+  CLOZE_CHECK(!is_eager_, "an eager step is looked at before the next");
+  for (const StepAhead& ahead : steps) require_rows(*ahead.batch);
+  write_ahead(steps);
+  run_written(steps);
+  std::vector<StepResult> results;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    metrics_behind_.put_back(i);
+    loss_scale_ = static_cast<float>(steps[i].loss_scale);
+    read_update(results.emplace_back(read_losses(*steps[i].batch)));
+  }
+  return results;
+}
+
 std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data::StepBatch& batch,
                                                                       int64_t step) {
+  if (non_finite_ && non_finite_->phase == graph::kMicroStep) return non_finite_;
   clear_gradients();
   session_.clear(plan::Arena::kMetrics);
   write_step_inputs(batch, step);
   runtime::Executor& executor = session_.executor();
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     feed::write_micro_batch(session_, micro_batch);
-    if (auto found = executor.run_until_non_finite(graph::kMicroStep)) return found;
+    for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
+      if (auto found = executor.run_until_non_finite(graph::kMicroStep)) return found;
+    }
   }
   // An update with a loss that is not finite changes nothing.
   session_.write_scalar(terms_.front().name + "_loss", std::numeric_limits<float>::quiet_NaN());

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
 #include "optim/optimizer.h"
+#include "runtime/arena_snapshots.h"
 #include "train/loss_value.h"
 
 namespace cloze::train {
@@ -27,14 +29,17 @@ struct TrainingStepOptions {
   optim::OptimizerOptions optimizer;
   DType compute_dtype = DType::kF32;  // kF32, kBF16 or kF16
   bool recompute = false;             // of activations: passes/recompute.h
+  bool eager = false;                 // stop at the first operator that writes what is not finite
   uint32_t seed = 1234;               // of start values, order of samples and dropout
   engine::CompileOptions compile;
 };
 
 struct StepResult {
-  std::vector<LossValue> losses;  // as models::bert_for_training lists them
-  double gradient_norm = 0.0;     // before clipping, without the loss scale
-  bool update_is_finite = true;   // all that the update wrote is; if not, gradients stay to be seen
+  // As models::bert_for_training lists them. Of an eager step that stopped before its update they
+  // are not numbers.
+  std::vector<LossValue> losses;
+  double gradient_norm = 0.0;    // before clipping, without the loss scale
+  bool update_is_finite = true;  // all that the update wrote is; if not, gradients stay to be seen
 
   double loss() const;  // their sum: what is minimised
   // Of losses and norm; if they are not, nothing was updated.
@@ -65,6 +70,14 @@ TrainingGraph training_graph(const TrainingStepOptions& options);
 TrainingGraph training_graph(const TrainingStepOptions& options,
                              const std::vector<TrainingPass>& passes);
 
+// A step to be run without a visit of the host before it.
+struct StepAhead {
+  const data::StepBatch* batch = nullptr;
+  int64_t step = 0;  // counted from 0
+  double learning_rate = 0.0;
+  double loss_scale = 1.0;
+};
+
 class TrainingStep {
  public:
   explicit TrainingStep(const TrainingStepOptions& options);
@@ -76,7 +89,11 @@ class TrainingStep {
   // micro-batches when a signal asks to stop: nothing was updated, and gradients have to be
   // cleared.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
-  // Its two halves: the micro-batches, whose gradients stay in the session; and the update, which
+  // The same for several steps, one after the other: the host writes all their inputs first, and
+  // reads all their results at the end. A step after one that is not finite runs as ever; gradients
+  // are not left.
+  std::vector<StepResult> run_ahead(std::span<const StepAhead> steps);
+  // The two halves of a step: the micro-batches, whose gradients stay in the session; and the update, which
   // completes the result and clears them. UserError, before anything is computed, for an id, a
   // segment or a position that the model lacks.
   StepResult accumulate(const data::StepBatch& batch, int64_t step);
@@ -87,7 +104,7 @@ class TrainingStep {
 
   // After a step that is not finite: computes it again, operator by operator, up to the one where
   // that began. Nothing: the second time all was finite. Never updates a parameter; leaves the
-  // gradients as it finds them to be.
+  // gradients as it finds them to be. Of an eager step it is known.
   std::optional<runtime::NonFiniteOutput> find_non_finite(const data::StepBatch& batch,
                                                           int64_t step);
 
@@ -95,13 +112,26 @@ class TrainingStep {
 
  private:
   int64_t count_of(const LossTerm& term, const data::StepBatch& batch) const;
+  void require_rows(const data::StepBatch& batch) const;
   void write_step_inputs(const data::StepBatch& batch, int64_t step);
+  void write_update_inputs(int64_t step, double learning_rate);
+  void write_micro_batch(const data::MicroBatch& micro_batch, bool is_synthetic);
+  void write_ahead(std::span<const StepAhead> steps);
+  void run_written(std::span<const StepAhead> steps);
+  void run_phase(std::string_view phase);
+  StepResult read_losses(const data::StepBatch& batch);
+  void read_update(StepResult& result);
 
   models::BertConfig model_;
   uint32_t seed_;
+  bool is_eager_;
+  bool has_synthetic_inputs_ = false;                   // they are in the device already
+  std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
   engine::Session session_;
+  runtime::ArenaSnapshots inputs_ahead_{session_.executor(), plan::Arena::kInputs};
+  runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};
 };
 
 }  // namespace cloze::train

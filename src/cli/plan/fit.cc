@@ -27,7 +27,7 @@ class Plans {
                       .predictions = prediction_room(options_, batch)};
     step_.recompute = recompute;
     MemoryForecast memory = memory_beside_step(options_, step_.capacity, before_);
-    add_step(memory, compiled(step_), saves_before_end(options_));
+    add_step(memory, options_, compiled(step_), saves_before_end(options_));
     return memory.peak_bytes();
   }
 

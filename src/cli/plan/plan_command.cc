@@ -58,7 +58,7 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
   const train::TrainingStepOptions step = training_step_options(options);
   const plan::Program program = compiled(step);
   MemoryForecast memory = memory_beside_step(options, step.capacity, before);
-  add_step(memory, program, saves_before_end(options));
+  add_step(memory, options, program, saves_before_end(options));
   const int64_t sequences = batch_plan(options).sequences_per_step;
   fmt::print("{}", describe_plan(step, program, sequences, memory, request.kernels));
 

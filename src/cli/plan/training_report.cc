@@ -11,7 +11,7 @@ namespace cloze::cli {
 
 int64_t micro_batches_of_step(const RunOptions& options) {
   const BatchPlan batch = batch_plan(options);
-  const int64_t full = std::max<int64_t>(batch.tokens / options.seq_length, 1);
+  const int64_t full = full_sequences(options, batch);
   return (batch.sequences_per_step + full - 1) / full;
 }
 
