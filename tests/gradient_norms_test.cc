@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <memory>
 
 #include "base/philox.h"
 #include "data/packer.h"
@@ -176,10 +177,11 @@ class GradientNorms : public testing::TestWithParam<Case> {
   }
 
   // The step's forward and backward pass and its norm; the losses and the norm are compared.
-  train::TrainingStep compute(DType dtype, double relative) const {
+  std::unique_ptr<train::TrainingStep> compute(DType dtype, double relative) const {
     const Case& test = GetParam();
-    train::TrainingStep step(
-        {.model = test.model, .capacity = test.capacity, .compute_dtype = dtype});
+    auto owned = std::make_unique<train::TrainingStep>(train::TrainingStepOptions{
+        .model = test.model, .capacity = test.capacity, .compute_dtype = dtype});
+    train::TrainingStep& step = *owned;
     draw_parameters(step.session(), test.seed);
     const data::StepBatch batch = data::pack(samples_of(test), test.capacity);
     const double loss_scale = dtype == DType::kF16 ? loss_scale_of_f16(step, batch) : 1.0;
@@ -190,14 +192,15 @@ class GradientNorms : public testing::TestWithParam<Case> {
     EXPECT_NEAR(result.losses[1].loss, test.nsp_loss, relative * test.nsp_loss);
     EXPECT_NEAR(step.session().read_scalar<float>("gradient_norm") / loss_scale, test.gradient_norm,
                 relative * test.gradient_norm);
-    return step;
+    return owned;
   }
 };
 
 TEST_P(GradientNorms, OfF32AreThoseOfTransformers) {
   const Case& test = GetParam();
   const double relative = tolerance_f32(test);
-  train::TrainingStep step = compute(DType::kF32, relative);
+  const auto computed = compute(DType::kF32, relative);
+  train::TrainingStep& step = *computed;
   const std::vector<std::string> names = sorted_parameters(step.session().graph());
   ASSERT_EQ(names.size(), test.norms.size());
   const std::map<std::string, double> scales = scales_of(names, test.norms);

@@ -25,7 +25,7 @@ BASE = {
     "base_learning_rate": 0.01}
 RECORDS = {"generated_data": None, "train_file": "records.tfrecord"}
 CHECKPOINTS = pathlib.Path(__file__).resolve().parent / "fixtures" / "tf_checkpoint"
-GOOGLES = {"init_checkpoint": CHECKPOINTS / "google" / "bert_model.ckpt", "vocab_size": 22,
+GOOGLES = {"init_checkpoint": str(CHECKPOINTS / "google" / "bert_model.ckpt"), "vocab_size": 22,
            "hidden_size": 4, "intermediate_size": 8, "max_position_embeddings": 16}
 DRAWN = {"generated_data": None, "input_file": "text.txt", "vocab_file": "vocab.txt"}
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/memory_forecast.h"
 #include "cli/plan/step_seconds.h"
 #include "cli/training_setup.h"
@@ -20,11 +22,12 @@ RecomputeChoice::Cost cost_of(const plan::Program& program, const DeviceRates& r
 }  // namespace
 
 std::string RecomputeChoice::text() const {
+  // A small model may take more.
+  const int64_t saved = std::max<int64_t>(kept.bytes - recomputed.bytes, 0);
   return fmt::format(
       "recompute {} {:.1f} MiB of the {:.1f} that a step {}, and {} {:.0f} % to its time\n",
-      is_on ? "saves" : "would save", mebibytes(kept.bytes - recomputed.bytes),
-      mebibytes(kept.bytes), is_on ? "would take without it" : "takes", is_on ? "adds" : "add",
-      100.0 * added_share());
+      is_on ? "saves" : "would save", mebibytes(saved), mebibytes(kept.bytes),
+      is_on ? "would take without it" : "takes", is_on ? "adds" : "add", 100.0 * added_share());
 }
 
 RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
