@@ -66,9 +66,9 @@ class Table {
 
 std::string mib(int64_t bytes) { return fmt::format("{:.2f}", mebibytes(bytes)); }
 
-// Empty where there is nothing to say.
+// To the 10 ns that the smallest launches take; empty where there is nothing to say.
 std::string milliseconds(double seconds) {
-  return seconds > 0.0 ? fmt::format("{:.4f}", seconds * 1e3) : "";
+  return seconds > 0.0 ? fmt::format("{:.5f}", seconds * 1e3) : "";
 }
 std::string giga(double count) { return count > 0.0 ? fmt::format("{:.3f}", count / 1e9) : ""; }
 std::string rate(double count, double seconds) {
