@@ -142,8 +142,9 @@ class MemoryOfCommands(unittest.TestCase):
     def test_plan(self):
         text = self.run_program("plan", {**RUN, "seq_length": 128})
         self.expect_planned(planned_in(self.models["pretrain"][1]), planned_in(text))
-        in_bf16 = self.run_program("plan", {**RUN, "seq_length": 128, "precision": "bf16"})
-        self.assertLess(planned_in(in_bf16), planned_in(text))
+        for precision in ("bf16", "fp16"):
+            narrow = self.run_program("plan", {**RUN, "seq_length": 128, "precision": precision})
+            self.assertLess(planned_in(narrow), planned_in(text))
 
     def test_squad_with_evaluation(self):
         self.expect_outcome(self.models["squad"][1])

@@ -21,7 +21,7 @@ DeviceRates product_rates(const PretrainOptions& options) {
   const int threads = engine::resolved_threads(options.training.step.compile.num_threads);
   DeviceRates rates{.device = fmt::format("{:.0f} GFLOP/s of matrix products on {} thread{}",
                                           gflops, threads, threads == 1 ? "" : "s")};
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+  for (const DType dtype : {DType::kF32, options.training.step.compute_dtype}) {
     rates.gflops[std::string(name_of(dtype))] = gflops;
   }
   return rates;
@@ -69,8 +69,9 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
                                        : product_rates(options);
   Report report = training_report(options, program, memory.text());
   report.estimated = estimated_seconds(program, report.use, rates);
-  const RecomputeChoice recompute = recompute_choice(step, program, rates, report.micro_batches);
   double seconds = report.estimated.of_step(report.use, report.micro_batches);
+  const RecomputeChoice recompute =
+      recompute_choice(step, {program.total_bytes(), seconds}, rates, report.micro_batches);
   if (!is_rated) {  // the rate of products is that of useful work
     seconds = training_flops(options, sequences) / (rates.gflops.at("f32") * 1e9);
     if (step.recompute) seconds *= 1.0 + recompute.added_share();

@@ -10,17 +10,6 @@
 #include "plan/program_use.h"
 
 namespace cloze::cli {
-namespace {
-
-RecomputeChoice::Cost cost_of(const plan::Program& program, const DeviceRates& rates,
-                              int64_t micro_batches) {
-  const plan::ProgramUse use = plan::use_of(program);
-  return {program.total_bytes(),
-          estimated_seconds(program, use, rates).of_step(use, micro_batches)};
-}
-
-}  // namespace
-
 std::string RecomputeChoice::text() const {
   // A small model may take more.
   const int64_t saved = std::max<int64_t>(kept.bytes - recomputed.bytes, 0);
@@ -31,15 +20,17 @@ std::string RecomputeChoice::text() const {
 }
 
 RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
-                                 const plan::Program& program, const DeviceRates& rates,
+                                 const RecomputeChoice::Cost& planned, const DeviceRates& rates,
                                  int64_t micro_batches) {
   train::TrainingStepOptions other = step;
   other.recompute = !step.recompute;
-  RecomputeChoice choice{.is_on = step.recompute};
-  (step.recompute ? choice.recomputed : choice.kept) = cost_of(program, rates, micro_batches);
-  (step.recompute ? choice.kept : choice.recomputed) =
-      cost_of(compiled(other), rates, micro_batches);
-  return choice;
+  const plan::Program program = compiled(other);
+  const plan::ProgramUse use = plan::use_of(program);
+  const RecomputeChoice::Cost otherwise{
+      program.total_bytes(), estimated_seconds(program, use, rates).of_step(use, micro_batches)};
+  return {.kept = step.recompute ? otherwise : planned,
+          .recomputed = step.recompute ? planned : otherwise,
+          .is_on = step.recompute};
 }
 
 }  // namespace cloze::cli

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cli/plan/device_rates.h"
-#include "plan/program.h"
 #include "train/training_step.h"
 
 namespace cloze::cli {
@@ -24,9 +23,9 @@ struct RecomputeChoice {
   std::string text() const;
 };
 
-// `program` is the step's. UserError as estimated_seconds().
+// `planned`: of the step as it is; the other is planned here. UserError as estimated_seconds().
 RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
-                                 const plan::Program& program, const DeviceRates& rates,
+                                 const RecomputeChoice::Cost& planned, const DeviceRates& rates,
                                  int64_t micro_batches);
 
 }  // namespace cloze::cli

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/plan/step_seconds.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
+#include "plan/program_use.h"
 
 namespace cloze::cli {
 namespace {
@@ -24,15 +26,21 @@ train::TrainingStepOptions small_step() {
   return training_step_options(options);
 }
 
+// Of a step of four micro-batches.
+RecomputeChoice::Cost cost_of(const plan::Program& program, const DeviceRates& rates) {
+  const plan::ProgramUse use = plan::use_of(program);
+  return {program.total_bytes(), estimated_seconds(program, use, rates).of_step(use, 4)};
+}
+
 TEST(RecomputeChoice, IsTheSameWhicheverIsPlanned) {
   train::TrainingStepOptions step = small_step();
   DeviceRates rates{.device = "a test"};
   rates.gflops["f32"] = 100.0;
   const plan::Program kept = compiled(step);
-  const RecomputeChoice before = recompute_choice(step, kept, rates, 4);
+  const RecomputeChoice before = recompute_choice(step, cost_of(kept, rates), rates, 4);
   step.recompute = true;
   const plan::Program recomputed = compiled(step);
-  const RecomputeChoice after = recompute_choice(step, recomputed, rates, 4);
+  const RecomputeChoice after = recompute_choice(step, cost_of(recomputed, rates), rates, 4);
 
   for (const RecomputeChoice& choice : {before, after}) {
     EXPECT_EQ(choice.kept.bytes, kept.total_bytes());
