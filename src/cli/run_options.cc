@@ -193,18 +193,10 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
   look("optimizer", optimizer, optim::optimizer_names(),
        [](const std::string& name) { return optim::optimizer_named(name).options; });
   look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
-  const train::TrainingOptions& training = options.training;
-  const train::WatchOptions& watch = training.watch;
-  const bool only_tells = watch.on_loss_spike == train::WatchPolicy::kWarn ||
-                          watch.on_loss_spike == train::WatchPolicy::kIgnore;
-  const char* reason = training.step.eager                                ? "eager"
-                       : training.step.compute_dtype == DType::kF16       ? "precision f16"
-                       : watch.on_non_finite != train::WatchPolicy::kStop ? "on_non_finite"
-                       : !only_tells                                      ? "on_loss_spike"
-                                                                          : nullptr;
-  if (training.device_iterations > 1 && reason != nullptr) {
+  const auto reason = options.training.looks_at_each_step_for();
+  if (options.training.device_iterations > 1 && reason) {
     notes.push_back(
-        fmt::format("device_iterations has no effect with {}: each step is looked at", reason));
+        fmt::format("device_iterations has no effect with {}: each step is looked at", *reason));
   }
   return notes;
 }

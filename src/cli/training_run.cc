@@ -106,9 +106,13 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
                                            program.bytes_of(plan::Arena::kMetrics)));
 }
 
+bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps) {
+  return training.watch.rolls_back() || num_steps > training.steps_per_checkpoint ||
+         (training.steps_per_evaluation > 0 && num_steps > training.steps_per_evaluation);
+}
+
 bool saves_before_end(const RunOptions& options) {
-  return options.training.watch.rolls_back() ||
-         options.num_train_steps.value_or(INT64_MAX) > options.training.steps_per_checkpoint;
+  return saves_before_end(options.training, options.num_train_steps.value_or(INT64_MAX));
 }
 
 train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options,
@@ -119,8 +123,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;
-  const bool copies = run.watch.rolls_back() || total_steps > run.steps_per_checkpoint ||
-                      (run.steps_per_evaluation > 0 && total_steps > run.steps_per_evaluation);
+  const bool copies = saves_before_end(run, total_steps);
   train::ExportedRun exported{.folder = folder,
                               .config = stored_options(run.extra_files),
                               .mllog_facts = train::mllog_facts(run, options.seq_length),

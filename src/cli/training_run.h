@@ -31,7 +31,8 @@ MemoryForecast memory_beside_step(const RunOptions& options,
 // that checkpoints are written from, if the run saves before its end.
 void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Program& program,
               bool saves_before_end);
-// Whether it does; a length that is not known is taken for a long one.
+// Whether it does. Before a run is set up, a length that is not known is taken for a long one.
+bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps);
 bool saves_before_end(const RunOptions& options);
 
 // Returns where training stands at its end. Exits with 75 when a signal stopped it.

@@ -93,6 +93,16 @@ std::optional<double> ceiling_share(const TrainingOptions& options, const data::
 
 }  // namespace
 
+std::optional<std::string_view> TrainingOptions::looks_at_each_step_for() const {
+  if (step.eager) return "eager";
+  if (step.compute_dtype == DType::kF16) return "precision f16";
+  if (loss_scale.is_dynamic(step.compute_dtype)) return "a dynamic loss scale";
+  if (watch.on_non_finite != WatchPolicy::kStop) return "on_non_finite";
+  const bool only_tells =
+      watch.on_loss_spike == WatchPolicy::kIgnore || watch.on_loss_spike == WatchPolicy::kWarn;
+  return only_tells ? std::nullopt : std::optional<std::string_view>("on_loss_spike");
+}
+
 Training::Training(TrainingOptions options, Notice notice)
     : options_(std::move(options)),
       notice_(std::move(notice)),
@@ -321,12 +331,7 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
 }
 
 int64_t Training::steps_ahead() const {
-  const WatchPolicy on_spike = options_.watch.on_loss_spike;
-  const bool only_tells = on_spike == WatchPolicy::kIgnore || on_spike == WatchPolicy::kWarn;
-  if (loss_scale_.skips_overflows() || options_.step.eager || !only_tells ||
-      options_.watch.on_non_finite != WatchPolicy::kStop) {
-    return 1;
-  }
+  if (options_.looks_at_each_step_for()) return 1;
   int64_t end = std::min(state_.step + options_.device_iterations, options_.num_steps);
   const auto visit_every = [&](int64_t period, int64_t before) {
     if (period > 0) end = std::min(end, (state_.step / period + 1) * period - before);

@@ -23,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkpoints/stored_model.h"
@@ -52,8 +53,7 @@ struct TrainingOptions {
   int64_t duplicate_factor = 1;   // copies of the text in the data; an epoch is one copy
   int64_t num_steps = 0;
   // Steps that the device computes without a visit of the host (TrainingStep::run_ahead), fewer
-  // where a checkpoint, norms or an evaluation are due. One by one where a step may be skipped or
-  // taken back, or is eager.
+  // where a checkpoint, norms or an evaluation are due.
   int64_t device_iterations = 1;
   optim::Schedule schedule;
   LossScaleOptions loss_scale;
@@ -83,6 +83,10 @@ struct TrainingOptions {
   int64_t loader_threads = 1;
   int64_t loader_memory = 256;        // MiB that steps made ready may take
   std::vector<TextFile> extra_files;  // written into checkpoints as they are
+
+  // What makes the host look at each step before the next, whatever device_iterations says: a step
+  // that is eager, or may be skipped or taken back. Nothing when it need not.
+  std::optional<std::string_view> looks_at_each_step_for() const;
 };
 
 enum class TrainingOutcome { kFinished, kStoppedBySignal };
