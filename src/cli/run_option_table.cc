@@ -73,8 +73,7 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             "Decoupled decay; not of biases and LayerNorm", {.minimum = 0});
   table.add("use_debiasing", &o.use_debiasing, "Correct the moments for their start at 0");
   table.add("first_moment_precision", named(o.first_moment, dtype_named, name_of),
-            "What adam, adamw and lamb keep the first moment in",
-            {.choices = {"f32", "bf16", "f16", "32", "16", "fp16"}});
+            "What adam, adamw and lamb keep the first moment in", {.choices = dtype_names()});
   table.add("bf16_weights", &o.has_bf16_weights,
             "Weights are bf16 numbers: each update rounds them up or down at random, right on "
             "average, and no f32 master is kept");
@@ -123,7 +122,7 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
   table.begin_group("Run");
   table.add("precision", named(step.compute_dtype, dtype_named, name_of),
             "Numbers to compute with; 32 is f32, 16 is bf16, fp16 is f16. Weights are kept in f32",
-            {.choices = {"f32", "bf16", "f16", "32", "16", "fp16"}});
+            {.choices = dtype_names()});
   table.add("recompute", &step.recompute,
             "Keep a layer's activations no longer than the layer takes, and compute them again for "
             "its gradients: the same bytes, less memory, a fifth more time");

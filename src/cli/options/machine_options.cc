@@ -25,6 +25,8 @@ void limit_instruction_set(const std::string& instruction_set) {
   if (instruction_set != kAnyInstructionSet) engine::limit_instruction_set(instruction_set);
 }
 
+std::vector<std::string> dtype_names() { return {"f32", "bf16", "f16", "32", "16", "fp16"}; }
+
 DType dtype_named(const std::string& name) {
   if (name == "f16" || name == "fp16") return DType::kF16;
   return name == "bf16" || name == "16" ? DType::kBF16 : DType::kF32;

@@ -16,7 +16,8 @@ Option instruction_set_option(std::string& instruction_set);
 // Before anything is computed. UserError for an instruction set that the machine lacks.
 void limit_instruction_set(const std::string& instruction_set);
 
-// "f32" and "32", "bf16" and "16", "f16" and "fp16": all that an option's choices offer.
-DType dtype_named(const std::string& name);
+// "f32" and "32", "bf16" and "16", "f16" and "fp16".
+std::vector<std::string> dtype_names();
+DType dtype_named(const std::string& name);  // one of these
 
 }  // namespace cloze::cli
