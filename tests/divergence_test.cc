@@ -9,11 +9,11 @@
 #include <limits>
 
 #include "base/error.h"
-#include "data/generated_dataset.h"
 #include "data/loader.h"
 #include "engine/change_values_test.h"
 #include "formats/safetensors.h"
 #include "platform/file.h"
+#include "small_run.h"
 #include "train/training.h"
 
 namespace cloze::tests {
@@ -37,26 +37,13 @@ class Divergence : public testing::TestWithParam<DType> {
   void TearDown() override { fs::remove_all(folder_); }
 
   train::TrainingOptions options(int64_t num_steps = 6) const {
-    const models::BertConfig model{.vocab_size = 61,
-                                   .hidden_size = 16,
-                                   .num_hidden_layers = 3,
-                                   .num_attention_heads = 2,
-                                   .intermediate_size = 24,
-                                   .max_position_embeddings = 16};
-    return {.step = {.model = model,
-                     .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
-                     .optimizer = {.name = "adamw", .max_gradient_norm = 0},
-                     .compute_dtype = GetParam(),
-                     .seed = 3,
-                     .compile = {.num_threads = 2}},
-            .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
-                .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
-            .global_batch_size = 8,
-            .num_steps = num_steps,
-            .schedule = {.base_learning_rate = 0.001, .warmup_steps = 1, .total_steps = 6},
-            .save_path = folder_ / "run",
-            .steps_per_checkpoint = 1,
-            .max_to_keep = 1};
+    train::TrainingOptions run = small_run(GetParam(), num_steps, folder_ / "run");
+    run.step.model.num_hidden_layers = 3;
+    run.step.optimizer = {.name = "adamw", .max_gradient_norm = 0};
+    run.schedule = {.base_learning_rate = 0.001, .warmup_steps = 1, .total_steps = 6};
+    run.steps_per_checkpoint = 1;
+    run.max_to_keep = 1;
+    return run;
   }
 
   // Two good steps with their checkpoint; then what `change` does to the third.

@@ -17,12 +17,12 @@
 #include "backend/cpu/backend.h"
 #include "backend/host/host_device.h"
 #include "base/bfloat16.h"
-#include "data/generated_dataset.h"
 #include "data/loader.h"
 #include "engine/change_values_test.h"
 #include "engine/devices.h"
 #include "formats/json.h"
 #include "platform/file.h"
+#include "small_run.h"
 #include "train/training.h"
 
 namespace cloze {
@@ -212,26 +212,12 @@ class Injection : public testing::TestWithParam<DType> {
   }
 
   train::TrainingOptions options(WatchPolicy policy) const {
-    const models::BertConfig model{.vocab_size = 61,
-                                   .hidden_size = 16,
-                                   .num_hidden_layers = 3,
-                                   .num_attention_heads = 2,
-                                   .intermediate_size = 24,
-                                   .max_position_embeddings = 16};
-    return {.step = {.model = model,
-                     .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
-                     .optimizer = {.name = "adamw", .use_debiasing = true},
-                     .compute_dtype = GetParam(),
-                     .seed = 3,
-                     .compile = {.num_threads = 1}},
-            .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
-                .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
-            .global_batch_size = 8,
-            .num_steps = kSteps,
-            .schedule = {.base_learning_rate = 0.01, .warmup_steps = 2, .total_steps = 12},
-            .watch = {.on_non_finite = policy},
-            .save_path = folder_ / "run",
-            .steps_per_checkpoint = kCheckpoints};
+    train::TrainingOptions run = small_run(GetParam(), kSteps, folder_ / "run");
+    run.step.model.num_hidden_layers = 3;
+    run.step.compile.num_threads = 1;
+    run.watch.on_non_finite = policy;
+    run.steps_per_checkpoint = kCheckpoints;
+    return run;
   }
 
   // Of a run that takes the batches up to `taken`, not including it, and then those from `next` on.

@@ -7,10 +7,10 @@
 #include <limits>
 #include <optional>
 
-#include "data/generated_dataset.h"
 #include "data/loader.h"
 #include "engine/change_values_test.h"
 #include "platform/file.h"
+#include "small_run.h"
 #include "train/training.h"
 
 namespace cloze::tests {
@@ -29,25 +29,7 @@ class Overflow : public testing::Test {
 
   train::TrainingOptions options(const std::string& name, int64_t num_steps,
                                  DType dtype = DType::kF16) const {
-    const models::BertConfig model{.vocab_size = 61,
-                                   .hidden_size = 16,
-                                   .num_hidden_layers = 2,
-                                   .num_attention_heads = 2,
-                                   .intermediate_size = 24,
-                                   .max_position_embeddings = 16};
-    return {.step = {.model = model,
-                     .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
-                     .optimizer = {.name = "adamw", .use_debiasing = true},
-                     .compute_dtype = dtype,
-                     .seed = 3,
-                     .compile = {.num_threads = 2}},
-            .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
-                .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
-            .global_batch_size = 8,
-            .num_steps = num_steps,
-            .schedule = {.base_learning_rate = 0.01, .warmup_steps = 2, .total_steps = 12},
-            .save_path = folder_ / name,
-            .steps_per_checkpoint = 100};
+    return small_run(dtype, num_steps, folder_ / name);
   }
 
   std::string bytes(const std::string& name, int64_t step, const std::string& file) const {

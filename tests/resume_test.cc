@@ -10,6 +10,7 @@
 #include "engine/change_values_test.h"
 #include "formats/json.h"
 #include "platform/file.h"
+#include "small_run.h"
 #include "train/manifest.h"
 #include "train/training.h"
 
@@ -24,27 +25,12 @@ class Resume : public testing::TestWithParam<DType> {
   void TearDown() override { fs::remove_all(folder_); }
 
   train::TrainingOptions options(const std::string& name, int64_t num_steps) const {
-    const models::BertConfig model{.vocab_size = 61,
-                                   .hidden_size = 16,
-                                   .num_hidden_layers = 2,
-                                   .num_attention_heads = 2,
-                                   .intermediate_size = 24,
-                                   .max_position_embeddings = 16,
-                                   .use_qkv_bias = false,
-                                   .use_prediction_bias = false};
-    return {.step = {.model = model,
-                     .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
-                     .optimizer = {.weight_decay_rate = 0.01},
-                     .compute_dtype = GetParam(),
-                     .seed = 3,
-                     .compile = {.num_threads = 2}},
-            .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
-                .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 61, .size = 50}),
-            .global_batch_size = 8,
-            .num_steps = num_steps,
-            .schedule = {.base_learning_rate = 0.01, .warmup_steps = 2, .total_steps = 12},
-            .save_path = folder_ / name,
-            .steps_per_checkpoint = 6};
+    train::TrainingOptions run = small_run(GetParam(), num_steps, folder_ / name);
+    run.step.model.use_qkv_bias = false;
+    run.step.model.use_prediction_bias = false;
+    run.step.optimizer = {.weight_decay_rate = 0.01};
+    run.steps_per_checkpoint = 6;
+    return run;
   }
 
   std::string weights(const std::string& name, int64_t step) const {

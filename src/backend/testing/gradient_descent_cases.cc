@@ -57,24 +57,10 @@ void add_cases(std::vector<KernelCase>& cases, const Shape& shape) {
 
 }  // namespace
 
-std::vector<KernelCase> gradient_descent_cases() {
-  std::vector<KernelCase> cases;
-  for (const Shape& shape : {Shape{1}, Shape{7}, Shape{33, 17}, Shape{1031}}) {
-    add_cases(cases, shape);
-  }
-  return cases;
-}
+std::vector<KernelCase> gradient_descent_cases() { return parameter_cases(add_cases); }
 
 std::vector<KernelCase> gradient_descent_sweep(const SweepExtents& extents) {
-  SweepCases sweep;
-  const auto add = [&](int64_t elements) {
-    std::vector<KernelCase> family;
-    add_cases(family, {elements});
-    sweep.add(std::move(family));
-  };
-  for (const int64_t elements : extents.up_to(kSweptColumns, {8, 16, 64})) add(elements);
-  for (const int64_t elements : SweepExtents::around(kSweptElements, {16384, 32768})) add(elements);
-  return sweep.take();
+  return parameter_sweep(extents, add_cases);
 }
 
 }  // namespace cloze::backend::testing

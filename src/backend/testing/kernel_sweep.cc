@@ -54,6 +54,26 @@ void SweepCases::add(std::vector<KernelCase> family) {
   ++turn_;
 }
 
+std::vector<KernelCase> parameter_cases(const AddCases& add) {
+  std::vector<KernelCase> cases;
+  for (const Shape& shape : {Shape{1}, Shape{7}, Shape{33, 17}, Shape{1031}}) add(cases, shape);
+  return cases;
+}
+
+std::vector<KernelCase> parameter_sweep(const SweepExtents& extents, const AddCases& add) {
+  SweepCases sweep;
+  const auto add_size = [&](int64_t elements) {
+    std::vector<KernelCase> family;
+    add(family, {elements});
+    sweep.add(std::move(family));
+  };
+  for (const int64_t elements : extents.up_to(kSweptColumns, {8, 16, 64})) add_size(elements);
+  for (const int64_t elements : SweepExtents::around(kSweptElements, {16384, 32768})) {
+    add_size(elements);
+  }
+  return sweep.take();
+}
+
 std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density) {
   const SweepExtents extents(density);
   std::vector<KernelCase> cases = elementwise_sweep(dtype, extents);

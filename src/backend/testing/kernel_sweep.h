@@ -4,6 +4,7 @@
 // (activation, bias, rate of dropout, number of weights) for every operator, in turn.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <vector>
 
@@ -51,6 +52,12 @@ class SweepCases {
   std::vector<KernelCase> cases_;
   size_t turn_ = 0;
 };
+
+// The sizes at which operators on one parameter are looked at closely, and at which they are swept;
+// add(cases, shape) gives the family of a size.
+using AddCases = std::function<void(std::vector<KernelCase>& cases, const Shape& shape)>;
+std::vector<KernelCase> parameter_cases(const AddCases& add);
+std::vector<KernelCase> parameter_sweep(const SweepExtents& extents, const AddCases& add);
 
 // All of them, for activations of this dtype.
 std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density);

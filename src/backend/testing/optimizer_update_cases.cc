@@ -124,10 +124,8 @@ void add_scale_cases(std::vector<KernelCase>& cases) {
 }  // namespace
 
 std::vector<KernelCase> optimizer_update_cases(DType dtype) {
-  std::vector<KernelCase> cases;
-  for (const Shape& shape : {Shape{1}, Shape{7}, Shape{33, 17}, Shape{1031}}) {
-    add_update_cases(cases, shape, dtype);
-  }
+  std::vector<KernelCase> cases = parameter_cases(
+      [&](auto& family, const Shape& shape) { add_update_cases(family, shape, dtype); });
   if (dtype != DType::kF32) return cases;
   add_norm_cases(cases);
   add_scale_cases(cases);
@@ -135,25 +133,17 @@ std::vector<KernelCase> optimizer_update_cases(DType dtype) {
 }
 
 std::vector<KernelCase> optimizer_update_sweep(DType dtype, const SweepExtents& extents) {
-  SweepCases sweep;
-  const auto add = [&](int64_t elements) {
-    std::vector<KernelCase> family;
-    add_update_cases(family, {elements}, dtype);
-    if (dtype == DType::kF32) {
-      family.push_back({.name = "swept",
-                        .op = &ops::kGlobalNorm,
-                        .inputs = {{DType::kF32, {elements}}, {DType::kF32, {7}}}});
-    }
-    sweep.add(std::move(family));
-  };
-  for (const int64_t elements : extents.up_to(kSweptColumns, {8, 16, 64})) add(elements);
-  for (const int64_t elements : SweepExtents::around(kSweptElements, {16384, 32768})) add(elements);
-  if (dtype != DType::kF32) return sweep.take();
+  std::vector<KernelCase> cases = parameter_sweep(extents, [&](auto& family, const Shape& shape) {
+    add_update_cases(family, shape, dtype);
+    if (dtype != DType::kF32) return;
+    family.push_back({.name = "swept",
+                      .op = &ops::kGlobalNorm,
+                      .inputs = {{DType::kF32, shape}, {DType::kF32, {7}}}});
+  });
+  if (dtype != DType::kF32) return cases;
   // Its inputs are scalars: of the sizes nothing is left to sweep.
-  std::vector<KernelCase> scales;
-  add_scale_cases(scales);
-  for (KernelCase& one : scales) sweep.add({std::move(one)});
-  return sweep.take();
+  add_scale_cases(cases);
+  return cases;
 }
 
 }  // namespace cloze::backend::testing
