@@ -124,8 +124,8 @@ KeyRules execution_rules() {
       .no_effect({"floating_point_exceptions"},
                  "a loss or gradient that is not finite always ends the run")
       .no_effect({"engine_cache"}, "a step is planned in milliseconds")
-      .no_effect({"no_outlining", "disable_fully_connected_pass",
-                  "max_copy_merge_size", "internal_exchange_optimisation_target"},
+      .no_effect({"no_outlining", "disable_fully_connected_pass", "max_copy_merge_size",
+                  "internal_exchange_optimisation_target"},
                  "there is no graph compiler")
       .no_effect({"replicated_tensor_sharding", "merge_collectives", "group_host_syncs",
                   "mpi_distributed", "mpi_rank", "mpi_size"},

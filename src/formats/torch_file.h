@@ -3,7 +3,8 @@
 //
 //   zip      (torch 1.6 and later)   NAME/data.pkl, the dictionary; NAME/data/KEY, the storages
 //   legacy   (before)                five pickles: magic number, protocol, system, dictionary,
-//                                    keys; then for each key its number of elements (u64) and its bytes
+//                                    keys; then for each key its number of elements (u64) and
+//                                    its bytes
 //
 // A tensor is a storage, an offset into it, sizes and strides; tensors that are not laid out in
 // order are copied so that they are. When the file is a dictionary of several things, the tensors

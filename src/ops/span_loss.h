@@ -1,7 +1,8 @@
 // span_loss: softmax cross-entropy of where a span begins and ends, over the tokens of each
 // sequence.
 //
-//   loss = normalizer / 2 * sum_b (CE(logits[b's tokens, 0], start) + CE(logits[b's tokens, 1], end))
+//   loss = normalizer / 2 * sum_b (CE(logits[tokens of b, 0], start)
+//                                  + CE(logits[tokens of b, 1], end))
 //
 // Inputs:  logits [T, 2] f32 | bf16 | f16;  sequence_starts [B+1] i32;
 //          start_positions, end_positions [B] i32: slots in [0, T) inside the sequence,

@@ -46,7 +46,7 @@ TEST_P(Snapshots, WhatIsWrittenAheadIsRunInAnyOrderAndReadLater) {
   }
   metrics.take(0);
   metrics.put_back(0);
-  EXPECT_EQ(session.read<float>("total")[0], 3.0f) << "taken anew";
+  EXPECT_EQ(session.read<float>("total")[0], 3.0f) << "the number was taken a second time";
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Snapshots, testing::Values("cpu", "walled"),

@@ -108,7 +108,7 @@ void PrometheusMetrics::write(const StepMetrics& m) {
   add("learning_rate", "Of the last step", m.learning_rate);
   add("gradient_norm", "Before clipping", m.gradient_norm);
   add("loss_scale", "Of the last step", m.loss_scale);
-  add("skipped_steps", "Steps that overflowed", static_cast<double>(m.skipped_steps));
+  add("skipped_steps", "Steps whose data are in no weight", static_cast<double>(m.skipped_steps));
   add("tokens_per_second", "Real tokens", m.tokens_per_second);
   add("sequences_per_second", "Sequences", m.sequences_per_second);
   add("data_wait_share", "Of a step's seconds, waiting for data", m.data_wait_share);

@@ -36,7 +36,7 @@ class Progress : public MetricsSink {
   // code prints belong after finish() or between clear() and the next write().
   void finish() override;
   void clear();
-  // The time left is estimated anew.
+  // The time left is estimated from the steps that follow.
   void forget_after(int64_t /*step*/) override { window_.clear(); }
 
  private:

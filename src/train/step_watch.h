@@ -2,7 +2,8 @@
 //
 //   stop       with an error that names step, operator and tensor
 //   skip       the step updates nothing and does not count; the next one takes other data
-//   roll_back  to the newest checkpoint; the run goes on from there with the data after the bad step
+//   roll_back  to the newest checkpoint; the run goes on from there, with the data after the bad
+//              step
 //   warn       a line for the user; the step counts
 //   ignore     nothing
 //

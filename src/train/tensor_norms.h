@@ -1,4 +1,4 @@
-// The norm of every weight and of its gradient, for who wants to see which of them grows.
+// The norm of every weight and of its gradient. They show which weight grows.
 #pragma once
 
 #include <vector>

@@ -93,9 +93,9 @@ class TrainingStep {
   // reads all their results at the end. A step after one that is not finite runs as ever; gradients
   // are not left.
   std::vector<StepResult> run_ahead(std::span<const StepAhead> steps);
-  // The two halves of a step: the micro-batches, whose gradients stay in the session; and the update, which
-  // completes the result and clears them. UserError, before anything is computed, for an id, a
-  // segment or a position that the model lacks.
+  // The two halves of a step: the micro-batches, whose gradients stay in the session; and the
+  // update, which completes the result and clears them. UserError, before anything is computed, for
+  // an id, a segment or a position that the model lacks.
   StepResult accumulate(const data::StepBatch& batch, int64_t step);
   void finish(StepResult& result, int64_t step, double learning_rate);
   // Only the update.
@@ -103,8 +103,8 @@ class TrainingStep {
   void clear_gradients() { session_.clear(plan::Arena::kGradients); }
 
   // After a step that is not finite: computes it again, operator by operator, up to the one where
-  // that began. Nothing: the second time all was finite. Never updates a parameter; leaves the
-  // gradients as it finds them to be. Of an eager step it is known.
+  // that began. Nothing: the second time all was finite. Never updates a parameter; the
+  // gradients that it computes stay. Of an eager step the answer is known.
   std::optional<runtime::NonFiniteOutput> find_non_finite(const data::StepBatch& batch,
                                                           int64_t step);
 

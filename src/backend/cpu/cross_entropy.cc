@@ -161,12 +161,10 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
 
 }  // namespace
 
-constinit const KernelEntry kCrossEntropyEntry{"cpu/cross_entropy/vector",
-                                               refuse_other_storage,
+constinit const KernelEntry kCrossEntropyEntry{"cpu/cross_entropy/vector", refuse_other_storage,
                                                create<CLOZE_DISPATCH_PART(CrossEntropyLoss)>};
 constinit const KernelEntry kCrossEntropyGradientEntry{
-    "cpu/cross_entropy_gradient/vector",
-    refuse_other_storage<ops::CrossEntropyGradient::kLogits>,
+    "cpu/cross_entropy_gradient/vector", refuse_other_storage<ops::CrossEntropyGradient::kLogits>,
     create<CLOZE_DISPATCH_PART(CrossEntropyGradient)>};
 
 }  // namespace cloze::backend::cpu

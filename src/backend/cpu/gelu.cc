@@ -114,8 +114,8 @@ void gelu_gradient_elements(const GeluRun& run, const void* dy, const void* x, v
 
 constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_other_storage,
                                        create_element_kernel<run_forward>};
-constinit const KernelEntry kGeluGradientEntry{
-    "cpu/gelu_gradient/vector", refuse_other_storage, create_element_kernel<run_gradient>};
+constinit const KernelEntry kGeluGradientEntry{"cpu/gelu_gradient/vector", refuse_other_storage,
+                                               create_element_kernel<run_gradient>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

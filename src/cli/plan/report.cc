@@ -209,8 +209,9 @@ std::string report_html(const Report& report) {
              "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
              escaped_markup(report.title), kStyle) +
          facts(report) + memory_part(report, bands) + kinds_table(bands, report.use) +
-         time_part(report, times) + "<h2>Alive at the peak</h2>\n" + alive_table(report) + "<h2>Operators in a step</h2>\n" +
-         operators_table(times) + launches_part(report) + "</body>\n</html>\n";
+         time_part(report, times) + "<h2>Alive at the peak</h2>\n" + alive_table(report) +
+         "<h2>Operators in a step</h2>\n" + operators_table(times) + launches_part(report) +
+         "</body>\n</html>\n";
 }
 
 }  // namespace cloze::cli

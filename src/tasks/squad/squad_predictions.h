@@ -15,8 +15,9 @@
 // and the null odds are the null score itself; the original crashes there.
 //
 // google: the text is cut out of the original words by characters (answer_text.h), unless these are
-// together longer than 1,000 bytes. Then, and in hugging face's form, it is the context's bytes from
-// the first token to the last. There texts are not repeated in the n-best list, which run_qa.py does.
+// together longer than 1,000 bytes. Then, and in hugging face's form, it is the context's bytes
+// from the first token to the last. There texts are not repeated in the n-best list, which
+// run_qa.py does.
 //
 // Logits stand for tokens that exist: there is no padding that could be among the largest.
 #pragma once
