@@ -75,8 +75,55 @@ void TanhGradient::run(const Call& call) {
   }
 }
 
+template <typename X>
+void Swish::run(const Call& call) {
+  const Reader<X> x = call.read<X>(kX);
+  const Writer<X> y = call.write<X>(kY);
+  for (int64_t i = 0; i < call.input_shape(kX).elements(); ++i) y.put(i, x[i] * logistic(x[i]));
+}
+
+template <typename X>
+void SwishGradient::run(const Call& call) {
+  const Reader<X> dy = call.read<X>(kDy);
+  const Reader<X> x = call.read<X>(kX);
+  const Writer<X> dx = call.write<X>(kDx);
+  for (int64_t i = 0; i < call.input_shape(kDy).elements(); ++i) {
+    dx.put(i, dy[i] * logistic(x[i]) * (1.0 + x[i] * logistic(-x[i])));
+  }
+}
+
+template <typename X>
+void GatedLinearUnit::run(const Call& call) {
+  const Shape& shape = call.output_shape(kY);
+  const Reader<X> x = call.read<X>(kX);
+  const Writer<X> y = call.write<X>(kY);
+  for (int64_t m = 0; m < shape[0]; ++m) {
+    for (int64_t n = 0; n < shape[1]; ++n) y.put(m, n, x(m, shape[1] + n) * logistic(x(m, n)));
+  }
+}
+
+template <typename X>
+void GatedLinearUnitGradient::run(const Call& call) {
+  const Shape& shape = call.input_shape(kDy);
+  const Reader<X> dy = call.read<X>(kDy);
+  const Reader<X> x = call.read<X>(kX);
+  const Writer<X> dx = call.write<X>(kDx);
+  for (int64_t m = 0; m < shape[0]; ++m) {
+    for (int64_t n = 0; n < shape[1]; ++n) {
+      const double gate = x(m, n);
+      const double value = x(m, shape[1] + n);
+      dx.put(m, n, dy(m, n) * value * logistic(gate) * logistic(-gate));
+      dx.put(m, shape[1] + n, dy(m, n) * logistic(gate));
+    }
+  }
+}
+
+CLOZE_REFERENCE_INSTANTIATE(GatedLinearUnit);
+CLOZE_REFERENCE_INSTANTIATE(GatedLinearUnitGradient);
 CLOZE_REFERENCE_INSTANTIATE(Gelu);
 CLOZE_REFERENCE_INSTANTIATE(GeluGradient);
+CLOZE_REFERENCE_INSTANTIATE(Swish);
+CLOZE_REFERENCE_INSTANTIATE(SwishGradient);
 CLOZE_REFERENCE_INSTANTIATE(Tanh);
 CLOZE_REFERENCE_INSTANTIATE(TanhGradient);
 

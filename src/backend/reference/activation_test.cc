@@ -6,6 +6,8 @@
 #include <numbers>
 
 #include "backend/testing/run_kernel.h"
+#include "ops/gated_linear_unit.h"
+#include "ops/swish.h"
 #include "ops/tanh.h"
 
 namespace cloze::backend::reference {
@@ -37,6 +39,26 @@ TEST(Activation, GradientsMultiplyByTheSlope) {
                                             {floats({2}, {3.0, 5.0}), floats({2}, {0.5, 1.0})})[0];
   EXPECT_DOUBLE_EQ(through_tanh.values[0], 2.25);
   EXPECT_DOUBLE_EQ(through_tanh.values[1], 0.0);
+}
+
+// The logistic function of ln 3 is 3/4, and its slope 3/16.
+TEST(Activation, SwishAndGatesByHand) {
+  const double x = std::log(3.0);
+  const testing::Tensor at = {{DType::kF32, {1}}, {x}};
+  const testing::Tensor two = floats({1}, {2.0});
+  EXPECT_DOUBLE_EQ(apply_in_double(ops::kSwish, {}, {at})[0].values[0], 0.75 * x);
+  EXPECT_DOUBLE_EQ(apply_in_double(ops::kSwishGradient, {}, {two, at})[0].values[0],
+                   1.5 + 0.375 * x);
+  const testing::Tensor gates_and_values = {{DType::kF32, {1, 4}}, {x, 0.0, 2.0, 6.0}};
+  const auto y = apply_in_double(ops::kGatedLinearUnit, {}, {gates_and_values})[0];
+  EXPECT_DOUBLE_EQ(y.values[0], 1.5);
+  EXPECT_DOUBLE_EQ(y.values[1], 3.0);
+  const auto dx = apply_in_double(ops::kGatedLinearUnitGradient, {},
+                                  {floats({1, 2}, {5.0, 1.0}), gates_and_values})[0];
+  EXPECT_DOUBLE_EQ(dx.values[0], 1.875);
+  EXPECT_DOUBLE_EQ(dx.values[1], 1.5);
+  EXPECT_DOUBLE_EQ(dx.values[2], 3.75);
+  EXPECT_DOUBLE_EQ(dx.values[3], 0.5);
 }
 
 }  // namespace

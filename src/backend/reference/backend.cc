@@ -98,12 +98,12 @@ const std::vector<Row>& table() {
   static const std::vector<Row> rows =
       rows_of<Embedding, EmbeddingGradient, LayerNorm, LayerNormGradient, Dropout,
               DropoutAddLayerNorm, DropoutAddLayerNormGradient, Linear, PackWeight, PackedLinear,
-              LinearInputGradient, LinearWeightGradient, Gelu, GeluGradient, Tanh, TanhGradient,
-              Attention, AttentionGradient, GatherRows, ScatterRows, VocabularyLoss,
-              VocabularyLossGradient, VocabularyLossWithGradient, CrossEntropy,
-              CrossEntropyGradient, SpanLoss, SpanLossGradient, SquaredError, SquaredErrorGradient,
-              Add, Accumulate, GlobalNorm, GradientScale, Lamb, AdamW, Sgd, Momentum,
-              StochasticRounding>();
+              LinearInputGradient, LinearWeightGradient, Gelu, GeluGradient, Swish, SwishGradient,
+              GatedLinearUnit, GatedLinearUnitGradient, Tanh, TanhGradient, Attention,
+              AttentionGradient, GatherRows, ScatterRows, VocabularyLoss, VocabularyLossGradient,
+              VocabularyLossWithGradient, CrossEntropy, CrossEntropyGradient, SpanLoss,
+              SpanLossGradient, SquaredError, SquaredErrorGradient, Add, Accumulate, GlobalNorm,
+              GradientScale, Lamb, AdamW, Sgd, Momentum, StochasticRounding>();
   return rows;
 }
 

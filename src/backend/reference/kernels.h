@@ -9,6 +9,7 @@
 #include "ops/dropout_add_layer_norm.h"
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
+#include "ops/gated_linear_unit.h"
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
 #include "ops/gradient_descent.h"
@@ -19,6 +20,7 @@
 #include "ops/span_loss.h"
 #include "ops/squared_error.h"
 #include "ops/stochastic_rounding.h"
+#include "ops/swish.h"
 #include "ops/tanh.h"
 #include "ops/vocabulary_loss.h"
 
@@ -47,6 +49,8 @@ CLOZE_REFERENCE_KERNEL(DropoutAddLayerNorm, DropoutAddLayerNorm);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(DropoutAddLayerNormGradient, DropoutAddLayerNormGradient);
 CLOZE_REFERENCE_KERNEL(Embedding, Embedding);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(EmbeddingGradient, EmbeddingGradient);
+CLOZE_REFERENCE_KERNEL(GatedLinearUnit, GatedLinearUnit);
+CLOZE_REFERENCE_KERNEL(GatedLinearUnitGradient, GatedLinearUnitGradient);
 CLOZE_REFERENCE_KERNEL(GatherRows, GatherRows);
 CLOZE_REFERENCE_KERNEL(Gelu, Gelu);
 CLOZE_REFERENCE_KERNEL(GeluGradient, GeluGradient);
@@ -68,6 +72,8 @@ CLOZE_REFERENCE_KERNEL(SpanLossGradient, SpanLossGradient);
 CLOZE_REFERENCE_KERNEL(SquaredError, SquaredError);
 CLOZE_REFERENCE_KERNEL(SquaredErrorGradient, SquaredErrorGradient);
 CLOZE_REFERENCE_KERNEL(StochasticRounding, StochasticRounding);
+CLOZE_REFERENCE_KERNEL(Swish, Swish);
+CLOZE_REFERENCE_KERNEL(SwishGradient, SwishGradient);
 CLOZE_REFERENCE_KERNEL(Tanh, Tanh);
 CLOZE_REFERENCE_KERNEL(TanhGradient, TanhGradient);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(VocabularyLoss, VocabularyLoss);

@@ -4,7 +4,9 @@
 #include "backend/testing/kernel_case.h"
 #include "backend/testing/kernel_sweep.h"
 #include "ops/elementwise.h"
+#include "ops/gated_linear_unit.h"
 #include "ops/gelu.h"
+#include "ops/swish.h"
 #include "ops/tanh.h"
 
 namespace cloze::backend::testing {
@@ -55,9 +57,41 @@ void add_tanh_cases(std::vector<KernelCase>& cases, const graph::TensorType& typ
                    }});
 }
 
+void add_swish_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
+  cases.push_back(
+      {.name = "spread",
+       .op = &ops::kSwish,
+       .inputs = {type},
+       .prepare = [](auto& inputs, Random& random) { spread(inputs[ops::Swish::kX], random); }});
+  cases.push_back({.name = "spread",
+                   .op = &ops::kSwishGradient,
+                   .inputs = {type, type},
+                   .prepare = [](auto& inputs, Random& random) {
+                     spread(inputs[ops::SwishGradient::kX], random);
+                   }});
+}
+
+void add_gated_linear_unit_cases(std::vector<KernelCase>& cases, const graph::TensorType& y) {
+  const graph::TensorType x{y.dtype, {y.shape[0], 2 * y.shape[1]}};
+  cases.push_back({.name = "spread",
+                   .op = &ops::kGatedLinearUnit,
+                   .inputs = {x},
+                   .prepare = [](auto& inputs, Random& random) {
+                     spread(inputs[ops::GatedLinearUnit::kX], random);
+                   }});
+  cases.push_back({.name = "spread",
+                   .op = &ops::kGatedLinearUnitGradient,
+                   .inputs = {y, x},
+                   .prepare = [](auto& inputs, Random& random) {
+                     spread(inputs[ops::GatedLinearUnitGradient::kX], random);
+                   }});
+}
+
 void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
   add_gelu_cases(cases, type);
   add_tanh_cases(cases, type);
+  add_swish_cases(cases, type);
+  add_gated_linear_unit_cases(cases, type);
   cases.push_back({.name = "normal", .op = &ops::kAdd, .inputs = {type, type}});
   cases.push_back({.name = "normal", .op = &ops::kAccumulate, .inputs = {type}});
 }
