@@ -5,11 +5,6 @@
 namespace cloze::ops {
 namespace {
 
-// Of a matrix [m, n] and one with the other extent k.
-double product_flops(const Shape& matrix, int64_t k) {
-  return 2.0 * static_cast<double>(matrix.elements()) * static_cast<double>(k);
-}
-
 std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& attributes) {
   const TensorType& x = in[Linear::kX];
   const int64_t outputs = in[Linear::kWeight].shape[0];

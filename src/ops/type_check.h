@@ -28,6 +28,11 @@ inline std::vector<TensorType> infer_as_first(std::span<const TensorType> in, co
   return {in[0]};
 }
 
+// Multiplications and additions of a product: each of the elements is a sum of `depth` products.
+inline double product_flops(const Shape& elements, int64_t depth) {
+  return 2.0 * static_cast<double>(elements.elements()) * static_cast<double>(depth);
+}
+
 // That of a gradient  dx = dy * slope : dy is as the second input, which gives the slope.
 template <const graph::OpDefinition& op>
 std::vector<TensorType> infer_slope(std::span<const TensorType> in, const std::any&) {

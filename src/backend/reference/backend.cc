@@ -98,7 +98,9 @@ const std::vector<Row>& table() {
   static const std::vector<Row> rows =
       rows_of<Embedding, EmbeddingGradient, LayerNorm, LayerNormGradient, Dropout,
               DropoutAddLayerNorm, DropoutAddLayerNormGradient, Linear, PackWeight, PackedLinear,
-              LinearInputGradient, LinearWeightGradient, Gelu, GeluGradient, Swish, SwishGradient,
+              LinearInputGradient, LinearWeightGradient, GroupedLinear, GroupedLinearInputGradient,
+              GroupedLinearWeightGradient, GroupedConvolution, GroupedConvolutionInputGradient,
+              GroupedConvolutionWeightGradient, Gelu, GeluGradient, Swish, SwishGradient,
               GatedLinearUnit, GatedLinearUnitGradient, Tanh, TanhGradient, Attention,
               AttentionGradient, GatherRows, ScatterRows, VocabularyLoss, VocabularyLossGradient,
               VocabularyLossWithGradient, CrossEntropy, CrossEntropyGradient, SpanLoss,

@@ -13,6 +13,8 @@
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
 #include "ops/gradient_descent.h"
+#include "ops/grouped_convolution.h"
+#include "ops/grouped_linear.h"
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
@@ -56,6 +58,12 @@ CLOZE_REFERENCE_KERNEL(Gelu, Gelu);
 CLOZE_REFERENCE_KERNEL(GeluGradient, GeluGradient);
 CLOZE_REFERENCE_KERNEL(GlobalNorm, GlobalNorm);
 CLOZE_REFERENCE_KERNEL(GradientScale, GradientScale);
+CLOZE_REFERENCE_KERNEL(GroupedConvolution, GroupedConvolution);
+CLOZE_REFERENCE_KERNEL(GroupedConvolutionInputGradient, GroupedConvolutionInputGradient);
+CLOZE_REFERENCE_KERNEL(GroupedConvolutionWeightGradient, GroupedConvolutionWeightGradient);
+CLOZE_REFERENCE_KERNEL(GroupedLinear, GroupedLinear);
+CLOZE_REFERENCE_KERNEL(GroupedLinearInputGradient, GroupedLinearInputGradient);
+CLOZE_REFERENCE_KERNEL(GroupedLinearWeightGradient, GroupedLinearWeightGradient);
 CLOZE_REFERENCE_KERNEL(Lamb, OptimizerUpdate);
 CLOZE_REFERENCE_KERNEL(LayerNorm, LayerNorm);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(LayerNormGradient, LayerNormGradient);

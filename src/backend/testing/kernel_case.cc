@@ -70,6 +70,7 @@ std::vector<KernelCase> kernel_cases(DType dtype) {
   append(cases, layer_norm_cases(dtype));
   append(cases, embedding_cases(dtype));
   append(cases, linear_cases(dtype));
+  append(cases, grouped_cases(dtype));
   append(cases, packed_linear_cases(dtype));
   append(cases, attention_cases(dtype));
   append(cases, loss_cases(dtype));

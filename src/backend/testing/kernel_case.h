@@ -51,6 +51,7 @@ std::vector<KernelCase> elementwise_cases(DType dtype);
 std::vector<KernelCase> layer_norm_cases(DType dtype);
 std::vector<KernelCase> embedding_cases(DType dtype);
 std::vector<KernelCase> linear_cases(DType dtype);
+std::vector<KernelCase> grouped_cases(DType dtype);
 std::vector<KernelCase> packed_linear_cases(DType dtype);  // of the packed weight
 std::vector<KernelCase> attention_cases(DType dtype);
 std::vector<KernelCase> loss_cases(DType dtype);

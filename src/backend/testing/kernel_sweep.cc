@@ -80,6 +80,7 @@ std::vector<KernelCase> sweep_cases(DType dtype, SweepDensity density) {
   append(cases, layer_norm_sweep(dtype, extents));
   append(cases, embedding_sweep(dtype, extents));
   append(cases, linear_sweep(dtype, extents));
+  append(cases, grouped_sweep(dtype, extents));
   append(cases, packed_linear_sweep(dtype, extents));
   append(cases, attention_sweep(dtype, extents));
   append(cases, loss_sweep(dtype, extents));

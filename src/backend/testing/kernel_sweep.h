@@ -15,6 +15,8 @@ namespace cloze::backend::testing {
 // How far the extents go. A backend asserts that twice its own constants are less.
 inline constexpr int64_t kSweptLength = 600;          // of a sequence
 inline constexpr int64_t kSweptHeadSize = 140;        // of a head of attention
+inline constexpr int64_t kSweptGroupSize = 72;        // channels of a group of a convolution
+inline constexpr int64_t kSweptWidth = 15;            // of a convolution's window
 inline constexpr int64_t kSweptRows = 600;            // of a product, of predictions, of a tensor
 inline constexpr int64_t kSweptColumns = 600;         // of a product, of a tensor
 inline constexpr int64_t kSweptDepth = 600;           // of a product
@@ -66,6 +68,7 @@ std::vector<KernelCase> elementwise_sweep(DType dtype, const SweepExtents& exten
 std::vector<KernelCase> layer_norm_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> embedding_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> linear_sweep(DType dtype, const SweepExtents& extents);
+std::vector<KernelCase> grouped_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> packed_linear_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents);
 std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents);
