@@ -1,5 +1,7 @@
 #include "ops/dropout_add_layer_norm.h"
 
+#include <utility>
+
 #include "ops/type_check.h"
 
 namespace cloze::ops {
@@ -21,17 +23,25 @@ std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std
   const TensorType& z = in[DropoutAddLayerNormGradient::kZ];
   const TensorType& gamma = in[DropoutAddLayerNormGradient::kGamma];
   expect_type(kDropoutAddLayerNormGradient, in, DropoutAddLayerNormGradient::kDy, z);
+  constexpr size_t kDzRead = DropoutAddLayerNormGradient::kDzRead;
+  if (in.size() > kDzRead) expect_type(kDropoutAddLayerNormGradient, in, kDzRead, z);
   return {z, z, gamma, gamma};
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
   const std::vector<Value>& in = request.node.inputs;
   const std::vector<Value>& out = request.node.outputs;
+  std::vector<Value> inputs = {request.output_gradients[kY],
+                               out[kZ],
+                               in[kGamma],
+                               out[kMean],
+                               out[kRstd],
+                               in[kSampleIds],
+                               in[kPositionIds],
+                               in[kRandomKey]};
+  if (request.output_gradients[kZ].valid()) inputs.push_back(request.output_gradients[kZ]);
   std::vector<Value> result =
-      graph.add(kDropoutAddLayerNormGradient,
-                {request.output_gradients[kY], out[kZ], in[kGamma], out[kMean], out[kRstd],
-                 in[kSampleIds], in[kPositionIds], in[kRandomKey]},
-                request.node.attributes);
+      graph.add(kDropoutAddLayerNormGradient, std::move(inputs), request.node.attributes);
   result.resize(in.size());
   return result;
 }
@@ -45,18 +55,21 @@ const graph::OpDefinition kDropoutAddLayerNorm{
     .differentiate = differentiate};
 const graph::OpDefinition kDropoutAddLayerNormGradient{
     .name = "dropout_add_layer_norm_gradient",
-    .inputs = {"dy", "z", "gamma", "mean", "rstd", "sample_ids", "position_ids", "random_key"},
+    .inputs = {"dy", "z", "gamma", "mean", "rstd", "sample_ids", "position_ids", "random_key",
+               "dz_read"},
+    .optional_inputs = 1,
     .infer = infer_gradient,
     .accumulable_outputs = {DropoutAddLayerNormGradient::kDgamma,
                             DropoutAddLayerNormGradient::kDbeta}};
 
-Value dropout_add_layer_norm(Graph& graph, const DropoutAddLayerNormInputs& in,
-                             const RandomInputs& random, double rate, double epsilon) {
+SumAndNorm dropout_add_layer_norm(Graph& graph, const DropoutAddLayerNormInputs& in,
+                                  const RandomInputs& random, double rate, double epsilon) {
   const DropoutAddLayerNormAttributes attributes{rate, graph.next_random_site(), epsilon};
-  return graph.add(kDropoutAddLayerNorm,
-                   {in.x, in.residual, in.gamma, in.beta, random.sample_ids, random.position_ids,
-                    random.random_key},
-                   attributes)[kY];
+  const std::vector<Value> out = graph.add(kDropoutAddLayerNorm,
+                                           {in.x, in.residual, in.gamma, in.beta, random.sample_ids,
+                                            random.position_ids, random.random_key},
+                                           attributes);
+  return {.z = out[kZ], .y = out[kY]};
 }
 
 }  // namespace cloze::ops

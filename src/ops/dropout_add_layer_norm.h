@@ -1,5 +1,6 @@
-// dropout_add_layer_norm: how every sublayer of a post-norm encoder ends, in one pass over the
-// data.
+// dropout_add_layer_norm: how every sublayer of an encoder ends, in one pass over the data. A
+// post-norm encoder goes on with y; of a pre-norm one y is what the next sublayer reads, and z the
+// sum that its result is added to.
 //
 //   z = residual + dropout(x)       y = layer_norm(z) * gamma + beta
 //
@@ -9,8 +10,9 @@
 // Statistics are of z as it is stored. Rate 0 means no dropout (the random inputs are not read).
 //
 // dropout_add_layer_norm_gradient
-// Inputs:  dy, z [T, H];  gamma [H];  mean, rstd [T];  sample_ids, position_ids;  random_key
-// Outputs: dx (dz through the mask), dresidual (= dz) [T, H];  dgamma, dbeta [H] f32
+// Inputs:  dy, z [T, H];  gamma [H];  mean, rstd [T];  sample_ids, position_ids;  random_key;
+//          dz_read [T, H] (optional): the gradient of z as others read it
+// Outputs: dx (dz through the mask), dresidual (= dz, with dz_read) [T, H];  dgamma, dbeta [H] f32
 #pragma once
 
 #include "graph/graph.h"
@@ -29,7 +31,7 @@ struct DropoutAddLayerNorm {
   enum Output { kY, kZ, kMean, kRstd };
 };
 struct DropoutAddLayerNormGradient {
-  enum Input { kDy, kZ, kGamma, kMean, kRstd, kSampleIds, kPositionIds, kRandomKey };
+  enum Input { kDy, kZ, kGamma, kMean, kRstd, kSampleIds, kPositionIds, kRandomKey, kDzRead };
   enum Output { kDx, kDresidual, kDgamma, kDbeta };
 };
 
@@ -40,7 +42,10 @@ struct DropoutAddLayerNormInputs {
   graph::Value x, residual;  // [T, H]
   graph::Value gamma, beta;  // [H]
 };
-graph::Value dropout_add_layer_norm(graph::Graph& graph, const DropoutAddLayerNormInputs& in,
-                                    const RandomInputs& random, double rate, double epsilon);
+struct SumAndNorm {
+  graph::Value z, y;  // [T, H]
+};
+SumAndNorm dropout_add_layer_norm(graph::Graph& graph, const DropoutAddLayerNormInputs& in,
+                                  const RandomInputs& random, double rate, double epsilon);
 
 }  // namespace cloze::ops

@@ -72,22 +72,33 @@ void DropoutAddLayerNormRows(const KernelRequest& request, const KernelArguments
                });
 }
 
-// dresidual = dz, dx = dz through the mask. multipliers [channels] is scratch.
 template <class T>
-void GradientOfRow(const GradientRow<T>& row, const DropoutRow& mask, float* multipliers, T* dx,
-                   T* dresidual) {
+struct SumGradients {
+  const T* dz_read;  // null: nobody else reads z
+  T* dx;
+  T* dresidual;
+};
+
+// dresidual = dz, dx = dz through the mask. multipliers [channels] is scratch.
+template <bool kIsRead, class T>
+void GradientOfRow(const GradientRow<T>& row, const DropoutRow& mask, float* multipliers,
+                   const SumGradients<T>& sum) {
   const FloatTag d;
+  const auto whole = [&](int64_t i, auto part, FloatVector dz) HWY_ATTR {
+    if constexpr (kIsRead) dz = hn::Add(dz, LoadFloats(d, sum.dz_read + i, part));
+    StoreFloats(d, dz, sum.dresidual + i, part);
+    return dz;
+  };
   if (mask.threshold == 0) {
     LayerNormGradientRow(row, [&](int64_t i, auto part, FloatVector dz) HWY_ATTR {
-      StoreFloats(d, dz, dx + i, part);
-      StoreFloats(d, dz, dresidual + i, part);
+      StoreFloats(d, whole(i, part, dz), sum.dx + i, part);
     });
     return;
   }
   DropoutMultipliers(d, mask, row.channels, multipliers);
   LayerNormGradientRow(row, [&](int64_t i, auto part, FloatVector dz) HWY_ATTR {
-    StoreFloats(d, hn::Mul(dz, LoadFloats(d, multipliers + i, part)), dx + i, part);
-    StoreFloats(d, dz, dresidual + i, part);
+    const FloatVector factor = LoadFloats(d, multipliers + i, part);
+    StoreFloats(d, hn::Mul(whole(i, part, dz), factor), sum.dx + i, part);
   });
 }
 
@@ -98,6 +109,9 @@ void GradientOfRows(const KernelRequest& request, const KernelArguments& argumen
   using Op = ops::DropoutAddLayerNormGradient;
   const auto& attributes = request.attributes_as<ops::DropoutAddLayerNormAttributes>();
   const int64_t channels = request.inputs[Op::kDy].shape[1];
+  const T* dz_read =
+      arguments.inputs.size() > Op::kDzRead ? arguments.input<T>(Op::kDzRead) : nullptr;
+  const auto of_row = dz_read != nullptr ? GradientOfRow<true, T> : GradientOfRow<false, T>;
   std::memset(sums, 0, static_cast<size_t>(2 * channels) * sizeof(float));
   DropoutRow mask =
       dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(Op::kRandomKey));
@@ -113,8 +127,10 @@ void GradientOfRows(const KernelRequest& request, const KernelArguments& argumen
         .dbeta = sums + channels};
     mask.sample = static_cast<uint32_t>(arguments.input<int32_t>(Op::kSampleIds)[t]);
     mask.row = static_cast<uint32_t>(arguments.input<int32_t>(Op::kPositionIds)[t]);
-    GradientOfRow(row, mask, multipliers, arguments.output<T>(Op::kDx) + first,
-                  arguments.output<T>(Op::kDresidual) + first);
+    of_row(row, mask, multipliers,
+           {.dz_read = dz_read != nullptr ? dz_read + first : nullptr,
+            .dx = arguments.output<T>(Op::kDx) + first,
+            .dresidual = arguments.output<T>(Op::kDresidual) + first});
   }
 }
 

@@ -36,12 +36,14 @@ void DropoutAddLayerNormGradient::run(const Call& call) {
   const auto& attributes = call.attributes<ops::DropoutAddLayerNormAttributes>();
   const Writer<X> dx = call.write<X>(kDx);
   const Writer<X> dresidual = call.write<X>(kDresidual);
+  const bool is_read = call.has_input(kDzRead);
+  const Reader<X> dz_read = call.read<X>(is_read ? kDzRead : kDy);
   const ActivationDropout dropout(call, attributes, kSampleIds);
   for (int64_t t = 0; t < call.input_shape(kZ)[0]; ++t) {
     const LayerNormGradientRow<X> row(call, t);
     const DropoutRow mask = dropout.row(t);
     for (int64_t j = 0; j < call.input_shape(kZ)[1]; ++j) {
-      const double dz = row.dx(j);
+      const double dz = row.dx(j) + (is_read ? dz_read(t, j) : 0.0);
       dresidual.put(t, j, dz);
       dx.put(t, j, dz * mask.factor(j));
     }

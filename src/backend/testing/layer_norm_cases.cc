@@ -92,20 +92,24 @@ void add_fused_cases(std::vector<KernelCase>& cases, const RowTypes& types, doub
        .summed_terms = types.x.shape[1],
        .through_storage = {ops::DropoutAddLayerNorm::kY, ops::DropoutAddLayerNorm::kMean,
                            ops::DropoutAddLayerNorm::kRstd}});
-  cases.push_back(
-      {.name = fmt::format("rate {}", rate),
-       .op = &ops::kDropoutAddLayerNormGradient,
-       .attributes = attributes,
-       .inputs = {types.x, types.x, types.channel, types.row, types.row, types.ids, types.ids,
-                  types.key},
-       .prepare =
-           [](auto& inputs, Random& random) {
-             fill_statistics(inputs);
-             fill_random_inputs(inputs, ops::DropoutAddLayerNormGradient::kSampleIds, random);
-           },
-       .summed_terms = longest_sum(types.x.shape),
-       .through_storage = {ops::DropoutAddLayerNormGradient::kDx},
-       .why_zeros = types.x.shape.elements() < 100 ? "few elements, many dropped" : ""});
+  KernelCase gradient{
+      .name = fmt::format("rate {}", rate),
+      .op = &ops::kDropoutAddLayerNormGradient,
+      .attributes = attributes,
+      .inputs = {types.x, types.x, types.channel, types.row, types.row, types.ids, types.ids,
+                 types.key},
+      .prepare =
+          [](auto& inputs, Random& random) {
+            fill_statistics(inputs);
+            fill_random_inputs(inputs, ops::DropoutAddLayerNormGradient::kSampleIds, random);
+          },
+      .summed_terms = longest_sum(types.x.shape),
+      .through_storage = {ops::DropoutAddLayerNormGradient::kDx},
+      .why_zeros = types.x.shape.elements() < 100 ? "few elements, many dropped" : ""};
+  cases.push_back(gradient);
+  gradient.name += ", z read";
+  gradient.inputs.push_back(types.x);
+  cases.push_back(std::move(gradient));
 }
 
 void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
