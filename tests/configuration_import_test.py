@@ -160,8 +160,10 @@ class ImportTest(unittest.TestCase):
             self.assertIn("refused: global_batch_size", result.stderr)
 
     def test_what_is_planned_is_left_out_only_when_asked_for(self):
-        result = self.refusal(CONFIGURATIONS / "tensorflow1" / "glue_gb_base.json")
-        self.assertIn("not here yet: groupbert", result.stderr)
+        path = self.folder / "theirs.json"
+        path.write_text(json.dumps({**read(CONFIGURATIONS / "mlperf" / "pod16.json"), "dampening": 0.1}))
+        self.assertIn("not here yet: dampening", self.refusal(path).stderr)
+        self.convert(path, more=["--without-planned"])
 
     def test_an_unknown_key_is_named(self):
         path = self.folder / "theirs.json"

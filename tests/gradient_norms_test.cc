@@ -1,4 +1,4 @@
-// Losses and gradient norms of many small models against transformers in double precision
+// Losses and gradient norms of many small BERTs and GroupBERTs against torch in double precision
 // (scripts/make_gradient_fixtures), with one instruction set a process:
 //
 //   gradient_norms_test avx2 [flags of GoogleTest]      exit 77: this machine lacks it
@@ -34,8 +34,16 @@ struct Case {
   std::vector<double> norms;  // of parameters in the order of their names
 };
 
+void set_groupbert(const nlohmann::json& json, models::BertConfig& model) {
+  model.groupbert = true;
+  model.groupbert_conv_bias = json.at("conv_bias");
+  model.groupbert_conv_group_size = json.at("conv_group_size");
+  model.groupbert_conv_kernel_size = json.at("conv_kernel_size");
+  model.groupbert_ffn_output_groups = json.at("ffn_groups");
+}
+
 Case case_of(const nlohmann::json& json) {
-  return {
+  Case test{
       .model = {.vocab_size = json.at("vocab_size"),
                 .hidden_size = json.at("hidden_size"),
                 .num_hidden_layers = json.at("num_hidden_layers"),
@@ -56,12 +64,17 @@ Case case_of(const nlohmann::json& json) {
       .nsp_loss = json.at("nsp_loss"),
       .gradient_norm = json.at("gradient_norm"),
       .norms = json.at("norms")};
+  if (json.contains("groupbert")) set_groupbert(json.at("groupbert"), test.model);
+  test.model.validate();
+  return test;
 }
 
 std::vector<Case> read_cases() {
   std::vector<Case> cases;
-  const std::string path = std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/gradient_norms.json";
-  for (const nlohmann::json& json : formats::read_json_file(path)) cases.push_back(case_of(json));
+  for (const char* name : {"gradient_norms.json", "groupbert_gradient_norms.json"}) {
+    const std::string path = std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/" + name;
+    for (const nlohmann::json& json : formats::read_json_file(path)) cases.push_back(case_of(json));
+  }
   return cases;
 }
 
@@ -106,7 +119,8 @@ void draw_parameters(engine::Session& session, uint64_t seed) {
     PhiloxStream stream(seed, i);
     const Shape& shape = session.graph().type(*session.graph().find(names[i])).shape;
     const bool is_small = shape.rank() == 1 || shape[1] > 96;
-    const double offset = names[i].ends_with("LayerNorm.weight") ? 1.0 : 0.0;
+    const bool is_norm = names[i].ends_with("Norm.weight") || names[i].ends_with("norm.weight");
+    const double offset = is_norm ? 1.0 : 0.0;
     std::vector<float> values(static_cast<size_t>(shape.elements()));
     for (float& value : values) {
       const double unit = (stream.next() >> 8) * 0x1p-23 - 1.0;
@@ -124,7 +138,8 @@ double norm_of(std::span<const float> values) {
 
 // Sums in a row on the way to a gradient.
 double operators(const Case& test) {
-  return 2.0 * (8.0 * static_cast<double>(test.model.num_hidden_layers) + 8.0);
+  const double in_layer = test.model.groupbert ? 16.0 : 8.0;
+  return 2.0 * (in_layer * static_cast<double>(test.model.num_hidden_layers) + 8.0);
 }
 
 // First-order rounding error, relative to what is summed up to a gradient: every value on the way

@@ -51,7 +51,7 @@ def make_data(folder):
     make_predictions(folder)
     (folder / "preset.yaml").write_text(
         "parameters:\n  command: pretraining\n  model_name_or_path: large\n  data_type: bf16\n")
-    (folder / "pipeline.json").write_text('{"partials_type": "half", "groupbert": true}')
+    (folder / "pipeline.json").write_text('{"popart_dtype": "FLOAT16", "dampening": 0.1}')
 
 
 def make_predictions(folder):

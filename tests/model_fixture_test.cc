@@ -1,4 +1,4 @@
-// The model with each of its heads against transformers: logits, every gradient, ten AdamW losses.
+// BERT and GroupBERT with each of their heads against transformers and torch: logits, every gradient, ten AdamW losses.
 #include "model_fixture.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,6 @@
 
 namespace cloze::tests {
 namespace {
-
 
 constexpr double kLogitTolerance = 1e-5;  // absolute, the promise made for f32
 constexpr double kLossTolerance = 1e-5;   // absolute
@@ -143,12 +142,16 @@ TEST_P(ModelFixtureTest, TenAdamWLosses) {
 
 INSTANTIATE_TEST_SUITE_P(
     AllBackends, ModelFixtureTest,
-    testing::Values(Case{"bert_pretraining_a", "reference"},
-                    Case{"bert_pretraining_b", "reference"}, Case{"bert_pretraining_a", "cpu"},
-                    Case{"bert_pretraining_b", "cpu"}, Case{"bert_question_answering", "reference"},
-                    Case{"bert_question_answering", "cpu"},
-                    Case{"bert_classification", "reference"}, Case{"bert_classification", "cpu"},
-                    Case{"bert_regression", "reference"}, Case{"bert_regression", "cpu"}),
+    testing::Values(
+        Case{"bert_pretraining_a", "reference"}, Case{"bert_pretraining_b", "reference"},
+        Case{"bert_pretraining_a", "cpu"}, Case{"bert_pretraining_b", "cpu"},
+        Case{"bert_question_answering", "reference"}, Case{"bert_question_answering", "cpu"},
+        Case{"bert_classification", "reference"}, Case{"bert_classification", "cpu"},
+        Case{"bert_regression", "reference"}, Case{"bert_regression", "cpu"},
+        Case{"groupbert_pretraining", "reference"}, Case{"groupbert_pretraining", "cpu"},
+        Case{"groupbert_pretraining_tf1", "reference"}, Case{"groupbert_pretraining_tf1", "cpu"},
+        Case{"groupbert_question_answering", "reference"},
+        Case{"groupbert_question_answering", "cpu"}),
     [](const auto& info) { return std::string(info.param.fixture) + "_" + info.param.device; });
 
 }  // namespace

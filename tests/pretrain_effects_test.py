@@ -253,6 +253,14 @@ EFFECTS = {
     "use_attention_projection_bias": Effect("false", without("attention.output.dense.bias")),
     "use_cls_layer": Effect("false", without("cls.predictions.transform")),
     "use_prediction_bias": Effect("false", without("cls.predictions.bias")),
+    "groupbert": Effect("true", shape(LAYER + "convolution.glu.weight", [32, 16])),
+    "groupbert_ffn_output_groups": Effect(
+        2, shape(LAYER + "output_first.grouped_matmul.weight", [16, 12, 1]), groupbert="true"),
+    "groupbert_conv_kernel_size": Effect(
+        3, shape(LAYER + "convolution.groupconv.weight", [16, 16, 3]), groupbert="true"),
+    "groupbert_conv_group_size": Effect(
+        4, shape(LAYER + "convolution.groupconv.weight", [16, 4, 7]), groupbert="true"),
+    "groupbert_conv_bias": Effect("true", configured("conv_bias", True), groupbert="true"),
 }
 
 

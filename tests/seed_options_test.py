@@ -91,13 +91,6 @@ class WordsTest(unittest.TestCase):
                 self.assertEqual(status, 0, messages)
                 self.assertRegex(messages, rf"\b{name}\b.* no effect: ")
 
-    def test_planned_is_refused_and_says_so(self):
-        for name, _ in self.rows("planned"):
-            with self.subTest(name):
-                status, messages = self.plan_with(name)
-                self.assertEqual(status, 2, messages)
-                self.assertRegex(messages, rf"{name} is .*\bplanned\b")
-
     def test_mapped_is_known_and_says_where_it_went_or_does_it(self):
         """Either the option is here too, or the message names what the row names."""
         ours = known_options("plan")

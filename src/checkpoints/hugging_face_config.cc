@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -89,24 +90,30 @@ void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
   }
 }
 
-// The first of "architectures"; nullptr when there is none.
-const json* first_architecture(const json& object) {
+constexpr std::string_view kGroupBert = "groupbert";
+constexpr std::string_view kGroup = "Group";  // in front of the names of its classes
+
+// The first of "architectures", of a GroupBERT the BERT's; nothing when there is none.
+std::optional<std::string> first_architecture(const json& object) {
   const auto names = object.find("architectures");
-  const bool is_named = names != object.end() && names->is_array() && !names->empty();
-  return is_named ? &names->front() : nullptr;
+  if (names == object.end() || !names->is_array() || names->empty()) return std::nullopt;
+  const json& first = names->front();
+  std::string name = first.is_string() ? first.get<std::string>() : formats::json_line(first);
+  if (name.starts_with(kGroup)) name.erase(0, kGroup.size());
+  return name;
 }
 
 HeadKind head_kind_of(const json& object, const std::string& source) {
-  const json* first = first_architecture(object);
-  if (first == nullptr) return HeadKind::kPretraining;
-  const json& name = *first;
+  const auto first = first_architecture(object);
+  if (!first) return HeadKind::kPretraining;
+  const std::string& name = *first;
   if (name == "BertModel" || name == "BertForMaskedLM") return HeadKind::kPretraining;
   for (const HeadKind kind :
        {HeadKind::kPretraining, HeadKind::kQuestionAnswering, HeadKind::kSequenceClassification}) {
     if (name == models::architecture_of(kind)) return kind;
   }
-  throw_user_error("{}: architectures names {}; known are {}, {} and {}", source,
-                   formats::json_line(name), models::architecture_of(HeadKind::kPretraining),
+  throw_user_error("{}: architectures names \"{}\"; known are {}, {} and {}", source, name,
+                   models::architecture_of(HeadKind::kPretraining),
                    models::architecture_of(HeadKind::kQuestionAnswering),
                    models::architecture_of(HeadKind::kSequenceClassification));
 }
@@ -152,10 +159,18 @@ void check_problem_type(const KeyReader& reader, const BertHead& head, const std
 
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
                                      std::string_view dtype) {
-  nlohmann::ordered_json text{{"architectures", {models::architecture_of(head.kind)}},
-                              {"model_type", "bert"}};
+  const std::string class_name =
+      std::string(config.groupbert ? kGroup : "").append(models::architecture_of(head.kind));
+  nlohmann::ordered_json text{{"architectures", {class_name}},
+                              {"model_type", config.groupbert ? kGroupBert : "bert"}};
   for (const BertField& field : models::bert_fields()) {
-    if (field.kind != FieldKind::kSwitch) text[field.name] = models::field_value(config, field);
+    if (field.kind == FieldKind::kVariant) {
+      if (config.groupbert && field.short_name != nullptr) {
+        text[field.short_name] = models::field_value(config, field);
+      }
+    } else if (field.kind != FieldKind::kSwitch) {
+      text[field.name] = models::field_value(config, field);
+    }
   }
   text.update({{"pad_token_id", 0},
                {"position_embedding_type", "absolute"},
@@ -175,7 +190,9 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
 std::string google_config_text(const BertConfig& config) {
   nlohmann::json text;  // in alphabetical order, as theirs
   for (const BertField& field : models::bert_fields()) {
-    if (field.kind != FieldKind::kSwitch) text[field.name] = models::field_value(config, field);
+    const bool is_plain =
+        field.kind != FieldKind::kSwitch && (field.kind != FieldKind::kVariant || config.groupbert);
+    if (is_plain) text[field.name] = models::field_value(config, field);
   }
   text["hidden_act"] = "gelu";
   if (config.layer_norm_eps == kGoogleEpsilon) text.erase("layer_norm_eps");
@@ -185,14 +202,21 @@ std::string google_config_text(const BertConfig& config) {
 BertConfig bert_config_from_json(const json& object, const std::string& source) {
   if (!object.is_object()) throw_user_error("{}: not a JSON object", source);
   const KeyReader reader(object, source);
-  reader.require<std::string>("model_type", "bert");
+  std::string model_type = "bert";
+  reader.read("model_type", model_type);
+  const bool is_groupbert = model_type == kGroupBert;
+  if (!is_groupbert && model_type != "bert") {
+    throw_user_error("{}: model_type is \"{}\"; supported are \"bert\" and \"{}\"", source,
+                     model_type, kGroupBert);
+  }
   reader.require<std::string>("position_embedding_type", "absolute");
   reader.require("is_decoder", false);
   reader.require("tie_word_embeddings", true);
 
-  BertConfig config;
+  BertConfig config{.groupbert = is_groupbert, .groupbert_conv_bias = is_groupbert};
   for (const BertField& field : models::bert_fields()) {
-    std::visit([&](auto member) { reader.read(field.name, config.*member); }, field.member);
+    const char* key = is_groupbert && field.short_name != nullptr ? field.short_name : field.name;
+    std::visit([&](auto member) { reader.read(key, config.*member); }, field.member);
   }
   try {
     config.validate();
@@ -224,8 +248,7 @@ BertHead read_hugging_face_head(const std::filesystem::path& path) {
 
 bool is_classifier(const std::filesystem::path& path) {
   const json object = formats::read_json_file(path);
-  const json* name = first_architecture(object);
-  return name != nullptr && *name == models::architecture_of(HeadKind::kSequenceClassification);
+  return first_architecture(object) == models::architecture_of(HeadKind::kSequenceClassification);
 }
 
 }  // namespace cloze::checkpoints

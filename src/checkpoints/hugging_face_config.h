@@ -1,8 +1,12 @@
 // BertConfig to and from Hugging Face's config.json, and from Google's bert_config.json, which has
 // the same numbers without model_type and layer_norm_eps. Our use_* switches are extra keys; they
 // are written only where they differ from a plain BERT, so that others read our files as their own.
+// A GroupBERT is model_type "groupbert", with Optimum-Graphcore's keys ffn_groups, conv_kernel_size
+// and conv_group_size, and conv_bias of our own: theirs always has one. A file without a model_type
+// says "groupbert": true and has the options' names, as Graphcore's TF1 configurations do.
 // Keys we do not know are left alone: they say nothing about the shape of the model.
-// Source: transformers, models/bert/configuration_bert.py.
+// Sources: transformers, models/bert/configuration_bert.py; huggingface/optimum-graphcore,
+// models/groupbert.
 #pragma once
 
 #include <filesystem>

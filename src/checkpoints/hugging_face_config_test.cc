@@ -64,7 +64,7 @@ TEST(HuggingFaceConfig, ReadsGooglesFileAndForeignKeys) {
 
 TEST(HuggingFaceConfig, RefusalsNameFileKeyAndValue) {
   EXPECT_EQ(refusal_of(R"({"model_type": "roberta"})"),
-            "config.json: model_type is \"roberta\"; only \"bert\" is supported");
+            "config.json: model_type is \"roberta\"; supported are \"bert\" and \"groupbert\"");
   EXPECT_EQ(
       refusal_of(R"({"position_embedding_type": "relative_key"})"),
       "config.json: position_embedding_type is \"relative_key\"; only \"absolute\" is supported");

@@ -50,7 +50,7 @@ bool is_set(const OptionTable& table, const char* name) {
 // in their own way, and so do their files here.
 void check_difference(const models::BertField& field, const std::string& here,
                       const std::string& there, const std::string& origin, const fs::path& path) {
-  if (field.kind == models::FieldKind::kSize) {
+  if (field.kind == models::FieldKind::kSize || field.kind == models::FieldKind::kVariant) {
     throw_user_error("{} is {} ({}), but {} has {}; leave it out or take another checkpoint",
                      field.name, here, origin, path.string(), there);
   }

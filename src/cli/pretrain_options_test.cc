@@ -143,9 +143,10 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
 }
 
 TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
-  EXPECT_EQ(refusal({"--groupbert"}),
-            "command line: groupbert is true; GroupBERT is planned; leave "
-            "it out");
+  EXPECT_EQ(
+      refusal({"--groupbert-conv-kernel-size", "5"}),
+      "groupbert_conv_kernel_size is 5, but groupbert is false; set groupbert true or leave it "
+      "out");
   const Parsed parsed =
       parse({"--generated-data", "--num-train-steps", "1", "--steps-per-tensorboard", "5",
              "--pipeline-schedule", "Grouped", "--use-qkv-split"});

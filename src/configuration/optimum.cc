@@ -84,7 +84,7 @@ KeyRules optimum_rules() {
       .no_effect({"max_grad_norm"}, "the trainer there clips nothing", 0)
       .supported({"loss_scaling"})
       .elsewhere({"auto_loss_scaling"}, "loss_scaling 0", false)
-      .planned({"groupbert_schedule"}, "GroupBERT is planned; leave it out")
+      .elsewhere({"groupbert_schedule"}, "lr_schedule polynomial_decay and lr_power")
       .elsewhere({"compile_only"}, "cloze plan")
       .elsewhere({"config_name", "config_overrides", "model_type", "tokenizer_name"},
                  "the sizes of that model, and vocab_file")
@@ -179,7 +179,14 @@ void convert_loss_scale(Conversion& c) {
   if (c.has("loss_scaling")) c.set("init_loss_scale", c.value("loss_scaling"), {"loss_scaling"});
 }
 
-// Named by the configuration: bert-base-uncased, bert-large-uncased.
+// Its warm-up goes by the square root.
+void convert_schedule(Conversion& c) {
+  if (c.value("groupbert_schedule") != true) return;
+  c.set("lr_schedule", "polynomial_decay", {"groupbert_schedule"});
+  c.set("lr_power", {0.5, 1.0}, {"groupbert_schedule"});
+}
+
+// Named by the configuration: bert-base-uncased, bert-large-uncased, groupbert-base-uncased.
 void convert_model(Conversion& c) {
   const std::string name = c.text("config_name");
   if (c.task() != "pretraining" || name.empty()) return;
@@ -189,6 +196,10 @@ void convert_model(Conversion& c) {
   const char* options[] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
                            "intermediate_size"};
   for (size_t i = 0; i < sizes.size(); ++i) c.set(options[i], sizes[i], {"config_name"});
+  if (name.find("groupbert") != std::string::npos) {
+    c.set("groupbert", true, {"config_name"});
+    c.set("groupbert_conv_bias", true, {"config_name"});
+  }
   const std::string overrides = "," + c.text("config_overrides");
   const size_t epsilon = overrides.find(",layer_norm_eps=");
   if (epsilon == std::string::npos) return;
@@ -201,6 +212,7 @@ void convert(Conversion& c) {
   convert_length(c);
   convert_optimizer(c);
   convert_loss_scale(c);
+  convert_schedule(c);
   convert_model(c);
 }
 

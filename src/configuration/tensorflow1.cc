@@ -53,10 +53,9 @@ KeyRules model_rules() {
                   "use_cls_layer", "use_prediction_bias", "static_mask", "max_predictions_per_seq",
                   "duplicate_factor"})
       .no_effect({"disable_acc"}, "accuracies are always computed")
-      .no_effect({"use_qkv_split"}, "checkpoints always hold query, key and value apart", true)
-      .planned({"groupbert", "groupbert_ffn_output_groups", "groupbert_conv_kernel_size",
-                "groupbert_conv_group_size"},
-               "GroupBERT is planned; leave it out");
+      .supported({"groupbert", "groupbert_ffn_output_groups", "groupbert_conv_kernel_size",
+                  "groupbert_conv_group_size"})
+      .no_effect({"use_qkv_split"}, "checkpoints always hold query, key and value apart", true);
 }
 
 KeyRules execution_rules() {

@@ -113,11 +113,18 @@ void initialize(std::span<float> values, const graph::Init& init, std::string_vi
     case graph::Init::Kind::kOnes:
       std::fill(values.begin(), values.end(), 1.0f);
       return;
+    case graph::Init::Kind::kUniform: {
+      PhiloxStream stream(seed, hash_of(name));
+      for (float& value : values) {
+        value = static_cast<float>(init.spread * ((stream.next() >> 8) * 0x1p-23 - 1.0));
+      }
+      return;
+    }
     case graph::Init::Kind::kTruncatedNormal:
       break;
   }
   const PhiloxKey key{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  fill_with_normal(values, {key, hash_of(name), init.standard_deviation}, num_threads);
+  fill_with_normal(values, {key, hash_of(name), init.spread}, num_threads);
 }
 
 }  // namespace cloze::engine

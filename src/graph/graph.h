@@ -46,13 +46,15 @@ enum class VariableRole {
 
 // How a parameter starts.
 struct Init {
-  enum class Kind { kZeros, kOnes, kTruncatedNormal };
+  enum class Kind { kZeros, kOnes, kTruncatedNormal, kUniform };
   Kind kind = Kind::kZeros;
-  double standard_deviation = 0.0;  // kTruncatedNormal: cut at two standard deviations
+  // kTruncatedNormal: the standard deviation, cut at two of them; kUniform: within [-spread, spread)
+  double spread = 0.0;
 
   static Init zeros() { return {}; }
   static Init ones() { return {Kind::kOnes, 0.0}; }
   static Init truncated_normal(double deviation) { return {Kind::kTruncatedNormal, deviation}; }
+  static Init uniform(double limit) { return {Kind::kUniform, limit}; }
 };
 
 // What the optimiser may do with a parameter. Biases and LayerNorm's weights have neither: see

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "nn/encoder_layer.h"
+#include "nn/groupbert_layer.h"
 #include "nn/layer_norm_layer.h"
 #include "ops/embedding.h"
 #include "ops/gelu.h"
+#include "ops/layer_norm.h"
 
 namespace cloze::models {
 namespace {
@@ -53,6 +55,46 @@ nn::EncoderLayer encoder_layer_of(const BertConfig& config) {
           .has_attention_projection_bias = config.use_attention_projection_bias};
 }
 
+std::string layer_name(int64_t layer) { return fmt::format("encoder.layer.{}", layer); }
+
+Value bert_layers(Graph& graph, const BertConfig& config, const BertInputs& inputs, Value hidden) {
+  const nn::EncoderLayer layer = encoder_layer_of(config);
+  for (int64_t i = 0; i < config.num_hidden_layers; ++i) {
+    const auto scope = graph.layer_scope(layer_name(i), static_cast<int32_t>(i));
+    hidden = nn::encoder_layer(graph, hidden, inputs.sequence_starts, random_inputs(inputs), layer);
+  }
+  return hidden;
+}
+
+// Each layer ends with the norm of the next; the last with one of its own.
+nn::LayerNormParameters norm_before(Graph& graph, const BertConfig& config, int64_t layer) {
+  if (layer == config.num_hidden_layers) {
+    return nn::layer_norm_parameters(graph, "encoder.LayerNorm", config.hidden_size);
+  }
+  const auto scope = graph.scope(layer_name(layer));
+  return nn::groupbert_first_norm(graph, config.hidden_size);
+}
+
+Value groupbert_layers(Graph& graph, const BertConfig& config, const BertInputs& inputs,
+                       Value hidden) {
+  const nn::GroupBertLayer layer{.common = encoder_layer_of(config),
+                                 .ffn_groups = config.groupbert_ffn_output_groups,
+                                 .conv_kernel_size = config.groupbert_conv_kernel_size,
+                                 .conv_group_size = config.groupbert_conv_group_size,
+                                 .has_convolution_bias = config.groupbert_conv_bias};
+  const nn::LayerNormParameters first = norm_before(graph, config, 0);
+  ops::SumAndNorm state{
+      .z = hidden,
+      .y = ops::layer_norm(graph, hidden, first.gamma, first.beta, config.layer_norm_eps)};
+  for (int64_t i = 0; i < config.num_hidden_layers; ++i) {
+    const nn::LayerNormParameters next = norm_before(graph, config, i + 1);
+    const auto scope = graph.layer_scope(layer_name(i), static_cast<int32_t>(i));
+    state = nn::groupbert_layer(graph, state, inputs.sequence_starts, random_inputs(inputs), next,
+                                layer);
+  }
+  return state.y;
+}
+
 }  // namespace
 
 ops::GeluForm gelu_form(Activation activation) {
@@ -74,14 +116,9 @@ BertInputs add_bert_inputs(Graph& graph, const BatchShape& shape) {
 
 Value bert_encoder(Graph& graph, const BertConfig& config, const BertInputs& inputs) {
   const auto scope = graph.scope("bert");
-  Value hidden = embeddings(graph, config, inputs);
-  const nn::EncoderLayer layer = encoder_layer_of(config);
-  for (int64_t i = 0; i < config.num_hidden_layers; ++i) {
-    const auto layer_scope =
-        graph.layer_scope(fmt::format("encoder.layer.{}", i), static_cast<int32_t>(i));
-    hidden = nn::encoder_layer(graph, hidden, inputs.sequence_starts, random_inputs(inputs), layer);
-  }
-  return hidden;
+  const Value hidden = embeddings(graph, config, inputs);
+  return config.groupbert ? groupbert_layers(graph, config, inputs, hidden)
+                          : bert_layers(graph, config, inputs, hidden);
 }
 
 }  // namespace cloze::models

@@ -1,4 +1,4 @@
-// BERT's encoder as a graph; what stands on it is in models/bert_heads.h. Parameter names are
+// BERT's or GroupBERT's encoder as a graph; what stands on it is in models/bert_heads.h. Parameter names are
 // Hugging Face's.
 //
 // Inputs of the graph (T token slots, B sequences, P predictions; unused ones as data/micro_batch.h

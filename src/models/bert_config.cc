@@ -1,5 +1,8 @@
 #include "models/bert_config.h"
 
+#include <string>
+#include <utility>
+
 #include "base/error.h"
 #include "models/bert_fields.h"
 
@@ -22,6 +25,24 @@ void check(const BertField& field, double value) {
   }
 }
 
+void check_divides(const char* divisor_name, int64_t divisor, const char* name, int64_t value) {
+  if (value % divisor == 0) return;
+  throw_user_error("{} {} is not divisible by {} {}; choose a multiple of it", name, value,
+                   divisor_name, divisor);
+}
+
+// What a plain BERT ignores is not left unsaid.
+void check_plain(const BertConfig& config) {
+  const BertConfig plain;
+  for (const BertField& field : bert_fields()) {
+    if (field.kind != FieldKind::kVariant) continue;
+    const std::string value = field_text(config, field);
+    if (value == field_text(plain, field)) continue;
+    throw_user_error("{} is {}, but groupbert is false; set groupbert true or leave it out",
+                     field.name, value);
+  }
+}
+
 }  // namespace
 
 void BertConfig::validate() const {
@@ -32,10 +53,16 @@ void BertConfig::validate() const {
         },
         field.member);
   }
-  if (hidden_size % num_attention_heads != 0) {
-    throw_user_error(
-        "hidden_size {} is not divisible by num_attention_heads {}; choose a multiple of it",
-        hidden_size, num_attention_heads);
+  check_divides("num_attention_heads", num_attention_heads, "hidden_size", hidden_size);
+  if (!groupbert) return check_plain(*this);
+  for (const auto& [name, size] :
+       {std::pair{"hidden_size", hidden_size}, std::pair{"intermediate_size", intermediate_size}}) {
+    check_divides("groupbert_ffn_output_groups", groupbert_ffn_output_groups, name, size);
+  }
+  check_divides("groupbert_conv_group_size", groupbert_conv_group_size, "hidden_size", hidden_size);
+  if (groupbert_conv_kernel_size % 2 == 0) {
+    throw_user_error("groupbert_conv_kernel_size is {}; it must be odd",
+                     groupbert_conv_kernel_size);
   }
 }
 

@@ -1,7 +1,8 @@
 // BertConfig: the shape of a BERT and its options. Defaults are Hugging Face's BertConfig; the
 // use_* switches are Graphcore's TF1 options (a seed config turns the three biases and the
-// transform off). Source: transformers configuration_bert.py; graphcore/examples
-// nlp/bert/tensorflow1/options.py.
+// transform off), and so are the groupbert_* fields. GroupBERT has been published twice: TF1's has
+// no bias in its convolution, Optimum-Graphcore's has one. Source: transformers
+// configuration_bert.py; graphcore/examples nlp/bert/tensorflow1/options.py.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,12 @@ struct BertConfig {
   bool use_attention_projection_bias = true;  // bias of the attention output projection
   bool use_cls_layer = true;                  // MLM transform: dense, activation, LayerNorm
   bool use_prediction_bias = true;            // bias per vocabulary entry in the MLM head
+
+  bool groupbert = false;  // the encoder is GroupBERT's (nn/groupbert_layer.h)
+  int64_t groupbert_ffn_output_groups = 4;
+  int64_t groupbert_conv_kernel_size = 7;
+  int64_t groupbert_conv_group_size = 16;
+  bool groupbert_conv_bias = false;
 
   // UserError that names the field, its value and what it must fit.
   void validate() const;

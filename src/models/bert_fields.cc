@@ -41,6 +41,18 @@ constexpr BertField kFields[] = {
      "Bias of the attention output"},
     {"use_cls_layer", kSwitch, &C::use_cls_layer, "Transform before the vocabulary projection"},
     {"use_prediction_bias", kSwitch, &C::use_prediction_bias, "Bias of the vocabulary"},
+    {"groupbert", kVariant, &C::groupbert, "GroupBERT's encoder in place of BERT's"},
+    {"groupbert_ffn_output_groups", kVariant, &C::groupbert_ffn_output_groups,
+     "Groups of GroupBERT's second product; must divide hidden_size and intermediate_size",
+     kMostOfASize, false, "ffn_groups"},
+    {"groupbert_conv_kernel_size", kVariant, &C::groupbert_conv_kernel_size,
+     "Tokens that GroupBERT's convolution spans; odd", kMostOfASize, false, "conv_kernel_size"},
+    {"groupbert_conv_group_size", kVariant, &C::groupbert_conv_group_size,
+     "Channels of a group of GroupBERT's convolution; must divide hidden_size", kMostOfASize, false,
+     "conv_group_size"},
+    {"groupbert_conv_bias", kVariant, &C::groupbert_conv_bias,
+     "Bias of GroupBERT's convolution, as Optimum-Graphcore's models have it", 0, false,
+     "conv_bias"},
 };
 
 // The first name of an activation is the one that is written.

@@ -19,6 +19,7 @@ enum class FieldKind {
   kTraining,    // matters to training alone
   kStart,       // matters to start values alone
   kSwitch,      // takes a part out of the model; a plain BERT, as Google's form describes, has all
+  kVariant,     // makes it another model, GroupBERT; a plain BERT has the default
 };
 
 using FieldMember = std::variant<int64_t BertConfig::*, double BertConfig::*, bool BertConfig::*,
@@ -29,8 +30,9 @@ struct BertField {
   FieldKind kind;
   FieldMember member;
   const char* help;
-  int64_t most = 0;          // of a whole number; the least is 1
-  bool may_be_zero = false;  // of a number below 1, which otherwise is above 0
+  int64_t most = 0;                  // of a whole number; the least is 1
+  bool may_be_zero = false;          // of a number below 1, which otherwise is above 0
+  const char* short_name = nullptr;  // in the config.json of a GroupBERT, where it differs
 };
 
 // In the order of config.json.

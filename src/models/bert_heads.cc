@@ -227,6 +227,10 @@ std::vector<AbsentBias> absent_biases(const BertConfig& config, HeadKind head) {
     if (!config.use_attention_projection_bias) {
       absent.push_back({attention + "output.dense.bias", config.hidden_size});
     }
+    if (config.groupbert && !config.groupbert_conv_bias) {
+      absent.push_back(
+          {fmt::format("bert.encoder.layer.{}.convolution.groupconv.bias", i), config.hidden_size});
+    }
   }
   if (head == HeadKind::kPretraining && !config.use_prediction_bias) {
     absent.push_back({"cls.predictions.bias", config.vocab_size});

@@ -2,26 +2,13 @@
 
 #include "nn/layer_norm_layer.h"
 #include "nn/linear_layer.h"
-#include "ops/attention.h"
+#include "nn/self_attention.h"
 
 namespace cloze::nn {
 namespace {
 
 using graph::Graph;
 using graph::Value;
-
-Value self_attention(Graph& graph, Value x, Value sequence_starts, const ops::RandomInputs& random,
-                     const EncoderLayer& layer) {
-  const auto scope = graph.scope("self");
-  const LinearLayer projection{.out_features = graph.type(x).shape[1],
-                               .initializer_range = layer.initializer_range,
-                               .has_bias = layer.has_qkv_bias};
-  const Value q = linear_layer(graph, "query", x, projection);
-  const Value k = linear_layer(graph, "key", x, projection);
-  const Value v = linear_layer(graph, "value", x, projection);
-  return ops::attention(graph, {.q = q, .k = k, .v = v, .sequence_starts = sequence_starts}, random,
-                        layer.num_heads, layer.attention_dropout_rate);
-}
 
 Value attention_block(Graph& graph, Value x, Value sequence_starts, const ops::RandomInputs& random,
                       const EncoderLayer& layer) {

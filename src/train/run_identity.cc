@@ -12,7 +12,9 @@ nlohmann::json run_identity(const TrainingOptions& options) {
                           {"optimizer", optim::optimizer_named(options.step.optimizer.name).name},
                           {"data", options.dataset->fingerprint()}};
   for (const models::BertField& field : models::bert_fields()) {
-    if (field.kind == models::FieldKind::kStart) continue;
+    const bool is_of_another =
+        field.kind == models::FieldKind::kVariant && !options.step.model.groupbert;
+    if (field.kind == models::FieldKind::kStart || is_of_another) continue;
     identity[field.name] = models::field_value(options.step.model, field);
   }
   return identity;
