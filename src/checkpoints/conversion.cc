@@ -63,8 +63,12 @@ class Conversion {
 
  private:
   bool to_hugging_face() const { return options_.to == CheckpointForm::kHuggingFace; }
-  bool to_graphcore() const { return options_.to == CheckpointForm::kGraphcore; }
-  bool from_graphcore() const { return options_.from == CheckpointForm::kGraphcore; }
+  // Research checkpoints are Graphcore's under other names.
+  static bool is_graphcore(CheckpointForm form) {
+    return form == CheckpointForm::kGraphcore || form == CheckpointForm::kResearch;
+  }
+  bool to_graphcore() const { return is_graphcore(options_.to); }
+  bool from_graphcore() const { return is_graphcore(options_.from); }
 
   template <typename... Args>
   void note(fmt::format_string<Args...> format, Args&&... args) {
@@ -164,6 +168,7 @@ class Conversion {
       configuration_name_ = file.filename().string();
       const nlohmann::json json = formats::read_json_file(file);
       config_ = bert_config_from_json(json, file.string());
+      check_variant(file);
       if (!model_.is_tensorflow()) converted_.source_config = json;
       if (from_graphcore()) set_graphcore_numbers(json);
       set_switches();
@@ -173,6 +178,13 @@ class Conversion {
     if (converted_.vocabulary_file.empty()) {
       converted_.vocabulary_file = vocabulary_file_in(model_.folder()).value_or("");
     }
+  }
+
+  void check_variant(const fs::path& file) const {
+    if (config_->groupbert == has(".convolution.")) return;
+    throw_user_error("{} describes a {}, but {} holds a {}; give its configuration with --config",
+                     file.string(), config_->groupbert ? "GroupBERT" : "BERT",
+                     model_.path().string(), config_->groupbert ? "BERT" : "GroupBERT");
   }
 
   // What Graphcore's programs compute whatever the configuration says.
@@ -214,6 +226,7 @@ class Conversion {
     if (!model_.is_tensorflow()) return;
     config_->use_qkv_bias = has(".attention.self.query.bias");
     config_->use_attention_projection_bias = has(".attention.output.dense.bias");
+    config_->groupbert_conv_bias = has(".convolution.groupconv.bias");
     if (!has("cls.")) return;
     config_->use_cls_layer = has("cls.predictions.transform.");
     config_->use_prediction_bias = has("cls.predictions.bias");
@@ -370,12 +383,16 @@ class Conversion {
         formats::write_model_folder(options_.output_dir, tensors_, options_.max_shard_bytes);
   }
 
+  TensorflowNames names_there() const {
+    if (options_.to == CheckpointForm::kResearch) return TensorflowNames::kResearch;
+    return to_graphcore() ? TensorflowNames::kGraphcore : TensorflowNames::kGoogle;
+  }
+
   // Made before anything is written: it may fail.
   void lay_out_for_tensorflow() {
-    tensorflow_ = to_tensorflow(
-        tensors_, {.names = to_graphcore() ? TensorflowNames::kGraphcore : TensorflowNames::kGoogle,
-                   .fuses_qkv = !options_.use_qkv_split,
-                   .num_word_tables = options_.num_embeddings_splits});
+    tensorflow_ = to_tensorflow(tensors_, {.names = names_there(),
+                                           .fuses_qkv = !options_.use_qkv_split,
+                                           .num_word_tables = options_.num_embeddings_splits});
     if (tensorflow_.tensors.empty()) refuse_as_no_bert();
     if (!tensorflow_.unknown.empty()) {
       note("left out, no name for them in such checkpoints: {}", names_of(tensorflow_.unknown));

@@ -5,17 +5,17 @@
 
 namespace cloze::checkpoints {
 
-enum class CheckpointForm { kHuggingFace, kGoogle, kGraphcore };
+enum class CheckpointForm { kHuggingFace, kGoogle, kGraphcore, kResearch };
 
-std::string_view short_name(CheckpointForm form);  // "hf", "google", "graphcore"
+std::string_view short_name(CheckpointForm form);  // "hf", "google", "graphcore", "research"
 
 struct ConversionAction {
   CheckpointForm from;
   CheckpointForm to;
 };
 
-// "google2graphcore", "hf2hf" ...: FROM2TO by short names. UserError that lists them for others,
-// and says so of the two for GroupBERT's research checkpoints.
+// "google2graphcore", "hf2hf" ...: FROM2TO by short names; "apps" is another name for graphcore.
+// UserError that lists them for others.
 ConversionAction conversion_action(std::string_view name);
 
 }  // namespace cloze::checkpoints

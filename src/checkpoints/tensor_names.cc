@@ -12,10 +12,10 @@ struct NameRow {
   std::string_view hugging_face;
   std::string_view google;
   std::string_view graphcore = {};
-  bool is_transposed = false;
+  StoredLayout layout = StoredLayout::kSame;
 };
 
-constexpr bool kTransposed = true;
+using enum StoredLayout;
 constexpr std::string_view kLayer = "bert.encoder.layer.#.";
 constexpr std::string_view kTfLayer = "bert/encoder/layer_#/";
 
@@ -41,6 +41,52 @@ constexpr NameRow kLayerRows[] = {
     {"output.dense.bias", "output/dense/bias"},
     {"output.LayerNorm.weight", "output/LayerNorm/gamma"},
     {"output.LayerNorm.bias", "output/LayerNorm/beta"},
+    // GroupBERT's. The halves of its gated linear unit are one tensor here (tensorflow_tensors.h).
+    {"convolution.glu.gates.weight", "convolution/pre/glu/gates/dense/kernel", {}, kTransposed},
+    {"convolution.glu.gates.bias", "convolution/pre/glu/gates/dense/bias"},
+    {"convolution.glu.values.weight", "convolution/pre/glu/values/dense/kernel", {}, kTransposed},
+    {"convolution.glu.values.bias", "convolution/pre/glu/values/dense/bias"},
+    {"convolution.prenorm.weight", "convolution/prenorm/LayerNorm/gamma"},
+    {"convolution.prenorm.bias", "convolution/prenorm/LayerNorm/beta"},
+    {"convolution.groupconv.weight", "convolution/dwconv/weight", {}, kTransposed},
+    {"convolution.groupconv.bias", "convolution/dwconv/bias"},
+    {"convolution.conv_norm.weight", "convolution/dwconv/LayerNorm/gamma"},
+    {"convolution.conv_norm.bias", "convolution/dwconv/LayerNorm/beta"},
+    {"convolution.output_projection.weight", "convolution/post/dense/kernel", {}, kTransposed},
+    {"convolution.output_projection.bias", "convolution/post/dense/bias"},
+    {"intermediate_first.LayerNorm.weight", "feed_forward_1/prenorm/LayerNorm/gamma"},
+    {"intermediate_first.LayerNorm.bias", "feed_forward_1/prenorm/LayerNorm/beta"},
+    {"intermediate_first.dense.weight",
+     "feed_forward_1/intermediate/dense/kernel",
+     {},
+     kTransposed},
+    {"intermediate_first.dense.bias", "feed_forward_1/intermediate/dense/bias"},
+    {"output_first.grouped_matmul.weight", "feed_forward_1/output/dense/kernel", {}, kOneTokenWide},
+    {"output_first.grouped_matmul.bias", "feed_forward_1/output/dense/bias"},
+    {"output_first.dense_output_projection.weight",
+     "feed_forward_1/output/mixer/dense/kernel",
+     {},
+     kTransposed},
+    {"output_first.dense_output_projection.bias", "feed_forward_1/output/mixer/dense/bias"},
+    {"attention.LayerNorm.weight", "attention/prenorm/LayerNorm/gamma"},
+    {"attention.LayerNorm.bias", "attention/prenorm/LayerNorm/beta"},
+    {"intermediate_second.LayerNorm.weight", "feed_forward_2/prenorm/LayerNorm/gamma"},
+    {"intermediate_second.LayerNorm.bias", "feed_forward_2/prenorm/LayerNorm/beta"},
+    {"intermediate_second.dense.weight",
+     "feed_forward_2/intermediate/dense/kernel",
+     {},
+     kTransposed},
+    {"intermediate_second.dense.bias", "feed_forward_2/intermediate/dense/bias"},
+    {"output_second.grouped_matmul.weight",
+     "feed_forward_2/output/dense/kernel",
+     {},
+     kOneTokenWide},
+    {"output_second.grouped_matmul.bias", "feed_forward_2/output/dense/bias"},
+    {"output_second.dense_output_projection.weight",
+     "feed_forward_2/output/mixer/dense/kernel",
+     {},
+     kTransposed},
+    {"output_second.dense_output_projection.bias", "feed_forward_2/output/mixer/dense/bias"},
 };
 
 constexpr NameRow kOtherRows[] = {
@@ -49,6 +95,8 @@ constexpr NameRow kOtherRows[] = {
     {"bert.embeddings.token_type_embeddings.weight", "bert/embeddings/token_type_embeddings"},
     {"bert.embeddings.LayerNorm.weight", "bert/embeddings/LayerNorm/gamma"},
     {"bert.embeddings.LayerNorm.bias", "bert/embeddings/LayerNorm/beta"},
+    {"bert.encoder.LayerNorm.weight", "LayerNorm/gamma"},  // GroupBERT's last
+    {"bert.encoder.LayerNorm.bias", "LayerNorm/beta"},
     {"bert.pooler.dense.weight", "bert/pooler/dense/kernel", {}, kTransposed},
     {"bert.pooler.dense.bias", "bert/pooler/dense/bias"},
     {"cls.predictions.transform.dense.weight",
@@ -106,6 +154,25 @@ const NameRow* find_row(bool is_in_layer, Matches matches) {
   return is_in_layer ? find(kLayerRows) : find(kOtherRows);
 }
 
+void replace_all(std::string& name, std::string_view from, std::string_view to) {
+  for (size_t at = name.find(from); at != std::string::npos; at = name.find(from, at + to.size())) {
+    name.replace(at, from.size(), to);
+  }
+}
+
+// Of names within a layer: research, Graphcore. In the order in which the left become the right.
+constexpr std::pair<std::string_view, std::string_view> kResearchParts[] = {
+    {"GroupNorm", "LayerNorm"},
+    {"/boom", "/feed_forward_"},
+    {"/up/", "/intermediate/"},
+    {"/down/", "/output/"},
+    {"/mixer/", "/output/mixer/"},
+    {"attention/output/", "attention/projection/"},
+    {"attention/qkv/", "attention/self/"},
+    {"/conv/", "/convolution/"}};
+constexpr std::string_view kResearchScope = "all/";
+constexpr std::string_view kPostLayers = "bert/encoder/post_layers/";
+
 void replace_suffix(std::string& name, std::string_view from, std::string_view to) {
   if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
 }
@@ -125,7 +192,7 @@ std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name) {
     return candidate.google == parts.rest || graphcore_name(candidate) == parts.rest;
   });
   if (row == nullptr) return std::nullopt;
-  return OtherName{in_layer(kLayer, parts.layer, row->hugging_face), row->is_transposed};
+  return OtherName{in_layer(kLayer, parts.layer, row->hugging_face), row->layout};
 }
 
 std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name,
@@ -135,9 +202,55 @@ std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name,
     return candidate.hugging_face == parts.rest;
   });
   if (row == nullptr) return std::nullopt;
-  const std::string_view name =
-      names == TensorflowNames::kGoogle ? row->google : graphcore_name(*row);
-  return OtherName{in_layer(kTfLayer, parts.layer, name), row->is_transposed};
+  std::string name =
+      in_layer(kTfLayer, parts.layer,
+               names == TensorflowNames::kGoogle ? row->google : graphcore_name(*row));
+  if (names == TensorflowNames::kResearch) name = research_name(name);
+  return OtherName{std::move(name), row->layout};
+}
+
+std::string current_tensorflow_name(std::string_view name) {
+  std::string current(name);
+  if (!current.starts_with(kResearchScope)) return current;
+  current.erase(0, kResearchScope.size());
+  for (const auto& [research, graphcore] : kResearchParts)
+    replace_all(current, research, graphcore);
+  replace_all(current, kPostLayers, "");
+  if (parts_of(current, kTfLayer).layer.empty() || current.find("/dwconv/") != std::string::npos) {
+    return current;
+  }
+  replace_suffix(current, "/weight", "/dense/kernel");
+  replace_suffix(current, "/bias", "/dense/bias");
+  replace_suffix(current, "attention/self/dense/kernel", "attention/self/kernel/qkv_weight");
+  if (current.find("attention/self/") != std::string::npos) {
+    replace_suffix(current, "/dense/bias", "/bias");
+  }
+  return current;
+}
+
+std::string research_name(std::string_view graphcore_name) {
+  std::string name(graphcore_name);
+  if (name.starts_with("LayerNorm/")) name.insert(0, kPostLayers);
+  const bool is_in_layer = !parts_of(name, kTfLayer).layer.empty();
+  if (is_in_layer) {
+    replace_suffix(name, "attention/self/kernel/qkv_weight", "attention/self/weight");
+    replace_suffix(name, "/dense/kernel", "/weight");
+    replace_suffix(name, "/dense/bias", "/bias");
+  }
+  if (name.find("/feed_forward_") == std::string::npos) {
+    replace_all(name, "attention/projection/", "attention/output/");
+    replace_all(name, "attention/self/", "attention/qkv/");
+    replace_all(name, "/convolution/", "/conv/");
+  } else {
+    replace_all(name, "/output/mixer/", "/mixer/");
+    replace_all(name, "/output/", "/down/");
+    replace_all(name, "/intermediate/", "/up/");
+    replace_all(name, "/feed_forward_", "/boom");
+  }
+  if (is_in_layer || name.starts_with(kPostLayers)) {
+    replace_all(name, "LayerNorm", "GroupNorm");
+  }
+  return name.insert(0, kResearchScope);
 }
 
 bool is_training_state(std::string_view tensorflow_name) {

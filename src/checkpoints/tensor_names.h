@@ -1,8 +1,12 @@
-// What a BERT's tensors are called. Ours are Hugging Face's names; TensorFlow's come in two kinds:
+// What a BERT's or GroupBERT's tensors are called. Ours are Hugging Face's names; TensorFlow's come in two kinds:
 //
 //   Hugging Face   bert.encoder.layer.0.attention.output.dense.weight         [out, in]
 //   Google         bert/encoder/layer_0/attention/output/dense/kernel         [in, out]
 //   Graphcore      bert/encoder/layer_0/attention/projection/dense/kernel     [in, out]
+//   research       all/bert/encoder/layer_0/attention/output/weight           [in, out]
+//
+// The last are the names in which Graphcore trained GroupBERT; current_tensorflow_name() makes
+// Graphcore's of them.
 //
 // docs/fidelity/checkpoints.md has the table. Sources: google-research/bert modeling.py,
 // run_squad.py, run_classifier.py; graphcore/examples nlp/bert/tensorflow1/modeling.py;
@@ -15,16 +19,27 @@
 
 namespace cloze::checkpoints {
 
-enum class TensorflowNames { kGoogle, kGraphcore };
+enum class TensorflowNames { kGoogle, kGraphcore, kResearch };
+
+// How a tensor lies there, compared with ours.
+enum class StoredLayout {
+  kSame,
+  kTransposed,   // a matrix the other way round; of a convolution all three extents
+  kOneTokenWide  // a matrix [in, out], ours a convolution [out, in, 1] one token wide
+};
 
 struct OtherName {
   std::string name;
-  bool is_transposed = false;  // the matrix is stored the other way round there
+  StoredLayout layout = StoredLayout::kSame;
 };
 
 // Of either kind; nothing for what is not a tensor of BERT's, or part of one (a fused kernel).
 std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name);
 std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, TensorflowNames names);
+
+// Of a research checkpoint's tensor Graphcore's name; of others the name itself.
+std::string current_tensorflow_name(std::string_view name);
+std::string research_name(std::string_view graphcore_name);
 
 // Optimiser slots (.../adam_m, .../LAMB_1), powers of beta, global_step.
 bool is_training_state(std::string_view tensorflow_name);

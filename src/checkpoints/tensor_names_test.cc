@@ -8,14 +8,15 @@ namespace cloze::checkpoints {
 namespace {
 
 void expect_pair(const char* ours, TensorflowNames names, const char* theirs, bool is_transposed) {
+  const StoredLayout layout = is_transposed ? StoredLayout::kTransposed : StoredLayout::kSame;
   const auto there = tensorflow_name(ours, names);
   ASSERT_TRUE(there) << ours;
   EXPECT_EQ(there->name, theirs);
-  EXPECT_EQ(there->is_transposed, is_transposed) << ours;
+  EXPECT_EQ(there->layout, layout) << ours;
   const auto here = hugging_face_name(theirs);
   ASSERT_TRUE(here) << theirs;
   EXPECT_EQ(here->name, ours);
-  EXPECT_EQ(here->is_transposed, is_transposed) << theirs;
+  EXPECT_EQ(here->layout, layout) << theirs;
 }
 
 TEST(CheckpointNames, GoogleAndGraphcoreNameThingsDifferently) {
@@ -49,6 +50,41 @@ TEST(CheckpointNames, EveryTensorHasOneNameEach) {
       EXPECT_EQ(hugging_face_name(there->name)->name, tensor.name);
     }
   }
+}
+
+// The names of convert_ckpt.py's research2apps and apps2research.
+TEST(CheckpointNames, ResearchCheckpointsOfGroupBertHaveTheirOwn) {
+  constexpr std::pair<const char*, const char*> kNames[] = {
+      {"all/bert/embeddings/word_embeddings", "bert/embeddings/word_embeddings"},
+      {"all/bert/embeddings/LayerNorm/gamma", "bert/embeddings/LayerNorm/gamma"},
+      {"all/bert/encoder/layer_3/boom1/prenorm/GroupNorm/beta",
+       "bert/encoder/layer_3/feed_forward_1/prenorm/LayerNorm/beta"},
+      {"all/bert/encoder/layer_3/boom2/up/weight",
+       "bert/encoder/layer_3/feed_forward_2/intermediate/dense/kernel"},
+      {"all/bert/encoder/layer_3/boom2/down/bias",
+       "bert/encoder/layer_3/feed_forward_2/output/dense/bias"},
+      {"all/bert/encoder/layer_3/boom2/mixer/weight",
+       "bert/encoder/layer_3/feed_forward_2/output/mixer/dense/kernel"},
+      {"all/bert/encoder/layer_3/attention/qkv/weight",
+       "bert/encoder/layer_3/attention/self/kernel/qkv_weight"},
+      {"all/bert/encoder/layer_3/attention/qkv/query/bias",
+       "bert/encoder/layer_3/attention/self/query/bias"},
+      {"all/bert/encoder/layer_3/attention/output/weight",
+       "bert/encoder/layer_3/attention/projection/dense/kernel"},
+      {"all/bert/encoder/layer_3/conv/pre/weight",
+       "bert/encoder/layer_3/convolution/pre/dense/kernel"},
+      {"all/bert/encoder/layer_3/conv/dwconv/weight",
+       "bert/encoder/layer_3/convolution/dwconv/weight"},
+      {"all/bert/encoder/layer_3/conv/post/bias",
+       "bert/encoder/layer_3/convolution/post/dense/bias"},
+      {"all/bert/encoder/post_layers/GroupNorm/gamma", "LayerNorm/gamma"},
+      {"all/bert/pooler/dense/kernel", "bert/pooler/dense/kernel"},
+      {"all/cls/predictions/output_bias", "cls/predictions/output_bias"}};
+  for (const auto& [research, graphcore] : kNames) {
+    EXPECT_EQ(current_tensorflow_name(research), graphcore);
+    EXPECT_EQ(research_name(graphcore), research);
+  }
+  EXPECT_EQ(current_tensorflow_name("bert/pooler/dense/kernel"), "bert/pooler/dense/kernel");
 }
 
 TEST(CheckpointNames, OthersAreNotGuessedAt) {

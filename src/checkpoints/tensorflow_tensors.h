@@ -4,6 +4,9 @@
 //   bert/embeddings/s{i}/word_embeddings            rows of the word table, parts in order of i
 //   .../attention/self/kernel/qkv_weight [H, 3H]    query, key and value side by side
 //   .../attention/self/qkv_bias [3H]                their biases, end to end
+//   .../convolution/pre/glu/{values,gates}/dense    GroupBERT's; ours is one tensor, gates first
+//   .../convolution/pre/dense/{kernel [H, 2H], bias [2H]}    the same in research checkpoints,
+//                                                   values first
 //
 // The dtype of a tensor stays as it is. Errors: DataError that names the tensor, when a shape is
 // impossible, a part is missing, or a tensor is there in two forms.
@@ -40,7 +43,7 @@ ConvertedTensors moments_from_tensorflow(std::span<const formats::TensorView> te
 
 struct TensorflowLayout {
   TensorflowNames names = TensorflowNames::kGoogle;
-  bool fuses_qkv = false;       // one kernel [H, 3H]; the biases stay three
+  bool fuses_qkv = false;       // one kernel [H, 3H]; the biases stay three; always in kResearch
   int64_t num_word_tables = 1;  // parts of the word table; UserError when its rows do not divide
 };
 ConvertedTensors to_tensorflow(std::span<const formats::TensorView> tensors,
