@@ -6,18 +6,19 @@
 #include <memory>
 
 #include "data/generated_dataset.h"
+#include "small_model.h"
 #include "train/training.h"
 
 namespace cloze::tests {
 
 inline train::TrainingOptions small_run(DType dtype, int64_t num_steps,
                                         const std::filesystem::path& save_path) {
-  return {.step = {.model = {.vocab_size = 61,
-                             .hidden_size = 16,
-                             .num_hidden_layers = 2,
-                             .num_attention_heads = 2,
-                             .intermediate_size = 24,
-                             .max_position_embeddings = 16},
+  return {.step = {.model = as_tested({.vocab_size = 61,
+                                       .hidden_size = 16,
+                                       .num_hidden_layers = 2,
+                                       .num_attention_heads = 2,
+                                       .intermediate_size = 24,
+                                       .max_position_embeddings = 16}),
                    .capacity = {.tokens = 40, .sequences = 4, .predictions = 12},
                    .optimizer = {.name = "adamw", .use_debiasing = true},
                    .compute_dtype = dtype,

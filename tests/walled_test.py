@@ -37,6 +37,8 @@ TEXT = "the cat sat on the [MASK] ."
 
 
 class WalledTest(unittest.TestCase):
+    MODEL = []  # in addition, of commands that train
+
     @classmethod
     def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory()
@@ -49,7 +51,8 @@ class WalledTest(unittest.TestCase):
 
     @classmethod
     def run_on(cls, device, *words, status=0):
-        result = subprocess.run([PROGRAM, *words, f"--device={device}"], cwd=cls.folder, text=True,
+        more = cls.MODEL if words[0] in ("pretrain", "squad", "glue") else []
+        result = subprocess.run([PROGRAM, *words, *more, f"--device={device}"], cwd=cls.folder, text=True,
                                 capture_output=True, timeout=300)
         if result.returncode != status:
             raise AssertionError(f"{device}: {words}: status {result.returncode}\n{result.stderr}")
@@ -134,6 +137,10 @@ class WalledTest(unittest.TestCase):
         finally:
             server.send_signal(signal.SIGTERM)
             server.communicate(timeout=60)
+
+
+class WalledGroupBertTest(WalledTest):
+    MODEL = ["--groupbert=true", "--groupbert-conv-group-size=8"]
 
 
 if __name__ == "__main__":

@@ -18,5 +18,17 @@ TEST(BertFlops, EqualsThePublishedFigures) {
   EXPECT_NEAR(training_flops(large, work) / 1e9, 240.6, 0.05);
 }
 
+// Multiply-adds of a token in the weights of a layer: 7.08 million in BERT-base, 11.29 in GroupBERT.
+TEST(BertFlops, OfAGroupBertLayerAreCountedByItsProducts) {
+  BertConfig config;
+  const BatchWork token{.tokens = 1.0};
+  const auto layer = [&] { return forward_flops(config, token) / 2.0 / 12.0; };
+  EXPECT_NEAR(layer() / 1e6, 7.08, 0.01);
+  config.groupbert = true;
+  EXPECT_NEAR(layer() / 1e6, 11.29, 0.01);
+  config.groupbert_ffn_output_groups = 1;
+  EXPECT_EQ(layer(), 768.0 * (4 * 768 + 4 * 3072 + 3 * 768 + 7 * 16));
+}
+
 }  // namespace
 }  // namespace cloze::models

@@ -1,0 +1,85 @@
+#include "models/bert.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "models/bert_heads.h"
+
+namespace cloze::models {
+namespace {
+
+int64_t parameters_of(const BertConfig& config) {
+  graph::Graph graph;
+  bert_for_training(graph, config, {}, {.tokens = 8, .sequences = 1, .predictions = 1});
+  int64_t count = 0;
+  for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+    count += graph.type(value).shape.elements();
+  }
+  return count;
+}
+
+BertConfig sized(int64_t vocabulary, int64_t hidden, int64_t layers, int64_t heads) {
+  return {.vocab_size = vocabulary,
+          .hidden_size = hidden,
+          .num_hidden_layers = layers,
+          .num_attention_heads = heads,
+          .intermediate_size = 4 * hidden};
+}
+
+// The numbers that the published configurations give; the last is that of the published weights.
+TEST(Bert, HasAsManyParametersAsPublished) {
+  EXPECT_EQ(parameters_of(sized(30522, 768, 12, 12)), 110'106'428);
+  EXPECT_EQ(parameters_of(sized(30522, 1024, 24, 16)), 336'226'108);
+  struct Row {
+    BertConfig config;
+    int64_t parameters;
+  };
+  for (Row& row : std::vector<Row>{{sized(30400, 128, 2, 2), 4'680'130},
+                                   {sized(30400, 256, 4, 4), 13'203'138},
+                                   {sized(30528, 512, 8, 8), 56'876'866},
+                                   {sized(30400, 768, 12, 12), 160'739'010},
+                                   {sized(30528, 1024, 24, 16), 515'540'802}}) {
+    row.config.groupbert = true;
+    EXPECT_EQ(parameters_of(row.config), row.parameters) << row.config.hidden_size;
+  }
+  BertConfig published = sized(30522, 768, 12, 12);
+  published.groupbert = published.groupbert_conv_bias = true;
+  EXPECT_EQ(parameters_of(published), 160'842'044);
+}
+
+std::string refusal(const BertConfig& config) {
+  try {
+    config.validate();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Bert, RefusesWhatDoesNotFit) {
+  BertConfig config = sized(30522, 768, 12, 12);
+  EXPECT_EQ(refusal(config), "");
+  config.groupbert_conv_bias = true;
+  EXPECT_EQ(
+      refusal(config),
+      "groupbert_conv_bias is true, but groupbert is false; set groupbert true or leave it out");
+  config.groupbert = true;
+  EXPECT_EQ(refusal(config), "");
+  config.groupbert_conv_kernel_size = 6;
+  EXPECT_EQ(refusal(config), "groupbert_conv_kernel_size is 6; it must be odd");
+  config.groupbert_conv_kernel_size = 7;
+  config.groupbert_conv_group_size = 7;
+  EXPECT_EQ(
+      refusal(config),
+      "hidden_size 768 is not divisible by groupbert_conv_group_size 7; choose a multiple of it");
+  config.groupbert_conv_group_size = 16;
+  config.intermediate_size = 770;
+  EXPECT_EQ(refusal(config),
+            "intermediate_size 770 is not divisible by groupbert_ffn_output_groups 4; choose a "
+            "multiple of it");
+  config.groupbert_ffn_output_groups = 0;
+  EXPECT_EQ(refusal(config), "groupbert_ffn_output_groups is 0; it must be at least 1");
+}
+
+}  // namespace
+}  // namespace cloze::models
