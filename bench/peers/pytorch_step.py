@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """One BERT pre-training step in torch + transformers: the peer that bench_step is compared with.
 
-The model is BertForPreTraining of the configuration's sizes, without the biases and the MLM
+The model is BertForPreTraining of the configuration's sizes, with GroupBERT's encoder (groupbert.py)
+where it says so, and without the biases and the MLM
 transform that the configuration turns off; every sequence has the full length S with P predictions;
 forward, backward and one AdamW update (fused). The library projects every position on the
 vocabulary; with --gather-predictions only the predicted ones, as PyTorch's best users do and we do.
@@ -84,6 +85,13 @@ def make_model(config):
              "hidden_dropout_prob", "attention_probs_dropout_prob", "layer_norm_eps")
     shape = {name: config[name] for name in names if name in config}
     model = BertForPreTraining(BertConfig(**shape, attn_implementation="sdpa"))
+    if config.get("groupbert"):
+        from groupbert import make_groupbert
+        own = {name: config[f"groupbert_{key}"] for name, key in
+               (("conv_bias", "conv_bias"), ("conv_group_size", "conv_group_size"),
+                ("conv_kernel_size", "conv_kernel_size"), ("ffn_groups", "ffn_output_groups"))
+               if f"groupbert_{key}" in config}
+        make_groupbert(model, **{"conv_bias": False, **own})
     drop_unused_parts(model, config)
     return model
 
