@@ -21,10 +21,12 @@
 #include "ops/dropout_add_layer_norm.h"
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
+#include "ops/gated_linear_unit.h"
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
 #include "ops/layer_norm.h"
 #include "ops/optimizer_update.h"
+#include "ops/swish.h"
 #include "ops/tanh.h"
 
 namespace cloze {
@@ -161,6 +163,10 @@ std::vector<Case> activation_cases(const Model& m, DType dtype) {
       {&ops::kGelu, ops::GeluAttributes{}, {wide}},
       {&ops::kGeluGradient, ops::GeluAttributes{}, {wide, wide}},
       {&ops::kTanh, {}, {x}},
+      {&ops::kSwish, {}, {x}},
+      {&ops::kSwishGradient, {}, {x, x}},
+      {&ops::kGatedLinearUnit, {}, {floats(dtype, {m.T, 2 * m.H})}},
+      {&ops::kGatedLinearUnitGradient, {}, {x, floats(dtype, {m.T, 2 * m.H})}},
       {&ops::kGatherRows, {}, {x, ids(m.P, m.T)}},
       {&ops::kScatterRows,
        ops::ScatterRowsAttributes{m.T},

@@ -1,4 +1,4 @@
-// gated_linear_unit: values let through by gates. Both are made by one product (linear), gates first.
+// gated_linear_unit: values let through by gates. One product (linear) makes both, gates first.
 //
 //   y[m, n] = x[m, N + n] / (1 + e^-x[m, n])     n < N
 //

@@ -11,6 +11,7 @@
 #include "ops/dropout_add_layer_norm.h"
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
+#include "ops/gated_linear_unit.h"
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
 #include "ops/gradient_descent.h"
@@ -19,6 +20,7 @@
 #include "ops/optimizer_update.h"
 #include "ops/packed_linear.h"
 #include "ops/stochastic_rounding.h"
+#include "ops/swish.h"
 #include "ops/tanh.h"
 #include "ops/vocabulary_loss.h"
 
@@ -42,6 +44,8 @@ std::vector<TableRow> own_kernels() {
       {&ops::kDropoutAddLayerNormGradient, {kDropoutAddLayerNormGradientEntry}},
       {&ops::kEmbedding, {kEmbeddingEntry}},
       {&ops::kEmbeddingGradient, {kEmbeddingGradientEntry}},
+      {&ops::kGatedLinearUnit, {kGatedLinearUnitEntry}},
+      {&ops::kGatedLinearUnitGradient, {kGatedLinearUnitGradientEntry}},
       {&ops::kGatherRows, {kGatherRowsEntry}},
       {&ops::kGelu, {kGeluEntry}},
       {&ops::kGeluGradient, {kGeluGradientEntry}},
@@ -54,6 +58,8 @@ std::vector<TableRow> own_kernels() {
       {&ops::kScatterRows, {kScatterRowsEntry}},
       {&ops::kSgd, {kSgdEntry}},
       {&ops::kStochasticRounding, {kStochasticRoundingEntry}},
+      {&ops::kSwish, {kSwishEntry}},
+      {&ops::kSwishGradient, {kSwishGradientEntry}},
       {&ops::kTanh, {kTanhEntry}},
       {&ops::kTanhGradient, {kTanhGradientEntry}},
       // Products.

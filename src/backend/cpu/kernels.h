@@ -15,12 +15,16 @@ extern const KernelEntry kDropoutAddLayerNormEntry;
 extern const KernelEntry kDropoutAddLayerNormGradientEntry;
 extern const KernelEntry kEmbeddingEntry;
 extern const KernelEntry kEmbeddingGradientEntry;
+extern const KernelEntry kGatedLinearUnitEntry;
+extern const KernelEntry kGatedLinearUnitGradientEntry;
 extern const KernelEntry kGatherRowsEntry;
 extern const KernelEntry kScatterRowsEntry;
 extern const KernelEntry kGeluEntry;
 extern const KernelEntry kGeluGradientEntry;
 extern const KernelEntry kLayerNormEntry;
 extern const KernelEntry kLayerNormGradientEntry;
+extern const KernelEntry kSwishEntry;
+extern const KernelEntry kSwishGradientEntry;
 extern const KernelEntry kTanhEntry;
 extern const KernelEntry kTanhGradientEntry;
 

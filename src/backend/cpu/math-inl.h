@@ -205,26 +205,45 @@ HWY_INLINE hn::Vec<D> GeluTanhArgument(D d, hn::Vec<D> x) {
   return hn::Mul(x, inner);
 }
 
-// ops/gelu.h, form kTanh, as x / (1 + e^(-2u)): (1 + tanh u) / 2 is the logistic function of 2u.
+// x let through by a gate: x times the logistic function of the gate.
 template <class D>
-HWY_INLINE hn::Vec<D> GeluTanh(D d, hn::Vec<D> x) {
-  const auto exp = Exp(d, hn::Neg(GeluTanhArgument(d, x)));
-  return hn::Div(x, hn::Add(hn::Set(d, 1.0f), exp));
+HWY_INLINE hn::Vec<D> Gate(D d, hn::Vec<D> x, hn::Vec<D> gate) {
+  return hn::Div(x, hn::Add(hn::Set(d, 1.0f), Exp(d, hn::Neg(gate))));
 }
 
-// With l = logistic(2u): l + x l (1 - l) (2u)'. 1 - l is e^(-2u) l, which does not cancel. Where
-// e^(-2u) leaves the range of f32, 0.
+// The logistic function l and its derivative l (1 - l).
+template <class V>
+struct Logistic {
+  V value, slope;
+};
+
+inline constexpr float kSmallestLogistic = -87.0f;  // near the last whose e^-x is finite
+
+// 1 - l is e^-x l, which does not cancel. Where e^-x leaves the range of f32, both are 0. A NaN
+// passes through the second operand of the maximum.
+template <class D>
+HWY_INLINE Logistic<hn::Vec<D>> LogisticOf(D d, hn::Vec<D> x) {
+  const auto one = hn::Set(d, 1.0f);
+  const auto smallest = hn::Set(d, kSmallestLogistic);
+  const auto exp = Exp(d, hn::Neg(hn::Max(smallest, x)));
+  const auto value = hn::IfThenZeroElse(hn::Lt(x, smallest), hn::Div(one, hn::Add(one, exp)));
+  return {value, hn::Mul(value, hn::Mul(value, exp))};
+}
+
+// ops/gelu.h, form kTanh: (1 + tanh u) / 2 is the logistic function of 2u.
+template <class D>
+HWY_INLINE hn::Vec<D> GeluTanh(D d, hn::Vec<D> x) {
+  return Gate(d, x, GeluTanhArgument(d, x));
+}
+
+// With l = logistic(2u): l + x l (1 - l) (2u)'. 0 where l is, as the other factors may be infinite.
 template <class D>
 HWY_INLINE hn::Vec<D> GeluTanhDerivative(D d, hn::Vec<D> x) {
-  const auto one = hn::Set(d, 1.0f);
-  const auto lowest = hn::Set(d, -87.0f);
   const auto argument = GeluTanhArgument(d, x);
-  const auto exp = Exp(d, hn::Neg(hn::Min(hn::Max(argument, lowest), hn::Set(d, 80.0f))));
-  const auto logistic = hn::Div(one, hn::Add(one, exp));
+  const auto logistic = LogisticOf(d, argument);
   const auto slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.214064449f), hn::Set(d, 1.59576912f));
-  const auto spread = hn::Mul(logistic, hn::Mul(logistic, exp));
-  return hn::IfThenZeroElse(hn::Lt(argument, lowest),
-                            hn::MulAdd(hn::Mul(x, slope), spread, logistic));
+  return hn::IfThenZeroElse(hn::Lt(argument, hn::Set(d, kSmallestLogistic)),
+                            hn::MulAdd(hn::Mul(x, logistic.slope), slope, logistic.value));
 }
 
 // visit(f), f being the activation of a vector, or without one the vector itself.

@@ -44,6 +44,14 @@ void GeluErfDerivativeOf(const float* x, int64_t n, float* y) {
 void GeluTanhOf(const float* x, int64_t n, float* y) {
   MapFloats(FloatTag(), n, x, y, [](FloatVector v) HWY_ATTR { return GeluTanh(FloatTag(), v); });
 }
+void LogisticValueOf(const float* x, int64_t n, float* y) {
+  MapFloats(FloatTag(), n, x, y,
+            [](FloatVector v) HWY_ATTR { return LogisticOf(FloatTag(), v).value; });
+}
+void LogisticSlopeOf(const float* x, int64_t n, float* y) {
+  MapFloats(FloatTag(), n, x, y,
+            [](FloatVector v) HWY_ATTR { return LogisticOf(FloatTag(), v).slope; });
+}
 void GeluTanhDerivativeOf(const float* x, int64_t n, float* y) {
   MapFloats(FloatTag(), n, x, y,
             [](FloatVector v) HWY_ATTR { return GeluTanhDerivative(FloatTag(), v); });
@@ -74,6 +82,8 @@ HWY_EXPORT(GeluErfOf);
 HWY_EXPORT(SmallestGeluErf);
 HWY_EXPORT(GeluErfDerivativeOf);
 HWY_EXPORT(GeluTanhOf);
+HWY_EXPORT(LogisticValueOf);
+HWY_EXPORT(LogisticSlopeOf);
 HWY_EXPORT(GeluTanhDerivativeOf);
 HWY_EXPORT(ToBFloat16);
 HWY_EXPORT(ToFloat16);
@@ -211,6 +221,27 @@ TEST(Math, GeluErfIsWithinItsBound) {
                        std::abs(y[i] - exact) - 6.0 * unit_roundoff(DType::kF32) * std::abs(exact));
     }
     EXPECT_LT(worst, ops::kGeluErfError);
+  });
+}
+
+TEST(Math, LogisticIsAccurateToRounding) {
+  for_each_target([] {
+    const auto logistic = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
+    const auto slope = [&](double x) { return logistic(x) * logistic(-x); };
+    const auto value_of = HWY_DYNAMIC_DISPATCH(LogisticValueOf);
+    const auto slope_of = HWY_DYNAMIC_DISPATCH(LogisticSlopeOf);
+    EXPECT_LT(worst_units({86.0, kSmallestNormal}, value_of, logistic), 5.0);
+    EXPECT_LT(worst_units({86.0, kSmallestNormal}, slope_of, slope), 10.0);
+    const float x[] = {1e30f, -1e30f, kInfinity, -kInfinity, kNan};
+    float value[5], at_slope[5];
+    value_of(x, 5, value);
+    slope_of(x, 5, at_slope);
+    for (const int i : {0, 1, 2, 3}) {
+      EXPECT_EQ(value[i], i % 2 == 0 ? 1.0f : 0.0f);
+      EXPECT_EQ(at_slope[i], 0.0f);
+    }
+    EXPECT_TRUE(std::isnan(value[4]));
+    EXPECT_TRUE(std::isnan(at_slope[4]));
   });
 }
 

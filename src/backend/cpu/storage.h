@@ -31,6 +31,11 @@ void with_storage(DType dtype, Visit visit) {
   }
 }
 
+// The address of element i.
+inline void* element(void* tensor, DType dtype, int64_t i) {
+  return static_cast<char*>(tensor) + i * bytes_of(dtype);
+}
+
 inline bool is_storage(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kBF16 || dtype == DType::kF16;
 }
