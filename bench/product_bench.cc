@@ -24,6 +24,8 @@
 #include "bench_clock.h"
 #include "fma_peak.h"
 #include "ops/attention.h"
+#include "ops/grouped_convolution.h"
+#include "ops/grouped_linear.h"
 #include "ops/linear.h"
 #include "ops/vocabulary_loss.h"
 
@@ -157,6 +159,30 @@ void add_linear_cases(std::vector<Case>& cases, const Model& model, DType dtype)
   add(model.F, model.H, std::nullopt);
 }
 
+// GroupBERT's projection and convolution.
+void add_grouped_cases(std::vector<Case>& cases, const Model& model, DType dtype) {
+  constexpr int64_t kGroups = 4, kGroupSize = 16, kWidth = 7;
+  const TensorType wide{dtype, {model.T, model.F}}, x{dtype, {model.T, model.H}};
+  const TensorType weight{DType::kF32, {model.H, model.F / kGroups, 1}};
+  const TensorType window{DType::kF32, {model.H, kGroupSize, kWidth}};
+  const TensorType bias{DType::kF32, {model.H}}, starts{DType::kI32, {model.T / model.S + 1}};
+  const std::string name = fmt::format("{} {} S {}", model.name, name_of(dtype), model.S);
+  const auto add = [&](const graph::OpDefinition& op, std::any attributes,
+                       std::vector<TensorType> inputs) {
+    const double flops = op.flops(inputs, attributes);
+    cases.push_back({name, &op, std::move(attributes), std::move(inputs), model.S, flops});
+  };
+  const ops::GroupedLinearAttributes groups{kGroups};
+  add(ops::kGroupedLinear, groups, {wide, weight, bias});
+  add(ops::kGroupedLinearInputGradient, groups, {x, weight});
+  add(ops::kGroupedLinearWeightGradient, ops::GroupedLinearWeightGradientAttributes{kGroups, true},
+      {x, wide});
+  add(ops::kGroupedConvolution, {}, {x, window, starts, bias});
+  add(ops::kGroupedConvolutionInputGradient, {}, {x, window, starts});
+  add(ops::kGroupedConvolutionWeightGradient,
+      ops::GroupedConvolutionWeightGradientAttributes{kGroupSize, kWidth, true}, {x, x, starts});
+}
+
 void add_attention_cases(std::vector<Case>& cases, const Model& model, DType dtype) {
   const TensorType x{dtype, {model.T, model.H}};
   const TensorType starts{DType::kI32, {model.T / model.S + 1}};
@@ -197,6 +223,7 @@ std::vector<Case> all_cases() {
   for (const Model& model : kModels) {
     for (const DType dtype : {DType::kF32, DType::kBF16}) {
       add_linear_cases(cases, model, dtype);
+      add_grouped_cases(cases, model, dtype);
       add_attention_cases(cases, model, dtype);
       add_vocabulary_cases(cases, model, dtype);
     }

@@ -32,6 +32,8 @@ namespace {
 static_assert(testing::kSweptLength > 2 * kQueryRows);
 static_assert(testing::kSweptLength > 2 * kMostGradientRows);
 static_assert(testing::kSweptLength > 2 * kPairProductRows);
+static_assert(testing::kSweptLength > 2 * kConvolutionSlots);
+static_assert(testing::kSweptGroupSize > 2 * kConvolutionPanel);
 static_assert(testing::kSweptHeadSize > 2 * kPaddedExtent);
 static_assert(testing::kSweptRows > 2 * ProductPlan::kMostRows);
 static_assert(testing::kSweptRows > 2 * PackedLinearPlan::kMostRows);

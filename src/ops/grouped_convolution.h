@@ -4,7 +4,7 @@
 //   y[t, c] = sum_i sum_j x[t + j - (W - 1)/2, S floor(c / S) + i] weight[c, i, j] + bias[c]
 //             over i < S, j < W with t + j - (W - 1)/2 in the sequence of t
 //
-// Inputs:  x [T, H] f32 | bf16 | f16;  weight [H, S, W] f32 (torch.nn.Conv1d's layout, S channels of a
+// Inputs:  x [T, H] f32 | bf16 | f16;  weight [H, S, W] f32 (torch.nn.Conv1d, S channels of a
 //          group, W odd);  sequence_starts [B+1] i32, ascending (empty sequences allowed);
 //          bias [H] f32 (optional)
 // Outputs: y [T, H] as x, 0 after the last sequence

@@ -6,11 +6,13 @@
 // Inputs:  x [M, K] f32 | bf16 | f16;  weight [N, K/G, 1] f32;  bias [N] f32 (optional)
 // Outputs: y [M, N] as x
 // G divides K and N. The weight is laid out as that of torch.nn.Conv1d with a window of one token,
-// which is how GroupBERT is published. It counts as rounded to the dtype of x; products are summed in f32.
+// which is how GroupBERT is published. It counts as rounded to the dtype of x; products are summed
+// in f32.
 //
 // grouped_linear_input_gradient   dx[m, g K/G + k] = sum_n dy[m, n] weight[n, k, 0], n of block g
 //                                 dy [M, N], weight [N, K/G, 1] f32 -> dx [M, K] as dy
-// grouped_linear_weight_gradient  dweight[n, k, 0] = sum_m dy[m, n] x[m, g K/G + k], dbias = sum_m dy
+// grouped_linear_weight_gradient  dweight[n, k, 0] = sum_m dy[m, n] x[m, g K/G + k],
+//                                 dbias = sum_m dy
 //                                 dy [M, N], x [M, K] -> dweight [N, K/G, 1] f32 (, dbias [N] f32)
 // Source: Chelombiev et al., GroupBERT, arXiv 2106.05822.
 #pragma once
@@ -40,6 +42,21 @@ struct GroupedLinearWeightGradient {
   enum Input { kDy, kX };
   enum Output { kDweight, kDbias };
 };
+
+// The groups of a weight [N, K/G, 1]; that of linear, [N, K], is one group.
+struct LinearGroups {
+  int64_t count = 1;
+  int64_t inputs = 0;  // of one group
+  int64_t outputs = 0;
+
+  int64_t all_inputs() const { return count * inputs; }
+  int64_t all_outputs() const { return count * outputs; }
+  int64_t weights() const { return inputs * outputs; }  // of one group
+};
+inline LinearGroups linear_groups(int64_t all_inputs, const Shape& weight) {
+  const int64_t count = all_inputs / weight[1];
+  return {count, weight[1], weight[0] / count};
+}
 
 extern const graph::OpDefinition kGroupedLinear;
 extern const graph::OpDefinition kGroupedLinearInputGradient;

@@ -15,6 +15,8 @@
 #include "ops/gather_rows.h"
 #include "ops/gelu.h"
 #include "ops/gradient_descent.h"
+#include "ops/grouped_convolution.h"
+#include "ops/grouped_linear.h"
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/optimizer_update.h"
@@ -65,6 +67,12 @@ std::vector<TableRow> own_kernels() {
       // Products.
       {&ops::kAttention, {kNativeAttentionEntry, kAttentionEntry}},
       {&ops::kAttentionGradient, {kAttentionGradientEntry}},
+      {&ops::kGroupedConvolution, {kGroupedConvolutionEntry}},
+      {&ops::kGroupedConvolutionInputGradient, {kGroupedConvolutionInputGradientEntry}},
+      {&ops::kGroupedConvolutionWeightGradient, {kGroupedConvolutionWeightGradientEntry}},
+      {&ops::kGroupedLinear, {kGroupedLinearEntry}},
+      {&ops::kGroupedLinearInputGradient, {kGroupedLinearInputGradientEntry}},
+      {&ops::kGroupedLinearWeightGradient, {kGroupedLinearWeightGradientEntry}},
       {&ops::kLinear, {kNativeLinearEntry, kLinearEntry}},
       {&ops::kLinearInputGradient, {kNativeLinearInputGradientEntry, kLinearInputGradientEntry}},
       {&ops::kLinearWeightGradient, {kNativeLinearWeightGradientEntry, kLinearWeightGradientEntry}},

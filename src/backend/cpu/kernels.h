@@ -37,13 +37,19 @@ extern const KernelEntry kSgdEntry;
 extern const KernelEntry kMomentumEntry;
 extern const KernelEntry kStochasticRoundingEntry;
 
-// Products: linear, attention, vocabulary_loss; f32, bf16 and f16.
+// Products: linear, grouped_convolution, attention, vocabulary_loss; f32, bf16 and f16.
 extern const KernelEntry kLinearEntry;
 extern const KernelEntry kLinearInputGradientEntry;
 extern const KernelEntry kLinearWeightGradientEntry;
 extern const KernelEntry kNativeLinearEntry;  // bf16 units only, as the next two
 extern const KernelEntry kNativeLinearInputGradientEntry;
 extern const KernelEntry kNativeLinearWeightGradientEntry;
+extern const KernelEntry kGroupedLinearEntry;
+extern const KernelEntry kGroupedLinearInputGradientEntry;
+extern const KernelEntry kGroupedLinearWeightGradientEntry;
+extern const KernelEntry kGroupedConvolutionEntry;
+extern const KernelEntry kGroupedConvolutionInputGradientEntry;
+extern const KernelEntry kGroupedConvolutionWeightGradientEntry;
 extern const KernelEntry kPackWeightEntry;
 extern const KernelEntry kPackedLinearEntry;
 extern const KernelEntry kPackPairsEntry;           // for the next one

@@ -1,11 +1,13 @@
-// linear and its gradients as blocked products (product.h): the weight is packed once a call, and
-// bias, activation and rounding happen on blocks of sums that are still in the cache.
+// linear, grouped_linear and their gradients as blocked products (product.h): the weight is packed
+// once a call, and bias, activation and rounding happen on blocks of sums that are still in the
+// cache. linear is grouped_linear with one group.
 #include "ops/linear.h"
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product.h"
 #include "backend/cpu/storage.h"
+#include "ops/grouped_linear.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/linear.cc"
@@ -92,40 +94,60 @@ void set_dtypes(DType dtype, ProductShape& shape) {
   shape.rounds_b = dtype != DType::kF32;
 }
 
+// grouped_linear has no activation.
+std::optional<ops::GeluForm> activation_of(const KernelRequest& request) {
+  if (request.op != &ops::kLinear) return std::nullopt;
+  return request.attributes_as<ops::LinearAttributes>().activation;
+}
+
+// Inputs and outputs of both operators have the same numbers.
+static_assert(int{ops::Linear::kBias} == int{ops::GroupedLinear::kBias});
+static_assert(int{ops::LinearInputGradient::kWeight} ==
+              int{ops::GroupedLinearInputGradient::kWeight});
+static_assert(int{ops::LinearWeightGradient::kX} == int{ops::GroupedLinearWeightGradient::kX});
+
 class Linear final : public Kernel, ops::Linear {
  public:
-  explicit Linear(const KernelRequest& request) : request_(request), product_(shape_of(request)) {}
+  explicit Linear(const KernelRequest& request)
+      : request_(request), groups_(groups_of(request)), product_(shape_of(request)) {}
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const Shape& x = request_.inputs[kX].shape;
-    const int64_t N = request_.inputs[kWeight].shape[0];
     const bool has_bias = request_.inputs.size() > kBias;
-    LinearFinish finish;
-    finish.bias = has_bias ? arguments.input<float>(kBias) : nullptr;
-    finish.y = arguments.output<void>(kY);
-    finish.stride = N;
-    finish.dtype = request_.inputs[kX].dtype;
-    finish.activation = request_.attributes_as<ops::LinearAttributes>().activation;
-    if (finish.activation) finish.u = arguments.output<void>(kU);
-    LinearSink sink(finish);
+    const DType dtype = request_.inputs[kX].dtype;
+    const bool is_f32 = dtype == DType::kF32;
+    for (int64_t g = 0; g < groups_.count; ++g) {
+      LinearFinish finish;
+      finish.bias = has_bias ? arguments.input<float>(kBias) + g * groups_.outputs : nullptr;
+      finish.y = element(arguments.output<void>(kY), dtype, g * groups_.outputs);
+      finish.stride = groups_.all_outputs();
+      finish.dtype = dtype;
+      finish.activation = activation_of(request_);
+      if (finish.activation) finish.u = arguments.output<void>(kU);
+      LinearSink sink(finish);
 
-    ProductCall call{x[0], N, x[1], arguments.input<void>(kX), x[1], arguments.input<void>(kWeight),
-                     x[1]};
-    // Sums in f32 are gathered where the result goes.
-    const bool is_f32 = finish.dtype == DType::kF32;
-    if (is_f32) call.c = arguments.output<float>(finish.activation ? kU : kY);
-    call.c_stride = N;
-    if (!is_f32 || has_bias || finish.activation) call.sink = &sink;
-    call.workspace = arguments.workspace.as<void>();
-    product_.run(call);
+      ProductCall call{request_.inputs[kX].shape[0], groups_.outputs, groups_.inputs};
+      call.a = element(arguments.input<void>(kX), dtype, g * groups_.inputs);
+      call.a_stride = groups_.all_inputs();
+      call.b = arguments.input<float>(kWeight) + g * groups_.weights();
+      call.b_stride = groups_.inputs;
+      // Sums in f32 are gathered where the result goes.
+      if (is_f32) call.c = static_cast<float*>(finish.activation ? finish.u : finish.y);
+      call.c_stride = finish.stride;
+      if (!is_f32 || has_bias || finish.activation) call.sink = &sink;
+      call.workspace = arguments.workspace.as<void>();
+      product_.run(call);
+    }
   }
 
  private:
+  static ops::LinearGroups groups_of(const KernelRequest& request) {
+    return ops::linear_groups(request.inputs[kX].shape[1], request.inputs[kWeight].shape);
+  }
   static ProductShape shape_of(const KernelRequest& request) {
-    const Shape& x = request.inputs[kX].shape;
-    ProductShape shape{x[0], request.inputs[kWeight].shape[0], x[1]};
+    const ops::LinearGroups groups = groups_of(request);
+    ProductShape shape{request.inputs[kX].shape[0], groups.outputs, groups.inputs};
     shape.b_is_transposed = true;
     set_dtypes(request.inputs[kX].dtype, shape);
     shape.num_threads = request.num_threads;
@@ -133,77 +155,93 @@ class Linear final : public Kernel, ops::Linear {
   }
 
   KernelRequest request_;
+  ops::LinearGroups groups_;
   Product product_;
 };
 
 class LinearInputGradient final : public Kernel, ops::LinearInputGradient {
  public:
   explicit LinearInputGradient(const KernelRequest& request)
-      : request_(request), product_(shape_of(request)) {}
+      : request_(request), groups_(groups_of(request)), product_(shape_of(request)) {}
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const int64_t M = request_.inputs[kDy].shape[0];
-    const int64_t N = request_.inputs[kWeight].shape[0];
-    const int64_t K = request_.inputs[kWeight].shape[1];
-    LinearFinish finish;
-    finish.y = arguments.output<void>(kDx);
-    finish.stride = K;
-    finish.dtype = request_.inputs[kDy].dtype;
-    LinearSink sink(finish);
+    const DType dtype = request_.inputs[kDy].dtype;
+    for (int64_t g = 0; g < groups_.count; ++g) {
+      LinearFinish finish;
+      finish.y = element(arguments.output<void>(kDx), dtype, g * groups_.inputs);
+      finish.stride = groups_.all_inputs();
+      finish.dtype = dtype;
+      LinearSink sink(finish);
 
-    ProductCall call{M, K, N, arguments.input<void>(kDy), N, arguments.input<void>(kWeight), K};
-    if (finish.dtype == DType::kF32) {
-      call.c = arguments.output<float>(kDx);
-    } else {
-      call.sink = &sink;
+      ProductCall call{request_.inputs[kDy].shape[0], groups_.inputs, groups_.outputs};
+      call.a = element(arguments.input<void>(kDy), dtype, g * groups_.outputs);
+      call.a_stride = groups_.all_outputs();
+      call.b = arguments.input<float>(kWeight) + g * groups_.weights();
+      call.b_stride = groups_.inputs;
+      if (dtype == DType::kF32) {
+        call.c = static_cast<float*>(finish.y);
+      } else {
+        call.sink = &sink;
+      }
+      call.c_stride = finish.stride;
+      call.workspace = arguments.workspace.as<void>();
+      product_.run(call);
     }
-    call.c_stride = K;
-    call.workspace = arguments.workspace.as<void>();
-    product_.run(call);
   }
 
  private:
+  static ops::LinearGroups groups_of(const KernelRequest& request) {
+    return ops::linear_groups(request.outputs[kDx].shape[1], request.inputs[kWeight].shape);
+  }
   static ProductShape shape_of(const KernelRequest& request) {
-    const Shape& weight = request.inputs[kWeight].shape;
-    ProductShape shape{request.inputs[kDy].shape[0], weight[1], weight[0]};
+    const ops::LinearGroups groups = groups_of(request);
+    ProductShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs};
     set_dtypes(request.inputs[kDy].dtype, shape);
     shape.num_threads = request.num_threads;
     return shape;
   }
 
   KernelRequest request_;
+  ops::LinearGroups groups_;
   Product product_;
 };
 
 class LinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
  public:
   explicit LinearWeightGradient(const KernelRequest& request)
-      : request_(request), product_(shape_of(request)) {}
+      : request_(request), groups_(groups_of(request)), product_(shape_of(request)) {}
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const Shape& dy = request_.inputs[kDy].shape;
-    const int64_t K = request_.inputs[kX].shape[1];
-    ProductCall call{dy[1], K, dy[0], arguments.input<void>(kDy), dy[1], arguments.input<void>(kX),
-                     K};
-    call.c = arguments.output<float>(kDweight);
-    call.c_stride = K;
-    call.accumulates = request_.accumulates[kDweight];
-    if (request_.outputs.size() > kDbias) {
-      call.row_sums = arguments.output<float>(kDbias);
-      call.adds_row_sums = request_.accumulates[kDbias];
+    const DType dtype = request_.inputs[kDy].dtype;
+    for (int64_t g = 0; g < groups_.count; ++g) {
+      ProductCall call{groups_.outputs, groups_.inputs, request_.inputs[kDy].shape[0]};
+      call.a = element(arguments.input<void>(kDy), dtype, g * groups_.outputs);
+      call.a_stride = groups_.all_outputs();
+      call.b = element(arguments.input<void>(kX), dtype, g * groups_.inputs);
+      call.b_stride = groups_.all_inputs();
+      call.c = arguments.output<float>(kDweight) + g * groups_.weights();
+      call.c_stride = groups_.inputs;
+      call.accumulates = request_.accumulates[kDweight];
+      if (request_.outputs.size() > kDbias) {
+        call.row_sums = arguments.output<float>(kDbias) + g * groups_.outputs;
+        call.adds_row_sums = request_.accumulates[kDbias];
+      }
+      call.workspace = arguments.workspace.as<void>();
+      product_.run(call);
     }
-    call.workspace = arguments.workspace.as<void>();
-    product_.run(call);
   }
 
  private:
+  static ops::LinearGroups groups_of(const KernelRequest& request) {
+    return ops::linear_groups(request.inputs[kX].shape[1], request.outputs[kDweight].shape);
+  }
   static ProductShape shape_of(const KernelRequest& request) {
-    const Shape& dy = request.inputs[kDy].shape;
-    ProductShape shape{dy[1], request.inputs[kX].shape[1], dy[0]};
+    const ops::LinearGroups groups = groups_of(request);
+    ProductShape shape{groups.outputs, groups.inputs, request.inputs[kDy].shape[0]};
     shape.a_is_transposed = true;
     shape.a_dtype = shape.b_dtype = request.inputs[kDy].dtype;
     shape.num_threads = request.num_threads;
@@ -211,6 +249,7 @@ class LinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
   }
 
   KernelRequest request_;
+  ops::LinearGroups groups_;
   Product product_;
 };
 
@@ -223,6 +262,14 @@ constinit const KernelEntry kLinearInputGradientEntry{
 constinit const KernelEntry kLinearWeightGradientEntry{"cpu/linear_weight_gradient/blocked",
                                                        refuse_other_storage,
                                                        create_kernel<LinearWeightGradient>};
+constinit const KernelEntry kGroupedLinearEntry{"cpu/grouped_linear/blocked", refuse_other_storage,
+                                                create_kernel<Linear>};
+constinit const KernelEntry kGroupedLinearInputGradientEntry{
+    "cpu/grouped_linear_input_gradient/blocked", refuse_other_storage,
+    create_kernel<LinearInputGradient>};
+constinit const KernelEntry kGroupedLinearWeightGradientEntry{
+    "cpu/grouped_linear_weight_gradient/blocked", refuse_other_storage,
+    create_kernel<LinearWeightGradient>};
 
 }  // namespace cloze::backend::cpu
 #endif

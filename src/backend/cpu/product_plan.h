@@ -49,6 +49,11 @@ inline bool copies_a(const ProductShape& shape, int64_t a_stride) {
   return shape.a_is_transposed || shape.a_dtype != DType::kF32 || a_stride >= kLongRow;
 }
 
+// The products of a grouped convolution: slots of a sequence at a time, which stay in the first
+// cache with their weights, and channels of a group that are summed side by side.
+inline constexpr int64_t kConvolutionSlots = 128;
+inline constexpr int64_t kConvolutionPanel = 16;
+
 // Sums that only a sink takes cannot wait for a second group, so their depth is never divided.
 ProductPlan plan_product(const ProductShape& shape, TileSize tile, bool divides_depth);
 

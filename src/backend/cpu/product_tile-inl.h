@@ -8,6 +8,8 @@
 //   kByDepth  A[i, k] = a[k * a_stride + i]   as PackRows() lays it out: one stream of numbers
 //             instead of one a row, which is worth a copy when many panels follow
 // B is a panel: depth x kTileColumns floats, aligned to a vector, columns after the last one zero.
+// Where few columns are all there are (grouped_convolution.cc) a tile and its panels may be one
+// vector wide: kVectors.
 // Included once per vector target (hwy/foreach_target.h).
 // Source: Van Zee, van de Geijn, BLIS, ACM TOMS 41(3), 2015.
 #include <cstddef>
@@ -90,22 +92,23 @@ class StepValues {
 };
 
 // One step of the depth: adds what a column of A and a row of B give to the sums of kRows, left and
-// right half.
-template <int64_t kRows, RowLayout kLayout>
+// right half; of one vector there is a left half only.
+template <int64_t kRows, RowLayout kLayout, int64_t kVectors = 2>
 HWY_INLINE void AddProducts(const StepValues<kLayout>& a, const float* HWY_RESTRICT b,
                             FloatVector (&left)[kRows], FloatVector (&right)[kRows]) {
   const FloatTag d;
   const FloatVector b0 = hn::Load(d, b);
-  const FloatVector b1 = hn::Load(d, b + kLanes);
+  const FloatVector b1 = kVectors == 2 ? hn::Load(d, b + kLanes) : b0;
   const auto again = a.again();
 #pragma GCC unroll 14
   for (int64_t i = 0; i < kRows; ++i) {
     left[i] = hn::MulAdd(a.value(i), b0, left[i]);
-    right[i] = hn::MulAdd((i % 4 == 0 ? a : again).value(i), b1, right[i]);
+    if constexpr (kVectors == 2)
+      right[i] = hn::MulAdd((i % 4 == 0 ? a : again).value(i), b1, right[i]);
   }
 }
 
-template <int64_t kRows, RowLayout kLayout>
+template <int64_t kRows, RowLayout kLayout, int64_t kVectors>
 HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   const FloatTag d;
   FloatVector left[kRows];
@@ -116,41 +119,41 @@ HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   const float* HWY_RESTRICT b = t.b;
 #pragma GCC unroll 4
   for (int64_t k = 0; k < t.depth; ++k) {
-    AddProducts<kRows>(a, b, left, right);
+    AddProducts<kRows, kLayout, kVectors>(a, b, left, right);
     a.advance();
-    b += kTileColumns;
+    b += kVectors * kLanes;
   }
 #pragma GCC unroll 14
   for (int64_t i = 0; i < kRows; ++i) {
     float* c = t.c + i * t.c_stride;
-    if (t.accumulates) {
-      left[i] = hn::Add(left[i], hn::LoadU(d, c));
-      right[i] = hn::Add(right[i], hn::LoadU(d, c + kLanes));
-    }
+    if (t.accumulates) left[i] = hn::Add(left[i], hn::LoadU(d, c));
     hn::StoreU(left[i], d, c);
-    hn::StoreU(right[i], d, c + kLanes);
+    if constexpr (kVectors == 2) {
+      if (t.accumulates) right[i] = hn::Add(right[i], hn::LoadU(d, c + kLanes));
+      hn::StoreU(right[i], d, c + kLanes);
+    }
   }
 }
 
 // The same for a number of rows known only when running.
-template <RowLayout kLayout, int64_t kRows = kTileRows>
+template <RowLayout kLayout, int64_t kVectors, int64_t kRows = kTileRows>
 HWY_INLINE void MultiplyRows(int64_t rows, const TileArguments& t) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) return MultiplyRows<kLayout, kRows - 1>(rows, t);
+    if (rows < kRows) return MultiplyRows<kLayout, kVectors, kRows - 1>(rows, t);
   }
-  MultiplyRows<kRows, kLayout>(t);
+  MultiplyRows<kRows, kLayout, kVectors>(t);
 }
 
 // A tile whose columns may end inside the panel: goes through a full tile beside it.
-template <RowLayout kLayout>
+template <RowLayout kLayout, int64_t kVectors>
 HWY_INLINE void MultiplyTile(int64_t rows, int64_t columns, const TileArguments& t) {
-  if (columns == kTileColumns) return MultiplyRows<kLayout>(rows, t);
+  if (columns == kVectors * kLanes) return MultiplyRows<kLayout, kVectors>(rows, t);
   HWY_ALIGN float full[kTileRows * kTileColumns];
   TileArguments inside = t;
   inside.c = full;
   inside.c_stride = kTileColumns;
   inside.accumulates = false;
-  MultiplyRows<kLayout>(rows, inside);
+  MultiplyRows<kLayout, kVectors>(rows, inside);
   for (int64_t i = 0; i < rows; ++i) {
     float* c = t.c + i * t.c_stride;
     for (int64_t j = 0; j < columns; ++j) {
@@ -161,20 +164,21 @@ HWY_INLINE void MultiplyTile(int64_t rows, int64_t columns, const TileArguments&
 
 // A block of A times several panels that lie one after the other. The panel stays in the first
 // cache while the rows pass by.
-template <RowLayout kLayout>
+template <RowLayout kLayout, int64_t kVectors = 2>
 HWY_INLINE void MultiplyPanels(int64_t rows, int64_t columns, TileArguments t) {
   const TileArguments first = t;
+  constexpr int64_t kColumns = kVectors * kLanes;
   // Where rows lie as they are, tiles can be of one height: a low one at the end would leave most
   // of the multipliers idle.
   const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   const int64_t height = kLayout == RowLayout::kByRow ? (rows + tiles - 1) / tiles : kTileRows;
-  for (int64_t j = 0; j < columns; j += kTileColumns) {
-    const int64_t tile_columns = HWY_MIN(kTileColumns, columns - j);
+  for (int64_t j = 0; j < columns; j += kColumns) {
+    const int64_t tile_columns = HWY_MIN(kColumns, columns - j);
     for (int64_t i = 0; i < rows; i += height) {
       t.a = first.a + i * t.a_row_step;
       t.b = first.b + j * t.depth;
       t.c = first.c + i * t.c_stride + j;
-      MultiplyTile<kLayout>(HWY_MIN(height, rows - i), tile_columns, t);
+      MultiplyTile<kLayout, kVectors>(HWY_MIN(height, rows - i), tile_columns, t);
     }
   }
 }

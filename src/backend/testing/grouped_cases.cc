@@ -149,7 +149,7 @@ std::vector<KernelCase> grouped_sweep(DType dtype, const SweepExtents& extents) 
     add_convolution_cases(family, sizes, dtype);
     sweep.add(std::move(family));
   };
-  for (const int64_t length : extents.up_to(kSweptLength, {16, 32, 64})) {
+  for (const int64_t length : extents.up_to(kSweptLength, {6, 14, 128})) {
     const int64_t other = 1 + length * 37 % 97;
     add_convolution({"lengths", {other, length, 0, 3}, length % 4, 2, 1 + length % 5, 7});
   }
