@@ -51,6 +51,19 @@ class PlotCurve(unittest.TestCase):
         self.assertIn("a < b", self.texts(root))
         self.assertIn("MLM accuracy, NSP accuracy", self.texts(root))
 
+    def test_work_and_time_add_up(self):
+        lines = [json.dumps({"step": step, "mlm_loss": 8 - step, "flops": 2e15, "seconds": 1800.0})
+                 for step in (1, 2, 4)]
+        file = self.write("a.jsonl", lines)
+        root = self.draw("--series", file, "--panel", "mlm_loss", "--x", "flops", "--x", "seconds")
+        self.assertIn("hours of training", self.texts(root))
+        for curve in self.curves(root):  # after 1, 2 and 4 steps
+            first, second, third = (x for x, _ in curve)
+            self.assertAlmostEqual(third - second, 2 * (second - first), delta=0.2)
+        refused = self.run_script("--series", self.write("b.jsonl", self.records()), "--x", "flops")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("a line has no flops", refused.stderr)
+
     def test_a_falling_loss_falls(self):
         root = self.draw("--series", self.write("a.jsonl", self.records()), "--panel", "mlm_loss")
         (curve,) = self.curves(root)

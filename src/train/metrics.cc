@@ -81,6 +81,7 @@ void MetricsLog::write(const StepMetrics& m) {
   line["tokens_per_second"] = m.tokens_per_second;
   line["sequences_per_second"] = m.sequences_per_second;
   line["data_wait_share"] = m.data_wait_share;
+  line["flops"] = m.flops;
   if (m.ceiling_share) line["ceiling_share"] = *m.ceiling_share;
   line["seconds"] = m.seconds;
   for (const TensorNorm& norm : m.norms) {

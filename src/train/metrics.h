@@ -37,8 +37,9 @@ struct StepMetrics {
   double sequences_per_second = 0.0;
   double data_wait_share = 0.0;  // of the step's seconds, waiting for data
   double seconds = 0.0;          // the step took
-  // Useful FLOPs a second (models/bert_flops.h) as a share of those of the fastest matrix product
-  // that was measured; nothing when none was.
+  double flops = 0.0;            // of its useful work (models/bert_flops.h)
+  // FLOPs a second as a share of those of the fastest matrix product that was measured; nothing
+  // when none was.
   std::optional<double> ceiling_share;
   std::vector<TensorNorm> norms;  // when asked for
 };

@@ -93,12 +93,14 @@ TEST_F(MetricsLogTest, HasNormsAndTheCeilingWhenTheyAreKnown) {
   MetricsLog log(path_, 0);
   log.write({.step = 1});
   log.write({.step = 2,
+             .flops = 3e12,
              .ceiling_share = 0.5,
              .norms = {{.name = "pooler.weight", .weight = 2.0, .gradient = 0.25}}});
   const auto lines = lines_of(path_);
   for (const char* key : {"ceiling_share", "weight_norms", "gradient_norms"}) {
     EXPECT_FALSE(lines[1].contains(key)) << key;
   }
+  EXPECT_EQ(lines[2].at("flops"), 3e12);
   EXPECT_EQ(lines[2].at("ceiling_share"), 0.5);
   EXPECT_EQ(lines[2].at("weight_norms").at("pooler.weight"), 2.0);
   EXPECT_EQ(lines[2].at("gradient_norms").at("pooler.weight"), 0.25);

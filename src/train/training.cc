@@ -84,11 +84,8 @@ models::BatchWork work_of(const data::StepBatch& batch) {
   return work;
 }
 
-std::optional<double> ceiling_share(const TrainingOptions& options, const data::StepBatch& batch,
-                                    double seconds) {
-  if (options.product_flops <= 0.0) return std::nullopt;
-  return models::training_flops(options.step.model, work_of(batch)) /
-         (seconds * options.product_flops);
+std::optional<double> ceiling_share(double flops, double seconds, double product_flops) {
+  return product_flops > 0.0 ? std::optional(flops / (seconds * product_flops)) : std::nullopt;
 }
 
 }  // namespace
@@ -313,6 +310,7 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
   state_.watch.skips = 0;
   state_.step = done.step + 1;
   count(batch);
+  const double flops = models::training_flops(options_.step.model, work_of(batch));
   return StepMetrics{.step = state_.step,
                      .epoch = state_.epoch,
                      .samples = state_.samples,
@@ -327,7 +325,8 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
                      .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds.all,
                      .data_wait_share = seconds.waited / seconds.all,
                      .seconds = seconds.all,
-                     .ceiling_share = ceiling_share(options_, batch, seconds.all)};
+                     .flops = flops,
+                     .ceiling_share = ceiling_share(flops, seconds.all, options_.product_flops)};
 }
 
 int64_t Training::steps_ahead() const {
