@@ -47,6 +47,9 @@ extern const KernelEntry kNativeLinearWeightGradientEntry;
 extern const KernelEntry kGroupedLinearEntry;
 extern const KernelEntry kGroupedLinearInputGradientEntry;
 extern const KernelEntry kGroupedLinearWeightGradientEntry;
+extern const KernelEntry kNativeGroupedLinearEntry;  // bf16 units only, as the next two
+extern const KernelEntry kNativeGroupedLinearInputGradientEntry;
+extern const KernelEntry kNativeGroupedLinearWeightGradientEntry;
 extern const KernelEntry kGroupedConvolutionEntry;
 extern const KernelEntry kGroupedConvolutionInputGradientEntry;
 extern const KernelEntry kGroupedConvolutionWeightGradientEntry;

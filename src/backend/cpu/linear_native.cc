@@ -1,5 +1,5 @@
-// linear and its gradients by oneDNN, where the processor multiplies bf16 itself: several times as
-// fast as f32. Elsewhere linear.cc serves.
+// linear, grouped_linear and their gradients by oneDNN, where the processor multiplies bf16 itself:
+// several times as fast as f32. Elsewhere linear.cc serves.
 #include <algorithm>
 
 #include "backend/cpu/activated_matmul.h"
@@ -10,6 +10,7 @@
 #include "backend/cpu/storage.h"
 #include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
+#include "ops/grouped_linear.h"
 #include "ops/linear.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -30,6 +31,17 @@ struct SummedRows {
   int64_t begin = 0;
   int64_t end = 0;
   float* sums = nullptr;
+};
+
+// Rows [begin, end) of a product, which are to become those of y.
+struct FinishedRows {
+  DType dtype = DType::kF32;
+  const float* sums = nullptr;
+  const float* bias = nullptr;  // may be null
+  int64_t columns = 0;
+  void* y = nullptr;
+  int64_t begin = 0;
+  int64_t end = 0;
 };
 
 }  // namespace cloze::backend::cpu
@@ -60,6 +72,25 @@ void round_elements(const float* from, int64_t count, bfloat16* to) {
   MapFloats(FloatTag(), count, from, to, [](FloatVector v) HWY_ATTR { return v; });
 }
 
+// y = sums + bias, rows of all groups; without a bias that is null.
+template <typename T>
+void AddBias(const float* sums, const float* bias, int64_t columns, T* y) {
+  const FloatTag d;
+  ForEachVector(d, columns, [&](int64_t j, auto part) HWY_ATTR {
+    FloatVector v = LoadFloats(d, sums + j, part);
+    if (bias != nullptr) v = hn::Add(v, LoadFloats(d, bias + j, part));
+    StoreFloats(d, v, y + j, part);
+  });
+}
+
+void finish_rows(const FinishedRows& f) {
+  with_storage(f.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    for (int64_t row = f.begin; row < f.end; ++row) {
+      AddBias(f.sums + row * f.columns, f.bias, f.columns, static_cast<T*>(f.y) + row * f.columns);
+    }
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace cloze::backend::cpu
 HWY_AFTER_NAMESPACE();
@@ -69,6 +100,7 @@ namespace cloze::backend::cpu {
 
 HWY_EXPORT(sum_dy_rows);
 HWY_EXPORT(round_elements);
+HWY_EXPORT(finish_rows);
 
 namespace {
 
@@ -101,19 +133,24 @@ class RoundedWeight {
   int num_threads_;
 };
 
-// What a product with a weight takes: its scratch memory is used when the rounded weight is not
-// needed any more, and lies over it.
+// What a product with a weight takes. A weight that is packed is not needed rounded any more when
+// the product runs: scratch memory lies over it.
 struct WeightBuffers {
   template <class Product>
   WeightBuffers(const Product& product, const RoundedWeight& weight, void* memory)
-      : workspace(memory),
-        packed(workspace.take<char>(static_cast<int64_t>(product.packed_bytes()))),
-        rounded_or_scratch(workspace.take<char>(
-            static_cast<int64_t>(std::max(weight.bytes(), product.scratch_bytes())))) {}
+      : workspace(memory), packed(take(product.packed_bytes())) {
+    const bool is_packed = product.packed_bytes() > 0;
+    rounded = take(is_packed ? std::max(weight.bytes(), product.scratch_bytes()) : weight.bytes());
+    scratch = is_packed ? rounded : take(product.scratch_bytes());
+  }
 
   Workspace workspace;
   void* packed;
-  void* rounded_or_scratch;
+  void* rounded;
+  void* scratch;
+
+ private:
+  void* take(size_t bytes) { return workspace.take<char>(static_cast<int64_t>(bytes)); }
 };
 
 class NativeLinear final : public Kernel, ops::Linear {
@@ -129,11 +166,11 @@ class NativeLinear final : public Kernel, ops::Linear {
     const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
     MatmulCall call;
     call.a = arguments.input<void>(kX);
-    call.packed_b = product_.pack(
-        weight_.round(arguments.input<float>(kWeight), buffers.rounded_or_scratch), buffers.packed);
+    call.packed_b = product_.pack(weight_.round(arguments.input<float>(kWeight), buffers.rounded),
+                                  buffers.packed);
     call.bias = shape_.product.has_bias ? arguments.input<float>(kBias) : nullptr;
     call.c = arguments.output<void>(shape_.activation ? kU : kY);
-    call.scratch = buffers.rounded_or_scratch;
+    call.scratch = buffers.scratch;
     product_.run(call, arguments.output<void>(kY));
   }
 
@@ -156,6 +193,67 @@ class NativeLinear final : public Kernel, ops::Linear {
   RoundedWeight weight_;
 };
 
+// oneDNN adds no bias to groups: their sums are f32 until it is added, some rows at a time, while
+// they are in the cache. The last rows are as many as the others, as in ActivatedMatmul.
+class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
+ public:
+  explicit NativeGroupedLinear(const KernelRequest& request)
+      : request_(request), shape_(shape_of(request)), product_(shape_), weight_(request) {}
+
+  size_t workspace_bytes() const override { return Buffers(*this, nullptr).workspace.bytes(); }
+
+  void run(const KernelArguments& arguments, Stream&) override {
+    const Buffers buffers(*this, arguments.workspace.as<void>());
+    const int64_t columns = shape_.groups * shape_.n;
+    const int64_t depth = shape_.groups * shape_.depth;
+    const int64_t M = request_.inputs[kX].shape[0];
+    MatmulCall call;
+    call.packed_b = product_.pack(weight_.round(arguments.input<float>(kWeight), buffers.rounded),
+                                  buffers.packed);
+    call.c = buffers.sums;
+    call.scratch = buffers.scratch;
+    for (int64_t begin = 0; begin < M; begin += shape_.m) {
+      const int64_t row = std::min(begin, M - shape_.m);
+      call.a = element(arguments.input<void>(kX), shape_.operand_dtype, row * depth);
+      product_.run(call);
+      FinishedRows all{.dtype = shape_.operand_dtype, .sums = buffers.sums, .columns = columns};
+      if (request_.inputs.size() > kBias) all.bias = arguments.input<float>(kBias);
+      all.y = element(arguments.output<void>(kY), all.dtype, row * columns);
+      for_each_part(row_work(request_, shape_.m, columns), [&](const Part& part) {
+        FinishedRows rows = all;
+        rows.begin = part.begin;
+        rows.end = part.end;
+        HWY_DYNAMIC_DISPATCH(finish_rows)(rows);
+      });
+    }
+  }
+
+ private:
+  struct Buffers : WeightBuffers {
+    Buffers(const NativeGroupedLinear& of, void* memory)
+        : WeightBuffers(of.product_, of.weight_, memory),
+          sums(workspace.take<float>(of.shape_.m * of.shape_.groups * of.shape_.n)) {}
+
+    float* sums;
+  };
+
+  static MatmulShape shape_of(const KernelRequest& request) {
+    const Shape& x = request.inputs[kX].shape;
+    const ops::LinearGroups groups = ops::linear_groups(x[1], request.inputs[kWeight].shape);
+    const int64_t rows = divide_up(x[0], divide_up(x[0], ActivatedMatmul::kMostRows));
+    MatmulShape shape{rows, groups.outputs, groups.inputs, groups.count};
+    shape.b_is_transposed = true;
+    shape.operand_dtype = request.inputs[kX].dtype;
+    shape.num_threads = request.num_threads;
+    return shape;
+  }
+
+  KernelRequest request_;
+  MatmulShape shape_;  // of some rows
+  Matmul product_;
+  RoundedWeight weight_;
+};
+
 class NativeLinearInputGradient final : public Kernel, ops::LinearInputGradient {
  public:
   explicit NativeLinearInputGradient(const KernelRequest& request)
@@ -169,17 +267,18 @@ class NativeLinearInputGradient final : public Kernel, ops::LinearInputGradient 
     const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
     MatmulCall call;
     call.a = arguments.input<void>(kDy);
-    call.packed_b = product_.pack(
-        weight_.round(arguments.input<float>(kWeight), buffers.rounded_or_scratch), buffers.packed);
+    call.packed_b = product_.pack(weight_.round(arguments.input<float>(kWeight), buffers.rounded),
+                                  buffers.packed);
     call.c = arguments.output<void>(kDx);
-    call.scratch = buffers.rounded_or_scratch;
+    call.scratch = buffers.scratch;
     product_.run(call);
   }
 
  private:
   static MatmulShape shape_of(const KernelRequest& request) {
-    const Shape& weight = request.inputs[kWeight].shape;
-    MatmulShape shape{request.inputs[kDy].shape[0], weight[1], weight[0]};
+    const ops::LinearGroups groups =
+        ops::linear_groups(request.outputs[kDx].shape[1], request.inputs[kWeight].shape);
+    MatmulShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs, groups.count};
     shape.operand_dtype = shape.result_dtype = request.inputs[kDy].dtype;
     shape.num_threads = request.num_threads;
     return shape;
@@ -215,8 +314,9 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
 
  private:
   static MatmulShape shape_of(const KernelRequest& request) {
-    const Shape& dy = request.inputs[kDy].shape;
-    MatmulShape shape{dy[1], request.inputs[kX].shape[1], dy[0]};
+    const ops::LinearGroups groups =
+        ops::linear_groups(request.inputs[kX].shape[1], request.outputs[kDweight].shape);
+    MatmulShape shape{groups.outputs, groups.inputs, request.inputs[kDy].shape[0], groups.count};
     shape.a_is_transposed = true;
     shape.operand_dtype = request.inputs[kDy].dtype;
     shape.accumulates = request.accumulates[kDweight];
@@ -250,6 +350,15 @@ constinit const KernelEntry kNativeLinearEntry{"cpu/linear/native_bf16", refuse_
 constinit const KernelEntry kNativeLinearInputGradientEntry{
     "cpu/linear_input_gradient/native_bf16", refuse_unless_native_bf16,
     create_kernel<NativeLinearInputGradient>};
+constinit const KernelEntry kNativeGroupedLinearEntry{"cpu/grouped_linear/native_bf16",
+                                                      refuse_unless_native_bf16,
+                                                      create_kernel<NativeGroupedLinear>};
+constinit const KernelEntry kNativeGroupedLinearInputGradientEntry{
+    "cpu/grouped_linear_input_gradient/native_bf16", refuse_unless_native_bf16,
+    create_kernel<NativeLinearInputGradient>};
+constinit const KernelEntry kNativeGroupedLinearWeightGradientEntry{
+    "cpu/grouped_linear_weight_gradient/native_bf16", refuse_unless_native_bf16,
+    create_kernel<NativeLinearWeightGradient>};
 constinit const KernelEntry kNativeLinearWeightGradientEntry{
     "cpu/linear_weight_gradient/native_bf16", refuse_unless_native_bf16,
     create_kernel<NativeLinearWeightGradient>};

@@ -31,6 +31,23 @@ memory::desc matrix(int64_t rows, int64_t columns, bool is_transposed, DType dty
   return {{rows, columns}, type_of(dtype), tag};
 }
 
+// The same of several groups: of activations, which lie side by side in each stored row, or of
+// weights, which lie one after the other.
+memory::desc activations(const MatmulShape& shape, const memory::dims& sizes, bool is_transposed,
+                         DType dtype) {
+  if (shape.groups == 1) return matrix(sizes[0], sizes[1], is_transposed, dtype);
+  const memory::format_tag tag =
+      is_transposed ? memory::format_tag::adbc : memory::format_tag::acbd;
+  return {{1, shape.groups, sizes[0], sizes[1]}, type_of(dtype), tag};
+}
+memory::desc weights(const MatmulShape& shape, const memory::dims& sizes, bool is_transposed,
+                     DType dtype) {
+  if (shape.groups == 1) return matrix(sizes[0], sizes[1], is_transposed, dtype);
+  const memory::format_tag tag =
+      is_transposed ? memory::format_tag::abdc : memory::format_tag::abcd;
+  return {{1, shape.groups, sizes[0], sizes[1]}, type_of(dtype), tag};
+}
+
 dnnl::primitive_attr attributes(const MatmulShape& shape) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -43,18 +60,21 @@ dnnl::primitive_attr attributes(const MatmulShape& shape) {
 // B as the caller has it.
 memory::desc plain_b_of(const MatmulShape& shape) {
   if (!shape.b_is_in_pairs) {
-    return matrix(shape.depth, shape.n, shape.b_is_transposed, shape.operand_dtype);
+    const auto& of = shape.a_is_transposed ? activations : weights;
+    return of(shape, {shape.depth, shape.n}, shape.b_is_transposed, shape.operand_dtype);
   }
   static_assert(ops::kPairColumns == 64 && ops::kPairDepth == 32);
   return {{shape.depth, shape.n}, type_of(shape.operand_dtype), memory::format_tag::BA16a64b2a};
 }
 
 dnnl::matmul::primitive_desc describe(const MatmulShape& shape) {
-  const memory::desc a = matrix(shape.m, shape.depth, shape.a_is_transposed, shape.operand_dtype);
+  const memory::desc a =
+      activations(shape, {shape.m, shape.depth}, shape.a_is_transposed, shape.operand_dtype);
   const memory::desc any_b({shape.depth, shape.n}, type_of(shape.operand_dtype),
                            memory::format_tag::any);
-  const memory::desc b = shape.b_is_in_pairs ? plain_b_of(shape) : any_b;
-  const memory::desc c = matrix(shape.m, shape.n, false, shape.result_dtype);
+  const memory::desc b = shape.b_is_in_pairs || shape.groups > 1 ? plain_b_of(shape) : any_b;
+  const auto& of_c = shape.a_is_transposed ? weights : activations;
+  const memory::desc c = of_c(shape, {shape.m, shape.n}, false, shape.result_dtype);
   const memory::desc bias =
       shape.has_bias ? matrix(1, shape.n, false, DType::kF32) : memory::desc();
   const dnnl::primitive_attr attr = attributes(shape);
@@ -123,6 +143,7 @@ struct Matmul::Parts {
 };
 
 Matmul::Matmul(const MatmulShape& shape) {
+  CLOZE_CHECK(shape.groups == 1 || !shape.has_bias, "{} groups with a bias", shape.groups);
   const ThreadCount threads(shape.num_threads);
   try {
     parts_ = std::make_unique<Parts>(shape);

@@ -8,6 +8,10 @@
 //
 // A is stored [m, depth], or [depth, m] when a_is_transposed; B [depth, n] or [n, depth]. Sums in
 // f32. Throws EnvironmentError, with oneDNN's own words, when it refuses.
+//
+// Several groups are as many products of these sizes (ops/grouped_linear.h). Their activations lie
+// side by side in each row, their weights one after the other: B are weights, unless A is
+// transposed; then C are. B is used where it lies, which is as fast for blocks of this size.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +29,7 @@ struct MatmulShape {
   int64_t m = 0;
   int64_t n = 0;
   int64_t depth = 0;
+  int64_t groups = 1;  // of these sizes; without a bias when there are several
   bool a_is_transposed = false;
   bool b_is_transposed = false;
   DType operand_dtype = DType::kF32;  // of A and B: f32 or bf16

@@ -27,37 +27,53 @@ std::vector<float> whole_numbers(int64_t count, int64_t step) {
   return values;
 }
 
+// Element (row, column) of a group's matrix, stored row by row, or column by column. Groups of
+// activations lie side by side in each stored row, those of weights one after the other.
+struct Stored {
+  int64_t groups, rows, columns;
+  bool is_transposed, are_weights;
+
+  size_t at(int64_t group, int64_t row, int64_t column) const {
+    if (is_transposed)
+      return Stored{groups, columns, rows, false, are_weights}.at(group, column, row);
+    const int64_t line = are_weights ? group * rows + row : row * groups + group;
+    return static_cast<size_t>(line * columns + column);
+  }
+};
+
 std::vector<float> expected(const MatmulShape& s, const std::vector<float>& a,
                             const std::vector<float>& b, const std::vector<float>& bias) {
-  std::vector<float> c(static_cast<size_t>(s.m * s.n), s.accumulates ? 2.0f : 0.0f);
-  for (int64_t i = 0; i < s.m; ++i) {
-    for (int64_t j = 0; j < s.n; ++j) {
-      float sum = s.has_bias ? bias[j] : 0.0f;
-      for (int64_t k = 0; k < s.depth; ++k) {
-        sum += a[s.a_is_transposed ? k * s.m + i : i * s.depth + k] *
-               b[s.b_is_transposed ? j * s.depth + k : k * s.n + j];
+  const Stored a_at{s.groups, s.m, s.depth, s.a_is_transposed, false};
+  const Stored b_at{s.groups, s.depth, s.n, s.b_is_transposed, !s.a_is_transposed};
+  const Stored c_at{s.groups, s.m, s.n, false, s.a_is_transposed};
+  std::vector<float> c(static_cast<size_t>(s.groups * s.m * s.n), s.accumulates ? 2.0f : 0.0f);
+  for (int64_t g = 0; g < s.groups; ++g) {
+    for (int64_t i = 0; i < s.m; ++i) {
+      for (int64_t j = 0; j < s.n; ++j) {
+        float sum = s.has_bias ? bias[j] : 0.0f;
+        for (int64_t k = 0; k < s.depth; ++k) sum += a[a_at.at(g, i, k)] * b[b_at.at(g, k, j)];
+        c[c_at.at(g, i, j)] += sum;
       }
-      c[i * s.n + j] += sum;
     }
   }
   return c;
 }
 
 void check(const MatmulShape& shape) {
-  const std::vector<float> a = whole_numbers(shape.m * shape.depth, 5);
-  const std::vector<float> b = whole_numbers(shape.n * shape.depth, 11);
+  const std::vector<float> a = whole_numbers(shape.groups * shape.m * shape.depth, 5);
+  const std::vector<float> b = whole_numbers(shape.groups * shape.n * shape.depth, 11);
   const std::vector<float> bias = whole_numbers(shape.n, 3);
-  std::vector<float> c(static_cast<size_t>(shape.m * shape.n), 2.0f);
+  std::vector<float> c(static_cast<size_t>(shape.groups * shape.m * shape.n), 2.0f);
   Matmul matmul(shape);
   const auto packed = allocate(matmul.packed_bytes());
   const auto scratch = allocate(matmul.scratch_bytes());
   MatmulCall call{a.data(), matmul.pack(b.data(), packed.get()), bias.data(), c.data(),
                   scratch.get()};
   matmul.run(call);
-  EXPECT_EQ(c, expected(shape, a, b, bias))
-      << fmt::format("m {} n {} depth {}, transposed {} {}, bias {}, accumulates {}, threads {}",
-                     shape.m, shape.n, shape.depth, shape.a_is_transposed, shape.b_is_transposed,
-                     shape.has_bias, shape.accumulates, shape.num_threads);
+  EXPECT_EQ(c, expected(shape, a, b, bias)) << fmt::format(
+      "m {} n {} depth {} groups {}, transposed {} {}, bias {}, accumulates {}, threads {}",
+      shape.m, shape.n, shape.depth, shape.groups, shape.a_is_transposed, shape.b_is_transposed,
+      shape.has_bias, shape.accumulates, shape.num_threads);
 }
 
 TEST(Matmul, IsExactForWholeNumbers) {
@@ -70,6 +86,9 @@ TEST(Matmul, IsExactForWholeNumbers) {
         shape.has_bias = flags & 4;
         shape.accumulates = flags & 8;
         shape.num_threads = flags & 16 ? 3 : 1;
+        check(shape);
+        if (shape.has_bias || (shape.a_is_transposed && shape.b_is_transposed)) continue;
+        shape.groups = 3;
         check(shape);
       }
     }

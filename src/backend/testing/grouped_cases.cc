@@ -144,6 +144,12 @@ std::vector<KernelCase> grouped_sweep(DType dtype, const SweepExtents& extents) 
   for (const int64_t outputs : extents.up_to(kSweptColumns, {16, 32, 256})) {
     add_linear({2, 7, 5, outputs});
   }
+  for (const int64_t rows : SweepExtents::around(kSweptActivatedRows, {512})) {
+    add_linear({3, rows, 2, 3});
+  }
+  for (const int64_t rows : SweepExtents::around(kSweptGroupedDepth, {3072})) {
+    add_linear({2, rows, 3, 5});
+  }
   const auto add_convolution = [&](const ConvolutionSizes& sizes) {
     std::vector<KernelCase> family;
     add_convolution_cases(family, sizes, dtype);
