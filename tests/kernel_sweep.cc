@@ -14,6 +14,7 @@
 
 #include "backend/cpu/activated_matmul.h"
 #include "backend/cpu/attention.h"
+#include "backend/cpu/matmul.h"
 #include "backend/cpu/own_kernels_test.h"
 #include "backend/cpu/packed_linear.h"
 #include "backend/cpu/pair_product.h"
@@ -43,6 +44,7 @@ static_assert(testing::kSweptDepth > 2 * ProductPlan::kMostDepth);
 static_assert(testing::kSweptPackedDepth > 2 * PackedLinearPlan::kMostDepth);
 static_assert(testing::kSweptVocabulary > 2 * VocabularySoftmax::kChunkRows);
 static_assert(testing::kSweptGroupedDepth > 2 * ProductPlan::kMostGroupDepth);
+static_assert(testing::kSweptChunkedRows > 2 * kMostGroupedRows);
 static_assert(testing::kSweptChunkedRows > 2 * RowSums::kMostChunks * RowSums::kLeastRows);
 static_assert(testing::kSweptActivatedRows > 2 * ActivatedMatmul::kMostRows);
 static_assert(testing::kSweptElements > 2 * kLeastElements);

@@ -194,7 +194,7 @@ class NativeLinear final : public Kernel, ops::Linear {
 };
 
 // oneDNN adds no bias to groups: their sums are f32 until it is added, some rows at a time, while
-// they are in the cache. The last rows are as many as the others, as in ActivatedMatmul.
+// they are in the last cache. The last rows are as many as the others, as in ActivatedMatmul.
 class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
  public:
   explicit NativeGroupedLinear(const KernelRequest& request)
@@ -240,7 +240,7 @@ class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
   static MatmulShape shape_of(const KernelRequest& request) {
     const Shape& x = request.inputs[kX].shape;
     const ops::LinearGroups groups = ops::linear_groups(x[1], request.inputs[kWeight].shape);
-    const int64_t rows = divide_up(x[0], divide_up(x[0], ActivatedMatmul::kMostRows));
+    const int64_t rows = divide_up(x[0], divide_up(x[0], kMostGroupedRows));
     MatmulShape shape{rows, groups.outputs, groups.inputs, groups.count};
     shape.b_is_transposed = true;
     shape.operand_dtype = request.inputs[kX].dtype;

@@ -40,6 +40,9 @@ struct MatmulShape {
   int num_threads = 1;
 };
 
+// Rows of grouped_linear at a time (linear_native.cc).
+inline constexpr int64_t kMostGroupedRows = 2048;
+
 struct MatmulCall {
   const void* a = nullptr;
   const void* packed_b = nullptr;  // as pack() made it

@@ -144,7 +144,7 @@ std::vector<KernelCase> grouped_sweep(DType dtype, const SweepExtents& extents) 
   for (const int64_t outputs : extents.up_to(kSweptColumns, {16, 32, 256})) {
     add_linear({2, 7, 5, outputs});
   }
-  for (const int64_t rows : SweepExtents::around(kSweptActivatedRows, {512})) {
+  for (const int64_t rows : SweepExtents::around(kSweptChunkedRows, {2048})) {
     add_linear({3, rows, 2, 3});
   }
   for (const int64_t rows : SweepExtents::around(kSweptGroupedDepth, {3072})) {
