@@ -307,7 +307,7 @@ TEST_P(Divergence, WeightsThatNoLongerComputeAreNeitherScoredNorSaved) {
       run.step.optimizer.name = name;
       run.restore_dir = run.save_path;
       run.schedule.base_learning_rate = 1e30;
-      run.steps_per_evaluation = 3;
+      run.evaluation_steps = {3};
       run.evaluate = [](engine::Session&, int64_t) -> double { throw std::logic_error("scored"); };
       const std::string message = message_of([](engine::Session&) {}, run);
       EXPECT_TRUE(contains(message,

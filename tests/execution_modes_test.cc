@@ -124,7 +124,7 @@ class Visits : public testing::Test {
         .schedule = {.base_learning_rate = 0.01, .warmup_steps = 2, .total_steps = 20},
         .save_path = folder_ / name,
         .steps_per_checkpoint = 7,
-        .steps_per_evaluation = 5};
+        .evaluation_steps = {5, 10, 15}};
     return options;
   }
 

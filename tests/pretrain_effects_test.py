@@ -69,6 +69,15 @@ def is_bf16(run):
     return all(struct.pack("<f", value)[:2] == b"\0\0" for value in values)
 
 
+HELD_OUT = "records.tfrecord"
+
+
+def evaluated(run):
+    lines = map(json.loads, (run.folder / "metrics.jsonl").read_text().splitlines())
+    return [line["evaluated_step"] for line in lines if "mlm_accuracy" in line and
+            "evaluated_step" in line]
+
+
 OVERFLOWING = 2 ** 24  # a loss scale
 BREAKS = {"lr_schedule": "custom", "lr_schedule_by_step": "0:0.01,1:1e300"}
 LEAPS = {"num_train_steps": 75, "lr_schedule": "custom", "lr_schedule_by_step": "0:1e-7,70:3,71:1e-7"}
@@ -146,6 +155,23 @@ EFFECTS = {
     "do_whole_word_mask": Effect("true", other_weights, **DRAWN),
     "next_sentence": Effect("none", lambda run, base: all(base.values("nsp_loss")) and
                             not any(run.values("nsp_loss")), **DRAWN),
+    # Evaluation while it trains
+    "on_the_spot_validation_files": Effect(HELD_OUT, lambda run, base: evaluated(run) == [3] and
+                                           not evaluated(base) and same_weights(run, base)),
+    "on_the_spot_validation_triggers": Effect("3,5", lambda run, base: evaluated(run) == [1, 2, 3]
+                                              and same_weights(run, base),
+                                              on_the_spot_validation_files=HELD_OUT),
+    "eval_iter_samples": Effect(5, lambda run, base: evaluated(run) == [2, 3] and
+                                evaluated(base) == [3] and same_weights(run, base),
+                                on_the_spot_validation_files=HELD_OUT),
+    "eval_iter_start_samples": Effect(4, lambda run, base: evaluated(run) == [1, 3] and
+                                      evaluated(base) == [2, 3], eval_iter_samples=8,
+                                      on_the_spot_validation_files=HELD_OUT),
+    "target_mlm_accuracy": Effect(0, lambda run, base: evaluated(run) == run.values("step") == [1] and
+                                  run.status == 0 and "is reached after step 1 (4 seq" in run.messages,
+                                  on_the_spot_validation_files=HELD_OUT, eval_iter_samples=4),
+    "max_training_sequences": Effect(9, lambda run, base: run.values("step") == [1, 2] and
+                                     run.values("learning_rate") == base.values("learning_rate")[:2]),
     # Batches and steps
     "micro_batch_size": Effect(8, samples(8)),
     "gradient_accumulation_count": Effect(3, samples(12)),

@@ -162,7 +162,7 @@ TEST_P(Resume, TheBestCheckpointIsKept) {
   const std::vector<double> scores = {0.2, 0.7, 0.5, 0.7};
   train::TrainingOptions run = options("run", 12);
   run.max_to_keep = 1;
-  run.steps_per_evaluation = 3;
+  run.evaluation_steps = {3, 6, 9};
   std::vector<int64_t> evaluated;
   run.evaluate = [&](engine::Session&, int64_t step) {
     evaluated.push_back(step);

@@ -12,6 +12,7 @@ enum class ExitCode : int {
   kData = 3,            // bad bytes in a file that was named
   kEnvironment = 4,     // no memory, no space
   kDiverged = 5,        // training left the finite numbers
+  kMissedTarget = 6,    // training came to its end below the target it was given
   kSavedOnSignal = 75,  // asked to stop, state saved: give the command again, training with
                         // --restore-dir (EX_TEMPFAIL)
 };

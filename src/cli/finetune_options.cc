@@ -205,12 +205,15 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
           .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};
 }
 
-int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
-                             int64_t num_steps) {
+std::vector<int64_t> evaluation_steps(const FinetuneOptions& options, int64_t num_samples,
+                                      int64_t num_steps) {
   const double steps_per_epoch = static_cast<double>(num_samples) /
                                  static_cast<double>(batch_plan(options).sequences_per_step);
-  const auto period = std::llround(steps_per_epoch / options.evaluations_per_epoch);
-  return std::clamp<int64_t>(period, 1, std::max<int64_t>(num_steps, 1));
+  const auto rounded = std::llround(steps_per_epoch / options.evaluations_per_epoch);
+  const auto period = std::max<int64_t>(rounded, 1);
+  std::vector<int64_t> steps;
+  for (int64_t step = period; step < num_steps; step += period) steps.push_back(step);
+  return steps;
 }
 
 fs::path run_folder(const FinetuneOptions& options, const fs::path& folder, int64_t seed) {

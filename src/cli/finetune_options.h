@@ -49,9 +49,9 @@ struct StartModel {
 // folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 
-// Steps between two evaluations in a run of num_steps; evaluations_per_epoch is not 0.
-int64_t steps_per_evaluation(const FinetuneOptions& options, int64_t num_samples,
-                             int64_t num_steps);
+// Those of a run of num_steps before its last step; evaluations_per_epoch is not 0.
+std::vector<int64_t> evaluation_steps(const FinetuneOptions& options, int64_t num_samples,
+                                      int64_t num_steps);
 
 // Of one of several seeds' runs in a folder; the folder itself when there is one.
 std::filesystem::path run_folder(const FinetuneOptions& options,

@@ -131,7 +131,7 @@ class FinetuneRuns {
     run.tokenizer = finetuning_.model.tokenizer.options();
     run.extra_files = option_files(finetuning_.table);
     if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {
-      run.steps_per_evaluation = steps_per_evaluation(options_, dataset->size(), steps);
+      run.evaluation_steps = evaluation_steps(options_, dataset->size(), steps);
       run.evaluate = [this](engine::Session& trained, int64_t step) {
         return evaluate(trained, step);
       };

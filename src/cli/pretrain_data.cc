@@ -185,6 +185,14 @@ PretrainData open_pretrain_data(const PretrainOptions& options) {
   return open_without_text(options);
 }
 
+std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions& options) {
+  PretrainOptions held_out = options;
+  held_out.train_file = options.validation.files;
+  held_out.input_file.clear();
+  held_out.generated_data = held_out.training.synthetic_data = false;
+  return open_pretrain_data(held_out).dataset;
+}
+
 bool draws_samples(const PretrainOptions& options) {
   return !options.input_file.empty() || data::is_token_store(options.train_file);
 }

@@ -23,6 +23,9 @@ struct PretrainData {
 // not fit each other.
 PretrainData open_pretrain_data(const PretrainOptions& options);
 
+// The samples of on_the_spot_validation_files, read as those of train_file.
+std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions& options);
+
 // Whether samples are drawn from text, rather than read as they were written.
 bool draws_samples(const PretrainOptions& options);
 

@@ -42,6 +42,29 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
             "How often each text stands in the records; used by epochs", {.minimum = 1});
 }
 
+void add_validation_options(OptionTable& table, PretrainOptions& o) {
+  ValidationOptions& v = o.validation;
+  table.begin_group("Evaluation while it trains");
+  table.add("on_the_spot_validation_files", &v.files,
+            "Evaluation set: records (comma list of files, folders, patterns) or a token store");
+  table.add("on_the_spot_validation_triggers", &v.triggers,
+            "Evaluate after so many sequences of training: 25000,50000", {.minimum = 1});
+  table.add("eval_iter_samples", &v.interval,
+            "Or every so many (MLPerf's: 0.05 * (230.23 * sequences of a step + 3000000), in whole "
+            "25000)",
+            {.minimum = 1});
+  table.add("eval_iter_start_samples", &v.start,
+            "For the first time after so many (eval_iter_samples)", {.minimum = 1});
+  table.add("target_mlm_accuracy", &v.target,
+            "End the run when the evaluation set's MLM accuracy is no less; exit status 6 when it "
+            "never is",
+            {.minimum = 0, .maximum = 1});
+  table.add("max_training_sequences", &o.max_training_sequences,
+            "End the run after so many sequences, whatever num_train_steps makes of the learning "
+            "rate",
+            {.minimum = 1});
+}
+
 void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
   const std::vector<std::string> next_sentences{"random", "order", "none"};
   const OptionRules share{.minimum = 0, .maximum = 1};
@@ -61,6 +84,7 @@ void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
 void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
   add_data_options(table, options);
   add_drawing_options(table, options.drawing.pairs);
+  add_validation_options(table, options);
   add_run_options(table, options, "Longest sequence of the records");
   const std::vector<std::string> parts{"fresh", "moments", "moments_and_step"};
   table.add("init_optimizer", enumerated(options.training.init_optimizer, parts),

@@ -36,6 +36,38 @@ void validate_data(const PretrainOptions& o) {
   }
 }
 
+void validate_evaluation(const ValidationOptions& v) {
+  const std::pair<const char*, bool> needing[] = {
+      {"on_the_spot_validation_triggers", !v.triggers.empty()},
+      {"eval_iter_samples", v.interval.has_value()},
+      {"eval_iter_start_samples", v.start.has_value()},
+      {"target_mlm_accuracy", v.target.has_value()}};
+  for (const auto& [name, is_set] : needing) {
+    if (!is_set || !v.files.empty()) continue;
+    throw_user_error(
+        "{} needs an evaluation set, and there is none; name its files with "
+        "on_the_spot_validation_files",
+        name);
+  }
+  if (!v.triggers.empty() && (v.interval || v.start)) {
+    throw_user_error("on_the_spot_validation_triggers and {} both say when to evaluate; give one",
+                     v.interval ? "eval_iter_samples" : "eval_iter_start_samples");
+  }
+}
+
+// A run that only its sequences end has a schedule of the same length.
+void take_length_of_sequences(PretrainOptions& o) {
+  if (!o.max_training_sequences) return;
+  const int64_t sequences = batch_plan(o).sequences_per_step;
+  if (*o.max_training_sequences < sequences) {
+    throw_user_error("max_training_sequences {} is less than one step of {} sequences; raise it",
+                     *o.max_training_sequences, sequences);
+  }
+  if (!o.num_train_steps && !o.epochs) {
+    o.num_train_steps = *o.max_training_sequences / sequences;
+  }
+}
+
 }  // namespace
 
 void settle_rivals(PretrainOptions& options, const OptionTable& table) {
@@ -49,6 +81,7 @@ void settle_rivals(PretrainOptions& options, const OptionTable& table) {
 }
 
 void validate(PretrainOptions& options) {
+  take_length_of_sequences(options);
   validate(static_cast<RunOptions&>(options));
   validate_start(options);
   if (options.training.init_optimizer != train::InitOptimizer::kFresh &&
@@ -57,6 +90,7 @@ void validate(PretrainOptions& options) {
   }
   validate_model(options);
   validate_data(options);
+  validate_evaluation(options.validation);
 }
 
 int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan) {

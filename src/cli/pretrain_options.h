@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
@@ -14,6 +16,15 @@
 
 namespace cloze::cli {
 
+// Evaluation while it trains, by sequences trained on.
+struct ValidationOptions {
+  std::string files;                // records or a token store; empty: none
+  std::vector<double> triggers;     // after how many; empty: every `interval`
+  std::optional<int64_t> interval;  // nothing: MLPerf's (validation_steps.h)
+  std::optional<int64_t> start;     // the first; nothing: the interval
+  std::optional<double> target;     // MLM accuracy that ends the run
+};
+
 struct PretrainOptions : RunOptions {
   std::string task = "pretraining";
   std::string train_file;  // comma list of record files, folders, patterns; or a token store
@@ -23,6 +34,8 @@ struct PretrainOptions : RunOptions {
   bool generated_data = false;
   bool static_mask = false;
   data::RecordDatasetOptions records;
+  ValidationOptions validation;
+  std::optional<int64_t> max_training_sequences;  // ends the run, whatever its schedule's length
   data::DrawingOptions drawing;  // of samples from text; the number of predictions is any data's
 
   int64_t max_predictions() const { return drawing.pairs.masking.max_predictions; }

@@ -53,6 +53,22 @@ std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptio
   return std::make_unique<StepProfile>(session, std::move(report), options.profile_report);
 }
 
+// Exits with 6 when it was missed.
+void report_target(double target, const train::TrainingState& state,
+                   train::TrainingOutcome outcome) {
+  const double best = state.best_metric.value_or(0.0);
+  if (outcome != train::TrainingOutcome::kMissedTarget) {
+    fmt::print(stderr, "the target {} is reached after step {} ({} sequences): {:.4f}\n", target,
+               state.best_step, state.samples, best);
+    return;
+  }
+  fmt::print(stderr,
+             "the target {} is not reached: the best evaluation is {:.4f}, after step {} of {}; "
+             "train longer (num_train_steps, max_training_sequences), or lower the target\n",
+             target, best, state.best_step, state.total_steps);
+  throw EarlyExit{ExitCode::kMissedTarget};
+}
+
 }  // namespace
 
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
@@ -108,7 +124,7 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
 
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps) {
   return training.watch.rolls_back() || num_steps > training.steps_per_checkpoint ||
-         (training.steps_per_evaluation > 0 && num_steps > training.steps_per_evaluation);
+         (!training.evaluation_steps.empty() && num_steps > training.evaluation_steps.front());
 }
 
 bool saves_before_end(const RunOptions& options) {
@@ -123,6 +139,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (evaluation_bytes > 0) memory.add("evaluation", evaluation_bytes);
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;
+  const std::optional<double> target = run.target;
   const bool copies = saves_before_end(run, total_steps);
   train::ExportedRun exported{.folder = folder,
                               .config = stored_options(run.extra_files),
@@ -139,6 +156,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
     fmt::print(stderr, "{}\n", line);
   });
   platform::stop_if_requested();
+  if (training.evaluation_bytes() > 0) memory.add("evaluation", training.evaluation_bytes());
   add_step(memory, options, training.session().program(), copies);
   fmt::print(stderr, "{}\n", memory.text());
   progress.emplace(make_progress(options, total_steps));
@@ -159,6 +177,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
                platform::stop_signal(), options.training.save_path.string());
     throw EarlyExit{ExitCode::kSavedOnSignal};
   }
+  if (target) report_target(*target, training.state(), outcome);
   return training.state();
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/pretrain_data.h"
 #include "cli/training_run.h"
+#include "cli/validation_steps.h"
 #include "engine/instruction_set.h"
 #include "inference/inference_memory.h"
 
@@ -62,6 +63,14 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   training.duplicate_factor = copies;
   training.tokens = std::move(data.tokens);
   training.tokenizer = data.tokenizer;
+  const int64_t sequences = training.global_batch_size;
+  if (options.max_training_sequences) {
+    training.num_steps = *options.max_training_sequences / sequences;
+  }
+  if (options.validation.files.empty()) return training;
+  training.evaluation_set = open_validation_data(options);
+  training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
+  training.target = options.validation.target;
   return training;
 }
 

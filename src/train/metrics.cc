@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kSchema = "cloze.metrics";
 constexpr int kVersion = 1;
+constexpr const char* kEvaluatedStep = "evaluated_step";
 
 std::string upper_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -26,7 +27,7 @@ bool is_header(const nlohmann::json& line) {
 
 // Of a step this log may keep when `steps_done` are done.
 bool is_kept(const nlohmann::json& line, int64_t steps_done) {
-  const auto step = line.find("step");
+  const auto step = line.find(line.contains(kEvaluatedStep) ? kEvaluatedStep : "step");
   return step != line.end() && step->is_number_integer() && step->get<int64_t>() <= steps_done;
 }
 
@@ -44,6 +45,13 @@ int64_t bytes_to_keep(const std::filesystem::path& path, int64_t steps_done) {
     const bool keep = kept == 0 ? is_header(*line) : is_kept(*line, steps_done);
     if (!keep) return static_cast<int64_t>(kept);
     kept = end + 1;
+  }
+}
+
+void add_losses(const std::vector<LossValue>& losses, nlohmann::ordered_json& line) {
+  for (const LossValue& part : losses) line[part.name + "_loss"] = part.loss;
+  for (const LossValue& part : losses) {
+    if (part.accuracy) line[part.name + "_accuracy"] = *part.accuracy;
   }
 }
 
@@ -70,10 +78,7 @@ void MetricsLog::write(const StepMetrics& m) {
                               {"samples", m.samples},
                               {"tokens", m.tokens},
                               {"loss", m.loss}};
-  for (const LossValue& part : m.losses) line[part.name + "_loss"] = part.loss;
-  for (const LossValue& part : m.losses) {
-    if (part.accuracy) line[part.name + "_accuracy"] = *part.accuracy;
-  }
+  add_losses(m.losses, line);
   line["learning_rate"] = m.learning_rate;
   line["gradient_norm"] = m.gradient_norm;
   line["loss_scale"] = m.loss_scale;
@@ -88,6 +93,14 @@ void MetricsLog::write(const StepMetrics& m) {
     line["weight_norms"][norm.name] = norm.weight;
     line["gradient_norms"][norm.name] = norm.gradient;
   }
+  file_.append(formats::json_line(line) + "\n");
+}
+
+void MetricsLog::write_evaluation(const EvaluationMetrics& m) {
+  nlohmann::ordered_json line{
+      {kEvaluatedStep, m.step}, {"epoch", m.epoch}, {"samples", m.samples}, {"score", m.score}};
+  add_losses(m.losses, line);
+  line["seconds"] = m.seconds;
   file_.append(formats::json_line(line) + "\n");
 }
 

@@ -44,10 +44,21 @@ struct StepMetrics {
   std::vector<TensorNorm> norms;  // when asked for
 };
 
+// What the model of a run that is not over scored after a step.
+struct EvaluationMetrics {
+  int64_t step = 0;
+  double epoch = 0.0;
+  int64_t samples = 0;            // sequences trained on until then
+  double score = 0.0;             // the task's metric; more is better
+  std::vector<LossValue> losses;  // of the evaluation set, where there is one
+  double seconds = 0.0;           // the evaluation took
+};
+
 class MetricsSink {
  public:
   virtual ~MetricsSink() = default;
   virtual void write(const StepMetrics& metrics) = 0;
+  virtual void write_evaluation(const EvaluationMetrics& /*metrics*/) {}
   // The run went back to this step: what was written of later ones is not part of it.
   virtual void forget_after(int64_t /*step*/) {}
   // The run has come to its end, or stops where it can go on.
@@ -56,7 +67,8 @@ class MetricsSink {
 
 // metrics.jsonl: a first line {"schema": "cloze.metrics", "version": 1}, then one object per step
 // with the fields of StepMetrics, the losses as NAME_loss and NAME_accuracy, the norms as
-// weight_norms and gradient_norms, {name: norm}. Each line is in the file when write() returns.
+// weight_norms and gradient_norms, {name: norm}; and one per evaluation with those of
+// EvaluationMetrics, its step as evaluated_step. Each line is in the file when write() returns.
 // Numbers that are not finite are null.
 class MetricsLog : public MetricsSink {
  public:
@@ -64,6 +76,7 @@ class MetricsLog : public MetricsSink {
   // starts an empty file. EnvironmentError when the file cannot be written.
   MetricsLog(const std::filesystem::path& path, int64_t steps_done);
   void write(const StepMetrics& metrics) override;
+  void write_evaluation(const EvaluationMetrics& metrics) override;
   void forget_after(int64_t step) override;
 
  private:

@@ -57,6 +57,28 @@ TEST_F(MetricsLogTest, AResumedRunCutsTheStepsItRepeats) {
   EXPECT_EQ(lines[4].at("step"), 4);
 }
 
+TEST_F(MetricsLogTest, AnEvaluationGoesWithItsStep) {
+  {
+    MetricsLog log(path_, 0);
+    for (int64_t step = 1; step <= 2; ++step) {
+      log.write({.step = step});
+      log.write_evaluation({.step = step,
+                            .samples = 8 * step,
+                            .score = 0.5,
+                            .losses = {{"mlm", 6.5, 0.5}},
+                            .seconds = 0.25});
+    }
+  }
+  EXPECT_EQ(lines_of(path_).size(), 5u);
+  write_steps(path_, 1, 2);
+  const auto lines = lines_of(path_);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[2], nlohmann::json::parse(
+                          R"({"evaluated_step": 1, "epoch": 0.0, "samples": 8, "score": 0.5,
+                              "mlm_loss": 6.5, "mlm_accuracy": 0.5, "seconds": 0.25})"));
+  EXPECT_EQ(lines[3].at("step"), 2);
+}
+
 TEST_F(MetricsLogTest, AHalfWrittenLineIsCut) {
   write_steps(path_, 0, 2);
   platform::AppendFile(path_).append("{\"step\": 3, \"lo");

@@ -106,6 +106,7 @@ Training::Training(TrainingOptions options, Notice notice)
       step_(options_.step),
       loss_scale_(options_.loss_scale, options_.step.compute_dtype),
       store_(options_.save_path, options_.max_to_keep) {
+  if (options_.evaluation_set) evaluation_.emplace(options_.step, *options_.evaluation_set);
   options_.restore_dir.empty() ? start_fresh() : restore();
 }
 
@@ -337,7 +338,9 @@ int64_t Training::steps_ahead() const {
   };
   visit_every(options_.steps_per_checkpoint, 0);
   visit_every(options_.steps_per_norms, 1);  // a step with norms goes alone
-  if (options_.evaluate) visit_every(options_.steps_per_evaluation, 0);
+  const std::vector<int64_t>& evaluations = options_.evaluation_steps;
+  const auto next = std::ranges::upper_bound(evaluations, state_.step);
+  if (evaluates() && next != evaluations.end()) end = std::min(end, *next);
   return std::max<int64_t>(end - state_.step, 1);
 }
 
@@ -406,12 +409,11 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
   }
   finish_saving();
   save();
-  return state_.step < options_.num_steps ? TrainingOutcome::kStoppedBySignal
-                                          : TrainingOutcome::kFinished;
+  return outcome();
 }
 
 bool Training::is_over() const {
-  return state_.step >= options_.num_steps || platform::stop_requested();
+  return state_.step >= options_.num_steps || has_reached_target() || platform::stop_requested();
 }
 
 void Training::train() {
@@ -436,29 +438,6 @@ void Training::train() {
       save();
     }
   }
-}
-
-bool Training::is_evaluation_due() const {
-  if (!options_.evaluate) return false;
-  const int64_t period = options_.steps_per_evaluation;
-  return state_.step == options_.num_steps || (period > 0 && state_.step % period == 0);
-}
-
-void Training::evaluate() {
-  if (!have_finite_gradients()) return;
-  const std::optional<double> metric = options_.evaluate(step_.session(), state_.step);
-  if (!metric) return;
-  state_.evaluated_step = state_.step;
-  if (!std::isfinite(*metric)) {
-    notice_(
-        fmt::format("the score at step {} is {}, which cannot be compared", state_.step, *metric));
-    return;
-  }
-  if (state_.best_metric && *metric <= *state_.best_metric) return;
-  state_.best_metric = metric;
-  state_.best_step = state_.step;
-  last_saved_step_ = -1;  // a checkpoint of this step, of a run that was stopped, lacks the score
-  save();
 }
 
 void Training::save() {

@@ -33,6 +33,7 @@
 #include "train/background_save.h"
 #include "train/checkpoint.h"
 #include "train/divergence.h"
+#include "train/evaluation.h"
 #include "train/loss_scale.h"
 #include "train/metrics.h"
 #include "train/model_folder.h"
@@ -72,11 +73,15 @@ struct TrainingOptions {
   double product_flops = 0.0;   // a second, of the fastest matrix product measured; 0: not known
   std::function<void(const StepMetrics&)> after_step;  // every step, logged or not; may be empty
 
-  // The task's metric with the weights as they are; more is better. Called every
-  // steps_per_evaluation steps and after the last one. The checkpoint of the best is kept. Nothing
-  // when a signal to stop ended it: the resumed run begins with it.
+  // The task's metric with the weights as they are; more is better. Called after evaluation_steps
+  // and after the last step. The checkpoint of the best is kept. Nothing when a signal to stop
+  // ended it: the resumed run begins with it.
   std::function<std::optional<double>(engine::Session& session, int64_t step)> evaluate;
-  int64_t steps_per_evaluation = 0;  // 0: after the last step only
+  // Instead of evaluate: the metric is the accuracy of the first loss on these samples.
+  std::shared_ptr<const data::Dataset> evaluation_set;
+  std::vector<int64_t> evaluation_steps;  // ascending
+  // The run ends with the first metric that is no less.
+  std::optional<double> target;
 
   std::vector<std::string> tokens;   // the vocabulary, written into checkpoints; may be empty
   text::TokenizerOptions tokenizer;  // of that vocabulary
@@ -89,7 +94,8 @@ struct TrainingOptions {
   std::optional<std::string_view> looks_at_each_step_for() const;
 };
 
-enum class TrainingOutcome { kFinished, kStoppedBySignal };
+// kMissedTarget: all steps are done, and no evaluation reached the target.
+enum class TrainingOutcome { kFinished, kMissedTarget, kStoppedBySignal };
 
 class Training {
  public:
@@ -103,6 +109,8 @@ class Training {
   TrainingOutcome run(const std::vector<MetricsSink*>& sinks);
   engine::Session& session() { return step_.session(); }
   const TrainingState& state() const { return state_; }
+  // Of memory, that evaluation_set takes.
+  int64_t evaluation_bytes() const { return evaluation_ ? evaluation_->bytes() : 0; }
 
  private:
   void start_fresh();
@@ -145,8 +153,12 @@ class Training {
   std::string last_saved();
   void train();
   bool is_over() const;
+  bool evaluates() const { return options_.evaluate || evaluation_; }
   bool is_evaluation_due() const;
   void evaluate();
+  std::optional<EvaluationMetrics> score();
+  bool has_reached_target() const;
+  TrainingOutcome outcome() const;
   void save();
   CheckpointContent content();
   void announce(const std::optional<std::filesystem::path>& saved);
@@ -156,6 +168,7 @@ class Training {
   TrainingOptions options_;
   Notice notice_;
   TrainingStep step_;
+  std::optional<Evaluation> evaluation_;
   LossScale loss_scale_;
   CheckpointStore store_;
   TrainingState state_;

@@ -21,11 +21,34 @@ using graph::Graph;
 using graph::Value;
 using graph::VariableRole;
 
+constexpr const char* kLossGradient = "loss_gradient";
+constexpr const char* kRandomKey = "random_key";
+
 Value accumulate_metric(Graph& graph, const std::string& name, Value value) {
   const Value metric =
       graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
   graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
   return metric;
+}
+
+std::vector<models::TaskLoss> add_forward(Graph& graph, const TrainingStepOptions& options) {
+  const models::BatchShape shape{.tokens = options.capacity.tokens,
+                                 .sequences = options.capacity.sequences,
+                                 .predictions = options.capacity.predictions};
+  std::vector<models::TaskLoss> losses =
+      models::bert_for_training(graph, options.model, options.head, shape);
+  passes::use_compute_dtype(graph, options.compute_dtype);
+  return losses;
+}
+
+// Returns the totals of the losses.
+std::vector<Value> accumulate_metrics(Graph& graph, const std::vector<models::TaskLoss>& losses) {
+  std::vector<Value> totals;
+  for (const models::TaskLoss& loss : losses) {
+    totals.push_back(accumulate_metric(graph, loss.name + "_loss", loss.loss));
+    if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
+  }
+  return totals;
 }
 
 // Of each micro-batch.
@@ -68,27 +91,28 @@ TrainingGraph training_graph(const TrainingStepOptions& options) {
 TrainingGraph training_graph(const TrainingStepOptions& options,
                              const std::vector<TrainingPass>& passes) {
   Graph graph;
-  const models::BatchShape shape{.tokens = options.capacity.tokens,
-                                 .sequences = options.capacity.sequences,
-                                 .predictions = options.capacity.predictions};
-  const std::vector<models::TaskLoss> losses =
-      models::bert_for_training(graph, options.model, options.head, shape);
-  passes::use_compute_dtype(graph, options.compute_dtype);
-
-  const Value seed = graph.add_input("loss_gradient", graph::kScalar);
+  const std::vector<models::TaskLoss> losses = add_forward(graph, options);
+  const Value seed = graph.add_input(kLossGradient, graph::kScalar);
   std::vector<Value> minimised;
   for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
   passes::differentiate(graph, minimised, seed);
-  std::vector<Value> totals;
-  for (const models::TaskLoss& loss : losses) {
-    totals.push_back(accumulate_metric(graph, loss.name + "_loss", loss.loss));
-    if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
-  }
-
+  const std::vector<Value> totals = accumulate_metrics(graph, losses);
   for (const TrainingPass& pass : passes) pass.run(graph);
   optim::add_optimizer(
       graph, options.optimizer,
-      {.losses = totals, .loss_scale = seed, .random_key = *graph.find("random_key")});
+      {.losses = totals, .loss_scale = seed, .random_key = *graph.find(kRandomKey)});
+  return {std::move(graph), terms_of(losses)};
+}
+
+TrainingGraph evaluation_graph(TrainingStepOptions options) {
+  options.model.hidden_dropout_prob = 0.0;
+  options.model.attention_probs_dropout_prob = 0.0;
+  options.head.classifier_dropout = 0.0;
+  Graph graph;
+  const std::vector<models::TaskLoss> losses = add_forward(graph, options);
+  graph.info(*graph.find(kRandomKey)).is_optional = true;  // nothing is dropped
+  accumulate_metrics(graph, losses);
+  passes::fuse_activations(graph);
   return {std::move(graph), terms_of(losses)};
 }
 
@@ -107,9 +131,11 @@ int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batc
 }
 
 void TrainingStep::write_step_inputs(const data::StepBatch& batch, int64_t step) {
-  const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
-  session_.write<int32_t>("random_key", key);
-  session_.write_scalar("loss_gradient", loss_scale_);
+  if (session_.has(kLossGradient)) {  // not when evaluating
+    const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
+    session_.write<int32_t>(kRandomKey, key);
+    session_.write_scalar(kLossGradient, loss_scale_);
+  }
   for (const LossTerm& term : terms_) {
     const std::string normalizer = term.name + "_normalizer";
     if (!session_.has(normalizer)) continue;  // each prediction has its own

@@ -70,6 +70,9 @@ TrainingGraph training_graph(const TrainingStepOptions& options);
 TrainingGraph training_graph(const TrainingStepOptions& options,
                              const std::vector<TrainingPass>& passes);
 
+// The forward pass alone, without dropout: a TrainingStep of it accumulates, and updates nothing.
+TrainingGraph evaluation_graph(TrainingStepOptions options);
+
 // A step to be run without a visit of the host before it.
 struct StepAhead {
   const data::StepBatch* batch = nullptr;
@@ -109,6 +112,7 @@ class TrainingStep {
                                                           int64_t step);
 
   engine::Session& session() { return session_; }
+  const engine::Session& session() const { return session_; }
 
  private:
   int64_t count_of(const LossTerm& term, const data::StepBatch& batch) const;

@@ -1,0 +1,55 @@
+#include "train/evaluation.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "data/packer.h"
+
+namespace cloze::train {
+namespace {
+
+TrainingStepOptions counted_by_token(TrainingStepOptions options) {
+  options.head.loss_basis = models::LossBasis::kPerToken;
+  return options;
+}
+
+data::StepBatch packed(const data::Dataset& dataset, const data::MicroBatchCapacity& capacity) {
+  if (dataset.size() == 0) throw_user_error("the evaluation set holds no sample; name another");
+  std::vector<data::Sample> samples;
+  for (int64_t i = 0; i < dataset.size(); ++i) samples.push_back(dataset.sample(i, 0));
+  return data::pack(samples, capacity);
+}
+
+void copy_parameters(engine::Session& source, engine::Session& target) {
+  std::vector<float> values;
+  for (const graph::Value value : target.graph().variables(graph::VariableRole::kParameter)) {
+    const std::string& name = target.graph().info(value).name;
+    source.read<float>(name, values);
+    target.write<float>(name, values);
+  }
+  target.refresh();
+}
+
+}  // namespace
+
+Evaluation::Evaluation(const TrainingStepOptions& training, const data::Dataset& samples)
+    : samples_(packed(samples, training.capacity)),
+      step_(evaluation_graph(counted_by_token(training)), training) {}
+
+std::vector<LossValue> Evaluation::evaluate(engine::Session& trained) {
+  copy_parameters(trained, step_.session());
+  return step_.accumulate(samples_, /*step=*/0).losses;
+}
+
+int64_t Evaluation::bytes() const {
+  int64_t bytes = step_.session().program().total_bytes();
+  for (const data::MicroBatch& batch : samples_.micro_batches) {
+    constexpr int64_t kWordsOfToken = 4, kWordsOfPrediction = 3, kWordsOfSequence = 8;
+    bytes += int64_t{sizeof(int32_t)} * (kWordsOfToken * std::ssize(batch.input_ids) +
+                                         kWordsOfPrediction * std::ssize(batch.masked_labels) +
+                                         kWordsOfSequence * std::ssize(batch.first_tokens));
+  }
+  return bytes;
+}
+
+}  // namespace cloze::train

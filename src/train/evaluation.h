@@ -1,0 +1,32 @@
+// Held-out samples, run through a model while it trains: losses and accuracies without dropout,
+// over all predictions (or sequences) of the set, whatever the training's loss is a mean of. The
+// training's session is only read: the forward pass is a program of its own, with a copy of the
+// weights.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/dataset.h"
+#include "train/training_step.h"
+
+namespace cloze::train {
+
+class Evaluation {
+ public:
+  // `training`: of the run. UserError when there is no sample, or one does not fit a micro-batch.
+  Evaluation(const TrainingStepOptions& training, const data::Dataset& samples);
+
+  // Interruption when a signal asks to stop.
+  std::vector<LossValue> evaluate(engine::Session& trained);
+
+  int64_t num_samples() const { return samples_.num_sequences; }
+  // Of memory: its program's and its samples'.
+  int64_t bytes() const;
+
+ private:
+  data::StepBatch samples_;
+  TrainingStep step_;
+};
+
+}  // namespace cloze::train

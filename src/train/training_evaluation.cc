@@ -1,0 +1,78 @@
+// Training's evaluations: when, of what, and whether their target is reached.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "train/training.h"
+
+namespace cloze::train {
+namespace {
+
+std::string described(const EvaluationMetrics& metrics, int64_t samples) {
+  std::string text = fmt::format("after step {} ({} sequences) {} held-out samples have",
+                                 metrics.step, metrics.samples, samples);
+  const char* separator = "";
+  for (const LossValue& loss : metrics.losses) {
+    text += fmt::format("{} {}_loss {:.4f}", separator, loss.name, loss.loss);
+    if (loss.accuracy) text += fmt::format(", {}_accuracy {:.4f}", loss.name, *loss.accuracy);
+    separator = ",";
+  }
+  return text + fmt::format("; {:.1f} s", metrics.seconds);
+}
+
+}  // namespace
+
+bool Training::is_evaluation_due() const {
+  return evaluates() && (state_.step == options_.num_steps ||
+                         std::ranges::binary_search(options_.evaluation_steps, state_.step));
+}
+
+std::optional<EvaluationMetrics> Training::score() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  EvaluationMetrics metrics{.step = state_.step, .epoch = state_.epoch, .samples = state_.samples};
+  if (evaluation_) {
+    metrics.losses = evaluation_->evaluate(step_.session());
+    metrics.score = metrics.losses.front().accuracy.value_or(0.0);
+  } else {
+    const std::optional<double> score = options_.evaluate(step_.session(), state_.step);
+    if (!score) return std::nullopt;
+    metrics.score = *score;
+  }
+  metrics.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return metrics;
+}
+
+void Training::evaluate() {
+  if (!have_finite_gradients()) return;
+  const std::optional<EvaluationMetrics> metrics = score();
+  if (!metrics) return;
+  if (evaluation_) notice_(described(*metrics, evaluation_->num_samples()));
+  for (MetricsSink* sink : sinks_) sink->write_evaluation(*metrics);
+  state_.evaluated_step = state_.step;
+  const double score = metrics->score;
+  if (!std::isfinite(score)) {
+    notice_(
+        fmt::format("the score at step {} is {}, which cannot be compared", state_.step, score));
+    return;
+  }
+  if (state_.best_metric && score <= *state_.best_metric) return;
+  state_.best_metric = score;
+  state_.best_step = state_.step;
+  last_saved_step_ = -1;  // a checkpoint of this step, of a run that was stopped, lacks the score
+  save();
+}
+
+bool Training::has_reached_target() const {
+  return options_.target && state_.best_metric && *state_.best_metric >= *options_.target;
+}
+
+TrainingOutcome Training::outcome() const {
+  if (has_reached_target()) return TrainingOutcome::kFinished;
+  if (state_.step < options_.num_steps) return TrainingOutcome::kStoppedBySignal;
+  return options_.target ? TrainingOutcome::kMissedTarget : TrainingOutcome::kFinished;
+}
+
+}  // namespace cloze::train
