@@ -78,6 +78,10 @@ def evaluated(run):
             "evaluated_step" in line]
 
 
+def logged(key, value):
+    return lambda run, base: f'"key":"{key}","value":"{value}"' in (run.folder / "mllog.txt").read_text()
+
+
 OVERFLOWING = 2 ** 24  # a loss scale
 BREAKS = {"lr_schedule": "custom", "lr_schedule_by_step": "0:0.01,1:1e300"}
 LEAPS = {"num_train_steps": 75, "lr_schedule": "custom", "lr_schedule_by_step": "0:1e-7,70:3,71:1e-7"}
@@ -172,6 +176,11 @@ EFFECTS = {
                                   on_the_spot_validation_files=HELD_OUT, eval_iter_samples=4),
     "max_training_sequences": Effect(9, lambda run, base: run.values("step") == [1, 2] and
                                      run.values("learning_rate") == base.values("learning_rate")[:2]),
+    "submission_org": Effect("us", logged("submission_org", "us"), mllog_file="mllog.txt"),
+    "submission_division": Effect("open", logged("submission_division", "open"),
+                                  mllog_file="mllog.txt"),
+    "submission_platform": Effect("two cores", logged("submission_platform", "two cores"),
+                                  mllog_file="mllog.txt"),
     # Batches and steps
     "micro_batch_size": Effect(8, samples(8)),
     "gradient_accumulation_count": Effect(3, samples(12)),

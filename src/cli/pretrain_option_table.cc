@@ -63,6 +63,11 @@ void add_validation_options(OptionTable& table, PretrainOptions& o) {
             "End the run after so many sequences, whatever num_train_steps makes of the learning "
             "rate",
             {.minimum = 1});
+  train::Submission& submission = o.exports.submission;
+  table.add("submission_org", &submission.organisation, "Of mllog_file: who submits");
+  table.add("submission_division", &submission.division, "Of mllog_file: by which rules",
+            {.choices = {"closed", "open"}});
+  table.add("submission_platform", &submission.platform, "Of mllog_file: on what machine");
 }
 
 void add_drawing_options(OptionTable& table, data::WindowOptions& o) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "checkpoints/tensor_names.h"
 #include "cli/exit_code.h"
 #include "cli/plan/step_profile.h"
 #include "cli/plan/training_report.h"
@@ -17,7 +18,6 @@
 #include "formats/json.h"
 #include "platform/signals.h"
 #include "platform/terminal.h"
-#include "train/mllog.h"
 #include "train/progress.h"
 
 namespace cloze::cli {
@@ -39,6 +39,16 @@ nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& 
   const auto file = std::ranges::find(files, kStoredOptionsName, &checkpoints::TextFile::name);
   if (file == files.end()) return nlohmann::ordered_json::object();
   return nlohmann::ordered_json::parse(file->text);
+}
+
+std::vector<std::string> tensorflow_names(const graph::Graph& graph) {
+  std::vector<std::string> names;
+  for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+    const auto name =
+        checkpoints::tensorflow_name(graph.info(value).name, checkpoints::TensorflowNames::kGoogle);
+    if (name) names.push_back(name->name);
+  }
+  return names;
 }
 
 // Null when nobody asked for one.
@@ -141,10 +151,16 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   const int64_t total_steps = run.num_steps;
   const std::optional<double> target = run.target;
   const bool copies = saves_before_end(run, total_steps);
-  train::ExportedRun exported{.folder = folder,
-                              .config = stored_options(run.extra_files),
-                              .mllog_facts = train::mllog_facts(run, options.seq_length),
-                              .start = start};
+  train::ExportedRun exported{
+      .folder = folder,
+      .config = stored_options(run.extra_files),
+      .mllog = train::mllog_run(run, options.seq_length, options.exports.submission),
+      .start = start};
+
+  constexpr const char* kPredictions = "max_predictions_per_seq";
+  if (exported.config.contains(kPredictions)) {
+    exported.mllog.facts[kPredictions] = exported.config[kPredictions];
+  }
 
   std::unique_ptr<StepProfile> profile;
   run.after_step = [&](const train::StepMetrics& step) {
@@ -164,6 +180,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
   profile = profile_of(training.session(), options, memory.text());
   std::vector<train::MetricsSink*> sinks = {&log, &tensorboard, &*progress};
+  exported.mllog.tensors = tensorflow_names(training.session().graph());
   exported.steps_done = training.first_step();
   exported.samples_done = training.state().samples;
   const auto exports = train::make_exports(options.exports, exported);

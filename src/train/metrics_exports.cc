@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "formats/json.h"
-#include "train/mllog.h"
 
 namespace cloze::train {
 namespace {
@@ -128,7 +127,7 @@ std::vector<std::unique_ptr<MetricsSink>> make_exports(const MetricsExports& exp
                                                       run.config, run.steps_done));
   }
   if (!exports.mllog_file.empty()) {
-    sinks.push_back(std::make_unique<MllogMetrics>(run.folder / exports.mllog_file, run.mllog_facts,
+    sinks.push_back(std::make_unique<MllogMetrics>(run.folder / exports.mllog_file, run.mllog,
                                                    run.samples_done, run.start));
   }
   if (!exports.prometheus_file.empty()) {

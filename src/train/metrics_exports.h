@@ -14,6 +14,7 @@
 #include "formats/wandb_run.h"
 #include "platform/file.h"
 #include "train/metrics.h"
+#include "train/mllog.h"
 
 namespace cloze::train {
 
@@ -79,13 +80,14 @@ struct MetricsExports {
   std::string wandb_name;
   std::filesystem::path dllogger_file;
   std::filesystem::path mllog_file;
+  Submission submission;
   std::filesystem::path prometheus_file;
 };
 // What they say of the run beside its steps.
 struct ExportedRun {
   std::filesystem::path folder;
-  nlohmann::ordered_json config;       // its options
-  nlohmann::ordered_json mllog_facts;  // train/mllog.h
+  nlohmann::ordered_json config;  // its options
+  MllogRun mllog;
   int64_t steps_done = 0;
   int64_t samples_done = 0;
   std::chrono::system_clock::time_point start;  // when setting it up began

@@ -17,13 +17,13 @@ class MllogTest : public testing::Test {
  protected:
   ~MllogTest() override { fs::remove(path_); }
 
-  static nlohmann::ordered_json facts(const std::string& optimizer = "lamb") {
+  static MllogRun run(const std::string& optimizer = "lamb") {
     TrainingOptions options;
     options.global_batch_size = 448;
     options.num_steps = 2;
     options.step.optimizer.name = optimizer;
     options.schedule.base_learning_rate = 0.002;
-    return mllog_facts(options, 512);
+    return mllog_run(options, 512);
   }
 
   std::vector<nlohmann::json> lines() const {
@@ -45,7 +45,7 @@ class MllogTest : public testing::Test {
 TEST_F(MllogTest, HasEveryKeyInMlperfsOrder) {
   const auto start = MllogMetrics::Clock::now() - std::chrono::seconds(5);
   {
-    MllogMetrics log(path_, facts(), 0, start);
+    MllogMetrics log(path_, run(), 0, start);
     log.write({.step = 1, .samples = 448, .loss = 7.5, .losses = {{.name = "mlm", .loss = 7.0}}});
     log.write({.step = 2, .samples = 896, .loss = 7.0, .sequences_per_second = 99.0});
     log.finish();
@@ -69,11 +69,27 @@ TEST_F(MllogTest, HasEveryKeyInMlperfsOrder) {
   }
   EXPECT_EQ(intervals, (std::vector<std::string>{"init_start", "init_stop", "run_start",
                                                  "block_start", "block_stop", "run_stop"}));
-  for (const char* key :
-       {"global_batch_size", "opt_base_learning_rate", "opt_lamb_epsilon",
-        "opt_learning_rate_training_steps", "opt_learning_rate_warmup_steps", "num_warmup_steps",
-        "start_warmup_step", "opt_lamb_beta_1", "opt_lamb_beta_2", "opt_lamb_weight_decay_rate",
-        "seed", "max_sequence_length", "submission_benchmark", "train_samples"}) {
+  for (const char* key : {"global_batch_size",
+                          "opt_base_learning_rate",
+                          "opt_lamb_epsilon",
+                          "opt_learning_rate_training_steps",
+                          "opt_learning_rate_warmup_steps",
+                          "num_warmup_steps",
+                          "start_warmup_step",
+                          "opt_lamb_beta_1",
+                          "opt_lamb_beta_2",
+                          "opt_lamb_weight_decay_rate",
+                          "seed",
+                          "max_sequence_length",
+                          "submission_benchmark",
+                          "submission_org",
+                          "submission_division",
+                          "submission_status",
+                          "submission_platform",
+                          "cache_clear",
+                          "gradient_accumulation_steps",
+                          "opt_epsilon",
+                          "train_samples"}) {
     EXPECT_EQ(count[key], 1) << key;
   }
   const auto all = lines();
@@ -89,25 +105,69 @@ TEST_F(MllogTest, HasEveryKeyInMlperfsOrder) {
 }
 
 TEST_F(MllogTest, ARunThatDoesNotComeToItsEndIsAborted) {
-  { MllogMetrics(path_, facts(), 0, {}).write({.step = 1, .samples = 448}); }
+  { MllogMetrics(path_, run(), 0, {}).write({.step = 1, .samples = 448}); }
   EXPECT_EQ(lines().back().at("key"), "run_stop");
   EXPECT_EQ(lines().back().at("metadata").at("status"), "aborted");
   const size_t before = lines().size();
   {
-    MllogMetrics log(path_, facts(), 448, {});
+    MllogMetrics log(path_, run(), 448, {});
     log.finish();  // stopped by a signal before its last step
   }
   EXPECT_GT(lines().size(), before) << "a resumed run goes on";
   EXPECT_EQ(lines().back().at("metadata").at("status"), "aborted");
-  { MllogMetrics log(path_, facts(), 0, {}); }
+  { MllogMetrics log(path_, run(), 0, {}); }
   EXPECT_LT(lines().size(), 2 * before) << "a new run starts over";
 }
 
+// A run that reaches its target with its second evaluation.
+TEST_F(MllogTest, EvaluationsStandBetweenBlocks) {
+  MllogRun with_target = run();
+  with_target.target = 0.72;
+  with_target.tensors = {"bert/pooler/dense/kernel"};
+  {
+    MllogMetrics log(path_, with_target, 0, MllogMetrics::Clock::now());
+    log.write({.step = 1, .samples = 448});
+    log.write_evaluation({.step = 1, .samples = 448, .score = 0.5});
+    log.write({.step = 2, .samples = 896});
+    log.write_evaluation({.step = 2, .samples = 896, .score = 0.73});
+    log.finish();
+  }
+  std::vector<std::string> keys;
+  double last_ms = 0.0;
+  for (const nlohmann::json& line : lines()) {
+    const auto key = line.at("key").get<std::string>();
+    if (key == "run_start" || !keys.empty()) keys.push_back(key);
+    EXPECT_GE(line.at("time_ms").get<double>(), last_ms) << key;
+    last_ms = line.at("time_ms").get<double>();
+    if (key == "weights_initialization") {
+      EXPECT_EQ(line.at("metadata").at("tensor"), "bert/pooler/dense/kernel");
+    }
+  }
+  EXPECT_EQ(keys, (std::vector<std::string>{
+                      "run_start", "block_start", "tracked_stats", "block_stop", "eval_start",
+                      "eval_accuracy", "eval_stop", "block_start", "tracked_stats", "block_stop",
+                      "eval_start", "eval_accuracy", "eval_stop", "train_samples", "run_stop"}));
+  const nlohmann::json accuracy = lines()[lines().size() - 4];
+  EXPECT_EQ(accuracy.at("value"), 0.73);
+  EXPECT_EQ(accuracy.at("metadata").at("epoch_num"), 896);
+  EXPECT_EQ(lines().back().at("metadata").at("status"), "success");
+}
+
+TEST_F(MllogTest, ARunThatMissesItsTargetIsAborted) {
+  MllogRun with_target = run();
+  with_target.target = 0.72;
+  MllogMetrics log(path_, with_target, 0, {});
+  log.write({.step = 2, .samples = 896});
+  log.write_evaluation({.step = 2, .samples = 896, .score = 0.71});
+  log.finish();
+  EXPECT_EQ(lines().back().at("metadata").at("status"), "aborted");
+}
+
 TEST_F(MllogTest, SaysWhatTheOptimiserReads) {
-  EXPECT_EQ(facts().at("opt_name"), "lamb");
-  EXPECT_EQ(facts().at("opt_base_learning_rate"), 0.002);
-  EXPECT_TRUE(facts("adamw").contains("opt_adamw_beta_1"));
-  EXPECT_FALSE(facts("sgd").contains("opt_sgd_beta_1"));
+  EXPECT_EQ(run().facts.at("opt_name"), "lamb");
+  EXPECT_EQ(run().facts.at("opt_base_learning_rate"), 0.002);
+  EXPECT_TRUE(run("adamw").facts.contains("opt_adamw_beta_1"));
+  EXPECT_FALSE(run("sgd").facts.contains("opt_sgd_beta_1"));
 }
 
 }  // namespace
