@@ -228,6 +228,8 @@ class ConvertTest(DataEffects, unittest.TestCase):
         "max_predictions_per_seq": Effect(2, records_of(32, 2), train_file="in/store"),
         "vocab_size": RECORD_FORM["vocab_size"],
         "remask": Effect("true", writes_other("out.tfrecord")),
+        "binary": Effect("true", lambda run, base: len(run.file("out.tfrecord")) ==
+                         4 * (3 * 32 + 3 * 4 + 1) * run.count("records written")),
         "skip_bad": Effect("true", succeeds, train_file=DAMAGED),
     }
 
@@ -271,6 +273,13 @@ class WikipediaTest(DataEffects, unittest.TestCase):
     }
 
 
+WITHOUT_FOLDER = {"lengths": None, "train_file": "in/text.tfrecord", "max_predictions_per_seq": 4}
+
+
+def packs_of(run):
+    return {path.name: path.read_bytes() for path in (run.folder / "packs").glob("strategy_*")}
+
+
 class PackingTest(DataEffects, unittest.TestCase):
     COMMAND = "data packing"
     BASE = {"lengths": "in/other_lengths.txt"}
@@ -280,6 +289,12 @@ class PackingTest(DataEffects, unittest.TestCase):
         "algorithm": Effect("nnlshp", prints("nnlshp")),
         "pack_tokens": Effect(64, prints_other),
         "sequences_per_pack": Effect(1, prints_other),
+        "output_dir": Effect("packs", lambda run, base: packs_of(run) and not packs_of(base),
+                             **WITHOUT_FOLDER),
+        "max_predictions_per_seq": Effect(4, succeeds, lengths=None, train_file="in/text.tfrecord",
+                                          output_dir="packs"),
+        "random_seed": Effect(7, lambda run, base: packs_of(run) != packs_of(base), output_dir="packs",
+                              **WITHOUT_FOLDER),
     }
 
 

@@ -132,6 +132,8 @@ std::string_view name_of(RecordFormat format) {
       return "packed_tfrecord";
     case RecordFormat::kPackedBinary:
       return "packed_binary";
+    case RecordFormat::kUnpackedBinary:
+      return "unpacked_binary";
   }
   return "";
 }
@@ -141,12 +143,15 @@ void write_records(const std::filesystem::path& path, std::span<const data::Samp
   std::string bytes;
   switch (format) {
     case RecordFormat::kPlain:
-    case RecordFormat::kRemasked: {
+    case RecordFormat::kRemasked:
+    case RecordFormat::kUnpackedBinary: {
       const data::RecordLayout layout{.sequence_length = sizes.sequence_length,
                                       .max_predictions = sizes.max_predictions,
-                                      .remask = format == RecordFormat::kRemasked};
+                                      .remask = format == RecordFormat::kRemasked,
+                                      .binary = format == RecordFormat::kUnpackedBinary};
       for (const data::Sample& sample : samples) {
-        bytes += tfrecord(data::encode_record(sample, layout));
+        const std::string record = data::encode_record(sample, layout);
+        bytes += layout.binary ? record : tfrecord(record);
       }
       break;
     }

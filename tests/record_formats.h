@@ -9,11 +9,11 @@
 
 namespace cloze::tests {
 
-enum class RecordFormat { kPlain, kRemasked, kPackedTfRecord, kPackedBinary };
+enum class RecordFormat { kPlain, kRemasked, kPackedTfRecord, kPackedBinary, kUnpackedBinary };
 
-inline constexpr RecordFormat kAllRecordFormats[] = {RecordFormat::kPlain, RecordFormat::kRemasked,
-                                                     RecordFormat::kPackedTfRecord,
-                                                     RecordFormat::kPackedBinary};
+inline constexpr RecordFormat kAllRecordFormats[] = {
+    RecordFormat::kPlain, RecordFormat::kRemasked, RecordFormat::kPackedTfRecord,
+    RecordFormat::kPackedBinary, RecordFormat::kUnpackedBinary};
 
 std::string_view name_of(RecordFormat format);
 

@@ -77,10 +77,13 @@ void run(Options& options) {
 
 void add_options(OptionTable& table, Options& o) {
   add_record_options(table, o.train_files, o.convert.shape);
-  table.add("output_file", &o.convert.output_files, "TFRecord files to write: comma list",
-            {.is_required = true});
+  table.add("output_file", &o.convert.output_files,
+            "TFRecord files to write, or binary ones: comma list", {.is_required = true});
   table.add("remask", &o.convert.layout.remask,
             "Write the static-mask layout: masked tokens first");
+  table.add("binary", &o.convert.layout.binary,
+            "Write MLPerf's unpacked binary records, as record_to_binary does",
+            {.excludes = {"remask"}});
   table.add("skip_bad", &o.convert.skip_bad, "Leave out and count bad records");
 }
 

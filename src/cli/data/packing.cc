@@ -1,12 +1,14 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/record_options.h"
 #include "data/offline_packing/histogram_packing.h"
+#include "data/offline_packing/write_packs.h"
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
 #include "platform/available_threads.h"
@@ -20,27 +22,45 @@ struct Options {
   std::string train_files;
   std::string algorithm = "lpfhp";
   data::PackingLimits limits;
+  data::PackFiles packs;  // no folder: none are written
 };
 
-data::LengthHistogram lengths_of(const Options& options) {
+// The records that are packed; nothing when their lengths are in a file.
+std::unique_ptr<data::RecordDataset> open_records(const Options& options) {
   if (options.lengths_file.empty() == options.train_files.empty()) {
     throw_user_error("give either --lengths or --train-file");
   }
-  if (!options.lengths_file.empty()) return data::read_length_histogram(options.lengths_file);
-  const int threads = platform::available_threads();
-  const data::RecordDataset dataset(platform::expand_paths(options.train_files),
-                                    {.threads = threads});
-  return measure_with_display(dataset).lengths;
+  if (!options.lengths_file.empty()) return nullptr;
+  data::RecordShape shape = options.packs.shape;
+  shape.sequence_length = options.limits.pack_tokens;
+  return std::make_unique<data::RecordDataset>(
+      platform::expand_paths(options.train_files),
+      data::RecordDatasetOptions{.shape = shape, .threads = platform::available_threads()});
 }
 
-void run(const Options& options) {
+void write(const data::RecordDataset* records, const data::HistogramPacking& packing,
+           data::PackFiles& packs) {
+  if (records == nullptr || packs.shape.max_predictions < 1) {
+    throw_user_error("to write packs to {}, give --{}", packs.folder.string(),
+                     records == nullptr ? "train-file, not --lengths" : "max-predictions-per-seq");
+  }
+  packs.shape.sequence_length = packing.pack_tokens;
+  const data::WrittenPacks written = data::write_packs(*records, packing, packs);
+  fmt::print("files {}\npacks {}\nsequences {}\n", written.files, written.packs, written.sequences);
+}
+
+void run(Options& options) {
   const auto algorithm = data::packing_algorithm_named(options.algorithm);
-  const data::LengthHistogram histogram = lengths_of(options);
+  const auto records = open_records(options);
+  const data::LengthHistogram histogram = records
+                                              ? measure_with_display(*records).lengths
+                                              : data::read_length_histogram(options.lengths_file);
   const auto start = std::chrono::steady_clock::now();
   const data::HistogramPacking packing = data::pack_histogram(histogram, algorithm, options.limits);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   fmt::print("{}{}, {:.3f} s\n", data::describe_packing(histogram, packing), options.algorithm,
              elapsed.count());
+  if (!options.packs.folder.empty()) write(records.get(), packing, options.packs);
 }
 
 void add_options(OptionTable& table, Options& o) {
@@ -53,6 +73,11 @@ void add_options(OptionTable& table, Options& o) {
   table.add("pack_tokens", &o.limits.pack_tokens, "Tokens of a pack; 0: the longest length");
   table.add("sequences_per_pack", &o.limits.sequences_per_pack,
             "Sequences a pack holds at most; 0: no limit");
+  table.add("output_dir", &o.packs.folder,
+            "Write the packs too: Graphcore's files strategy_LENGTHS_part_K");
+  table.add("max_predictions_per_seq", &o.packs.shape.max_predictions,
+            "Masked tokens of a record; a pack has room for 2 more");
+  table.add("random_seed", &o.packs.seed, "Which sequences of a length come together");
 }
 
 }  // namespace

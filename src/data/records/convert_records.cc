@@ -69,7 +69,7 @@ Converted convert(const RecordFile& file, int64_t record, const RecordLayout& la
 class RecordConverter {
  public:
   explicit RecordConverter(const ConvertOptions& options)
-      : options_(options), sink_(options.output_files) {}
+      : options_(options), sink_(options.output_files, options.layout.binary) {}
 
   void convert_file(const std::filesystem::path& path) {
     const auto file = open_record_file(path, options_.shape);

@@ -9,6 +9,7 @@
 #include "base/data_folder_test.h"
 #include "base/error.h"
 #include "base/philox.h"
+#include "data/records/pack_encoder.h"
 #include "data/records/record_dataset.h"
 #include "formats/tfrecord.h"
 
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr RecordShape kShape{.sequence_length = 32, .max_predictions = 6, .vocabulary_size = 200};
-constexpr int64_t kSlots = 8;  // M + 2
+constexpr size_t kSlots = 8;  // M + 2
 
 Sample random_sample(PhiloxStream& random) {
   Sample sample{.next_sentence_label = static_cast<int32_t>(random.below(2))};
@@ -34,39 +35,7 @@ Sample random_sample(PhiloxStream& random) {
   return sample;
 }
 
-// One pack of up to three samples: masked tokens in front, first tokens at the very end.
-std::string packed(const std::vector<Sample>& samples) {
-  const auto S = static_cast<size_t>(kShape.sequence_length);
-  const auto P = static_cast<size_t>(kSlots);
-  std::vector<uint32_t> ids(S), mask(S), segments(S), positions(S), labels(P), weights(P),
-      nsp_labels(3), nsp_weights(3);
-  size_t masked = 0, other = P, last = S - samples.size();
-  for (size_t k = 0; k < samples.size(); ++k) {
-    const Sample& sample = samples[k];
-    for (size_t i = 0; i < sample.input_ids.size(); ++i) {
-      const auto found =
-          std::find(sample.masked_positions.begin(), sample.masked_positions.end(), i);
-      const bool is_masked = found != sample.masked_positions.end();
-      const size_t slot = i == 0 ? last++ : is_masked ? masked++ : other++;
-      if (is_masked) {
-        labels[slot] = sample.masked_labels[found - sample.masked_positions.begin()];
-        weights[slot] = static_cast<uint32_t>(k + 1);
-      }
-      ids[slot] = sample.input_ids[i];
-      mask[slot] = static_cast<uint32_t>(k + 1);
-      segments[slot] = sample.token_type_ids[i];
-      positions[slot] = static_cast<uint32_t>(i);
-    }
-    nsp_labels[3 - samples.size() + k] = sample.next_sentence_label;
-    nsp_weights[3 - samples.size() + k] = 1;
-  }
-  std::string bytes;
-  for (const auto* part :
-       {&ids, &mask, &segments, &positions, &labels, &weights, &nsp_labels, &nsp_weights}) {
-    bytes.append(reinterpret_cast<const char*>(part->data()), part->size() * sizeof(uint32_t));
-  }
-  return bytes;
-}
+std::string packed(const std::vector<Sample>& samples) { return encode_pack(samples, kShape); }
 
 void expect_same(const Sample& a, const Sample& b) {
   EXPECT_EQ(a.input_ids, b.input_ids);
@@ -111,6 +80,42 @@ std::string refusal(const std::string& bytes) {
   return "no refusal";
 }
 
+// Of two sequences, the second one's slots: they share none with the first, follow one another from
+// 0 on, and there are at most three sequences.
+TEST(PackedRecord, SequencesThatOverlapLeaveGapsOrAreTooManyAreRefused) {
+  PhiloxStream random(4, 0);
+  const std::vector<Sample> samples{random_sample(random), random_sample(random)};
+  const std::string good = packed(samples);
+  const size_t S = kShape.sequence_length;
+  const auto word = [&](size_t index) {
+    uint32_t value;
+    std::memcpy(&value, good.data() + 4 * index, 4);
+    return value;
+  };
+  const auto refused = [&](size_t index, uint32_t value) {
+    std::string bytes = good;
+    std::memcpy(bytes.data() + 4 * index, &value, 4);
+    return refusal(bytes);
+  };
+  size_t slot = kSlots;
+  while (word(S + slot) != 2) ++slot;
+  const uint32_t position = word(3 * S + slot);
+  EXPECT_EQ(
+      refused(3 * S + slot, position + 1),
+      fmt::format(", record at byte 0: packed_position_ids of sequence 2 holds {} where {} is "
+                  "expected",
+                  position + 1, position))
+      << "overlap";
+  EXPECT_EQ(
+      refused(S + slot, 0).find(", record at byte 0: packed_position_ids of sequence 2 holds"), 0u)
+      << "gap";
+  EXPECT_EQ(
+      refused(S + slot, 3).find(", record at byte 0: packed_position_ids of sequence 2 holds"), 0u)
+      << "a token of another";
+  EXPECT_EQ(refused(S + slot, 4),
+            ", record at byte 0: packed_input_mask holds 4; it must be in [0, 4)");
+}
+
 TEST(PackedRecord, BadPacksAreNamed) {
   PhiloxStream random(2, 0);
   const std::string good = packed({random_sample(random), random_sample(random)});
@@ -122,13 +127,15 @@ TEST(PackedRecord, BadPacksAreNamed) {
   const size_t S = kShape.sequence_length;
   EXPECT_EQ(refusal(good), "no refusal");
   EXPECT_EQ(refusal(good.substr(4)),
-            " is neither a TFRecord file nor a packed one: its 596 bytes are not a multiple of the "
-            "600 of a packed record for seq_length 32 and max_predictions_per_seq 6");
+            " is neither a TFRecord file nor a binary one: its 596 bytes are a multiple neither of "
+            "the 600 of a packed record nor of the 460 of an unpacked one, for seq_length 32 and "
+            "max_predictions_per_seq 6");
   EXPECT_EQ(refusal(good + with_word(0, 200)),
             ", record at byte 600: packed_input_ids holds 200; it must be in [0, 200)");
   EXPECT_EQ(refusal(with_word(S, 4)),
             ", record at byte 0: packed_input_mask holds 4; it must be in [0, 4)");
-  EXPECT_EQ(refusal(with_word(3 * S + kSlots, 30)),
+  constexpr size_t kMasked = 4;  // slots, and then those of the other tokens
+  EXPECT_EQ(refusal(with_word(3 * S + kMasked, 30)),
             ", record at byte 0: packed_position_ids of sequence 1 holds 2 where 1 is expected");
   EXPECT_EQ(refusal(with_word(4 * S + 2 * kSlots + 1, 0)), "no refusal") << "a label may be 0";
   EXPECT_EQ(refusal(with_word(4 * S + 2 * kSlots + 3 + 2, 0)),

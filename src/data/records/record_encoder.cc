@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "data/records/record_features.h"
+#include "data/records/unpacked_binary.h"
 #include "formats/tf_example.h"
 
 namespace cloze::data {
@@ -80,6 +81,7 @@ std::string encode_remasked(const Sample& sample, const RecordLayout& layout) {
 }  // namespace
 
 std::string encode_record(const Sample& sample, const RecordLayout& layout) {
+  if (layout.binary) return encode_unpacked_binary(sample, layout);
   return layout.remask ? encode_remasked(sample, layout) : encode_plain(sample, layout);
 }
 

@@ -1,5 +1,5 @@
 // Record encoder: a sample becomes the bytes of a tf.train.Example, plain or re-masked
-// (record_features.h says what is in each).
+// (record_features.h says what is in each), or of an unpacked binary record (unpacked_binary.h).
 //
 // A masked token that was replaced by [PAD] (id 0) keeps its slot in the re-masked layout; the
 // program of the source drops it, and its label with it.
@@ -16,6 +16,7 @@ struct RecordLayout {
   int64_t sequence_length = 128;  // S
   int64_t max_predictions = 20;   // M
   bool remask = false;
+  bool binary = false;  // not re-masked; such records follow one another without a frame
   int64_t pad_position_value = 384;  // re-masked only: input_position of unused slots
 };
 

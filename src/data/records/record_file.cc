@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/records/binary_record_file.h"
 #include "data/records/hdf5_record_file.h"
-#include "data/records/packed_binary_file.h"
+#include "data/records/packed_record.h"
 #include "data/records/tfrecord_file.h"
+#include "data/records/unpacked_binary.h"
 #include "formats/tfrecord.h"
 #include "platform/parallel_for.h"
 
@@ -19,6 +21,25 @@ constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
 
 bool has_sizes(const RecordShape& shape) {
   return shape.sequence_length > 0 && shape.max_predictions > 0;
+}
+
+// By the size, and where that suits both by what the first record is.
+BinaryForm binary_form_of(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                          const RecordShape& shape) {
+  const BinaryForm packed{packed_binary_bytes(shape), read_packed_binary, true};
+  const BinaryForm unpacked{unpacked_binary_bytes(shape), read_unpacked_binary, false};
+  const auto suits = [&](const BinaryForm& form) { return bytes.size() % form.record_bytes == 0; };
+  if (suits(packed) && suits(unpacked)) {
+    return packed.read(bytes.first(packed.record_bytes), shape) ? packed : unpacked;
+  }
+  if (suits(packed)) return packed;
+  if (suits(unpacked)) return unpacked;
+  throw_data_error(
+      "{} is neither a TFRecord file nor a binary one: its {} bytes are a multiple neither of the "
+      "{} of a packed record nor of the {} of an unpacked one, for seq_length {} and "
+      "max_predictions_per_seq {}",
+      path.string(), bytes.size(), packed.record_bytes, unpacked.record_bytes,
+      shape.sequence_length, shape.max_predictions);
 }
 
 }  // namespace
@@ -58,15 +79,8 @@ std::unique_ptr<RecordFile> open_record_file(const std::filesystem::path& path,
   if (file.text().starts_with(kHdf5Signature)) return open_hdf5_record_file(path, shape);
   const bool is_tfrecord = static_cast<bool>(formats::tfrecord_frame(file.bytes(), 0));
   if (!is_tfrecord && !file.bytes().empty() && has_sizes(shape)) {
-    const uint64_t pack_bytes = packed_binary_bytes(shape);
-    if (file.bytes().size() % pack_bytes != 0) {
-      throw_data_error(
-          "{} is neither a TFRecord file nor a packed one: its {} bytes are not a multiple of the "
-          "{} of a packed record for seq_length {} and max_predictions_per_seq {}",
-          path.string(), file.bytes().size(), pack_bytes, shape.sequence_length,
-          shape.max_predictions);
-    }
-    return std::make_unique<PackedBinaryFile>(path, std::move(file), shape);
+    const BinaryForm form = binary_form_of(path, file.bytes(), shape);
+    return std::make_unique<BinaryRecordFile>(path, std::move(file), shape, form);
   }
   return std::make_unique<TfRecordFile>(path, std::move(file), shape);
 }

@@ -1,4 +1,4 @@
-// The TFRecord files that records are written to, filled in turn. Opened before any work is done,
+// The files, TFRecord or binary, that records are written to, filled in turn. Opened before any work is done,
 // so that a folder that cannot be written to is seen at once; they appear when commit() is called.
 #pragma once
 
@@ -8,18 +8,19 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/tfrecord.h"
+#include "platform/file.h"
 
 namespace cloze::data {
 
 class RecordSink {
  public:
-  explicit RecordSink(std::span<const std::filesystem::path> files);
+  explicit RecordSink(std::span<const std::filesystem::path> files, bool is_binary = false);
   void append(std::string_view record);
   void commit();
 
  private:
-  std::vector<std::unique_ptr<formats::TfRecordWriter>> writers_;
+  std::vector<std::unique_ptr<platform::AtomicFile>> files_;
+  bool is_binary_;
   size_t next_ = 0;
 };
 
