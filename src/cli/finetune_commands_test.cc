@@ -297,6 +297,26 @@ TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
       << trained_on.error;
 }
 
+// As in Graphcore's program: AX has no training data of its own.
+TEST_F(FinetuneCommands, AxIsTrainedOnMnli) {
+  fs::create_directories(folder_ / "MNLI");
+  fs::create_directories(folder_ / "diagnostic");
+  std::string rows = "index\tsentence1\tsentence2\tgold_label\n";
+  for (int i = 0; i < 8; ++i) {
+    rows += "0\tthe cat sat\ta cat sat\tentailment\n1\tthe cat sat\tthe dog ran\tneutral\n";
+  }
+  write("MNLI/train.tsv", rows);
+  write("MNLI/dev_matched.tsv", rows);
+  write("diagnostic/diagnostic.tsv",
+        "index\tsentence1\tsentence2\n0\tthe cat sat\ta cat sat\n1\tthe cat sat\tthe dog ran\n");
+  const Result ax =
+      run(glue() + std::vector<std::string>{"--task-name", "ax", "--save-path", path("ax")});
+  ASSERT_EQ(ax.status, ExitCode::kSuccess) << ax.error;
+  EXPECT_NE(ax.out.find("MNLI {\"accuracy\":1.0}"), std::string::npos) << ax.out;
+  EXPECT_EQ(platform::read_file(path("ax/AX.tsv")),
+            "index\tprediction\n0\tentailment\n1\tneutral\n");
+}
+
 TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
   const Result result = run(glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"});
   ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;

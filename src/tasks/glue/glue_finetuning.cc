@@ -16,9 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The task whose file of that split a run reads: AX has a test file only, and is trained on MNLI.
+const GlueTask& source_of(const GlueTask& task, GlueSplit split) {
+  return task.name == "AX" && split != GlueSplit::kTest ? glue_task("MNLI") : task;
+}
+
 // The dev and test files that go with a task: MNLI's are of three tasks.
-std::vector<const GlueTask*> tasks_of(const GlueTask& task) {
-  if (task.name != "MNLI") return {&task};
+std::vector<const GlueTask*> tasks_of(const GlueTask& task, GlueSplit split) {
+  if (task.name != "MNLI") return {&source_of(task, split)};
   return {&task, &glue_task("MNLI-mm"), &glue_task("AX")};
 }
 
@@ -37,9 +42,10 @@ GlueFinetuning::GlueFinetuning(GlueFinetuningOptions options, const text::Tokeni
 }
 
 FinetuningPhases GlueFinetuning::possible_phases() const {
-  const FinetuningPhases possible{.training = has(task_, GlueSplit::kTrain),
-                                  .evaluation = has(task_, GlueSplit::kDev),
-                                  .prediction = has(task_, GlueSplit::kTest)};
+  const auto has_split = [&](GlueSplit split) { return has(source_of(task_, split), split); };
+  const FinetuningPhases possible{.training = has_split(GlueSplit::kTrain),
+                                  .evaluation = has_split(GlueSplit::kDev),
+                                  .prediction = has_split(GlueSplit::kTest)};
   if (!possible.training && !possible.evaluation && !possible.prediction) {
     throw_user_error(
         "there is nothing to do: {} holds no TSV file of {}; name the folder that does, or the "
@@ -58,7 +64,8 @@ void GlueFinetuning::prepare(const models::BertHead& start, const FinetuningPhas
 }
 
 std::shared_ptr<const data::Dataset> GlueFinetuning::training_data() {
-  return std::make_shared<SampleDataset>(load(task_, GlueSplit::kTrain).samples);
+  return std::make_shared<SampleDataset>(
+      load(source_of(task_, GlueSplit::kTrain), GlueSplit::kTrain).samples);
 }
 
 double GlueFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
@@ -118,7 +125,7 @@ bool GlueFinetuning::has(const GlueTask& task, GlueSplit split) const {
 }
 
 void GlueFinetuning::load_parts(GlueSplit split) {
-  for (const GlueTask* task : tasks_of(task_)) {
+  for (const GlueTask* task : tasks_of(task_, split)) {
     if (has(*task, split)) parts_.push_back(load(*task, split));
   }
 }
