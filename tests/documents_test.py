@@ -43,7 +43,7 @@ def help_of(words):
     """Of the command that the first words name: `data records`, `plan`; of cloze itself for an option."""
     if words[0].startswith("-"):
         return printed_help(())
-    return printed_help(tuple(words[:2])) if words[0] in ("data", "score") else printed_help((words[0],))
+    return printed_help(tuple(words[:2])) if words[0] in ("config", "data", "score") else printed_help((words[0],))
 
 
 class Documents(unittest.TestCase):
