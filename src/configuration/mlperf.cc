@@ -75,7 +75,6 @@ KeyRules optimizer_rules() {
 
 KeyRules run_rules() {
   return KeyRules()
-      .elsewhere({"max_training_sequences"}, "num_train_steps, by the sequences of a step")
       .elsewhere({"epochs"}, "num_train_steps says it")
       .mapped("input_files", "train_file")
       .mapped("duplication_factor", "duplicate_factor")
@@ -85,18 +84,18 @@ KeyRules run_rules() {
       .mapped("steps_per_log", "steps_per_logs")
       .mapped("steps_per_save", "steps_per_ckpts")
       .elsewhere({"epochs_per_save", "no_model_save"}, "steps_per_ckpts; the end is always saved")
-      .no_effect({"on_the_spot_validation_files", "on_the_spot_validation_triggers",
-                  "no_validation", "validation_config", "epochs_inference", "inference",
+      .supported({"max_training_sequences", "on_the_spot_validation_files",
+                  "on_the_spot_validation_triggers", "submission_division", "submission_platform"})
+      .no_effect({"no_validation", "validation_config", "epochs_inference", "inference",
                   "inference_lm_perplexity", "update_embedding_dict"},
-                 "pre-training is not evaluated while it runs")
+                 "on_the_spot_validation_files is what a run is evaluated on")
       .no_effect({"shuffle", "epochs_to_cache", "overwrite_cache", "no_drop_remainder"},
                  "an epoch is shuffled whole, in an order given by the seed")
       .no_effect({"synthetic_data_initializer"}, "synthetic data are random samples that are valid")
       .no_effect({"squad_results_dir", "squad_evaluate_script", "squad_lr_scale"},
                  "cloze squad has options of its own")
       .elsewhere({"continue_training_from_epoch", "no_training"}, "restore_dir goes on with a run")
-      .no_effect({"submission_division", "submission_platform", "submission_run_index"},
-                 "nothing is submitted")
+      .no_effect({"submission_run_index"}, "scripts/mlperf_runs numbers its runs")
       .no_effect({"aggregate_metrics_over_steps", "enable_tensorboard", "log_dir", "log_level",
                   "report_hw_cycle_count"},
                  "metrics go to metrics.jsonl and TensorBoard in save_path")
@@ -162,21 +161,36 @@ int64_t convert_batch(Conversion& c) {
   return sequences;
 }
 
+constexpr int64_t kMostSequences = 6'000'000;
+
 void convert_schedule(Conversion& c, int64_t sequences) {
-  const int64_t ends_after = c.count("max_training_sequences", 6'000'000) / sequences;
+  const int64_t ends_after = c.count("max_training_sequences", kMostSequences) / sequences;
   const nlohmann::json& schedule = c.value("lr_bert_schedule");
-  if (!schedule.is_object()) {
-    c.set("num_train_steps", ends_after, {"max_training_sequences"});
-    return;
+  const std::string end = "max_training_sequences";
+  if (c.task() == "pretraining") {
+    c.set(end, c.count(end, kMostSequences), {end});
+  } else {
+    c.set("num_train_steps", ends_after, {end});
   }
+  if (!schedule.is_object()) return;
   const std::string key = "lr_bert_schedule";
   c.set("base_learning_rate", schedule.value("init_lr", 0.0), {key});
   c.set("num_train_steps", schedule.value("num_training_steps", ends_after), {key});
   c.set("warmup", schedule.value("num_warmup_steps", 0), {key});
-  c.say("max_training_sequences",
-        fmt::format("num_train_steps: the learning rate reaches 0 then; there the run ends after "
-                    "{} steps",
-                    ends_after));
+}
+
+// The target was a constant of the program.
+void convert_validation(Conversion& c) {
+  const bool is_pretraining = c.task() == "pretraining";
+  for (const char* key : {"on_the_spot_validation_files", "on_the_spot_validation_triggers",
+                          "submission_division", "submission_platform"}) {
+    if (!is_pretraining) c.say(key, "no effect: it is an option of another task");
+  }
+  if (!is_pretraining || !c.has("on_the_spot_validation_files")) return;
+  const std::string key = "on_the_spot_validation_files";
+  c.set(key, c.value(key), {key});
+  c.set("target_mlm_accuracy", 0.72, {key});
+  c.set("mllog_file", "mllog.txt", {key});
 }
 
 void convert_optimizer(Conversion& c) {
@@ -195,6 +209,7 @@ void convert(Conversion& c) {
     const std::string key = "loss_averaging_basis";
     c.set(key, c.has(key) ? c.text(key) : "persequence", {key});
   }
+  convert_validation(c);
   if (c.value("no_dropout") == true) c.set("hidden_dropout_prob", 0.0, {"no_dropout"});
   if (c.value("no_attn_dropout") == true) {
     c.set("attention_probs_dropout_prob", 0.0, {"no_attn_dropout"});
