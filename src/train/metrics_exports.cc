@@ -117,21 +117,27 @@ void PrometheusMetrics::write(const StepMetrics& m) {
 
 std::vector<std::unique_ptr<MetricsSink>> make_exports(const MetricsExports& exports,
                                                        const ExportedRun& run) {
+  // Of results/dllogger.json the folder is made too.
+  const auto place = [&](const std::filesystem::path& name) {
+    const std::filesystem::path path = run.folder / name;
+    platform::make_writable_directory(path.parent_path());
+    return path;
+  };
   std::vector<std::unique_ptr<MetricsSink>> sinks;
   if (exports.wandb) {
     sinks.push_back(
         std::make_unique<WandbMetrics>(run.folder, exports.wandb_name, run.config, run.steps_done));
   }
   if (!exports.dllogger_file.empty()) {
-    sinks.push_back(std::make_unique<DlloggerMetrics>(run.folder / exports.dllogger_file,
-                                                      run.config, run.steps_done));
+    sinks.push_back(std::make_unique<DlloggerMetrics>(place(exports.dllogger_file), run.config,
+                                                      run.steps_done));
   }
   if (!exports.mllog_file.empty()) {
-    sinks.push_back(std::make_unique<MllogMetrics>(run.folder / exports.mllog_file, run.mllog,
+    sinks.push_back(std::make_unique<MllogMetrics>(place(exports.mllog_file), run.mllog,
                                                    run.samples_done, run.start));
   }
   if (!exports.prometheus_file.empty()) {
-    sinks.push_back(std::make_unique<PrometheusMetrics>(run.folder / exports.prometheus_file));
+    sinks.push_back(std::make_unique<PrometheusMetrics>(place(exports.prometheus_file)));
   }
   return sinks;
 }

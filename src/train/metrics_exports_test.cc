@@ -13,13 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class MetricsExports : public testing::Test {
+class MetricsExportsTest : public testing::Test {
  protected:
-  MetricsExports() {
+  MetricsExportsTest() {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }
-  ~MetricsExports() override { fs::remove_all(folder_); }
+  ~MetricsExportsTest() override { fs::remove_all(folder_); }
   const fs::path folder_ = testing::TempDir() + "metrics_exports_test";
 };
 
@@ -43,7 +43,7 @@ std::vector<nlohmann::json> dllogger_lines(const fs::path& path) {
   return lines;
 }
 
-TEST_F(MetricsExports, DlloggerHasParametersStepsAndASummary) {
+TEST_F(MetricsExportsTest, DlloggerHasParametersStepsAndASummary) {
   const fs::path path = folder_ / "dllogger.json";
   {
     DlloggerMetrics log(path, {{"seed", 7}}, 0);
@@ -69,7 +69,14 @@ TEST_F(MetricsExports, DlloggerHasParametersStepsAndASummary) {
   EXPECT_EQ(dllogger_lines(path).size(), 1u) << "a new run starts over";
 }
 
-TEST_F(MetricsExports, PrometheusHasTheNewestStep) {
+TEST_F(MetricsExportsTest, TheFolderOfAFileIsMade) {
+  train::MetricsExports exports;
+  exports.dllogger_file = "results/dllogger.json";
+  make_exports(exports, {.folder = folder_});
+  EXPECT_TRUE(fs::exists(folder_ / "results" / "dllogger.json"));
+}
+
+TEST_F(MetricsExportsTest, PrometheusHasTheNewestStep) {
   PrometheusMetrics metrics(folder_ / "cloze.prom");
   metrics.write(step_of(1));
   StepMetrics second = step_of(2);
@@ -82,7 +89,7 @@ TEST_F(MetricsExports, PrometheusHasTheNewestStep) {
   EXPECT_EQ(text.find("cloze_step 1\n"), std::string::npos);
 }
 
-TEST_F(MetricsExports, WandbRunsEndWell) {
+TEST_F(MetricsExportsTest, WandbRunsEndWell) {
   const auto exit_is_written = [&] {
     for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
       if (entry.path().extension() != ".wandb") continue;
