@@ -1,7 +1,7 @@
 // bench_step: times a pre-training step of a configuration on random sequences, of full length or
 // as long as a histogram of lengths says.
 //
-//   bench_step --config configs/pretrain_base_128_phase1.json --batch 32 [--dtype bf16] [--steps 5]
+//   bench_step --config bench/base_128.json --batch 32 [--dtype bf16] [--steps 5]
 //   bench_step --config bench/deep_512.json --lengths tests/fixtures/lengths/wikipedia_512.tsv
 //              [--padded]
 //

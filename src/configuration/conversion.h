@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,10 +50,16 @@ class Conversion {
   const nlohmann::ordered_json& options() const { return options_; }
   const std::map<std::string, std::string>& sentences() const { return sentences_; }  // by key
   const std::vector<std::string>& defaults() const { return defaults_; }  // options left out there
+  // Keys whose part others took: no option has their value.
+  const std::set<std::string>& replaced() const { return replaced_; }
   // Keys that stand in the way.
   const std::vector<std::string>& refused() const { return refused_; }
   const std::vector<std::string>& planned() const { return planned_; }
   const std::vector<std::string>& unknown() const { return unknown_; }
+  // UserError that names them; planned ones may be left out.
+  void require_free_way(bool without_planned = false) const;
+  // The same, of those that are refused alone.
+  void require_no_contradiction() const;
 
  private:
   void follow_rule(const std::string& key, const nlohmann::json& value);
@@ -63,6 +70,7 @@ class Conversion {
   std::string task_;
   nlohmann::ordered_json options_ = nlohmann::ordered_json::object();
   std::map<std::string, std::string> sentences_;
+  std::set<std::string> replaced_;
   std::vector<std::string> defaults_, refused_, planned_, unknown_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "formats/json.h"
+#include "platform/file.h"
 
 namespace cloze::configuration {
 namespace {
@@ -12,6 +14,14 @@ namespace {
 int64_t known_keys(const ForeignSystem& system, const ForeignFile& file) {
   return std::count_if(file.values.begin(), file.values.end(),
                        [&](const auto& entry) { return system.find(entry.first, "") != nullptr; });
+}
+
+// Of a system whose keys are no options here.
+bool has_mark(const nlohmann::json& config) {
+  return std::ranges::any_of(foreign_systems(), [&](const ForeignSystem* system) {
+    return system != &tensorflow1() &&
+           std::ranges::any_of(system->marks, [&](auto& mark) { return config.contains(mark); });
+  });
 }
 
 }  // namespace
@@ -39,6 +49,34 @@ Conversion converted(const ForeignSystem& system, const ForeignFile& file) {
   Conversion conversion(system, file);
   conversion.finish();
   return conversion;
+}
+
+std::optional<ForeignFile> read_foreign_form(std::string_view comma_list) {
+  const bool is_list = comma_list.find(',') != std::string_view::npos;
+  const std::filesystem::path path = comma_list;
+  const bool is_json = !is_list && path.extension() != ".yaml" && path.extension() != ".yml" &&
+                       path.extension() != ".sh";
+  if (is_json) {
+    const auto config = formats::parse_json(platform::read_file(path));
+    if (!config || !has_mark(*config)) return std::nullopt;
+  }
+  std::vector<std::filesystem::path> paths = {path};
+  if (is_list) paths = platform::expand_paths(comma_list);
+  return read_foreign_files(paths);
+}
+
+std::string summary(const ForeignSystem& system, const Conversion& conversion) {
+  std::vector<std::string> taken, idle;
+  for (const std::string& option : conversion.defaults()) {
+    taken.push_back(option + " " + formats::json_line(conversion.options().at(option)));
+  }
+  for (const auto& [key, sentence] : conversion.sentences()) {
+    if (sentence.starts_with("no effect")) idle.push_back(key);
+  }
+  return fmt::format(
+      "a configuration of {}; this run takes that system's {}; no effect here: {}; cloze config "
+      "import tells what becomes of each key",
+      system.name, fmt::join(taken, ", "), fmt::join(idle, ", "));
 }
 
 }  // namespace cloze::configuration

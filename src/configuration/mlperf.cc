@@ -246,6 +246,7 @@ const ForeignSystem& mlperf() {
                                                     {"first_moment_precision", "FLOAT16", "f16"},
                                                     {"first_moment_precision", "FLOAT", "f32"},
                                                     {"hidden_act", "Gelu", "gelu_new"}},
+                                       .marks = {"vocab_length", "attention_heads"},
                                        .task_of = task_of,
                                        .convert = convert};
   return system;

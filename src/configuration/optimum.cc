@@ -245,6 +245,7 @@ const ForeignSystem& optimum() {
                    {"first_moment_precision", false, "f32"},
                    {"precision", true, "bf16"},
                    {"precision", false, "f32"}},
+      .marks = {"ipus_per_replica", "layers_per_ipu"},
       .task_of = task_of,
       .convert = convert};
   return system;

@@ -181,6 +181,7 @@ const ForeignSystem& tensorflow2() {
                    {"optimizer", "AdamW", "adamw"},
                    {"lr_schedule", "up_down", "polynomial_decay"},
                    {"hidden_act", "gelu", "gelu_new"}},
+      .marks = {"optimizer_opts", "bert_config"},
       .task_of = task_of,
       .convert = convert};
   return system;

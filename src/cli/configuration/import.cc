@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/run_options.h"
 #include "formats/json.h"
@@ -83,20 +82,6 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
 }
 
-void check(const ImportOptions& o, const ForeignSystem& system, const Conversion& conversion) {
-  if (!conversion.unknown().empty()) {
-    throw_user_error("unknown to {}: {}; correct or remove them, or give another --system",
-                     system.name, fmt::join(conversion.unknown(), ", "));
-  }
-  if (!conversion.refused().empty()) {
-    throw_user_error("refused: {}; see above", fmt::join(conversion.refused(), ", "));
-  }
-  if (!conversion.planned().empty() && !o.without_planned) {
-    throw_user_error("not here yet: {}; --without-planned imports the rest",
-                     fmt::join(conversion.planned(), ", "));
-  }
-}
-
 void import(const ImportOptions& o) {
   ForeignFile file = configuration::read_foreign_files(o.files);
   if (o.phase) file.values["phase"] = *o.phase;
@@ -104,7 +89,7 @@ void import(const ImportOptions& o) {
                                                  : configuration::system_named(o.system);
   const Conversion conversion = configuration::converted(system, file);
   print_report(system, file, conversion);
-  check(o, system, conversion);
+  conversion.require_free_way(o.without_planned);
   platform::write_file_atomically(o.output_file, formats::json_text(conversion.options()));
   fmt::print("wrote {}\n", o.output_file.string());
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/options/arguments.h"
 #include "cli/options/option_value.h"
+#include "configuration/import.h"
 #include "formats/json.h"
 #include "platform/file.h"
 
@@ -81,7 +82,9 @@ void OptionTable::add_flags(CLI::App& command) {
   command.allow_extras();  // refused in resolve()
   if (allows_file_) {
     config_flag_ = command.add_option("--config")
-                       ->description("JSON file of options; the command line overrides it");
+                       ->description(
+                           "JSON file of options, or configuration of another system; the command "
+                           "line overrides it");
   }
   for (Entry& entry : entries_) add_flag(command, entry);
   for (ForeignEntry& entry : foreign_) {
@@ -114,11 +117,12 @@ void OptionTable::resolve() {
 }
 
 void OptionTable::read_file(const std::string& path) {
-  const json config = parse_config(path);
-  take_foreign_form(config, path);
+  const json config = converted_file(path);
+  const json meant = take_foreign_form(config, path);
   for (const auto& [name, value] : config.items()) {
     if (Entry* entry = find(name)) {
-      read_entry(*entry, value, path);
+      read_entry(*entry, meant[name], path);
+      if (!meant[name].is_null() && meant[name] != value) entry->origin = form_->name;
     } else if (const ForeignOption* foreign = find_foreign(name)) {
       meet_foreign(*foreign, value, path);
     } else if (find_alias(name) == nullptr) {
@@ -145,12 +149,26 @@ void OptionTable::take_stored_origins(const std::string& path) {
   }
 }
 
-// A file of another system's form begins with that system's defaults.
-void OptionTable::take_foreign_form(const json& config, const std::string& path) {
-  if (form_ == nullptr) return;
+// The file's values, or what the configuration of another system comes to.
+json OptionTable::converted_file(const std::string& path) {
+  const auto file = configuration::read_foreign_form(path);
+  if (!file) return parse_config(path);
+  const configuration::ForeignSystem& system = configuration::recognised_system(*file);
+  const configuration::Conversion conversion = configuration::converted(system, *file);
+  // First, so that a configuration of another command is called that.
+  if (Entry* task = find("task")) read_entry(*task, conversion.task(), path);
+  conversion.require_free_way();
+  notes_.push_back(path + ": " + configuration::summary(system, conversion));
+  return conversion.options();
+}
+
+// A file of another system's form begins with that system's defaults. Returns what its values mean:
+// null where another key takes the place of one.
+json OptionTable::take_foreign_form(const json& config, const std::string& path) {
+  if (form_ == nullptr) return config;
   const auto mark = std::find_if(form_->marks.begin(), form_->marks.end(),
                                  [&](const std::string& key) { return config.contains(key); });
-  if (mark == form_->marks.end()) return;
+  if (mark == form_->marks.end()) return config;
   form_mark_ = *mark;
   form_path_ = path;
   for (const auto& [name, value] : form_->defaults.items()) {
@@ -159,13 +177,21 @@ void OptionTable::take_foreign_form(const json& config, const std::string& path)
     set_option(entry->option, value, form_->name);
     entry->origin = form_->name;
   }
+  const configuration::ForeignFile file = configuration::flat_values(config);
+  const configuration::Conversion conversion = configuration::converted(*form_, file);
+  conversion.require_no_contradiction();
+  json meant = config;
+  for (auto& [name, value] : meant.items()) {
+    const bool is_replaced = value == "" || conversion.replaced().contains(name);
+    value = is_replaced ? json() : conversion.options().value(name, form_->meant(name, value));
+  }
+  return meant;
 }
 
 void OptionTable::read_entry(Entry& entry, const json& value, const std::string& path) {
   if (value.is_null()) return;
-  const json meant = form_mark_.empty() ? value : form_->meant(entry.option.name, value);
-  set_option(entry.option, meant, path);
-  entry.origin = meant == value ? path : form_->name;
+  set_option(entry.option, value, path);
+  entry.origin = path;
 }
 
 void OptionTable::read_alias(const OptionAlias& alias, const json& value,

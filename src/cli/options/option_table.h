@@ -127,7 +127,8 @@ class OptionTable {
   void add_alias(OptionAlias alias) { aliases_.push_back({.alias = std::move(alias)}); }
   // A file is of this system's form when it has one of the keys that only that system has. What
   // such a file leaves out has the system's default, and a value may mean another one there. The
-  // origin of both kinds of values is the system's name.
+  // origin of both kinds of values is the system's name. Files of other systems are converted
+  // (configuration::read_foreign_form).
   void set_file_form(const configuration::ForeignSystem& form) { form_ = &form; }
 
   // The command has --config.
@@ -176,7 +177,8 @@ class OptionTable {
 
   void add_flag(CLI::App& command, Entry& entry);
   void read_file(const std::string& path);
-  void take_foreign_form(const nlohmann::json& config, const std::string& path);
+  nlohmann::json converted_file(const std::string& path);
+  nlohmann::json take_foreign_form(const nlohmann::json& config, const std::string& path);
   void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
   void take_stored_origins(const std::string& path);
   bool is_system(const std::string& origin) const {
