@@ -51,6 +51,10 @@ def make_data(folder):
     make_predictions(folder)
     (folder / "preset.yaml").write_text(
         "parameters:\n  command: pretraining\n  model_name_or_path: large\n  data_type: bf16\n")
+    (folder / "configs").mkdir()
+    (folder / "configs" / "mine.json").write_text(json.dumps({**SMALL, "global_batch_size": 16}))
+    (folder / "configs" / "benchmarks.yml").write_text(
+        "mine:\n  - pretrain --config mine.json --train-file $DATASETS_DIR/a.tfrecord --num-train-steps 1\n")
     (folder / "pipeline.json").write_text('{"popart_dtype": "FLOAT16", "dampening": 0.1}')
 
 
@@ -245,6 +249,19 @@ class InspectTest(InferenceEffects, unittest.TestCase):
     COMMAND = "inspect"
     BASE = {"arguments": [MODEL]}
     EFFECTS = {}
+
+
+class BenchmarkTest(InferenceEffects, unittest.TestCase):
+    COMMAND = "benchmark"
+    BASE = {"arguments": ["mine"], "configs_dir": "in/configs"}
+    EFFECTS = {
+        "list": Effect("true", prints("mine\n  pretrain --config=mine.json")),
+        "scale": Effect("original", lambda run, base: "global_batch_size 16 -> 8" in base.output
+                        and run.status == 0 and "scaled" not in run.output),
+        "configs_dir": Effect("elsewhere", refused("elsewhere/benchmarks.yml")),
+        "datasets_dir": Effect("elsewhere", refused("elsewhere/a.tfrecord")),
+        "save_path": Effect("elsewhere", writes_to("elsewhere/mine/1/metrics.jsonl")),
+    }
 
 
 PRESET = "in/preset.yaml"

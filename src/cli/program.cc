@@ -44,8 +44,8 @@ void add_commands(Subcommand program) {
     add(data);
   }
   for (const auto add :
-       {add_answer, add_classify, add_convert, add_fill, add_glue, add_inspect, add_latency,
-        add_plan, add_pretrain, add_score, add_serve, add_squad, add_tokenize}) {
+       {add_answer, add_benchmark, add_classify, add_convert, add_fill, add_glue, add_inspect,
+        add_latency, add_plan, add_pretrain, add_score, add_serve, add_squad, add_tokenize}) {
     add(program);
   }
 }

@@ -133,6 +133,18 @@ BatchPlan batch_plan(const RunOptions& options) {
   return plan;
 }
 
+int64_t sequences_of_a_step(const nlohmann::ordered_json& options) {
+  RunOptions run;
+  const auto take = [&](const char* name, auto& target) {
+    if (options.contains(name)) target = options.at(name).template get<int64_t>();
+  };
+  take("micro_batch_size", run.micro_batch_size);
+  take("gradient_accumulation_count", run.gradient_accumulation_count);
+  take("replicas", run.replicas);
+  take("global_batch_size", run.global_batch_size);
+  return batch_plan(run).sequences_per_step;
+}
+
 int64_t full_sequences(const RunOptions& options, const BatchPlan& plan) {
   return std::clamp<int64_t>(plan.tokens / options.seq_length, 1, plan.sequences_per_step);
 }

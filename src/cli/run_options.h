@@ -85,6 +85,8 @@ struct BatchPlan {
 // next to nothing, and where they run out token slots stay empty.
 // Synthetic data have one micro-batch for all: a step is a whole number of them, by fewer tokens.
 BatchPlan batch_plan(const RunOptions& options);
+// Of a configuration as a file has it.
+int64_t sequences_of_a_step(const nlohmann::ordered_json& options);
 // Of seq_length, that a micro-batch holds.
 int64_t full_sequences(const RunOptions& options, const BatchPlan& plan);
 

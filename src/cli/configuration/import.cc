@@ -57,18 +57,6 @@ std::string command_of(const std::string& task) {
   return task == "GLUE" ? "glue" : "pretrain";
 }
 
-int64_t sequences_of_a_step(const nlohmann::ordered_json& options) {
-  RunOptions run;
-  const auto take = [&](const char* name, auto& target) {
-    if (options.contains(name)) target = options.at(name).template get<int64_t>();
-  };
-  take("micro_batch_size", run.micro_batch_size);
-  take("gradient_accumulation_count", run.gradient_accumulation_count);
-  take("replicas", run.replicas);
-  take("global_batch_size", run.global_batch_size);
-  return batch_plan(run).sequences_per_step;
-}
-
 void print_report(const ForeignSystem& system, const ForeignFile& file,
                   const Conversion& conversion) {
   fmt::print("{}, for cloze {}\n", system.name, command_of(conversion.task()));

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/inference/inference_options.h"
+#include "cli/inference/latency_command.h"
 #include "cli/work_display.h"
 #include "inference/latency.h"
 #include "inference/made_up_samples.h"
@@ -17,17 +17,7 @@
 namespace cloze::cli {
 namespace {
 
-struct Options {
-  ModelOptions model;
-  std::string program;
-  int64_t sequence_length = 128;
-  std::string lengths_file;
-  int64_t batch_size = 1;
-  inference::LatencyOptions latency;
-  bool dumps_raw_timings = false;
-};
-
-inference::PackedModel open_model(const Options& options) {
+inference::PackedModel open_model(const LatencyCommand& options) {
   limit_instruction_set(options.model.instruction_set);
   const auto& [checkpoint, compile, instruction_set] = options.model;
   if (options.program.empty() && checkpoint.empty()) {
@@ -41,7 +31,8 @@ inference::PackedModel open_model(const Options& options) {
 
 // Shows how many calls were begun, the warming ones too.
 inference::LatencyRun measure(const std::shared_ptr<const inference::PackedModel>& model,
-                              const inference::MadeUpSamples& samples, const Options& options) {
+                              const inference::MadeUpSamples& samples,
+                              const LatencyCommand& options) {
   inference::LatencyOptions latency = options.latency;
   latency.warm_up_calls = std::min(latency.warm_up_calls, latency.calls_per_client);
   const auto total =
@@ -77,21 +68,12 @@ void write_raw_timings(const inference::LatencyRun& run) {
   fmt::print("{}: {} times in seconds\n", kFile, run.seconds.size());
 }
 
-void run(const Options& options) {
-  const auto model = std::make_shared<const inference::PackedModel>(open_model(options));
-  const inference::MadeUpSamples samples(*model, options.sequence_length, options.lengths_file);
-  fmt::print("{} weights, {}, batches of {}, {} clients of {} threads, {} calls each\n",
-             name_of(model->options().precision),
-             options.lengths_file.empty() ? fmt::format("{} tokens", options.sequence_length)
-                                          : "lengths of " + options.lengths_file,
-             options.batch_size, options.latency.num_clients, options.latency.threads_per_client,
-             options.latency.calls_per_client);
-  const inference::LatencyRun run = measure(model, samples, options);
-  print_run(run);
+void run(const LatencyCommand& options) {
+  const inference::LatencyRun run = run_latency(options);
   if (options.dumps_raw_timings) write_raw_timings(run);
 }
 
-void add_options(OptionTable& table, Options& o) {
+void add_options(OptionTable& table, LatencyCommand& o) {
   table.add("program", &o.program, "Packed model (cloze compile)");
   table.add("init_checkpoint", &o.model.checkpoint, std::string("The ") + kModelHelp,
             {.excludes = {"program"}});
@@ -111,6 +93,20 @@ void add_options(OptionTable& table, Options& o) {
 }
 
 }  // namespace
+
+inference::LatencyRun run_latency(const LatencyCommand& options) {
+  const auto model = std::make_shared<const inference::PackedModel>(open_model(options));
+  const inference::MadeUpSamples samples(*model, options.sequence_length, options.lengths_file);
+  fmt::print("{} weights, {}, batches of {}, {} clients of {} threads, {} calls each\n",
+             name_of(model->options().precision),
+             options.lengths_file.empty() ? fmt::format("{} tokens", options.sequence_length)
+                                          : "lengths of " + options.lengths_file,
+             options.batch_size, options.latency.num_clients, options.latency.threads_per_client,
+             options.latency.calls_per_client);
+  const inference::LatencyRun run = measure(model, samples, options);
+  print_run(run);
+  return run;
+}
 
 void add_latency(Subcommand program) {
   program.add_command("latency",
