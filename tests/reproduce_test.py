@@ -1,0 +1,75 @@
+"""scripts/reproduce goes from text to scores, goes on where it was stopped, and does nothing twice.
+
+Usage: reproduce_test.py PROGRAM
+"""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "reproduce"
+PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "build/release/cloze").resolve()
+SMALL = ("--steps", "40,2", "--tasks", "RTE,SQuAD", "--epochs", "RTE=1,SQuAD=1")
+PRETRAINING = ("--", "--global-batch-size", "8", "--hidden-size", "32", "--intermediate-size", "64",
+               "--steps-per-logs", "1")
+
+
+class ReproduceTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.output = pathlib.Path(scratch.name) / "run"
+
+    def start(self, *words, model="bert-tiny"):
+        return subprocess.Popen([SCRIPT, model, "--build-dir", PROGRAM.parent, "--output", self.output, *words],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self, *words, **more):
+        process = self.start(*words, **more)
+        out, error = process.communicate(timeout=300)
+        return process.returncode, out, error
+
+    def steps(self):
+        lines = (self.output / "phase1" / "metrics.jsonl").read_text().splitlines()
+        return [json.loads(line)["step"] for line in lines if '"step"' in line]
+
+    def test_a_stopped_run_goes_on_and_a_finished_one_stays(self):
+        process = self.start(*SMALL, *PRETRAINING)
+        metrics = self.output / "phase1" / "metrics.jsonl"
+        while process.poll() is None and not (metrics.exists() and '"step"' in metrics.read_text()):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        out, error = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 75, error)
+        self.assertLess(self.steps()[-1], 40)
+
+        status, out, error = self.finish(*SMALL, *PRETRAINING)
+        self.assertEqual(status, 0, error)
+        self.assertIn("== world: done before", out)
+        self.assertEqual(self.steps(), list(range(1, 41)))
+        report = (self.output / "report.md").read_text()
+        for part in ("| phase2 | 2 |", "| RTE | accuracy |", "| SQuAD | f1 |", "| tasks | ", "threads of"):
+            self.assertIn(part, report)
+        self.assertTrue((self.output / "curves.svg").exists())
+
+        before = (self.output / "phase1" / "metrics.jsonl").stat().st_mtime
+        status, out, error = self.finish(*SMALL, *PRETRAINING)
+        self.assertEqual((status, out.count("done before")), (0, 5), error)
+        self.assertEqual((self.output / "phase1" / "metrics.jsonl").stat().st_mtime, before)
+
+        status, _, error = self.finish(*SMALL, *PRETRAINING, "--seed", "9")
+        self.assertEqual(status, 1)
+        self.assertIn("phase1 was begun with other options", error)
+
+    def test_an_unknown_model_brings_the_known_ones(self):
+        status, _, error = self.finish(model="bert-huge")
+        self.assertEqual(status, 2)
+        self.assertIn("'bert-tiny'", error)
+
+
+if __name__ == "__main__":
+    unittest.main()
