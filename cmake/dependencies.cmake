@@ -13,6 +13,7 @@ find_package(OneDnn REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(hdf5 IMPORTED_TARGET hdf5-serial)  # optional: NVIDIA's and Habana's shards
+pkg_check_modules(mpi IMPORTED_TARGET ompi-c)  # optional: mpirun
 pkg_check_modules(microhttpd REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(zip REQUIRED IMPORTED_TARGET libzip)

@@ -8,18 +8,21 @@
 #include "cli/inference/inference_options.h"
 #include "cli/plan/plan_command.h"
 #include "cli/pretrain_data.h"
+#include "cli/ranks.h"
 #include "cli/resumed_options.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
+#include "comm/world.h"
 #include "models/bert_fields.h"
 #include "platform/signals.h"
 
 namespace cloze::cli {
 namespace {
 
-void settle(PretrainOptions& options, OptionTable& table) {
+void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ranks) {
   take_options_of_run(table, options);
   settle_rivals(options, table);
+  take_rank(ranks, options, table);
   std::filesystem::path& start = options.training.init_checkpoint;
   if (!start.empty()) start = model_path(start);
   validate(options);
@@ -52,15 +55,23 @@ void compare_with_start(const PretrainOptions& options) {
 }
 
 void run_pretrain(PretrainOptions& options, OptionTable& table) {
-  settle(options, table);
+  comm::Communicator& ranks = comm::world();
+  together(ranks, [&] { require_same_options(ranks, stored_options(option_files(table))); });
+  together(ranks, [&] { settle(options, table, ranks); });
   if (options.compile_only) {
-    print_plan(options, {});
+    if (ranks.rank() == 0) print_plan(options, {});
     return;
   }
   platform::install_stop_signals();
-  compare_with_start(options);
-  train::TrainingOptions run = pretraining_options(options);
+  train::TrainingOptions run;
+  const auto open = [&] {
+    compare_with_start(options);
+    run = pretraining_options(options);
+  };
+  // The first makes a token store of text, which the others open.
+  options.input_file.empty() ? together(ranks, open) : one_after_the_first(ranks, open);
   run.extra_files = option_files(table);
+  together(ranks, [&] { take_own_folder(ranks, run); });
   run_training(std::move(run), options);
 }
 
@@ -75,7 +86,7 @@ void add_plan_options(OptionTable& table, PlanOptions& options) {
 }
 
 void run_plan(PlanOptions& options, OptionTable& table) {
-  settle(options, table);
+  settle(options, table, comm::alone());
   print_plan(options, options.request);
 }
 

@@ -19,6 +19,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
 #include "cli/out_of_memory.h"
+#include "cli/ranks.h"
 #include "cli/standard_output.h"
 #include "cli/version.h"
 #include "platform/signals.h"
@@ -106,6 +107,8 @@ int run_program(int argc, const char* const* argv) {
   const std::vector<std::string> words = command_line_words(argc, argv);
   add_commands({program, needs_all_options(words) ? std::nullopt : std::optional(words)});
   try {
+    silence_other_ranks();
+    require_shared_command(words);
     parse(program, words);
     flush_standard_output();
   } catch (const EarlyExit& early) {
@@ -115,7 +118,9 @@ int run_program(int argc, const char* const* argv) {
     return static_cast<int>(ExitCode::kEnvironment);
   } catch (const std::exception& error) {
     fmt::print(stderr, "cloze: {}\n", error.what());
-    return static_cast<int>(exit_code_of(error));
+    const int code = static_cast<int>(exit_code_of(error));
+    end_all_ranks(error, code);
+    return code;
   }
   return static_cast<int>(ExitCode::kSuccess);
 }

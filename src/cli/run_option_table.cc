@@ -22,8 +22,11 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
             {.minimum = 1});
   table.add("gradient_accumulation_count", &o.gradient_accumulation_count,
             "Micro-batches of full sequences in a step (1)", {.minimum = 1});
-  table.add("replicas", &o.replicas,
-            "Multiplies the sequences of a step; one process computes them all", {.minimum = 1});
+  table.add(
+      "replicas", &o.replicas,
+      "Multiplies the sequences of a step; under mpirun the number of processes, otherwise one "
+      "process computes them all",
+      {.minimum = 1});
   table.add("global_batch_size", &o.global_batch_size,
             "Sequences of a step, instead of gradient_accumulation_count", {.minimum = 1});
   table.add("tokens_per_micro_batch", &o.tokens_per_micro_batch,

@@ -34,13 +34,6 @@ train::Progress make_progress(const RunOptions& options, int64_t total_steps) {
                                      .columns = platform::terminal_columns()});
 }
 
-// The values of option_files().
-nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& files) {
-  const auto file = std::ranges::find(files, kStoredOptionsName, &checkpoints::TextFile::name);
-  if (file == files.end()) return nlohmann::ordered_json::object();
-  return nlohmann::ordered_json::parse(file->text);
-}
-
 std::vector<std::string> tensorflow_names(const graph::Graph& graph) {
   std::vector<std::string> names;
   for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
@@ -80,6 +73,12 @@ void report_target(double target, const train::TrainingState& state,
 }
 
 }  // namespace
+
+nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& files) {
+  const auto file = std::ranges::find(files, kStoredOptionsName, &checkpoints::TextFile::name);
+  if (file == files.end()) return nlohmann::ordered_json::object();
+  return nlohmann::ordered_json::parse(file->text);
+}
 
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
   const BatchPlan batch = batch_plan(options);

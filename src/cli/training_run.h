@@ -20,6 +20,8 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 // What a checkpoint keeps of the command: kStoredOptionsName, which gives the same options again,
 // and kStoredOriginsName, where each value came from.
 std::vector<train::TextFile> option_files(const OptionTable& table);
+// The values in them.
+nlohmann::ordered_json stored_options(const std::vector<train::TextFile>& files);
 
 // What a run takes beside its compiled step, as long as that is not there; `now` is what the
 // process takes.

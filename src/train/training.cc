@@ -92,6 +92,7 @@ std::optional<double> ceiling_share(double flops, double seconds, double product
 
 std::optional<std::string_view> TrainingOptions::looks_at_each_step_for() const {
   if (step.eager) return "eager";
+  if (step.ranks->size() > 1) return "several processes";
   if (step.compute_dtype == DType::kF16) return "precision f16";
   if (loss_scale.is_dynamic(step.compute_dtype)) return "a dynamic loss scale";
   if (watch.on_non_finite != WatchPolicy::kStop) return "on_non_finite";
@@ -402,6 +403,7 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
   try {
     train();
   } catch (const platform::Interruption&) {  // in a step: it is done again after resuming
+    is_asked_to_stop_ = true;
     step_.clear_gradients();
   } catch (const std::exception&) {
     finish_saving();
@@ -413,14 +415,21 @@ TrainingOutcome Training::run(const std::vector<MetricsSink*>& sinks) {
 }
 
 bool Training::is_over() const {
-  return state_.step >= options_.num_steps || has_reached_target() || platform::stop_requested();
+  return state_.step >= options_.num_steps || has_reached_target() || is_asked_to_stop_;
+}
+
+// All ranks leave after the same step.
+void Training::share_stop_request() {
+  float requests[] = {platform::stop_requested() ? 1.0f : 0.0f};
+  options_.step.ranks->all_reduce(requests);
+  is_asked_to_stop_ = requests[0] > 0.0f;
 }
 
 void Training::train() {
   BatchSource source(options_, state_.batches());
   if (options_.watch.rolls_back()) save();  // there has to be something to go back to
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
-  while (!is_over()) {
+  for (share_stop_request(); !is_over(); share_stop_request()) {
     announce(background_.outcome());
     const double waited_before = source.waited_seconds();
     std::vector<data::StepBatch> batches = source.next(steps_ahead());
@@ -443,7 +452,9 @@ void Training::train() {
 void Training::save() {
   if (last_saved_step_ == state_.step || !have_finite_gradients()) return;
   announce(background_.wait());
-  if (is_over()) {
+  if (!is_first_rank()) {
+    // It has the same weights as the first, which saves them.
+  } else if (is_over()) {
     announce(store_.save(content()));
   } else {
     background_.start(content());

@@ -90,7 +90,7 @@ struct TrainingOptions {
   std::vector<TextFile> extra_files;  // written into checkpoints as they are
 
   // What makes the host look at each step before the next, whatever device_iterations says: a step
-  // that is eager, or may be skipped or taken back. Nothing when it need not.
+  // that is eager, may be skipped or taken back, or is shared. Nothing when it need not.
   std::optional<std::string_view> looks_at_each_step_for() const;
 };
 
@@ -99,7 +99,8 @@ enum class TrainingOutcome { kFinished, kMissedTarget, kStoppedBySignal };
 
 class Training {
  public:
-  // Called with one line of text for the user: what was loaded, saved, skipped.
+  // Of several ranks (TrainingStepOptions::ranks) the first alone writes checkpoints; all stop when
+  // one is asked to. Called with one line of text for the user: what was loaded, saved, skipped.
   using Notice = std::function<void(const std::string&)>;
 
   Training(TrainingOptions options, Notice notice);
@@ -152,6 +153,8 @@ class Training {
   bool have_finite_gradients();
   std::string last_saved();
   void train();
+  bool is_first_rank() const { return options_.step.ranks->rank() == 0; }
+  void share_stop_request();
   bool is_over() const;
   bool evaluates() const { return options_.evaluate || evaluation_; }
   bool is_evaluation_due() const;
@@ -174,6 +177,7 @@ class Training {
   TrainingState state_;
   std::vector<StepMetrics> history_;  // for trainer_state.json
   int64_t last_saved_step_ = -1;
+  bool is_asked_to_stop_ = false;          // this rank or another
   std::optional<data::MicroBatch> probe_;  // of the last step
   int64_t probed_step_ = -1;               // after which the weights gave finite gradients for it
   std::vector<MetricsSink*> sinks_;        // of run()

@@ -123,8 +123,11 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
     : model_(options.model),
       seed_(options.seed),
       is_eager_(options.eager),
+      ranks_(*options.ranks),
       terms_(std::move(training.terms)),
-      session_(std::move(training.graph), options.compile) {}
+      session_(std::move(training.graph), options.compile) {
+  CLOZE_CHECK(!is_eager_ || ranks_.size() == 1, "an eager step has one rank");
+}
 
 int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batch) const {
   return term.per_prediction ? batch.num_predictions : batch.num_sequences;
@@ -192,14 +195,34 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   write_step_inputs(batch, step);
   session_.clear(plan::Arena::kMetrics);
   non_finite_.reset();
-  for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    write_micro_batch(micro_batch, batch.synthetic_passes > 0);
-    for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
-      if (pass > 0 || &micro_batch != &batch.micro_batches.front()) platform::stop_if_requested();
-      run_phase(graph::kMicroStep);
+  for (size_t i = 0; i < batch.micro_batches.size(); ++i) {
+    const bool is_own = static_cast<int>(i % static_cast<size_t>(ranks_.size())) == ranks_.rank();
+    if (is_own) run_micro_batch(batch.micro_batches[i], batch);
+  }
+  if (ranks_.size() > 1) sum_over_ranks();
+  return read_losses(batch);
+}
+
+void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
+                                   const data::StepBatch& batch) {
+  write_micro_batch(micro_batch, batch.synthetic_passes > 0);
+  for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
+    const bool is_first = pass == 0 && &micro_batch == &batch.micro_batches.front();
+    if (!is_first && ranks_.size() == 1) platform::stop_if_requested();
+    run_phase(graph::kMicroStep);
+  }
+}
+
+void TrainingStep::sum_over_ranks() {
+  std::vector<float> values;
+  for (const VariableRole role : {VariableRole::kGradient, VariableRole::kMetric}) {
+    for (const Value variable : session_.graph().variables(role)) {
+      const std::string& name = session_.graph().info(variable).name;
+      session_.read<float>(name, values);
+      ranks_.all_reduce(values);
+      session_.write<float>(name, values);
     }
   }
-  return read_losses(batch);
 }
 
 void TrainingStep::update(int64_t step, double learning_rate) {

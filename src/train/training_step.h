@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.h"
 #include "data/micro_batch.h"
 #include "engine/session.h"
 #include "models/bert_config.h"
@@ -32,6 +33,9 @@ struct TrainingStepOptions {
   bool eager = false;                 // stop at the first operator that writes what is not finite
   uint32_t seed = 1234;               // of start values, order of samples and dropout
   engine::CompileOptions compile;
+  // Ranks that share the micro-batches of a step: each computes every size-th of them, and their
+  // gradients and losses are summed, so that all make the same update. Outlives the step.
+  comm::Communicator* ranks = &comm::alone();
 };
 
 struct StepResult {
@@ -90,7 +94,7 @@ class TrainingStep {
   void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
   // Step numbers count from 0; the update's index is step + 1. Interruption between two
   // micro-batches when a signal asks to stop: nothing was updated, and gradients have to be
-  // cleared.
+  // cleared; not with several ranks, which stop together after a step.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
   // The same for several steps, one after the other: the host writes all their inputs first, and
   // reads all their results at the end. A step after one that is not finite runs as ever; gradients
@@ -122,6 +126,8 @@ class TrainingStep {
   void write_micro_batch(const data::MicroBatch& micro_batch, bool is_synthetic);
   void write_ahead(std::span<const StepAhead> steps);
   void run_written(std::span<const StepAhead> steps);
+  void run_micro_batch(const data::MicroBatch& micro_batch, const data::StepBatch& batch);
+  void sum_over_ranks();
   void run_phase(std::string_view phase);
   StepResult read_losses(const data::StepBatch& batch);
   void read_update(StepResult& result);
@@ -129,6 +135,7 @@ class TrainingStep {
   models::BertConfig model_;
   uint32_t seed_;
   bool is_eager_;
+  comm::Communicator& ranks_;
   bool has_synthetic_inputs_ = false;                   // they are in the device already
   std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
   std::vector<LossTerm> terms_;

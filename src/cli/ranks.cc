@@ -1,0 +1,132 @@
+#include "cli/ranks.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/error.h"
+#include "cli/exit_code.h"
+#include "comm/world.h"
+#include "formats/value_differences.h"
+#include "platform/file.h"
+#include "platform/standard_streams.h"
+#include "train/divergence.h"
+
+namespace cloze::cli {
+namespace {
+
+constexpr std::string_view kSharedCommand = "pretrain";
+
+std::FILE* original_error = stderr;
+bool have_met = false;  // the ranks have begun to work together
+constexpr std::chrono::seconds kTimeForTheFirst{3};
+
+// What a rank says of its part: nothing, or its exit code and what went wrong.
+std::string outcome_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const EarlyExit& early) {
+    return fmt::format("{} ", static_cast<int>(early.code));
+  } catch (const std::exception& error) {
+    return fmt::format("{} {}", static_cast<int>(exit_code_of(error)), error.what());
+  }
+  return "";
+}
+
+}  // namespace
+
+void require_shared_command(const std::vector<std::string>& words) {
+  if (!comm::is_one_of_several() || words.empty() || words.front() == kSharedCommand) return;
+  together(comm::world(), [&] {
+    throw_user_error("{} runs in one process; start it without mpirun, which is for cloze {}",
+                     words.front(), kSharedCommand);
+  });
+}
+
+void together(comm::Communicator& ranks, const std::function<void()>& body) {
+  if (ranks.size() == 1) return body();
+  have_met = true;
+  const std::vector<std::string> outcomes = ranks.all_gather(outcome_of(body));
+  for (size_t rank = 0; rank < outcomes.size(); ++rank) {
+    if (outcomes[rank].empty()) continue;
+    const size_t space = outcomes[rank].find(' ');
+    const std::string problem = outcomes[rank].substr(space + 1);
+    if (ranks.rank() == 0 && !problem.empty()) {
+      fmt::print(stderr, "cloze: {}{}\n", rank == 0 ? "" : fmt::format("rank {}: ", rank), problem);
+    }
+    throw EarlyExit{static_cast<ExitCode>(std::stoi(outcomes[rank].substr(0, space)))};
+  }
+}
+
+void one_after_the_first(comm::Communicator& ranks, const std::function<void()>& body) {
+  together(ranks, [&] {
+    if (ranks.rank() == 0) body();
+  });
+  together(ranks, [&] {
+    if (ranks.rank() > 0) body();
+  });
+}
+
+void require_same_options(comm::Communicator& ranks, nlohmann::json options) {
+  options.erase("threads");  // machines may differ
+  const std::vector<std::string> all = ranks.all_gather(options.dump());
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    const std::string differences = formats::value_differences(nlohmann::json::parse(all.front()),
+                                                               nlohmann::json::parse(all[rank]),
+                                                               fmt::format("rank {} has", rank));
+    if (!differences.empty()) {
+      throw_user_error("the first rank has {}; start all ranks alike", differences);
+    }
+  }
+}
+
+void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table) {
+  if (ranks.size() == 1) return;
+  const bool is_given =
+      table.origin("replicas") != kDefaultOrigin && !table.comes_from_run("replicas");
+  // A run goes on with as many sequences in a step as it had, on any number of ranks.
+  if (!is_given && !options.training.restore_from) options.replicas = ranks.size();
+  if (is_given && options.replicas != ranks.size()) {
+    throw_user_error("replicas is {}, but mpirun started {} processes; leave replicas out",
+                     options.replicas, ranks.size());
+  }
+  if (options.training.step.eager) {
+    throw_user_error("eager runs in one process; leave it out, or mpirun");
+  }
+  if (options.training.watch.rolls_back()) {
+    throw_user_error("roll_back is not here yet for several processes; choose stop or skip");
+  }
+  options.training.step.ranks = &ranks;
+  if (ranks.rank() == 0) return;
+  options.exports = {};
+  options.profile_report.clear();
+}
+
+void silence_other_ranks() {
+  if (!comm::is_one_of_several() || comm::world().rank() == 0) return;
+  original_error = platform::redirect_output("/dev/null");
+}
+
+void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run) {
+  if (ranks.rank() == 0) return;
+  run.save_path /= fmt::format("rank-{}", ranks.rank());
+  platform::make_writable_directory(run.save_path);
+  platform::redirect_output(run.save_path / "log.txt");
+}
+
+void end_all_ranks(const std::exception& error, int exit_code) {
+  const bool is_common = dynamic_cast<const train::DivergenceError*>(&error) != nullptr;
+  if (!comm::is_one_of_several() || is_common) return;
+  comm::Communicator& ranks = comm::world();
+  if (ranks.rank() > 0) {
+    // What is wrong with a command line the first says for all; it ends them.
+    if (!have_met) std::this_thread::sleep_for(kTimeForTheFirst);
+    fmt::print(original_error, "cloze: rank {}: {}\n", ranks.rank(), error.what());
+    std::fflush(original_error);
+  }
+  ranks.abort(exit_code);
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,42 @@
+// A command that several processes run together, started by mpirun.
+//
+// The first rank speaks and saves. Every other writes what it says, and its metrics, into a folder
+// of its own, save_path/rank-R.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/options/option_table.h"
+#include "cli/run_options.h"
+#include "comm/communicator.h"
+
+namespace cloze::cli {
+
+// Ends all ranks when mpirun started another command than those that several processes share.
+void require_shared_command(const std::vector<std::string>& words);
+
+// Runs the body on every rank. When one fails all end with its exit code, and the first rank says
+// what went wrong, and where.
+void together(comm::Communicator& ranks, const std::function<void()>& body);
+// On the first rank, then on the others: for what the first makes and the others open.
+void one_after_the_first(comm::Communicator& ranks, const std::function<void()>& body);
+
+// UserError that names the rank and the option in which it differs from the first.
+void require_same_options(comm::Communicator& ranks, nlohmann::json options);
+
+// What the options mean to this rank: replicas are the ranks. UserError for what several processes
+// cannot do yet.
+void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table);
+// Ranks other than the first say nothing from now on, or only in their folder.
+void silence_other_ranks();
+void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run);
+
+// After an error: ends the ranks that wait for this one. Does nothing where it is alone, or where
+// all of them have met the same.
+void end_all_ranks(const std::exception& error, int exit_code);
+
+}  // namespace cloze::cli

@@ -1,0 +1,182 @@
+"""cloze pretrain in several processes, started by mpirun: the run of one process, and its ends.
+
+Usage: mpirun_test.py PROGRAM
+Skips where mpirun is not installed, or the program was built without MPI.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+MODEL = ["--vocab-size=120", "--hidden-size=16", "--num-hidden-layers=2", "--num-attention-heads=2",
+         "--intermediate-size=24", "--max-position-embeddings=64", "--threads=1", "--seq-length=32",
+         "--progress-bar=false", "--max-predictions-per-seq=4"]
+STEPS = ["--generated-data", "--global-batch-size=12", "--tokens-per-micro-batch=64",
+         "--steps-per-logs=1", "--optimizer=adamw", "--base-learning-rate=0.01"]
+RUN = ["pretrain", *MODEL, *STEPS]
+ENDS_WITHIN = 10.0  # seconds
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "OMPI_MCA_hwloc_base_binding_policy": "none",
+               # Between processes of a container the kernel may refuse to copy.
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+def mpirun(size, *words):
+    return ["mpirun", "-n", str(size), PROGRAM, *words]
+
+
+def losses(folder):
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return {line["step"]: line["loss"] for line in lines if "step" in line}
+
+
+def tensors(path):
+    """name: floats of a safetensors file in f32."""
+    data = path.read_bytes()
+    (size,) = struct.unpack("<Q", data[:8])
+    found = {}
+    for name, tensor in json.loads(data[8:8 + size]).items():
+        if name == "__metadata__" or tensor["dtype"] != "F32":
+            continue
+        begin, end = tensor["data_offsets"]
+        found[name] = struct.unpack(f"<{(end - begin) // 4}f", data[8 + size + begin:8 + size + end])
+    return found
+
+
+def is_running(process):
+    status = pathlib.Path(f"/proc/{process}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+class MpirunTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def run_command(self, command, status=0):
+        result = subprocess.run(command, cwd=self.folder, env=ENVIRONMENT, text=True,
+                                capture_output=True, timeout=120)
+        if "built without MPI" in result.stderr:
+            self.skipTest("built without MPI")
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def start(self, size, *words):
+        self.run_command(mpirun(2, *RUN, "--compile-only"))
+        return subprocess.Popen(mpirun(size, *RUN, "--num-train-steps=1000000", *words),
+                                cwd=self.folder, env=ENVIRONMENT, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def ranks_of(self, process, size):
+        """Process numbers of the ranks, once all have trained."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True,
+                                      text=True).stdout.split()
+            logs = [self.folder / "run" / f"rank-{rank}" / "metrics.jsonl" for rank in range(1, size)]
+            if len(children) == size and all(log.exists() and len(losses(log.parent)) > 2 for log in logs):
+                return [int(child) for child in children]
+            time.sleep(0.05)
+        self.fail("the ranks did not start to train")
+
+    def assert_same_weights(self, folder, other, step):
+        ours, theirs = (tensors(self.folder / name / f"checkpoint-{step}" / "model.safetensors")
+                        for name in (folder, other))
+        self.assertEqual(ours.keys(), theirs.keys())
+        for name, values in ours.items():
+            for value, expected in zip(values, theirs[name]):
+                self.assertAlmostEqual(value, expected, delta=2e-5, msg=name)
+
+    def test_several_processes_are_the_run_of_one(self):
+        self.run_command([PROGRAM, *RUN, "--num-train-steps=20", "--save-path=one"])
+        for size in (2, 4):
+            self.run_command(mpirun(size, *RUN, "--num-train-steps=20", f"--save-path=of_{size}"))
+            for step, loss in losses(self.folder / "one").items():
+                self.assertAlmostEqual(losses(self.folder / f"of_{size}")[step], loss, delta=1e-4)
+            self.assert_same_weights(f"of_{size}", "one", 20)
+
+    def test_a_run_goes_on_with_another_number_of_processes(self):
+        self.run_command([PROGRAM, *RUN, "--num-train-steps=12", "--save-path=one"])
+        self.run_command(mpirun(4, *RUN, "--num-train-steps=12", "--steps-per-ckpts=4", "--save-path=run"))
+        for step in (8, 12):
+            shutil.rmtree(self.folder / "run" / f"checkpoint-{step}")
+        for size, step in ((2, 8), (1, 12)):
+            words = [*RUN, "--num-train-steps=12", "--steps-per-ckpts=4", "--restore-dir=run"]
+            self.run_command(mpirun(size, *words) if size > 1 else [PROGRAM, *words])
+            if step == 8:
+                shutil.rmtree(self.folder / "run" / "checkpoint-12")
+        self.assert_same_weights("run", "one", 12)
+
+    def test_text_becomes_a_store_once(self):
+        (self.folder / "text.txt").write_text("The cat sat on the mat.\nIt saw a dog.\n\n" * 60)
+        words = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat it saw a dog .".split()
+        (self.folder / "vocab.txt").write_text("\n".join(words) + "\n")
+        steps = [word for word in STEPS if word != "--generated-data"]
+        self.run_command(mpirun(2, "pretrain", *MODEL, *steps, "--input-file=text.txt", "--do-lower-case",
+                                "--vocab-file=vocab.txt", "--num-train-steps=3", "--save-path=run"))
+        self.assertEqual(len(losses(self.folder / "run")), 3)
+
+    def test_what_does_not_fit_is_said_once(self):
+        words = [*RUN, "--num-train-steps=2", "--save-path=run"]
+        for more, message in ((["--replicas=4"], "replicas is 4, but mpirun started 2 processes"),
+                              (["--eager"], "eager runs in one process"),
+                              (["--on-non-finite=roll_back"], "roll_back is not here yet"),
+                              (["--restore-dir=none"], "none"), (["--seed=1", "--seed=2"], "seed")):
+            with self.subTest(message):
+                result = self.run_command(mpirun(2, *words, *more), status=2)
+                said = [line for line in result.stderr.splitlines() if line.startswith("cloze: ")]
+                self.assertEqual(len(said), 1, result.stderr)
+                self.assertIn(message, said[0])
+        result = self.run_command(mpirun(2, "squad"), status=2)
+        self.assertEqual(result.stderr.count("squad runs in one process"), 1, result.stderr)
+
+    def test_ranks_with_other_options_are_named(self):
+        words = [*RUN, "--num-train-steps=2", "--save-path=run"]
+        result = self.run_command(["mpirun", "-n", "1", PROGRAM, *words, ":", "-n", "1", PROGRAM, *words,
+                                   "--seed=7"], status=2)
+        self.assertRegex(result.stderr, "cloze: the first rank has seed 1234, .*rank 1 has 7")
+
+    def test_divergence_ends_all(self):
+        words = [word for word in RUN if not word.startswith("--base-learning-rate")]
+        result = self.run_command(mpirun(2, *words, "--num-train-steps=9", "--base-learning-rate=1e38",
+                                         "--save-path=run"), status=5)
+        self.assertEqual(result.stderr.count("cloze: step"), 1, result.stderr)
+
+    def test_a_rank_that_dies_ends_the_others(self):
+        process = self.start(4, "--save-path=run", "--steps-per-ckpts=50")
+        ranks = self.ranks_of(process, 4)
+        os.kill(ranks[2], signal.SIGKILL)
+        began = time.monotonic()
+        process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - began, ENDS_WITHIN)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual([rank for rank in ranks if is_running(rank)], [])
+
+    def test_a_signal_to_any_rank_saves_once(self):
+        for rank in (0, 2):
+            with self.subTest(rank=rank):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                process = self.start(3, "--save-path=run", "--steps-per-ckpts=1000000")
+                os.kill(self.ranks_of(process, 3)[rank], signal.SIGTERM)
+                messages = process.communicate(timeout=60)[1]
+                self.assertEqual(process.returncode, 75, messages)
+                self.assertEqual(len(list((self.folder / "run").glob("checkpoint-*"))), 1)
+                self.assertEqual(list((self.folder / "run").glob("rank-*/checkpoint-*")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
