@@ -143,12 +143,24 @@ class ImportTest(unittest.TestCase):
         text = self.run_program("config", "print", "pretrain", "--config", config_file).stdout
         return [line.split("  (")[0] for line in text.splitlines()]
 
+    def evaluation_set(self):
+        """Looked at after the second step, whose accuracy is enough."""
+        (self.folder / "text.txt").write_text("a b c d e f\ng h i j k l\n\n" * 4)
+        result = self.run_program("data", "records", "--input-file", "text.txt", "--vocab-file", "vocab.txt",
+                                  "--output-file", "held_out.tfrecord", "--sequence-length", 32,
+                                  "--mask-tokens", 3, "--do-lower-case")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return {"on_the_spot_validation_files": "held_out.tfrecord", "on_the_spot_validation_triggers": 8,
+                "target_mlm_accuracy": 0}
+
     def train_two_steps(self, config_file):
         config = read(self.ours)
         command, options = SHRUNKEN_TASKS[config["task"]]
         options = {**SHRUNKEN, **options}
         if command == "glue":
             options["task_name"] = "STS-B" if config.get("task_name") == "STS-B" else "RTE"
+        if "on_the_spot_validation_files" in config:
+            options |= self.evaluation_set()
         words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         result = self.run_program(command, "--config", config_file, *words)
         self.assertEqual(result.returncode, 0, result.stderr)
