@@ -11,7 +11,7 @@
 //
 // As the programs of the submissions do, epochs are counted in sequences. cache_clear is false:
 // clearing the machine's caches is the submitter's part. With an evaluation set and lamb the
-// compliance rules 2.0.0 to 5.0.0 are kept (scripts/check_mllog); 2.0.0 wants 24 layers.
+// compliance rules 3.0.0 to 5.0.0 are kept (scripts/check_mllog); 2.0.0 and 2.1.0 want 24 layers.
 // Source: github.com/mlcommons/logging, mlperf_logging/mllog/mllog.py and compliance_checker,
 // training_2.0.0 and training_5.0.0: common.yaml, closed_common.yaml, closed_bert.yaml.
 #pragma once
