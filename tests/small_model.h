@@ -25,13 +25,13 @@ inline constexpr int64_t kSumsOfLayer = kIsGroupBert ? 16 : 8;
 
 inline models::BertConfig small_model() {
   return as_tested({.vocab_size = 97,
-          .hidden_size = 24,
-          .num_hidden_layers = 2,
-          .num_attention_heads = 3,
-          .intermediate_size = 40,
-          .max_position_embeddings = 32,
-          .hidden_dropout_prob = 0.1,
-          .attention_probs_dropout_prob = 0.2});
+                    .hidden_size = 24,
+                    .num_hidden_layers = 2,
+                    .num_attention_heads = 3,
+                    .intermediate_size = 40,
+                    .max_position_embeddings = 32,
+                    .hidden_dropout_prob = 0.1,
+                    .attention_probs_dropout_prob = 0.2});
 }
 
 }  // namespace cloze::tests

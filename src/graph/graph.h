@@ -48,7 +48,7 @@ enum class VariableRole {
 struct Init {
   enum class Kind { kZeros, kOnes, kTruncatedNormal, kUniform };
   Kind kind = Kind::kZeros;
-  // kTruncatedNormal: the standard deviation, cut at two of them; kUniform: within [-spread, spread)
+  // kTruncatedNormal: the standard deviation, cut at two; kUniform: within [-spread, spread)
   double spread = 0.0;
 
   static Init zeros() { return {}; }

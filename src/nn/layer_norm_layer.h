@@ -32,8 +32,8 @@ graph::Value residual_norm_layer(graph::Graph& graph, std::string_view name, gra
                                  graph::Value residual, const ops::RandomInputs& random,
                                  const ResidualNorm& layer);
 
-// z = residual + dropout(x), y = layer_norm(z) by the parameters of the sublayer that follows: how a
-// pre-norm sublayer ends.
+// z = residual + dropout(x), y = layer_norm(z) by the parameters of the sublayer that follows: how
+// a pre-norm sublayer ends.
 ops::SumAndNorm pre_norm_sum(graph::Graph& graph, graph::Value x, graph::Value residual,
                              const LayerNormParameters& next, const ops::RandomInputs& random,
                              const ResidualNorm& layer);
