@@ -97,11 +97,17 @@ void parse(CLI::App& program, std::vector<std::string> words) {
   }
 }
 
+int failed(const std::string& message, ExitCode code) {
+  fmt::print(stderr, "cloze: {}\n", message);
+  end_all_ranks(message, code);
+  return static_cast<int>(code);
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
   platform::ignore_file_size_signal();
-  CLI::App program("Trains BERT, from plain text to a served model", "cloze");
+  CLI::App program("Trains BERT and GroupBERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
   add_texts(program);
   const std::vector<std::string> words = command_line_words(argc, argv);
@@ -114,13 +120,9 @@ int run_program(int argc, const char* const* argv) {
   } catch (const EarlyExit& early) {
     return static_cast<int>(early.code);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "cloze: {}\n", out_of_memory_message());
-    return static_cast<int>(ExitCode::kEnvironment);
+    return failed(out_of_memory_message(), ExitCode::kEnvironment);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "cloze: {}\n", error.what());
-    const int code = static_cast<int>(exit_code_of(error));
-    end_all_ranks(error, code);
-    return code;
+    return failed(error.what(), exit_code_of(error));
   }
   return static_cast<int>(ExitCode::kSuccess);
 }

@@ -7,12 +7,10 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/exit_code.h"
 #include "comm/world.h"
 #include "formats/value_differences.h"
 #include "platform/file.h"
 #include "platform/standard_streams.h"
-#include "train/divergence.h"
 
 namespace cloze::cli {
 namespace {
@@ -116,17 +114,16 @@ void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run) {
   platform::redirect_output(run.save_path / "log.txt");
 }
 
-void end_all_ranks(const std::exception& error, int exit_code) {
-  const bool is_common = dynamic_cast<const train::DivergenceError*>(&error) != nullptr;
-  if (!comm::is_one_of_several() || is_common) return;
+void end_all_ranks(const std::string& message, ExitCode code) {
+  if (!comm::is_one_of_several() || code == ExitCode::kDiverged) return;
   comm::Communicator& ranks = comm::world();
   if (ranks.rank() > 0) {
     // What is wrong with a command line the first says for all; it ends them.
     if (!have_met) std::this_thread::sleep_for(kTimeForTheFirst);
-    fmt::print(original_error, "cloze: rank {}: {}\n", ranks.rank(), error.what());
+    fmt::print(original_error, "cloze: rank {}: {}\n", ranks.rank(), message);
     std::fflush(original_error);
   }
-  ranks.abort(exit_code);
+  ranks.abort(static_cast<int>(code));
 }
 
 }  // namespace cloze::cli

@@ -4,12 +4,12 @@
 // of its own, save_path/rank-R.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/exit_code.h"
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "comm/communicator.h"
@@ -36,7 +36,7 @@ void silence_other_ranks();
 void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run);
 
 // After an error: ends the ranks that wait for this one. Does nothing where it is alone, or where
-// all of them have met the same.
-void end_all_ranks(const std::exception& error, int exit_code);
+// all of them have met the same: a run that diverges does so on every rank.
+void end_all_ranks(const std::string& message, ExitCode code);
 
 }  // namespace cloze::cli
