@@ -1,4 +1,5 @@
-// What a BERT's or GroupBERT's tensors are called. Ours are Hugging Face's names; TensorFlow's come in two kinds:
+// What a BERT's or GroupBERT's tensors are called. Ours are Hugging Face's names, and Optimum-
+// Graphcore's of GroupBERT; TensorFlow's come in three kinds:
 //
 //   Hugging Face   bert.encoder.layer.0.attention.output.dense.weight         [out, in]
 //   Google         bert/encoder/layer_0/attention/output/dense/kernel         [in, out]
@@ -33,7 +34,8 @@ struct OtherName {
   StoredLayout layout = StoredLayout::kSame;
 };
 
-// Of either kind; nothing for what is not a tensor of BERT's, or part of one (a fused kernel).
+// Of Google's or Graphcore's; nothing for what is not a tensor of a model, or is several (a fused
+// kernel).
 std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name);
 std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, TensorflowNames names);
 

@@ -157,70 +157,55 @@ std::optional<int64_t> word_part(std::string_view name) {
   return is_number ? std::optional(number) : std::nullopt;
 }
 
-std::string qkv_name(std::string_view fused_name, std::string_view fused_end, const char* part,
-                     const char* kind) {
-  const std::string layer(fused_name.substr(0, fused_name.size() - fused_end.size()));
-  return fmt::format("{}/attention/self/{}/{}", layer, part, kind);
-}
-
-[[noreturn]] void refuse_thirds(const TensorView& tensor) {
-  throw_data_error("tensor {} is {}, where three equal parts are expected", tensor.name,
-                   tensor.shape.to_string());
-}
-
-// A third of a fused tensor is known by the name of the separate one.
-std::optional<std::string> third_name(const TensorView& tensor, std::string_view end,
-                                      const char* part, const char* kind) {
-  const auto other = hugging_face_name(qkv_name(tensor.name, end, part, kind));
-  return other ? std::optional(other->name) : std::nullopt;
-}
-
-bool add_fused(const TensorView& tensor, Converter& converter) {
-  const bool is_kernel = tensor.name.ends_with(kFusedKernel);
-  if (!is_kernel && !tensor.name.ends_with(kFusedBias)) return false;
-  if (tensor.shape.rank() != (is_kernel ? 2 : 1) || tensor.shape[-1] % 3 != 0) {
-    refuse_thirds(tensor);
+// Columns of a fused kernel or elements of a fused bias: equal parts, each as if it were the tensor
+// of that name. False where there is no such tensor in a model.
+bool add_parts(const TensorView& tensor, const std::vector<std::string>& names, bool is_kernel,
+               Converter& converter) {
+  if (tensor.shape.rank() != (is_kernel ? 2 : 1) || tensor.shape[-1] % std::ssize(names) != 0) {
+    throw_data_error("tensor {} is {}, where {} equal parts are expected", tensor.name,
+                     tensor.shape.to_string(), names.size() == 2 ? "two" : "three");
   }
-  const int64_t count = tensor.shape[-1] / 3;
-  for (int64_t i = 0; i < 3; ++i) {
-    const auto name = is_kernel ? third_name(tensor, kFusedKernel, kQkv[i], "kernel")
-                                : third_name(tensor, kFusedBias, kQkv[i], "bias");
-    if (!name) return false;
+  const int64_t count = tensor.shape[-1] / std::ssize(names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto other = hugging_face_name(names[i]);
+    if (!other) return false;
     if (is_kernel) {
-      converter.add(converter.transposed_block(tensor, *name, i * count, count));
+      const int64_t begin = static_cast<int64_t>(i) * count;
+      converter.add(converter.transposed_block(tensor, other->name, begin, count));
     } else {
       const auto bytes = static_cast<size_t>(count * bytes_of(tensor.dtype));
-      converter.add({*name, tensor.dtype, Shape{count},
-                     tensor.bytes.subspan(static_cast<size_t>(i) * bytes, bytes)});
+      converter.add(
+          {other->name, tensor.dtype, Shape{count}, tensor.bytes.subspan(i * bytes, bytes)});
     }
   }
   return true;
 }
 
-// The halves of a fused gated linear unit, each as if it were alone.
+bool add_fused_qkv(const TensorView& tensor, Converter& converter) {
+  const bool is_kernel = tensor.name.ends_with(kFusedKernel);
+  if (!is_kernel && !tensor.name.ends_with(kFusedBias)) return false;
+  const size_t end = is_kernel ? kFusedKernel.size() : kFusedBias.size();
+  const std::string layer = tensor.name.substr(0, tensor.name.size() - end);
+  std::vector<std::string> names;
+  for (const char* part : kQkv) {
+    names.push_back(
+        fmt::format("{}/attention/self/{}/{}", layer, part, is_kernel ? "kernel" : "bias"));
+  }
+  return add_parts(tensor, names, is_kernel, converter);
+}
+
+// Values first.
 bool add_fused_glu(const TensorView& tensor, Converter& converter) {
   const size_t at = tensor.name.find(kFusedGlu);
   if (at == std::string::npos) return false;
   const std::string kind = tensor.name.substr(at + kFusedGlu.size());
-  const int64_t count = tensor.shape[-1] / 2;
-  for (const int64_t i : {0, 1}) {
-    const auto other = hugging_face_name(fmt::format(
-        "{}/convolution/pre/glu/{}/dense/{}", tensor.name.substr(0, at), kHalves[1 - i], kind));
-    if (!other) return false;
-    if (tensor.shape[-1] % 2 != 0) {
-      throw_data_error("tensor {} is {}, where two equal parts are expected", tensor.name,
-                       tensor.shape.to_string());
-    }
-    if (other->layout == StoredLayout::kSame) {
-      const auto bytes = static_cast<size_t>(count * bytes_of(tensor.dtype));
-      converter.add({other->name, tensor.dtype, Shape{count},
-                     tensor.bytes.subspan(static_cast<size_t>(i) * bytes, bytes)});
-    } else {
-      require_matrix(tensor);
-      converter.add(converter.transposed_block(tensor, other->name, i * count, count));
-    }
+  if (kind != "kernel" && kind != "bias") return false;
+  std::vector<std::string> names;
+  for (const char* half : {kHalves[1], kHalves[0]}) {
+    names.push_back(
+        fmt::format("{}/convolution/pre/glu/{}/dense/{}", tensor.name.substr(0, at), half, kind));
   }
-  return true;
+  return add_parts(tensor, names, kind == "kernel", converter);
 }
 
 // Gates and values become one tensor.
@@ -360,7 +345,7 @@ ConvertedTensors from_tensorflow(std::span<const TensorView> tensors) {
       }
     } else if (const auto other = hugging_face_name(tensor.name)) {
       converter.add(tensor, *other);
-    } else if (!add_fused(tensor, converter) && !add_fused_glu(tensor, converter)) {
+    } else if (!add_fused_qkv(tensor, converter) && !add_fused_glu(tensor, converter)) {
       converter.result().unknown.push_back(tensor.name);
     }
   }
