@@ -1,4 +1,5 @@
-// BERT and GroupBERT with each of their heads against transformers and torch: logits, every gradient, ten AdamW losses.
+// BERT and GroupBERT with their heads against transformers and torch: logits, every gradient, ten
+// AdamW losses.
 #include "model_fixture.h"
 
 #include <gtest/gtest.h>

@@ -104,9 +104,10 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 // Another layout adds in another order. In f32 each of the sums in a row on the way to a gradient
 // then differs by rounding, which over K terms grows like sqrt(K); K is at most the slots of the
-// step, and there are about 2 (8 L + 8) sums in a row, of GroupBERT 2 (16 L + 8) (as in pretraining_fixture_test.cc). In
-// halves every such sum is rounded once more when it is stored, and a sum near a tie may be rounded
-// the other way: independent errors of one unit, which add like the root of their number.
+// step, and there are about 2 (8 L + 8) sums in a row, of GroupBERT 2 (16 L + 8) (as in
+// model_fixture_test.cc). In halves every such sum is rounded once more when it is stored, and a
+// sum near a tie may be rounded the other way: independent errors of one unit, which add like the
+// root of their number.
 double relative_tolerance(DType dtype) {
   const auto sums = static_cast<double>(2 * (kSumsOfLayer * small_model().num_hidden_layers + 8));
   const double terms = static_cast<double>(kLayouts.at("whole").tokens);

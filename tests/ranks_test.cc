@@ -1,5 +1,5 @@
-// One run on several ranks: they share the micro-batches of each step, and all have the weights that
-// one rank alone would have.
+// One run on several ranks: they share the micro-batches of each step, and all have the weights
+// that one rank alone would have.
 #include <gtest/gtest.h>
 
 #include <mutex>

@@ -93,7 +93,8 @@ void run_plan(PlanOptions& options, OptionTable& table) {
 }  // namespace
 
 void add_pretrain(Subcommand program) {
-  program.add_command("pretrain", "Pre-train BERT on records", add_pretrain_options, run_pretrain);
+  program.add_command("pretrain", "Pre-train BERT or GroupBERT on text or records",
+                      add_pretrain_options, run_pretrain);
 }
 
 void add_plan(Subcommand program) {

@@ -2,7 +2,7 @@
 // training = 3 x forward, no recomputation, real tokens only, MLM head on predicted tokens only.
 //
 //   per token       L (8 H^2 + 4 H F)       (24 H^2 L where F = 4 H)
-//     of GroupBERT  L (8 H^2 + 2 (2 H F + 2 H F / G + 2 H^2) + 6 H^2 + 2 H S W); of one group the
+//     of GroupBERT  L (8 H^2 + 2 (2 H F + 2 H F / G + 2 H^2) + 6 H^2 + 2 H C W); of one group the
 //                   mixer's 2 H^2 is left out
 //   attention       4 H L len^2 per sequence
 //   per prediction  2 H V, and 2 H^2 with the MLM transform

@@ -18,7 +18,8 @@ TEST(BertFlops, EqualsThePublishedFigures) {
   EXPECT_NEAR(training_flops(large, work) / 1e9, 240.6, 0.05);
 }
 
-// Multiply-adds of a token in the weights of a layer: 7.08 million in BERT-base, 11.29 in GroupBERT.
+// Multiply-adds of a token in the weights of a layer: 7.08 million in BERT-base, 11.29 million in
+// GroupBERT-base.
 TEST(BertFlops, OfAGroupBertLayerAreCountedByItsProducts) {
   BertConfig config;
   const BatchWork token{.tokens = 1.0};

@@ -35,8 +35,8 @@ struct BertHead {
   bool is_regression() const { return labels.size() == 1; }
 };
 
-// "BertForPreTraining" and so on: transformers' class for the head; with "Group" in front the class of
-// Optimum-Graphcore's GroupBERT.
+// "BertForPreTraining" and so on: transformers' class for the head; with "Group" in front it is
+// that of Optimum-Graphcore's GroupBERT.
 std::string_view architecture_of(HeadKind kind);
 
 // One term of what is minimised, normalised by the totals of the step through its input

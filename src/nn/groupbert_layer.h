@@ -6,7 +6,7 @@
 //
 //   convolution.prenorm, .conv_norm                 weight, bias [H]
 //   convolution.glu                                 weight [2H, H] (gates, values), bias [2H]
-//   convolution.groupconv                           weight [H, S, W], bias [H] (optional)
+//   convolution.groupconv                           weight [H, C, W], bias [H] (optional)
 //   convolution.output_projection                   weight [H, H], bias [H]
 //   intermediate_{first,second}.LayerNorm           weight, bias [H]
 //   intermediate_{first,second}.dense               weight [F, H], bias [F]
@@ -32,7 +32,7 @@ struct GroupBertLayer {
   EncoderLayer common;
   int64_t ffn_groups = 4;        // G
   int64_t conv_kernel_size = 7;  // W
-  int64_t conv_group_size = 16;  // S
+  int64_t conv_group_size = 16;  // C
   bool has_convolution_bias = false;
 };
 

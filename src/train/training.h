@@ -97,10 +97,11 @@ struct TrainingOptions {
 // kMissedTarget: all steps are done, and no evaluation reached the target.
 enum class TrainingOutcome { kFinished, kMissedTarget, kStoppedBySignal };
 
+// Of several ranks (TrainingStepOptions::ranks) the first alone writes checkpoints, and all stop
+// when one is asked to.
 class Training {
  public:
-  // Of several ranks (TrainingStepOptions::ranks) the first alone writes checkpoints; all stop when
-  // one is asked to. Called with one line of text for the user: what was loaded, saved, skipped.
+  // Called with one line of text for the user: what was loaded, saved, skipped.
   using Notice = std::function<void(const std::string&)>;
 
   Training(TrainingOptions options, Notice notice);

@@ -1,8 +1,8 @@
 // grouped_convolution and its gradients as products of register tiles (product_tile-inl.h). The
 // channels of a group are copied side by side, slot after slot, with zeros outside of the sequence:
-// the window of a slot is then a row of W S numbers, and that of the next slot begins S later.
+// the window of a slot is then a row of W C numbers, and that of the next slot begins C later.
 //
-//   windows[t, j S + i] = x[t + j - (W - 1)/2, i]        of a group
+//   windows[t, j C + i] = x[t + j - (W - 1)/2, i]        of a group
 //   y = windows weight        dweight = windows^T dy
 //
 // dx is a convolution of dy, with weights whose channels are exchanged and whose window is turned
@@ -73,7 +73,7 @@ struct ConvolutionBuffers {
 
   Workspace workspace;
   float* windows;  // a piece and what its windows see beside it
-  float* slots;    // a piece: sums [slots, S], or dy in panels
+  float* slots;    // a piece: sums [slots, C], or dy in panels
 };
 
 struct ConvolutionTask {
@@ -84,19 +84,19 @@ struct ConvolutionTask {
   void* y = nullptr;
 };
 
-// As ConvolutionTask: of a group, [S, W S] of a weight that counts as rounded, into panels.
+// As ConvolutionTask: of a group, [C, W C] of a weight that counts as rounded, into panels.
 struct PackedConvolution {
   const float* weight = nullptr;
   bool is_turned = false;   // for the gradient to the input
-  float* row = nullptr;     // [W S], scratch
-  float* packed = nullptr;  // panels [W S, 16]
+  float* row = nullptr;     // [W C], scratch
+  float* packed = nullptr;  // panels [W C, 16]
 };
 
 struct ConvolutionGradientTask {
   ConvolutionSizes sizes;
   const void* dy = nullptr;
   const void* x = nullptr;
-  float* dweight = nullptr;  // of all groups, [W S, S] each
+  float* dweight = nullptr;  // of all groups, [W C, C] each
   float* dbias = nullptr;    // [H]
 };
 
@@ -131,19 +131,19 @@ void Convolve(const ConvolutionTask& task, const SequencePiece& piece,
               const ConvolutionBuffers& buffers) {
   const FloatTag d;
   const ConvolutionSizes& sizes = task.sizes;
-  const int64_t S = sizes.group_size;
-  TileArguments tile{.depth = sizes.window(), .a = buffers.windows, .a_stride = S, .a_row_step = S};
+  const int64_t C = sizes.group_size;
+  TileArguments tile{.depth = sizes.window(), .a = buffers.windows, .a_stride = C, .a_row_step = C};
   tile.c = buffers.slots;
-  tile.c_stride = S;
+  tile.c_stride = C;
   for (int64_t g = 0; g < sizes.groups(); ++g) {
-    CopyWindows(sizes, piece, static_cast<const T*>(task.x) + g * S, buffers.windows);
+    CopyWindows(sizes, piece, static_cast<const T*>(task.x) + g * C, buffers.windows);
     tile.b = task.packed + g * sizes.packed_floats();
-    MultiplyPanels<RowLayout::kByRow, kPanelVectors>(piece.slots(), S, tile);
-    const float* bias = task.bias == nullptr ? nullptr : task.bias + g * S;
-    T* y = static_cast<T*>(task.y) + piece.begin * sizes.channels + g * S;
+    MultiplyPanels<RowLayout::kByRow, kPanelVectors>(piece.slots(), C, tile);
+    const float* bias = task.bias == nullptr ? nullptr : task.bias + g * C;
+    T* y = static_cast<T*>(task.y) + piece.begin * sizes.channels + g * C;
     for (int64_t t = 0; t < piece.slots(); ++t, y += sizes.channels) {
-      ForEachVector(d, S, [&](int64_t i, auto part) HWY_ATTR {
-        FloatVector v = LoadFloats(d, buffers.slots + t * S + i, part);
+      ForEachVector(d, C, [&](int64_t i, auto part) HWY_ATTR {
+        FloatVector v = LoadFloats(d, buffers.slots + t * C + i, part);
         if (bias != nullptr) v = hn::Add(v, LoadFloats(d, bias + i, part));
         StoreFloats(d, v, y + i, part);
       });
@@ -167,20 +167,20 @@ HWY_INLINE void CopyRounded(DType dtype, const float* from, int64_t count, float
   });
 }
 
-// Of weight[c, i, j]: panels of [j S + i, c], or when turned round of [(W - 1 - j) S + c, i].
+// Of weight[c, i, j]: panels of [j C + i, c], or when turned round of [(W - 1 - j) C + c, i].
 void pack_convolution(const ConvolutionSizes& sizes, const PackedConvolution& p) {
-  const int64_t S = sizes.group_size;
+  const int64_t C = sizes.group_size;
   std::fill(p.packed, p.packed + sizes.packed_floats(), 0.0f);
   const auto at = [&](int64_t k, int64_t column) -> float& {
     const int64_t panel = column / kConvolutionPanel * sizes.window();
     return p.packed[(panel + k) * kConvolutionPanel + column % kConvolutionPanel];
   };
-  for (int64_t c = 0; c < S; ++c) {
+  for (int64_t c = 0; c < C; ++c) {
     CopyRounded(sizes.dtype, p.weight + c * sizes.window(), sizes.window(), p.row);
-    for (int64_t i = 0; i < S; ++i) {
+    for (int64_t i = 0; i < C; ++i) {
       for (int64_t j = 0; j < sizes.width; ++j) {
         const float weight = p.row[i * sizes.width + j];
-        (p.is_turned ? at((sizes.width - 1 - j) * S + c, i) : at(j * S + i, c)) = weight;
+        (p.is_turned ? at((sizes.width - 1 - j) * C + c, i) : at(j * C + i, c)) = weight;
       }
     }
   }
@@ -191,15 +191,15 @@ void AddGradients(const ConvolutionGradientTask& task, const SequencePiece& piec
                   const ConvolutionBuffers& buffers) {
   const FloatTag d;
   const ConvolutionSizes& sizes = task.sizes;
-  const int64_t S = sizes.group_size;
-  CopyWindows(sizes, piece, static_cast<const T*>(task.x) + group * S, buffers.windows);
-  const T* dy = static_cast<const T*>(task.dy) + piece.begin * sizes.channels + group * S;
-  float* dbias = task.dbias + group * S;
+  const int64_t C = sizes.group_size;
+  CopyWindows(sizes, piece, static_cast<const T*>(task.x) + group * C, buffers.windows);
+  const T* dy = static_cast<const T*>(task.dy) + piece.begin * sizes.channels + group * C;
+  float* dbias = task.dbias + group * C;
   for (int64_t t = 0; t < piece.slots(); ++t, dy += sizes.channels) {
-    FetchRow(dy + S, S);
-    for (int64_t i = 0; i < S; i += kConvolutionPanel) {
+    FetchRow(dy + C, C);
+    for (int64_t i = 0; i < C; i += kConvolutionPanel) {
       float* to = buffers.slots + i * piece.slots() + t * kConvolutionPanel;
-      const int64_t columns = HWY_MIN(kConvolutionPanel, S - i);
+      const int64_t columns = HWY_MIN(kConvolutionPanel, C - i);
       std::fill(to + columns, to + kConvolutionPanel, 0.0f);
       ForEachVector(d, columns, [&](int64_t j, auto part) HWY_ATTR {
         const FloatVector v = LoadFloats(d, dy + i + j, part);
@@ -208,12 +208,12 @@ void AddGradients(const ConvolutionGradientTask& task, const SequencePiece& piec
       });
     }
   }
-  TileArguments tile{.depth = piece.slots(), .a = buffers.windows, .a_stride = S, .a_row_step = 1};
+  TileArguments tile{.depth = piece.slots(), .a = buffers.windows, .a_stride = C, .a_row_step = 1};
   tile.b = buffers.slots;
-  tile.c = task.dweight + group * sizes.window() * S;
-  tile.c_stride = S;
+  tile.c = task.dweight + group * sizes.window() * C;
+  tile.c_stride = C;
   tile.accumulates = true;
-  MultiplyPanels<RowLayout::kByDepth, kPanelVectors>(sizes.window(), S, tile);
+  MultiplyPanels<RowLayout::kByDepth, kPanelVectors>(sizes.window(), C, tile);
 }
 
 void add_convolution_gradients(const ConvolutionGradientTask& task, const SequencePiece& piece,
@@ -332,10 +332,10 @@ class GroupedConvolutionWeightGradient final : public Kernel,
     const Work work{.items = sizes_.groups(), .num_threads = request_.num_threads};
     for_each_part(work, [&](const Part& groups) {
       const ConvolutionBuffers buffers(sizes_, memory.of_thread(groups.thread));
-      const int64_t S = sizes_.group_size;
-      std::fill(task.dbias + groups.begin * S, task.dbias + groups.end * S, 0.0f);
-      std::fill(task.dweight + groups.begin * S * sizes_.window(),
-                task.dweight + groups.end * S * sizes_.window(), 0.0f);
+      const int64_t C = sizes_.group_size;
+      std::fill(task.dbias + groups.begin * C, task.dbias + groups.end * C, 0.0f);
+      std::fill(task.dweight + groups.begin * C * sizes_.window(),
+                task.dweight + groups.end * C * sizes_.window(), 0.0f);
       for_each_piece(starts, sequences, {0, sizes_.slots}, [&](const SequencePiece& piece) {
         for (int64_t group = groups.begin; group < groups.end; ++group) {
           HWY_DYNAMIC_DISPATCH(add_convolution_gradients)(task, piece, group, buffers);
@@ -354,14 +354,14 @@ class GroupedConvolutionWeightGradient final : public Kernel,
   // The sums in the layout of the weight.
   void finish(const KernelArguments& arguments, const ConvolutionGradientTask& task,
               const Part& groups) const {
-    const int64_t S = sizes_.group_size;
+    const int64_t C = sizes_.group_size;
     auto* dweight = arguments.output<float>(kDweight);
-    for (int64_t c = groups.begin * S; c < groups.end * S; ++c) {
-      const float* sums = task.dweight + c / S * S * sizes_.window() + c % S;
-      for (int64_t i = 0; i < S; ++i) {
+    for (int64_t c = groups.begin * C; c < groups.end * C; ++c) {
+      const float* sums = task.dweight + c / C * C * sizes_.window() + c % C;
+      for (int64_t i = 0; i < C; ++i) {
         for (int64_t j = 0; j < sizes_.width; ++j) {
           float& to = dweight[c * sizes_.window() + i * sizes_.width + j];
-          to = sums[(j * S + i) * S] + (request_.accumulates[kDweight] ? to : 0.0f);
+          to = sums[(j * C + i) * C] + (request_.accumulates[kDweight] ? to : 0.0f);
         }
       }
       if (request_.outputs.size() <= kDbias) continue;

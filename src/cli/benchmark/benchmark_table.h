@@ -1,5 +1,6 @@
-// The benchmarks by name: configs/benchmarks.yml. Each is a list of command lines of cloze, in which
-// configurations are named from that file's folder and $DATASETS_DIR is the folder of real data.
+// The benchmarks by name: configs/benchmarks.yml. Each is a list of command lines of cloze, in
+// which configurations are named from that file's folder and $DATASETS_DIR is the folder of real
+// data.
 #pragma once
 
 #include <cstdint>

@@ -137,7 +137,8 @@ TEST_F(GraphcoreForm, NoneOfOurConfigurationsIsOfThatForm) {
   }
 }
 
-// As `cloze config import` does: 65 passes of 8 sequences become the next multiple of twice the stages.
+// As `cloze config import` does: 65 passes of 8 sequences become the next multiple of twice the
+// stages.
 TEST_F(GraphcoreForm, WhatSeveralKeysSayTogetherIsWhatTheySayThere) {
   PretrainOptions options;
   OptionTable table;

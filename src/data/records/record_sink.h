@@ -1,5 +1,6 @@
-// The files, TFRecord or binary, that records are written to, filled in turn. Opened before any work is done,
-// so that a folder that cannot be written to is seen at once; they appear when commit() is called.
+// The files, TFRecord or binary, that records are written to, filled in turn. They are opened
+// before any work is done, so that a folder that cannot be written to is seen at once, and appear
+// when commit() is called.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// MLPerf's unpacked binary records, as Graphcore's record_to_binary writes them: 3 S + 3 M + 1 words
-// of 32 bits, little endian: input_ids, input_mask, segment_ids [S]; masked_lm_positions,
+// MLPerf's unpacked binary records, as Graphcore's record_to_binary writes them: 3 S + 3 M + 1
+// words of 32 bits, little endian: input_ids, input_mask, segment_ids [S]; masked_lm_positions,
 // masked_lm_ids, masked_lm_weights [M]; next_sentence_label.
 // Source: MLPerf training v2.0, Graphcore, bert_data/record_to_binary.py.
 #pragma once
