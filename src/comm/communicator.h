@@ -1,16 +1,36 @@
 // Processes that work on one run, and what they tell each other. Each has a rank, 0 to size - 1.
 //
-// All ranks call the same functions in the same order; a call returns when its result is there. Of
-// each number one rank makes the sum, in the order of the ranks, and gives it to the others: every
-// rank gets the same bytes, whatever the timing.
+// Point to point: what a rank sends to another arrives in the order in which it was sent, and is
+// received with the same sizes. Everything else is made of that: all ranks call the same functions
+// in the same order, and each returns when its own result is there.
+//
+// Of each number one rank makes the sum, in the order of the ranks, and gives it to the others:
+// every rank gets the same bytes, whatever the timing.
+//
+// One thread at a time calls a communicator; threads with a group each (group.h) do not meet.
+// EnvironmentError when another rank cannot be reached.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace cloze::comm {
+
+// A part of `count` things, [begin, end).
+struct Share {
+  int64_t begin = 0, end = 0;
+  int64_t count() const { return end - begin; }
+};
+// The part that a rank has. Parts differ by one thing at most.
+Share share_of(int64_t count, int rank, int size);
+// Of all ranks.
+std::vector<Share> even_shares(int64_t count, int size);
+
+// What numbers are while they travel. They are summed in f32.
+enum class Transport { kF32, kBF16 };
 
 class Communicator {
  public:
@@ -18,21 +38,33 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
+  // Takes a copy and returns at once.
+  void send(std::span<const std::byte> bytes, int to) { send_on(0, bytes, to); }
+  // Waits for what that rank sent.
+  void receive(std::span<std::byte> bytes, int from) { receive_on(0, bytes, from); }
+
   // values = the sum of all ranks' values, which are as many on every rank.
-  virtual void all_reduce(std::span<float> values) = 0;
+  void all_reduce(std::span<float> values, Transport transport = Transport::kF32);
+  // The same of a rank's own share only; the rest of its values is left as it is. The shares, one a
+  // rank, are the same on all ranks.
+  void reduce_scatter(std::span<float> values, std::span<const Share> shares,
+                      Transport transport = Transport::kF32);
+  // Each rank gives its share to all others. Numbers that travel as bf16 are so on all ranks.
+  void all_gather(std::span<float> values, std::span<const Share> shares,
+                  Transport transport = Transport::kF32);
   // What each rank has to say, in the order of the ranks.
-  virtual std::vector<std::string> all_gather(const std::string& text) = 0;
+  std::vector<std::string> all_gather(const std::string& text);
   // Ends all ranks with this exit code, also those that wait for this one.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+
+ protected:
+  // Messages of different channels do not meet; 0 is that of the whole world.
+  friend class Group;
+  virtual void send_on(int channel, std::span<const std::byte> bytes, int to) = 0;
+  virtual void receive_on(int channel, std::span<std::byte> bytes, int from) = 0;
 };
 
 // The only one there is.
 Communicator& alone();
-
-// The part of `count` things that a rank has, [begin, end). Parts differ by one thing at most.
-struct Share {
-  int64_t begin = 0, end = 0;
-};
-Share share_of(int64_t count, int rank, int size);
 
 }  // namespace cloze::comm

@@ -4,6 +4,8 @@
 
 #include <mutex>
 
+#include "base/bfloat16.h"
+#include "comm/group.h"
 #include "comm/loopback.h"
 
 namespace cloze::comm {
@@ -43,6 +45,81 @@ TEST(Loopback, AddsInTheOrderOfTheRanks) {
       });
     }
   }
+}
+
+// Longer than a slice, and shares of any length, none included.
+TEST(Loopback, EachRankHasTheSumsOfItsShare) {
+  const std::vector<Share> shares{{0, 200'000}, {200'000, 200'000}, {200'000, 270'001}};
+  const auto value = [](int rank, int64_t i) {
+    return static_cast<float>(i + 1) / static_cast<float>(3 + 7 * rank);
+  };
+  for (const Transport transport : {Transport::kF32, Transport::kBF16}) {
+    run_loopback(3, [&](Communicator& ranks) {
+      std::vector<float> values(270'001);
+      for (int64_t i = 0; i < std::ssize(values); ++i) values[i] = value(ranks.rank(), i);
+      ranks.reduce_scatter(values, shares, transport);
+      const auto travelled = [&](float x) {
+        return transport == Transport::kF32 ? x : static_cast<float>(bfloat16(x));
+      };
+      for (int owner = 0; owner < 3; ++owner) {
+        for (int64_t i = shares[owner].begin; i < shares[owner].end; ++i) {
+          float sum = 0.0f;
+          for (int rank = 0; rank < 3; ++rank) {
+            sum += rank == owner ? value(rank, i) : travelled(value(rank, i));
+          }
+          ASSERT_EQ(values[i], owner == ranks.rank() ? sum : value(ranks.rank(), i)) << i;
+        }
+      }
+    });
+  }
+}
+
+TEST(Loopback, ShareByShareAllGetTheSameNumbers) {
+  const std::vector<Share> shares{{0, 3}, {3, 70'000}, {70'000, 70'000}};
+  for (const Transport transport : {Transport::kF32, Transport::kBF16}) {
+    run_loopback(3, [&](Communicator& ranks) {
+      std::vector<float> values(70'000, -1.0f);
+      for (int64_t i = shares[ranks.rank()].begin; i < shares[ranks.rank()].end; ++i) {
+        values[i] = 1.0f / static_cast<float>(i + 3);
+      }
+      ranks.all_gather(values, shares, transport);
+      for (int64_t i = 0; i < std::ssize(values); ++i) {
+        const float sent = 1.0f / static_cast<float>(i + 3);
+        ASSERT_EQ(values[i],
+                  transport == Transport::kF32 ? sent : static_cast<float>(bfloat16(sent)));
+      }
+    });
+  }
+}
+
+TEST(Loopback, MessagesArriveInTheOrderTheyWereSent) {
+  run_loopback(2, [](Communicator& ranks) {
+    const int other = 1 - ranks.rank();
+    for (int i = 0; i < 5; ++i) ranks.send(std::as_bytes(std::span(&i, 1)), other);
+    for (int i = 0; i < 5; ++i) {
+      int received = -1;
+      ranks.receive(std::as_writable_bytes(std::span(&received, 1)), other);
+      EXPECT_EQ(received, i);
+    }
+  });
+}
+
+// Two stages of three replicas: a rank is in one group of each kind.
+TEST(Group, OfOneColourHasItsOwnRanksAndSums) {
+  run_loopback(6, [](Communicator& world) {
+    const int stage = world.rank() % 2, replica = world.rank() / 2;
+    Group replicas(world, 1, stage);
+    Group stages(world, 2, replica);
+    EXPECT_EQ(replicas.size(), 3);
+    EXPECT_EQ(replicas.rank(), replica);
+    EXPECT_EQ(stages.size(), 2);
+    EXPECT_EQ(stages.rank(), stage);
+    std::vector<float> over_replicas{static_cast<float>(world.rank())}, over_stages = over_replicas;
+    replicas.all_reduce(over_replicas);
+    stages.all_reduce(over_stages);
+    EXPECT_EQ(over_replicas[0], static_cast<float>(0 + 2 + 4 + 3 * stage));
+    EXPECT_EQ(over_stages[0], static_cast<float>(4 * replica + 1));
+  });
 }
 
 TEST(Loopback, GathersTextsInTheOrderOfTheRanks) {

@@ -1,88 +1,77 @@
 #include "comm/loopback.h"
 
+#include <algorithm>
 #include <condition_variable>
-#include <cstdint>
+#include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
+#include <vector>
 
 #include "base/error.h"
 
 namespace cloze::comm {
 namespace {
 
-// What the ranks share: a place for each, and a barrier that breaks when a rank has ended early.
-class Meeting {
+// What the ranks share: the messages on their way. It breaks when a rank has ended early.
+class PostOffice {
  public:
-  explicit Meeting(int size) : places_(static_cast<size_t>(size)) {}
+  using Address = std::tuple<int, int, int>;  // channel, from, to
 
-  struct Place {
-    std::span<float> values;
-    std::string text;
-  };
-  Place& place(int rank) { return places_[static_cast<size_t>(rank)]; }
-  std::vector<Place>& places() { return places_; }
-
-  void wait() {
+  void post(const Address& address, std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    messages_[address].emplace_back(bytes.begin(), bytes.end());
+    has_news_.notify_all();
+  }
+  std::vector<std::byte> take(const Address& address) {
     std::unique_lock lock(mutex_);
-    const int64_t round = round_;
-    if (++arrived_ == std::ssize(places_)) {
-      arrived_ = 0;
-      ++round_;
-      all_arrived_.notify_all();
-    }
-    all_arrived_.wait(lock, [&] { return round_ != round || is_broken_; });
-    if (round_ == round) throw std::runtime_error("another rank has ended");
+    std::deque<std::vector<std::byte>>& messages = messages_[address];
+    has_news_.wait(lock, [&] { return !messages.empty() || is_broken_; });
+    if (messages.empty()) throw std::runtime_error("another rank has ended");
+    std::vector<std::byte> message = std::move(messages.front());
+    messages.pop_front();
+    return message;
   }
   void give_up() {
     const std::lock_guard lock(mutex_);
     is_broken_ = true;
-    all_arrived_.notify_all();
+    has_news_.notify_all();
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable all_arrived_;
-  std::vector<Place> places_;
-  int64_t arrived_ = 0, round_ = 0;
+  std::condition_variable has_news_;
+  std::map<Address, std::deque<std::vector<std::byte>>> messages_;
   bool is_broken_ = false;
 };
 
 class Loopback final : public Communicator {
  public:
-  Loopback(Meeting& meeting, int rank, int size) : meeting_(meeting), rank_(rank), size_(size) {}
+  Loopback(PostOffice& office, int rank, int size) : office_(office), rank_(rank), size_(size) {}
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-
-  void all_reduce(std::span<float> values) override {
-    meeting_.place(rank_).values = values;
-    meeting_.wait();
-    const Share share = share_of(std::ssize(values), rank_, size_);
-    for (int64_t i = share.begin; i < share.end; ++i) {
-      float sum = 0.0f;
-      for (const Meeting::Place& place : meeting_.places()) sum += place.values[i];
-      for (const Meeting::Place& place : meeting_.places()) place.values[i] = sum;
-    }
-    meeting_.wait();
-  }
-
-  std::vector<std::string> all_gather(const std::string& text) override {
-    meeting_.place(rank_).text = text;
-    meeting_.wait();
-    std::vector<std::string> texts;
-    for (const Meeting::Place& place : meeting_.places()) texts.push_back(place.text);
-    meeting_.wait();
-    return texts;
-  }
 
   [[noreturn]] void abort(int exit_code) override {
     throw std::runtime_error("ended with exit code " + std::to_string(exit_code));
   }
 
+ protected:
+  void send_on(int channel, std::span<const std::byte> bytes, int to) override {
+    office_.post({channel, rank_, to}, bytes);
+  }
+  void receive_on(int channel, std::span<std::byte> bytes, int from) override {
+    const std::vector<std::byte> message = office_.take({channel, from, rank_});
+    CLOZE_CHECK(message.size() == bytes.size(), "{} bytes from rank {}, not {}", message.size(),
+                from, bytes.size());
+    std::ranges::copy(message, bytes.begin());
+  }
+
  private:
-  Meeting& meeting_;
+  PostOffice& office_;
   int rank_;
   int size_;
 };
@@ -91,13 +80,13 @@ class Loopback final : public Communicator {
 
 void run_loopback(int size, const std::function<void(Communicator&)>& body) {
   CLOZE_CHECK(size > 0, "{} ranks", size);
-  Meeting meeting(size);
+  PostOffice office;
   std::mutex mutex;
   std::exception_ptr first;
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
-      Loopback communicator(meeting, rank, size);
+      Loopback communicator(office, rank, size);
       try {
         body(communicator);
       } catch (...) {
@@ -105,7 +94,7 @@ void run_loopback(int size, const std::function<void(Communicator&)>& body) {
           const std::lock_guard lock(mutex);
           if (!first) first = std::current_exception();
         }
-        meeting.give_up();
+        office.give_up();
       }
     });
   }

@@ -3,17 +3,25 @@
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstdint>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "base/error.h"
 
 namespace cloze::comm {
 namespace {
 
-// Of each rank at a time: small enough to stay in the cache while it is summed.
-constexpr int64_t kSliceFloats = 1 << 15;
+using std::chrono::microseconds;
+
+// Whoever waits spins for as long, and then sleeps: the processor may be another rank's.
+constexpr microseconds kSpinTime{50};
+constexpr microseconds kSleepTime{50};
 
 void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -23,84 +31,129 @@ void check(int code, const char* what) {
   throw_environment_error("{}: {}", what, std::string_view(text, static_cast<size_t>(length)));
 }
 
+int count_of(size_t bytes) {
+  CLOZE_CHECK(bytes <= INT32_MAX, "a message of {} bytes", bytes);
+  return static_cast<int>(bytes);
+}
+
+// Messages on their way. MPI moves a long one only while somebody calls it, so that a thread does
+// for as long as there is any: the rank itself may be computing.
+class Outbox {
+ public:
+  Outbox() : mover_([this] { move(); }) {}
+  ~Outbox() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_closing_ = true;
+    }
+    has_news_.notify_one();
+    mover_.join();
+  }
+
+  void post(int tag, std::span<const std::byte> bytes, int to) {
+    const std::lock_guard lock(mutex_);
+    Message& message = messages_.emplace_back();
+    message.bytes.assign(bytes.begin(), bytes.end());
+    check(MPI_Isend(message.bytes.data(), count_of(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                    &message.request),
+          "MPI_Isend");
+    has_news_.notify_one();
+  }
+
+ private:
+  struct Message {
+    std::vector<std::byte> bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  static bool has_left(Message& message) {
+    int is_done = 0;
+    // One that cannot leave is noticed by the rank that waits for it.
+    return MPI_Test(&message.request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_done != 0;
+  }
+
+  void move() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      has_news_.wait(lock, [&] { return is_closing_ || !messages_.empty(); });
+      messages_.remove_if(has_left);
+      if (messages_.empty() && is_closing_) return;
+      lock.unlock();
+      std::this_thread::sleep_for(kSleepTime);
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable has_news_;
+  std::list<Message> messages_;
+  bool is_closing_ = false;
+  std::thread mover_;
+};
+
 class MpiWorld final : public Communicator {
  public:
   MpiWorld() {
     int provided = 0;
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init");
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init");
+    if (provided < MPI_THREAD_MULTIPLE) {
+      throw_environment_error("this MPI serves one thread only; cloze needs MPI_THREAD_MULTIPLE");
+    }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    std::atexit([] { MPI_Finalize(); });
+  }
+  ~MpiWorld() override {
+    outbox_.reset();
+    MPI_Finalize();
   }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-
-  // Each rank gets everyone's numbers of one slice, adds them in the order of the ranks, and gives
-  // the sum to all.
-  void all_reduce(std::span<float> values) override {
-    const int64_t slices = kSliceFloats * size_;
-    for (int64_t begin = 0; begin < std::ssize(values); begin += slices) {
-      const int64_t count = std::min(slices, std::ssize(values) - begin);
-      reduce_block(values.subspan(static_cast<size_t>(begin), static_cast<size_t>(count)));
-    }
-  }
-
-  std::vector<std::string> all_gather(const std::string& text) override {
-    const int length = static_cast<int>(text.size());
-    std::vector<int> lengths(static_cast<size_t>(size_)), offsets(lengths.size());
-    check(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD), "gather");
-    int total = 0;
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      offsets[i] = total;
-      total += lengths[i];
-    }
-    std::string all(static_cast<size_t>(total), '\0');
-    check(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                         MPI_CHAR, MPI_COMM_WORLD),
-          "gather");
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      texts.push_back(all.substr(static_cast<size_t>(offsets[i]), static_cast<size_t>(lengths[i])));
-    }
-    return texts;
-  }
 
   [[noreturn]] void abort(int exit_code) override {
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);
   }
 
+ protected:
+  void send_on(int channel, std::span<const std::byte> bytes, int to) override {
+    outbox().post(channel, bytes, to);
+  }
+
+  void receive_on(int channel, std::span<std::byte> bytes, int from) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Irecv(bytes.data(), count_of(bytes.size()), MPI_BYTE, from, channel, MPI_COMM_WORLD,
+                    &request),
+          "MPI_Irecv");
+    const auto begin = std::chrono::steady_clock::now();
+    for (int is_done = 0; is_done == 0;) {
+      MPI_Status status;
+      check(MPI_Test(&request, &is_done, &status), "MPI_Test");
+      if (is_done == 0) {
+        if (std::chrono::steady_clock::now() - begin > kSpinTime) {
+          std::this_thread::sleep_for(kSleepTime);
+        }
+        continue;
+      }
+      int count = 0;
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      CLOZE_CHECK(count == std::ssize(bytes), "{} bytes from rank {}, not {}", count, from,
+                  bytes.size());
+    }
+  }
+
  private:
-  void reduce_block(std::span<float> block) {
-    std::vector<int> counts(static_cast<size_t>(size_)), offsets(counts.size());
-    for (int rank = 0; rank < size_; ++rank) {
-      const Share share = share_of(std::ssize(block), rank, size_);
-      counts[static_cast<size_t>(rank)] = static_cast<int>(share.end - share.begin);
-      offsets[static_cast<size_t>(rank)] = static_cast<int>(share.begin);
-    }
-    const int own = counts[static_cast<size_t>(rank_)];
-    const std::vector<int> own_counts(counts.size(), own);
-    std::vector<int> own_offsets(counts.size());
-    for (int rank = 0; rank < size_; ++rank) own_offsets[static_cast<size_t>(rank)] = rank * own;
-    received_.resize(static_cast<size_t>(own) * counts.size());
-    check(MPI_Alltoallv(block.data(), counts.data(), offsets.data(), MPI_FLOAT, received_.data(),
-                        own_counts.data(), own_offsets.data(), MPI_FLOAT, MPI_COMM_WORLD),
-          "all-to-all");
-    sums_.assign(received_.begin(), received_.begin() + own);
-    for (int rank = 1; rank < size_; ++rank) {
-      const float* theirs = received_.data() + static_cast<int64_t>(rank) * own;
-      for (int i = 0; i < own; ++i) sums_[static_cast<size_t>(i)] += theirs[i];
-    }
-    check(MPI_Allgatherv(sums_.data(), own, MPI_FLOAT, block.data(), counts.data(), offsets.data(),
-                         MPI_FLOAT, MPI_COMM_WORLD),
-          "all-gather");
+  Outbox& outbox() {
+    const std::lock_guard lock(mutex_);
+    if (outbox_ == nullptr) outbox_ = std::make_unique<Outbox>();
+    return *outbox_;
   }
 
   int rank_ = 0;
   int size_ = 1;
-  std::vector<float> received_, sums_;
+  std::mutex mutex_;
+  std::unique_ptr<Outbox> outbox_;
 };
 
 }  // namespace

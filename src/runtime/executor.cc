@@ -111,20 +111,28 @@ backend::KernelArguments Executor::arguments_of(const Bound& bound) const {
 }
 
 void Executor::run(std::string_view phase) {
-  Phase& ready = ready_phase(phase);
-  if (profiling_began_) return run_and_time(ready);
-  for (const Bound& bound : ready.launches) stream_->launch(*bound.kernel, arguments_of(bound));
+  run_part(phase, 0, ready_phase(phase).launches.size());
 }
 
-void Executor::run_and_time(Phase& phase) {
-  for (size_t i = 0; i < phase.launches.size(); ++i) {
-    const auto begin = stream_->record();
+void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
+  Phase& ready = ready_phase(phase);
+  CLOZE_CHECK(begin <= end && end <= ready.launches.size(), "launches {} to {} of {} in {}", begin,
+              end, ready.launches.size(), phase);
+  if (profiling_began_) return run_and_time(ready, begin, end);
+  for (size_t i = begin; i < end; ++i) {
+    stream_->launch(*ready.launches[i].kernel, arguments_of(ready.launches[i]));
+  }
+}
+
+void Executor::run_and_time(Phase& phase, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) {
+    const auto started = stream_->record();
     stream_->launch(*phase.launches[i].kernel, arguments_of(phase.launches[i]));
-    const auto end = stream_->record();
+    const auto ended = stream_->record();
     spans_.push_back({.phase = static_cast<size_t>(&phase - phases_.data()),
                       .launch = i,
-                      .begin = device_.seconds_between(*profiling_began_, *begin),
-                      .seconds = device_.seconds_between(*begin, *end)});
+                      .begin = device_.seconds_between(*profiling_began_, *started),
+                      .seconds = device_.seconds_between(*started, *ended)});
   }
 }
 

@@ -60,6 +60,8 @@ class Executor {
   // InternalError for a phase that the graph lacks, and for one that reads an input that nobody has
   // written yet.
   void run(std::string_view phase);
+  // Its launches [begin, end) alone: a phase may be run in parts, in their order.
+  void run_part(std::string_view phase, size_t begin, size_t end);
   // The same, looking at what each launch writes: stops after the first that writes a number that
   // is not finite.
   std::optional<NonFiniteOutput> run_until_non_finite(std::string_view phase);
@@ -107,7 +109,7 @@ class Executor {
   backend::DeviceAddress address(graph::Value value) const;
   Phase& ready_phase(std::string_view name);
   backend::KernelArguments arguments_of(const Bound& bound) const;
-  void run_and_time(Phase& phase);
+  void run_and_time(Phase& phase, size_t begin, size_t end);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
   plan::Program program_;

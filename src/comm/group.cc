@@ -1,0 +1,27 @@
+#include "comm/group.h"
+
+#include "base/error.h"
+
+namespace cloze::comm {
+
+Group::Group(Communicator& world, int channel, int colour) : world_(world), channel_(channel) {
+  CLOZE_CHECK(channel > 0, "channel {} is the world's", channel);
+  const std::vector<std::string> colours = world.all_gather(std::to_string(colour));
+  for (int rank = 0; rank < world.size(); ++rank) {
+    if (colours[static_cast<size_t>(rank)] != std::to_string(colour)) continue;
+    if (rank == world.rank()) rank_ = size();
+    members_.push_back(rank);
+  }
+}
+
+void Group::send_on(int channel, std::span<const std::byte> bytes, int to) {
+  CLOZE_CHECK(channel == 0, "a group of a group");
+  world_.send_on(channel_, bytes, members_[static_cast<size_t>(to)]);
+}
+
+void Group::receive_on(int channel, std::span<std::byte> bytes, int from) {
+  CLOZE_CHECK(channel == 0, "a group of a group");
+  world_.receive_on(channel_, bytes, members_[static_cast<size_t>(from)]);
+}
+
+}  // namespace cloze::comm

@@ -1,0 +1,33 @@
+// Some of the ranks of a world, numbered by themselves: the replicas of a pipeline's stage, or the
+// stages of a replica.
+#pragma once
+
+#include <memory>
+
+#include "comm/communicator.h"
+
+namespace cloze::comm {
+
+class Group final : public Communicator {
+ public:
+  // The ranks of the world with the same colour, in its order. All ranks of the world make their
+  // groups of one channel, greater than 0, together. The world outlives its groups, is no group
+  // itself, and several threads may use groups of different channels at the same time.
+  Group(Communicator& world, int channel, int colour);
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(members_.size()); }
+  [[noreturn]] void abort(int exit_code) override { world_.abort(exit_code); }
+
+ protected:
+  void send_on(int channel, std::span<const std::byte> bytes, int to) override;
+  void receive_on(int channel, std::span<std::byte> bytes, int from) override;
+
+ private:
+  Communicator& world_;
+  int channel_;
+  int rank_ = 0;
+  std::vector<int> members_;  // by rank in the group: the rank in the world
+};
+
+}  // namespace cloze::comm
