@@ -2,7 +2,8 @@
 // that one rank alone would have.
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <cmath>
+#include <functional>
 
 #include "comm/loopback.h"
 #include "small_model.h"
@@ -26,18 +27,34 @@ class Ranks : public testing::TestWithParam<DType> {
             .compile = {.num_threads = 1},
             .ranks = &ranks};
   }
-  static Trained train(comm::Communicator& ranks) {
-    train::TrainingStep step(options_of(ranks));
+  static Trained train(comm::Communicator& ranks) { return train(options_of(ranks)); }
+  static Trained train(const train::TrainingStepOptions& options) {
+    train::TrainingStep step(options);
     if (GetParam() == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
     return train_steps(step, kCapacity, kSteps, learning_rate("lamb"));
   }
+  using Change = std::function<void(train::TrainingStepOptions&)>;
   // What each rank has at the end.
-  static std::vector<Trained> train_on(int size) {
+  static std::vector<Trained> train_on(int size, const Change& change = {}) {
     std::vector<Trained> results(static_cast<size_t>(size));
     comm::run_loopback(size, [&](comm::Communicator& ranks) {
-      results[static_cast<size_t>(ranks.rank())] = train(ranks);
+      train::TrainingStepOptions options = options_of(ranks);
+      if (change) change(options);
+      results[static_cast<size_t>(ranks.rank())] = train(options);
     });
     return results;
+  }
+  // Of weights that went through sums in another order, or were rounded otherwise.
+  static double bound() {
+    return GetParam() == DType::kF32
+               ? reordering_bound(kSteps)
+               : rounding_gap(train::training_graph(options_of(comm::alone())).graph, GetParam());
+  }
+  static void expect_same_on_all(const std::vector<Trained>& all) {
+    for (const Trained& one : all) {
+      EXPECT_EQ(one.parameters, all.front().parameters);
+      EXPECT_EQ(one.losses, all.front().losses);
+    }
   }
 };
 
@@ -45,20 +62,71 @@ TEST_P(Ranks, AllHaveTheWeightsOfOne) {
   const Trained alone = train(comm::alone());
   for (const int size : {2, 3, 4}) {
     const std::vector<Trained> all = train_on(size);
-    for (const Trained& one : all) {
-      EXPECT_EQ(one.parameters, all.front().parameters);
-      EXPECT_EQ(one.losses, all.front().losses);
-    }
-    const double bound =
-        GetParam() == DType::kF32
-            ? reordering_bound(kSteps)
-            : rounding_gap(train::training_graph(options_of(comm::alone())).graph, GetParam());
-    EXPECT_LE(relative_gap(all.front(), alone), bound) << size << " ranks";
+    expect_same_on_all(all);
+    EXPECT_LE(relative_gap(all.front(), alone), bound()) << size << " ranks";
   }
 }
 
 TEST_P(Ranks, TheSameRunAgainHasTheSameBytes) {
   EXPECT_EQ(train_on(3).back().parameters, train_on(3).back().parameters);
+}
+
+// Without clipping the norm has no part in the update, and every sum is the same.
+TEST_P(Ranks, WithShardedStatesHaveTheSameBytes) {
+  const Change shards = [](train::TrainingStepOptions& options) { options.shards_states = true; };
+  for (const int size : {2, 3}) {
+    const std::vector<Trained> all = train_on(size, shards);
+    expect_same_on_all(all);
+    EXPECT_EQ(all.front().parameters, train_on(size).front().parameters) << size << " ranks";
+  }
+}
+
+// The norm that all are clipped by is that of all parts together.
+TEST_P(Ranks, WithShardedStatesClipAlike) {
+  const Change clips = [](train::TrainingStepOptions& options) {
+    options.optimizer = optimizer_options("momentum");  // LAMB would not show a wrong norm
+    options.optimizer.max_gradient_norm = 0.05;
+  };
+  const std::vector<Trained> whole = train_on(3, clips);
+  const std::vector<Trained> sharded = train_on(3, [&](train::TrainingStepOptions& options) {
+    clips(options);
+    options.shards_states = true;
+  });
+  expect_same_on_all(sharded);
+  EXPECT_LE(norm_of_difference(sharded.front().parameters, whole.front().parameters),
+            bound() * norm_of_difference(whole.front().start, whole.front().parameters));
+}
+
+TEST_P(Ranks, EachHaveTheStatesOfTheirPart) {
+  const auto elements_of_states = [](const train::TrainingStep& step) {
+    int64_t elements = 0;
+    const graph::Graph& graph = step.session().graph();
+    for (const graph::Value state : graph.variables(graph::VariableRole::kOptimizerState)) {
+      elements += graph.type(state).shape.elements();
+    }
+    return elements;
+  };
+  const int64_t all = elements_of_states(train::TrainingStep(options_of(comm::alone())));
+  std::vector<int64_t> parts(3);
+  comm::run_loopback(3, [&](comm::Communicator& ranks) {
+    train::TrainingStepOptions options = options_of(ranks);
+    options.shards_states = true;
+    parts[static_cast<size_t>(ranks.rank())] = elements_of_states(train::TrainingStep(options));
+  });
+  EXPECT_EQ(parts[0] + parts[1] + parts[2], all);
+  for (const int64_t part : parts) EXPECT_LE(part, all / 2);
+}
+
+TEST_P(Ranks, MayExchangeGradientsInBf16) {
+  const std::vector<Trained> all = train_on(2, [](train::TrainingStepOptions& options) {
+    options.gradient_transport = comm::Transport::kBF16;
+  });
+  expect_same_on_all(all);
+  const std::vector<Trained> exact = train_on(2);
+  EXPECT_NE(all.front().parameters, exact.front().parameters);
+  // Of each gradient what arrives is rounded, and the sum once more.
+  const double roundings = 2.0 * std::sqrt(2.0) * unit_roundoff(DType::kBF16);
+  EXPECT_LE(relative_gap(all.front(), exact.front()), roundings + bound());
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, Ranks, testing::Values(DType::kF32, DType::kBF16, DType::kF16),

@@ -17,6 +17,7 @@ class Alone final : public Communicator {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  void break_off() override {}
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  protected:

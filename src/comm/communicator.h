@@ -54,6 +54,8 @@ class Communicator {
                   Transport transport = Transport::kF32);
   // What each rank has to say, in the order of the ranks.
   std::vector<std::string> all_gather(const std::string& text);
+  // Whoever waits for another rank, in any thread of this one, throws instead. For a rank that ends.
+  virtual void break_off() = 0;
   // Ends all ranks with this exit code, also those that wait for this one.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 

@@ -17,7 +17,8 @@ class Group final : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(members_.size()); }
-  [[noreturn]] void abort(int exit_code) override { world_.abort(exit_code); }
+  void break_off() override { world_.break_off(); }
+  [[noreturn]] void abort(int exit_code) override;
 
  protected:
   void send_on(int channel, std::span<const std::byte> bytes, int to) override;

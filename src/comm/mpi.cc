@@ -3,6 +3,7 @@
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -111,6 +112,7 @@ class MpiWorld final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
+  void break_off() override { is_broken_off_ = true; }
   [[noreturn]] void abort(int exit_code) override {
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);
@@ -131,6 +133,7 @@ class MpiWorld final : public Communicator {
       MPI_Status status;
       check(MPI_Test(&request, &is_done, &status), "MPI_Test");
       if (is_done == 0) {
+        if (is_broken_off_) throw_environment_error("rank {} does not wait any more", rank_);
         if (std::chrono::steady_clock::now() - begin > kSpinTime) {
           std::this_thread::sleep_for(kSleepTime);
         }
@@ -152,6 +155,7 @@ class MpiWorld final : public Communicator {
 
   int rank_ = 0;
   int size_ = 1;
+  std::atomic<bool> is_broken_off_ = false;
   std::mutex mutex_;
   std::unique_ptr<Outbox> outbox_;
 };

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "base/error.h"
 #include "ops/elementwise.h"
@@ -163,20 +165,47 @@ double OptimizerOptions::clipping_norm() const {
   return optimizer_named(name).default_max_gradient_norm;
 }
 
-void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValues& step) {
+std::vector<int> update_owners(const Graph& graph, int ranks) {
+  const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
+  if (ranks > std::ssize(gradients)) {
+    throw_user_error("an update of {} parameters cannot be shared by {} ranks; start fewer",
+                     gradients.size(), ranks);
+  }
+  const auto size_of = [&](size_t i) { return graph.type(gradients[i]).shape.elements(); };
+  std::vector<size_t> order(gradients.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), size_of);
+  std::vector<int64_t> numbers(static_cast<size_t>(ranks), 0);
+  std::vector<int> owners(gradients.size(), 0);
+  for (const size_t i : order) {
+    const auto fewest = std::ranges::min_element(numbers);
+    *fewest += size_of(i);
+    owners[i] = static_cast<int>(fewest - numbers.begin());
+  }
+  return owners;
+}
+
+void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValues& step,
+                   const UpdateShare& share) {
   const Optimizer& optimizer = optimizer_named(options.name);
+  const std::vector<int> owners = update_owners(graph, share.ranks);
   const auto update = graph.phase_scope(graph::kUpdate);
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
+  std::vector<Value> own;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (owners[i] == share.rank) own.push_back(gradients[i]);
+  }
   const UpdateInputs inputs{
-      .gradient_scale = add_gradient_scale(graph, gradients, step, options.clipping_norm()),
+      .gradient_scale = add_gradient_scale(graph, own, step, options.clipping_norm()),
       .learning_rate = graph.add_input("learning_rate", graph::kScalar),
       .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
       .check = add_metric(graph, "update_check")};
-  int32_t site = 0;
-  for (const Value gradient : gradients) {
-    add_update(graph, optimizer, options, gradient, inputs);
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (owners[i] != share.rank) continue;
+    add_update(graph, optimizer, options, gradients[i], inputs);
     if (!options.has_bf16_weights) continue;
-    add_rounding(graph, gradient, inputs.gradient_scale, step.random_key, site++);
+    const auto site = static_cast<int32_t>(i);
+    add_rounding(graph, gradients[i], inputs.gradient_scale, step.random_key, site);
   }
 }
 

@@ -73,8 +73,20 @@ struct StepValues {
   graph::Value random_key;           // [2] i32: seed, step; read with has_bf16_weights
 };
 
-// Run after differentiate(): every parameter that has a gradient is updated. UserError as
-// optimizer_named.
-void add_optimizer(graph::Graph& graph, const OptimizerOptions& options, const StepValues& step);
+// Of an update that ranks share, each makes a part: it alone has the states of those parameters.
+// Its gradient_norm is that of its part until the ranks have put theirs together.
+struct UpdateShare {
+  int rank = 0;
+  int ranks = 1;
+};
+
+// By the graph's gradients, the rank that updates each one's parameter: the largest first, each to
+// the rank that has the fewest numbers so far. UserError for more ranks than gradients.
+std::vector<int> update_owners(const graph::Graph& graph, int ranks);
+
+// Run after differentiate(): every parameter that has a gradient, and is in this rank's share, is
+// updated. UserError as optimizer_named and update_owners.
+void add_optimizer(graph::Graph& graph, const OptimizerOptions& options, const StepValues& step,
+                   const UpdateShare& share = {});
 
 }  // namespace cloze::optim

@@ -110,9 +110,7 @@ backend::KernelArguments Executor::arguments_of(const Bound& bound) const {
   return {bound.inputs, bound.outputs, address({.arena = plan::Arena::kWorkspace, .offset = 0})};
 }
 
-void Executor::run(std::string_view phase) {
-  run_part(phase, 0, ready_phase(phase).launches.size());
-}
+void Executor::run(std::string_view phase) { run_part(phase, 0, num_launches(phase)); }
 
 void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
   Phase& ready = ready_phase(phase);
@@ -122,6 +120,12 @@ void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     stream_->launch(*ready.launches[i].kernel, arguments_of(ready.launches[i]));
   }
+}
+
+size_t Executor::num_launches(std::string_view phase) const {
+  const auto found = graph().find_phase(phase);
+  CLOZE_CHECK(found.has_value(), "the program has no phase {}", phase);
+  return phases_[static_cast<size_t>(found->index)].launches.size();
 }
 
 void Executor::run_and_time(Phase& phase, size_t begin, size_t end) {
@@ -202,6 +206,14 @@ void Executor::read_part(Value value, int64_t offset, std::span<std::byte> bytes
               "{}: bytes {} to {} read of {}", info.name, offset, offset + std::ssize(bytes),
               info.type.bytes());
   stream_->copy_out(address(value) + offset, bytes);
+}
+
+void Executor::write_part(Value value, int64_t offset, std::span<const std::byte> bytes) {
+  const ValueInfo& info = graph().info(value);
+  CLOZE_CHECK(offset >= 0 && offset + std::ssize(bytes) <= info.type.bytes(),
+              "{}: bytes {} to {} written of {}", info.name, offset, offset + std::ssize(bytes),
+              info.type.bytes());
+  stream_->copy_in(address(value) + offset, bytes);
 }
 
 void Executor::clear(plan::Arena arena) {

@@ -62,6 +62,7 @@ class Executor {
   void run(std::string_view phase);
   // Its launches [begin, end) alone: a phase may be run in parts, in their order.
   void run_part(std::string_view phase, size_t begin, size_t end);
+  size_t num_launches(std::string_view phase) const;
   // The same, looking at what each launch writes: stops after the first that writes a number that
   // is not finite.
   std::optional<NonFiniteOutput> run_until_non_finite(std::string_view phase);
@@ -72,6 +73,7 @@ class Executor {
   void read(graph::Value value, std::span<std::byte> bytes);
   // The same for the part that begins at `offset`, in bytes.
   void read_part(graph::Value value, int64_t offset, std::span<std::byte> bytes);
+  void write_part(graph::Value value, int64_t offset, std::span<const std::byte> bytes);
   // The first element that is not finite; looks at a little of it at a time.
   std::optional<NonFiniteElement> find_non_finite(graph::Value value);
   // Sets the whole arena to zero; inputs then count as written.

@@ -23,6 +23,8 @@ using graph::VariableRole;
 
 constexpr const char* kLossGradient = "loss_gradient";
 constexpr const char* kRandomKey = "random_key";
+constexpr const char* kGradientNorm = "gradient_norm";
+constexpr const char* kUpdateCheck = "update_check";
 
 Value accumulate_metric(Graph& graph, const std::string& name, Value value) {
   const Value metric =
@@ -54,6 +56,32 @@ std::vector<Value> accumulate_metrics(Graph& graph, const std::vector<models::Ta
 // Of each micro-batch.
 int64_t passes_of(const data::StepBatch& batch) {
   return std::max<int64_t>(batch.synthetic_passes, 1);
+}
+
+bool shards_states(const TrainingStepOptions& options) {
+  return options.shards_states && options.ranks->size() > 1;
+}
+
+// The root of the sum of squares, in the order of the ranks.
+float norm_over(comm::Communicator& ranks, float own_norm) {
+  std::vector<float> norms(static_cast<size_t>(ranks.size()), 0.0f);
+  norms[static_cast<size_t>(ranks.rank())] = own_norm;
+  ranks.all_reduce(norms);
+  double squares = 0.0;
+  for (const float norm : norms) squares += double{norm} * norm;
+  return static_cast<float>(std::sqrt(squares));
+}
+
+// The launches of the update after which its gradient_norm is known.
+size_t launches_to_norm(const Graph& graph) {
+  const Value norm = *graph.find(kGradientNorm);
+  size_t launches = 0;
+  for (const graph::Node& node : graph.nodes()) {
+    if (graph.phases()[static_cast<size_t>(node.phase.index)] != graph::kUpdate) continue;
+    ++launches;
+    if (std::ranges::find(node.outputs, norm) != node.outputs.end()) return launches;
+  }
+  CLOZE_CHECK(false, "an update without {}", kGradientNorm);
 }
 
 double inverse(int64_t count) { return 1.0 / static_cast<double>(std::max<int64_t>(count, 1)); }
@@ -100,7 +128,10 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   for (const TrainingPass& pass : passes) pass.run(graph);
   optim::add_optimizer(
       graph, options.optimizer,
-      {.losses = totals, .loss_scale = seed, .random_key = *graph.find(kRandomKey)});
+      {.losses = totals, .loss_scale = seed, .random_key = *graph.find(kRandomKey)},
+      shards_states(options)
+          ? optim::UpdateShare{.rank = options.ranks->rank(), .ranks = options.ranks->size()}
+          : optim::UpdateShare{});
   return {std::move(graph), terms_of(losses)};
 }
 
@@ -124,9 +155,14 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
       seed_(options.seed),
       is_eager_(options.eager),
       ranks_(*options.ranks),
+      shards_states_(shards_states(options)),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile) {
   CLOZE_CHECK(!is_eager_ || ranks_.size() == 1, "an eager step has one rank");
+  if (ranks_.size() == 1) return;
+  std::vector<int> owners;
+  if (shards_states_) owners = optim::update_owners(session_.graph(), ranks_.size());
+  exchange_.emplace(session_, ranks_, owners, options.gradient_transport);
 }
 
 int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batch) const {
@@ -186,8 +222,8 @@ StepResult TrainingStep::read_losses(const data::StepBatch& batch) {
 }
 
 void TrainingStep::read_update(StepResult& result) {
-  result.gradient_norm = session_.read_scalar<float>("gradient_norm") / double{loss_scale_};
-  result.update_is_finite = std::isfinite(session_.read_scalar<float>("update_check"));
+  result.gradient_norm = session_.read_scalar<float>(kGradientNorm) / double{loss_scale_};
+  result.update_is_finite = std::isfinite(session_.read_scalar<float>(kUpdateCheck));
 }
 
 StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
@@ -195,44 +231,73 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   write_step_inputs(batch, step);
   session_.clear(plan::Arena::kMetrics);
   non_finite_.reset();
-  for (size_t i = 0; i < batch.micro_batches.size(); ++i) {
-    const bool is_own = static_cast<int>(i % static_cast<size_t>(ranks_.size())) == ranks_.rank();
-    if (is_own) run_micro_batch(batch.micro_batches[i], batch);
+  const size_t count = batch.micro_batches.size();
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_last_own = i + static_cast<size_t>(ranks_.size()) >= count;
+    if (has_own(i)) run_micro_batch(batch.micro_batches[i], batch, is_last_own);
   }
-  if (ranks_.size() > 1) sum_over_ranks();
+  if (exchange_) {
+    const auto rank = static_cast<size_t>(ranks_.rank());
+    if (count <= rank) exchange_->sum();
+    sum_metrics();
+  }
   return read_losses(batch);
 }
 
+// Each rank takes every size-th of a step.
+bool TrainingStep::has_own(size_t micro_batch) const {
+  return micro_batch % static_cast<size_t>(ranks_.size()) == static_cast<size_t>(ranks_.rank());
+}
+
 void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
-                                   const data::StepBatch& batch) {
+                                   const data::StepBatch& batch, bool is_last_own) {
   write_micro_batch(micro_batch, batch.synthetic_passes > 0);
   for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
     const bool is_first = pass == 0 && &micro_batch == &batch.micro_batches.front();
     if (!is_first && ranks_.size() == 1) platform::stop_if_requested();
-    run_phase(graph::kMicroStep);
-  }
-}
-
-void TrainingStep::sum_over_ranks() {
-  std::vector<float> values;
-  for (const VariableRole role : {VariableRole::kGradient, VariableRole::kMetric}) {
-    for (const Value variable : session_.graph().variables(role)) {
-      const std::string& name = session_.graph().info(variable).name;
-      session_.read<float>(name, values);
-      ranks_.all_reduce(values);
-      session_.write<float>(name, values);
+    if (exchange_ && is_last_own && pass + 1 == passes_of(batch)) {
+      exchange_->run_and_sum();
+    } else {
+      run_phase(graph::kMicroStep);
     }
   }
 }
 
+void TrainingStep::sum_metrics() {
+  std::vector<float> values;
+  for (const Value variable : session_.graph().variables(VariableRole::kMetric)) {
+    values.push_back(session_.read_scalar<float>(session_.graph().info(variable).name));
+  }
+  ranks_.all_reduce(values);
+  auto value = values.begin();
+  for (const Value variable : session_.graph().variables(VariableRole::kMetric)) {
+    session_.write_scalar(session_.graph().info(variable).name, *value++);
+  }
+}
+
+// Each rank's norm is that of the gradients it updates with, until all are put together.
+void TrainingStep::run_shared_update() {
+  const size_t norm_is_known = launches_to_norm(session_.graph());
+  runtime::Executor& executor = session_.executor();
+  executor.run_part(graph::kUpdate, 0, norm_is_known);
+  const auto own_norm = session_.read_scalar<float>(kGradientNorm);
+  session_.write_scalar(kGradientNorm, norm_over(ranks_, own_norm));
+  executor.run_part(graph::kUpdate, norm_is_known, executor.num_launches(graph::kUpdate));
+  float check[] = {session_.read_scalar<float>(kUpdateCheck)};
+  ranks_.all_reduce(check);
+  session_.write_scalar(kUpdateCheck, check[0]);
+  exchange_->share_parameters();
+}
+
 void TrainingStep::update(int64_t step, double learning_rate) {
   write_update_inputs(step, learning_rate);
-  run_phase(graph::kUpdate);
+  shards_states_ ? run_shared_update() : run_phase(graph::kUpdate);
 }
 
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
   update(step, learning_rate);
   read_update(result);
+  if (exchange_) result.communication = exchange_->take_time();
   if (result.update_is_finite) clear_gradients();
 }
 

@@ -19,6 +19,7 @@
 #include "models/bert_heads.h"
 #include "optim/optimizer.h"
 #include "runtime/arena_snapshots.h"
+#include "train/gradient_exchange.h"
 #include "train/loss_value.h"
 
 namespace cloze::train {
@@ -36,6 +37,10 @@ struct TrainingStepOptions {
   // Ranks that share the micro-batches of a step: each computes every size-th of them, and their
   // gradients and losses are summed, so that all make the same update. Outlives the step.
   comm::Communicator* ranks = &comm::alone();
+  // Each rank has the optimiser states of a part of the parameters, updates those, and gets the
+  // others from the ranks that do.
+  bool shards_states = false;
+  comm::Transport gradient_transport = comm::Transport::kF32;  // of the sums over ranks
 };
 
 struct StepResult {
@@ -44,6 +49,7 @@ struct StepResult {
   std::vector<LossValue> losses;
   double gradient_norm = 0.0;    // before clipping, without the loss scale
   bool update_is_finite = true;  // all that the update wrote is; if not, gradients stay to be seen
+  CommunicationTime communication;  // with the other ranks
 
   double loss() const;  // their sum: what is minimised
   // Of losses and norm; if they are not, nothing was updated.
@@ -126,8 +132,11 @@ class TrainingStep {
   void write_micro_batch(const data::MicroBatch& micro_batch, bool is_synthetic);
   void write_ahead(std::span<const StepAhead> steps);
   void run_written(std::span<const StepAhead> steps);
-  void run_micro_batch(const data::MicroBatch& micro_batch, const data::StepBatch& batch);
-  void sum_over_ranks();
+  void run_micro_batch(const data::MicroBatch& micro_batch, const data::StepBatch& batch,
+                       bool is_last_own);
+  bool has_own(size_t micro_batch) const;
+  void sum_metrics();
+  void run_shared_update();
   void run_phase(std::string_view phase);
   StepResult read_losses(const data::StepBatch& batch);
   void read_update(StepResult& result);
@@ -136,11 +145,13 @@ class TrainingStep {
   uint32_t seed_;
   bool is_eager_;
   comm::Communicator& ranks_;
+  bool shards_states_;
   bool has_synthetic_inputs_ = false;                   // they are in the device already
   std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
   engine::Session session_;
+  std::optional<GradientExchange> exchange_;  // with several ranks
   runtime::ArenaSnapshots inputs_ahead_{session_.executor(), plan::Arena::kInputs};
   runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};
 };

@@ -1,0 +1,221 @@
+#include "train/gradient_exchange.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace cloze::train {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::Value;
+using graph::VariableRole;
+using Clock = std::chrono::steady_clock;
+
+// Long enough for a network, short enough to leave before the backward pass ends.
+constexpr int64_t kBucketFloats = 1 << 20;
+// On their way at a time: one is summed while the next is copied out.
+constexpr size_t kMostParcels = 4;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// By value, after how many launches of the micro-batch's phase nobody writes it any more.
+std::vector<size_t> completion_of(const Graph& graph) {
+  std::vector<size_t> complete_after(static_cast<size_t>(graph.num_values()), 0);
+  size_t launches = 0;
+  for (const Node& node : graph.nodes()) {
+    if (graph.phases()[static_cast<size_t>(node.phase.index)] != graph::kMicroStep) continue;
+    ++launches;
+    for (const Value output : node.outputs) {
+      complete_after[static_cast<size_t>(output.index)] = launches;
+    }
+  }
+  return complete_after;
+}
+
+}  // namespace
+
+GradientExchange::GradientExchange(engine::Session& session, comm::Communicator& ranks,
+                                   std::span<const int> owners, comm::Transport transport)
+    : session_(session), ranks_(ranks), transport_(transport), has_owners_(!owners.empty()) {
+  make_buckets(owners);
+  worker_ = std::thread([this] { work(); });
+}
+
+GradientExchange::~GradientExchange() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_closing_ = true;
+  }
+  changed_.notify_all();
+  if (!parcels_.empty()) ranks_.break_off();
+  worker_.join();
+}
+
+void GradientExchange::make_buckets(std::span<const int> owners) {
+  const std::vector<size_t> complete_after = completion_of(session_.graph());
+  struct Gradient {
+    Value value;
+    int owner = 0;
+    size_t complete_after = 0;
+  };
+  std::vector<Gradient> gradients;
+  for (const Value value : session_.graph().variables(VariableRole::kGradient)) {
+    const int owner = has_owners_ ? owners[gradients.size()] : 0;
+    gradients.push_back({value, owner, complete_after[static_cast<size_t>(value.index)]});
+  }
+  std::ranges::stable_sort(gradients, {}, &Gradient::complete_after);
+  Bucket bucket;
+  for (const Gradient& gradient : gradients) {
+    const int64_t elements = session_.graph().type(gradient.value).shape.elements();
+    for (int64_t offset = 0; offset < elements;) {
+      const int64_t count = std::min(elements - offset, kBucketFloats - bucket.count);
+      bucket.pieces.push_back({gradient.value, gradient.owner, offset, count});
+      bucket.complete_after = gradient.complete_after;
+      bucket.count += count;
+      offset += count;
+      if (bucket.count == kBucketFloats) close(bucket);
+    }
+  }
+  if (bucket.count > 0) close(bucket);
+}
+
+void GradientExchange::close(Bucket& bucket) {
+  bucket.shares = comm::even_shares(bucket.count, ranks_.size());
+  if (has_owners_) {
+    std::ranges::stable_sort(bucket.pieces, {}, &Piece::owner);
+    int64_t end = 0;
+    auto piece = bucket.pieces.begin();
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      comm::Share& share = bucket.shares[static_cast<size_t>(rank)];
+      share.begin = end;
+      for (; piece != bucket.pieces.end() && piece->owner == rank; ++piece) end += piece->count;
+      share.end = end;
+    }
+  }
+  buckets_.push_back(std::exchange(bucket, {}));
+}
+
+void GradientExchange::read(const Bucket& bucket, bool parameters, std::span<float> values) {
+  for (const Piece& piece : bucket.pieces) {
+    const auto count = static_cast<size_t>(piece.count);
+    const Value value = parameters ? session_.graph().info(piece.gradient).master : piece.gradient;
+    session_.executor().read_part(value, piece.offset * int64_t{sizeof(float)},
+                                  std::as_writable_bytes(values.first(count)));
+    values = values.subspan(count);
+  }
+}
+
+void GradientExchange::write(const Bucket& bucket, bool parameters, std::span<const float> values) {
+  for (const Piece& piece : bucket.pieces) {
+    const auto count = static_cast<size_t>(piece.count);
+    // Of gradients those that the rank updates with; of parameters those that others updated.
+    if (!has_owners_ || (piece.owner == ranks_.rank()) != parameters) {
+      const Value value =
+          parameters ? session_.graph().info(piece.gradient).master : piece.gradient;
+      session_.executor().write_part(value, piece.offset * int64_t{sizeof(float)},
+                                     std::as_bytes(values.first(count)));
+    }
+    values = values.subspan(count);
+  }
+}
+
+void GradientExchange::run_and_sum(size_t begin) {
+  runtime::Executor& executor = session_.executor();
+  for (const Bucket& bucket : buckets_) {
+    executor.run_part(graph::kMicroStep, begin, bucket.complete_after);
+    begin = bucket.complete_after;
+    this->begin(bucket);
+  }
+  executor.run_part(graph::kMicroStep, begin, executor.num_launches(graph::kMicroStep));
+  while (!parcels_.empty()) end_first();
+}
+
+void GradientExchange::sum() {
+  for (const Bucket& bucket : buckets_) begin(bucket);
+  while (!parcels_.empty()) end_first();
+}
+
+std::vector<float> GradientExchange::take_spare(int64_t count) {
+  std::vector<float> values;
+  if (!spare_.empty()) {
+    values = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  values.resize(static_cast<size_t>(count));
+  return values;
+}
+
+void GradientExchange::begin(const Bucket& bucket) {
+  if (parcels_.size() == kMostParcels) end_first();
+  Parcel parcel{.bucket = &bucket, .values = take_spare(bucket.count)};
+  read(bucket, false, parcel.values);
+  {
+    const std::lock_guard lock(mutex_);
+    parcels_.push_back(std::move(parcel));
+  }
+  changed_.notify_all();
+}
+
+void GradientExchange::end_first() {
+  const Clock::time_point start = Clock::now();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return parcels_.front().is_summed || error_ != nullptr; });
+  if (error_ != nullptr) std::rethrow_exception(error_);
+  time_.waited += seconds_since(start);
+  Parcel parcel = std::move(parcels_.front());
+  parcels_.pop_front();
+  lock.unlock();
+  write(*parcel.bucket, false, parcel.values);
+  spare_.push_back(std::move(parcel.values));
+}
+
+// A deque keeps its parcels where they are while others come and go at its ends.
+void GradientExchange::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto next = [&] { return std::ranges::find(parcels_, false, &Parcel::is_summed); };
+    changed_.wait(lock, [&] { return is_closing_ || next() != parcels_.end(); });
+    if (is_closing_) return;
+    Parcel& parcel = *next();
+    lock.unlock();
+    const Clock::time_point start = Clock::now();
+    std::exception_ptr error;
+    try {
+      if (has_owners_) {
+        ranks_.reduce_scatter(parcel.values, parcel.bucket->shares, transport_);
+      } else {
+        ranks_.all_reduce(parcel.values, transport_);
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    time_.seconds += seconds_since(start);
+    parcel.is_summed = true;
+    error_ = error;
+    changed_.notify_all();
+    if (error_ != nullptr) return;
+  }
+}
+
+void GradientExchange::share_parameters() {
+  const Clock::time_point start = Clock::now();
+  for (const Bucket& bucket : buckets_) {
+    std::vector<float> values = take_spare(bucket.count);
+    read(bucket, true, values);
+    ranks_.all_gather(values, bucket.shares);
+    write(bucket, true, values);
+    spare_.push_back(std::move(values));
+  }
+  const double seconds = seconds_since(start);
+  time_.seconds += seconds;
+  time_.waited += seconds;
+}
+
+CommunicationTime GradientExchange::take_time() { return std::exchange(time_, {}); }
+
+}  // namespace cloze::train

@@ -1,0 +1,98 @@
+// Sums gradients over ranks beside the backward pass that makes them.
+//
+// Gradients are taken in buckets, in the order in which the last micro-batch completes them. Each
+// is copied out when it is complete, summed by a thread of its own while the step computes on, and
+// copied back. The order of the sums is that of the ranks (comm/communicator.h): results do not
+// depend on the timing.
+//
+// Errors: what the communicator throws. One thread calls it, and no other uses the communicator
+// meanwhile.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "engine/session.h"
+
+namespace cloze::train {
+
+// Of one step.
+struct CommunicationTime {
+  double seconds = 0.0;  // that ranks spoke to each other
+  double waited = 0.0;   // of these, that the step stood still
+};
+
+class GradientExchange {
+ public:
+  // owners: by the graph's gradients, the rank that needs the sum; empty: all need all. Both
+  // outlive the exchange.
+  GradientExchange(engine::Session& session, comm::Communicator& ranks,
+                   std::span<const int> owners = {},
+                   comm::Transport transport = comm::Transport::kF32);
+  ~GradientExchange();
+  GradientExchange(const GradientExchange&) = delete;
+  GradientExchange& operator=(const GradientExchange&) = delete;
+
+  // Runs the last micro-batch of the step, from launch `begin` of its phase on, and sums.
+  void run_and_sum(size_t begin = 0);
+  // Sums what is there: of a rank whose micro-batches are done, or that had none.
+  void sum();
+  // After the update: each rank gets the parameters that others have updated.
+  void share_parameters();
+
+  // Since it was asked last.
+  CommunicationTime take_time();
+
+ private:
+  // Numbers of a variable.
+  struct Piece {
+    graph::Value gradient;
+    int owner = 0;
+    int64_t offset = 0, count = 0;
+  };
+  struct Bucket {
+    size_t complete_after = 0;  // launches of the phase
+    std::vector<Piece> pieces;  // by owner, if they have any
+    std::vector<comm::Share> shares;
+    int64_t count = 0;
+  };
+  // A bucket on its way.
+  struct Parcel {
+    const Bucket* bucket = nullptr;
+    std::vector<float> values;
+    bool is_summed = false;
+  };
+
+  void make_buckets(std::span<const int> owners);
+  std::vector<float> take_spare(int64_t count);
+  void close(Bucket& bucket);
+  void read(const Bucket& bucket, bool parameters, std::span<float> values);
+  void write(const Bucket& bucket, bool parameters, std::span<const float> values);
+  bool is_needed(const Piece& piece) const;
+  void begin(const Bucket& bucket);
+  void end_first();
+  void work();
+
+  engine::Session& session_;
+  comm::Communicator& ranks_;
+  comm::Transport transport_;
+  bool has_owners_;
+  std::vector<Bucket> buckets_;
+  std::vector<std::vector<float>> spare_;  // memory for parcels
+  CommunicationTime time_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Parcel> parcels_;  // the oldest first; the thread takes the first that is not summed
+  std::exception_ptr error_;
+  bool is_closing_ = false;
+  std::thread worker_;
+};
+
+}  // namespace cloze::train
