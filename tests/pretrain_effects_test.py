@@ -184,6 +184,11 @@ EFFECTS = {
     # Batches and steps
     "micro_batch_size": Effect(8, samples(8)),
     "gradient_accumulation_count": Effect(3, samples(12)),
+    # What they do there mpirun_test.py shows.
+    "replicated_tensor_sharding": Effect(
+        "true", lambda run, base: "replicated_tensor_sharding has no effect in one process" in run.messages),
+    "reduction_precision": Effect(
+        "bf16", lambda run, base: "reduction_precision has no effect in one process" in run.messages),
     "replicas": Effect(2, samples(8)),
     "global_batch_size": Effect(5, samples(5)),
     "tokens_per_micro_batch": Effect(32, planned("micro-batches of 32 tokens"), command="plan"),

@@ -118,9 +118,8 @@ TEST_P(Ranks, EachHaveTheStatesOfTheirPart) {
 }
 
 TEST_P(Ranks, MayExchangeGradientsInBf16) {
-  const std::vector<Trained> all = train_on(2, [](train::TrainingStepOptions& options) {
-    options.gradient_transport = comm::Transport::kBF16;
-  });
+  const std::vector<Trained> all = train_on(
+      2, [](train::TrainingStepOptions& options) { options.gradient_transport = DType::kBF16; });
   expect_same_on_all(all);
   const std::vector<Trained> exact = train_on(2);
   EXPECT_NE(all.front().parameters, exact.front().parameters);

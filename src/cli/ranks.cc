@@ -93,9 +93,6 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
   if (options.training.step.eager) {
     throw_user_error("eager runs in one process; leave it out, or mpirun");
   }
-  if (options.training.watch.rolls_back()) {
-    throw_user_error("roll_back is not here yet for several processes; choose stop or skip");
-  }
   options.training.step.ranks = &ranks;
   if (ranks.rank() == 0) return;
   options.exports = {};

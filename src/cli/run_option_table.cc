@@ -27,6 +27,12 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
       "Multiplies the sequences of a step; under mpirun the number of processes, otherwise one "
       "process computes them all",
       {.minimum = 1});
+  table.add("replicated_tensor_sharding", &o.training.step.shards_states,
+            "Under mpirun: divide the optimiser's states over the processes, each of which then "
+            "updates a part of the weights and sends it to the others; the same bytes");
+  table.add("reduction_precision", named(o.training.step.gradient_transport, dtype_named, name_of),
+            "Under mpirun: what gradients are while they travel; they are summed in f32",
+            {.choices = {"f32", "bf16"}});
   table.add("global_batch_size", &o.global_batch_size,
             "Sequences of a step, instead of gradient_accumulation_count", {.minimum = 1});
   table.add("tokens_per_micro_batch", &o.tokens_per_micro_batch,

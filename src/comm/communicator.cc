@@ -48,17 +48,17 @@ int64_t rounds_of(std::span<const Share> shares) {
 // Numbers on their way: as they are, or rounded.
 class Parcel {
  public:
-  explicit Parcel(Transport transport) : transport_(transport) {}
+  explicit Parcel(DType transport) : transport_(transport) {}
 
   std::span<const std::byte> pack(std::span<const float> values) {
-    if (transport_ == Transport::kF32) return std::as_bytes(values);
+    if (transport_ == DType::kF32) return std::as_bytes(values);
     rounded_.resize(values.size());
     std::ranges::transform(values, rounded_.begin(), [](float value) { return bfloat16(value); });
     return std::as_bytes(std::span(rounded_));
   }
   // Where `count` numbers are to arrive; then what they are.
   std::span<std::byte> room_for(size_t count) {
-    if (transport_ == Transport::kF32) {
+    if (transport_ == DType::kF32) {
       values_.resize(count);
       return std::as_writable_bytes(std::span(values_));
     }
@@ -66,7 +66,7 @@ class Parcel {
     return std::as_writable_bytes(std::span(rounded_));
   }
   std::span<const float> unpack() {
-    if (transport_ == Transport::kF32) return values_;
+    if (transport_ == DType::kF32) return values_;
     values_.resize(rounded_.size());
     std::ranges::transform(rounded_, values_.begin(),
                            [](bfloat16 value) { return static_cast<float>(value); });
@@ -74,7 +74,7 @@ class Parcel {
   }
 
  private:
-  Transport transport_;
+  DType transport_;
   std::vector<bfloat16> rounded_;
   std::vector<float> values_;
 };
@@ -96,14 +96,14 @@ std::vector<Share> even_shares(int64_t count, int size) {
   return shares;
 }
 
-void Communicator::all_reduce(std::span<float> values, Transport transport) {
+void Communicator::all_reduce(std::span<float> values, DType transport) {
   const std::vector<Share> shares = even_shares(std::ssize(values), size());
   reduce_scatter(values, shares, transport);
   all_gather(values, shares, transport);
 }
 
 void Communicator::reduce_scatter(std::span<float> values, std::span<const Share> shares,
-                                  Transport transport) {
+                                  DType transport) {
   if (size() == 1) return;
   Parcel parcel(transport);
   std::vector<float> sums;
@@ -132,7 +132,7 @@ void Communicator::reduce_scatter(std::span<float> values, std::span<const Share
 }
 
 void Communicator::all_gather(std::span<float> values, std::span<const Share> shares,
-                              Transport transport) {
+                              DType transport) {
   if (size() == 1) return;
   Parcel parcel(transport);
   for (int64_t round = 0; round < rounds_of(shares); ++round) {
@@ -143,7 +143,7 @@ void Communicator::all_gather(std::span<float> values, std::span<const Share> sh
       for (int to = 0; to < size(); ++to) {
         if (to != rank()) send(bytes, to);
       }
-      if (transport == Transport::kBF16) std::ranges::copy(parcel.unpack(), own.begin());
+      if (transport == DType::kBF16) std::ranges::copy(parcel.unpack(), own.begin());
     }
     for (int from = 0; from < size(); ++from) {
       const std::span<float> theirs =

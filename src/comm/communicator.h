@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype.h"
+
 namespace cloze::comm {
 
 // A part of `count` things, [begin, end).
@@ -29,9 +31,6 @@ Share share_of(int64_t count, int rank, int size);
 // Of all ranks.
 std::vector<Share> even_shares(int64_t count, int size);
 
-// What numbers are while they travel. They are summed in f32.
-enum class Transport { kF32, kBF16 };
-
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -43,15 +42,17 @@ class Communicator {
   // Waits for what that rank sent.
   void receive(std::span<std::byte> bytes, int from) { receive_on(0, bytes, from); }
 
+  // transport: what numbers are on their way, f32 or bf16. They are summed in f32.
+  //
   // values = the sum of all ranks' values, which are as many on every rank.
-  void all_reduce(std::span<float> values, Transport transport = Transport::kF32);
+  void all_reduce(std::span<float> values, DType transport = DType::kF32);
   // The same of a rank's own share only; the rest of its values is left as it is. The shares, one a
   // rank, are the same on all ranks.
   void reduce_scatter(std::span<float> values, std::span<const Share> shares,
-                      Transport transport = Transport::kF32);
+                      DType transport = DType::kF32);
   // Each rank gives its share to all others. Numbers that travel as bf16 are so on all ranks.
   void all_gather(std::span<float> values, std::span<const Share> shares,
-                  Transport transport = Transport::kF32);
+                  DType transport = DType::kF32);
   // What each rank has to say, in the order of the ranks.
   std::vector<std::string> all_gather(const std::string& text);
   // Whoever waits for another rank, in any thread of this one, throws instead. For a rank that ends.

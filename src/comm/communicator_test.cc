@@ -53,13 +53,13 @@ TEST(Loopback, EachRankHasTheSumsOfItsShare) {
   const auto value = [](int rank, int64_t i) {
     return static_cast<float>(i + 1) / static_cast<float>(3 + 7 * rank);
   };
-  for (const Transport transport : {Transport::kF32, Transport::kBF16}) {
+  for (const DType transport : {DType::kF32, DType::kBF16}) {
     run_loopback(3, [&](Communicator& ranks) {
       std::vector<float> values(270'001);
       for (int64_t i = 0; i < std::ssize(values); ++i) values[i] = value(ranks.rank(), i);
       ranks.reduce_scatter(values, shares, transport);
       const auto travelled = [&](float x) {
-        return transport == Transport::kF32 ? x : static_cast<float>(bfloat16(x));
+        return transport == DType::kF32 ? x : static_cast<float>(bfloat16(x));
       };
       for (int owner = 0; owner < 3; ++owner) {
         for (int64_t i = shares[owner].begin; i < shares[owner].end; ++i) {
@@ -76,7 +76,7 @@ TEST(Loopback, EachRankHasTheSumsOfItsShare) {
 
 TEST(Loopback, ShareByShareAllGetTheSameNumbers) {
   const std::vector<Share> shares{{0, 3}, {3, 70'000}, {70'000, 70'000}};
-  for (const Transport transport : {Transport::kF32, Transport::kBF16}) {
+  for (const DType transport : {DType::kF32, DType::kBF16}) {
     run_loopback(3, [&](Communicator& ranks) {
       std::vector<float> values(70'000, -1.0f);
       for (int64_t i = shares[ranks.rank()].begin; i < shares[ranks.rank()].end; ++i) {
@@ -85,8 +85,7 @@ TEST(Loopback, ShareByShareAllGetTheSameNumbers) {
       ranks.all_gather(values, shares, transport);
       for (int64_t i = 0; i < std::ssize(values); ++i) {
         const float sent = 1.0f / static_cast<float>(i + 3);
-        ASSERT_EQ(values[i],
-                  transport == Transport::kF32 ? sent : static_cast<float>(bfloat16(sent)));
+        ASSERT_EQ(values[i], transport == DType::kF32 ? sent : static_cast<float>(bfloat16(sent)));
       }
     });
   }

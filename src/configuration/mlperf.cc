@@ -126,9 +126,10 @@ KeyRules execution_rules() {
       .no_effect({"no_outlining", "disable_fully_connected_pass", "max_copy_merge_size",
                   "internal_exchange_optimisation_target"},
                  "there is no graph compiler")
-      .no_effect({"replicated_tensor_sharding", "merge_collectives", "group_host_syncs",
-                  "mpi_distributed", "mpi_rank", "mpi_size"},
-                 "one process does the work of all replicas")
+      .supported({"replicated_tensor_sharding"})
+      .no_effect(
+          {"merge_collectives", "group_host_syncs", "mpi_distributed", "mpi_rank", "mpi_size"},
+          "one process does the work of all replicas")
       .no_effect({"device_id", "device_connection_type", "device_version", "device_tiles",
                   "device_ondemand_timeout", "use_ipu_model", "realtime_scheduler"},
                  "the device is the CPU")

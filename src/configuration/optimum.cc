@@ -18,8 +18,9 @@ KeyRules ipu_rules() {
       .no_effect({"ipu_config.ipus_per_replica", "ipu_config.layers_per_ipu"},
                  "one device holds the whole model")
       .no_effect({"ipu_config.inference_replication_factor", "ipu_config.use_popdist",
-                  "ipu_config.replicated_tensor_sharding", "ipu_config.decompose_grad_sum"},
+                  "ipu_config.decompose_grad_sum"},
                  "one process does the work of all replicas")
+      .mapped("ipu_config.replicated_tensor_sharding", "replicated_tensor_sharding")
       .mapped("ipu_config.device_iterations", "device_iterations")
       .no_effect({"ipu_config.inference_device_iterations", "ipu_config.output_mode"},
                  "loader_threads keep the next steps ready, in an order given by the seed")

@@ -64,15 +64,14 @@ KeyRules execution_rules() {
                  "one device holds the whole model")
       .mapped("replicas", "replicas")
       .mapped("precision", "precision")
-      .supported({"device_iterations"})
+      .supported({"device_iterations", "replicated_tensor_sharding"})
       .no_effect({"parallel_io_threads", "sloppy_parallel_interleave", "dataset_repeat"},
                  "loader_threads keep the next steps ready, in an order given by the seed")
       .no_effect({"available_memory_proportion", "variable_offloading", "min_remote_tensor_size"},
                  "host memory is the device's memory")
-      .no_effect(
-          {"replicated_tensor_sharding", "max_cross_replica_sum_buffer_size",
-           "max_reduce_scatter_buffer_size", "sync_replicas_independently", "log_all_workers"},
-          "one process does the work of all replicas")
+      .no_effect({"max_cross_replica_sum_buffer_size", "max_reduce_scatter_buffer_size",
+                  "sync_replicas_independently", "log_all_workers"},
+                 "one process does the work of all replicas")
       .elsewhere({"stochastic_rounding"}, kRoundsWeights)
       .no_effect({"partials_type", "increase_optimiser_precision", "use_lr_fp32"},
                  "products accumulate in f32 and weights keep an f32 master")

@@ -95,8 +95,8 @@ KeyRules execution_rules() {
                  "products accumulate in f32")
       .elsewhere({"enable_stochastic_rounding", "ipu_config.enable_stochastic_rounding"},
                  kRoundsWeights)
-      .no_effect({"replicated_tensor_sharding", "ipu_config.replicated_tensor_sharding"},
-                 "one process does the work of all replicas")
+      .supported({"replicated_tensor_sharding"})
+      .mapped("ipu_config.replicated_tensor_sharding", "replicated_tensor_sharding")
       .no_effect({"use_outlining", "ipu_config.use_outlining"}, "there is no graph compiler")
       .no_effect({"enable_recomputation", "ipu_config.enable_recomputation"},
                  "recompute says it here: host memory seldom needs it")

@@ -40,6 +40,15 @@ std::vector<Updated> updated_parameters(const graph::Graph& graph) {
   return updated;
 }
 
+// What the first rank that has something to say says.
+std::optional<std::string> said_by_any(comm::Communicator& ranks,
+                                       const std::optional<std::string>& own) {
+  for (const std::string& theirs : ranks.all_gather(own.value_or(""))) {
+    if (!theirs.empty()) return theirs;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> find_non_finite_in(engine::Session& session,
                                               const std::vector<Value>& values) {
   for (const Value value : values) {
@@ -67,19 +76,23 @@ NamedNorm largest_gradient(engine::Session& session) {
 
 }  // namespace
 
-std::optional<std::string> find_non_finite_state(engine::Session& session) {
+std::optional<std::string> find_non_finite_state(TrainingStep& step) {
+  engine::Session& session = step.session();
   std::vector<Value> state = session.graph().variables(VariableRole::kOptimizerState);
   const std::vector<Value> parameters = session.graph().variables(VariableRole::kParameter);
   state.insert(state.end(), parameters.begin(), parameters.end());
-  return find_non_finite_in(session, state);
+  return said_by_any(step.ranks(), find_non_finite_in(session, state));
 }
 
-std::optional<std::string> find_non_finite_gradient(engine::Session& session) {
-  return find_non_finite_in(session, session.graph().variables(VariableRole::kGradient));
+std::optional<std::string> find_non_finite_gradient(TrainingStep& step) {
+  engine::Session& session = step.session();
+  return said_by_any(
+      step.ranks(),
+      find_non_finite_in(session, session.graph().variables(VariableRole::kGradient)));
 }
 
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index) {
-  if (const auto state = find_non_finite_state(step.session())) {
+  if (const auto state = find_non_finite_state(step)) {
     return fmt::format("It was there before the step, in {}", *state);
   }
   const auto found = step.find_non_finite(batch, step_index);
@@ -126,7 +139,7 @@ bool has_finite_gradients(TrainingStep& step, const data::MicroBatch& batch, int
                                              .num_sequences = batch.num_sequences,
                                              .num_predictions = batch.num_predictions},
                                             step_index);
-  const auto found = find_non_finite_gradient(session);
+  const auto found = find_non_finite_gradient(step);
   session.clear(plan::Arena::kGradients);
   return std::isfinite(result.loss()) && !found;
 }

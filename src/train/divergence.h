@@ -17,11 +17,11 @@ class DivergenceError : public std::runtime_error {
 };
 
 // "bert.pooler.dense.weight (element 0 is nan)": the first parameter or optimiser state that is not
-// finite.
-std::optional<std::string> find_non_finite_state(engine::Session& session);
+// finite, of any rank; all ranks ask together.
+std::optional<std::string> find_non_finite_state(TrainingStep& step);
 
-// The same of the gradients that a session holds.
-std::optional<std::string> find_non_finite_gradient(engine::Session& session);
+// The same of the gradients that a step holds.
+std::optional<std::string> find_non_finite_gradient(TrainingStep& step);
 
 // "It began in ...", after StepResult::is_finite() was false. Computes the step again.
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index);
@@ -33,7 +33,7 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
 std::string overflow_of(engine::Session& session, double learning_rate);
 
 // Whether the weights as they are give a finite loss and finite gradients: those that grew too far
-// in one update are finite themselves. Computes one micro-batch.
+// in one update are finite themselves. Computes one micro-batch. All ranks ask together.
 bool has_finite_gradients(TrainingStep& step, const data::MicroBatch& batch, int64_t step_index);
 
 }  // namespace cloze::train

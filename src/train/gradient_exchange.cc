@@ -39,7 +39,7 @@ std::vector<size_t> completion_of(const Graph& graph) {
 }  // namespace
 
 GradientExchange::GradientExchange(engine::Session& session, comm::Communicator& ranks,
-                                   std::span<const int> owners, comm::Transport transport)
+                                   std::span<const int> owners, DType transport)
     : session_(session), ranks_(ranks), transport_(transport), has_owners_(!owners.empty()) {
   make_buckets(owners);
   worker_ = std::thread([this] { work(); });

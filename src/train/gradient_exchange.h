@@ -19,22 +19,16 @@
 
 #include "comm/communicator.h"
 #include "engine/session.h"
+#include "train/communication_time.h"
 
 namespace cloze::train {
-
-// Of one step.
-struct CommunicationTime {
-  double seconds = 0.0;  // that ranks spoke to each other
-  double waited = 0.0;   // of these, that the step stood still
-};
 
 class GradientExchange {
  public:
   // owners: by the graph's gradients, the rank that needs the sum; empty: all need all. Both
   // outlive the exchange.
   GradientExchange(engine::Session& session, comm::Communicator& ranks,
-                   std::span<const int> owners = {},
-                   comm::Transport transport = comm::Transport::kF32);
+                   std::span<const int> owners = {}, DType transport = DType::kF32);
   ~GradientExchange();
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
@@ -81,7 +75,7 @@ class GradientExchange {
 
   engine::Session& session_;
   comm::Communicator& ranks_;
-  comm::Transport transport_;
+  DType transport_;
   bool has_owners_;
   std::vector<Bucket> buckets_;
   std::vector<std::vector<float>> spare_;  // memory for parcels

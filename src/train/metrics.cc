@@ -89,6 +89,10 @@ void MetricsLog::write(const StepMetrics& m) {
   line["flops"] = m.flops;
   if (m.ceiling_share) line["ceiling_share"] = *m.ceiling_share;
   line["seconds"] = m.seconds;
+  if (m.communication) {
+    line["communication_seconds"] = m.communication->seconds;
+    line["communication_hidden_share"] = m.communication->hidden_share();
+  }
   for (const TensorNorm& norm : m.norms) {
     line["weight_norms"][norm.name] = norm.weight;
     line["gradient_norms"][norm.name] = norm.gradient;
@@ -127,6 +131,11 @@ std::vector<formats::Scalar> scalars_of(const StepMetrics& m) {
     if (part.accuracy) scalars.push_back({"accuracy/" + upper_case(part.name), *part.accuracy});
   }
   if (m.ceiling_share) scalars.push_back({"train/ceiling_share", *m.ceiling_share});
+  if (m.communication) {
+    scalars.insert(scalars.end(),
+                   {{"train/communication_seconds", m.communication->seconds},
+                    {"train/communication_hidden_share", m.communication->hidden_share()}});
+  }
   for (const TensorNorm& norm : m.norms) {
     scalars.push_back({"weight_norm/" + norm.name, norm.weight});
     scalars.push_back({"gradient_norm/" + norm.name, norm.gradient});

@@ -10,6 +10,7 @@
 
 #include "formats/tensorboard.h"
 #include "platform/file.h"
+#include "train/communication_time.h"
 #include "train/loss_value.h"
 
 namespace cloze::train {
@@ -35,9 +36,10 @@ struct StepMetrics {
   int64_t skipped_steps = 0;   // since the start of the run: not among the updates
   double tokens_per_second = 0.0;
   double sequences_per_second = 0.0;
-  double data_wait_share = 0.0;  // of the step's seconds, waiting for data
-  double seconds = 0.0;          // the step took
-  double flops = 0.0;            // of its useful work (models/bert_flops.h)
+  double data_wait_share = 0.0;                    // of the step's seconds, waiting for data
+  double seconds = 0.0;                            // the step took
+  std::optional<CommunicationTime> communication;  // of several ranks
+  double flops = 0.0;                              // of its useful work (models/bert_flops.h)
   // FLOPs a second as a share of those of the fastest matrix product that was measured; nothing
   // when none was.
   std::optional<double> ceiling_share;

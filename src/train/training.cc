@@ -15,6 +15,7 @@
 #include "models/bert_heads.h"
 #include "platform/signals.h"
 #include "train/batch_source.h"
+#include "train/gathered_tensors.h"
 #include "train/manifest.h"
 #include "train/run_identity.h"
 #include "train/tensor_norms.h"
@@ -265,7 +266,7 @@ void Training::adopt_best(const fs::path& folder) {
 
 // Not finite from the start: no step would say where that came from.
 void Training::require_finite_start(const fs::path& source) {
-  if (const auto found = find_non_finite_state(step_.session())) {
+  if (const auto found = find_non_finite_state(step_)) {
     throw_data_error("{}: {} is not finite; take another checkpoint", source.string(), *found);
   }
 }
@@ -288,7 +289,7 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
   StepResult result = step_.accumulate(batch, step);
   if (!passes_spike_watch(result, batch)) return std::nullopt;
   std::vector<TensorNorm> norms;
-  if (is_due(step + 1, options_.steps_per_norms)) norms = tensor_norms(step_.session(), scale);
+  if (is_due(step + 1, options_.steps_per_norms)) norms = shared_norms(scale);
   step_.finish(result, step, rate);
   if (is_overflow(result)) {
     take_overflow(batch, scale);
@@ -303,6 +304,21 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
   StepMetrics metrics = count_step(done, result, {.all = seconds, .waited = waited_seconds});
   metrics.norms = std::move(norms);
   return metrics;
+}
+
+// Where states are divided, a rank has the gradients of its own part alone.
+std::vector<TensorNorm> Training::shared_norms(double loss_scale) {
+  std::vector<TensorNorm> norms = tensor_norms(step_.session(), loss_scale);
+  if (step_.owners().empty()) return norms;
+  std::vector<float> gradients(norms.size(), 0.0f);
+  for (size_t i = 0; i < norms.size(); ++i) {
+    if (step_.owners()[i] == step_.ranks().rank()) {
+      gradients[i] = static_cast<float>(norms[i].gradient);
+    }
+  }
+  step_.ranks().all_reduce(gradients);
+  for (size_t i = 0; i < norms.size(); ++i) norms[i].gradient = gradients[i];
+  return norms;
 }
 
 StepMetrics Training::count_step(const StepAhead& done, const StepResult& result, Seconds seconds) {
@@ -327,6 +343,7 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
                      .sequences_per_second = static_cast<double>(batch.num_sequences) / seconds.all,
                      .data_wait_share = seconds.waited / seconds.all,
                      .seconds = seconds.all,
+                     .communication = result.communication,
                      .flops = flops,
                      .ceiling_share = ceiling_share(flops, seconds.all, options_.product_flops)};
 }
@@ -452,21 +469,37 @@ void Training::train() {
 void Training::save() {
   if (last_saved_step_ == state_.step || !have_finite_gradients()) return;
   announce(background_.wait());
-  if (!is_first_rank()) {
+  if (!step_.owners().empty()) {
+    save_together();
+  } else if (!is_first_rank()) {
     // It has the same weights as the first, which saves them.
   } else if (is_over()) {
-    announce(store_.save(content()));
+    announce(store_.save(content_of_session()));
   } else {
-    background_.start(content());
+    background_.start(content_of_session());
   }
   last_saved_step_ = state_.step;
 }
 
-CheckpointContent Training::content() {
-  std::vector<formats::TensorSource> model = tensors(VariableRole::kParameter);
+// While the first writes, the others hand it what they have: they wait, but nobody needs memory for
+// the states of all.
+void Training::save_together() {
+  GatheredTensors gathered(step_.ranks(), step_.session());
+  if (!is_first_rank()) return gathered.serve();
+  announce(store_.save(content(gathered.tensors(VariableRole::kParameter),
+                               gathered.tensors(VariableRole::kOptimizerState))));
+}
+
+CheckpointContent Training::content_of_session() {
+  return content(tensors_of(step_.session(), VariableRole::kParameter),
+                 tensors_of(step_.session(), VariableRole::kOptimizerState));
+}
+
+CheckpointContent Training::content(std::vector<formats::TensorSource> model,
+                                    std::vector<formats::TensorSource> optimizer) {
   append_zeros(models::absent_biases(options_.step.model, options_.step.head.kind), model);
   return {.model = std::move(model),
-          .optimizer = tensors(VariableRole::kOptimizerState),
+          .optimizer = std::move(optimizer),
           .state = state_,
           .history = history_,
           .files = [this, state = state_] {
@@ -493,21 +526,6 @@ void Training::finish_saving() {
     last_saved_step_ = -1;
     notice_(error.what());
   }
-}
-
-std::vector<formats::TensorSource> Training::tensors(VariableRole role) {
-  engine::Session& session = step_.session();
-  std::vector<formats::TensorSource> sources;
-  for (const graph::Value value : session.graph().variables(role)) {
-    const graph::ValueInfo& info = session.graph().info(value);
-    sources.push_back({.name = info.name,
-                       .dtype = info.type.dtype,
-                       .shape = info.type.shape,
-                       .read = [&session, value](int64_t offset, std::span<std::byte> target) {
-                         session.executor().read_part(value, offset, target);
-                       }});
-  }
-  return sources;
 }
 
 }  // namespace cloze::train

@@ -126,6 +126,7 @@ class Training {
   void require_finite_start(const std::filesystem::path& source);
   // Nothing when the step is not one of the run: it was skipped, or the run went back.
   std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);
+  std::vector<TensorNorm> shared_norms(double loss_scale);
   // How long a step took, on average of those that the device computed together.
   struct Seconds {
     double all = 0.0;
@@ -153,6 +154,7 @@ class Training {
   // False when the run had to go back.
   bool have_finite_gradients();
   std::string last_saved();
+  FoundCheckpoint newest_checkpoint();
   void train();
   bool is_first_rank() const { return options_.step.ranks->rank() == 0; }
   void share_stop_request();
@@ -164,10 +166,12 @@ class Training {
   bool has_reached_target() const;
   TrainingOutcome outcome() const;
   void save();
-  CheckpointContent content();
+  void save_together();
+  CheckpointContent content_of_session();
+  CheckpointContent content(std::vector<formats::TensorSource> model,
+                            std::vector<formats::TensorSource> optimizer);
   void announce(const std::optional<std::filesystem::path>& saved);
   void finish_saving();
-  std::vector<formats::TensorSource> tensors(graph::VariableRole role);
 
   TrainingOptions options_;
   Notice notice_;

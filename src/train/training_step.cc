@@ -155,14 +155,12 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
       seed_(options.seed),
       is_eager_(options.eager),
       ranks_(*options.ranks),
-      shards_states_(shards_states(options)),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile) {
   CLOZE_CHECK(!is_eager_ || ranks_.size() == 1, "an eager step has one rank");
   if (ranks_.size() == 1) return;
-  std::vector<int> owners;
-  if (shards_states_) owners = optim::update_owners(session_.graph(), ranks_.size());
-  exchange_.emplace(session_, ranks_, owners, options.gradient_transport);
+  if (shards_states(options)) owners_ = optim::update_owners(session_.graph(), ranks_.size());
+  exchange_.emplace(session_, ranks_, owners_, options.gradient_transport);
 }
 
 int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batch) const {
@@ -291,7 +289,7 @@ void TrainingStep::run_shared_update() {
 
 void TrainingStep::update(int64_t step, double learning_rate) {
   write_update_inputs(step, learning_rate);
-  shards_states_ ? run_shared_update() : run_phase(graph::kUpdate);
+  owners_.empty() ? run_phase(graph::kUpdate) : run_shared_update();
 }
 
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {

@@ -40,7 +40,7 @@ struct TrainingStepOptions {
   // Each rank has the optimiser states of a part of the parameters, updates those, and gets the
   // others from the ranks that do.
   bool shards_states = false;
-  comm::Transport gradient_transport = comm::Transport::kF32;  // of the sums over ranks
+  DType gradient_transport = DType::kF32;  // of the sums over ranks
 };
 
 struct StepResult {
@@ -49,7 +49,7 @@ struct StepResult {
   std::vector<LossValue> losses;
   double gradient_norm = 0.0;    // before clipping, without the loss scale
   bool update_is_finite = true;  // all that the update wrote is; if not, gradients stay to be seen
-  CommunicationTime communication;  // with the other ranks
+  std::optional<CommunicationTime> communication;  // of several ranks
 
   double loss() const;  // their sum: what is minimised
   // Of losses and norm; if they are not, nothing was updated.
@@ -121,6 +121,10 @@ class TrainingStep {
   std::optional<runtime::NonFiniteOutput> find_non_finite(const data::StepBatch& batch,
                                                           int64_t step);
 
+  // By the graph's gradients, the rank that alone has their sums and updates with them; empty: all.
+  const std::vector<int>& owners() const { return owners_; }
+  comm::Communicator& ranks() { return ranks_; }
+
   engine::Session& session() { return session_; }
   const engine::Session& session() const { return session_; }
 
@@ -145,7 +149,7 @@ class TrainingStep {
   uint32_t seed_;
   bool is_eager_;
   comm::Communicator& ranks_;
-  bool shards_states_;
+  std::vector<int> owners_;
   bool has_synthetic_inputs_ = false;                   // they are in the device already
   std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
   std::vector<LossTerm> terms_;

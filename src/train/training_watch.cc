@@ -17,8 +17,7 @@ std::string Training::last_saved() {
 
 // Weights and moments that are not finite themselves are no overflow: no scale would help.
 bool Training::is_overflow(const StepResult& result) {
-  return !result.is_finite() && loss_scale_.skips_overflows() &&
-         !find_non_finite_state(step_.session());
+  return !result.is_finite() && loss_scale_.skips_overflows() && !find_non_finite_state(step_);
 }
 
 void Training::take_overflow(const data::StepBatch& batch, double scale) {
@@ -48,7 +47,7 @@ std::optional<StepProblem> Training::find_problem(const StepResult& result,
                         state_.step + 1, result.loss(), result.gradient_norm,
                         origin_of(step_, batch, state_.step)),
         .advice = "Lower base_learning_rate, or start from other weights",
-        .can_skip = !find_non_finite_state(step_.session())};
+        .can_skip = !find_non_finite_state(step_)};
   }
   if (!result.update_is_finite) {
     return StepProblem{
@@ -84,7 +83,7 @@ bool Training::passes_spike_watch(const StepResult& result, const data::StepBatc
   LossStatistics& losses = state_.watch.losses;
   const double loss = result.loss();
   if (policy == WatchPolicy::kIgnore || !std::isfinite(loss) || loss <= losses.limit()) return true;
-  if (loss_scale_.skips_overflows() && find_non_finite_gradient(step_.session())) return true;
+  if (loss_scale_.skips_overflows() && find_non_finite_gradient(step_)) return true;
   const StepProblem problem{
       .what = fmt::format("step {}: the loss {:.5g} is {:.1f} deviations above {:.5g}, the mean of "
                           "those before",
@@ -116,8 +115,7 @@ void Training::recover(WatchPolicy policy, const StepProblem& problem,
                               : "Skipping the step would not help. ";
   }
   if (policy == WatchPolicy::kRollBack) {
-    finish_saving();
-    const FoundCheckpoint newest = find_checkpoint(store_.folder());
+    const FoundCheckpoint newest = newest_checkpoint();
     if (watch.rolled_back_to != newest.step || watch.roll_backs < kMostRollBacks) {
       roll_back(newest, batch);
       notice_(fmt::format("{}. The run goes back to {}, and on with other data", problem.what,
@@ -129,6 +127,14 @@ void Training::recover(WatchPolicy policy, const StepProblem& problem,
   }
   throw DivergenceError(
       fmt::format("{}. {}{}. {}", problem.what, reason, last_saved(), problem.advice));
+}
+
+// That the first rank has saved; all ranks ask together.
+FoundCheckpoint Training::newest_checkpoint() {
+  finish_saving();
+  std::string newest;
+  if (is_first_rank()) newest = find_checkpoint(store_.folder()).path.string();
+  return find_checkpoint(step_.ranks().all_gather(newest).front());
 }
 
 // Its data are not seen again, or it might go wrong for ever.

@@ -1,0 +1,14 @@
+// How long a step's ranks spoke to each other.
+#pragma once
+
+namespace cloze::train {
+
+struct CommunicationTime {
+  double seconds = 0.0;  // in all
+  double waited = 0.0;   // of these, that the step stood still
+
+  // The share that was hidden by computing.
+  double hidden_share() const { return seconds > 0.0 ? 1.0 - waited / seconds : 1.0; }
+};
+
+}  // namespace cloze::train
