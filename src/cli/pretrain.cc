@@ -14,6 +14,7 @@
 #include "cli/training_setup.h"
 #include "comm/world.h"
 #include "models/bert_fields.h"
+#include "platform/phase.h"
 #include "platform/signals.h"
 
 namespace cloze::cli {
@@ -63,6 +64,9 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
     return;
   }
   platform::install_stop_signals();
+  std::unique_ptr<comm::Heartbeat> heartbeat;
+  together(ranks, [&] { heartbeat = start_heartbeat(ranks, options.rank_watch); });
+  platform::enter_phase("opening data");
   train::TrainingOptions run;
   const auto open = [&] {
     compare_with_start(options);
@@ -72,6 +76,7 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
   options.input_file.empty() ? together(ranks, open) : one_after_the_first(ranks, open);
   run.extra_files = option_files(table);
   together(ranks, [&] { take_own_folder(ranks, run); });
+  platform::enter_phase("compiling");
   run_training(std::move(run), options);
 }
 

@@ -84,6 +84,17 @@ void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
             {.choices = next_sentences});
 }
 
+void add_rank_options(OptionTable& table, comm::WatchBounds& o) {
+  table.begin_group("Several processes");
+  table.add("heartbeat_timeout", &o.silence,
+            "Seconds that a process may be silent, stopped or cut off, before all end; 0: for ever",
+            {.minimum = 0, .is_of_command = true});
+  table.add("stall_timeout", &o.stall,
+            "Seconds that one may take for one phase of a step (a micro-batch, a save, an "
+            "evaluation) before all end; 0: for ever",
+            {.minimum = 0, .is_of_command = true});
+}
+
 }  // namespace
 
 void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
@@ -96,6 +107,7 @@ void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
             "Also take the moments of Adam or LAMB from init_checkpoint, a TensorFlow checkpoint, "
             "or these and its global_step",
             {.choices = parts, .is_of_command = true});
+  add_rank_options(table, options.rank_watch);
   add_foreign_options(table, options.task);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "cli/tokenizer_options.h"
+#include "comm/rank_watch.h"
 #include "data/records/record_dataset.h"
 #include "data/token_store/build_token_store.h"
 #include "data/token_store/token_store_dataset.h"
@@ -36,6 +37,7 @@ struct PretrainOptions : RunOptions {
   data::RecordDatasetOptions records;
   ValidationOptions validation;
   std::optional<int64_t> max_training_sequences;  // ends the run, whatever its schedule's length
+  comm::WatchBounds rank_watch;                   // of ranks, by their heartbeats
   data::DrawingOptions drawing;  // of samples from text; the number of predictions is any data's
 
   int64_t max_predictions() const { return drawing.pairs.masking.max_predictions; }

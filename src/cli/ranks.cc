@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -109,6 +110,19 @@ void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run) {
   run.save_path /= fmt::format("rank-{}", ranks.rank());
   platform::make_writable_directory(run.save_path);
   platform::redirect_output(run.save_path / "log.txt");
+}
+
+std::unique_ptr<comm::Heartbeat> start_heartbeat(comm::Communicator& ranks,
+                                                 const comm::WatchBounds& bounds) {
+  if (ranks.size() == 1 || bounds.silence == 0.0) return nullptr;
+  comm::HeartbeatOptions options{.bounds = bounds};
+  options.say = [](const std::string& line) {
+    fmt::print(original_error, "cloze: {}\n", line);
+    std::fflush(original_error);
+  };
+  // At once: mpirun ends the others, also those that wait for messages.
+  options.end = [] { std::_Exit(static_cast<int>(ExitCode::kEnvironment)); };
+  return std::make_unique<comm::Heartbeat>(ranks, std::move(options));
 }
 
 void end_all_ranks(const std::string& message, ExitCode code) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
 #include "comm/communicator.h"
+#include "comm/heartbeat.h"
 
 namespace cloze::cli {
 
@@ -34,6 +36,11 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
 // Ranks other than the first say nothing from now on, or only in their folder.
 void silence_other_ranks();
 void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run);
+
+// Watches the ranks for as long as it is there: one that dies, is silent or stands still ends them
+// all with 4, and is named. Null where a rank is alone, or silence has no bound.
+std::unique_ptr<comm::Heartbeat> start_heartbeat(comm::Communicator& ranks,
+                                                 const comm::WatchBounds& bounds);
 
 // After an error: ends the ranks that wait for this one. Does nothing where it is alone, or where
 // all of them have met the same: a run that diverges does so on every rank.

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "platform/phase.h"
+
 namespace cloze::train {
 namespace {
 
@@ -131,11 +133,13 @@ void GradientExchange::run_and_sum(size_t begin) {
     this->begin(bucket);
   }
   executor.run_part(graph::kMicroStep, begin, executor.num_launches(graph::kMicroStep));
+  platform::enter_wait("summing gradients");
   while (!parcels_.empty()) end_first();
 }
 
 void GradientExchange::sum() {
   for (const Bucket& bucket : buckets_) begin(bucket);
+  platform::enter_wait("summing gradients");
   while (!parcels_.empty()) end_first();
 }
 
@@ -203,6 +207,7 @@ void GradientExchange::work() {
 }
 
 void GradientExchange::share_parameters() {
+  platform::enter_wait("sharing parameters");
   const Clock::time_point start = Clock::now();
   for (const Bucket& bucket : buckets_) {
     std::vector<float> values = take_spare(bucket.count);

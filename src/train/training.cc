@@ -13,6 +13,7 @@
 #include "formats/value_differences.h"
 #include "models/bert_flops.h"
 #include "models/bert_heads.h"
+#include "platform/phase.h"
 #include "platform/signals.h"
 #include "train/batch_source.h"
 #include "train/gathered_tensors.h"
@@ -198,6 +199,7 @@ void Training::take_initial_step(const checkpoints::StoredModel& file) {
 }
 
 void Training::restore() {
+  platform::enter_phase("restoring");
   const FoundCheckpoint found = checkpoint_in(options_.restore_dir, options_.restore_from);
   for (const std::string& skipped : found.skipped) notice_("skipped " + skipped);
   const OpenCheckpoint checkpoint(found.path);
@@ -437,6 +439,7 @@ bool Training::is_over() const {
 
 // All ranks leave after the same step.
 void Training::share_stop_request() {
+  platform::enter_wait("agreeing to go on");
   float requests[] = {platform::stop_requested() ? 1.0f : 0.0f};
   options_.step.ranks->all_reduce(requests);
   is_asked_to_stop_ = requests[0] > 0.0f;
@@ -448,6 +451,8 @@ void Training::train() {
   if (state_.step > state_.evaluated_step && is_evaluation_due()) evaluate();
   for (share_stop_request(); !is_over(); share_stop_request()) {
     announce(background_.outcome());
+    platform::enter_step(state_.step + 1);
+    platform::enter_phase("waiting for data");
     const double waited_before = source.waited_seconds();
     std::vector<data::StepBatch> batches = source.next(steps_ahead());
     const double waited = source.waited_seconds() - waited_before;
@@ -468,6 +473,7 @@ void Training::train() {
 
 void Training::save() {
   if (last_saved_step_ == state_.step || !have_finite_gradients()) return;
+  platform::enter_phase("saving");
   announce(background_.wait());
   if (!step_.owners().empty()) {
     save_together();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "platform/phase.h"
 #include "train/training.h"
 
 namespace cloze::train {
@@ -31,6 +32,7 @@ bool Training::is_evaluation_due() const {
 
 std::optional<EvaluationMetrics> Training::score() {
   using Clock = std::chrono::steady_clock;
+  platform::enter_phase("evaluating");
   const Clock::time_point start = Clock::now();
   EvaluationMetrics metrics{.step = state_.step, .epoch = state_.epoch, .samples = state_.samples};
   if (evaluation_) {

@@ -12,6 +12,7 @@
 #include "passes/fuse.h"
 #include "passes/precision.h"
 #include "passes/recompute.h"
+#include "platform/phase.h"
 #include "platform/signals.h"
 
 namespace cloze::train {
@@ -249,6 +250,7 @@ bool TrainingStep::has_own(size_t micro_batch) const {
 
 void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
                                    const data::StepBatch& batch, bool is_last_own) {
+  platform::enter_phase("computing a micro-batch");
   write_micro_batch(micro_batch, batch.synthetic_passes > 0);
   for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
     const bool is_first = pass == 0 && &micro_batch == &batch.micro_batches.front();
@@ -278,6 +280,7 @@ void TrainingStep::run_shared_update() {
   const size_t norm_is_known = launches_to_norm(session_.graph());
   runtime::Executor& executor = session_.executor();
   executor.run_part(graph::kUpdate, 0, norm_is_known);
+  platform::enter_wait("summing the norm");
   const auto own_norm = session_.read_scalar<float>(kGradientNorm);
   session_.write_scalar(kGradientNorm, norm_over(ranks_, own_norm));
   executor.run_part(graph::kUpdate, norm_is_known, executor.num_launches(graph::kUpdate));
@@ -293,6 +296,7 @@ void TrainingStep::update(int64_t step, double learning_rate) {
 }
 
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
+  platform::enter_phase("updating");
   update(step, learning_rate);
   read_update(result);
   if (exchange_) result.communication = exchange_->take_time();

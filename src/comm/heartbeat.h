@@ -1,0 +1,80 @@
+// A side channel on which ranks tell each other that they are alive, and in which phase
+// (platform/phase.h): connections of TCP (IPv4) from every rank to the first. It does not depend on
+// what the ranks compute or exchange: a thread of its own speaks five times a second, so that only
+// a process that is stopped, dead or out of reach is silent.
+//
+// A rank that is silent, or makes no progress, for longer than the bounds ends all ranks, and so
+// does one whose connection ends without a farewell: the first rank says who that was and what it
+// did last. The others watch the first. Whoever dies is mpirun's to bury: it ends the other ranks,
+// with an exit code that says how that one died; they end themselves if it does not.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "comm/rank_watch.h"
+#include "platform/connection.h"
+
+namespace cloze::comm {
+
+struct HeartbeatOptions {
+  WatchBounds bounds;
+  // A line for the user. One rank says what ends a run; where the first is what is lost, one of
+  // each host.
+  std::function<void(const std::string& line)> say;
+  // Ends this process. Called once, from the thread of the heartbeat.
+  std::function<void()> end;
+  // For mpirun to end this process after another rank died.
+  std::chrono::milliseconds grace{5000};
+};
+
+class Heartbeat {
+ public:
+  // Called on all ranks together. EnvironmentError when the first rank cannot be reached, or cannot
+  // listen.
+  Heartbeat(Communicator& ranks, HeartbeatOptions options);
+  // Says farewell: this rank ends as it should, or its error is told by other ways.
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+ private:
+  using Time = RankWatch::Time;
+  struct Introduction;
+
+  Introduction listen();
+  void call_first(const Introduction& first);
+  void begin_watch(const std::vector<Introduction>& all);
+  void run();
+  void greet();
+  void take_in(platform::Connection& caller, const std::vector<std::string>& lines);
+  void hear();
+  void take(int rank, const std::string& line);
+  void tell(const std::string& line);
+  void find_faults(Time now);
+  void lose(const std::string& message, std::chrono::milliseconds grace);
+  bool wait(std::chrono::milliseconds time);  // false: it is over
+
+  int rank_;
+  HeartbeatOptions options_;
+  bool is_speaker_ = false;
+  bool is_lost_ = false;
+  std::string token_;  // who knows it is one of us
+  std::optional<platform::ListeningSocket> socket_;
+  std::vector<platform::Connection> callers_;               // that have not said who they are
+  std::vector<std::optional<platform::Connection>> peers_;  // by rank
+  std::optional<RankWatch> watch_;
+  std::mutex mutex_;
+  std::condition_variable closing_;
+  bool is_closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace cloze::comm

@@ -1,0 +1,141 @@
+#include "comm/heartbeat.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <sstream>
+
+#include "base/error.h"
+#include "comm/loopback.h"
+
+namespace cloze::comm {
+namespace {
+
+using platform::Connection;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// What the ranks say, and how many of them were to end.
+class Record {
+ public:
+  HeartbeatOptions options(double silence) {
+    return {.bounds = {.silence = silence},
+            .say =
+                [this](const std::string& line) {
+                  const std::lock_guard lock(mutex_);
+                  said_ += line + "\n";
+                },
+            .end = [this] { ++ended_; },
+            .grace = milliseconds(100)};
+  }
+  void wait_for_ends(int count) const {
+    const auto deadline = Clock::now() + std::chrono::seconds(20);
+    while (ended_ < count && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(5));
+  }
+  int ended() const { return ended_; }
+  const std::string& said() const { return said_; }
+
+ private:
+  std::mutex mutex_;
+  std::string said_;
+  std::atomic<int> ended_{0};
+};
+
+// The heartbeat of a rank, by hand: it says what the test wants.
+Connection join_by_hand(Communicator& ranks, const std::string& token = "") {
+  std::istringstream words(ranks.all_gather("far 7 0 -").front());
+  std::string host, process, right_token;
+  int port = 0;
+  words >> host >> process >> port >> right_token;
+  auto connection = Connection::to("127.0.0.1", port, milliseconds(2000));
+  if (!connection) throw_environment_error("nobody listens at port {}", port);
+  connection->send((token.empty() ? right_token : token) + " " + std::to_string(ranks.rank()));
+  connection->send("3 9 0 computing");
+  return std::move(*connection);
+}
+
+TEST(Heartbeat, RanksThatLeaveAreNotMissed) {
+  Record run;
+  run_loopback(4, [&](Communicator& ranks) {
+    const Heartbeat heartbeat(ranks, run.options(0.6));
+    std::this_thread::sleep_for(milliseconds(300 + 400 * ranks.rank()));
+  });
+  EXPECT_EQ(run.said(), "");
+  EXPECT_EQ(run.ended(), 0);
+}
+
+TEST(Heartbeat, ASilentRankEndsAllAndIsNamed) {
+  Record run;
+  run_loopback(3, [&](Communicator& ranks) {
+    if (ranks.rank() == 2) {
+      const Connection silent = join_by_hand(ranks);
+      return run.wait_for_ends(2);
+    }
+    const Heartbeat heartbeat(ranks, run.options(0.8));
+    run.wait_for_ends(2);
+  });
+  EXPECT_EQ(run.ended(), 2);
+  EXPECT_TRUE(run.said().starts_with("rank 2 (host far, process 7) has been silent for "))
+      << run.said();
+  EXPECT_TRUE(
+      run.said().ends_with("cannot be reached; it was in step 3, computing; all ranks end\n"))
+      << run.said();
+}
+
+TEST(Heartbeat, ARankThatDiesEndsAllAndIsNamed) {
+  Record run;
+  run_loopback(3, [&](Communicator& ranks) {
+    if (ranks.rank() == 2) {
+      {
+        const Connection dying = join_by_hand(ranks);
+        ranks.all_gather("");
+      }
+      return run.wait_for_ends(2);
+    }
+    const Heartbeat heartbeat(ranks, run.options(60.0));
+    ranks.all_gather("");  // all have joined
+    run.wait_for_ends(2);
+  });
+  EXPECT_EQ(run.ended(), 2);
+  EXPECT_EQ(run.said(),
+            "rank 2 (host far, process 7) has died; it was in step 3, computing; all ranks end\n");
+}
+
+// It is silent for the first rank, and gets no answer.
+TEST(Heartbeat, StrangersAreNoRanks) {
+  Record run;
+  run_loopback(2, [&](Communicator& ranks) {
+    if (ranks.rank() == 1) {
+      Connection stranger = join_by_hand(ranks, "0123");
+      while (!stranger.is_over()) EXPECT_TRUE(stranger.lines().empty());
+      return run.wait_for_ends(1);
+    }
+    const Heartbeat heartbeat(ranks, run.options(0.8));
+    run.wait_for_ends(1);
+  });
+  EXPECT_TRUE(run.said().starts_with("rank 1 (host far, process 7) has been silent")) << run.said();
+}
+
+TEST(Heartbeat, AFirstRankOutOfReachIsAnError) {
+  std::string message;
+  EXPECT_THROW(run_loopback(2,
+                            [&](Communicator& ranks) {
+                              if (ranks.rank() == 0) {
+                                ranks.all_gather("far 7 1 token 127.0.0.1");
+                                return;
+                              }
+                              try {
+                                const Heartbeat heartbeat(ranks, Record().options(1.0));
+                              } catch (const EnvironmentError& error) {
+                                message = error.what();
+                                throw;
+                              }
+                            }),
+               EnvironmentError);
+  EXPECT_EQ(message,
+            "the first rank, on host far, cannot be reached at port 1 of 127.0.0.1; let hosts of a "
+            "run connect to each other, or set heartbeat_timeout 0 to do without a heartbeat");
+}
+
+}  // namespace
+}  // namespace cloze::comm

@@ -1,0 +1,49 @@
+// A connection of TCP that carries lines of text and never blocks.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "platform/socket.h"
+
+namespace cloze::platform {
+
+class Connection {
+ public:
+  // Nothing when nobody answers there in time. The address is a number: 10.0.0.1.
+  static std::optional<Connection> to(const std::string& address, int port,
+                                      std::chrono::milliseconds patience);
+  // Of whoever has called there; nothing when nobody has.
+  static std::optional<Connection> from(const ListeningSocket& socket);
+
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&& other) noexcept;
+  ~Connection();
+
+  // A line without its end. While one before it has not gone as a whole, those after it are
+  // dropped: of a state that is said again and again the next will do.
+  void send(std::string_view line);
+  // Complete lines that arrived since the last call, without their ends. One of more than 4096
+  // bytes ends the connection.
+  std::vector<std::string> lines();
+  // The other side has ended it, or is gone; seen by lines().
+  bool is_over() const { return is_over_; }
+
+ private:
+  explicit Connection(int descriptor) : descriptor_(descriptor) {}
+  void push();
+
+  int descriptor_ = -1;
+  std::string begun_;   // of a line that has not come to its end
+  std::string unsent_;  // of one that went in part
+  bool is_over_ = false;
+};
+
+// By which other machines may reach this one (IPv4), then 127.0.0.1.
+std::vector<std::string> own_addresses();
+
+}  // namespace cloze::platform

@@ -1,0 +1,58 @@
+#include "platform/connection.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace cloze::platform {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Ends {
+  ListeningSocket socket{"127.0.0.1", 0};
+  std::optional<Connection> caller = Connection::to("127.0.0.1", socket.port(), milliseconds(1000));
+  std::optional<Connection> called = Connection::from(socket);
+};
+
+std::vector<std::string> lines_of(Connection& connection, size_t count) {
+  std::vector<std::string> all;
+  for (int i = 0; i < 200 && all.size() < count && !connection.is_over(); ++i) {
+    for (std::string& line : connection.lines()) all.push_back(std::move(line));
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return all;
+}
+
+TEST(Connection, CarriesLinesBothWays) {
+  Ends ends;
+  ASSERT_TRUE(ends.caller && ends.called);
+  ends.caller->send("one");
+  ends.caller->send("and two");
+  ends.called->send("three");
+  EXPECT_EQ(lines_of(*ends.called, 2), (std::vector<std::string>{"one", "and two"}));
+  EXPECT_EQ(lines_of(*ends.caller, 1), std::vector<std::string>{"three"});
+  EXPECT_TRUE(ends.caller->lines().empty());
+}
+
+TEST(Connection, SeesItsEndAfterTheLastLine) {
+  Ends ends;
+  ASSERT_TRUE(ends.caller && ends.called);
+  ends.caller->send("last");
+  ends.caller.reset();
+  EXPECT_EQ(lines_of(*ends.called, 2), std::vector<std::string>{"last"});
+  EXPECT_TRUE(ends.called->is_over());
+}
+
+TEST(Connection, NobodyAnswers) {
+  int port = 0;
+  { port = ListeningSocket("127.0.0.1", 0).port(); }
+  EXPECT_FALSE(Connection::to("127.0.0.1", port, milliseconds(500)));
+  EXPECT_FALSE(Connection::to("a name", port, milliseconds(500)));
+  EXPECT_FALSE(Connection::from(ListeningSocket("127.0.0.1", 0)));
+}
+
+TEST(OwnAddresses, EndWithTheLoopback) { EXPECT_EQ(own_addresses().back(), "127.0.0.1"); }
+
+}  // namespace
+}  // namespace cloze::platform
