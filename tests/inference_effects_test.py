@@ -7,6 +7,7 @@ option and one with it. An option of the program without an entry is a failure, 
 program that no test of effects knows.
 """
 import json
+import pathlib
 import re
 import unittest
 
@@ -25,6 +26,12 @@ TEXT = "the [MASK] sat on the mat ."
 QUESTION = "who sat on the mat ?"
 FILE = "model.safetensors"
 MODEL = "in/mlm/checkpoint-1"
+
+
+DEVICE, NETWORK = (str(pathlib.Path(__file__).resolve().parent.parent / "configs" / name)
+                   for name in ("devices/nvidia_h100_sxm_80gb.json", "networks/nvidia_dgx_h100.json"))
+RANKS = {"device_file": DEVICE, "network_file": NETWORK, "replicas": 4, "num_hidden_layers": 2,
+         "global_batch_size": 256, "tokens_per_micro_batch": 256, "vocab_size": 20000}
 
 
 def measures(run, base):
@@ -242,6 +249,13 @@ class PlanTest(InferenceEffects, unittest.TestCase):
         "fit": Effect("1GiB", prints("fit 1GiB: --global-batch-size 64 --tokens-per-micro-batch 2048, ")),
         "report": Effect("plan.html", lambda run, base: Page(run.folder / "plan.html").launches > 50),
         "measure": Effect("device.json", measures),
+        "network_file": Effect(NETWORK, prints("ranks 2: 2 replicas of 1 stage"), device_file=DEVICE, replicas=2),
+        "pipeline_stages": Effect(2, prints("4 replicas of 2 stages"), **RANKS),
+        "pipeline_schedule": Effect("Grouped", prints("(8 x "), **RANKS, pipeline_stages=2),
+        "replicated_tensor_sharding": Effect("true", lambda run, base: "parameters 0.0, boundaries" in base.output and
+                                             "parameters 0.0, boundaries" not in run.output, **RANKS),
+        "scaling": Effect(8, prints("\n| 8 | 8 | 1 | 256 | "), **RANKS),
+        "simulate": Effect(1, prints("  simulated "), **RANKS),
     }
 
 

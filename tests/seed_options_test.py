@@ -18,7 +18,8 @@ PRETRAINING = "Graphcore TensorFlow 1: the pre-training program"
 # A value that asks for something else than what is done here anyway; `true` does for the rest.
 VALUES = {"reduction_type": "sum", "use_qkv_split": False, "loss_scaling": 512, "precision": 16,
           "restore_optimiser_from_checkpoint": False, "save_optimiser_to_checkpoint": False,
-          "replicas": 2, "task": "pretraining"}
+          "replicas": 2, "task": "pretraining", "pipeline_schedule": "Grouped",
+          "pipeline_stages": [["emb", "hid", "mlm", "nsp"]]}
 TINY_MODEL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
               "intermediate_size": 16, "vocab_size": 64}
 

@@ -82,7 +82,8 @@ bool is_list_of_texts(const json& value) {
          std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
 }
 
-// A number stands for its text ("precision": 16), a list of texts for a comma list of files.
+// A number stands for its text ("precision": 16), a list of texts for a comma list of files, a list
+// of lists for its JSON.
 void store(const Context& context, std::string& target) {
   const json& value = context.value;
   if (value.is_string()) {
@@ -91,6 +92,8 @@ void store(const Context& context, std::string& target) {
     target = value.dump();
   } else if (is_list_of_texts(value)) {
     target = fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ","));
+  } else if (value.is_array() && std::ranges::all_of(value, &json::is_array)) {
+    target = value.dump();
   } else {
     context.refuse("it must be text");
   }

@@ -53,6 +53,8 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
     throw_user_error("measure {} makes a device file, device_file {} reads one; give one",
                      request.measure.string(), options.device_file.string());
   }
+  const std::string note = note_without_network(options, request.scale);
+  if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
   const MemoryForecast before;
   if (!request.fit.empty()) fmt::print("{}", fit_micro_batch(options, request.fit, before));
   const train::TrainingStepOptions step = training_step_options(options);
@@ -63,6 +65,13 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
   fmt::print("{}", describe_plan(step, program, sequences, memory, request.kernels));
 
   const bool is_rated = !request.measure.empty() || !options.device_file.empty();
+  const bool has_ranks = !request.scale.network_file.empty();
+  if (has_ranks && !is_rated) {
+    throw_user_error(
+        "network_file {} says how ranks are connected, and nothing how they compute; "
+        "name a device_file, or measure one",
+        request.scale.network_file.string());
+  }
   const DeviceRates rates = !request.measure.empty()
                                 ? measured_rates(options, step, request.measure)
                             : is_rated ? read_device_file(options.device_file)
@@ -77,6 +86,7 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
     if (step.recompute) seconds *= 1.0 + recompute.added_share();
   }
   fmt::print("{}{}", recompute.text(), describe_run(options, seconds, report.estimated.source));
+  if (has_ranks) fmt::print("{}", describe_scale(options, request.scale, rates, before));
   if (!request.report.empty()) {
     platform::write_file_atomically(request.report, report_html(report));
     fmt::print(stderr, "wrote {}\n", request.report.string());

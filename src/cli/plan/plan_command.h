@@ -6,6 +6,7 @@
 
 #include "cli/options/option_table.h"
 #include "cli/pretrain_options.h"
+#include "cli/scale/scale_plan.h"
 
 namespace cloze::cli {
 
@@ -14,6 +15,7 @@ struct PlanRequest {
   std::string fit;                // a memory size: find the largest micro-batch; empty: do not
   std::filesystem::path report;   // HTML; empty: none
   std::filesystem::path measure;  // device file to make; empty: none
+  ScaleRequest scale;             // many ranks
 };
 
 void add_plan_rows(OptionTable& table, PlanRequest& request);

@@ -1,0 +1,38 @@
+#include "cli/scale/exchange.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/scale/example_steps_test.h"
+
+namespace cloze::cli {
+namespace {
+
+// Two hosts of two ranks. Both ranks of a host send 2 MB over its link of 1 GB/s, to the two of the
+// other: the second waits in the queue.
+TEST(Exchange, RanksOfAHostShareItsLink) {
+  StepModel model =
+      model_of({.replicas = 4}, {.ranks_per_host = 2,
+                                 .inside_host = {.rate = 1e18},
+                                 .between_hosts = Link{.latency = 1e-6, .rate = 1e9}});
+  EventQueue queue;
+  Exchange exchange(model, queue, {{{.ready = 0.5, .bytes = {2e6}}}});
+  for (int64_t rank = 0; rank < 4; ++rank) exchange.start(rank, 1.0);
+  queue.run();
+  for (int64_t rank = 0; rank < 4; ++rank) EXPECT_NEAR(exchange.end(rank), 1.508001, 1e-7);
+}
+
+// The round is over for a rank when it has heard from the last one.
+TEST(Exchange, AllWaitForTheLastRank) {
+  StepModel model = model_of({.replicas = 3}, endless_network());
+  EventQueue queue;
+  Exchange exchange(model, queue,
+                    {{{.ready = 0.0, .bytes = {1.0}}, {.ready = 0.0, .bytes = {1.0}}}});
+  exchange.start(0, 1.0);
+  exchange.start(1, 7.0);
+  exchange.start(2, 2.0);
+  queue.run();
+  for (int64_t rank = 0; rank < 3; ++rank) EXPECT_NEAR(exchange.end(rank), 7.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace cloze::cli

@@ -1,0 +1,45 @@
+// How the ranks of a run share its work: replicas of a pipeline of stages. Rank r is stage
+// r % stages of replica r / stages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cloze::cli {
+
+// In which order a stage takes the micro-batches of a step.
+enum class PipelineSchedule {
+  kGrouped,      // all forward, then all backward; the last stage each after its own
+  kInterleaved,  // one forward, one backward, once the pipeline is full ("1F1B")
+  kSequential    // a micro-batch begins when the one before it has left the pipeline
+};
+// In the order of the enumerators.
+const std::vector<std::string>& pipeline_schedule_names();
+
+// What a stage does with one micro-batch of its replica.
+struct StageTask {
+  bool is_backward = false;
+  int64_t micro_batch = 0;
+};
+
+struct RankLayout {
+  int64_t replicas = 1;
+  int64_t stages = 1;
+  int64_t micro_batches = 1;  // of the replica that has most of them in a step
+  PipelineSchedule schedule = PipelineSchedule::kInterleaved;
+  bool is_sharded = false;  // optimiser states are divided over the replicas, by whole tensors
+
+  int64_t ranks() const { return replicas * stages; }
+  // The tasks of a stage, in its order.
+  std::vector<StageTask> tasks(int64_t stage) const;
+  // The most micro-batches whose activations a stage holds at the same time.
+  int64_t in_flight(int64_t stage) const;
+};
+
+// The encoder layers of each stage. `stages` is a number, which divides them evenly, or Graphcore's
+// list of lists, whose "hid" are counted: [["emb", "hid"], ["hid", "mlm", "nsp"]]. UserError when
+// it is neither, or does not fit the layers.
+std::vector<int64_t> layers_of_stages(const std::string& stages, int64_t layers);
+
+}  // namespace cloze::cli

@@ -1,0 +1,223 @@
+#include "cli/scale/scale_plan.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/plan/training_report.h"
+#include "cli/scale/step_simulation.h"
+#include "cli/scale/step_time.h"
+#include "cli/training_run.h"
+#include "cli/training_setup.h"
+
+namespace cloze::cli {
+namespace {
+
+constexpr double kMilliseconds = 1e3;
+
+StepModel model_of(const PretrainOptions& options, const ScaleRequest& request,
+                   const DeviceRates& rates, const NetworkRates& network) {
+  StepModel model{.network = network};
+  const std::vector<int64_t> layers =
+      layers_of_stages(request.pipeline_stages, options.model().num_hidden_layers);
+  const int64_t micro_batches = micro_batches_of_step(options);
+  model.layout = {.replicas = options.replicas,
+                  .stages = std::ssize(layers),
+                  .micro_batches = (micro_batches + options.replicas - 1) / options.replicas,
+                  .schedule = request.pipeline_schedule,
+                  .is_sharded = options.training.step.shards_states};
+  const plan::Program program = compiled(training_step_options(options));
+  const plan::ProgramUse use = plan::use_of(program);
+  model.stages = stage_costs(program, use, estimated_seconds(program, use, rates), layers);
+  model.require();
+  return model;
+}
+
+// What a rank of a stage keeps for its step.
+struct RankMemory {
+  int64_t parameters = 0, gradients = 0, state = 0, activations = 0, other = 0;
+  int64_t total() const { return parameters + gradients + state + activations + other; }
+};
+
+RankMemory memory_of(const StepModel& model, int64_t stage) {
+  const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+  const double share = model.owned_share(stage);
+  return {.parameters = costs.all_parameter_bytes() + costs.copy_bytes,
+          .gradients = costs.gradient_bytes,
+          .state = static_cast<int64_t>(share * static_cast<double>(costs.state_bytes)),
+          .activations = model.layout.in_flight(stage) * costs.activation_bytes,
+          .other = costs.other_bytes + costs.workspace_bytes};
+}
+
+int64_t largest_memory(const StepModel& model) {
+  int64_t most = 0;
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    most = std::max(most, memory_of(model, stage).total());
+  }
+  return most;
+}
+
+double most_sent(const StepModel& model) {
+  double most = 0.0;
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    most = std::max(most, traffic_of(model, stage).total());
+  }
+  return most;
+}
+
+double mebibytes_sent(double bytes) { return bytes / (1 << 20); }
+
+double tokens_of_step(const PretrainOptions& options) {
+  return static_cast<double>(batch_plan(options).sequences_per_step * options.seq_length);
+}
+
+std::string describe_layout(const StepModel& model, const PretrainOptions& options) {
+  const RankLayout& layout = model.layout;
+  const int64_t hosts =
+      (layout.ranks() + model.network.ranks_per_host - 1) / model.network.ranks_per_host;
+  std::string text = fmt::format(
+      "ranks {}: {} replicas of {} stage{}, {} micro-batches each, on {} host{} of {}\n",
+      layout.ranks(), layout.replicas, layout.stages, layout.stages == 1 ? "" : "s",
+      layout.micro_batches, hosts, hosts == 1 ? "" : "s", model.network.network);
+  const int64_t micro_batches = micro_batches_of_step(options);
+  if (micro_batches % layout.replicas != 0) {
+    text += fmt::format(
+        "  {} micro-batches of a step do not deal out evenly to {} replicas: some wait\n",
+        micro_batches, layout.replicas);
+  }
+  return text;
+}
+
+std::string describe_stage(const StepModel& model, int64_t stage) {
+  const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+  const RankMemory memory = memory_of(model, stage);
+  const RankTraffic traffic = traffic_of(model, stage);
+  return fmt::format(
+      "  stage {}: {} layers, a micro-batch forward {:.3f} ms, backward {:.3f} ms\n"
+      "    keeps {:.1f} MiB: parameters {:.1f}, gradients {:.1f}, optimizer state {:.1f}, "
+      "activations {:.1f} ({} x {:.1f}), other {:.1f}\n"
+      "    sends {:.1f} MiB: gradients {:.1f}, parameters {:.1f}, boundaries {:.1f}, tied {:.1f}\n",
+      stage, costs.layers, kMilliseconds * costs.forward, kMilliseconds * costs.backward,
+      mebibytes(memory.total()), mebibytes(memory.parameters), mebibytes(memory.gradients),
+      mebibytes(memory.state), mebibytes(memory.activations), model.layout.in_flight(stage),
+      mebibytes(costs.activation_bytes), mebibytes(memory.other), mebibytes_sent(traffic.total()),
+      mebibytes_sent(traffic.gradients), mebibytes_sent(traffic.parameters),
+      mebibytes_sent(traffic.boundaries), mebibytes_sent(traffic.tied));
+}
+
+std::string describe_memory(const StepModel& model, const PretrainOptions& options,
+                            const MemoryForecast& before) {
+  MemoryForecast memory =
+      memory_beside_step(options, training_step_options(options).capacity, before);
+  memory.add("a step", largest_memory(model));
+  return fmt::format("  of a rank, {}\n", memory.text());
+}
+
+std::string describe_time(const StepModel& model, const PretrainOptions& options) {
+  const StepTime time = step_time(model);
+  return fmt::format(
+      "  step {:.3f} ms, {:.0f} tokens/s: computing {:.3f} ms, bubble {:.3f} ms ({:.1f} % of the "
+      "pipeline), sums of gradients {:.3f} ms, update {:.3f} ms, parameters {:.3f} ms\n",
+      kMilliseconds * time.seconds(), tokens_of_step(options) / time.seconds(),
+      kMilliseconds * time.computing, kMilliseconds * time.bubble, 100.0 * time.bubble_share(),
+      kMilliseconds * time.gradients, kMilliseconds * time.update, kMilliseconds * time.parameters);
+}
+
+std::string describe_simulation(const StepModel& model, double straggler) {
+  const SimulatedStep played = simulated_step(model, straggler);
+  const double formula = step_time(model).seconds();
+  return fmt::format("  simulated {:.3f} ms, pipeline {:.3f} ms: the formula says {:+.1f} %\n",
+                     kMilliseconds * played.seconds, kMilliseconds * played.pipeline,
+                     100.0 * (formula / played.seconds - 1.0));
+}
+
+// Twice as many ranks in each row, as far as they fill hosts.
+std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
+                          const DeviceRates& rates, const NetworkRates& network) {
+  std::string text =
+      "| ranks | replicas | stages | sequences | MiB of a rank | MiB sent | bubble | step, ms | "
+      "tokens/s | efficiency |";
+  if (request.simulate) text += " simulated, ms |";
+  text += "\n|" + std::string(request.simulate ? 11 : 10, '*') + "\n";
+  for (size_t star = text.find('*'); star != std::string::npos; star = text.find('*')) {
+    text.replace(star, 1, " --: |");
+  }
+  const auto stages =
+      std::ssize(layers_of_stages(request.pipeline_stages, options.model().num_hidden_layers));
+  double first_rate = 0.0;  // tokens/s of a rank
+  for (options.replicas = 1; options.replicas * stages <= *request.scaling; options.replicas *= 2) {
+    const StepModel model = model_of(options, request, rates, network);
+    const StepTime time = step_time(model);
+    const double tokens = tokens_of_step(options) / time.seconds();
+    const double rate = tokens / static_cast<double>(model.layout.ranks());
+    if (first_rate == 0.0) first_rate = rate;
+    text += fmt::format(
+        "| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {:.2f} | {:.0f} | {:.2f} |",
+        model.layout.ranks(), options.replicas, stages, batch_plan(options).sequences_per_step,
+        mebibytes(largest_memory(model)), mebibytes_sent(most_sent(model)),
+        100.0 * time.bubble_share(), kMilliseconds * time.seconds(), tokens, rate / first_rate);
+    if (request.simulate) {
+      text += fmt::format(" {:.2f} |",
+                          kMilliseconds * simulated_step(model, *request.simulate).seconds);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_scale_rows(OptionTable& table, ScaleRequest& request, train::TrainingStepOptions& step) {
+  table.begin_group("Many ranks");
+  table.add("network_file", &request.network_file,
+            "Plan replicas times pipeline_stages ranks that this network connects, as device_file "
+            "computes; configs/networks/ has some");
+  table.add("scaling", &request.scaling,
+            "Also a table of 1, 2, 4 ... replicas, up to so many ranks",
+            {.minimum = 1, .maximum = 1 << 16});
+  table.add("simulate", &request.simulate,
+            "Also play the step event by event, with a first rank that computes so many times as "
+            "long; 1: as the others",
+            {.minimum = 1});
+  table.add("pipeline_stages", &request.pipeline_stages,
+            "Stages that share the layers of a replica; or lists of their parts, whose \"hid\" are "
+            "layers");
+  table.add("pipeline_schedule", enumerated(request.pipeline_schedule, pipeline_schedule_names()),
+            "Of a stage's micro-batches: all forward first; forward and backward in turn; or one "
+            "micro-batch at a time in the whole pipeline",
+            {.choices = pipeline_schedule_names()});
+  table.add("replicated_tensor_sharding", &step.shards_states,
+            "Divide the optimiser's states over the replicas, by whole tensors");
+}
+
+std::string note_without_network(const PretrainOptions& options, const ScaleRequest& request) {
+  if (!request.network_file.empty()) return "";
+  if (request.scaling || request.simulate) {
+    throw_user_error("{} is of ranks that a network connects; name a network_file",
+                     request.scaling ? "scaling" : "simulate");
+  }
+  const ScaleRequest usual;
+  std::vector<std::string> names;
+  if (request.pipeline_schedule != usual.pipeline_schedule) names.push_back("pipeline_schedule");
+  if (request.pipeline_stages != usual.pipeline_stages) names.push_back("pipeline_stages");
+  if (options.training.step.shards_states) names.push_back("replicated_tensor_sharding");
+  if (names.empty()) return "";
+  return fmt::format("{} ha{} no effect: without network_file the plan is of one process",
+                     fmt::join(names, ", "), names.size() == 1 ? "s" : "ve");
+}
+
+std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,
+                           const DeviceRates& rates, const MemoryForecast& before) {
+  const NetworkRates network = read_network_file(request.network_file);
+  const StepModel model = model_of(options, request, rates, network);
+  std::string text = describe_layout(model, options);
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage)
+    text += describe_stage(model, stage);
+  text += describe_memory(model, options, before) + describe_time(model, options);
+  if (request.simulate) text += describe_simulation(model, *request.simulate);
+  if (request.scaling) text += "\n" + scaling_table(options, request, rates, network);
+  return text;
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,35 @@
+// What `cloze plan --network-file` prints: a step on many ranks, on a device and a network that one
+// need not own.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/memory_forecast.h"
+#include "cli/options/option_table.h"
+#include "cli/plan/device_rates.h"
+#include "cli/pretrain_options.h"
+#include "cli/scale/rank_layout.h"
+
+namespace cloze::cli {
+
+struct ScaleRequest {
+  std::filesystem::path network_file;  // empty: the plan is of one process
+  std::string pipeline_stages = "1";   // as layers_of_stages() takes them
+  PipelineSchedule pipeline_schedule = PipelineSchedule::kInterleaved;
+  std::optional<int64_t> scaling;  // a table of up to so many ranks
+  std::optional<double> simulate;  // play the step; the first rank computes so many times as long
+};
+
+void add_scale_rows(OptionTable& table, ScaleRequest& request, train::TrainingStepOptions& step);
+
+// Empty, or what has no effect for want of a network. UserError when something is asked for that
+// needs one.
+std::string note_without_network(const PretrainOptions& options, const ScaleRequest& request);
+
+// UserError when replicas, stages and hosts do not fit. `before`: the memory of this process.
+std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,
+                           const DeviceRates& rates, const MemoryForecast& before);
+
+}  // namespace cloze::cli

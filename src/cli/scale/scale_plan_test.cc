@@ -1,0 +1,75 @@
+#include "cli/scale/scale_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "cli/training_run.h"
+
+namespace cloze::cli {
+namespace {
+
+constexpr const char* kDevice = CLOZE_SOURCE_DIR "/configs/devices/nvidia_h100_sxm_80gb.json";
+constexpr const char* kNetwork = CLOZE_SOURCE_DIR "/configs/networks/nvidia_dgx_h100.json";
+
+PretrainOptions small_options(int64_t replicas) {
+  PretrainOptions options;
+  options.model().vocab_size = 120;
+  options.model().hidden_size = 16;
+  options.model().num_hidden_layers = 4;
+  options.model().num_attention_heads = 2;
+  options.model().intermediate_size = 24;
+  options.model().max_position_embeddings = 32;
+  options.seq_length = 32;
+  options.drawing.pairs.masking.max_predictions = 4;
+  options.global_batch_size = 256;
+  options.tokens_per_micro_batch = 128;
+  options.replicas = replicas;
+  options.training.step.compile.device = "null";
+  return options;
+}
+
+std::string described(int64_t replicas, ScaleRequest request) {
+  request.network_file = kNetwork;
+  return describe_scale(small_options(replicas), request, read_device_file(kDevice),
+                        MemoryForecast());
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+}
+
+TEST(ScalePlan, SaysWhatEachStageKeepsAndSends) {
+  const std::string text = described(8, {.pipeline_stages = "2", .simulate = 1.0});
+  expect_part(text, "ranks 16: 8 replicas of 2 stages, 8 micro-batches each, on 2 hosts of NVIDIA");
+  expect_part(text, "stage 0: 2 layers, a micro-batch forward ");
+  expect_part(text, "activations 0.4 (2 x 0.2)");
+  expect_part(text, "of a rank, memory: at most ");
+  expect_part(text, "% of the pipeline), sums of gradients ");
+  expect_part(text, "the formula says ");
+}
+
+TEST(ScalePlan, ATableDoublesTheReplicas) {
+  const std::string text = described(1, {.pipeline_stages = "2", .scaling = 9});
+  expect_part(text, "\n| 2 | 1 | 2 | 256 | ");
+  expect_part(text, "\n| 8 | 4 | 2 | 256 | ");
+  EXPECT_EQ(text.find("\n| 16 |"), std::string::npos);
+}
+
+TEST(ScalePlan, UnevenMicroBatchesAreSaid) {
+  expect_part(described(3, {}), "64 micro-batches of a step do not deal out evenly to 3 replicas");
+}
+
+TEST(ScalePlan, WithoutANetworkRanksHaveNoEffectAndTablesAreRefused) {
+  PretrainOptions options = small_options(1);
+  EXPECT_EQ(note_without_network(options, {}), "");
+  EXPECT_THROW(note_without_network(options, {.scaling = 8}), UserError);
+  EXPECT_THROW(note_without_network(options, {.simulate = 1.0}), UserError);
+  options.training.step.shards_states = true;
+  EXPECT_EQ(note_without_network(options, {.pipeline_stages = "2"}),
+            "pipeline_stages, replicated_tensor_sharding have no effect: without network_file the "
+            "plan is of one process");
+  EXPECT_EQ(note_without_network(options, {.network_file = "n", .pipeline_stages = "2"}), "");
+}
+
+}  // namespace
+}  // namespace cloze::cli

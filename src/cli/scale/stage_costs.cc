@@ -1,0 +1,238 @@
+#include "cli/scale/stage_costs.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+#include "plan/lifetimes.h"
+#include "plan/memory_plan.h"
+
+namespace cloze::cli {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::Value;
+using graph::ValueKind;
+using graph::VariableRole;
+
+// Of a node of the micro-batch.
+struct Place {
+  size_t stage = 0;
+  bool is_backward = false;
+};
+
+// Where a sequence of nodes stands in the micro-batch.
+class Walk {
+ public:
+  Walk(const Graph& graph, const std::vector<int64_t>& layers)
+      : loss_gradient_(graph.find("loss_gradient")) {
+    for (size_t stage = 0; stage < layers.size(); ++stage) {
+      stage_of_layer_.insert(stage_of_layer_.end(), static_cast<size_t>(layers[stage]), stage);
+    }
+    last_stage_ = layers.size() - 1;
+  }
+
+  Place next(const Node& node) {
+    const bool reads_loss = loss_gradient_ && std::ranges::count(node.inputs, *loss_gradient_) > 0;
+    is_backward_ = is_backward_ || reads_loss;
+    if (node.layer < 0 && is_after_forward_) return {is_at_heads_ ? last_stage_ : 0, is_backward_};
+    if (node.layer < 0 && layer_ + 1 == std::ssize(stage_of_layer_)) {
+      is_after_forward_ = is_at_heads_ = true;
+      return {last_stage_, is_backward_};
+    }
+    if (node.layer >= 0) layer_ = node.layer;
+    if (node.layer >= 0 && is_after_forward_) is_at_heads_ = false;
+    const bool is_before_layers = layer_ < 0;
+    return {is_before_layers ? 0 : stage_of_layer_[static_cast<size_t>(layer_)], is_backward_};
+  }
+
+ private:
+  std::optional<Value> loss_gradient_;
+  std::vector<size_t> stage_of_layer_;
+  size_t last_stage_ = 0;
+  int64_t layer_ = -1;  // of the last node that had one
+  bool is_after_forward_ = false, is_at_heads_ = false, is_backward_ = false;
+};
+
+class Split {
+ public:
+  Split(const plan::Program& program, const plan::ProgramUse& use, const StepSeconds& seconds,
+        const std::vector<int64_t>& layers)
+      : graph_(program.graph), use_(use), seconds_(seconds), costs_(layers.size()) {
+    parameters_.resize(layers.size());
+    for (size_t stage = 0; stage < layers.size(); ++stage) costs_[stage].layers = layers[stage];
+    Walk walk(graph_, layers);
+    for (const plan::LaunchUse& launch : use_.launches) {
+      if (launch.node->phase.index == 0) places_.push_back(walk.next(*launch.node));
+    }
+  }
+
+  std::vector<StageCosts> costs() && {
+    for (size_t i = 0; i < places_.size(); ++i) count_launch(i);
+    for (size_t i = places_.size(); i < use_.launches.size(); ++i) count_update(i);
+    for (int32_t i = 0; i < graph_.num_values(); ++i) count_variable({i});
+    count_boundaries();
+    for (size_t stage = 0; stage < costs_.size(); ++stage) finish(stage);
+    return std::move(costs_);
+  }
+
+ private:
+  // The parameter that a variable is or belongs to.
+  std::optional<Value> parameter_of(Value value) const {
+    const graph::ValueInfo& info = graph_.info(value);
+    if (info.kind != ValueKind::kVariable || info.role == VariableRole::kMetric) return {};
+    return info.role == VariableRole::kParameter ? value : info.master;
+  }
+
+  void count_launch(size_t i) {
+    const auto [stage, is_backward] = places_[i];
+    StageCosts& costs = costs_[stage];
+    const plan::LaunchUse& launch = use_.launches[i];
+    (is_backward ? costs.backward : costs.forward) += seconds_.calls[i];
+    costs.workspace_bytes = std::max(costs.workspace_bytes, launch.workspace_bytes);
+    for (const auto* values : {&launch.node->inputs, &launch.node->outputs}) {
+      for (const Value value : *values) {
+        const std::optional<Value> parameter = parameter_of(value);
+        if (parameter) parameters_[stage].insert(parameter->index);
+      }
+    }
+    for (const Value value : launch.node->outputs) {
+      const graph::ValueInfo& info = graph_.info(value);
+      if (info.kind != ValueKind::kVariable || info.role != VariableRole::kGradient) continue;
+      finished_[{stage, value.index}] = costs.backward;  // the last one that adds to it stays
+    }
+  }
+
+  // What belongs to no parameter is done by all.
+  void count_update(size_t i) {
+    const plan::LaunchUse& launch = use_.launches[i];
+    std::set<int32_t> parameters;
+    for (const auto* values : {&launch.node->inputs, &launch.node->outputs}) {
+      for (const Value value : *values) {
+        if (const auto parameter = parameter_of(value)) parameters.insert(parameter->index);
+      }
+    }
+    for (size_t stage = 0; stage < costs_.size(); ++stage) {
+      const auto has = [&](int32_t parameter) { return parameters_[stage].contains(parameter); };
+      if (!parameters.empty() && std::ranges::none_of(parameters, has)) continue;
+      costs_[stage].update += seconds_.calls[i];
+      costs_[stage].workspace_bytes =
+          std::max(costs_[stage].workspace_bytes, launch.workspace_bytes);
+    }
+  }
+
+  void count_variable(Value value) {
+    const graph::ValueInfo& info = graph_.info(value);
+    if (info.kind == ValueKind::kIntermediate) return;
+    const int64_t bytes = plan::aligned(info.type.bytes());
+    const std::optional<Value> parameter = parameter_of(value);
+    size_t owners = 0;
+    for (size_t stage = 0; stage < costs_.size(); ++stage) {
+      StageCosts& costs = costs_[stage];
+      if (!parameter) costs.other_bytes += bytes;
+      if (!parameter || !parameters_[stage].contains(parameter->index)) continue;
+      ++owners;
+      if (info.role == VariableRole::kParameter) costs.parameter_bytes.push_back(bytes);
+      if (info.role == VariableRole::kComputeCopy) costs.copy_bytes += bytes;
+      if (info.role == VariableRole::kGradient) costs.gradient_bytes += bytes;
+      if (info.role == VariableRole::kOptimizerState) costs.state_bytes += bytes;
+    }
+    if (owners < 2 || info.role != VariableRole::kGradient) return;
+    for (size_t stage = 0; stage < costs_.size(); ++stage) {
+      if (parameters_[stage].contains(parameter->index)) costs_[stage].tied_bytes += bytes;
+    }
+  }
+
+  // A value that a later stage reads passes through those between.
+  void count_boundaries() {
+    std::map<int32_t, Place> made;
+    std::map<int32_t, std::pair<size_t, size_t>> reach;  // lowest and highest stage
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const Node& node = *use_.launches[i].node;
+      for (const Value value : node.inputs) {
+        if (!made.contains(value.index)) continue;
+        auto& [lowest, highest] = reach.at(value.index);
+        // What a backward pass reads of a forward pass is its own stage's.
+        if (places_[i].is_backward != made.at(value.index).is_backward) continue;
+        lowest = std::min(lowest, places_[i].stage);
+        highest = std::max(highest, places_[i].stage);
+      }
+      for (const Value value : node.outputs) {
+        if (graph_.info(value).kind != ValueKind::kIntermediate) continue;
+        if (!made.emplace(value.index, places_[i]).second) continue;
+        reach[value.index] = {places_[i].stage, places_[i].stage};
+      }
+    }
+    for (const auto& [value, ends] : reach) {
+      const int64_t bytes = graph_.type(Value{value}).bytes();
+      const Place& maker = made.at(value);
+      for (size_t stage = maker.stage; !maker.is_backward && stage < ends.second; ++stage) {
+        costs_[stage].forward_bytes += bytes;
+      }
+      for (size_t stage = maker.stage; maker.is_backward && stage > ends.first; --stage) {
+        costs_[stage].backward_bytes += bytes;
+      }
+    }
+  }
+
+  void finish(size_t stage) {
+    StageCosts& costs = costs_[stage];
+    for (const auto& [key, at] : finished_) {
+      if (key.first != stage) continue;
+      costs.gradients.push_back({at, graph_.type(Value{key.second}).bytes()});
+    }
+    std::ranges::stable_sort(costs.gradients, {}, &FinishedGradient::at);
+    costs.activation_bytes = activation_bytes(stage);
+    int64_t all = 0;
+    for (const Value gradient : graph_.variables(VariableRole::kGradient)) {
+      all += plan::aligned(graph_.type(gradient).bytes());
+    }
+    const double share = static_cast<double>(costs.gradient_bytes) / static_cast<double>(all);
+    costs.host = seconds_.host * share;
+  }
+
+  // Planned as the whole program's are, of the values that the stage makes or is sent.
+  int64_t activation_bytes(size_t stage) const {
+    std::map<int32_t, plan::Lifetime> lives;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i].stage != stage) continue;
+      const auto at = static_cast<int64_t>(i);
+      for (const auto* values : {&use_.launches[i].node->inputs, &use_.launches[i].node->outputs}) {
+        for (const Value value : *values) {
+          if (graph_.info(value).kind != ValueKind::kIntermediate) continue;
+          lives.try_emplace(value.index, plan::Lifetime{graph_.type(value).bytes(), at, at})
+              .first->second.last = at;
+        }
+      }
+    }
+    std::vector<plan::Lifetime> lifetimes;
+    for (const auto& [value, life] : lives) lifetimes.push_back(life);
+    return plan::plan_memory(lifetimes).total_bytes;
+  }
+
+  const Graph& graph_;
+  const plan::ProgramUse& use_;
+  const StepSeconds& seconds_;
+  std::vector<StageCosts> costs_;
+  std::vector<Place> places_;                              // of the launches of a micro-batch
+  std::vector<std::set<int32_t>> parameters_;              // of each stage
+  std::map<std::pair<size_t, int32_t>, double> finished_;  // (stage, gradient)
+};
+
+}  // namespace
+
+int64_t StageCosts::all_parameter_bytes() const {
+  return std::accumulate(parameter_bytes.begin(), parameter_bytes.end(), int64_t{0});
+}
+
+std::vector<StageCosts> stage_costs(const plan::Program& program, const plan::ProgramUse& use,
+                                    const StepSeconds& seconds,
+                                    const std::vector<int64_t>& layers) {
+  return Split(program, use, seconds, layers).costs();
+}
+
+}  // namespace cloze::cli

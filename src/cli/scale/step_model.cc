@@ -1,0 +1,146 @@
+#include "cli/scale/step_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace cloze::cli {
+namespace {
+
+// As train/gradient_exchange.cc has it.
+constexpr int64_t kBucketBytes = 4 << 20;
+// The longest message of a sum: a slice of comm/communicator.cc.
+constexpr double kSliceBytes = 4.0 * (1 << 16);
+
+}  // namespace
+
+void StepModel::require() const {
+  network.require(layout.ranks());
+  for (const StageCosts& costs : stages) {
+    if (!layout.is_sharded || layout.replicas <= std::ssize(costs.gradients)) continue;
+    throw_user_error(
+        "replicated_tensor_sharding divides the {} parameters of a stage of {} layers, and there "
+        "are "
+        "{} replicas; lower replicas or pipeline_stages",
+        costs.gradients.size(), costs.layers, layout.replicas);
+  }
+  const int64_t host = network.ranks_per_host, stages_of_replica = layout.stages;
+  if (layout.ranks() <= host || host % stages_of_replica == 0 || stages_of_replica % host == 0) {
+    return;
+  }
+  throw_user_error(
+      "{} has {} ranks on a host, and pipeline_stages is {}; choose stages that divide a host, or "
+      "that whole hosts divide",
+      network.network, host, stages_of_replica);
+}
+
+std::vector<GradientBucket> StepModel::buckets(int64_t stage) const {
+  const std::vector<int64_t> owner = owners(stage);
+  const auto replicas = static_cast<size_t>(layout.replicas);
+  const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
+  std::vector<GradientBucket> buckets;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    for (int64_t rest = gradients[i].bytes; rest > 0;) {
+      if (buckets.empty() || buckets.back().bytes == kBucketBytes) {
+        buckets.push_back({.shares = std::vector<double>(layout.is_sharded ? replicas : 1)});
+      }
+      GradientBucket& bucket = buckets.back();
+      const int64_t bytes = std::min(rest, kBucketBytes - bucket.bytes);
+      bucket.at = gradients[i].at;
+      bucket.bytes += bytes;
+      rest -= bytes;
+      if (layout.is_sharded) {
+        bucket.shares[static_cast<size_t>(owner[i])] += static_cast<double>(bytes);
+      } else {
+        bucket.shares[0] += static_cast<double>(bytes) / static_cast<double>(replicas);
+      }
+    }
+  }
+  return buckets;
+}
+
+int64_t StepModel::replicas_on_host() const {
+  return std::clamp<int64_t>(network.ranks_per_host / layout.stages, 1, layout.replicas);
+}
+
+double StepModel::messages_of(double bytes) { return std::ceil(bytes / kSliceBytes); }
+
+double StepModel::forward_seconds(int64_t stage) const {
+  if (stage + 1 == layout.stages) return 0.0;
+  const bool is_inside = network.host_of(stage) == network.host_of(stage + 1);
+  const Link& link = is_inside ? network.inside_host : *network.between_hosts;
+  return link.seconds(1.0, static_cast<double>(stages[static_cast<size_t>(stage)].forward_bytes));
+}
+
+double StepModel::backward_seconds(int64_t stage) const {
+  if (stage == 0) return 0.0;
+  const bool is_inside = network.host_of(stage) == network.host_of(stage - 1);
+  const Link& link = is_inside ? network.inside_host : *network.between_hosts;
+  return link.seconds(1.0, static_cast<double>(stages[static_cast<size_t>(stage)].backward_bytes));
+}
+
+double StepModel::tied_seconds() const {
+  if (layout.stages == 1 || stages.front().tied_bytes == 0) return 0.0;
+  const auto bytes = static_cast<double>(stages.front().tied_bytes);
+  return network.widest(layout.stages).seconds(messages_of(bytes), bytes);
+}
+
+double StepModel::agreement_seconds() const {
+  if (layout.ranks() == 1) return 0.0;
+  const double rounds = std::ceil(std::log2(static_cast<double>(layout.ranks())));
+  return 2.0 * rounds * network.widest(layout.ranks()).latency;
+}
+
+std::vector<int64_t> StepModel::owners(int64_t stage) const {
+  const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
+  std::vector<size_t> order(gradients.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return gradients[i].bytes; });
+  std::vector<int64_t> loads(static_cast<size_t>(layout.replicas)), owners(gradients.size());
+  for (const size_t i : order) {
+    const auto least = std::ranges::min_element(loads);
+    *least += gradients[i].bytes;
+    owners[i] = least - loads.begin();
+  }
+  return owners;
+}
+
+double StepModel::owned_share(int64_t stage) const {
+  if (!layout.is_sharded) return 1.0;
+  const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
+  const std::vector<int64_t> owner = owners(stage);
+  std::vector<double> loads(static_cast<size_t>(layout.replicas));
+  double all = 0.0;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    loads[static_cast<size_t>(owner[i])] += static_cast<double>(gradients[i].bytes);
+    all += static_cast<double>(gradients[i].bytes);
+  }
+  return std::ranges::max(loads) / all;
+}
+
+RankTraffic traffic_of(const StepModel& model, int64_t stage) {
+  const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+  const auto replicas = static_cast<double>(model.layout.replicas);
+  const double others = (replicas - 1.0) / replicas;
+  const double to_next = stage + 1 < model.layout.stages ? 1.0 : 0.0;
+  const double to_previous = stage > 0 ? 1.0 : 0.0;
+  RankTraffic traffic;
+  double all = 0.0;
+  for (const FinishedGradient& gradient : costs.gradients) {
+    all += static_cast<double>(gradient.bytes);
+  }
+  traffic.gradients = (model.layout.is_sharded ? 1.0 : 2.0) * others * all;
+  if (model.layout.is_sharded) {
+    traffic.parameters = (replicas - 1.0) * model.owned_share(stage) * all;
+  }
+  traffic.boundaries = static_cast<double>(model.layout.micro_batches) *
+                       (to_next * static_cast<double>(costs.forward_bytes) +
+                        to_previous * static_cast<double>(costs.backward_bytes));
+  if (model.layout.stages > 1) traffic.tied = static_cast<double>(costs.tied_bytes);
+  return traffic;
+}
+
+}  // namespace cloze::cli

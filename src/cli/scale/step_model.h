@@ -1,0 +1,63 @@
+// A training step on many ranks: who computes what for how long, and who sends what to whom. The
+// closed formula (step_time.h) and the simulation (step_simulation.h) are both of this.
+//
+// Gradients leave in buckets while the last micro-batch's backward pass goes on
+// (train/gradient_exchange.h). Each of R replicas sends every other one a share of the bucket, adds
+// what it gets, and sends every other one its sums: 2 (R-1)/R bytes of a rank for each byte. Sharded,
+// the shares are the tensors that a replica owns; sums stay there, and what was updated with them
+// is sent to all after the update: as many bytes, but not the same from each rank.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cli/scale/network_rates.h"
+#include "cli/scale/rank_layout.h"
+#include "cli/scale/stage_costs.h"
+
+namespace cloze::cli {
+
+// Gradients that travel together.
+struct GradientBucket {
+  double at = 0.0;             // when the last of them is finished, as FinishedGradient
+  int64_t bytes = 0;           // of all
+  std::vector<double> shares;  // bytes of each replica; even shares: of one
+};
+
+struct StepModel {
+  RankLayout layout;
+  std::vector<StageCosts> stages;
+  NetworkRates network;
+
+  // UserError when the ranks do not fit the network's hosts, or the tensors that they share.
+  void require() const;
+  // In the order in which they leave.
+  std::vector<GradientBucket> buckets(int64_t stage) const;
+  // Replicas of one stage on the same host.
+  int64_t replicas_on_host() const;
+  // Messages in which so many bytes travel from one rank to another.
+  static double messages_of(double bytes);
+  // From a stage to its neighbour, or from the last stage to the first.
+  double forward_seconds(int64_t stage) const;
+  double backward_seconds(int64_t stage) const;
+  double tied_seconds() const;
+  // All ranks tell all others one number, along a tree.
+  double agreement_seconds() const;
+  // By gradient of the stage, the replica that updates with it: the largest first, each to the one
+  // that has least (optim/optimizer.h).
+  std::vector<int64_t> owners(int64_t stage) const;
+  // The share of all gradients that one replica owns, at most.
+  double owned_share(int64_t stage) const;
+};
+
+// What one rank of a stage sends in a step, in bytes.
+struct RankTraffic {
+  double gradients = 0.0;   // sums over the replicas
+  double parameters = 0.0;  // sharded: what the rank that owns most has updated
+  double boundaries = 0.0;  // activations and their gradients, to the neighbours
+  double tied = 0.0;        // gradients of parameters that another stage has too
+  double total() const { return gradients + parameters + boundaries + tied; }
+};
+RankTraffic traffic_of(const StepModel& model, int64_t stage);
+
+}  // namespace cloze::cli

@@ -1,0 +1,159 @@
+#include "cli/scale/step_simulation.h"
+
+#include <algorithm>
+
+#include "cli/scale/event_queue.h"
+#include "cli/scale/exchange.h"
+
+namespace cloze::cli {
+namespace {
+
+// Sums of gradients: what is sent to the owner of each share; then, where all need all sums, what
+// the owner sends to all.
+std::vector<std::vector<ExchangeRound>> gradient_rounds(const StepModel& model) {
+  std::vector<std::vector<ExchangeRound>> rounds(static_cast<size_t>(model.layout.stages));
+  if (model.layout.replicas == 1) return rounds;
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    for (const GradientBucket& bucket : model.buckets(stage)) {
+      std::vector<ExchangeRound>& of_stage = rounds[static_cast<size_t>(stage)];
+      of_stage.push_back({.ready = bucket.at, .bytes = bucket.shares, .is_to_owner = true});
+      if (!model.layout.is_sharded) of_stage.push_back({.bytes = bucket.shares});
+    }
+  }
+  return rounds;
+}
+
+std::vector<std::vector<ExchangeRound>> parameter_rounds(const StepModel& model) {
+  std::vector<std::vector<ExchangeRound>> rounds(static_cast<size_t>(model.layout.stages));
+  if (model.layout.replicas == 1 || !model.layout.is_sharded) return rounds;
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    for (const GradientBucket& bucket : model.buckets(stage)) {
+      rounds[static_cast<size_t>(stage)].push_back({.bytes = bucket.shares});
+    }
+  }
+  return rounds;
+}
+
+// The passes of all ranks; a rank's sums begin with its last backward pass.
+class Pipelines {
+ public:
+  Pipelines(const StepModel& model, double straggler)
+      : model_(model),
+        straggler_(straggler),
+        sums_(model, queue_, gradient_rounds(model)),
+        ranks_(static_cast<size_t>(model.layout.ranks())) {
+    for (int64_t rank = 0; rank < model.layout.ranks(); ++rank) {
+      Rank& state = ranks_[static_cast<size_t>(rank)];
+      state.tasks = model.layout.tasks(rank % model.layout.stages);
+      const auto count = static_cast<size_t>(model.layout.micro_batches);
+      state.has_input[0].resize(count, rank % model.layout.stages == 0);
+      state.has_input[1].resize(count, (rank + 1) % model.layout.stages == 0);
+    }
+  }
+
+  void run() {
+    for (int64_t rank = 0; rank < model_.layout.ranks(); ++rank) try_task(rank, 0.0);
+    queue_.run();
+  }
+  double computed() const { return std::ranges::max(ranks_, {}, &Rank::computed).computed; }
+  double summed() const {
+    double latest = 0.0;
+    for (int64_t rank = 0; rank < model_.layout.ranks(); ++rank) {
+      latest = std::max(latest, end_of(rank));
+    }
+    const int64_t stages = model_.layout.stages;
+    for (int64_t first = 0; stages > 1 && first < model_.layout.ranks(); first += stages) {
+      const double both = std::max(end_of(first), end_of(first + stages - 1));
+      latest = std::max(latest, both + model_.tied_seconds());
+    }
+    return latest;
+  }
+
+ private:
+  struct Rank {
+    std::vector<StageTask> tasks;
+    size_t next = 0;
+    bool is_busy = false;
+    std::vector<bool> has_input[2];  // forward, backward; by micro-batch
+    double computed = 0.0;
+  };
+
+  double end_of(int64_t rank) const {
+    const double computed = ranks_[static_cast<size_t>(rank)].computed + sums_.taken(rank);
+    return std::max(sums_.end(rank), computed);
+  }
+
+  void try_task(int64_t rank, double time) {
+    Rank& state = ranks_[static_cast<size_t>(rank)];
+    if (state.is_busy || state.next == state.tasks.size()) return;
+    const StageTask& task = state.tasks[state.next];
+    if (!state.has_input[task.is_backward ? 1 : 0][static_cast<size_t>(task.micro_batch)]) return;
+    state.is_busy = true;
+    const StageCosts& costs = model_.stages[static_cast<size_t>(rank % model_.layout.stages)];
+    const double seconds =
+        (rank == 0 ? straggler_ : 1.0) * (task.is_backward ? costs.backward : costs.forward);
+    if (state.next + 1 == state.tasks.size()) {
+      sums_.start(rank, time, rank == 0 ? straggler_ : 1.0);
+    }
+    queue_.add(time + seconds, [this, rank](double now) { finish_task(rank, now); });
+  }
+
+  // The result leaves for the neighbour, and the rank computes on when its own part of that is done.
+  void finish_task(int64_t rank, double time) {
+    Rank& state = ranks_[static_cast<size_t>(rank)];
+    const StageTask task = state.tasks[state.next++];
+    const int64_t stage = rank % model_.layout.stages;
+    const double message =
+        task.is_backward ? model_.backward_seconds(stage) : model_.forward_seconds(stage);
+    const int64_t neighbour = rank + (task.is_backward ? -1 : 1);
+    if (neighbour / model_.layout.stages == rank / model_.layout.stages && neighbour >= 0) {
+      queue_.add(time + message, [this, neighbour, task](double now) {
+        ranks_[static_cast<size_t>(neighbour)]
+            .has_input[task.is_backward ? 1 : 0][static_cast<size_t>(task.micro_batch)] = true;
+        try_task(neighbour, now);
+      });
+    }
+    const double own_part = (1.0 - model_.network.overlap) * message;
+    queue_.add(time + own_part, [this, rank](double now) {
+      ranks_[static_cast<size_t>(rank)].is_busy = false;
+      ranks_[static_cast<size_t>(rank)].computed = now;
+      try_task(rank, now);
+    });
+  }
+
+  const StepModel& model_;
+  double straggler_;
+  EventQueue queue_;
+  Exchange sums_;
+  std::vector<Rank> ranks_;
+};
+
+// All begin together; the end of the last.
+double parameters_given(const StepModel& model) {
+  EventQueue queue;
+  Exchange exchange(model, queue, parameter_rounds(model));
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+    const double updated = costs.update * model.owned_share(stage) + costs.host;
+    for (int64_t replica = 0; replica < model.layout.replicas; ++replica) {
+      exchange.start(replica * model.layout.stages + stage, updated);
+    }
+  }
+  queue.run();
+  double latest = 0.0;
+  for (int64_t rank = 0; rank < model.layout.ranks(); ++rank) {
+    latest = std::max(latest, exchange.end(rank));
+  }
+  return latest;
+}
+
+}  // namespace
+
+SimulatedStep simulated_step(const StepModel& model, double straggler) {
+  Pipelines pipelines(model, straggler);
+  pipelines.run();
+  return {.pipeline = pipelines.computed(),
+          .seconds = pipelines.summed() + model.agreement_seconds() + parameters_given(model)};
+}
+
+}  // namespace cloze::cli

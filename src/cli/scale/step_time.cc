@@ -1,0 +1,209 @@
+#include "cli/scale/step_time.h"
+
+#include <algorithm>
+#include <map>
+
+namespace cloze::cli {
+namespace {
+
+// Of one stage: computing with the part of its messages that it does itself, and the rest of them.
+struct Pass {
+  double forward = 0.0, backward = 0.0;
+  double messages = 0.0;  // to the next stage and back, beside which both compute
+};
+
+std::vector<Pass> passes_of(const StepModel& model) {
+  std::vector<Pass> passes;
+  const double overlap = model.network.overlap;
+  for (int64_t s = 0; s < model.layout.stages; ++s) {
+    const StageCosts& costs = model.stages[static_cast<size_t>(s)];
+    Pass& pass = passes.emplace_back();
+    const double there = model.forward_seconds(s), back = model.backward_seconds(s);
+    pass.forward = costs.forward + (1.0 - overlap) * there;
+    pass.backward = costs.backward + (1.0 - overlap) * back;
+    pass.messages += overlap * there;
+    if (s > 0) passes[static_cast<size_t>(s - 1)].messages += overlap * back;
+  }
+  return passes;
+}
+
+// P of the header.
+double period(const std::vector<Pass>& passes) {
+  double longest = 0.0;
+  for (size_t first = 0; first < passes.size(); ++first) {
+    double sum = 0.0;
+    for (size_t last = first; last < passes.size(); ++last) {
+      sum += passes[last].forward + passes[last].backward;
+      longest = std::max(longest, sum / static_cast<double>(last - first + 1));
+      sum += passes[last].messages;
+    }
+  }
+  return longest;
+}
+
+// G of the header.
+double grouped_period(const std::vector<Pass>& passes) {
+  double forward = 0.0, backward = 0.0;
+  for (size_t stage = 0; stage + 1 < passes.size(); ++stage) {
+    forward = std::max(forward, passes[stage].forward);
+    backward = std::max(backward, passes[stage].backward);
+  }
+  return std::max(forward + backward, passes.back().forward + passes.back().backward);
+}
+
+double pipeline_seconds(const RankLayout& layout, const std::vector<Pass>& passes) {
+  double once = 0.0;
+  for (const Pass& pass : passes) once += pass.forward + pass.backward + pass.messages;
+  const auto others = static_cast<double>(layout.micro_batches - 1);
+  switch (layout.schedule) {
+    case PipelineSchedule::kGrouped:
+      return once + others * grouped_period(passes);
+    case PipelineSchedule::kInterleaved:
+      return once + others * period(passes);
+    case PipelineSchedule::kSequential:
+      return once + others * once;
+  }
+  return once;
+}
+
+// A rank sends so many bytes to each other replica of its stage. `sharing`: ranks of its host that
+// send at the same time.
+double round_seconds(const StepModel& model, double bytes, int64_t sharing) {
+  const auto inside = static_cast<double>(model.replicas_on_host() - 1);
+  const double outside = static_cast<double>(model.layout.replicas) - inside - 1.0;
+  const double messages = StepModel::messages_of(bytes);
+  const Link& own = model.network.inside_host;
+  const double seconds = own.sending(inside * messages, inside * bytes);
+  if (outside == 0.0) return seconds + own.latency;
+  const Link& link = *model.network.between_hosts;
+  const double alone = link.sending(outside * messages, outside * bytes);
+  // The host's link is idle until the messages to the first of the other hosts are made.
+  const double together = (inside + 1.0) * messages * link.message +
+                          static_cast<double>(sharing) * outside * bytes / link.rate;
+  return seconds + std::max(alone, together) + link.latency;
+}
+
+// When the sums of all buckets are there, each after the one before it; since the stage's last
+// backward pass began.
+template <typename SecondsOf>
+double arrival(const std::vector<GradientBucket>& buckets, double overlap,
+               const SecondsOf& seconds_of) {
+  double arrived = 0.0, taken_from_computing = 0.0;
+  for (const GradientBucket& bucket : buckets) {
+    const double seconds = seconds_of(bucket);
+    if (seconds == 0.0) continue;
+    arrived = std::max(arrived, bucket.at + taken_from_computing) + seconds;
+    taken_from_computing += (1.0 - overlap) * seconds;
+  }
+  return arrived;
+}
+
+// After the stage's last backward pass.
+double gradients_after(const StepModel& model, int64_t stage) {
+  if (model.layout.replicas == 1) return 0.0;
+  const auto replicas = static_cast<double>(model.layout.replicas);
+  const double rounds = model.layout.is_sharded ? 1.0 : 2.0;
+  const double overlap = model.network.overlap;
+  const std::vector<GradientBucket> buckets = model.buckets(stage);
+  const auto sent = [&](const GradientBucket& bucket) {
+    const double share = static_cast<double>(bucket.bytes) / replicas;
+    return rounds * round_seconds(model, share, model.replicas_on_host());
+  };
+  double taken = 0.0;
+  for (const GradientBucket& bucket : buckets) taken += (1.0 - overlap) * sent(bucket);
+  const double backward = model.stages[static_cast<size_t>(stage)].backward;
+  double after = std::max(arrival(buckets, overlap, sent) - backward, taken);
+  // Sharded, the owner of much gets much.
+  for (size_t owner = 0; model.layout.is_sharded && owner < buckets.front().shares.size();
+       ++owner) {
+    const auto received = [&](const GradientBucket& bucket) {
+      return bucket.shares[owner] == 0.0 ? 0.0 : round_seconds(model, bucket.shares[owner], 1);
+    };
+    after = std::max(after, arrival(buckets, 1.0, received) - backward);
+  }
+  return after;
+}
+
+// That the link of a host sends its replicas' sums of a stage.
+double link_seconds(const StepModel& model, int64_t stage) {
+  const int64_t outside = model.layout.replicas - model.replicas_on_host();
+  if (outside == 0) return 0.0;
+  const double all = traffic_of(model, stage).gradients * static_cast<double>(outside) /
+                     static_cast<double>(model.layout.replicas - 1);
+  return static_cast<double>(model.replicas_on_host()) * all / model.network.between_hosts->rate;
+}
+
+// From the end of the pipeline, which is that of the first stage's last backward pass. The last
+// stage begins its sums first; those of the others follow on the same link.
+double gradient_seconds(const StepModel& model, const std::vector<Pass>& passes) {
+  double before = 0.0;  // the end of the pipeline
+  double latest = 0.0, latest_tied = 0.0, on_link = 0.0;
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+    const bool is_on_same_host =
+        stage > 0 && model.network.host_of(stage) == model.network.host_of(stage - 1);
+    on_link = (is_on_same_host ? on_link : 0.0) + link_seconds(model, stage);
+    double after = gradients_after(model, stage) - before;
+    if (!costs.gradients.empty()) {
+      const double begin = model.buckets(stage).front().at - costs.backward - before;
+      after = std::max(after, begin + on_link);
+    }
+    latest = std::max(latest, after);
+    if (costs.tied_bytes > 0) latest_tied = std::max(latest_tied, after);
+    before += passes[static_cast<size_t>(stage)].backward;
+    before += model.network.overlap *
+              (stage + 1 < model.layout.stages ? model.backward_seconds(stage + 1) : 0.0);
+  }
+  return std::max(latest, latest_tied + model.tied_seconds()) + model.agreement_seconds();
+}
+
+// Bucket by bucket, each until the rank that owns most of it has sent it; and no sooner than the
+// link of a host has sent what its ranks of all stages own.
+double parameter_seconds(const StepModel& model) {
+  const RankLayout& layout = model.layout;
+  if (!layout.is_sharded || layout.replicas == 1) return 0.0;
+  const auto outside = static_cast<double>(layout.replicas - model.replicas_on_host());
+  std::map<int64_t, double> of_host;  // seconds of its link
+  double longest = 0.0;
+  for (int64_t stage = 0; stage < layout.stages; ++stage) {
+    double seconds = 0.0;
+    for (const GradientBucket& bucket : model.buckets(stage)) {
+      std::map<int64_t, double> bytes;  // by host
+      for (int64_t replica = 0; replica < layout.replicas; ++replica) {
+        const int64_t host = model.network.host_of(replica * layout.stages + stage);
+        bytes[host] += bucket.shares[static_cast<size_t>(replica)];
+      }
+      double of_bucket = round_seconds(model, std::ranges::max(bucket.shares), 1);
+      for (const auto& [host, sum] : bytes) {
+        if (outside == 0.0) break;
+        const double sending = outside * sum / model.network.between_hosts->rate;
+        of_host[host] += sending;
+        of_bucket = std::max(of_bucket, sending);
+      }
+      seconds += of_bucket;
+    }
+    longest = std::max(longest, seconds);
+  }
+  for (const auto& [host, seconds] : of_host) longest = std::max(longest, seconds);
+  return longest;
+}
+
+}  // namespace
+
+StepTime step_time(const StepModel& model) {
+  const std::vector<Pass> passes = passes_of(model);
+  StepTime time;
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+    time.computing += (costs.forward + costs.backward) *
+                      static_cast<double>(model.layout.micro_batches) /
+                      static_cast<double>(model.layout.stages);
+    time.update = std::max(time.update, costs.update * model.owned_share(stage) + costs.host);
+  }
+  time.bubble = pipeline_seconds(model.layout, passes) - time.computing;
+  time.gradients = gradient_seconds(model, passes);
+  time.parameters = parameter_seconds(model);
+  return time;
+}
+
+}  // namespace cloze::cli
