@@ -23,6 +23,7 @@ struct Execution {
   data::MicroBatchCapacity capacity = kPacked;
   bool recompute = false;
   bool eager = false;
+  bool states_in_file = false;
   int64_t device_iterations = 1;
 };
 
@@ -36,7 +37,9 @@ class Executions : public testing::TestWithParam<DType> {
             .recompute = execution.recompute,
             .eager = execution.eager,
             .seed = 11,
-            .compile = {.num_threads = 2}};
+            .compile = {.num_threads = 2,
+                        .optimizer_state_folder =
+                            execution.states_in_file ? testing::TempDir() : std::string()}};
   }
 
   // By steps, all of which have their batch made before.
@@ -77,6 +80,7 @@ TEST_P(Executions, AllTrainToTheSameBytes) {
   const Trained plain = train({});
   for (const Execution& other :
        {Execution{.recompute = true}, Execution{.eager = true}, Execution{.device_iterations = 3},
+        Execution{.states_in_file = true},
         Execution{.recompute = true, .eager = true},
         Execution{.recompute = true, .device_iterations = 20}}) {
     const Trained trained = train(other);

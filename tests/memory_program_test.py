@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -206,6 +207,31 @@ class MemoryOfCommands(unittest.TestCase):
                 f"http://127.0.0.1:{port}/answer", json.dumps({"inputs": asked}).encode(),
                 {"Content-Type": "application/json"})
             urllib.request.urlopen(request, timeout=60).read()
+
+
+class StatesInAFileTest(unittest.TestCase):
+    """A limit that holds weights and a step, and not the states beside them."""
+    LIMIT = 100 * MEBIBYTE  # of memory that maps no file; the run has 114 with states, 72 without
+
+    def run_limited(self, folder, *more):
+        return subprocess.run(
+            [PROGRAM, "pretrain", *words_of({**RUN, "threads": 1, "num_train_steps": 3, "seq_length": 32,
+                                             "global_batch_size": 8, "tokens_per_micro_batch": 64,
+                                             "max_predictions_per_seq": 4, "optimizer": "adamw",
+                                             "save_path": "run"}), "--generated-data", *more],
+            cwd=folder, capture_output=True, text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (self.LIMIT, self.LIMIT)))
+
+    def test_train_and_save_in_less_memory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            without = self.run_limited(folder)
+            self.assertEqual(without.returncode, 4, without.stderr)
+            self.assertIn("cannot allocate", without.stderr)
+            (pathlib.Path(folder) / "states").mkdir()
+            with_file = self.run_limited(folder, "--optimizer-state-folder=states", "--steps-per-ckpts=2")
+            self.assertEqual(with_file.returncode, 0, with_file.stderr)
+            self.assertEqual(list((pathlib.Path(folder) / "states").iterdir()), [])
+            self.assertTrue((pathlib.Path(folder) / "run" / "checkpoint-2" / "optimizer.safetensors").exists())
 
 
 if __name__ == "__main__":

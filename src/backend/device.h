@@ -9,11 +9,13 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string_view>
 
 #include "backend/kernel.h"
+#include "base/error.h"
 
 namespace cloze::backend {
 
@@ -54,6 +56,14 @@ class Device {
   std::string_view name() const { return backend().name(); }
   // Zeroed. EnvironmentError that says how many bytes were wanted when memory runs out.
   virtual std::unique_ptr<DeviceMemory> allocate(size_t bytes) = 0;
+  // Beside its memory, for what is large and seldom used: of a device that is the host's processor
+  // in a file of that folder. EnvironmentError when there is no room, UserError for a device that
+  // has nothing beside.
+  virtual std::unique_ptr<DeviceMemory> allocate_aside(size_t bytes,
+                                                       const std::filesystem::path& folder) {
+    throw_user_error("device {} keeps {} bytes in its own memory only, not in {}", name(), bytes,
+                     folder.string());
+  }
   virtual std::unique_ptr<Stream> make_stream() = 0;
   // Waits for both.
   virtual double seconds_between(const Event& begin, const Event& end) = 0;

@@ -87,7 +87,7 @@ struct PlanOptions : PretrainOptions {
 
 void add_plan_options(OptionTable& table, PlanOptions& options) {
   add_plan_rows(table, options.request);
-  add_scale_rows(table, options.request.scale, options.training.step);
+  add_scale_rows(table, options.request.scale);
   add_pretrain_options(table, options);
 }
 

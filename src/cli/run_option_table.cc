@@ -132,6 +132,9 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
   table.add("precision", named(step.compute_dtype, dtype_named, name_of),
             "Numbers to compute with; 32 is f32, 16 is bf16, fp16 is f16. Weights are kept in f32",
             {.choices = dtype_names()});
+  table.add("optimizer_state_folder", &step.compile.optimizer_state_folder,
+            "Keep the optimiser's states in a file of this folder, for models that memory does not "
+            "hold: the system reads and writes it at every update");
   table.add("recompute", &step.recompute,
             "Keep a layer's activations no longer than the layer takes, and compute them again for "
             "its gradients: the same bytes, less memory, a fifth more time");

@@ -120,8 +120,11 @@ MemoryForecast memory_beside_step(const RunOptions& options,
 
 void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Program& program,
               bool saves_before_end) {
-  memory.add("a step", program.total_bytes());
-  if (saves_before_end) {
+  const train::TrainingStepOptions& step = options.training.step;
+  const bool has_states_aside = !step.compile.optimizer_state_folder.empty();
+  memory.add("a step", program.total_bytes() -
+                           (has_states_aside ? program.bytes_of(plan::Arena::kOptimizerState) : 0));
+  if (saves_before_end && train::saves_from_copy(step)) {
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
   }
   const int64_t steps = options.training.device_iterations;

@@ -27,8 +27,24 @@ plan::Program compile(graph::Graph graph, const CompileOptions& options) {
                             resolved_threads(options.num_threads));
 }
 
+namespace {
+
+runtime::SharedArenas arenas_aside(const plan::Program& program, const CompileOptions& options) {
+  const auto bytes = static_cast<size_t>(program.bytes_of(plan::Arena::kOptimizerState));
+  if (bytes == 0 || options.optimizer_state_folder.empty()) return {};
+  return {.optimizer_state =
+              device_named(options.device).allocate_aside(bytes, options.optimizer_state_folder)};
+}
+
+runtime::Executor executor_of(plan::Program program, const CompileOptions& options) {
+  const runtime::SharedArenas aside = arenas_aside(program, options);
+  return {std::move(program), device_named(options.device), aside};
+}
+
+}  // namespace
+
 Session::Session(graph::Graph graph, const CompileOptions& options)
-    : Session(compile(std::move(graph), options), device_named(options.device)) {}
+    : executor_(executor_of(compile(std::move(graph), options), options)) {}
 
 Session::Session(plan::Program program, backend::Device& device,
                  const runtime::SharedArenas& shared)

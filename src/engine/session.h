@@ -11,6 +11,7 @@
 // names and sizes that the graph lacks. One thread calls it.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ namespace cloze::engine {
 struct CompileOptions {
   std::string device = "cpu";  // engine/devices.h
   int num_threads = 0;         // 0: one for each processor this process may use
+  // Where optimiser states are kept aside (backend/device.h); empty: in the device's memory.
+  std::filesystem::path optimizer_state_folder;
 };
 
 int resolved_threads(int64_t num_threads);

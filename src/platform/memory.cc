@@ -1,6 +1,8 @@
 #include "platform/memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -35,6 +37,25 @@ MemoryBlock::MemoryBlock(size_t bytes) : bytes_(bytes) {
                             bytes >> 20, std::strerror(errno));
   }
   ::madvise(block, bytes, MADV_HUGEPAGE);  // a hint; small pages work too
+  data_ = static_cast<std::byte*>(block);
+}
+
+MemoryBlock::MemoryBlock(size_t bytes, const std::filesystem::path& folder) : bytes_(bytes) {
+  if (bytes == 0) return;
+  const auto require = [&](bool is_good, int error) {
+    if (is_good) return;
+    throw_environment_error("cannot make a file of {} MiB in {}: {}; choose a folder with room",
+                            bytes >> 20, folder.string(), std::strerror(error));
+  };
+  const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  require(file >= 0, errno);
+  // All of it now: a disk that is full later would end the process with a signal.
+  const int room = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  void* block =
+      room == 0 ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  const int error = room == 0 ? errno : room;
+  ::close(file);  // the mapping keeps it
+  require(block != MAP_FAILED, error);
   data_ = static_cast<std::byte*>(block);
 }
 

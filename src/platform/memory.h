@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 
 namespace cloze::platform {
 
@@ -12,6 +13,9 @@ class MemoryBlock {
   MemoryBlock() = default;
   // EnvironmentError that says how much was wanted when the system has no more.
   explicit MemoryBlock(size_t bytes);
+  // The same in a file without a name in that folder: the system writes it there when it needs the
+  // memory, and reads it again. EnvironmentError that names the folder when it has no room.
+  MemoryBlock(size_t bytes, const std::filesystem::path& folder);
   ~MemoryBlock();
   MemoryBlock(MemoryBlock&& other) noexcept;
   MemoryBlock& operator=(MemoryBlock&& other) noexcept;

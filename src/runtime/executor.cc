@@ -55,6 +55,7 @@ Executor::Executor(plan::Program program, backend::Device& device, const SharedA
 void Executor::place_arenas(const SharedArenas& shared) {
   const auto arena = [&](plan::Arena name) -> auto& { return arenas_[static_cast<size_t>(name)]; };
   arena(plan::Arena::kParameters) = shared.parameters;
+  arena(plan::Arena::kOptimizerState) = shared.optimizer_state;
   arena(plan::Arena::kActivations) = shared.activations;
   arena(plan::Arena::kWorkspace) = shared.workspace;
   for (size_t i = 0; i < arenas_.size(); ++i) {

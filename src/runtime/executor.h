@@ -48,7 +48,8 @@ struct BorrowedArenas {
 // Parameters are then only read. Of executors that share activations and workspace one runs at a
 // time, and no result outlives the next run of any of them.
 struct SharedArenas {
-  std::shared_ptr<const backend::DeviceMemory> parameters;   // exactly the arena
+  std::shared_ptr<const backend::DeviceMemory> parameters;  // exactly the arena
+  std::shared_ptr<const backend::DeviceMemory> optimizer_state;
   std::shared_ptr<const backend::DeviceMemory> activations;  // at least the arena
   std::shared_ptr<const backend::DeviceMemory> workspace;    // at least the arena
 };

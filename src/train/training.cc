@@ -103,6 +103,10 @@ std::optional<std::string_view> TrainingOptions::looks_at_each_step_for() const 
   return only_tells ? std::nullopt : std::optional<std::string_view>("on_loss_spike");
 }
 
+bool saves_from_copy(const TrainingStepOptions& step) {
+  return !step.shards_states && step.compile.optimizer_state_folder.empty();
+}
+
 Training::Training(TrainingOptions options, Notice notice)
     : options_(std::move(options)),
       notice_(std::move(notice)),
@@ -479,7 +483,7 @@ void Training::save() {
     save_together();
   } else if (!is_first_rank()) {
     // It has the same weights as the first, which saves them.
-  } else if (is_over()) {
+  } else if (is_over() || !saves_from_copy(options_.step)) {
     announce(store_.save(content_of_session()));
   } else {
     background_.start(content_of_session());

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "platform/memory.h"
 
@@ -12,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 class HostMemory final : public DeviceMemory {
  public:
-  explicit HostMemory(size_t bytes) : block_(bytes) {}
+  explicit HostMemory(platform::MemoryBlock block) : block_(std::move(block)) {}
   DeviceAddress start() const override { return DeviceAddress(block_.data()); }
   size_t bytes() const override { return block_.size(); }
 
@@ -51,7 +52,12 @@ void HostStream::launch(Kernel& kernel, const KernelArguments& arguments) {
 std::unique_ptr<Event> HostStream::record() { return std::make_unique<HostEvent>(); }
 
 std::unique_ptr<DeviceMemory> HostDevice::allocate(size_t bytes) {
-  return std::make_unique<HostMemory>(bytes);
+  return std::make_unique<HostMemory>(platform::MemoryBlock(bytes));
+}
+
+std::unique_ptr<DeviceMemory> HostDevice::allocate_aside(size_t bytes,
+                                                         const std::filesystem::path& folder) {
+  return std::make_unique<HostMemory>(platform::MemoryBlock(bytes, folder));
 }
 
 double HostDevice::seconds_between(const Event& begin, const Event& end) {

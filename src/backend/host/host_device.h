@@ -25,6 +25,8 @@ class HostDevice final : public Device {
 
   const Backend& backend() const override { return backend_; }
   std::unique_ptr<DeviceMemory> allocate(size_t bytes) override;
+  std::unique_ptr<DeviceMemory> allocate_aside(size_t bytes,
+                                               const std::filesystem::path& folder) override;
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<HostStream>(); }
   double seconds_between(const Event& begin, const Event& end) override;
 

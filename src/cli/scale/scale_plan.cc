@@ -168,7 +168,7 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
 
 }  // namespace
 
-void add_scale_rows(OptionTable& table, ScaleRequest& request, train::TrainingStepOptions& step) {
+void add_scale_rows(OptionTable& table, ScaleRequest& request) {
   table.begin_group("Many ranks");
   table.add("network_file", &request.network_file,
             "Plan replicas times pipeline_stages ranks that this network connects, as device_file "
@@ -187,8 +187,6 @@ void add_scale_rows(OptionTable& table, ScaleRequest& request, train::TrainingSt
             "Of a stage's micro-batches: all forward first; forward and backward in turn; or one "
             "micro-batch at a time in the whole pipeline",
             {.choices = pipeline_schedule_names()});
-  table.add("replicated_tensor_sharding", &step.shards_states,
-            "Divide the optimiser's states over the replicas, by whole tensors");
 }
 
 std::string note_without_network(const PretrainOptions& options, const ScaleRequest& request) {

@@ -22,7 +22,7 @@ struct ScaleRequest {
   std::optional<double> simulate;  // play the step; the first rank computes so many times as long
 };
 
-void add_scale_rows(OptionTable& table, ScaleRequest& request, train::TrainingStepOptions& step);
+void add_scale_rows(OptionTable& table, ScaleRequest& request);
 
 // Empty, or what has no effect for want of a network. UserError when something is asked for that
 // needs one.
