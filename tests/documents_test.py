@@ -26,11 +26,12 @@ def anchors(text):
 
 
 def commands(text):
-    """Each `cloze ...` in a fenced block as words, its continued lines joined."""
+    """Each `cloze ...` in a fenced block as words, its continued lines joined; what is launched for itself."""
     for block in FENCE.findall(text):
         block = re.sub(r"\\\n\s*", " ", block)
         for line in COMMAND.findall(block):
-            yield line.split(" #")[0].split()
+            for part in line.split(" #")[0].split(" -- "):
+                yield part.split()
 
 
 @functools.cache

@@ -5,7 +5,9 @@ Usage: mpirun_faults_test.py PROGRAM
 CLOZE_FAULTS=50 in the environment makes 50 kills and stops and 100 signals instead of a few.
 """
 import os
+import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +18,7 @@ import mpirun_test as runs
 
 FAULTS = int(os.environ.get("CLOZE_FAULTS", "2"))
 SILENCE = 2.0  # seconds
+LONG = "--num-train-steps=1000000"
 
 
 def newest_checkpoint(folder):
@@ -24,7 +27,12 @@ def newest_checkpoint(folder):
 
 
 def newest_step(folder):
-    return max(runs.losses(folder), default=0)
+    return max(runs.losses(folder), default=0) if (folder / "metrics.jsonl").exists() else 0
+
+
+def children_of(process):
+    return [int(word) for word in subprocess.run(["pgrep", "-P", str(process)], capture_output=True,
+                                                 text=True).stdout.split()]
 
 
 def wait_until(is_true, seconds):
@@ -117,6 +125,79 @@ class FaultTest(FaultCase):
                 self.assertEqual(len(list(self.folder.glob("run/**/checkpoint-*"))), 1)
 
 
+class LaunchTest(FaultCase):
+    """cloze launch, of four processes."""
+
+    def launched(self, options, *words):
+        process = subprocess.Popen([runs.PROGRAM, "launch", "-n", "4", *options, "--", *runs.RUN, LONG,
+                                    "--save-path=run", *words], cwd=self.folder, env=runs.ENVIRONMENT,
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return process
+
+    def ranks_of_launch(self, process, size):
+        """Once they have trained for a while."""
+        before = newest_step(self.folder / "run")
+        ranks = []
+
+        def are_at_work():
+            ranks[:] = [rank for mpirun in children_of(process.pid) for rank in children_of(mpirun)]
+            return len(ranks) == size and newest_step(self.folder / "run") > before + 5
+        self.assertTrue(wait_until(are_at_work, 30))
+        return ranks
+
+    def test_a_signal_saves_once(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            with self.subTest(number):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                process = self.launched([], "--steps-per-ckpts=1000000")
+                ranks = self.ranks_of_launch(process, 4)
+                process.send_signal(number)
+                messages = self.assert_all_end(process, ranks, runs.ENDS_WITHIN)
+                self.assertEqual(process.returncode, 75, messages)
+                self.assertEqual(len(list(self.folder.glob("run/**/checkpoint-*"))), 1)
+
+    def test_each_process_has_its_part_of_the_processors(self):
+        process = self.launched([])
+        shares = [os.sched_getaffinity(rank) for rank in self.ranks_of_launch(process, 4)]
+        process.terminate()
+        process.communicate()
+        here = os.sched_getaffinity(0)
+        self.assertLessEqual({len(share) for share in shares}, set(range(1, max(1, len(here) // 4) + 1)))
+        self.assertEqual(len(set.union(*shares)), min(len(here), sum(map(len, shares))))
+
+    def test_a_launch_that_is_killed_leaves_nothing(self):
+        process = self.launched([])
+        ranks = self.ranks_of_launch(process, 4)
+        process.kill()
+        process.communicate()
+        self.assertTrue(wait_until(lambda: not any(map(runs.is_running, ranks)), runs.ENDS_WITHIN))
+
+    def test_exit_codes_are_passed_through(self):
+        for words, code in ((["--restore-dir=none"], 2), (["--base-learning-rate=1e38"], 5)):
+            command = [word for word in runs.RUN if word.split("=")[0] not in words[0]]
+            result = subprocess.run([runs.PROGRAM, "launch", "-n", "2", "--elastic", "--", *command, *words,
+                                     "--save-path=run", "--num-train-steps=9"], cwd=self.folder,
+                                    env=runs.ENVIRONMENT, text=True, capture_output=True)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertNotIn("go on from", result.stderr)
+
+    def test_elastic_goes_on_with_those_left(self):
+        process = self.launched(["--elastic", "--max-restarts=2"], "--steps-per-ckpts=20")
+        for size in (4, 3, 2):
+            ranks = self.ranks_of_launch(process, size)
+            before = newest_checkpoint(self.folder / "run") or 0
+            self.assertTrue(wait_until(lambda: (newest_checkpoint(self.folder / "run") or 0) > before, 30))
+            os.kill(ranks[-1], signal.SIGKILL)
+            self.assertTrue(wait_until(lambda: not any(map(runs.is_running, ranks)), runs.ENDS_WITHIN))
+        messages = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
+        restarts = re.findall(r"^cloze: the run ended with 137: a process was killed by signal 9; (\d) processes "
+                              r"go on from run/checkpoint-\d+$", messages, re.M)
+        self.assertEqual(restarts, ["3", "2"], messages)
+        self.assertEqual(len(re.findall("^resumed from run/checkpoint-", messages, re.M)), 2, messages)
+        self.assert_newest_is_valid()
+
+
 class Hosts:
     """Two network namespaces with a cable between them: hosts that share a kernel and files."""
 
@@ -137,9 +218,15 @@ class Hosts:
             self.ip("-n", name, "link", "set", "lo", "up")
         # What mpirun calls to start its part on another host.
         self.agent = folder / "agent"
-        self.agent.write_text('#!/bin/sh\nhost=$1\nshift\nexec ip netns exec "$host" sh -c "$*"\n')
+        self.is_cut = folder / "is_cut"
+        self.agent.write_text(f'#!/bin/sh\ntest -e {self.is_cut} && exit 255\nhost=$1\nshift\n'
+                              'exec ip netns exec "$host" sh -c "$*"\n')
         self.agent.chmod(0o755)
         (folder / "hosts").write_text(f"localhost slots=2\n{self.names[1]} slots=2\n")
+
+        net = self.SUBNET + ".0/24"
+        self.environment = {**runs.ENVIRONMENT, "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": net,
+                            "OMPI_MCA_oob_tcp_if_include": net}
 
     @staticmethod
     def ip(*words):
@@ -149,15 +236,23 @@ class Hosts:
         return ["ip", "netns", "exec", self.names[0], *command]
 
     def mpirun(self, *words):
-        net = self.SUBNET + ".0/24"
-        settings = {"plm_rsh_agent": self.agent, "btl": "tcp,self", "btl_tcp_if_include": net,
-                    "oob_tcp_if_include": net}
-        words_of_settings = [str(word) for pair in settings.items() for word in ("--mca", *pair)]
-        return self.inside(["mpirun", "-n", "4", "--hostfile", "hosts", *words_of_settings, runs.PROGRAM,
+        return self.inside(["mpirun", "-n", "4", "--hostfile", "hosts", "--mca", "plm_rsh_agent", self.agent,
+                            runs.PROGRAM, *words])
+
+    def launch(self, *words):
+        return self.inside([runs.PROGRAM, "launch", "-n", "4", "--hosts", "hosts", "--remote-shell", self.agent,
                             *words])
+
+    def cut(self):
+        self.is_cut.touch()
+        self.ip("-n", self.names[1], "link", "set", self.ends[1], "down")
 
     def processes(self):
         return [int(word) for name in self.names for word in self.ip("netns", "pids", name).split()]
+
+    def ranks(self):
+        return [process for process in self.processes()
+                if pathlib.Path(f"/proc/{process}/comm").read_text().strip() == "cloze"]
 
     def remove(self):
         for process in self.processes():
@@ -178,10 +273,51 @@ class HostsTest(FaultCase):
     def test_two_hosts_are_the_run_of_one_process(self):
         words = [*runs.RUN, "--num-train-steps=20"]
         self.run_command([runs.PROGRAM, *words, "--save-path=one"])
-        self.run_command(self.hosts.mpirun(*words, "--save-path=run"))
+        result = subprocess.run(self.hosts.mpirun(*words, "--save-path=run"), cwd=self.folder, text=True,
+                                capture_output=True, env=self.hosts.environment, timeout=120)
+        self.assertEqual(result.returncode, 0, result.stderr)
         for step, loss in runs.losses(self.folder / "one").items():
             self.assertAlmostEqual(runs.losses(self.folder / "run")[step], loss, delta=1e-4)
         self.assert_same_weights("run", "one", 20)
+
+    def cut_off(self, *options):
+        """A run of which one host was cut off."""
+        process = subprocess.Popen(
+            self.hosts.launch(*options, "--", *runs.RUN, LONG, "--save-path=run", "--steps-per-ckpts=20",
+                              f"--heartbeat-timeout={SILENCE}"),
+            cwd=self.folder, env=self.hosts.environment, stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "messages").open("w"))
+        self.assertTrue(wait_until(lambda: newest_checkpoint(self.folder / "run"), 60))
+        time.sleep(0.3)  # the first has heard of its steps
+        self.hosts.cut()
+        return process
+
+    def assert_ends(self, process, code, within):
+        """Returns what was said. A daemon that is cut off keeps the ends of pipes."""
+        status = process.wait(within)
+        messages = (self.folder / "messages").read_text()
+        self.assertEqual(status, code, messages)
+        return messages
+
+    def test_elastic_goes_on_with_the_host_that_answers(self):
+        process = self.cut_off("--elastic")
+        time.sleep(SILENCE)
+        before = newest_step(self.folder / "run")
+        self.assertTrue(wait_until(lambda: newest_step(self.folder / "run") > before + 3,
+                                   SILENCE + 3 * runs.ENDS_WITHIN))
+        process.terminate()
+        messages = self.assert_ends(process, 75, runs.ENDS_WITHIN)
+        self.assertRegex(messages, rf"cloze: the run ended with 4, and nobody answers on {self.hosts.names[1]}; "
+                                   r"2 processes go on from run/checkpoint-\d+")
+        self.assertRegex(messages, r"resumed from run/checkpoint-\d+")
+
+    def test_a_cut_link_ends_all_and_names_who_was_lost(self):
+        process = self.cut_off()
+        messages = self.assert_ends(process, 4, SILENCE + 2 * runs.ENDS_WITHIN)
+        said = re.findall(r"^cloze: rank (\d) .* has been silent for 2\.\d s: .* in step \d+", messages, re.M)
+        self.assertIn(said, (["2"], ["3"]), messages)
+        # The daemon of mpirun on the other host waits for its connection to time out; no rank does.
+        self.assertTrue(wait_until(lambda: not self.hosts.ranks(), runs.ENDS_WITHIN))
 
 
 if __name__ == "__main__":

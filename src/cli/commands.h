@@ -13,13 +13,15 @@ void add_convert(Subcommand program);    // converts checkpoints
 void add_fill(Subcommand program);       // fills in blanks
 void add_glue(Subcommand program);       // fine-tunes on a GLUE task
 void add_inspect(Subcommand program);    // lists the tensors of a model
-void add_latency(Subcommand program);    // measures how long inference takes
-void add_plan(Subcommand program);       // says what memory and time training takes
-void add_pretrain(Subcommand program);   // pre-trains
-void add_score(Subcommand program);      // official scores of prediction files
-void add_serve(Subcommand program);      // answers over HTTP
-void add_squad(Subcommand program);      // fine-tunes on SQuAD
-void add_tokenize(Subcommand program);   // prints token ids
+// Starts a command in several processes; `command`: what is to be started.
+void add_launch(Subcommand program, std::vector<std::string> command);
+void add_latency(Subcommand program);   // measures how long inference takes
+void add_plan(Subcommand program);      // says what memory and time training takes
+void add_pretrain(Subcommand program);  // pre-trains
+void add_score(Subcommand program);     // official scores of prediction files
+void add_serve(Subcommand program);     // answers over HTTP
+void add_squad(Subcommand program);     // fine-tunes on SQuAD
+void add_tokenize(Subcommand program);  // prints token ids
 
 // Of `cloze config`
 void add_config_import(Subcommand config);  // a configuration of another system to ours

@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
 #include "cli/exit_code.h"
+#include "cli/launch/mpirun_command.h"
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
 #include "cli/out_of_memory.h"
@@ -35,7 +36,8 @@ void add_configuration(Subcommand config) {
   add_squad_configuration(commands);
 }
 
-void add_commands(Subcommand program) {
+void add_commands(Subcommand program, std::vector<std::string> launched) {
+  add_launch(program, std::move(launched));
   add_compile(program);
   add_configuration(program.add_group("config", "Look at configurations, and import others"));
   const Subcommand data = program.add_group("data", "Make training data");
@@ -110,9 +112,12 @@ int run_program(int argc, const char* const* argv) {
   CLI::App program("Trains BERT and GroupBERT, from plain text to a served model", "cloze");
   program.require_subcommand(1);
   add_texts(program);
-  const std::vector<std::string> words = command_line_words(argc, argv);
-  add_commands({program, needs_all_options(words) ? std::nullopt : std::optional(words)});
+  std::vector<std::string> words = command_line_words(argc, argv);
+  std::vector<std::string> launched = take_launched_command(words);
+  add_commands({program, needs_all_options(words) ? std::nullopt : std::optional(words)},
+               std::move(launched));
   try {
+    take_own_processors();
     silence_other_ranks();
     require_shared_command(words);
     parse(program, words);

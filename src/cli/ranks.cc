@@ -8,9 +8,11 @@
 #include <thread>
 
 #include "base/error.h"
+#include "cli/launch/mpirun_command.h"
 #include "comm/world.h"
 #include "formats/value_differences.h"
 #include "platform/file.h"
+#include "platform/processor_share.h"
 #include "platform/standard_streams.h"
 
 namespace cloze::cli {
@@ -38,10 +40,13 @@ std::string outcome_of(const std::function<void()>& body) {
 
 void require_shared_command(const std::vector<std::string>& words) {
   if (!comm::is_one_of_several() || words.empty() || words.front() == kSharedCommand) return;
-  together(comm::world(), [&] {
-    throw_user_error("{} runs in one process; start it without mpirun, which is for cloze {}",
-                     words.front(), kSharedCommand);
-  });
+  together(comm::world(), [&] { require_may_be_shared(words.front()); });
+}
+
+void require_may_be_shared(const std::string& command) {
+  if (command == kSharedCommand) return;
+  throw_user_error("{} runs in one process; start it without mpirun, which is for cloze {}",
+                   command, kSharedCommand);
 }
 
 void together(comm::Communicator& ranks, const std::function<void()>& body) {
@@ -98,6 +103,12 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
   if (ranks.rank() == 0) return;
   options.exports = {};
   options.profile_report.clear();
+}
+
+void take_own_processors() {
+  if (std::getenv(kSharesProcessors) == nullptr) return;
+  const comm::PlaceOnHost place = comm::place_on_host();
+  if (place.size > 1) platform::take_processor_share(place.rank, place.size);
 }
 
 void silence_other_ranks() {

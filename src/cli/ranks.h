@@ -18,6 +18,8 @@
 
 namespace cloze::cli {
 
+// UserError for a command that runs in one process.
+void require_may_be_shared(const std::string& command);
 // Ends all ranks when mpirun started another command than those that several processes share.
 void require_shared_command(const std::vector<std::string>& words);
 
@@ -33,6 +35,8 @@ void require_same_options(comm::Communicator& ranks, nlohmann::json options);
 // What the options mean to this rank: replicas are the ranks. UserError for what several processes
 // cannot do yet.
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table);
+// Under `cloze launch`: binds this process to its part of its host's processors.
+void take_own_processors();
 // Ranks other than the first say nothing from now on, or only in their folder.
 void silence_other_ranks();
 void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run);

@@ -212,7 +212,7 @@ void Heartbeat::find_faults(Time now) {
 
 void Heartbeat::lose(const std::string& message, milliseconds grace) {
   is_lost_ = true;
-  if (is_speaker_ && !message.empty()) options_.say(message + "; all ranks end");
+  if (is_speaker_ && !message.empty()) options_.say(message + std::string(kLastWords));
   tell(kEnd);
   if (grace.count() == 0 || wait(grace)) options_.end();
 }

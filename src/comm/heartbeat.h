@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,9 @@
 #include "platform/connection.h"
 
 namespace cloze::comm {
+
+// How what ends a run is said: the end of the line.
+inline constexpr std::string_view kLastWords = "; all ranks end";
 
 struct HeartbeatOptions {
   WatchBounds bounds;

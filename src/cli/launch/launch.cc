@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/launch/host_list.h"
+#include "cli/launch/mpirun_command.h"
+#include "cli/launch/restart.h"
+#include "cli/ranks.h"
+#include "comm/heartbeat.h"
+#include "platform/child_program.h"
+#include "platform/process.h"
+#include "platform/signals.h"
+#include "train/checkpoint.h"
+
+namespace cloze::cli {
+namespace {
+
+using platform::ChildProgram;
+using Clock = std::chrono::steady_clock;
+
+// For mpirun to end after the ranks did: it may wait for a host that is cut off.
+constexpr std::chrono::seconds kGrace{10};
+constexpr std::chrono::milliseconds kLookAround{100};
+
+struct LaunchOptions {
+  int64_t processes = 1;
+  std::filesystem::path hosts;
+  std::string remote_shell = "ssh";
+  bool elastic = false;
+  int64_t max_restarts = 3;
+  bool dry_run = false;
+};
+
+void add_launch_options(OptionTable& table, LaunchOptions& o) {
+  table.add("processes", &o.processes, "Processes in all; -n is short for it",
+            {.minimum = 1, .is_required = true});
+  table.add("hosts", &o.hosts,
+            "Machines to start them on: a file with a line NAME slots=4 for each (this machine)");
+  table.add("remote_shell", &o.remote_shell,
+            "Program that runs a command on a host, as ssh does: PROGRAM HOST COMMAND");
+  table.add("elastic", &o.elastic,
+            "When a process or host is lost, go on from the newest checkpoint with those left");
+  table.add("max_restarts", &o.max_restarts, "Times that elastic does so", {.minimum = 0});
+  table.add("dry_run", &o.dry_run, "Print the mpirun command and start nothing");
+}
+
+MpirunSetting setting_of(const LaunchOptions& options, const std::vector<std::string>& command) {
+  MpirunSetting setting{.processes = static_cast<int>(options.processes),
+                        .hosts_file = options.hosts,
+                        .is_superuser = platform::is_superuser(),
+                        .can_read_others = platform::can_read_other_processes(),
+                        .command = {platform::path_of_this_program()}};
+  const auto mpirun = platform::find_program("mpirun");
+  if (!mpirun) {
+    throw_environment_error("mpirun is not installed; install openmpi-bin, on each host of a run");
+  }
+  const std::string& shell = options.remote_shell;
+  const bool is_path = shell.find('/') != std::string::npos;
+  setting.remote_shell = is_path ? shell : platform::find_program(shell).value_or("");
+  if (!options.hosts.empty() && setting.remote_shell.empty()) {
+    throw_environment_error(
+        "there is no {} to reach hosts with; install it, or name another "
+        "program with --remote-shell",
+        shell);
+  }
+  setting.mpirun = *mpirun;
+  setting.command.insert(setting.command.end(), command.begin(), command.end());
+  return setting;
+}
+
+// Passes on what mpirun says, and requests to stop; returns its exit code. Where ranks have ended
+// themselves, and mpirun has not, it is ended with their code.
+int watch(ChildProgram& mpirun) {
+  bool has_asked = false;
+  std::string said;
+  std::optional<Clock::time_point> deadline;
+  while (!mpirun.exit_code()) {
+    const std::string more = mpirun.read_errors(kLookAround);
+    std::fwrite(more.data(), 1, more.size(), stderr);
+    said = (said + more)
+               .substr(said.size() > comm::kLastWords.size() ? said.size() - comm::kLastWords.size()
+                                                             : 0);
+    if (!deadline && said.find(comm::kLastWords) != std::string::npos)
+      deadline = Clock::now() + kGrace;
+    if (deadline && Clock::now() > *deadline) {
+      fmt::print(stderr, "cloze: mpirun waits for what is lost, and is ended\n");
+      mpirun.kill();
+      return static_cast<int>(ExitCode::kEnvironment);
+    }
+    if (platform::stop_requested() && !has_asked) mpirun.ask_to_stop();
+    has_asked = platform::stop_requested();
+  }
+  for (std::string rest; !(rest = mpirun.read_errors(std::chrono::milliseconds(0))).empty();) {
+    std::fwrite(rest.data(), 1, rest.size(), stderr);
+  }
+  return *mpirun.exit_code();
+}
+
+// What is left of a run that ended so: the same command with fewer ranks. Nothing when it may not go
+// on.
+bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
+                 const std::vector<std::string>& command) {
+  const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
+  if (!may_restart(exit_code) && silent.empty()) return false;
+  ranks = ranks_left(ranks, silent);
+  if (ranks.processes < 1) return false;
+  setting.processes = ranks.processes;
+  setting.hosts = ranks.hosts;
+  const std::filesystem::path folder = save_path_of(command);
+  std::string start = "the start";
+  setting.command = {setting.command.front()};
+  std::vector<std::string> next = command;
+  if (!train::checkpoint_steps(folder).empty()) {
+    start = train::find_checkpoint(folder).path.string();
+    next = resumed_command(command, folder);
+  }
+  setting.command.insert(setting.command.end(), next.begin(), next.end());
+  fmt::print(stderr, "cloze: the run ended with {}{}; {} processes go on from {}\n",
+             describe_end(exit_code),
+             silent.empty() ? "" : ", and nobody answers on " + names_of(silent), ranks.processes,
+             start);
+  return true;
+}
+
+Ranks ranks_of(const LaunchOptions& options) {
+  Ranks ranks{.processes = static_cast<int>(options.processes), .hosts = {}};
+  if (!options.hosts.empty()) ranks.hosts = read_hosts(options.hosts);
+  return with_slots(std::move(ranks));
+}
+
+void require_answers(const Ranks& ranks, const MpirunSetting& setting) {
+  const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
+  if (silent.empty()) return;
+  throw_environment_error(
+      "nobody answers on {}: `{} {} true` has to work without a password; mend that, or take the "
+      "host out of the hosts file",
+      names_of(silent), setting.remote_shell, silent.front().name);
+}
+
+void run_launch(const LaunchOptions& options, const std::vector<std::string>& command) {
+  if (command.empty()) {
+    throw_user_error(
+        "launch has nothing to start; write it after --: cloze launch -n {} -- "
+        "pretrain ...",
+        options.processes);
+  }
+  require_may_be_shared(command.front());
+  if (options.elastic) save_path_of(command);
+  Ranks ranks = ranks_of(options);
+  MpirunSetting setting = setting_of(options, command);
+  if (options.dry_run) {
+    fmt::print("{}\n", shell_line(mpirun_command(setting)));
+    return;
+  }
+  require_answers(ranks, setting);
+  platform::install_stop_signals();
+  for (int64_t restarts = 0;; ++restarts) {
+    ChildProgram mpirun(mpirun_command(setting), ChildProgram::Output::kWatched);
+    const int code = watch(mpirun);
+    const bool goes_on = code != 0 && options.elastic && !platform::stop_requested() &&
+                         restarts < options.max_restarts &&
+                         take_losses(setting, ranks, code, command);
+    if (!goes_on) throw EarlyExit{static_cast<ExitCode>(code)};
+  }
+}
+
+}  // namespace
+
+void add_launch(Subcommand program, std::vector<std::string> command) {
+  program.add_command(
+      "launch",
+      "Start a command in several processes, by mpirun: cloze launch -n 4 -- pretrain ...",
+      add_launch_options,
+      [command = std::move(command)](LaunchOptions& options) { run_launch(options, command); });
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,82 @@
+#include "cli/launch/restart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/exit_code.h"
+
+namespace cloze::cli {
+namespace {
+
+constexpr int kSignalBase = 128;
+
+// The value of --name VALUE or --name=VALUE; empty when it is not there. With `remove` the words go.
+std::string take_option(std::vector<std::string>& words, const std::string& name, bool remove) {
+  const auto is_it = [&](const std::string& word) {
+    return word == name || word.starts_with(name + "=");
+  };
+  const auto found = std::ranges::find_if(words, is_it);
+  if (found == words.end()) return "";
+  const bool has_value = *found != name;
+  const auto end = found + (has_value || found + 1 == words.end() ? 1 : 2);
+  const std::string value = has_value ? found->substr(name.size() + 1) : *(end - 1);
+  if (remove) words.erase(found, end);
+  return value;
+}
+
+}  // namespace
+
+bool may_restart(int exit_code) {
+  return exit_code == static_cast<int>(ExitCode::kEnvironment) || exit_code > kSignalBase;
+}
+
+std::string describe_end(int exit_code) {
+  if (exit_code <= kSignalBase) return std::to_string(exit_code);
+  return fmt::format("{}: a process was killed by signal {}", exit_code, exit_code - kSignalBase);
+}
+
+std::filesystem::path save_path_of(const std::vector<std::string>& command) {
+  std::vector<std::string> words = command;
+  for (const char* name : {"--save-path", "--restore-dir"}) {
+    if (std::string value = take_option(words, name, false); !value.empty()) return value;
+  }
+  throw_user_error(
+      "elastic goes on from checkpoints, and the command does not say where they are; add "
+      "--save-path FOLDER to it");
+}
+
+std::vector<std::string> resumed_command(std::vector<std::string> command,
+                                         const std::filesystem::path& folder) {
+  for (const char* name : {"--restore-dir", "--init-checkpoint", "--init-optimizer"}) {
+    take_option(command, name, true);
+  }
+  command.insert(command.end(), {"--restore-dir", folder.string()});
+  return command;
+}
+
+Ranks with_slots(Ranks ranks) {
+  const auto count = static_cast<int>(ranks.hosts.size());
+  for (Host& host : ranks.hosts) {
+    if (!host.slots) host.slots = (ranks.processes + count - 1) / count;
+  }
+  return ranks;
+}
+
+Ranks ranks_left(const Ranks& ranks, const std::vector<Host>& silent) {
+  Ranks left = with_slots(ranks);
+  std::erase_if(left.hosts, [&](const Host& host) {
+    return std::ranges::find(silent, host.name, &Host::name) != silent.end();
+  });
+  if (left.hosts.size() == ranks.hosts.size()) {
+    --left.processes;
+    return left;
+  }
+  int slots = 0;
+  for (const Host& host : left.hosts) slots += *host.slots;
+  left.processes = std::min(left.processes, slots);
+  return left;
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,34 @@
+// What `cloze launch --elastic` makes of a run that lost a process: the same run, with those left.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/launch/host_list.h"
+
+namespace cloze::cli {
+
+// Whether mpirun's exit code says that a process was killed, or that ranks found one lost or the
+// machine at fault. Not after an error of the user, bad data, divergence or a request to stop.
+bool may_restart(int exit_code);
+// "137: a process was killed by signal 9"
+std::string describe_end(int exit_code);
+
+// --save-path of a command, or else --restore-dir. UserError when it has neither.
+std::filesystem::path save_path_of(const std::vector<std::string>& command);
+// The command that goes on from the newest checkpoint of the folder.
+std::vector<std::string> resumed_command(std::vector<std::string> command,
+                                         const std::filesystem::path& folder);
+
+// Where a run of so many processes goes on.
+struct Ranks {
+  int processes = 0;        // 0: none are left
+  std::vector<Host> hosts;  // each with slots; empty: this machine
+};
+// Without the silent hosts and the processes on them; where all answer, with one process less.
+Ranks ranks_left(const Ranks& ranks, const std::vector<Host>& silent);
+// Hosts without slots get an equal part of the processes.
+Ranks with_slots(Ranks ranks);
+
+}  // namespace cloze::cli

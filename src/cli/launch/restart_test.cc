@@ -1,0 +1,40 @@
+#include "cli/launch/restart.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace cloze::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(Restart, OnlyAfterALoss) {
+  for (const int code : {4, 134, 137, 139}) EXPECT_TRUE(may_restart(code)) << code;
+  for (const int code : {0, 1, 2, 3, 5, 6, 75}) EXPECT_FALSE(may_restart(code)) << code;
+  EXPECT_EQ(describe_end(4), "4");
+  EXPECT_EQ(describe_end(137), "137: a process was killed by signal 9");
+}
+
+TEST(Restart, GoesOnFromTheFolderOfTheRun) {
+  EXPECT_EQ(save_path_of({"pretrain", "--restore-dir", "old", "--save-path=run"}), "run");
+  EXPECT_EQ(save_path_of({"pretrain", "--restore-dir", "old"}), "old");
+  EXPECT_THROW(save_path_of({"pretrain", "--config", "a.json"}), UserError);
+  EXPECT_EQ(resumed_command({"pretrain", "--init-checkpoint", "bert", "--restore-dir=old",
+                             "--save-path", "run", "--seed=1"},
+                            "run"),
+            (Words{"pretrain", "--save-path", "run", "--seed=1", "--restore-dir", "run"}));
+}
+
+TEST(Restart, OneProcessLessOrThoseOfAHost) {
+  EXPECT_EQ(ranks_left({.processes = 4, .hosts = {}}, {}).processes, 3);
+  const Ranks two{.processes = 6, .hosts = {{"a", 4}, {"b", std::nullopt}}};
+  EXPECT_EQ(ranks_left(two, {}).processes, 5);
+  const Ranks left = ranks_left(two, {{"a", 4}});
+  EXPECT_EQ(left.processes, 3);
+  EXPECT_EQ(left.hosts, (std::vector<Host>{{"b", 3}}));
+  EXPECT_EQ(ranks_left(two, two.hosts).processes, 0);
+}
+
+}  // namespace
+}  // namespace cloze::cli

@@ -1,0 +1,43 @@
+// A program that this one starts and watches over. It is in a process group of its own, so that a
+// Ctrl-C at the terminal reaches this program only, reads nothing, and is asked to end (SIGTERM)
+// when this program is killed.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cloze::platform {
+
+class ChildProgram {
+ public:
+  // kWatched: standard output is this program's; what goes to standard error is read from here.
+  // kQuiet: both are dropped.
+  enum class Output { kWatched, kQuiet };
+
+  // words.front() is a path. EnvironmentError when it cannot be started.
+  ChildProgram(const std::vector<std::string>& words, Output output);
+  // Kills it if it still runs.
+  ~ChildProgram();
+  ChildProgram(const ChildProgram&) = delete;
+  ChildProgram& operator=(const ChildProgram&) = delete;
+
+  // Its exit code, or 128 + the signal that ended it; nothing while it runs.
+  std::optional<int> exit_code();
+  // What it has written to standard error since; waits so long for some. Empty: nothing, or the end.
+  std::string read_errors(std::chrono::milliseconds patience);
+  void ask_to_stop();  // SIGUSR1
+  void kill();         // it and its process group, at once
+
+ private:
+  int process_ = -1;
+  int errors_ = -1;  // descriptor
+  std::optional<int> exit_code_;
+};
+
+// The path of a program by the folders of PATH; nothing when none has it.
+std::optional<std::string> find_program(const std::string& name);
+std::string path_of_this_program();
+
+}  // namespace cloze::platform
