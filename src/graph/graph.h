@@ -97,6 +97,7 @@ struct Target {
   bool accumulate = false;
 };
 
+class Copier;
 class Rewriter;
 
 class Graph {
@@ -166,6 +167,7 @@ class Graph {
   std::string to_string() const;
 
  private:
+  friend class Copier;
   friend class Rewriter;
 
   Value new_value(ValueInfo info);

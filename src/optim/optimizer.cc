@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include "base/error.h"
 #include "ops/elementwise.h"
@@ -165,18 +164,20 @@ double OptimizerOptions::clipping_norm() const {
   return optimizer_named(name).default_max_gradient_norm;
 }
 
-std::vector<int> update_owners(const Graph& graph, int ranks) {
+std::vector<int> update_owners(const Graph& graph, const UpdateShare& share) {
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
-  if (ranks > std::ssize(gradients)) {
-    throw_user_error("an update of {} parameters cannot be shared by {} ranks; start fewer",
-                     gradients.size(), ranks);
-  }
   const auto size_of = [&](size_t i) { return graph.type(gradients[i]).shape.elements(); };
-  std::vector<size_t> order(gradients.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (share.numbers.empty() || share.numbers[i] >= 0) order.push_back(i);
+  }
+  if (share.ranks > std::ssize(order)) {
+    throw_user_error("an update of {} parameters cannot be shared by {} ranks; start fewer",
+                     order.size(), share.ranks);
+  }
   std::ranges::stable_sort(order, std::greater<>(), size_of);
-  std::vector<int64_t> numbers(static_cast<size_t>(ranks), 0);
-  std::vector<int> owners(gradients.size(), 0);
+  std::vector<int64_t> numbers(static_cast<size_t>(share.ranks), 0);
+  std::vector<int> owners(gradients.size(), -1);
   for (const size_t i : order) {
     const auto fewest = std::ranges::min_element(numbers);
     *fewest += size_of(i);
@@ -188,7 +189,7 @@ std::vector<int> update_owners(const Graph& graph, int ranks) {
 void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValues& step,
                    const UpdateShare& share) {
   const Optimizer& optimizer = optimizer_named(options.name);
-  const std::vector<int> owners = update_owners(graph, share.ranks);
+  const std::vector<int> owners = update_owners(graph, share);
   const auto update = graph.phase_scope(graph::kUpdate);
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
   std::vector<Value> own;
@@ -204,7 +205,7 @@ void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValu
     if (owners[i] != share.rank) continue;
     add_update(graph, optimizer, options, gradients[i], inputs);
     if (!options.has_bf16_weights) continue;
-    const auto site = static_cast<int32_t>(i);
+    const auto site = share.numbers.empty() ? static_cast<int32_t>(i) : share.numbers[i];
     add_rounding(graph, gradients[i], inputs.gradient_scale, step.random_key, site);
   }
 }

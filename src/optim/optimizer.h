@@ -78,11 +78,15 @@ struct StepValues {
 struct UpdateShare {
   int rank = 0;
   int ranks = 1;
+  // Of a graph that is a part of a model's: by its gradients, their numbers in the model's; -1 for
+  // one that others update. Empty: it has all.
+  std::vector<int32_t> numbers;
 };
 
 // By the graph's gradients, the rank that updates each one's parameter: the largest first, each to
-// the rank that has the fewest numbers so far. UserError for more ranks than gradients.
-std::vector<int> update_owners(const graph::Graph& graph, int ranks);
+// the rank that has the fewest numbers so far; -1 for one that others update. UserError for more
+// ranks than gradients.
+std::vector<int> update_owners(const graph::Graph& graph, const UpdateShare& share);
 
 // Run after differentiate(): every parameter that has a gradient, and is in this rank's share, is
 // updated. UserError as optimizer_named and update_owners.

@@ -1,11 +1,9 @@
 #include "passes/freeze.h"
 
-#include <unordered_map>
-
 #include "base/error.h"
+#include "graph/copier.h"
 
 namespace cloze::passes {
-namespace {
 
 using graph::Graph;
 using graph::Node;
@@ -13,53 +11,26 @@ using graph::Value;
 using graph::ValueInfo;
 using graph::ValueKind;
 
-class Copier {
- public:
-  explicit Copier(const Graph& from) : from_(from) {}
+namespace {
 
-  Graph copy() && {
-    for (const Value input : from_.inputs()) {
-      const Value copy = to_.add_input(from_.info(input).name, from_.type(input));
-      to_.info(copy).is_optional = from_.info(input).is_optional;
-      copies_[input.index] = copy;
-    }
-    for (const Node& node : from_.nodes()) {
-      if (from_.phases()[node.phase.index] == graph::kMicroStep) copy_node(node);
-    }
-    for (const Value output : from_.outputs()) {
-      to_.mark_output(copies_.at(output.index), from_.info(output).name);
-    }
-    to_.verify();
-    return std::move(to_);
-  }
-
- private:
-  Value copy_of(Value value) {
-    const auto found = copies_.find(value.index);
-    if (found != copies_.end()) return found->second;
-    const ValueInfo& info = from_.info(value);
-    CLOZE_CHECK(info.kind == ValueKind::kVariable, "{} is read before it is made", info.name);
-    const Value copy = to_.add_variable(
-        {.name = info.name, .type = info.type, .role = graph::VariableRole::kParameter});
-    copies_[value.index] = copy;
-    return copy;
-  }
-
-  void copy_node(const Node& node) {
-    std::vector<Value> inputs;
-    for (const Value input : node.inputs) inputs.push_back(copy_of(input));
-    const auto scope = to_.scope_of(node);
-    const std::vector<Value> outputs = to_.add(*node.op, std::move(inputs), node.attributes);
-    for (size_t i = 0; i < outputs.size(); ++i) copies_[node.outputs[i].index] = outputs[i];
-  }
-
-  const Graph& from_;
-  Graph to_;
-  std::unordered_map<int32_t, Value> copies_;
-};
+// Variables become parameters.
+void freeze(graph::Copier& copier, const ValueInfo& info, Value value) {
+  if (info.kind == ValueKind::kInput || copier.has(value)) return;
+  CLOZE_CHECK(info.kind == ValueKind::kVariable, "{} is read before it is made", info.name);
+  copier.replace(value, copier.graph().add_variable({.name = info.name, .type = info.type}));
+}
 
 }  // namespace
 
-graph::Graph frozen(const Graph& graph) { return Copier(graph).copy(); }
+Graph frozen(const Graph& graph) {
+  graph::Copier copier(graph);
+  for (const Value input : graph.inputs()) copier.copy(input);
+  for (const Node& node : graph.nodes()) {
+    if (graph.phases()[static_cast<size_t>(node.phase.index)] != graph::kMicroStep) continue;
+    for (const Value input : node.inputs) freeze(copier, graph.info(input), input);
+    copier.copy(node);
+  }
+  return std::move(copier).finish();
+}
 
 }  // namespace cloze::passes

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -55,7 +56,10 @@ Executor::Executor(plan::Program program, backend::Device& device, const SharedA
 void Executor::place_arenas(const SharedArenas& shared) {
   const auto arena = [&](plan::Arena name) -> auto& { return arenas_[static_cast<size_t>(name)]; };
   arena(plan::Arena::kParameters) = shared.parameters;
+  arena(plan::Arena::kComputeCopies) = shared.compute_copies;
+  arena(plan::Arena::kGradients) = shared.gradients;
   arena(plan::Arena::kOptimizerState) = shared.optimizer_state;
+  arena(plan::Arena::kMetrics) = shared.metrics;
   arena(plan::Arena::kActivations) = shared.activations;
   arena(plan::Arena::kWorkspace) = shared.workspace;
   for (size_t i = 0; i < arenas_.size(); ++i) {
@@ -64,6 +68,16 @@ void Executor::place_arenas(const SharedArenas& shared) {
     CLOZE_CHECK(arenas_[i]->bytes() >= bytes, "{} bytes of {}, not {}", arenas_[i]->bytes(),
                 name_of(static_cast<plan::Arena>(i)), bytes);
   }
+}
+
+SharedArenas Executor::arenas_beside_a_batch() const {
+  const auto arena = [&](plan::Arena name) { return arenas_[static_cast<size_t>(name)]; };
+  return {.parameters = arena(plan::Arena::kParameters),
+          .compute_copies = arena(plan::Arena::kComputeCopies),
+          .gradients = arena(plan::Arena::kGradients),
+          .optimizer_state = arena(plan::Arena::kOptimizerState),
+          .metrics = arena(plan::Arena::kMetrics),
+          .workspace = arena(plan::Arena::kWorkspace)};
 }
 
 void Executor::bind() {
@@ -76,12 +90,15 @@ void Executor::bind() {
       phase.launches.push_back(std::move(bound));
     }
   }
+  std::vector<size_t> launches(phases_.size(), 0);
   for (const Node& node : graph().nodes()) {
-    std::vector<Value>& inputs = phases_[static_cast<size_t>(node.phase.index)].inputs;
-    std::ranges::copy_if(node.inputs, std::back_inserter(inputs), [&](Value value) {
+    const auto phase = static_cast<size_t>(node.phase.index);
+    for (const Value value : node.inputs) {
       const ValueInfo& info = graph().info(value);
-      return info.kind == ValueKind::kInput && !info.is_optional;
-    });
+      if (info.kind != ValueKind::kInput || info.is_optional) continue;
+      phases_[phase].inputs.push_back({launches[phase], value});
+    }
+    ++launches[phase];
   }
 }
 
@@ -93,18 +110,24 @@ DeviceAddress Executor::address(Value value) const {
   return address(program_.locations[static_cast<size_t>(value.index)]);
 }
 
-Executor::Phase& Executor::ready_phase(std::string_view name) {
+const Executor::Phase& Executor::phase_named(std::string_view name) const {
   const auto found = graph().find_phase(name);
   CLOZE_CHECK(found.has_value(), "the program has no phase {}", name);
-  Phase& phase = phases_[static_cast<size_t>(found->index)];
-  if (!phase.inputs_are_written) {
-    for (const Value input : phase.inputs) {
-      CLOZE_CHECK(is_written_[static_cast<size_t>(input.index)],
-                  "phase {} reads {}, which nobody has written", name, graph().info(input).name);
-    }
-    phase.inputs_are_written = true;
+  return phases_[static_cast<size_t>(found->index)];
+}
+
+Executor::Phase& Executor::phase_named(std::string_view name) {
+  return const_cast<Phase&>(std::as_const(*this).phase_named(name));
+}
+
+void Executor::require_inputs(std::string_view name, size_t end) {
+  Phase& phase = phase_named(name);
+  size_t& written = phase.written_inputs;
+  for (; written < phase.inputs.size() && phase.inputs[written].launch < end; ++written) {
+    const Value input = phase.inputs[written].value;
+    CLOZE_CHECK(is_written_[static_cast<size_t>(input.index)],
+                "phase {} reads {}, which nobody has written", name, graph().info(input).name);
   }
-  return phase;
 }
 
 backend::KernelArguments Executor::arguments_of(const Bound& bound) const {
@@ -114,9 +137,10 @@ backend::KernelArguments Executor::arguments_of(const Bound& bound) const {
 void Executor::run(std::string_view phase) { run_part(phase, 0, num_launches(phase)); }
 
 void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
-  Phase& ready = ready_phase(phase);
+  Phase& ready = phase_named(phase);
   CLOZE_CHECK(begin <= end && end <= ready.launches.size(), "launches {} to {} of {} in {}", begin,
               end, ready.launches.size(), phase);
+  require_inputs(phase, end);
   if (profiling_began_) return run_and_time(ready, begin, end);
   for (size_t i = begin; i < end; ++i) {
     stream_->launch(*ready.launches[i].kernel, arguments_of(ready.launches[i]));
@@ -124,9 +148,7 @@ void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
 }
 
 size_t Executor::num_launches(std::string_view phase) const {
-  const auto found = graph().find_phase(phase);
-  CLOZE_CHECK(found.has_value(), "the program has no phase {}", phase);
-  return phases_[static_cast<size_t>(found->index)].launches.size();
+  return phase_named(phase).launches.size();
 }
 
 void Executor::run_and_time(Phase& phase, size_t begin, size_t end) {
@@ -147,7 +169,8 @@ void Executor::set_profiling(bool on) {
 }
 
 std::optional<NonFiniteOutput> Executor::run_until_non_finite(std::string_view phase) {
-  auto bound = ready_phase(phase).launches.begin();
+  require_inputs(phase, num_launches(phase));
+  auto bound = phase_named(phase).launches.begin();
   for (const Node& node : graph().nodes()) {
     if (graph().phases()[static_cast<size_t>(node.phase.index)] != phase) continue;
     stream_->launch(*bound->kernel, arguments_of(*bound));

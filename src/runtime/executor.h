@@ -45,11 +45,15 @@ struct BorrowedArenas {
 };
 
 // Memory of the same device that several executors use; what is null an executor allocates itself.
-// Parameters are then only read. Of executors that share activations and workspace one runs at a
-// time, and no result outlives the next run of any of them.
+// Parameters that threads share are only read. Of executors that share anything else one runs at a
+// time; where they share activations no result outlives the next run of any of them.
 struct SharedArenas {
-  std::shared_ptr<const backend::DeviceMemory> parameters;  // exactly the arena
+  // Exactly the arena, each up to metrics.
+  std::shared_ptr<const backend::DeviceMemory> parameters;
+  std::shared_ptr<const backend::DeviceMemory> compute_copies;
+  std::shared_ptr<const backend::DeviceMemory> gradients;
   std::shared_ptr<const backend::DeviceMemory> optimizer_state;
+  std::shared_ptr<const backend::DeviceMemory> metrics;
   std::shared_ptr<const backend::DeviceMemory> activations;  // at least the arena
   std::shared_ptr<const backend::DeviceMemory> workspace;    // at least the arena
 };
@@ -58,8 +62,8 @@ class Executor {
  public:
   Executor(plan::Program program, backend::Device& device, const SharedArenas& shared = {});
 
-  // InternalError for a phase that the graph lacks, and for one that reads an input that nobody has
-  // written yet.
+  // InternalError for a phase that the graph lacks, and for launches that read an input that nobody
+  // has written yet.
   void run(std::string_view phase);
   // Its launches [begin, end) alone: a phase may be run in parts, in their order.
   void run_part(std::string_view phase, size_t begin, size_t end);
@@ -82,6 +86,8 @@ class Executor {
   // A whole arena within the device, in the order of the launches. Of the arena's size.
   void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
   void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
+  // All but inputs and activations: for an executor of the same program that has another micro-batch.
+  SharedArenas arenas_beside_a_batch() const;
 
   const plan::Program& program() const { return program_; }
   const graph::Graph& graph() const { return program_.graph; }
@@ -100,17 +106,23 @@ class Executor {
     std::vector<backend::DeviceAddress> inputs;
     std::vector<backend::DeviceAddress> outputs;
   };
+  struct HostInput {  // that a launch reads and the host has to write before
+    size_t launch = 0;
+    graph::Value value;
+  };
   struct Phase {
     std::vector<Bound> launches;
-    std::vector<graph::Value> inputs;  // that it reads and the host has to write
-    bool inputs_are_written = false;
+    std::vector<HostInput> inputs;  // by launch
+    size_t written_inputs = 0;      // of them, the first so many are known to be
   };
 
   void place_arenas(const SharedArenas& shared);
   void bind();
   backend::DeviceAddress address(const plan::Location& location) const;
   backend::DeviceAddress address(graph::Value value) const;
-  Phase& ready_phase(std::string_view name);
+  Phase& phase_named(std::string_view name);
+  const Phase& phase_named(std::string_view name) const;
+  void require_inputs(std::string_view name, size_t end);
   backend::KernelArguments arguments_of(const Bound& bound) const;
   void run_and_time(Phase& phase, size_t begin, size_t end);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);

@@ -41,8 +41,9 @@ std::vector<size_t> completion_of(const Graph& graph) {
 }  // namespace
 
 GradientExchange::GradientExchange(engine::Session& session, comm::Communicator& ranks,
-                                   std::span<const int> owners, DType transport)
-    : session_(session), ranks_(ranks), transport_(transport), has_owners_(!owners.empty()) {
+                                   std::span<const int> owners, bool for_owners_only,
+                                   DType transport)
+    : session_(session), ranks_(ranks), transport_(transport), for_owners_only_(for_owners_only) {
   make_buckets(owners);
   worker_ = std::thread([this] { work(); });
 }
@@ -65,10 +66,11 @@ void GradientExchange::make_buckets(std::span<const int> owners) {
     size_t complete_after = 0;
   };
   std::vector<Gradient> gradients;
+  auto owner = owners.begin();
   for (const Value value : session_.graph().variables(VariableRole::kGradient)) {
-    const int owner = has_owners_ ? owners[gradients.size()] : 0;
-    gradients.push_back({value, owner, complete_after[static_cast<size_t>(value.index)]});
+    gradients.push_back({value, *owner++, complete_after[static_cast<size_t>(value.index)]});
   }
+  std::erase_if(gradients, [](const Gradient& gradient) { return gradient.owner < 0; });
   std::ranges::stable_sort(gradients, {}, &Gradient::complete_after);
   Bucket bucket;
   for (const Gradient& gradient : gradients) {
@@ -87,7 +89,7 @@ void GradientExchange::make_buckets(std::span<const int> owners) {
 
 void GradientExchange::close(Bucket& bucket) {
   bucket.shares = comm::even_shares(bucket.count, ranks_.size());
-  if (has_owners_) {
+  if (for_owners_only_) {
     std::ranges::stable_sort(bucket.pieces, {}, &Piece::owner);
     int64_t end = 0;
     auto piece = bucket.pieces.begin();
@@ -115,7 +117,7 @@ void GradientExchange::write(const Bucket& bucket, bool parameters, std::span<co
   for (const Piece& piece : bucket.pieces) {
     const auto count = static_cast<size_t>(piece.count);
     // Of gradients those that the rank updates with; of parameters those that others updated.
-    if (!has_owners_ || (piece.owner == ranks_.rank()) != parameters) {
+    if (!for_owners_only_ || (piece.owner == ranks_.rank()) != parameters) {
       const Value value =
           parameters ? session_.graph().info(piece.gradient).master : piece.gradient;
       session_.executor().write_part(value, piece.offset * int64_t{sizeof(float)},
@@ -189,7 +191,7 @@ void GradientExchange::work() {
     const Clock::time_point start = Clock::now();
     std::exception_ptr error;
     try {
-      if (has_owners_) {
+      if (for_owners_only_) {
         ranks_.reduce_scatter(parcel.values, parcel.bucket->shares, transport_);
       } else {
         ranks_.all_reduce(parcel.values, transport_);

@@ -25,10 +25,10 @@ namespace cloze::train {
 
 class GradientExchange {
  public:
-  // owners: by the graph's gradients, the rank that needs the sum; empty: all need all. Both
-  // outlive the exchange.
-  GradientExchange(engine::Session& session, comm::Communicator& ranks,
-                   std::span<const int> owners = {}, DType transport = DType::kF32);
+  // owners: by the graph's gradients, the rank that updates the parameter, -1 for those that others
+  // sum. Only the owners get the sums, or all ranks do. Session and ranks outlive the exchange.
+  GradientExchange(engine::Session& session, comm::Communicator& ranks, std::span<const int> owners,
+                   bool for_owners_only, DType transport);
   ~GradientExchange();
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
@@ -76,7 +76,7 @@ class GradientExchange {
   engine::Session& session_;
   comm::Communicator& ranks_;
   DType transport_;
-  bool has_owners_;
+  bool for_owners_only_;
   std::vector<Bucket> buckets_;
   std::vector<std::vector<float>> spare_;  // memory for parcels
   CommunicationTime time_;

@@ -27,11 +27,10 @@ constexpr const char* kRandomKey = "random_key";
 constexpr const char* kGradientNorm = "gradient_norm";
 constexpr const char* kUpdateCheck = "update_check";
 
-Value accumulate_metric(Graph& graph, const std::string& name, Value value) {
+void accumulate_metric(Graph& graph, const std::string& name, Value value) {
   const Value metric =
       graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
   graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
-  return metric;
 }
 
 std::vector<models::TaskLoss> add_forward(Graph& graph, const TrainingStepOptions& options) {
@@ -44,14 +43,11 @@ std::vector<models::TaskLoss> add_forward(Graph& graph, const TrainingStepOption
   return losses;
 }
 
-// Returns the totals of the losses.
-std::vector<Value> accumulate_metrics(Graph& graph, const std::vector<models::TaskLoss>& losses) {
-  std::vector<Value> totals;
+void accumulate_metrics(Graph& graph, const std::vector<models::TaskLoss>& losses) {
   for (const models::TaskLoss& loss : losses) {
-    totals.push_back(accumulate_metric(graph, loss.name + "_loss", loss.loss));
+    accumulate_metric(graph, loss.name + "_loss", loss.loss);
     if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
   }
-  return totals;
 }
 
 // Of each micro-batch.
@@ -60,7 +56,7 @@ int64_t passes_of(const data::StepBatch& batch) {
 }
 
 bool shards_states(const TrainingStepOptions& options) {
-  return options.shards_states && options.ranks->size() > 1;
+  return options.shards_states && options.num_replicas() > 1;
 }
 
 // The root of the sum of squares, in the order of the ranks.
@@ -95,6 +91,27 @@ std::vector<LossTerm> terms_of(const std::vector<models::TaskLoss>& losses) {
   return terms;
 }
 
+optim::StepValues step_values(const TrainingGraph& training) {
+  const Graph& graph = training.graph;
+  optim::StepValues values{.loss_scale = *graph.find(kLossGradient),
+                           .random_key = *graph.find(kRandomKey)};
+  for (const LossTerm& term : training.terms) {
+    values.losses.push_back(*graph.find(term.name + "_loss"));
+  }
+  return values;
+}
+
+// Of all the graph what this rank computes.
+void take_stage(TrainingGraph& training, const TrainingStepOptions& options) {
+  CLOZE_CHECK(options.ranks->size() % options.num_stages() == 0, "{} ranks in {} stages",
+              options.ranks->size(), options.num_stages());
+  const int rank = options.ranks->rank() % options.num_stages();
+  passes::PipelineCut cut = passes::cut_to_rank(training.graph, options.stages, rank);
+  training.graph = std::move(cut.graph);
+  training.update.numbers = cut.plan.gradient_numbers;
+  training.pipeline = std::move(cut.plan);
+}
+
 }  // namespace
 
 double StepResult::loss() const {
@@ -125,15 +142,16 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   std::vector<Value> minimised;
   for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
   passes::differentiate(graph, minimised, seed);
-  const std::vector<Value> totals = accumulate_metrics(graph, losses);
+  accumulate_metrics(graph, losses);
   for (const TrainingPass& pass : passes) pass.run(graph);
-  optim::add_optimizer(
-      graph, options.optimizer,
-      {.losses = totals, .loss_scale = seed, .random_key = *graph.find(kRandomKey)},
-      shards_states(options)
-          ? optim::UpdateShare{.rank = options.ranks->rank(), .ranks = options.ranks->size()}
-          : optim::UpdateShare{});
-  return {std::move(graph), terms_of(losses)};
+  TrainingGraph training{.graph = std::move(graph), .terms = terms_of(losses)};
+  if (options.num_stages() > 1) take_stage(training, options);
+  if (shards_states(options)) {
+    training.update.ranks = options.num_replicas();
+    training.update.rank = options.ranks->rank() / options.num_stages();
+  }
+  optim::add_optimizer(training.graph, options.optimizer, step_values(training), training.update);
+  return training;
 }
 
 TrainingGraph evaluation_graph(TrainingStepOptions options) {
@@ -156,28 +174,43 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
       seed_(options.seed),
       is_eager_(options.eager),
       ranks_(*options.ranks),
+      shards_states_(shards_states(options)),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile) {
   CLOZE_CHECK(!is_eager_ || ranks_.size() == 1, "an eager step has one rank");
-  if (ranks_.size() == 1) return;
-  if (shards_states(options)) owners_ = optim::update_owners(session_.graph(), ranks_.size());
-  exchange_.emplace(session_, ranks_, owners_, options.gradient_transport);
+  if (training.pipeline) {
+    stage_ = std::make_unique<comm::Group>(ranks_, 1, ranks_.rank() % options.num_stages());
+    replica_ = std::make_unique<comm::Group>(ranks_, 2, ranks_.rank() / options.num_stages());
+    pipeline_.emplace(std::move(*training.pipeline), options.schedule, *replica_, session_);
+  }
+  const Graph& graph = session_.graph();
+  if (graph.variables(VariableRole::kGradient).empty()) return;
+  owners_ = optim::update_owners(graph, training.update);
+  if (replicas().size() == 1) return;
+  exchange_.emplace(session_, replicas(), owners_, shards_states_, options.gradient_transport);
+}
+
+std::vector<bool> TrainingStep::own_gradients() const {
+  std::vector<bool> own;
+  for (const int owner : owners_) own.push_back(owner == replicas().rank());
+  return own;
 }
 
 int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batch) const {
   return term.per_prediction ? batch.num_predictions : batch.num_sequences;
 }
 
-void TrainingStep::write_step_inputs(const data::StepBatch& batch, int64_t step) {
-  if (session_.has(kLossGradient)) {  // not when evaluating
+void TrainingStep::write_step_inputs(engine::Session& session, const data::StepBatch& batch,
+                                     int64_t step) {
+  if (session.has(kLossGradient)) {  // not when evaluating
     const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
-    session_.write<int32_t>(kRandomKey, key);
-    session_.write_scalar(kLossGradient, loss_scale_);
+    session.write<int32_t>(kRandomKey, key);
+    session.write_scalar(kLossGradient, loss_scale_);
   }
   for (const LossTerm& term : terms_) {
     const std::string normalizer = term.name + "_normalizer";
-    if (!session_.has(normalizer)) continue;  // each prediction has its own
-    session_.write_scalar(normalizer, static_cast<float>(inverse(count_of(term, batch))));
+    if (!session.has(normalizer)) continue;  // each prediction has its own
+    session.write_scalar(normalizer, static_cast<float>(inverse(count_of(term, batch))));
   }
 }
 
@@ -227,25 +260,42 @@ void TrainingStep::read_update(StepResult& result) {
 
 StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) {
   require_rows(batch);
-  write_step_inputs(batch, step);
+  write_step_inputs(session_, batch, step);
   session_.clear(plan::Arena::kMetrics);
   non_finite_.reset();
+  pipeline_ ? run_pipeline(batch, step) : run_micro_batches(batch);
+  if (ranks_.size() > 1) sum_metrics();
+  return read_losses(batch);
+}
+
+void TrainingStep::run_micro_batches(const data::StepBatch& batch) {
   const size_t count = batch.micro_batches.size();
   for (size_t i = 0; i < count; ++i) {
     const bool is_last_own = i + static_cast<size_t>(ranks_.size()) >= count;
     if (has_own(i)) run_micro_batch(batch.micro_batches[i], batch, is_last_own);
   }
-  if (exchange_) {
-    const auto rank = static_cast<size_t>(ranks_.rank());
-    if (count <= rank) exchange_->sum();
-    sum_metrics();
-  }
-  return read_losses(batch);
+  const auto rank = static_cast<size_t>(ranks_.rank());
+  if (exchange_ && count <= rank) exchange_->sum();
 }
 
-// Each rank takes every size-th of a step.
+void TrainingStep::run_pipeline(const data::StepBatch& batch, int64_t step) {
+  std::vector<const data::MicroBatch*> own;
+  for (size_t i = 0; i < batch.micro_batches.size(); ++i) {
+    if (has_own(i)) own.push_back(&batch.micro_batches[i]);
+  }
+  const int64_t passes = passes_of(batch);
+  pipeline_->run(std::ssize(own) * passes, [&](engine::Session& session, int64_t index) {
+    write_step_inputs(session, batch, step);
+    feed::write_micro_batch(session, *own[static_cast<size_t>(index / passes)]);
+  });
+  pipeline_->sum_shared_gradients();
+  if (exchange_) exchange_->sum();
+}
+
+// Each replica takes every size-th of a step.
 bool TrainingStep::has_own(size_t micro_batch) const {
-  return micro_batch % static_cast<size_t>(ranks_.size()) == static_cast<size_t>(ranks_.rank());
+  const auto size = static_cast<size_t>(replicas().size());
+  return micro_batch % size == static_cast<size_t>(replicas().rank());
 }
 
 void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
@@ -282,17 +332,19 @@ void TrainingStep::run_shared_update() {
   executor.run_part(graph::kUpdate, 0, norm_is_known);
   platform::enter_wait("summing the norm");
   const auto own_norm = session_.read_scalar<float>(kGradientNorm);
-  session_.write_scalar(kGradientNorm, norm_over(ranks_, own_norm));
+  comm::Communicator& others = shards_states_ ? ranks_ : *replica_;
+  session_.write_scalar(kGradientNorm, norm_over(others, own_norm));
   executor.run_part(graph::kUpdate, norm_is_known, executor.num_launches(graph::kUpdate));
   float check[] = {session_.read_scalar<float>(kUpdateCheck)};
   ranks_.all_reduce(check);
   session_.write_scalar(kUpdateCheck, check[0]);
-  exchange_->share_parameters();
+  if (shards_states_) exchange_->share_parameters();
+  if (pipeline_) pipeline_->share_parameters();
 }
 
 void TrainingStep::update(int64_t step, double learning_rate) {
   write_update_inputs(step, learning_rate);
-  owners_.empty() ? run_phase(graph::kUpdate) : run_shared_update();
+  is_divided() ? run_shared_update() : run_phase(graph::kUpdate);
 }
 
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
@@ -313,7 +365,7 @@ void TrainingStep::write_ahead(std::span<const StepAhead> steps) {
   size_t written = 0;
   for (const StepAhead& ahead : steps) {
     loss_scale_ = static_cast<float>(ahead.loss_scale);
-    write_step_inputs(*ahead.batch, ahead.step);
+    write_step_inputs(session_, *ahead.batch, ahead.step);
     write_update_inputs(ahead.step, ahead.learning_rate);
     for (const data::MicroBatch& micro_batch : ahead.batch->micro_batches) {
       write_micro_batch(micro_batch, ahead.batch->synthetic_passes > 0);
@@ -357,7 +409,7 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
   if (non_finite_ && non_finite_->phase == graph::kMicroStep) return non_finite_;
   clear_gradients();
   session_.clear(plan::Arena::kMetrics);
-  write_step_inputs(batch, step);
+  write_step_inputs(session_, batch, step);
   runtime::Executor& executor = session_.executor();
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     feed::write_micro_batch(session_, micro_batch);

@@ -7,20 +7,23 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "comm/communicator.h"
+#include "comm/group.h"
 #include "data/micro_batch.h"
 #include "engine/session.h"
 #include "models/bert_config.h"
 #include "models/bert_heads.h"
 #include "optim/optimizer.h"
+#include "passes/pipeline.h"
 #include "runtime/arena_snapshots.h"
 #include "train/gradient_exchange.h"
 #include "train/loss_value.h"
+#include "train/pipeline_step.h"
 
 namespace cloze::train {
 
@@ -41,6 +44,13 @@ struct TrainingStepOptions {
   // others from the ranks that do.
   bool shards_states = false;
   DType gradient_transport = DType::kF32;  // of the sums over ranks
+  // Of several ranks each may have a part of the model alone. They are as many as the stages take,
+  // times the replicas; the ranks of a replica come one after the other. One rank ignores it.
+  passes::Stages stages;
+  PipelineSchedule schedule = PipelineSchedule::kInterleaved;
+
+  int num_stages() const { return ranks->size() > 1 ? stages.num_ranks() : 1; }
+  int num_replicas() const { return ranks->size() / num_stages(); }
 };
 
 struct StepResult {
@@ -75,6 +85,8 @@ std::vector<TrainingPass> training_passes(bool recompute);
 struct TrainingGraph {
   graph::Graph graph;
   std::vector<LossTerm> terms;
+  optim::UpdateShare update;                     // that this rank has
+  std::optional<passes::PipelinePlan> pipeline;  // the graph is one rank's
 };
 TrainingGraph training_graph(const TrainingStepOptions& options);
 TrainingGraph training_graph(const TrainingStepOptions& options,
@@ -121,8 +133,11 @@ class TrainingStep {
   std::optional<runtime::NonFiniteOutput> find_non_finite(const data::StepBatch& batch,
                                                           int64_t step);
 
-  // By the graph's gradients, the rank that alone has their sums and updates with them; empty: all.
-  const std::vector<int>& owners() const { return owners_; }
+  // Ranks have different tensors: parts of the model, or the states of parts.
+  bool is_divided() const { return shards_states_ || pipeline_; }
+  bool is_pipeline() const { return pipeline_.has_value(); }
+  // Of the graph's gradients, whether this rank is the one that speaks of each.
+  std::vector<bool> own_gradients() const;
   comm::Communicator& ranks() { return ranks_; }
 
   engine::Session& session() { return session_; }
@@ -131,13 +146,16 @@ class TrainingStep {
  private:
   int64_t count_of(const LossTerm& term, const data::StepBatch& batch) const;
   void require_rows(const data::StepBatch& batch) const;
-  void write_step_inputs(const data::StepBatch& batch, int64_t step);
+  comm::Communicator& replicas() const { return stage_ ? *stage_ : ranks_; }
+  void write_step_inputs(engine::Session& session, const data::StepBatch& batch, int64_t step);
   void write_update_inputs(int64_t step, double learning_rate);
   void write_micro_batch(const data::MicroBatch& micro_batch, bool is_synthetic);
   void write_ahead(std::span<const StepAhead> steps);
   void run_written(std::span<const StepAhead> steps);
   void run_micro_batch(const data::MicroBatch& micro_batch, const data::StepBatch& batch,
                        bool is_last_own);
+  void run_micro_batches(const data::StepBatch& batch);
+  void run_pipeline(const data::StepBatch& batch, int64_t step);
   bool has_own(size_t micro_batch) const;
   void sum_metrics();
   void run_shared_update();
@@ -149,13 +167,16 @@ class TrainingStep {
   uint32_t seed_;
   bool is_eager_;
   comm::Communicator& ranks_;
+  std::unique_ptr<comm::Group> stage_, replica_;  // pipelines: ranks with the same, with the others
+  bool shards_states_;
   std::vector<int> owners_;
   bool has_synthetic_inputs_ = false;                   // they are in the device already
   std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
   engine::Session session_;
-  std::optional<GradientExchange> exchange_;  // with several ranks
+  std::optional<GradientExchange> exchange_;  // with several ranks of a stage
+  std::optional<PipelineStep> pipeline_;
   runtime::ArenaSnapshots inputs_ahead_{session_.executor(), plan::Arena::kInputs};
   runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};
 };

@@ -1,0 +1,68 @@
+// Pipelines: the micro-step cut into parts that ranks compute one after the other.
+//
+//   stages        0: embeddings, layers    1: layers    2: layers, heads
+//   a micro-batch    part 0 ─────────────► part 1 ────► part 2
+//                    part 4 ◄───────────── part 3 ◄────     (backward)
+//
+// A part is what one rank computes of a micro-batch without hearing of another; forward and backward
+// pass of the last stage are one. Values that cross from one rank to another are outputs of the one
+// graph and inputs of the other. Parameters are where they are read. The tied word embeddings may be
+// so at both ends: the first rank that has them updates them, with the gradients of the others.
+//
+// Run before the update is added, over the whole graph: nodes keep their numbers of random draws.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace cloze::passes {
+
+// What each stage has, and who computes it. The first has the embeddings too, the last the heads.
+struct Stages {
+  std::vector<int64_t> layers;  // of the encoder, by stage
+  std::vector<int> ranks;       // by stage; a rank may have several
+
+  int num_ranks() const;  // 1 without stages
+};
+
+// One stage a rank: layers shared out evenly; with more stages than layers the heads are alone, then
+// the embeddings too. Takes 1 to num_layers + 2 stages.
+Stages even_stages(int num_stages, int64_t num_layers);
+
+// A value that one rank makes in a part and another first reads in a later one.
+struct Crossing {
+  std::string name;  // in both graphs
+  int64_t bytes = 0;
+  int from = 0, to = 0;  // parts
+};
+
+// A parameter that several ranks have.
+struct SharedParameter {
+  std::string name, gradient;  // of the two variables
+  std::vector<int> ranks;      // ascending; the first updates it
+};
+
+// The same on all ranks, apart from what is said to be of this one.
+struct PipelinePlan {
+  std::vector<int> part_ranks;      // who computes each part
+  std::vector<Crossing> crossings;  // in the order in which they are made
+  std::vector<SharedParameter> shared;
+  std::vector<int64_t>
+      part_ends;  // by part of this rank: the launches of the micro-step until then
+  // By gradient of this rank: its number in the whole graph; kUpdatedElsewhere: another updates.
+  std::vector<int32_t> gradient_numbers;
+
+  int num_ranks() const;
+};
+inline constexpr int32_t kUpdatedElsewhere = -1;
+
+struct PipelineCut {
+  graph::Graph graph;
+  PipelinePlan plan;
+};
+// What `rank` has of the whole.
+PipelineCut cut_to_rank(const graph::Graph& whole, const Stages& stages, int rank);
+
+}  // namespace cloze::passes

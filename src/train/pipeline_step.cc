@@ -1,0 +1,154 @@
+#include "train/pipeline_step.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "base/error.h"
+
+namespace cloze::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<int> parts_of(const passes::PipelinePlan& plan, int rank) {
+  std::vector<int> parts;
+  for (size_t part = 0; part < plan.part_ranks.size(); ++part) {
+    if (plan.part_ranks[part] == rank) parts.push_back(static_cast<int>(part));
+  }
+  return parts;
+}
+
+}  // namespace
+
+PipelineStep::PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule,
+                           comm::Communicator& stages, engine::Session& session)
+    : plan_(std::move(plan)),
+      schedule_(schedule),
+      stages_(stages),
+      first_(session),
+      own_parts_(parts_of(plan_, stages.rank())),
+      free_{&session} {
+  CLOZE_CHECK(own_parts_.size() == plan_.part_ends.size(), "rank {} has {} parts, not {}",
+              stages.rank(), plan_.part_ends.size(), own_parts_.size());
+}
+
+void PipelineStep::run(int64_t count, const Write& write) {
+  if (std::exchange(count_, count) != count) {
+    tasks_ = pipeline_tasks(plan_.part_ranks, schedule_, count);
+  }
+  expect_messages();
+  for (const PipelineTask& task : tasks_[static_cast<size_t>(stages_.rank())]) {
+    engine::Session& session = begin(task.micro_batch, write);
+    receive(session, task);
+    run_part(session, task.part);
+    send(session, task);
+    if (task.part != own_parts_.back()) continue;
+    free_.push_back(&session);
+    begun_.erase(task.micro_batch);
+  }
+}
+
+// The session of the micro-batch, with its inputs.
+engine::Session& PipelineStep::begin(int64_t micro_batch, const Write& write) {
+  if (const auto found = begun_.find(micro_batch); found != begun_.end()) return *found->second;
+  if (free_.empty()) {
+    others_.push_back(std::make_unique<engine::Session>(
+        first_.program(), first_.executor().device(), first_.executor().arenas_beside_a_batch()));
+    free_.push_back(others_.back().get());
+  }
+  engine::Session& session = *free_.back();
+  free_.pop_back();
+  begun_[micro_batch] = &session;
+  write(session, micro_batch);
+  return session;
+}
+
+void PipelineStep::run_part(engine::Session& session, int part) {
+  const auto own = std::ranges::find(own_parts_, part) - own_parts_.begin();
+  const int64_t begin = own == 0 ? 0 : plan_.part_ends[static_cast<size_t>(own - 1)];
+  session.executor().run_part(graph::kMicroStep, static_cast<size_t>(begin),
+                              static_cast<size_t>(plan_.part_ends[static_cast<size_t>(own)]));
+}
+
+void PipelineStep::send(engine::Session& session, const PipelineTask& task) {
+  std::vector<std::byte> bytes;
+  for (const passes::Crossing& crossing : plan_.crossings) {
+    if (crossing.from != task.part) continue;
+    bytes.resize(static_cast<size_t>(crossing.bytes));
+    session.executor().read(session.value(crossing.name), bytes);
+    stages_.send(bytes, rank_of(crossing.to));
+  }
+}
+
+void PipelineStep::receive(engine::Session& session, const PipelineTask& task) {
+  for (size_t i = 0; i < plan_.crossings.size(); ++i) {
+    const passes::Crossing& crossing = plan_.crossings[i];
+    if (crossing.to != task.part) continue;
+    session.executor().write(session.value(crossing.name), taken({task.micro_batch, i}));
+  }
+}
+
+// A rank with several parts may send what belongs to a later part of this one first.
+std::vector<std::byte> PipelineStep::taken(const Key& key) {
+  const auto sender = static_cast<size_t>(rank_of(plan_.crossings[key.crossing].from));
+  while (!early_.contains(key)) {
+    const Key next = expected_[sender][arrived_[sender]++];
+    std::vector<std::byte>& bytes = early_[next];
+    bytes.resize(static_cast<size_t>(plan_.crossings[next.crossing].bytes));
+    const Clock::time_point start = Clock::now();
+    stages_.receive(bytes, static_cast<int>(sender));
+    waited_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return std::move(early_.extract(key).mapped());
+}
+
+void PipelineStep::expect_messages() {
+  expected_.assign(tasks_.size(), {});
+  arrived_.assign(tasks_.size(), 0);
+  for (size_t rank = 0; rank < tasks_.size(); ++rank) {
+    for (const PipelineTask& task : tasks_[rank]) {
+      for (size_t i = 0; i < plan_.crossings.size(); ++i) {
+        const passes::Crossing& crossing = plan_.crossings[i];
+        if (crossing.from != task.part || rank_of(crossing.to) != stages_.rank()) continue;
+        expected_[rank].push_back({task.micro_batch, i});
+      }
+    }
+  }
+}
+
+void PipelineStep::sum_shared_gradients() {
+  std::vector<float> sum, values;
+  for (const auto& [name, gradient, ranks] : plan_.shared) {
+    if (!std::ranges::binary_search(ranks, stages_.rank())) continue;
+    first_.read<float>(gradient, sum);
+    if (stages_.rank() != ranks.front()) {
+      stages_.send(std::as_bytes(std::span(sum)), ranks.front());
+      continue;
+    }
+    values.resize(sum.size());
+    for (const int other : std::span(ranks).subspan(1)) {
+      stages_.receive(std::as_writable_bytes(std::span(values)), other);
+      std::ranges::transform(sum, values, sum.begin(), std::plus<>());
+    }
+    first_.write<float>(gradient, sum);
+  }
+}
+
+void PipelineStep::share_parameters() {
+  std::vector<float> values;
+  for (const auto& [name, gradient, ranks] : plan_.shared) {
+    if (!std::ranges::binary_search(ranks, stages_.rank())) continue;
+    first_.read<float>(name, values);
+    if (stages_.rank() == ranks.front()) {
+      for (const int other : std::span(ranks).subspan(1)) {
+        stages_.send(std::as_bytes(std::span(values)), other);
+      }
+    } else {
+      stages_.receive(std::as_writable_bytes(std::span(values)), ranks.front());
+      first_.write<float>(name, values);
+    }
+  }
+}
+
+}  // namespace cloze::train

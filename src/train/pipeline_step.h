@@ -1,0 +1,74 @@
+// What one rank of a pipeline does of a step: its parts of the micro-batches (passes/pipeline.h), in
+// the order of the schedule, and what has to be summed between the ranks afterwards.
+//
+// A micro-batch that a rank has begun and not finished keeps its inputs and activations, in a
+// session of its own that shares everything else. There are as many as the schedule asks for,
+// made when they are first needed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "engine/session.h"
+#include "passes/pipeline.h"
+#include "train/pipeline_schedule.h"
+
+namespace cloze::train {
+
+class PipelineStep {
+ public:
+  // `stages`: the ranks of one replica. `session` has this rank's graph and the first micro-batch.
+  // Both outlive the step.
+  PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule, comm::Communicator& stages,
+               engine::Session& session);
+
+  // Runs `count` micro-batches forward and backward; `write` puts all inputs of one into a session.
+  using Write = std::function<void(engine::Session& session, int64_t micro_batch)>;
+  void run(int64_t count, const Write& write);
+  // Of a parameter that several ranks have, the first of them gets the sum of all its gradients, in
+  // the order of the ranks, and gives the others what it has made of it.
+  void sum_shared_gradients();
+  void share_parameters();
+
+  const passes::PipelinePlan& plan() const { return plan_; }
+  double waited_seconds() const { return waited_seconds_; }  // for other ranks, in all runs
+
+ private:
+  struct Key {
+    int64_t micro_batch = 0;
+    size_t crossing = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  int rank_of(int part) const { return plan_.part_ranks[static_cast<size_t>(part)]; }
+  engine::Session& begin(int64_t micro_batch, const Write& write);
+  void run_part(engine::Session& session, int part);
+  void send(engine::Session& session, const PipelineTask& task);
+  void receive(engine::Session& session, const PipelineTask& task);
+  std::vector<std::byte> taken(const Key& key);
+  void expect_messages();
+
+  passes::PipelinePlan plan_;
+  PipelineSchedule schedule_;
+  comm::Communicator& stages_;
+  engine::Session& first_;
+  std::vector<int> own_parts_;
+
+  std::vector<std::vector<PipelineTask>> tasks_;          // by rank, of the last run
+  int64_t count_ = -1;                                    // of its micro-batches
+  std::vector<std::unique_ptr<engine::Session>> others_;  // beside the first
+  std::vector<engine::Session*> free_;
+  std::map<int64_t, engine::Session*> begun_;    // by micro-batch
+  std::map<Key, std::vector<std::byte>> early_;  // arrived before they were needed
+  std::vector<std::vector<Key>> expected_;       // by rank, in the order it sends them
+  std::vector<size_t> arrived_;                  // of those, by rank
+  double waited_seconds_ = 0.0;
+};
+
+}  // namespace cloze::train

@@ -1,0 +1,204 @@
+// One run in stages: ranks that each have a part of the model train the weights of one rank alone.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "comm/loopback.h"
+#include "small_model.h"
+#include "trained_weights.h"
+
+namespace cloze::tests {
+namespace {
+
+using Tensors = std::map<std::string, std::vector<float>>;
+
+constexpr int64_t kSteps = 50;
+// Several micro-batches in a step.
+const data::MicroBatchCapacity kCapacity{.tokens = 40, .sequences = 3, .predictions = 12};
+
+Tensors parameters_of(engine::Session& session) {
+  Tensors tensors;
+  for (const graph::Value value : session.graph().variables(graph::VariableRole::kParameter)) {
+    const std::string& name = session.graph().info(value).name;
+    tensors[name] = session.read<float>(name);
+  }
+  return tensors;
+}
+
+// What a rank has at the end.
+struct RankResult {
+  Tensors start, parameters;
+  std::vector<double> losses, norms;
+};
+
+class Pipeline : public testing::TestWithParam<DType> {
+ protected:
+  using Change = std::function<void(train::TrainingStepOptions&)>;
+
+  static models::BertConfig model() {
+    models::BertConfig model = small_model();
+    model.num_hidden_layers = 3;
+    return model;
+  }
+  static train::TrainingStepOptions options_of(comm::Communicator& ranks) {
+    return {.model = model(),
+            .capacity = kCapacity,
+            .optimizer = optimizer_options("lamb"),
+            .compute_dtype = GetParam(),
+            .seed = 11,
+            .compile = {.num_threads = 1},
+            .ranks = &ranks};
+  }
+  static RankResult train(const train::TrainingStepOptions& options) {
+    train::TrainingStep step(options);
+    if (GetParam() == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
+    step.session().initialize_parameters(5);
+    RankResult result{.start = parameters_of(step.session())};
+    for (int64_t i = 0; i < kSteps; ++i) {
+      const auto batch = data::pack(random_samples(100 + i, kSamplesOfStep), kCapacity);
+      const train::StepResult done = step.run(batch, i, learning_rate(options.optimizer.name));
+      result.losses.push_back(done.loss());
+      result.norms.push_back(done.gradient_norm);
+    }
+    result.parameters = parameters_of(step.session());
+    return result;
+  }
+  static Trained flat(const RankResult& result) {
+    Trained trained{.losses = result.losses};
+    for (const auto& [name, values] : result.start) {
+      trained.start.insert(trained.start.end(), values.begin(), values.end());
+      const std::vector<float>& last = result.parameters.at(name);
+      trained.parameters.insert(trained.parameters.end(), last.begin(), last.end());
+    }
+    return trained;
+  }
+  static Trained train_alone(const Change& change = {}) {
+    train::TrainingStepOptions options = options_of(comm::alone());
+    if (change) change(options);
+    return flat(train(options));
+  }
+  // The model that the ranks have together: whoever has a tensor has the same, and all know the
+  // same losses and norms.
+  static Trained train_on(int size, const Change& change) {
+    std::vector<RankResult> results(static_cast<size_t>(size));
+    comm::run_loopback(size, [&](comm::Communicator& ranks) {
+      train::TrainingStepOptions options = options_of(ranks);
+      change(options);
+      results[static_cast<size_t>(ranks.rank())] = train(options);
+    });
+    RankResult all = results.front();
+    for (const RankResult& one : results) {
+      EXPECT_EQ(one.losses, all.losses);
+      EXPECT_EQ(one.norms, all.norms);
+      all.start.insert(one.start.begin(), one.start.end());
+      all.parameters.insert(one.parameters.begin(), one.parameters.end());
+      for (const auto& [name, values] : one.parameters) {
+        EXPECT_EQ(values, all.parameters.at(name)) << name;
+      }
+    }
+    return flat(all);
+  }
+  static Change stages(int count, train::PipelineSchedule schedule) {
+    return [=](train::TrainingStepOptions& options) {
+      options.stages = passes::even_stages(count, options.model.num_hidden_layers);
+      options.schedule = schedule;
+    };
+  }
+  // Of weights that went through sums in another order, or were rounded otherwise.
+  static double bound() {
+    return GetParam() == DType::kF32
+               ? reordering_bound(kSteps)
+               : rounding_gap(train::training_graph(options_of(comm::alone())).graph, GetParam());
+  }
+};
+
+constexpr train::PipelineSchedule kSchedules[] = {train::PipelineSchedule::kGrouped,
+                                                  train::PipelineSchedule::kInterleaved,
+                                                  train::PipelineSchedule::kSequential};
+
+TEST_P(Pipeline, HasTheWeightsOfOneInEachSchedule) {
+  const Trained alone = train_alone();
+  for (const int size : {2, 3}) {
+    Trained first;
+    for (const train::PipelineSchedule schedule : kSchedules) {
+      const Trained trained = train_on(size, stages(size, schedule));
+      EXPECT_LE(relative_gap(trained, alone), bound()) << size << " stages";
+      // Each part adds up its gradients in the order of the micro-batches.
+      if (first.parameters.empty()) first = trained;
+      EXPECT_EQ(trained.parameters, first.parameters) << size << " stages";
+      EXPECT_EQ(trained.losses, first.losses) << size << " stages";
+    }
+  }
+}
+
+// The embeddings and the heads on one rank: nothing is added up in another order.
+TEST_P(Pipeline, ThatComesBackToTheFirstRankHasTheBytesOfOne) {
+  const Trained alone = train_alone();
+  for (const bool is_sequential : {true, false}) {
+    const Trained trained = train_on(2, [&](train::TrainingStepOptions& options) {
+      options.stages = {.layers = {1, 2, 0}, .ranks = {0, 1, 0}};
+      if (is_sequential) options.schedule = train::PipelineSchedule::kSequential;
+    });
+    EXPECT_LE(relative_gap(trained, alone), bound());
+    if (is_sequential) {
+      EXPECT_EQ(trained.parameters, alone.parameters);
+    }
+  }
+}
+
+TEST_P(Pipeline, MayHaveStagesWithoutLayers) {
+  const Trained trained = train_on(5, stages(5, train::PipelineSchedule::kInterleaved));
+  EXPECT_LE(relative_gap(trained, train_alone()), bound());
+}
+
+TEST_P(Pipeline, ComputesActivationsAgain) {
+  const auto change = stages(2, train::PipelineSchedule::kInterleaved);
+  const Trained again = train_on(2, [&](train::TrainingStepOptions& options) {
+    change(options);
+    options.recompute = true;
+  });
+  EXPECT_EQ(again.parameters, train_on(2, change).parameters);
+}
+
+TEST_P(Pipeline, WithReplicasHasTheWeightsOfOne) {
+  const Trained alone = train_alone();
+  for (const bool shards : {false, true}) {
+    const Trained trained = train_on(4, [&](train::TrainingStepOptions& options) {
+      stages(2, train::PipelineSchedule::kInterleaved)(options);
+      options.shards_states = shards;
+    });
+    EXPECT_LE(relative_gap(trained, alone), bound()) << (shards ? "sharded" : "whole") << " states";
+  }
+}
+
+// The norm that all are clipped by counts every gradient once, the tied one too.
+TEST_P(Pipeline, ClipsLikeOne) {
+  const Change clips = [](train::TrainingStepOptions& options) {
+    options.optimizer = optimizer_options("momentum");  // LAMB would not show a wrong norm
+    options.optimizer.max_gradient_norm = 0.05;
+  };
+  const Trained alone = train_alone(clips);
+  const Trained trained = train_on(2, [&](train::TrainingStepOptions& options) {
+    clips(options);
+    stages(2, train::PipelineSchedule::kInterleaved)(options);
+  });
+  EXPECT_LE(norm_of_difference(trained.parameters, alone.parameters),
+            bound() * norm_of_difference(alone.start, alone.parameters));
+}
+
+// Draws for rounding weights are numbered over the whole model.
+TEST_P(Pipeline, RoundsWeightsLikeOne) {
+  const Change rounds = [](train::TrainingStepOptions& options) {
+    options.optimizer.has_bf16_weights = true;
+    options.stages = {.layers = {1, 2, 0}, .ranks = {0, 1, 0}};
+    options.schedule = train::PipelineSchedule::kSequential;
+  };
+  EXPECT_EQ(train_on(2, rounds).parameters, train_alone(rounds).parameters);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, Pipeline, testing::Values(DType::kF32, DType::kBF16, DType::kF16),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace cloze::tests
