@@ -278,7 +278,7 @@ class ConfigurationCommandsTest(unittest.TestCase):
         self.assertEqual(properties["beta1"]["minimum"], 0)
         self.assertIn(16, properties["precision"]["enum"])
         self.assertIn("learning_rate", properties)
-        self.assertTrue(properties["pipeline_stages"]["deprecated"])
+        self.assertTrue(properties["variable_offloading"]["deprecated"])
         self.assertIn("doc_stride", self.schema("squad")["properties"])
         self.assertIn("task_name", self.schema("glue")["properties"])
 

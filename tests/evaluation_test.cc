@@ -81,7 +81,7 @@ TEST_P(EvaluatedRun, HasTheLossesOfAStepWithoutDropout) {
     if (!evaluates) return step.accumulate(batch, 0).losses;
     train::Evaluation evaluation(run.step, *held_out());
     EXPECT_EQ(evaluation.num_samples(), 30);
-    return evaluation.evaluate(step.session());
+    return evaluation.evaluate(step);
   };
   const auto step = losses(0.0, false), evaluation = losses(0.0, true);
   // As in packing_equivalence_test.cc.

@@ -135,6 +135,57 @@ class MpirunTest(unittest.TestCase):
             self.run_command(mpirun(2, *words) if len(words) > len(run) + 1 else [PROGRAM, *words])
             self.assert_same_weights("run", "one", 12)
 
+    def test_stages_are_the_run_of_one(self):
+        run = [*RUN, "--num-train-steps=12", "--steps-per-ckpts=4"]
+        self.run_command([PROGRAM, *run, "--save-path=one"])
+        lists = ['--pipeline-stages=[["emb", "pos"], ["hid", "hid"], ["mlm", "nsp"]]', "--device-mapping=[0, 1, 0]"]
+        for name, size, words in (("interleaved", 2, ["--pipeline-stages=2"]),
+                                  ("grouped", 3, ["--pipeline-stages=3", "--pipeline-schedule=Grouped"]),
+                                  ("sequential", 2, [*lists, "--pipeline-schedule=Sequential"]),
+                                  ("replicas", 4, ["--pipeline-stages=2", "--replicated-tensor-sharding"])):
+            with self.subTest(name):
+                self.run_command(mpirun(size, *run, *words, f"--save-path={name}"))
+                for step, loss in losses(self.folder / "one").items():
+                    self.assertAlmostEqual(losses(self.folder / name)[step], loss, delta=1e-4)
+                for file in ("model.safetensors", "optimizer.safetensors"):
+                    self.assert_same_weights(name, "one", 12, file)
+                line = json.loads((self.folder / name / "metrics.jsonl").read_text().splitlines()[-1])
+                self.assertGreater(line["expected_bubble_share"], 0)
+                self.assertTrue(0 <= line["bubble_share"] < 1, line)
+
+    def test_a_run_goes_on_in_other_stages(self):
+        run = [*RUN, "--num-train-steps=12", "--steps-per-ckpts=4"]
+        self.run_command([PROGRAM, *run, "--save-path=one"])
+        self.run_command(mpirun(2, *run, "--pipeline-stages=2", "--save-path=run"))
+        self.assert_same_weights("run", "one", 12)
+        for size, stages in ((4, 2), (1, 1), (3, 3)):
+            with self.subTest(size=size):
+                for step in (8, 12):
+                    shutil.rmtree(self.folder / "run" / f"checkpoint-{step}")
+                words = [*run, f"--pipeline-stages={stages}", "--restore-dir=run"]
+                self.run_command(mpirun(size, *words) if size > 1 else [PROGRAM, *words])
+                for file in ("model.safetensors", "optimizer.safetensors"):
+                    self.assert_same_weights("run", "one", 12, file)
+
+    def test_stages_evaluate_norms_and_start_from_weights_like_one(self):
+        self.run_command([PROGRAM, *RUN, "--num-train-steps=2", "--save-path=start"])
+        run = [*RUN, "--num-train-steps=4", "--steps-per-norms=4", "--init-checkpoint=start/checkpoint-2"]
+        alone = self.run_command([PROGRAM, *run, "--save-path=one"])
+        staged = self.run_command(mpirun(2, *run, "--pipeline-stages=2", "--save-path=run"))
+        self.assertIn("start values from", staged.stderr)
+        self.assertEqual(alone.stderr.count("of it have no place"), staged.stderr.count("of it have no place"))
+        norms = [json.loads((self.folder / name / "metrics.jsonl").read_text().splitlines()[-1])["gradient_norms"]
+                 for name in ("one", "run")]
+        self.assertEqual(norms[0].keys(), norms[1].keys())
+        for name, norm in norms[0].items():
+            self.assertAlmostEqual(norms[1][name], norm, delta=1e-4, msg=name)
+
+    def test_stages_that_diverge_end_together(self):
+        words = [word for word in RUN if not word.startswith("--base-learning-rate")]
+        result = self.run_command(mpirun(2, *words, "--num-train-steps=9", "--base-learning-rate=1e38",
+                                         "--pipeline-stages=2", "--save-path=run"), status=5)
+        self.assertEqual(result.stderr.count("cloze: step"), 1, result.stderr)
+
     def test_gradients_may_travel_in_bf16(self):
         self.run_command(mpirun(2, *RUN, "--num-train-steps=5", "--save-path=exact"))
         self.run_command(mpirun(2, *RUN, "--num-train-steps=5", "--save-path=run", "--reduction-precision=bf16"))
@@ -163,6 +214,11 @@ class MpirunTest(unittest.TestCase):
     def test_what_does_not_fit_is_said_once(self):
         words = [*RUN, "--num-train-steps=2", "--save-path=run"]
         for more, message in ((["--replicas=4"], "replicas is 4, but mpirun started 2 processes"),
+                              (["--pipeline-stages=3"], "makes 3 processes a replica, but mpirun started 2"),
+                              (["--pipeline-stages=5"], "pipeline_stages is 5, but 2 layers"),
+                              (["--pipeline-stages=2", "--replicas=2"],
+                               "replicas is 2 with 2 stages each, but mpirun started 2 processes"),
+                              (["--pipeline-schedule=Other"], "Grouped, Interleaved, Sequential"),
                               (["--eager"], "eager runs in one process"),
                               (["--restore-dir=none"], "none"), (["--seed=1", "--seed=2"], "seed")):
             with self.subTest(message):

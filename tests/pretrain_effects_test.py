@@ -192,6 +192,10 @@ EFFECTS = {
         "true", lambda run, base: "replicated_tensor_sharding has no effect in one process" in run.messages),
     "reduction_precision": Effect(
         "bf16", lambda run, base: "reduction_precision has no effect in one process" in run.messages),
+    "pipeline_stages": Effect(2, lambda run, base: "pipeline_stages has no effect in one process" in run.messages),
+    "device_mapping": Effect("[0]", lambda run, base: "device_mapping has no effect in one process" in run.messages),
+    "pipeline_schedule": Effect(
+        "Grouped", lambda run, base: "pipeline_schedule has no effect in one process" in run.messages),
     "replicas": Effect(2, samples(8)),
     "global_batch_size": Effect(5, samples(5)),
     "tokens_per_micro_batch": Effect(32, planned("micro-batches of 32 tokens"), command="plan"),

@@ -149,11 +149,10 @@ TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
       "out");
   const Parsed parsed =
       parse({"--generated-data", "--num-train-steps", "1", "--steps-per-tensorboard", "5",
-             "--pipeline-schedule", "Grouped", "--use-qkv-split"});
+             "--use-qkv-split"});
   EXPECT_EQ(
       parsed.notes,
       (std::vector<std::string>{
-          "command line: pipeline_schedule has no effect: one device holds the whole model",
           "command line: steps_per_tensorboard has no effect: scalars go to TensorBoard with every "
           "line of metrics"}));
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cli/launch/mpirun_command.h"
+#include "cli/pipeline_options.h"
 #include "comm/world.h"
 #include "formats/value_differences.h"
 #include "platform/file.h"
@@ -90,11 +91,22 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
   if (ranks.size() == 1) return;
   const bool is_given =
       table.origin("replicas") != kDefaultOrigin && !table.comes_from_run("replicas");
+  options.training.step.stages = pipeline_stages(options.pipeline_stages, options.device_mapping,
+                                                 options.model().num_hidden_layers);
+  const int stages = options.training.step.stages.num_ranks();
+  if (ranks.size() % stages != 0) {
+    throw_user_error(
+        "pipeline_stages makes {} processes a replica, but mpirun started {}; start a multiple of "
+        "{}, or set pipeline_stages",
+        stages, ranks.size(), stages);
+  }
+  const int replicas = ranks.size() / stages;
   // A run goes on with as many sequences in a step as it had, on any number of ranks.
-  if (!is_given && !options.training.restore_from) options.replicas = ranks.size();
-  if (is_given && options.replicas != ranks.size()) {
-    throw_user_error("replicas is {}, but mpirun started {} processes; leave replicas out",
-                     options.replicas, ranks.size());
+  if (!is_given && !options.training.restore_from) options.replicas = replicas;
+  if (is_given && options.replicas != replicas) {
+    const std::string each = stages == 1 ? "" : fmt::format(" with {} stages each", stages);
+    throw_user_error("replicas is {}{}, but mpirun started {} processes; leave replicas out",
+                     options.replicas, each, ranks.size());
   }
   if (options.training.step.eager) {
     throw_user_error("eager runs in one process; leave it out, or mpirun");

@@ -33,6 +33,16 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
   table.add("reduction_precision", named(o.training.step.gradient_transport, dtype_named, name_of),
             "Under mpirun: what gradients are while they travel; they are summed in f32",
             {.choices = {"f32", "bf16"}});
+  const std::vector<std::string> schedules{"Grouped", "Interleaved", "Sequential"};
+  table.add("pipeline_stages", &o.pipeline_stages,
+            "Under mpirun: processes that share the layers of a replica; or lists of the parts of "
+            "each stage: [[\"emb\", \"hid\"], [\"hid\", \"mlm\", \"nsp\"]]");
+  table.add("device_mapping", &o.device_mapping,
+            "Of pipeline_stages: the process of each stage, as [0, 1, 0] (a process each)");
+  table.add("pipeline_schedule", enumerated(o.training.step.schedule, schedules),
+            "Of pipeline_stages: all forward passes first; forward and backward in turn; or one "
+            "micro-batch at a time",
+            {.choices = schedules});
   table.add("global_batch_size", &o.global_batch_size,
             "Sequences of a step, instead of gradient_accumulation_count", {.minimum = 1});
   table.add("tokens_per_micro_batch", &o.tokens_per_micro_batch,

@@ -210,8 +210,10 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
     notes.push_back(
         fmt::format("device_iterations has no effect with {}: each step is looked at", *reason));
   }
-  for (const char* option : {"replicated_tensor_sharding", "reduction_precision"}) {
-    if (options.training.step.ranks->size() > 1 || !table.is_asked_for(option)) continue;
+  const bool plans = table.has("network_file");  // which many ranks may need
+  for (const char* option : {"replicated_tensor_sharding", "reduction_precision", "pipeline_stages",
+                             "device_mapping", "pipeline_schedule"}) {
+    if (plans || options.training.step.ranks->size() > 1 || !table.is_asked_for(option)) continue;
     notes.push_back(fmt::format("{} has no effect in one process", option));
   }
   return notes;

@@ -25,6 +25,8 @@ struct RunOptions {
   int64_t micro_batch_size = 32;
   std::optional<int64_t> gradient_accumulation_count;
   int64_t replicas = 1;
+  std::string pipeline_stages = "1";  // with device_mapping: cli/pipeline_options.h
+  std::string device_mapping;
   std::optional<int64_t> global_batch_size;
   std::optional<int64_t> tokens_per_micro_batch;
   std::optional<int64_t> num_train_steps;

@@ -60,8 +60,7 @@ KeyRules model_rules() {
 
 KeyRules execution_rules() {
   return KeyRules()
-      .no_effect({"pipeline_schedule", "pipeline_stages", "device_mapping"},
-                 "one device holds the whole model")
+      .supported({"pipeline_schedule", "pipeline_stages", "device_mapping"})
       .mapped("replicas", "replicas")
       .mapped("precision", "precision")
       .supported({"device_iterations", "replicated_tensor_sharding"})
@@ -173,6 +172,9 @@ void convert_made_data(Conversion& c) {
 
 void convert(Conversion& c) {
   convert_batch(c);
+  for (const char* key : {"pipeline_stages", "device_mapping"}) {
+    if (c.value(key).is_array()) c.set(key, c.value(key).dump(), {key});
+  }
   convert_made_data(c);
   const int64_t together = c.count("device_iterations", 1);
   if (together > 1 && c.has("num_train_steps")) {
@@ -207,9 +209,9 @@ const ForeignSystem& tensorflow1() {
                    {"steps_per_ckpts", 256}},
       .meanings = {{"hidden_act", "gelu", "gelu_new"}},
       // Keys that say how its processor runs a graph: each of its files has most of them.
-      .marks = {"pipeline_stages", "pipeline_schedule", "device_mapping", "partials_type",
-                "available_memory_proportion", "variable_offloading", "no_outlining",
-                "matmul_serialize_factor", "enable_recomputation", "stochastic_rounding"},
+      .marks = {"pipeline_stages", "device_mapping", "partials_type", "available_memory_proportion",
+                "variable_offloading", "no_outlining", "matmul_serialize_factor",
+                "enable_recomputation", "stochastic_rounding"},
       .task_of = task_of,
       .convert = convert};
   return system;

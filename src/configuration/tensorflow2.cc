@@ -6,7 +6,6 @@
 namespace cloze::configuration {
 namespace {
 
-constexpr const char* kNoDevices = "one device holds the whole model";
 constexpr const char* kHostMemory = "host memory is the device's memory";
 
 KeyRules model_rules() {
@@ -83,9 +82,9 @@ KeyRules run_rules() {
 
 KeyRules execution_rules() {
   return KeyRules()
-      .no_effect({"pipeline_stages", "ipu_config.pipeline_stages", "device_mapping",
-                  "ipu_config.pipeline_device_mapping"},
-                 kNoDevices)
+      .supported({"pipeline_stages", "device_mapping"})
+      .elsewhere({"ipu_config.pipeline_stages", "ipu_config.pipeline_device_mapping"},
+                 "`pipeline_stages` and `device_mapping`")
       .no_effect({"matmul_available_memory_proportion_per_pipeline_stage",
                   "ipu_config.matmul_available_memory_proportion_per_pipeline_stage",
                   "optimizer_state_offchip", "ipu_config.optimizer_state_offchip",
@@ -152,6 +151,10 @@ void convert(Conversion& c) {
     const std::string key = "global_batches_per_log";
     if (c.has(key)) c.set(option, c.count(key, 1), {key});
   }
+  const std::string stages = c.first_of({"pipeline_stages", "ipu_config.pipeline_stages"});
+  if (!stages.empty()) c.set("pipeline_stages", c.value(stages).dump(), {stages.c_str()});
+  const std::string devices = c.first_of({"device_mapping", "ipu_config.pipeline_device_mapping"});
+  if (!devices.empty()) c.set("device_mapping", c.value(devices).dump(), {devices.c_str()});
   if (c.task() == "pretraining") {
     if (!c.has("num_epochs")) convert_steps(c);
     if (c.has("dataset_dir")) c.set("train_file", c.value("dataset_dir"), {"dataset_dir"});

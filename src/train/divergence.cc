@@ -95,6 +95,7 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
   if (const auto state = find_non_finite_state(step)) {
     return fmt::format("It was there before the step, in {}", *state);
   }
+  if (step.is_pipeline()) return "A run of one process, with --restore-dir, says where it begins";
   const auto found = step.find_non_finite(batch, step_index);
   if (!found) return "Computed again it is finite: the machine may be at fault";
   if (found->tensor == "gradient_norm") {  // of gradients that were all finite when they were made

@@ -20,11 +20,12 @@ data::StepBatch packed(const data::Dataset& dataset, const data::MicroBatchCapac
   return data::pack(samples, capacity);
 }
 
-void copy_parameters(engine::Session& source, engine::Session& target) {
+void copy_parameters(TrainingStep& source, engine::Session& target) {
   std::vector<float> values;
   for (const graph::Value value : target.graph().variables(graph::VariableRole::kParameter)) {
     const std::string& name = target.graph().info(value).name;
-    source.read<float>(name, values);
+    values.resize(static_cast<size_t>(target.graph().type(value).shape.elements()));
+    source.read_parameter(name, values);
     target.write<float>(name, values);
   }
   target.refresh();
@@ -36,7 +37,7 @@ Evaluation::Evaluation(const TrainingStepOptions& training, const data::Dataset&
     : samples_(packed(samples, training.capacity)),
       step_(evaluation_graph(counted_by_token(training)), training) {}
 
-std::vector<LossValue> Evaluation::evaluate(engine::Session& trained) {
+std::vector<LossValue> Evaluation::evaluate(TrainingStep& trained) {
   copy_parameters(trained, step_.session());
   return step_.accumulate(samples_, /*step=*/0).losses;
 }

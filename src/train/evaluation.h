@@ -1,7 +1,7 @@
 // Held-out samples, run through a model while it trains: losses and accuracies without dropout,
 // over all predictions (or sequences) of the set, whatever the training's loss is a mean of. The
-// training's session is only read: the forward pass is a program of its own, with a copy of the
-// weights.
+// training's session is only read: the forward pass is a program of its own, with a copy of all
+// weights, those of other ranks too.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Evaluation {
   Evaluation(const TrainingStepOptions& training, const data::Dataset& samples);
 
   // Interruption when a signal asks to stop.
-  std::vector<LossValue> evaluate(engine::Session& trained);
+  std::vector<LossValue> evaluate(TrainingStep& trained);
 
   int64_t num_samples() const { return samples_.num_sequences; }
   // Of memory: its program's and its samples'.

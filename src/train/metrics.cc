@@ -93,6 +93,10 @@ void MetricsLog::write(const StepMetrics& m) {
     line["communication_seconds"] = m.communication->seconds;
     line["communication_hidden_share"] = m.communication->hidden_share();
   }
+  if (m.bubble) {
+    line["bubble_share"] = m.bubble->waited_seconds / m.seconds;
+    line["expected_bubble_share"] = m.bubble->expected_share;
+  }
   for (const TensorNorm& norm : m.norms) {
     line["weight_norms"][norm.name] = norm.weight;
     line["gradient_norms"][norm.name] = norm.gradient;

@@ -12,6 +12,7 @@
 #include "platform/file.h"
 #include "train/communication_time.h"
 #include "train/loss_value.h"
+#include "train/pipeline_schedule.h"
 
 namespace cloze::train {
 
@@ -39,6 +40,7 @@ struct StepMetrics {
   double data_wait_share = 0.0;                    // of the step's seconds, waiting for data
   double seconds = 0.0;                            // the step took
   std::optional<CommunicationTime> communication;  // of several ranks
+  std::optional<PipelineBubble> bubble;            // of a pipeline
   double flops = 0.0;                              // of its useful work (models/bert_flops.h)
   // FLOPs a second as a share of those of the fastest matrix product that was measured; nothing
   // when none was.

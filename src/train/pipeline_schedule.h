@@ -38,4 +38,10 @@ std::vector<std::vector<PipelineTask>> pipeline_tasks(std::span<const int> part_
 // (S - 1) / (k + S - 1) of k micro-batches; sequential: (S - 1) / S.
 double pipeline_bubble(int num_ranks, PipelineSchedule schedule, int64_t count);
 
+// Time that a rank has nothing to do for want of another's results.
+struct PipelineBubble {
+  double waited_seconds = 0.0;
+  double expected_share = 0.0;  // of the step: pipeline_bubble()
+};
+
 }  // namespace cloze::train

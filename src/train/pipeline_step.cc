@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "platform/phase.h"
 
 namespace cloze::train {
 namespace {
@@ -38,6 +39,7 @@ void PipelineStep::run(int64_t count, const Write& write) {
     tasks_ = pipeline_tasks(plan_.part_ranks, schedule_, count);
   }
   expect_messages();
+  waited_seconds_ = 0.0;
   for (const PipelineTask& task : tasks_[static_cast<size_t>(stages_.rank())]) {
     engine::Session& session = begin(task.micro_batch, write);
     receive(session, task);
@@ -65,6 +67,7 @@ engine::Session& PipelineStep::begin(int64_t micro_batch, const Write& write) {
 }
 
 void PipelineStep::run_part(engine::Session& session, int part) {
+  platform::enter_phase("computing a part of a micro-batch");
   const auto own = std::ranges::find(own_parts_, part) - own_parts_.begin();
   const int64_t begin = own == 0 ? 0 : plan_.part_ends[static_cast<size_t>(own - 1)];
   session.executor().run_part(graph::kMicroStep, static_cast<size_t>(begin),
@@ -96,6 +99,7 @@ std::vector<std::byte> PipelineStep::taken(const Key& key) {
     const Key next = expected_[sender][arrived_[sender]++];
     std::vector<std::byte>& bytes = early_[next];
     bytes.resize(static_cast<size_t>(plan_.crossings[next.crossing].bytes));
+    platform::enter_wait("waiting for another stage");
     const Clock::time_point start = Clock::now();
     stages_.receive(bytes, static_cast<int>(sender));
     waited_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
@@ -115,6 +119,17 @@ void PipelineStep::expect_messages() {
       }
     }
   }
+}
+
+PipelineBubble PipelineStep::bubble() const {
+  return {.waited_seconds = waited_seconds_,
+          .expected_share = pipeline_bubble(stages_.size(), schedule_, count_)};
+}
+
+bool PipelineStep::is_first_with(const std::string& parameter) const {
+  const auto shared = std::ranges::find(plan_.shared, parameter, &passes::SharedParameter::name);
+  if (shared != plan_.shared.end()) return shared->ranks.front() == stages_.rank();
+  return first_.has(parameter);
 }
 
 void PipelineStep::sum_shared_gradients() {

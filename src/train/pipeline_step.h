@@ -37,7 +37,10 @@ class PipelineStep {
   void share_parameters();
 
   const passes::PipelinePlan& plan() const { return plan_; }
-  double waited_seconds() const { return waited_seconds_; }  // for other ranks, in all runs
+  // Of the last run.
+  PipelineBubble bubble() const;
+  // Whether this rank is the first of a replica that has the parameter.
+  bool is_first_with(const std::string& parameter) const;
 
  private:
   struct Key {
@@ -68,7 +71,7 @@ class PipelineStep {
   std::map<Key, std::vector<std::byte>> early_;  // arrived before they were needed
   std::vector<std::vector<Key>> expected_;       // by rank, in the order it sends them
   std::vector<size_t> arrived_;                  // of those, by rank
-  double waited_seconds_ = 0.0;
+  double waited_seconds_ = 0.0;                  // in the last run
 };
 
 }  // namespace cloze::train

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <map>
 
 #include "base/error.h"
 #include "feed/parameter_loading.h"
@@ -70,7 +72,30 @@ void drop_absent_biases(const checkpoints::StoredModel& file, const TrainingStep
   }
 }
 
+// What is not finite travels as null.
+double number_of(const nlohmann::json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
 bool is_due(int64_t step, int64_t period) { return period > 0 && step % period == 0; }
+
+// What any rank misses is missing, and unused what no rank uses.
+void share_names(comm::Communicator& ranks, MatchedTensors& matched) {
+  const nlohmann::json own{matched.missing, matched.unused};
+  matched.missing.clear();
+  std::map<std::string, int> unused;
+  for (const std::string& theirs : ranks.all_gather(own.dump())) {
+    const auto lists = nlohmann::json::parse(theirs).get<std::vector<std::vector<std::string>>>();
+    for (const std::string& name : lists[0]) {
+      if (std::ranges::find(matched.missing, name) == matched.missing.end()) {
+        matched.missing.push_back(name);
+      }
+    }
+    for (const std::string& name : lists[1]) ++unused[name];
+  }
+  std::erase_if(matched.unused,
+                [&](const std::string& name) { return unused[name] < ranks.size(); });
+}
 
 models::BatchWork work_of(const data::StepBatch& batch) {
   models::BatchWork work{.tokens = static_cast<double>(batch.num_tokens),
@@ -142,6 +167,7 @@ void Training::load_initial_parameters() {
   drop_absent_biases(file, options_.step, matched.unused);
   if (matched.missing.size() == wanted.size()) feed::require_all(matched, file.path());
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
+  if (step_.is_divided()) share_names(step_.ranks(), matched);
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
@@ -312,18 +338,21 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
   return metrics;
 }
 
-// Where states are divided, a rank has the gradients of its own part alone.
+// Where ranks have different tensors, each says what it knows of its own.
 std::vector<TensorNorm> Training::shared_norms(double loss_scale) {
   std::vector<TensorNorm> norms = tensor_norms(step_.session(), loss_scale);
-  if (step_.owners().empty()) return norms;
-  std::vector<float> gradients(norms.size(), 0.0f);
+  if (!step_.is_divided()) return norms;
+  const std::vector<bool> is_own = step_.own_gradients();
+  nlohmann::json own = nlohmann::json::array();
   for (size_t i = 0; i < norms.size(); ++i) {
-    if (step_.owners()[i] == step_.ranks().rank()) {
-      gradients[i] = static_cast<float>(norms[i].gradient);
+    if (is_own[i]) own.push_back({norms[i].name, norms[i].weight, norms[i].gradient});
+  }
+  norms.clear();
+  for (const std::string& theirs : step_.ranks().all_gather(own.dump())) {
+    for (const nlohmann::json& norm : nlohmann::json::parse(theirs)) {
+      norms.push_back({norm[0], number_of(norm[1]), number_of(norm[2])});
     }
   }
-  step_.ranks().all_reduce(gradients);
-  for (size_t i = 0; i < norms.size(); ++i) norms[i].gradient = gradients[i];
   return norms;
 }
 
@@ -350,6 +379,7 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
                      .data_wait_share = seconds.waited / seconds.all,
                      .seconds = seconds.all,
                      .communication = result.communication,
+                     .bubble = result.bubble,
                      .flops = flops,
                      .ceiling_share = ceiling_share(flops, seconds.all, options_.product_flops)};
 }
@@ -479,7 +509,7 @@ void Training::save() {
   if (last_saved_step_ == state_.step || !have_finite_gradients()) return;
   platform::enter_phase("saving");
   announce(background_.wait());
-  if (!step_.owners().empty()) {
+  if (step_.is_divided()) {
     save_together();
   } else if (!is_first_rank()) {
     // It has the same weights as the first, which saves them.

@@ -36,7 +36,7 @@ std::optional<EvaluationMetrics> Training::score() {
   const Clock::time_point start = Clock::now();
   EvaluationMetrics metrics{.step = state_.step, .epoch = state_.epoch, .samples = state_.samples};
   if (evaluation_) {
-    metrics.losses = evaluation_->evaluate(step_.session());
+    metrics.losses = evaluation_->evaluate(step_);
     metrics.score = metrics.losses.front().accuracy.value_or(0.0);
   } else {
     const std::optional<double> score = options_.evaluate(step_.session(), state_.step);

@@ -190,6 +190,14 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
   exchange_.emplace(session_, replicas(), owners_, shards_states_, options.gradient_transport);
 }
 
+void TrainingStep::read_parameter(const std::string& name, std::span<float> values) {
+  std::ranges::fill(values, 0.0f);
+  if (!pipeline_ || (stage_->rank() == 0 && pipeline_->is_first_with(name))) {
+    session_.executor().read(session_.value(name), std::as_writable_bytes(values));
+  }
+  if (pipeline_) ranks_.all_reduce(values);
+}
+
 std::vector<bool> TrainingStep::own_gradients() const {
   std::vector<bool> own;
   for (const int owner : owners_) own.push_back(owner == replicas().rank());
@@ -352,6 +360,7 @@ void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate
   update(step, learning_rate);
   read_update(result);
   if (exchange_) result.communication = exchange_->take_time();
+  if (pipeline_) result.bubble = pipeline_->bubble();
   if (result.update_is_finite) clear_gradients();
 }
 

@@ -60,6 +60,7 @@ struct StepResult {
   double gradient_norm = 0.0;    // before clipping, without the loss scale
   bool update_is_finite = true;  // all that the update wrote is; if not, gradients stay to be seen
   std::optional<CommunicationTime> communication;  // of several ranks
+  std::optional<PipelineBubble> bubble;            // of a pipeline
 
   double loss() const;  // their sum: what is minimised
   // Of losses and norm; if they are not, nothing was updated.
@@ -136,6 +137,8 @@ class TrainingStep {
   // Ranks have different tensors: parts of the model, or the states of parts.
   bool is_divided() const { return shards_states_ || pipeline_; }
   bool is_pipeline() const { return pipeline_.has_value(); }
+  // Of the whole model, on all ranks, who ask together.
+  void read_parameter(const std::string& name, std::span<float> values);
   // Of the graph's gradients, whether this rank is the one that speaks of each.
   std::vector<bool> own_gradients() const;
   comm::Communicator& ranks() { return ranks_; }

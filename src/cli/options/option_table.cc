@@ -166,8 +166,10 @@ json OptionTable::converted_file(const std::string& path) {
 // null where another key takes the place of one.
 json OptionTable::take_foreign_form(const json& config, const std::string& path) {
   if (form_ == nullptr) return config;
-  const auto mark = std::find_if(form_->marks.begin(), form_->marks.end(),
-                                 [&](const std::string& key) { return config.contains(key); });
+  // An option of ours is text; where that system has the same name it is a list there.
+  const auto mark = std::ranges::find_if(form_->marks, [&](const std::string& key) {
+    return config.contains(key) && (find(key) == nullptr || config[key].is_array());
+  });
   if (mark == form_->marks.end()) return config;
   form_mark_ = *mark;
   form_path_ = path;

@@ -56,11 +56,6 @@ std::vector<int64_t> listed_layers(const std::string& stages, int64_t layers) {
 
 }  // namespace
 
-const std::vector<std::string>& pipeline_schedule_names() {
-  static const std::vector<std::string> names{"Grouped", "Interleaved", "Sequential"};
-  return names;
-}
-
 std::vector<StageTask> RankLayout::tasks(int64_t stage) const {
   const int64_t ahead = forwards_ahead(*this, stage);
   std::vector<StageTask> tasks;

@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "train/pipeline_schedule.h"
+
 namespace cloze::cli {
 
-// In which order a stage takes the micro-batches of a step.
-enum class PipelineSchedule {
-  kGrouped,      // all forward, then all backward; the last stage each after its own
-  kInterleaved,  // one forward, one backward, once the pipeline is full ("1F1B")
-  kSequential    // a micro-batch begins when the one before it has left the pipeline
-};
-// In the order of the enumerators.
-const std::vector<std::string>& pipeline_schedule_names();
+using train::PipelineSchedule;
 
 // What a stage does with one micro-batch of its replica.
 struct StageTask {

@@ -20,12 +20,12 @@ StepModel model_of(const PretrainOptions& options, const ScaleRequest& request,
                    const DeviceRates& rates, const NetworkRates& network) {
   StepModel model{.network = network};
   const std::vector<int64_t> layers =
-      layers_of_stages(request.pipeline_stages, options.model().num_hidden_layers);
+      layers_of_stages(options.pipeline_stages, options.model().num_hidden_layers);
   const int64_t micro_batches = micro_batches_of_step(options);
   model.layout = {.replicas = options.replicas,
                   .stages = std::ssize(layers),
                   .micro_batches = (micro_batches + options.replicas - 1) / options.replicas,
-                  .schedule = request.pipeline_schedule,
+                  .schedule = options.training.step.schedule,
                   .is_sharded = options.training.step.shards_states};
   const plan::Program program = compiled(training_step_options(options));
   const plan::ProgramUse use = plan::use_of(program);
@@ -144,7 +144,7 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
     text.replace(star, 1, " --: |");
   }
   const auto stages =
-      std::ssize(layers_of_stages(request.pipeline_stages, options.model().num_hidden_layers));
+      std::ssize(layers_of_stages(options.pipeline_stages, options.model().num_hidden_layers));
   double first_rate = 0.0;  // tokens/s of a rank
   for (options.replicas = 1; options.replicas * stages <= *request.scaling; options.replicas *= 2) {
     const StepModel model = model_of(options, request, rates, network);
@@ -180,13 +180,6 @@ void add_scale_rows(OptionTable& table, ScaleRequest& request) {
             "Also play the step event by event, with a first rank that computes so many times as "
             "long; 1: as the others",
             {.minimum = 1});
-  table.add("pipeline_stages", &request.pipeline_stages,
-            "Stages that share the layers of a replica; or lists of their parts, whose \"hid\" are "
-            "layers");
-  table.add("pipeline_schedule", enumerated(request.pipeline_schedule, pipeline_schedule_names()),
-            "Of a stage's micro-batches: all forward first; forward and backward in turn; or one "
-            "micro-batch at a time in the whole pipeline",
-            {.choices = pipeline_schedule_names()});
 }
 
 std::string note_without_network(const PretrainOptions& options, const ScaleRequest& request) {
@@ -195,10 +188,11 @@ std::string note_without_network(const PretrainOptions& options, const ScaleRequ
     throw_user_error("{} is of ranks that a network connects; name a network_file",
                      request.scaling ? "scaling" : "simulate");
   }
-  const ScaleRequest usual;
+  const RunOptions usual;
   std::vector<std::string> names;
-  if (request.pipeline_schedule != usual.pipeline_schedule) names.push_back("pipeline_schedule");
-  if (request.pipeline_stages != usual.pipeline_stages) names.push_back("pipeline_stages");
+  if (options.training.step.schedule != usual.training.step.schedule)
+    names.push_back("pipeline_schedule");
+  if (options.pipeline_stages != usual.pipeline_stages) names.push_back("pipeline_stages");
   if (options.training.step.shards_states) names.push_back("replicated_tensor_sharding");
   if (names.empty()) return "";
   return fmt::format("{} ha{} no effect: without network_file the plan is of one process",

@@ -16,9 +16,7 @@ namespace cloze::cli {
 
 struct ScaleRequest {
   std::filesystem::path network_file;  // empty: the plan is of one process
-  std::string pipeline_stages = "1";   // as layers_of_stages() takes them
-  PipelineSchedule pipeline_schedule = PipelineSchedule::kInterleaved;
-  std::optional<int64_t> scaling;  // a table of up to so many ranks
+  std::optional<int64_t> scaling;      // a table of up to so many ranks
   std::optional<double> simulate;  // play the step; the first rank computes so many times as long
 };
 

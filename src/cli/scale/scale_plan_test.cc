@@ -28,10 +28,11 @@ PretrainOptions small_options(int64_t replicas) {
   return options;
 }
 
-std::string described(int64_t replicas, ScaleRequest request) {
+std::string described(int64_t replicas, const std::string& stages, ScaleRequest request) {
   request.network_file = kNetwork;
-  return describe_scale(small_options(replicas), request, read_device_file(kDevice),
-                        MemoryForecast());
+  PretrainOptions options = small_options(replicas);
+  options.pipeline_stages = stages;
+  return describe_scale(options, request, read_device_file(kDevice), MemoryForecast());
 }
 
 void expect_part(const std::string& text, const std::string& part) {
@@ -39,7 +40,7 @@ void expect_part(const std::string& text, const std::string& part) {
 }
 
 TEST(ScalePlan, SaysWhatEachStageKeepsAndSends) {
-  const std::string text = described(8, {.pipeline_stages = "2", .simulate = 1.0});
+  const std::string text = described(8, "2", {.simulate = 1.0});
   expect_part(text, "ranks 16: 8 replicas of 2 stages, 8 micro-batches each, on 2 hosts of NVIDIA");
   expect_part(text, "stage 0: 2 layers, a micro-batch forward ");
   expect_part(text, "activations 0.4 (2 x 0.2)");
@@ -49,14 +50,15 @@ TEST(ScalePlan, SaysWhatEachStageKeepsAndSends) {
 }
 
 TEST(ScalePlan, ATableDoublesTheReplicas) {
-  const std::string text = described(1, {.pipeline_stages = "2", .scaling = 9});
+  const std::string text = described(1, "2", {.scaling = 9});
   expect_part(text, "\n| 2 | 1 | 2 | 256 | ");
   expect_part(text, "\n| 8 | 4 | 2 | 256 | ");
   EXPECT_EQ(text.find("\n| 16 |"), std::string::npos);
 }
 
 TEST(ScalePlan, UnevenMicroBatchesAreSaid) {
-  expect_part(described(3, {}), "64 micro-batches of a step do not deal out evenly to 3 replicas");
+  expect_part(described(3, "1", {}),
+              "64 micro-batches of a step do not deal out evenly to 3 replicas");
 }
 
 TEST(ScalePlan, WithoutANetworkRanksHaveNoEffectAndTablesAreRefused) {
@@ -65,10 +67,11 @@ TEST(ScalePlan, WithoutANetworkRanksHaveNoEffectAndTablesAreRefused) {
   EXPECT_THROW(note_without_network(options, {.scaling = 8}), UserError);
   EXPECT_THROW(note_without_network(options, {.simulate = 1.0}), UserError);
   options.training.step.shards_states = true;
-  EXPECT_EQ(note_without_network(options, {.pipeline_stages = "2"}),
+  options.pipeline_stages = "2";
+  EXPECT_EQ(note_without_network(options, {}),
             "pipeline_stages, replicated_tensor_sharding have no effect: without network_file the "
             "plan is of one process");
-  EXPECT_EQ(note_without_network(options, {.network_file = "n", .pipeline_stages = "2"}), "");
+  EXPECT_EQ(note_without_network(options, {.network_file = "n"}), "");
 }
 
 }  // namespace
