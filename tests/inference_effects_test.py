@@ -252,8 +252,6 @@ class PlanTest(InferenceEffects, unittest.TestCase):
         "network_file": Effect(NETWORK, prints("ranks 2: 2 replicas of 1 stage"), device_file=DEVICE, replicas=2),
         "pipeline_stages": Effect(2, prints("4 replicas of 2 stages"), **RANKS),
         "pipeline_schedule": Effect("Grouped", prints("(8 x "), **RANKS, pipeline_stages=2),
-        "replicated_tensor_sharding": Effect("true", lambda run, base: "parameters 0.0, boundaries" in base.output and
-                                             "parameters 0.0, boundaries" not in run.output, **RANKS),
         "scaling": Effect(8, prints("\n| 8 | 8 | 1 | 256 | "), **RANKS),
         "simulate": Effect(1, prints("  simulated "), **RANKS),
     }

@@ -210,10 +210,11 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
     notes.push_back(
         fmt::format("device_iterations has no effect with {}: each step is looked at", *reason));
   }
-  const bool plans = table.has("network_file");  // which many ranks may need
+  const bool plans_ranks = table.has("network_file") && table.is_asked_for("network_file");
   for (const char* option : {"replicated_tensor_sharding", "reduction_precision", "pipeline_stages",
                              "device_mapping", "pipeline_schedule"}) {
-    if (plans || options.training.step.ranks->size() > 1 || !table.is_asked_for(option)) continue;
+    if (plans_ranks || options.training.step.ranks->size() > 1) break;
+    if (!table.is_asked_for(option)) continue;
     notes.push_back(fmt::format("{} has no effect in one process", option));
   }
   return notes;

@@ -53,8 +53,7 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
     throw_user_error("measure {} makes a device file, device_file {} reads one; give one",
                      request.measure.string(), options.device_file.string());
   }
-  const std::string note = note_without_network(options, request.scale);
-  if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
+  require_network(request.scale);
   const MemoryForecast before;
   if (!request.fit.empty()) fmt::print("{}", fit_micro_batch(options, request.fit, before));
   const train::TrainingStepOptions step = training_step_options(options);

@@ -23,7 +23,8 @@ struct RankLayout {
   int64_t stages = 1;
   int64_t micro_batches = 1;  // of the replica that has most of them in a step
   PipelineSchedule schedule = PipelineSchedule::kInterleaved;
-  bool is_sharded = false;  // optimiser states are divided over the replicas, by whole tensors
+  bool is_sharded = false;     // optimiser states are divided over the replicas, by whole tensors
+  int64_t gradient_bytes = 4;  // of a number while it travels to be summed
 
   int64_t ranks() const { return replicas * stages; }
   // The tasks of a stage, in its order.

@@ -26,7 +26,8 @@ StepModel model_of(const PretrainOptions& options, const ScaleRequest& request,
                   .stages = std::ssize(layers),
                   .micro_batches = (micro_batches + options.replicas - 1) / options.replicas,
                   .schedule = options.training.step.schedule,
-                  .is_sharded = options.training.step.shards_states};
+                  .is_sharded = options.training.step.shards_states,
+                  .gradient_bytes = bytes_of(options.training.step.gradient_transport)};
   const plan::Program program = compiled(training_step_options(options));
   const plan::ProgramUse use = plan::use_of(program);
   model.stages = stage_costs(program, use, estimated_seconds(program, use, rates), layers);
@@ -111,6 +112,7 @@ std::string describe_memory(const StepModel& model, const PretrainOptions& optio
   MemoryForecast memory =
       memory_beside_step(options, training_step_options(options).capacity, before);
   memory.add("a step", largest_memory(model));
+  if (model.layout.ranks() > 1) memory.add("messages", message_bytes(model));
   return fmt::format("  of a rank, {}\n", memory.text());
 }
 
@@ -182,21 +184,10 @@ void add_scale_rows(OptionTable& table, ScaleRequest& request) {
             {.minimum = 1});
 }
 
-std::string note_without_network(const PretrainOptions& options, const ScaleRequest& request) {
-  if (!request.network_file.empty()) return "";
-  if (request.scaling || request.simulate) {
-    throw_user_error("{} is of ranks that a network connects; name a network_file",
-                     request.scaling ? "scaling" : "simulate");
-  }
-  const RunOptions usual;
-  std::vector<std::string> names;
-  if (options.training.step.schedule != usual.training.step.schedule)
-    names.push_back("pipeline_schedule");
-  if (options.pipeline_stages != usual.pipeline_stages) names.push_back("pipeline_stages");
-  if (options.training.step.shards_states) names.push_back("replicated_tensor_sharding");
-  if (names.empty()) return "";
-  return fmt::format("{} ha{} no effect: without network_file the plan is of one process",
-                     fmt::join(names, ", "), names.size() == 1 ? "s" : "ve");
+void require_network(const ScaleRequest& request) {
+  if (!request.network_file.empty() || !(request.scaling || request.simulate)) return;
+  throw_user_error("{} is of ranks that a network connects; name a network_file",
+                   request.scaling ? "scaling" : "simulate");
 }
 
 std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,

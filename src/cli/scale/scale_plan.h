@@ -22,9 +22,8 @@ struct ScaleRequest {
 
 void add_scale_rows(OptionTable& table, ScaleRequest& request);
 
-// Empty, or what has no effect for want of a network. UserError when something is asked for that
-// needs one.
-std::string note_without_network(const PretrainOptions& options, const ScaleRequest& request);
+// UserError when something is asked for that needs a network.
+void require_network(const ScaleRequest& request);
 
 // UserError when replicas, stages and hosts do not fit. `before`: the memory of this process.
 std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,

@@ -61,17 +61,11 @@ TEST(ScalePlan, UnevenMicroBatchesAreSaid) {
               "64 micro-batches of a step do not deal out evenly to 3 replicas");
 }
 
-TEST(ScalePlan, WithoutANetworkRanksHaveNoEffectAndTablesAreRefused) {
-  PretrainOptions options = small_options(1);
-  EXPECT_EQ(note_without_network(options, {}), "");
-  EXPECT_THROW(note_without_network(options, {.scaling = 8}), UserError);
-  EXPECT_THROW(note_without_network(options, {.simulate = 1.0}), UserError);
-  options.training.step.shards_states = true;
-  options.pipeline_stages = "2";
-  EXPECT_EQ(note_without_network(options, {}),
-            "pipeline_stages, replicated_tensor_sharding have no effect: without network_file the "
-            "plan is of one process");
-  EXPECT_EQ(note_without_network(options, {.network_file = "n"}), "");
+TEST(ScalePlan, WithoutANetworkTablesAreRefused) {
+  EXPECT_NO_THROW(require_network({}));
+  EXPECT_THROW(require_network({.scaling = 8}), UserError);
+  EXPECT_THROW(require_network({.simulate = 1.0}), UserError);
+  EXPECT_NO_THROW(require_network({.network_file = "n", .scaling = 8}));
 }
 
 }  // namespace

@@ -121,6 +121,17 @@ double StepModel::owned_share(int64_t stage) const {
   return std::ranges::max(loads) / all;
 }
 
+int64_t message_bytes(const StepModel& model) {
+  constexpr int64_t kBucketsOnTheirWay = 4;  // as train/gradient_exchange.cc has it
+  constexpr int64_t kMpiBytes = 11 << 20;    // measured: Open MPI 4.1, two ranks of a host
+  if (model.layout.ranks() == 1) return 0;
+  int64_t gradients = 0;
+  for (const StageCosts& costs : model.stages)
+    gradients = std::max(gradients, costs.gradient_bytes);
+  const int64_t buckets = std::min(gradients, kBucketsOnTheirWay * kBucketBytes);
+  return kMpiBytes + (model.layout.replicas > 1 ? buckets : 0);
+}
+
 RankTraffic traffic_of(const StepModel& model, int64_t stage) {
   const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
   const auto replicas = static_cast<double>(model.layout.replicas);
@@ -132,7 +143,7 @@ RankTraffic traffic_of(const StepModel& model, int64_t stage) {
   for (const FinishedGradient& gradient : costs.gradients) {
     all += static_cast<double>(gradient.bytes);
   }
-  traffic.gradients = (model.layout.is_sharded ? 1.0 : 2.0) * others * all;
+  traffic.gradients = (model.layout.is_sharded ? 1.0 : 2.0) * model.travelling() * others * all;
   if (model.layout.is_sharded) {
     traffic.parameters = (replicas - 1.0) * model.owned_share(stage) * all;
   }

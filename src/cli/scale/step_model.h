@@ -35,6 +35,8 @@ struct StepModel {
   std::vector<GradientBucket> buckets(int64_t stage) const;
   // Replicas of one stage on the same host.
   int64_t replicas_on_host() const;
+  // Of gradients that are summed: the bytes that travel for each byte of f32.
+  double travelling() const { return static_cast<double>(layout.gradient_bytes) / 4.0; }
   // Messages in which so many bytes travel from one rank to another.
   static double messages_of(double bytes);
   // From a stage to its neighbour, or from the last stage to the first.
@@ -49,6 +51,9 @@ struct StepModel {
   // The share of all gradients that one replica owns, at most.
   double owned_share(int64_t stage) const;
 };
+
+// What several ranks keep to speak to each other: buckets on their way, and MPI's own memory.
+int64_t message_bytes(const StepModel& model);
 
 // What one rank of a stage sends in a step, in bytes.
 struct RankTraffic {

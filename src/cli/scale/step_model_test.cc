@@ -20,6 +20,8 @@ TEST(StepModel, TrafficFollowsTheAlgorithms) {
   const StepModel plain = model_of({.replicas = 4}, endless_network());
   EXPECT_EQ(traffic_of(plain, 0).gradients, 2 * 0.75 * 10 * mebibyte);
   EXPECT_EQ(traffic_of(plain, 0).parameters, 0.0);
+  const StepModel narrow = model_of({.replicas = 4, .gradient_bytes = 2}, endless_network());
+  EXPECT_EQ(traffic_of(narrow, 0).gradients, 0.75 * 10 * mebibyte);
 }
 
 TEST(StepModel, GradientsLeaveInBucketsWhenTheirLastIsFinished) {
@@ -41,6 +43,16 @@ TEST(StepModel, OwnersOfWholeTensorsHaveNoLessThanTheLargest) {
   EXPECT_DOUBLE_EQ(model.owned_share(0), 0.1);
   model.layout.is_sharded = false;
   EXPECT_EQ(model.owned_share(0), 1.0);
+}
+
+TEST(StepModel, MessagesTakeMemoryOfSeveralRanksOnly) {
+  StepModel model = model_of({}, endless_network());
+  EXPECT_EQ(message_bytes(model), 0);
+  model.layout.replicas = 2;
+  model.stages[0].gradient_bytes = 10 << 20;
+  EXPECT_EQ(message_bytes(model), 21 << 20);
+  model.stages[0].gradient_bytes = 100 << 20;
+  EXPECT_EQ(message_bytes(model), 27 << 20);
 }
 
 // More owners than tensors.

@@ -16,8 +16,10 @@ std::vector<std::vector<ExchangeRound>> gradient_rounds(const StepModel& model) 
   for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
     for (const GradientBucket& bucket : model.buckets(stage)) {
       std::vector<ExchangeRound>& of_stage = rounds[static_cast<size_t>(stage)];
-      of_stage.push_back({.ready = bucket.at, .bytes = bucket.shares, .is_to_owner = true});
-      if (!model.layout.is_sharded) of_stage.push_back({.bytes = bucket.shares});
+      std::vector<double> shares = bucket.shares;
+      for (double& share : shares) share *= model.travelling();
+      of_stage.push_back({.ready = bucket.at, .bytes = shares, .is_to_owner = true});
+      if (!model.layout.is_sharded) of_stage.push_back({.bytes = shares});
     }
   }
   return rounds;

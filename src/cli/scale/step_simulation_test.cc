@@ -46,6 +46,7 @@ TEST(StepSimulation, TheFormulaIsWithinItsBoundUpTo1024Ranks) {
       }
     }
   }
+  expect_formula(model_of({.replicas = 16, .micro_batches = 2, .gradient_bytes = 2}, cluster(1.0)));
   expect_formula(model_of({.replicas = 1024, .micro_batches = 2}, cluster(1.0)));
   expect_formula(model_of({.replicas = 128, .stages = 8, .micro_batches = 9}, cluster(0.0)));
 }

@@ -106,7 +106,7 @@ double gradients_after(const StepModel& model, int64_t stage) {
   const double overlap = model.network.overlap;
   const std::vector<GradientBucket> buckets = model.buckets(stage);
   const auto sent = [&](const GradientBucket& bucket) {
-    const double share = static_cast<double>(bucket.bytes) / replicas;
+    const double share = model.travelling() * static_cast<double>(bucket.bytes) / replicas;
     return rounds * round_seconds(model, share, model.replicas_on_host());
   };
   double taken = 0.0;
@@ -117,7 +117,8 @@ double gradients_after(const StepModel& model, int64_t stage) {
   for (size_t owner = 0; model.layout.is_sharded && owner < buckets.front().shares.size();
        ++owner) {
     const auto received = [&](const GradientBucket& bucket) {
-      return bucket.shares[owner] == 0.0 ? 0.0 : round_seconds(model, bucket.shares[owner], 1);
+      const double share = model.travelling() * bucket.shares[owner];
+      return share == 0.0 ? 0.0 : round_seconds(model, share, 1);
     };
     after = std::max(after, arrival(buckets, 1.0, received) - backward);
   }
