@@ -13,6 +13,7 @@ import unittest
 
 import data_effects_test
 import finetune_effects_test
+import launch_test
 import pretrain_effects_test
 import serve_effects_test
 from option_effects import (CommandRun, Effect, OptionEffects, Page, cloze, help_of, prints, prints_other, prints_same,
@@ -309,8 +310,8 @@ def commands_of(help_text):
 
 class AllCommandsTest(unittest.TestCase):
     def test_every_command_has_a_test(self):
-        known = {case.COMMAND for module in (data_effects_test, finetune_effects_test, pretrain_effects_test,
-                                             serve_effects_test) for case in vars(module).values()
+        known = {case.COMMAND for module in (data_effects_test, finetune_effects_test, launch_test,
+                                             pretrain_effects_test, serve_effects_test) for case in vars(module).values()
                  if hasattr(case, "COMMAND")}
         known |= {case.COMMAND for case in globals().values() if hasattr(case, "COMMAND")}
         found = set()

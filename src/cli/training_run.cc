@@ -175,7 +175,13 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   });
   platform::stop_if_requested();
   if (training.evaluation_bytes() > 0) memory.add("evaluation", training.evaluation_bytes());
-  add_step(memory, options, training.session().program(), copies);
+  const plan::Program& program = training.session().program();
+  add_step(memory, options, program, copies);
+  if (const int64_t more = training.step().in_flight(micro_batches_of_step(options)) - 1;
+      more > 0) {
+    memory.add("micro-batches in flight", more * (program.bytes_of(plan::Arena::kInputs) +
+                                                  program.bytes_of(plan::Arena::kActivations)));
+  }
   fmt::print(stderr, "{}\n", memory.text());
   progress.emplace(make_progress(options, total_steps));
   train::MetricsLog log(folder / "metrics.jsonl", training.first_step());

@@ -21,6 +21,7 @@ class Alone final : public Communicator {
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  protected:
+  void wait_for_room() override {}
   void send_on(int /*channel*/, std::span<const std::byte> /*bytes*/, int to) override {
     CLOZE_CHECK(false, "rank 0 of 1 sends to rank {}", to);
   }
@@ -108,6 +109,7 @@ void Communicator::reduce_scatter(std::span<float> values, std::span<const Share
   Parcel parcel(transport);
   std::vector<float> sums;
   for (int64_t round = 0; round < rounds_of(shares); ++round) {
+    wait_for_room();
     for (int to = 0; to < size(); ++to) {
       const Share slice = slice_of(shares[static_cast<size_t>(to)], round);
       if (to != rank() && slice.count() > 0) send(parcel.pack(part_of(values, slice)), to);
@@ -136,6 +138,7 @@ void Communicator::all_gather(std::span<float> values, std::span<const Share> sh
   if (size() == 1) return;
   Parcel parcel(transport);
   for (int64_t round = 0; round < rounds_of(shares); ++round) {
+    wait_for_room();
     const std::span<float> own =
         part_of(values, slice_of(shares[static_cast<size_t>(rank())], round));
     if (!own.empty()) {

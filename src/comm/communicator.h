@@ -61,6 +61,9 @@ class Communicator {
   [[noreturn]] virtual void abort(int exit_code) = 0;
 
  protected:
+  // Waits until most of what was sent has been received, so that a rank that only sends keeps no
+  // more than some MiB of copies. Called between rounds: the rank that is behind never waits.
+  virtual void wait_for_room() = 0;
   // Messages of different channels do not meet; 0 is that of the whole world.
   friend class Group;
   virtual void send_on(int channel, std::span<const std::byte> bytes, int to) = 0;

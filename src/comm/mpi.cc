@@ -23,6 +23,8 @@ using std::chrono::microseconds;
 // Whoever waits spins for as long, and then sleeps: the processor may be another rank's.
 constexpr microseconds kSpinTime{50};
 constexpr microseconds kSleepTime{50};
+// Of messages on their way, beyond which a rank waits before it sends more.
+constexpr size_t kMostBytes = size_t{8} << 20;
 
 void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -55,10 +57,16 @@ class Outbox {
     const std::lock_guard lock(mutex_);
     Message& message = messages_.emplace_back();
     message.bytes.assign(bytes.begin(), bytes.end());
+    bytes_ += bytes.size();
     check(MPI_Isend(message.bytes.data(), count_of(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
                     &message.request),
           "MPI_Isend");
     has_news_.notify_one();
+  }
+
+  size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
   }
 
  private:
@@ -67,17 +75,21 @@ class Outbox {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  static bool has_left(Message& message) {
+  bool has_left(Message& message) {
     int is_done = 0;
     // One that cannot leave is noticed by the rank that waits for it.
-    return MPI_Test(&message.request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_done != 0;
+    if (MPI_Test(&message.request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_done == 0) {
+      return false;
+    }
+    bytes_ -= message.bytes.size();
+    return true;
   }
 
   void move() {
     std::unique_lock lock(mutex_);
     while (true) {
       has_news_.wait(lock, [&] { return is_closing_ || !messages_.empty(); });
-      messages_.remove_if(has_left);
+      messages_.remove_if([this](Message& message) { return has_left(message); });
       if (messages_.empty() && is_closing_) return;
       lock.unlock();
       std::this_thread::sleep_for(kSleepTime);
@@ -88,6 +100,7 @@ class Outbox {
   std::mutex mutex_;
   std::condition_variable has_news_;
   std::list<Message> messages_;
+  size_t bytes_ = 0;  // of them
   bool is_closing_ = false;
   std::thread mover_;
 };
@@ -119,6 +132,11 @@ class MpiWorld final : public Communicator {
   }
 
  protected:
+  void wait_for_room() override {
+    while (outbox().bytes() > kMostBytes && !is_broken_off_) {
+      std::this_thread::sleep_for(kSleepTime);
+    }
+  }
   void send_on(int channel, std::span<const std::byte> bytes, int to) override {
     outbox().post(channel, bytes, to);
   }

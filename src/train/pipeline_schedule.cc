@@ -1,6 +1,8 @@
 #include "train/pipeline_schedule.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/error.h"
 
@@ -66,6 +68,19 @@ std::vector<std::vector<PipelineTask>> pipeline_tasks(std::span<const int> part_
     }
   }
   return tasks;
+}
+
+int64_t most_in_flight(std::span<const PipelineTask> tasks) {
+  std::map<int64_t, int64_t> left;  // by micro-batch, its tasks
+  for (const PipelineTask& task : tasks) ++left[task.micro_batch];
+  std::set<int64_t> begun;
+  int64_t most = 0;
+  for (const PipelineTask& task : tasks) {
+    begun.insert(task.micro_batch);
+    most = std::max(most, std::ssize(begun));
+    if (--left[task.micro_batch] == 0) begun.erase(task.micro_batch);
+  }
+  return most;
 }
 
 double pipeline_bubble(int num_ranks, PipelineSchedule schedule, int64_t count) {

@@ -34,6 +34,9 @@ struct PipelineTask {
 std::vector<std::vector<PipelineTask>> pipeline_tasks(std::span<const int> part_ranks,
                                                       PipelineSchedule schedule, int64_t count);
 
+// Of one rank's tasks: the most micro-batches that it has begun and not finished.
+int64_t most_in_flight(std::span<const PipelineTask> tasks);
+
 // The share of a step for which each of S ranks waits, when all parts take as long:
 // (S - 1) / (k + S - 1) of k micro-batches; sequential: (S - 1) / S.
 double pipeline_bubble(int num_ranks, PipelineSchedule schedule, int64_t count);

@@ -121,6 +121,11 @@ void PipelineStep::expect_messages() {
   }
 }
 
+int64_t PipelineStep::in_flight(int64_t count) const {
+  const auto tasks = pipeline_tasks(plan_.part_ranks, schedule_, count);
+  return most_in_flight(tasks[static_cast<size_t>(stages_.rank())]);
+}
+
 PipelineBubble PipelineStep::bubble() const {
   return {.waited_seconds = waited_seconds_,
           .expected_share = pipeline_bubble(stages_.size(), schedule_, count_)};

@@ -37,6 +37,8 @@ class PipelineStep {
   void share_parameters();
 
   const passes::PipelinePlan& plan() const { return plan_; }
+  // The most of `count` micro-batches that have a session at a time.
+  int64_t in_flight(int64_t count) const;
   // Of the last run.
   PipelineBubble bubble() const;
   // Whether this rank is the first of a replica that has the parameter.

@@ -114,6 +114,7 @@ class Training {
   int64_t first_step() const { return state_.step; }
   TrainingOutcome run(const std::vector<MetricsSink*>& sinks);
   engine::Session& session() { return step_.session(); }
+  const TrainingStep& step() const { return step_; }
   const TrainingState& state() const { return state_; }
   // Of memory, that evaluation_set takes.
   int64_t evaluation_bytes() const { return evaluation_ ? evaluation_->bytes() : 0; }

@@ -204,6 +204,11 @@ std::vector<bool> TrainingStep::own_gradients() const {
   return own;
 }
 
+int64_t TrainingStep::in_flight(int64_t micro_batches) const {
+  const int64_t replicas = this->replicas().size();
+  return pipeline_ ? pipeline_->in_flight((micro_batches + replicas - 1) / replicas) : 1;
+}
+
 int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batch) const {
   return term.per_prediction ? batch.num_predictions : batch.num_sequences;
 }

@@ -142,6 +142,8 @@ class TrainingStep {
   // Of the graph's gradients, whether this rank is the one that speaks of each.
   std::vector<bool> own_gradients() const;
   comm::Communicator& ranks() { return ranks_; }
+  // Of a step's micro-batches, so many have inputs and activations at a time.
+  int64_t in_flight(int64_t micro_batches) const;
 
   engine::Session& session() { return session_; }
   const engine::Session& session() const { return session_; }

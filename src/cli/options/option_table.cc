@@ -56,6 +56,11 @@ std::string text_of(const CLI::Option& flag) {
   return flag.results().empty() ? "" : flag.results().front();
 }
 
+// A list may be written as text.
+bool says(const nlohmann::json& meant, const nlohmann::json& value) {
+  return meant == value || meant == nlohmann::json(value.dump());
+}
+
 }  // namespace
 
 std::string flag_name(std::string_view option_name) {
@@ -122,7 +127,7 @@ void OptionTable::read_file(const std::string& path) {
   for (const auto& [name, value] : config.items()) {
     if (Entry* entry = find(name)) {
       read_entry(*entry, meant[name], path);
-      if (!meant[name].is_null() && meant[name] != value) entry->origin = form_->name;
+      if (!meant[name].is_null() && !says(meant[name], value)) entry->origin = form_->name;
     } else if (const ForeignOption* foreign = find_foreign(name)) {
       meet_foreign(*foreign, value, path);
     } else if (find_alias(name) == nullptr) {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kMilliseconds = 1e3;
 
-StepModel model_of(const PretrainOptions& options, const ScaleRequest& request,
-                   const DeviceRates& rates, const NetworkRates& network) {
+StepModel model_of(const PretrainOptions& options, const DeviceRates& rates,
+                   const NetworkRates& network) {
   StepModel model{.network = network};
   const std::vector<int64_t> layers =
       layers_of_stages(options.pipeline_stages, options.model().num_hidden_layers);
@@ -149,7 +149,7 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
       std::ssize(layers_of_stages(options.pipeline_stages, options.model().num_hidden_layers));
   double first_rate = 0.0;  // tokens/s of a rank
   for (options.replicas = 1; options.replicas * stages <= *request.scaling; options.replicas *= 2) {
-    const StepModel model = model_of(options, request, rates, network);
+    const StepModel model = model_of(options, rates, network);
     const StepTime time = step_time(model);
     const double tokens = tokens_of_step(options) / time.seconds();
     const double rate = tokens / static_cast<double>(model.layout.ranks());
@@ -193,7 +193,7 @@ void require_network(const ScaleRequest& request) {
 std::string describe_scale(const PretrainOptions& options, const ScaleRequest& request,
                            const DeviceRates& rates, const MemoryForecast& before) {
   const NetworkRates network = read_network_file(request.network_file);
-  const StepModel model = model_of(options, request, rates, network);
+  const StepModel model = model_of(options, rates, network);
   std::string text = describe_layout(model, options);
   for (int64_t stage = 0; stage < model.layout.stages; ++stage)
     text += describe_stage(model, stage);
