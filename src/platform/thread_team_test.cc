@@ -24,6 +24,16 @@ void expect_all(const Visits& visits, int expected) {
   for (const auto& visit : visits) ASSERT_EQ(visit, expected);
 }
 
+// Returns once as many threads have been at an item at the same time.
+void meet(int num_threads) {
+  std::atomic<int> waiting{0};
+  const auto wait_for_the_others = [&](int64_t, int) {
+    ++waiting;
+    while (waiting < num_threads) std::this_thread::yield();
+  };
+  share_items(num_threads, num_threads, ItemBody(wait_for_the_others));
+}
+
 TEST(ThreadTeam, EveryItemOnce) {
   for (const int threads : {0, 1, 2, 3, 64}) {
     for (const size_t count : {0, 1, 2, 3, 1000}) {
@@ -44,12 +54,7 @@ TEST(ThreadTeam, ManyShortCallsLoseNoItem) {
 TEST(ThreadTeam, CallsAfterAPauseWakeThreadsThatSleep) {
   for (int call = 0; call < 50; ++call) {
     std::this_thread::sleep_for(4 * kSpinTime);
-    std::atomic<int> waiting{0};
-    const auto wait_for_the_other = [&](int64_t, int) {
-      ++waiting;
-      while (waiting < 2) std::this_thread::yield();
-    };
-    share_items(2, 2, ItemBody(wait_for_the_other));
+    meet(2);
   }
 }
 
@@ -134,6 +139,8 @@ TEST(ThreadTeam, ThreadsCallAtTheSameTime) {
 
 TEST(ThreadTeam, AForkedChildWorksAloneAndEnds) {
   Visits visits(100);
+  // A fork while a helper starts leaves the child with a lock of AddressSanitizer's held for ever.
+  meet(3);
   visit_all(visits, 3);
   const pid_t child = ::fork();
   if (child == 0) {
