@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else None
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+MOST_COLUMNS = 140  # tables and commands apart
 FENCE = re.compile(r"```.*?```", re.DOTALL)
 COMMAND = re.compile(r"^\s*(?:\$ )?(?:build/release/)?cloze +([^|<>\n]*)", re.MULTILINE)
 
@@ -48,6 +49,16 @@ def help_of(words):
 
 
 class Documents(unittest.TestCase):
+    def test_prose_keeps_to_the_columns(self):
+        for document in documents():
+            if document.name == "CHANGELOG.md":
+                continue  # one line a change
+            for line in FENCE.sub("", document.read_text()).splitlines():
+                if line.startswith("|"):
+                    continue
+                with self.subTest(document=str(document.relative_to(ROOT)), line=line):
+                    self.assertLessEqual(len(line), MOST_COLUMNS)
+
     def test_links_lead_somewhere(self):
         for document in documents():
             text = document.read_text()

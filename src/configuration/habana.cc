@@ -86,9 +86,9 @@ KeyRules execution_rules() {
                   "use_fused_lamb", "use_fused_adam", "use_fused_clip_norm", "env_variables"},
                  "kernels and device are chosen by a table")
       .no_effect({"allreduce_post_accumulation", "allreduce_post_accumulation_fp16",
-                  "all_reduce_post_accumulation", "all_reduce_post_accumulation_fp16", "local_rank",
-                  "no_mpirun", "use_env", "server_ip", "server_port"},
-                 "one process does the work of all replicas")
+                  "all_reduce_post_accumulation", "all_reduce_post_accumulation_fp16"},
+                 "gradients are summed once a step; reduction_precision says how they travel")
+      .no_effect({"local_rank", "no_mpirun", "use_env", "server_ip", "server_port"}, kMpirunSays)
       .elsewhere({"threads"}, "threads are all of the machine, unless threads says otherwise");
 }
 

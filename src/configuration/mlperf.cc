@@ -127,9 +127,9 @@ KeyRules execution_rules() {
                   "internal_exchange_optimisation_target"},
                  "there is no graph compiler")
       .supported({"replicated_tensor_sharding"})
-      .no_effect(
-          {"merge_collectives", "group_host_syncs", "mpi_distributed", "mpi_rank", "mpi_size"},
-          "one process does the work of all replicas")
+      .no_effect({"merge_collectives"}, kBuckets)
+      .no_effect({"group_host_syncs"}, "no host keeps replicas in step")
+      .no_effect({"mpi_distributed", "mpi_rank", "mpi_size"}, kMpirunSays)
       .no_effect({"device_id", "device_connection_type", "device_version", "device_tiles",
                   "device_ondemand_timeout", "use_ipu_model", "realtime_scheduler"},
                  "the device is the CPU")

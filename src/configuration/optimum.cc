@@ -17,9 +17,9 @@ KeyRules ipu_rules() {
       .mapped("ipu_config.seed", "seed")
       .no_effect({"ipu_config.ipus_per_replica", "ipu_config.layers_per_ipu"},
                  "one device holds the whole model")
-      .no_effect({"ipu_config.inference_replication_factor", "ipu_config.use_popdist",
-                  "ipu_config.decompose_grad_sum"},
-                 "one process does the work of all replicas")
+      .no_effect({"ipu_config.inference_replication_factor"}, "inference has one process")
+      .no_effect({"ipu_config.use_popdist"}, kMpirunSays)
+      .no_effect({"ipu_config.decompose_grad_sum"}, kBuckets)
       .mapped("ipu_config.replicated_tensor_sharding", "replicated_tensor_sharding")
       .mapped("ipu_config.device_iterations", "device_iterations")
       .no_effect({"ipu_config.inference_device_iterations", "ipu_config.output_mode"},

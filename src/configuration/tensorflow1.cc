@@ -37,7 +37,8 @@ KeyRules training_rules() {
                   "save_path",
                   "init_checkpoint",
                   "restore_dir"})
-      .no_effect({"ipu_replica_identical_seed"}, "one process does the work of all replicas")
+      .no_effect({"ipu_replica_identical_seed"},
+                 "random numbers belong to samples: replicas need no seeds")
       .elsewhere({"restore_optimiser_from_checkpoint"},
                  "restore_dir restores it, init_checkpoint does not", true)
       .elsewhere({"save_optimiser_to_checkpoint"}, "it is always saved, in a file of its own", true)
@@ -68,9 +69,9 @@ KeyRules execution_rules() {
                  "loader_threads keep the next steps ready, in an order given by the seed")
       .no_effect({"available_memory_proportion", "variable_offloading", "min_remote_tensor_size"},
                  "host memory is the device's memory")
-      .no_effect({"max_cross_replica_sum_buffer_size", "max_reduce_scatter_buffer_size",
-                  "sync_replicas_independently", "log_all_workers"},
-                 "one process does the work of all replicas")
+      .no_effect({"max_cross_replica_sum_buffer_size", "max_reduce_scatter_buffer_size"}, kBuckets)
+      .no_effect({"sync_replicas_independently"}, "no host keeps replicas in step")
+      .no_effect({"log_all_workers"}, "every process writes a log of its own")
       .elsewhere({"stochastic_rounding"}, kRoundsWeights)
       .no_effect({"partials_type", "increase_optimiser_precision", "use_lr_fp32"},
                  "products accumulate in f32 and weights keep an f32 master")
