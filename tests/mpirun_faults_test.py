@@ -18,6 +18,7 @@ import mpirun_test as runs
 
 FAULTS = int(os.environ.get("CLOZE_FAULTS", "2"))
 SILENCE = 2.0  # seconds
+ENDS_WITHIN = 10.0
 LONG = "--num-train-steps=1000000"
 
 
@@ -33,6 +34,14 @@ def newest_step(folder):
 def children_of(process):
     return [int(word) for word in subprocess.run(["pgrep", "-P", str(process)], capture_output=True,
                                                  text=True).stdout.split()]
+
+
+def is_running(process):
+    status = pathlib.Path(f"/proc/{process}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def wait_until(is_true, seconds):
@@ -55,7 +64,7 @@ class FaultCase(unittest.TestCase):
         began = time.monotonic()
         messages = process.communicate(timeout=60)[1]
         self.assertLess(time.monotonic() - began, within, messages)
-        self.assertTrue(wait_until(lambda: not any(map(runs.is_running, ranks)), 1.0), messages)
+        self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), 1.0), messages)
         return messages
 
     def assert_named(self, messages, rank, process, what):
@@ -84,7 +93,7 @@ class FaultTest(FaultCase):
                 time.sleep(random.Random(i).uniform(0.3, 0.6))  # the first has heard of its steps
                 victim = (2 + i) % 4
                 os.kill(ranks[victim], signal.SIGKILL)
-                messages = self.assert_all_end(process, ranks, runs.ENDS_WITHIN)
+                messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
                 self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
                 self.assert_named(messages, victim, ranks[victim], "has died;")
                 self.assert_newest_is_valid()
@@ -96,7 +105,7 @@ class FaultTest(FaultCase):
                 time.sleep(random.Random(i).uniform(0.3, 0.6))  # the first has heard of its steps
                 victim = (2 + i) % 4
                 os.kill(ranks[victim], signal.SIGSTOP)
-                messages = self.assert_all_end(process, ranks, SILENCE + runs.ENDS_WITHIN)
+                messages = self.assert_all_end(process, ranks, SILENCE + ENDS_WITHIN)
                 self.assertEqual(process.returncode, 4, messages)
                 self.assert_named(messages, victim, ranks[victim], r"has been silent for 2\.\d s:")
 
@@ -108,7 +117,7 @@ class FaultTest(FaultCase):
         before = newest_step(self.folder / "run")
         self.assertTrue(wait_until(lambda: newest_step(self.folder / "run") > before + 3, 20))
         os.kill(ranks[1], signal.SIGTERM)
-        self.assert_all_end(process, ranks, runs.ENDS_WITHIN)
+        self.assert_all_end(process, ranks, ENDS_WITHIN)
         self.assertEqual(process.returncode, 75)
 
     def test_a_signal_to_any_rank_saves_within_one_step(self):
@@ -119,7 +128,7 @@ class FaultTest(FaultCase):
                 os.kill(ranks[i % 3], signal.SIGTERM)
                 # The first may log a step a little after the others have done it.
                 done = newest_step(self.folder / "run") + 1
-                messages = self.assert_all_end(process, ranks, runs.ENDS_WITHIN)
+                messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
                 self.assertEqual(process.returncode, 75, messages)
                 self.assertLessEqual(newest_checkpoint(self.folder / "run"), done + 1)
                 self.assertEqual(len(list(self.folder.glob("run/**/checkpoint-*"))), 1)
@@ -152,7 +161,7 @@ class LaunchTest(FaultCase):
                 process = self.launched([], "--steps-per-ckpts=1000000")
                 ranks = self.ranks_of_launch(process, 4)
                 process.send_signal(number)
-                messages = self.assert_all_end(process, ranks, runs.ENDS_WITHIN)
+                messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
                 self.assertEqual(process.returncode, 75, messages)
                 self.assertEqual(len(list(self.folder.glob("run/**/checkpoint-*"))), 1)
 
@@ -170,7 +179,7 @@ class LaunchTest(FaultCase):
         ranks = self.ranks_of_launch(process, 4)
         process.kill()
         process.communicate()
-        self.assertTrue(wait_until(lambda: not any(map(runs.is_running, ranks)), runs.ENDS_WITHIN))
+        self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
 
     def test_exit_codes_are_passed_through(self):
         for words, code in ((["--restore-dir=none"], 2), (["--base-learning-rate=1e38"], 5)):
@@ -188,7 +197,7 @@ class LaunchTest(FaultCase):
             before = newest_checkpoint(self.folder / "run") or 0
             self.assertTrue(wait_until(lambda: (newest_checkpoint(self.folder / "run") or 0) > before, 30))
             os.kill(ranks[-1], signal.SIGKILL)
-            self.assertTrue(wait_until(lambda: not any(map(runs.is_running, ranks)), runs.ENDS_WITHIN))
+            self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
         messages = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
         restarts = re.findall(r"^cloze: the run ended with 137: a process was killed by signal 9; (\d) processes "
@@ -304,20 +313,20 @@ class HostsTest(FaultCase):
         time.sleep(SILENCE)
         before = newest_step(self.folder / "run")
         self.assertTrue(wait_until(lambda: newest_step(self.folder / "run") > before + 3,
-                                   SILENCE + 3 * runs.ENDS_WITHIN))
+                                   SILENCE + 3 * ENDS_WITHIN))
         process.terminate()
-        messages = self.assert_ends(process, 75, runs.ENDS_WITHIN)
+        messages = self.assert_ends(process, 75, ENDS_WITHIN)
         self.assertRegex(messages, rf"cloze: the run ended with 4, and nobody answers on {self.hosts.names[1]}; "
                                    r"2 processes go on from run/checkpoint-\d+")
         self.assertRegex(messages, r"resumed from run/checkpoint-\d+")
 
     def test_a_cut_link_ends_all_and_names_who_was_lost(self):
         process = self.cut_off()
-        messages = self.assert_ends(process, 4, SILENCE + 2 * runs.ENDS_WITHIN)
+        messages = self.assert_ends(process, 4, SILENCE + 2 * ENDS_WITHIN)
         said = re.findall(r"^cloze: rank (\d) .* has been silent for 2\.\d s: .* in step \d+", messages, re.M)
         self.assertIn(said, (["2"], ["3"]), messages)
         # The daemon of mpirun on the other host waits for its connection to time out; no rank does.
-        self.assertTrue(wait_until(lambda: not self.hosts.ranks(), runs.ENDS_WITHIN))
+        self.assertTrue(wait_until(lambda: not self.hosts.ranks(), ENDS_WITHIN))
 
 
 if __name__ == "__main__":

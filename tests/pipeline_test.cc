@@ -42,13 +42,7 @@ class Pipeline : public testing::TestWithParam<DType> {
     return model;
   }
   static train::TrainingStepOptions options_of(comm::Communicator& ranks) {
-    return {.model = model(),
-            .capacity = kCapacity,
-            .optimizer = optimizer_options("lamb"),
-            .compute_dtype = GetParam(),
-            .seed = 11,
-            .compile = {.num_threads = 1},
-            .ranks = &ranks};
+    return rank_options(model(), kCapacity, GetParam(), ranks);
   }
   static RankResult train(const train::TrainingStepOptions& options) {
     train::TrainingStep step(options);

@@ -19,13 +19,7 @@ const data::MicroBatchCapacity kCapacity{.tokens = 40, .sequences = 3, .predicti
 class Ranks : public testing::TestWithParam<DType> {
  protected:
   static train::TrainingStepOptions options_of(comm::Communicator& ranks) {
-    return {.model = small_model(),
-            .capacity = kCapacity,
-            .optimizer = optimizer_options("lamb"),
-            .compute_dtype = GetParam(),
-            .seed = 11,
-            .compile = {.num_threads = 1},
-            .ranks = &ranks};
+    return rank_options(small_model(), kCapacity, GetParam(), ranks);
   }
   static Trained train(comm::Communicator& ranks) { return train(options_of(ranks)); }
   static Trained train(const train::TrainingStepOptions& options) {

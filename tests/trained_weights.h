@@ -79,6 +79,19 @@ inline double learning_rate(const std::string& optimizer) {
   return optimizer == "sgd" || optimizer == "momentum" ? 0.1 : 0.01;
 }
 
+// Of ranks that train by LAMB, each with one thread.
+inline train::TrainingStepOptions rank_options(const models::BertConfig& model,
+                                               const data::MicroBatchCapacity& capacity,
+                                               DType dtype, comm::Communicator& ranks) {
+  return {.model = model,
+          .capacity = capacity,
+          .optimizer = optimizer_options("lamb"),
+          .compute_dtype = dtype,
+          .seed = 11,
+          .compile = {.num_threads = 1},
+          .ranks = &ranks};
+}
+
 // Trains for some steps, from weights and samples that are always the same.
 inline Trained train_steps(train::TrainingStep& step, const data::MicroBatchCapacity& capacity,
                            int64_t num_steps, double learning_rate) {
