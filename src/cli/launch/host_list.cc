@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <list>
@@ -23,11 +24,10 @@ constexpr std::chrono::seconds kPatience{15};
 constexpr std::string_view kSlots = "slots=";
 
 int slots_from(const std::string& word, const std::filesystem::path& file) {
-  try {
-    const int slots = std::stoi(word.substr(kSlots.size()));
-    if (slots > 0) return slots;
-  } catch (const std::logic_error&) {
-  }
+  int slots = 0;
+  const char* end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data() + kSlots.size(), end, slots);
+  if (error == std::errc() && rest == end && slots > 0) return slots;
   throw_user_error("{}: \"{}\" gives no number of processes; write slots=4", file.string(), word);
 }
 
