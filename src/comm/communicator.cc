@@ -10,9 +10,6 @@
 namespace cloze::comm {
 namespace {
 
-// Of each rank at a time: small enough to stay in the cache while it is summed.
-constexpr int64_t kSliceFloats = 1 << 16;
-
 class Alone final : public Communicator {
  public:
   int rank() const override { return 0; }
@@ -44,6 +41,10 @@ int64_t rounds_of(std::span<const Share> shares) {
   int64_t longest = 0;
   for (const Share& share : shares) longest = std::max(longest, share.count());
   return (longest + kSliceFloats - 1) / kSliceFloats;
+}
+
+void add(std::span<float> sums, std::span<const float> values) {
+  std::ranges::transform(sums, values, sums.begin(), std::plus<>());
 }
 
 // Numbers on their way: as they are, or rounded.
@@ -107,7 +108,7 @@ void Communicator::reduce_scatter(std::span<float> values, std::span<const Share
                                   DType transport) {
   if (size() == 1) return;
   Parcel parcel(transport);
-  std::vector<float> sums;
+  std::vector<float> before;  // the sum of the ranks before this one
   for (int64_t round = 0; round < rounds_of(shares); ++round) {
     wait_for_room();
     for (int to = 0; to < size(); ++to) {
@@ -118,18 +119,20 @@ void Communicator::reduce_scatter(std::span<float> values, std::span<const Share
         part_of(values, slice_of(shares[static_cast<size_t>(rank())], round));
     if (own.empty()) continue;
     for (int from = 0; from < size(); ++from) {
-      std::span<const float> theirs = own;
-      if (from != rank()) {
-        receive(parcel.room_for(own.size()), from);
-        theirs = parcel.unpack();
+      if (from == rank()) {
+        if (rank() > 0) add(own, before);
+        continue;
       }
-      if (from == 0) {
-        sums.assign(theirs.begin(), theirs.end());
+      receive(parcel.room_for(own.size()), from);
+      const std::span<const float> theirs = parcel.unpack();
+      if (from > rank()) {
+        add(own, theirs);
+      } else if (from > 0) {
+        add(before, theirs);
       } else {
-        std::ranges::transform(sums, theirs, sums.begin(), std::plus<>());
+        before.assign(theirs.begin(), theirs.end());
       }
     }
-    std::ranges::copy(sums, own.begin());
   }
 }
 
@@ -152,8 +155,12 @@ void Communicator::all_gather(std::span<float> values, std::span<const Share> sh
       const std::span<float> theirs =
           part_of(values, slice_of(shares[static_cast<size_t>(from)], round));
       if (from == rank() || theirs.empty()) continue;
-      receive(parcel.room_for(theirs.size()), from);
-      std::ranges::copy(parcel.unpack(), theirs.begin());
+      if (transport == DType::kF32) {
+        receive(std::as_writable_bytes(theirs), from);
+      } else {
+        receive(parcel.room_for(theirs.size()), from);
+        std::ranges::copy(parcel.unpack(), theirs.begin());
+      }
     }
   }
 }

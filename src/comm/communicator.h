@@ -31,6 +31,10 @@ Share share_of(int64_t count, int rank, int size);
 // Of all ranks.
 std::vector<Share> even_shares(int64_t count, int size);
 
+// Numbers that sums and gathers send in one message, at most: small enough to stay in the cache while
+// they are summed.
+inline constexpr int64_t kSliceFloats = 1 << 16;
+
 class Communicator {
  public:
   virtual ~Communicator() = default;

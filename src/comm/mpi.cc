@@ -14,17 +14,20 @@
 #include <vector>
 
 #include "base/error.h"
+#include "platform/thread_team.h"
 
 namespace cloze::comm {
 namespace {
 
 using std::chrono::microseconds;
 
-// Whoever waits spins for as long, and then sleeps: the processor may be another rank's.
-constexpr microseconds kSpinTime{50};
+// Whoever waits spins for platform::kSpinTime, and then sleeps for so long again and again: the
+// processor may be another rank's.
 constexpr microseconds kSleepTime{50};
 // Of messages on their way, beyond which a rank waits before it sends more.
 constexpr size_t kMostBytes = size_t{8} << 20;
+// Messages whose memory is kept for the next ones: slices of sums that fill kMostBytes.
+constexpr size_t kMostSpare = kMostBytes / (kSliceFloats * sizeof(float));
 
 void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -55,7 +58,9 @@ class Outbox {
 
   void post(int tag, std::span<const std::byte> bytes, int to) {
     const std::lock_guard lock(mutex_);
-    Message& message = messages_.emplace_back();
+    if (spare_.empty()) spare_.emplace_back();
+    messages_.splice(messages_.end(), spare_, spare_.begin());
+    Message& message = messages_.back();
     message.bytes.assign(bytes.begin(), bytes.end());
     bytes_ += bytes.size();
     check(MPI_Isend(message.bytes.data(), count_of(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
@@ -89,7 +94,14 @@ class Outbox {
     std::unique_lock lock(mutex_);
     while (true) {
       has_news_.wait(lock, [&] { return is_closing_ || !messages_.empty(); });
-      messages_.remove_if([this](Message& message) { return has_left(message); });
+      for (auto message = messages_.begin(); message != messages_.end();) {
+        const auto next = std::next(message);
+        if (has_left(*message)) {
+          spare_.splice(spare_.begin(), messages_, message);
+          if (spare_.size() > kMostSpare) spare_.pop_back();
+        }
+        message = next;
+      }
       if (messages_.empty() && is_closing_) return;
       lock.unlock();
       std::this_thread::sleep_for(kSleepTime);
@@ -100,7 +112,8 @@ class Outbox {
   std::mutex mutex_;
   std::condition_variable has_news_;
   std::list<Message> messages_;
-  size_t bytes_ = 0;  // of them
+  std::list<Message> spare_;  // that have left: memory for others
+  size_t bytes_ = 0;          // of them
   bool is_closing_ = false;
   std::thread mover_;
 };
@@ -152,7 +165,7 @@ class MpiWorld final : public Communicator {
       check(MPI_Test(&request, &is_done, &status), "MPI_Test");
       if (is_done == 0) {
         if (is_broken_off_) throw_environment_error("rank {} does not wait any more", rank_);
-        if (std::chrono::steady_clock::now() - begin > kSpinTime) {
+        if (std::chrono::steady_clock::now() - begin > platform::kSpinTime) {
           std::this_thread::sleep_for(kSleepTime);
         }
         continue;
