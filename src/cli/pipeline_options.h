@@ -5,6 +5,7 @@
 //   pipeline_stages  [["emb", "pos"], ["hid", "hid"], ["mlm", "nsp"]]    device_mapping  [0, 1, 0]
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "passes/pipeline.h"

@@ -127,6 +127,9 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
   if (saves_before_end && train::saves_from_copy(step)) {
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
   }
+  if (step.num_replicas() > 1) {
+    memory.add("messages", train::parcel_bytes(program.bytes_of(plan::Arena::kGradients)));
+  }
   const int64_t steps = options.training.device_iterations;
   if (steps == 1) return;
   const int64_t writes = options.training.synthetic_data ? 1 : micro_batches_of_step(options);

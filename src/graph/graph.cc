@@ -54,6 +54,15 @@ std::optional<Phase> Graph::find_phase(std::string_view name) const {
   return Phase{static_cast<int32_t>(found - phases_.begin())};
 }
 
+std::vector<const Node*> Graph::nodes_of(std::string_view phase) const {
+  const std::optional<Phase> wanted = find_phase(phase);
+  std::vector<const Node*> nodes;
+  for (const Node& node : nodes_) {
+    if (wanted && node.phase.index == wanted->index) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
 Value Graph::new_value(ValueInfo info) {
   values_.push_back(std::move(info));
   return Value{static_cast<int32_t>(values_.size() - 1)};

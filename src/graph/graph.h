@@ -136,6 +136,8 @@ class Graph {
   // In the order of their first use.
   const std::vector<std::string>& phases() const { return phases_; }
   std::optional<Phase> find_phase(std::string_view name) const;
+  // In their order; none without such a phase.
+  std::vector<const Node*> nodes_of(std::string_view phase) const;
 
   // A number for a node that draws random numbers: different for each, the same in each build.
   int32_t next_random_site() { return next_random_site_++; }

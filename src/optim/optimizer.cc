@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "base/error.h"
 #include "ops/elementwise.h"
@@ -164,25 +165,36 @@ double OptimizerOptions::clipping_norm() const {
   return optimizer_named(name).default_max_gradient_norm;
 }
 
+std::vector<int> shared_out(std::span<const int64_t> sizes, int ranks) {
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return sizes[i]; });
+  std::vector<int64_t> taken(static_cast<size_t>(ranks), 0);
+  std::vector<int> owners(sizes.size());
+  for (const size_t i : order) {
+    const auto least = std::ranges::min_element(taken);
+    *least += sizes[i];
+    owners[i] = static_cast<int>(least - taken.begin());
+  }
+  return owners;
+}
+
 std::vector<int> update_owners(const Graph& graph, const UpdateShare& share) {
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
-  const auto size_of = [&](size_t i) { return graph.type(gradients[i]).shape.elements(); };
-  std::vector<size_t> order;
+  std::vector<size_t> shared;
+  std::vector<int64_t> sizes;
   for (size_t i = 0; i < gradients.size(); ++i) {
-    if (share.numbers.empty() || share.numbers[i] >= 0) order.push_back(i);
+    if (!share.numbers.empty() && share.numbers[i] < 0) continue;
+    shared.push_back(i);
+    sizes.push_back(graph.type(gradients[i]).shape.elements());
   }
-  if (share.ranks > std::ssize(order)) {
+  if (share.ranks > std::ssize(shared)) {
     throw_user_error("an update of {} parameters cannot be shared by {} ranks; start fewer",
-                     order.size(), share.ranks);
+                     shared.size(), share.ranks);
   }
-  std::ranges::stable_sort(order, std::greater<>(), size_of);
-  std::vector<int64_t> numbers(static_cast<size_t>(share.ranks), 0);
+  const std::vector<int> owner_of = shared_out(sizes, share.ranks);
   std::vector<int> owners(gradients.size(), -1);
-  for (const size_t i : order) {
-    const auto fewest = std::ranges::min_element(numbers);
-    *fewest += size_of(i);
-    owners[i] = static_cast<int>(fewest - numbers.begin());
-  }
+  for (size_t i = 0; i < shared.size(); ++i) owners[shared[i]] = owner_of[i];
   return owners;
 }
 

@@ -25,10 +25,9 @@ void freeze(graph::Copier& copier, const ValueInfo& info, Value value) {
 Graph frozen(const Graph& graph) {
   graph::Copier copier(graph);
   for (const Value input : graph.inputs()) copier.copy(input);
-  for (const Node& node : graph.nodes()) {
-    if (graph.phases()[static_cast<size_t>(node.phase.index)] != graph::kMicroStep) continue;
-    for (const Value input : node.inputs) freeze(copier, graph.info(input), input);
-    copier.copy(node);
+  for (const Node* node : graph.nodes_of(graph::kMicroStep)) {
+    for (const Value input : node->inputs) freeze(copier, graph.info(input), input);
+    copier.copy(*node);
   }
   return std::move(copier).finish();
 }

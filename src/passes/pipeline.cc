@@ -24,21 +24,15 @@ int most(const std::vector<int>& ranks) {
   return ranks.empty() ? 1 : 1 + *std::ranges::max_element(ranks);
 }
 
-// Where each stage's forward and backward pass come on a micro-batch's way: stages upwards, and
-// back down again. The last stage turns.
+// A micro-batch's way through the stages.
 class Way {
  public:
-  Way(const Graph& graph, const Stages& stages) : graph_(graph), stages_(stages) {
-    for (size_t stage = 0; stage < stages.layers.size(); ++stage) {
-      stage_of_layer_.insert(stage_of_layer_.end(), static_cast<size_t>(stages.layers[stage]),
+  Way(const Graph& graph, const std::vector<int64_t>& layers)
+      : graph_(graph), last_stage_(static_cast<int>(layers.size()) - 1) {
+    for (size_t stage = 0; stage < layers.size(); ++stage) {
+      stage_of_layer_.insert(stage_of_layer_.end(), static_cast<size_t>(layers[stage]),
                              static_cast<int>(stage));
     }
-  }
-
-  int last_stage() const { return static_cast<int>(stages_.ranks.size()) - 1; }
-  int length() const { return 2 * last_stage() + 1; }
-  int rank_at(int place) const {
-    return stages_.ranks[static_cast<size_t>(std::min(place, length() - 1 - place))];
   }
 
   // Of the next node; they are asked for in their order. Those of no layer belong to the embeddings
@@ -48,11 +42,11 @@ class Way {
       if (leg_ == Leg::kBefore) leg_ = Leg::kForward;
       if (leg_ == Leg::kHeads) leg_ = Leg::kBackward;
       const int stage = stage_of_layer_.at(static_cast<size_t>(node.layer));
-      return leg_ == Leg::kForward ? stage : length() - 1 - stage;
+      return leg_ == Leg::kForward ? stage : 2 * last_stage_ - stage;
     }
     if (leg_ == Leg::kForward) leg_ = Leg::kHeads;
     if (leg_ == Leg::kBefore) return 0;
-    return leg_ == Leg::kHeads || writes_metric(node) ? last_stage() : length() - 1;
+    return leg_ == Leg::kHeads || writes_metric(node) ? last_stage_ : 2 * last_stage_;
   }
 
  private:
@@ -66,7 +60,7 @@ class Way {
   }
 
   const Graph& graph_;
-  const Stages& stages_;
+  int last_stage_;
   std::vector<int> stage_of_layer_;
   Leg leg_ = Leg::kBefore;
 };
@@ -96,17 +90,19 @@ class Cutter {
   int rank_of(int part) const { return plan_.part_ranks[static_cast<size_t>(part)]; }
 
   void share_out(const Stages& stages) {
-    Way way(whole_, stages);
+    const size_t last = stages.ranks.size() - 1;
     std::vector<int> part_at;  // by place; neighbours of one rank are one part
-    for (int place = 0; place < way.length(); ++place) {
-      const int rank = way.rank_at(place);
+    for (size_t place = 0; place <= 2 * last; ++place) {
+      const int rank = stages.ranks[std::min(place, 2 * last - place)];
       if (plan_.part_ranks.empty() || plan_.part_ranks.back() != rank) {
         plan_.part_ranks.push_back(rank);
       }
       part_at.push_back(static_cast<int>(plan_.part_ranks.size()) - 1);
     }
-    for (const Node& node : whole_.nodes()) {
-      steps_.push_back({&node, part_at[static_cast<size_t>(way.place_of(node))]});
+    const std::vector<int> places = places_on_way(whole_, stages.layers);
+    auto place = places.begin();
+    for (const Node* node : whole_.nodes_of(graph::kMicroStep)) {
+      steps_.push_back({node, part_at[static_cast<size_t>(*place++)]});
     }
     std::ranges::stable_sort(steps_, {}, &Step::part);
   }
@@ -220,6 +216,13 @@ class Cutter {
 int Stages::num_ranks() const { return most(ranks); }
 
 int PipelinePlan::num_ranks() const { return most(part_ranks); }
+
+std::vector<int> places_on_way(const Graph& graph, const std::vector<int64_t>& layers) {
+  Way way(graph, layers);
+  std::vector<int> places;
+  for (const Node* node : graph.nodes_of(graph::kMicroStep)) places.push_back(way.place_of(*node));
+  return places;
+}
 
 PipelineCut cut_to_rank(const Graph& whole, const Stages& stages, int rank) {
   return Cutter(whole, stages, rank).cut();

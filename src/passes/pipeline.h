@@ -7,7 +7,7 @@
 // A part is what one rank computes of a micro-batch without hearing of another; forward and backward
 // pass of the last stage are one. Values that cross from one rank to another are outputs of the one
 // graph and inputs of the other. Parameters are where they are read. The tied word embeddings may be
-// so at both ends: the first rank that has them updates them, with the gradients of the others.
+// at both ends: the first rank that has them updates them, with the gradients of the others.
 //
 // Run before the update is added, over the whole graph: nodes keep their numbers of random draws.
 #pragma once
@@ -49,8 +49,7 @@ struct PipelinePlan {
   std::vector<int> part_ranks;      // who computes each part
   std::vector<Crossing> crossings;  // in the order in which they are made
   std::vector<SharedParameter> shared;
-  std::vector<int64_t>
-      part_ends;  // by part of this rank: the launches of the micro-step until then
+  std::vector<int64_t> part_ends;  // by part of this rank: launches of the micro-step until then
   // By gradient of this rank: its number in the whole graph; kUpdatedElsewhere: another updates.
   std::vector<int32_t> gradient_numbers;
 
@@ -64,5 +63,10 @@ struct PipelineCut {
 };
 // What `rank` has of the whole.
 PipelineCut cut_to_rank(const graph::Graph& whole, const Stages& stages, int rank);
+
+// By node of the micro-step, its place on a micro-batch's way through S stages: 0 to S - 1 upwards,
+// and on to 2 (S - 1), which is the first stage's backward pass. The last stage turns: its forward
+// and backward pass are one place. `layers`: as Stages.
+std::vector<int> places_on_way(const graph::Graph& graph, const std::vector<int64_t>& layers);
 
 }  // namespace cloze::passes

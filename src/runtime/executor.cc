@@ -171,11 +171,10 @@ void Executor::set_profiling(bool on) {
 std::optional<NonFiniteOutput> Executor::run_until_non_finite(std::string_view phase) {
   require_inputs(phase, num_launches(phase));
   auto bound = phase_named(phase).launches.begin();
-  for (const Node& node : graph().nodes()) {
-    if (graph().phases()[static_cast<size_t>(node.phase.index)] != phase) continue;
+  for (const Node* node : graph().nodes_of(phase)) {
     stream_->launch(*bound->kernel, arguments_of(*bound));
     ++bound;
-    if (auto found = find_non_finite_output(node)) return found;
+    if (auto found = find_non_finite_output(*node)) return found;
   }
   return std::nullopt;
 }

@@ -15,11 +15,6 @@ using graph::Value;
 using graph::VariableRole;
 using Clock = std::chrono::steady_clock;
 
-// Long enough for a network, short enough to leave before the backward pass ends.
-constexpr int64_t kBucketFloats = 1 << 20;
-// On their way at a time: one is summed while the next is copied out.
-constexpr size_t kMostParcels = 4;
-
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -28,10 +23,9 @@ double seconds_since(Clock::time_point begin) {
 std::vector<size_t> completion_of(const Graph& graph) {
   std::vector<size_t> complete_after(static_cast<size_t>(graph.num_values()), 0);
   size_t launches = 0;
-  for (const Node& node : graph.nodes()) {
-    if (graph.phases()[static_cast<size_t>(node.phase.index)] != graph::kMicroStep) continue;
+  for (const Node* node : graph.nodes_of(graph::kMicroStep)) {
     ++launches;
-    for (const Value output : node.outputs) {
+    for (const Value output : node->outputs) {
       complete_after[static_cast<size_t>(output.index)] = launches;
     }
   }
@@ -127,20 +121,24 @@ void GradientExchange::write(const Bucket& bucket, bool parameters, std::span<co
   }
 }
 
-void GradientExchange::run_and_sum(size_t begin) {
+void GradientExchange::run_and_sum() {
   runtime::Executor& executor = session_.executor();
+  size_t done = 0;
   for (const Bucket& bucket : buckets_) {
-    executor.run_part(graph::kMicroStep, begin, bucket.complete_after);
-    begin = bucket.complete_after;
-    this->begin(bucket);
+    executor.run_part(graph::kMicroStep, done, bucket.complete_after);
+    done = bucket.complete_after;
+    begin(bucket);
   }
-  executor.run_part(graph::kMicroStep, begin, executor.num_launches(graph::kMicroStep));
-  platform::enter_wait("summing gradients");
-  while (!parcels_.empty()) end_first();
+  executor.run_part(graph::kMicroStep, done, executor.num_launches(graph::kMicroStep));
+  end_all();
 }
 
 void GradientExchange::sum() {
   for (const Bucket& bucket : buckets_) begin(bucket);
+  end_all();
+}
+
+void GradientExchange::end_all() {
   platform::enter_wait("summing gradients");
   while (!parcels_.empty()) end_first();
 }
@@ -156,7 +154,7 @@ std::vector<float> GradientExchange::take_spare(int64_t count) {
 }
 
 void GradientExchange::begin(const Bucket& bucket) {
-  if (parcels_.size() == kMostParcels) end_first();
+  if (std::ssize(parcels_) == kMostParcels) end_first();
   Parcel parcel{.bucket = &bucket, .values = take_spare(bucket.count)};
   read(bucket, false, parcel.values);
   {

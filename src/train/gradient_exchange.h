@@ -9,7 +9,9 @@
 // meanwhile.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -23,6 +25,16 @@
 
 namespace cloze::train {
 
+// Numbers in a bucket: long enough for a network, short enough to leave before the backward pass
+// ends.
+inline constexpr int64_t kBucketFloats = 1 << 20;
+// Buckets on their way at a time: one is summed while the next is copied out.
+inline constexpr int64_t kMostParcels = 4;
+// The memory that they take, of so many bytes of gradients.
+constexpr int64_t parcel_bytes(int64_t gradient_bytes) {
+  return std::min(gradient_bytes, kMostParcels * kBucketFloats * int64_t{sizeof(float)});
+}
+
 class GradientExchange {
  public:
   // owners: by the graph's gradients, the rank that updates the parameter, -1 for those that others
@@ -33,8 +45,8 @@ class GradientExchange {
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
 
-  // Runs the last micro-batch of the step, from launch `begin` of its phase on, and sums.
-  void run_and_sum(size_t begin = 0);
+  // Runs the last micro-batch of the step, and sums.
+  void run_and_sum();
   // Sums what is there: of a rank whose micro-batches are done, or that had none.
   void sum();
   // After the update: each rank gets the parameters that others have updated.
@@ -68,9 +80,9 @@ class GradientExchange {
   void close(Bucket& bucket);
   void read(const Bucket& bucket, bool parameters, std::span<float> values);
   void write(const Bucket& bucket, bool parameters, std::span<const float> values);
-  bool is_needed(const Piece& piece) const;
   void begin(const Bucket& bucket);
   void end_first();
+  void end_all();
   void work();
 
   engine::Session& session_;

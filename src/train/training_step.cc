@@ -73,10 +73,9 @@ float norm_over(comm::Communicator& ranks, float own_norm) {
 size_t launches_to_norm(const Graph& graph) {
   const Value norm = *graph.find(kGradientNorm);
   size_t launches = 0;
-  for (const graph::Node& node : graph.nodes()) {
-    if (graph.phases()[static_cast<size_t>(node.phase.index)] != graph::kUpdate) continue;
+  for (const graph::Node* node : graph.nodes_of(graph::kUpdate)) {
     ++launches;
-    if (std::ranges::find(node.outputs, norm) != node.outputs.end()) return launches;
+    if (std::ranges::find(node->outputs, norm) != node->outputs.end()) return launches;
   }
   CLOZE_CHECK(false, "an update without {}", kGradientNorm);
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "train/pipeline_schedule.h"
@@ -32,10 +31,5 @@ struct RankLayout {
   // The most micro-batches whose activations a stage holds at the same time.
   int64_t in_flight(int64_t stage) const;
 };
-
-// The encoder layers of each stage. `stages` is a number, which divides them evenly, or Graphcore's
-// list of lists, whose "hid" are counted: [["emb", "hid"], ["hid", "mlm", "nsp"]]. UserError when
-// it is neither, or does not fit the layers.
-std::vector<int64_t> layers_of_stages(const std::string& stages, int64_t layers);
 
 }  // namespace cloze::cli

@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
+#include "cli/pipeline_options.h"
 #include "cli/plan/training_report.h"
 #include "cli/scale/step_simulation.h"
 #include "cli/scale/step_time.h"
@@ -16,11 +18,23 @@ namespace {
 
 constexpr double kMilliseconds = 1e3;
 
+// The encoder layers of each.
+std::vector<int64_t> layers_of_stages(const PretrainOptions& options) {
+  const passes::Stages stages = pipeline_stages(options.pipeline_stages, options.device_mapping,
+                                                options.model().num_hidden_layers);
+  if (std::ranges::adjacent_find(stages.ranks, std::greater_equal<>()) != stages.ranks.end()) {
+    throw_user_error(
+        "device_mapping is {}, but a plan with a network_file gives each stage a rank of its own, "
+        "in their order; leave device_mapping out",
+        options.device_mapping);
+  }
+  return stages.layers;
+}
+
 StepModel model_of(const PretrainOptions& options, const DeviceRates& rates,
                    const NetworkRates& network) {
   StepModel model{.network = network};
-  const std::vector<int64_t> layers =
-      layers_of_stages(options.pipeline_stages, options.model().num_hidden_layers);
+  const std::vector<int64_t> layers = layers_of_stages(options);
   const int64_t micro_batches = micro_batches_of_step(options);
   model.layout = {.replicas = options.replicas,
                   .stages = std::ssize(layers),
@@ -145,8 +159,7 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
   for (size_t star = text.find('*'); star != std::string::npos; star = text.find('*')) {
     text.replace(star, 1, " --: |");
   }
-  const auto stages =
-      std::ssize(layers_of_stages(options.pipeline_stages, options.model().num_hidden_layers));
+  const auto stages = std::ssize(layers_of_stages(options));
   double first_rate = 0.0;  // tokens/s of a rank
   for (options.replicas = 1; options.replicas * stages <= *request.scaling; options.replicas *= 2) {
     const StepModel model = model_of(options, rates, network);

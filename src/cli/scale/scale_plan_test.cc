@@ -61,6 +61,19 @@ TEST(ScalePlan, UnevenMicroBatchesAreSaid) {
               "64 micro-batches of a step do not deal out evenly to 3 replicas");
 }
 
+TEST(ScalePlan, StagesAreInTheOrderOfTheirRanks) {
+  PretrainOptions options = small_options(1);
+  options.pipeline_stages = "2";
+  const auto describe = [&](const std::string& device_mapping) {
+    options.device_mapping = device_mapping;
+    return describe_scale(options, {.network_file = kNetwork}, read_device_file(kDevice),
+                          MemoryForecast());
+  };
+  expect_part(describe("[0, 1]"), "ranks 2: 1 replicas of 2 stages");
+  EXPECT_THROW(describe("[1, 0]"), UserError);
+  EXPECT_THROW(describe("[0, 0]"), UserError);
+}
+
 TEST(ScalePlan, WithoutANetworkTablesAreRefused) {
   EXPECT_NO_THROW(require_network({}));
   EXPECT_THROW(require_network({.scaling = 8}), UserError);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "passes/pipeline.h"
 #include "plan/lifetimes.h"
 #include "plan/memory_plan.h"
 
@@ -25,39 +26,6 @@ struct Place {
   bool is_backward = false;
 };
 
-// Where a sequence of nodes stands in the micro-batch.
-class Walk {
- public:
-  Walk(const Graph& graph, const std::vector<int64_t>& layers)
-      : loss_gradient_(graph.find("loss_gradient")) {
-    for (size_t stage = 0; stage < layers.size(); ++stage) {
-      stage_of_layer_.insert(stage_of_layer_.end(), static_cast<size_t>(layers[stage]), stage);
-    }
-    last_stage_ = layers.size() - 1;
-  }
-
-  Place next(const Node& node) {
-    const bool reads_loss = loss_gradient_ && std::ranges::count(node.inputs, *loss_gradient_) > 0;
-    is_backward_ = is_backward_ || reads_loss;
-    if (node.layer < 0 && is_after_forward_) return {is_at_heads_ ? last_stage_ : 0, is_backward_};
-    if (node.layer < 0 && layer_ + 1 == std::ssize(stage_of_layer_)) {
-      is_after_forward_ = is_at_heads_ = true;
-      return {last_stage_, is_backward_};
-    }
-    if (node.layer >= 0) layer_ = node.layer;
-    if (node.layer >= 0 && is_after_forward_) is_at_heads_ = false;
-    const bool is_before_layers = layer_ < 0;
-    return {is_before_layers ? 0 : stage_of_layer_[static_cast<size_t>(layer_)], is_backward_};
-  }
-
- private:
-  std::optional<Value> loss_gradient_;
-  std::vector<size_t> stage_of_layer_;
-  size_t last_stage_ = 0;
-  int64_t layer_ = -1;  // of the last node that had one
-  bool is_after_forward_ = false, is_at_heads_ = false, is_backward_ = false;
-};
-
 class Split {
  public:
   Split(const plan::Program& program, const plan::ProgramUse& use, const StepSeconds& seconds,
@@ -65,10 +33,7 @@ class Split {
       : graph_(program.graph), use_(use), seconds_(seconds), costs_(layers.size()) {
     parameters_.resize(layers.size());
     for (size_t stage = 0; stage < layers.size(); ++stage) costs_[stage].layers = layers[stage];
-    Walk walk(graph_, layers);
-    for (const plan::LaunchUse& launch : use_.launches) {
-      if (launch.node->phase.index == 0) places_.push_back(walk.next(*launch.node));
-    }
+    place_nodes(layers);
   }
 
   std::vector<StageCosts> costs() && {
@@ -81,6 +46,20 @@ class Split {
   }
 
  private:
+  // In the place where the last stage turns, what comes after the gradient of the loss is backward.
+  void place_nodes(const std::vector<int64_t>& layers) {
+    const std::vector<int> way = passes::places_on_way(graph_, layers);
+    const std::optional<Value> loss_gradient = graph_.find("loss_gradient");
+    const auto last = static_cast<int>(layers.size()) - 1;
+    bool has_turned = false;
+    for (size_t i = 0; i < way.size(); ++i) {
+      const std::vector<Value>& inputs = use_.launches[i].node->inputs;
+      has_turned = has_turned || (loss_gradient && std::ranges::count(inputs, *loss_gradient) > 0);
+      places_.push_back({.stage = static_cast<size_t>(std::min(way[i], 2 * last - way[i])),
+                         .is_backward = has_turned});
+    }
+  }
+
   // The parameter that a variable is or belongs to.
   std::optional<Value> parameter_of(Value value) const {
     const graph::ValueInfo& info = graph_.info(value);

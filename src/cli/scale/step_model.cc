@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "base/error.h"
+#include "comm/communicator.h"
+#include "optim/optimizer.h"
+#include "train/gradient_exchange.h"
 
 namespace cloze::cli {
 namespace {
 
-// As train/gradient_exchange.cc has it.
-constexpr int64_t kBucketBytes = 4 << 20;
-// The longest message of a sum: a slice of comm/communicator.cc.
-constexpr double kSliceBytes = 4.0 * (1 << 16);
+constexpr int64_t kBucketBytes = train::kBucketFloats * int64_t{sizeof(float)};
 
 }  // namespace
 
@@ -38,7 +36,7 @@ void StepModel::require() const {
 }
 
 std::vector<GradientBucket> StepModel::buckets(int64_t stage) const {
-  const std::vector<int64_t> owner = owners(stage);
+  const std::vector<int> owner = owners(stage);
   const auto replicas = static_cast<size_t>(layout.replicas);
   const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
   std::vector<GradientBucket> buckets;
@@ -66,7 +64,9 @@ int64_t StepModel::replicas_on_host() const {
   return std::clamp<int64_t>(network.ranks_per_host / layout.stages, 1, layout.replicas);
 }
 
-double StepModel::messages_of(double bytes) { return std::ceil(bytes / kSliceBytes); }
+double StepModel::messages_of(double bytes) {
+  return std::ceil(bytes / static_cast<double>(comm::kSliceFloats * int64_t{sizeof(float)}));
+}
 
 double StepModel::forward_seconds(int64_t stage) const {
   if (stage + 1 == layout.stages) return 0.0;
@@ -94,24 +94,18 @@ double StepModel::agreement_seconds() const {
   return 2.0 * rounds * network.widest(layout.ranks()).latency;
 }
 
-std::vector<int64_t> StepModel::owners(int64_t stage) const {
-  const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
-  std::vector<size_t> order(gradients.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return gradients[i].bytes; });
-  std::vector<int64_t> loads(static_cast<size_t>(layout.replicas)), owners(gradients.size());
-  for (const size_t i : order) {
-    const auto least = std::ranges::min_element(loads);
-    *least += gradients[i].bytes;
-    owners[i] = least - loads.begin();
+std::vector<int> StepModel::owners(int64_t stage) const {
+  std::vector<int64_t> bytes;
+  for (const FinishedGradient& gradient : stages[static_cast<size_t>(stage)].gradients) {
+    bytes.push_back(gradient.bytes);
   }
-  return owners;
+  return optim::shared_out(bytes, static_cast<int>(layout.replicas));
 }
 
 double StepModel::owned_share(int64_t stage) const {
   if (!layout.is_sharded) return 1.0;
   const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
-  const std::vector<int64_t> owner = owners(stage);
+  const std::vector<int> owner = owners(stage);
   std::vector<double> loads(static_cast<size_t>(layout.replicas));
   double all = 0.0;
   for (size_t i = 0; i < gradients.size(); ++i) {
@@ -122,14 +116,12 @@ double StepModel::owned_share(int64_t stage) const {
 }
 
 int64_t message_bytes(const StepModel& model) {
-  constexpr int64_t kBucketsOnTheirWay = 4;  // as train/gradient_exchange.cc has it
-  constexpr int64_t kMpiBytes = 11 << 20;    // measured: Open MPI 4.1, two ranks of a host
+  constexpr int64_t kMpiBytes = 11 << 20;  // measured: Open MPI 4.1, two ranks of a host
   if (model.layout.ranks() == 1) return 0;
   int64_t gradients = 0;
   for (const StageCosts& costs : model.stages)
     gradients = std::max(gradients, costs.gradient_bytes);
-  const int64_t buckets = std::min(gradients, kBucketsOnTheirWay * kBucketBytes);
-  return kMpiBytes + (model.layout.replicas > 1 ? buckets : 0);
+  return kMpiBytes + (model.layout.replicas > 1 ? train::parcel_bytes(gradients) : 0);
 }
 
 RankTraffic traffic_of(const StepModel& model, int64_t stage) {

@@ -45,9 +45,8 @@ struct StepModel {
   double tied_seconds() const;
   // All ranks tell all others one number, along a tree.
   double agreement_seconds() const;
-  // By gradient of the stage, the replica that updates with it: the largest first, each to the one
-  // that has least (optim/optimizer.h).
-  std::vector<int64_t> owners(int64_t stage) const;
+  // By gradient of the stage, the replica that updates with it (optim/optimizer.h).
+  std::vector<int> owners(int64_t stage) const;
   // The share of all gradients that one replica owns, at most.
   double owned_share(int64_t stage) const;
 };

@@ -37,7 +37,7 @@ TEST(StepModel, GradientsLeaveInBucketsWhenTheirLastIsFinished) {
 TEST(StepModel, OwnersOfWholeTensorsHaveNoLessThanTheLargest) {
   StepModel model = model_of({.replicas = 4, .is_sharded = true}, endless_network());
   EXPECT_DOUBLE_EQ(model.owned_share(0), 0.3);  // three of ten tensors
-  EXPECT_EQ(model.owners(0), (std::vector<int64_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1}));
+  EXPECT_EQ(model.owners(0), (std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1}));
   EXPECT_EQ(model.buckets(0)[2].shares, (std::vector<double>{1 << 20, 1 << 20, 0, 0}));
   model.layout.replicas = 10;
   EXPECT_DOUBLE_EQ(model.owned_share(0), 0.1);

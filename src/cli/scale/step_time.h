@@ -8,10 +8,10 @@
 //   Sequential   M (sum(f + b) + 2 sum(t))
 //
 // where G is f + b of the last stage or, if that is more, max f + max b of the others, as these
-// compute all forward passes first. P is the largest mean, over neighbouring stages s..k, of f + b and of the messages between
-// them, there and back: with so few micro-batches in flight a stage waits for its neighbours'
-// answers. A bucket of gradients that is finished at r_i, and whose sum takes d_i, has arrived at
-// max over i of (r_i + d_i + d_i+1 + ...).
+// compute all forward passes first. P is the largest mean, over neighbouring stages s..k, of f + b
+// and of the messages between them, there and back: with so few micro-batches in flight a stage
+// waits for its neighbours' answers. A bucket of gradients that is finished at r_i, and whose sum
+// takes d_i, has arrived at max over i of (r_i + d_i + d_i+1 + ...).
 #pragma once
 
 #include "cli/scale/step_model.h"
