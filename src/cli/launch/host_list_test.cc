@@ -41,6 +41,11 @@ TEST_F(HostList, ErrorsNameTheFileAndTheNextStep) {
             "the hosts file " + path.string() + " names no host; write one a line: NAME slots=4");
   EXPECT_EQ(error_of(file("a slots=many\n")),
             path.string() + ": \"slots=many\" gives no number of processes; write slots=4");
+  for (const char* slots : {"", "4x", "0", "-1", "99999999999"}) {
+    EXPECT_EQ(
+        error_of(file(std::string("a slots=") + slots + "\n")),
+        path.string() + ": \"slots=" + slots + "\" gives no number of processes; write slots=4");
+  }
   EXPECT_EQ(error_of("/no/such"), "cannot read the hosts file /no/such");
 }
 
