@@ -184,6 +184,25 @@ class MpirunTest(unittest.TestCase):
             self.assertAlmostEqual(losses(self.folder / "run")[step], loss, delta=0.02)
         self.assertNotEqual(losses(self.folder / "run"), losses(self.folder / "exact"))
 
+    def test_reproducible_sums_are_the_same_on_any_number_of_processes_and_stages(self):
+        run = [*RUN, "--num-train-steps=12", "--steps-per-ckpts=6", "--reproducible-sums"]
+        files = ("model.safetensors", "optimizer.safetensors")
+        self.run_command([PROGRAM, *run, "--save-path=one"])
+        for size, words in ((2, []), (4, ["--pipeline-stages=2"]), (3, ["--replicated-tensor-sharding"]),
+                            (1, ["--optimizer-state-folder=."])):
+            with self.subTest(size=size, words=words):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                command = [*run, *words, "--save-path=run"]
+                self.run_command(mpirun(size, *command) if size > 1 else [PROGRAM, *command])
+                self.assertEqual(losses(self.folder / "run"), losses(self.folder / "one"))
+                # And a run that goes on in another layout.
+                shutil.rmtree(self.folder / "run" / "checkpoint-12")
+                command = [*run, "--pipeline-stages=1", "--restore-dir=run"]
+                self.run_command(mpirun(5 - size, *command) if size < 4 else [PROGRAM, *command])
+                for file in files:
+                    ours, theirs = (self.folder / name / "checkpoint-12" / file for name in ("run", "one"))
+                    self.assertEqual(tensors(ours), tensors(theirs), file)
+
     def test_all_go_back_together(self):
         words = [word for word in RUN if not word.startswith("--base-learning-rate")]
         words += ["--num-train-steps=9", "--base-learning-rate=1e38", "--on-non-finite=roll_back"]

@@ -35,6 +35,12 @@ struct RankResult {
 class Pipeline : public testing::TestWithParam<DType> {
  protected:
   using Change = std::function<void(train::TrainingStepOptions&)>;
+  // Ranks and what else they do otherwise than one alone.
+  struct Layout {
+    const char* name;
+    int ranks;
+    Change change;
+  };
 
   static models::BertConfig model() {
     models::BertConfig model = small_model();
@@ -59,7 +65,7 @@ class Pipeline : public testing::TestWithParam<DType> {
     return result;
   }
   static Trained flat(const RankResult& result) {
-    Trained trained{.losses = result.losses};
+    Trained trained{.losses = result.losses, .norms = result.norms};
     for (const auto& [name, values] : result.start) {
       trained.start.insert(trained.start.end(), values.begin(), values.end());
       const std::vector<float>& last = result.parameters.at(name);
@@ -189,6 +195,54 @@ TEST_P(Pipeline, RoundsWeightsLikeOne) {
     options.schedule = train::PipelineSchedule::kSequential;
   };
   EXPECT_EQ(train_on(2, rounds).parameters, train_alone(rounds).parameters);
+}
+
+// Losses and norms of the 50 steps too. Clipping, so that the norm counts.
+TEST_P(Pipeline, WithReproducibleSumsHasTheBytesOfOne) {
+  const Change reproduces = [](train::TrainingStepOptions& options) {
+    options.reproducible_sums = true;
+    options.optimizer.max_gradient_norm = 0.05;
+  };
+  const auto shards = [](train::TrainingStepOptions& options) { options.shards_states = true; };
+  const auto comes_back = [](train::TrainingStepOptions& options) {
+    options.stages = {.layers = {1, 2, 0}, .ranks = {0, 1, 0}};
+  };
+  const auto begins_on_the_second = [](train::TrainingStepOptions& options) {
+    options.stages = {.layers = {1, 2}, .ranks = {1, 0}};
+  };
+  std::vector<Layout> layouts{{"2 ranks", 2, {}},
+                              {"3 ranks", 3, {}},
+                              {"4 ranks", 4, {}},
+                              {"2 ranks, sharded", 2, shards},
+                              {"4 ranks, sharded", 4, shards},
+                              {"2 stages that come back", 2, comes_back},
+                              {"2 replicas of those", 4, comes_back},
+                              {"2 stages that begin on the second", 2, begins_on_the_second}};
+  for (const train::PipelineSchedule schedule : kSchedules) {
+    layouts.push_back({"2 stages", 2, stages(2, schedule)});
+    layouts.push_back({"5 stages", 5, stages(5, schedule)});
+    layouts.push_back({"2 stages, 2 replicas", 4, stages(2, schedule)});
+    layouts.push_back({"2 stages, 3 replicas", 6, stages(2, schedule)});
+    layouts.push_back({"2 stages, 2 replicas, sharded", 4, [=](train::TrainingStepOptions& options) {
+                         stages(2, schedule)(options);
+                         options.shards_states = true;
+                       }});
+  }
+  const Trained alone = train_alone(reproduces);
+  EXPECT_LE(relative_gap(alone, train_alone([&](train::TrainingStepOptions& options) {
+              reproduces(options);
+              options.reproducible_sums = false;
+            })),
+            bound());
+  for (const Layout& layout : layouts) {
+    const Trained trained = train_on(layout.ranks, [&](train::TrainingStepOptions& options) {
+      reproduces(options);
+      if (layout.change) layout.change(options);
+    });
+    EXPECT_EQ(trained.parameters, alone.parameters) << layout.name;
+    EXPECT_EQ(trained.losses, alone.losses) << layout.name;
+    EXPECT_EQ(trained.norms, alone.norms) << layout.name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, Pipeline, testing::Values(DType::kF32, DType::kBF16, DType::kF16),

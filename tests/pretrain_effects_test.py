@@ -192,6 +192,9 @@ EFFECTS = {
         "true", lambda run, base: "replicated_tensor_sharding has no effect in one process" in run.messages),
     "reduction_precision": Effect(
         "bf16", lambda run, base: "reduction_precision has no effect in one process" in run.messages),
+    "reproducible_sums": Effect("true", lambda run, base: not same_weights(run, base) and
+                                "has no effect with reproducible_sums" in run.messages,
+                                device_iterations=2, gradient_accumulation_count=8, tokens_per_micro_batch=64),
     "pipeline_stages": Effect(2, lambda run, base: "pipeline_stages has no effect in one process" in run.messages),
     "device_mapping": Effect("[0]", lambda run, base: "device_mapping has no effect in one process" in run.messages),
     "pipeline_schedule": Effect(

@@ -36,7 +36,7 @@ inline std::vector<data::Sample> random_samples(uint64_t seed, int count) {
 }
 
 struct Trained {
-  std::vector<double> losses;
+  std::vector<double> losses, norms;
   std::vector<float> start;
   std::vector<float> parameters;  // all of them, one after the other
 };

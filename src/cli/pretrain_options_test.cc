@@ -71,6 +71,10 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
       "step of 9; change tokens_per_micro_batch");
   EXPECT_EQ(refusal({"--eager", "--profile-report", "p.html"}),
             "profile_report p.html measures step by step; leave out eager");
+  EXPECT_EQ(refusal({"--eager", "--reproducible-sums"}),
+            "reproducible_sums adds up after a pass; leave out eager");
+  EXPECT_EQ(refusal({"--reproducible-sums", "--reduction-precision", "bf16"}),
+            "reproducible_sums rounds nothing on the way; leave out reduction_precision bf16");
   EXPECT_EQ(refusal({"--device-iterations", "2", "--profile-report", "p.html"}),
             "profile_report p.html measures step by step; leave out device_iterations");
   EXPECT_EQ(refusal({}, {"--num-train-steps", "10"}),

@@ -33,6 +33,9 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
   table.add("reduction_precision", named(o.training.step.gradient_transport, dtype_named, name_of),
             "Under mpirun: what gradients are while they travel; they are summed in f32",
             {.choices = {"f32", "bf16"}});
+  table.add("reproducible_sums", &o.training.step.reproducible_sums,
+            "Add up gradients micro-batch by micro-batch: the same bytes on any number of processes "
+            "and stages, for more time, and memory for the gradients once more");
   const std::vector<std::string> schedules{"Grouped", "Interleaved", "Sequential"};
   table.add("pipeline_stages", &o.pipeline_stages,
             "Under mpirun: processes that share the layers of a replica; or lists of the parts of "

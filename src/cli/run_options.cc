@@ -51,6 +51,16 @@ void validate_profile(const RunOptions& o) {
   }
 }
 
+void validate_sums(const RunOptions& o) {
+  const train::TrainingStepOptions& step = o.training.step;
+  if (!step.reproducible_sums) return;
+  if (step.eager) throw_user_error("reproducible_sums adds up after a pass; leave out eager");
+  if (step.gradient_transport != DType::kF32) {
+    throw_user_error("reproducible_sums rounds nothing on the way; leave out reduction_precision {}",
+                     name_of(step.gradient_transport));
+  }
+}
+
 // A whole number of sequences of seq_length.
 int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_step) {
   // Below the first a processor is wasted; above the second nothing is gained.
@@ -91,6 +101,7 @@ void validate(RunOptions& options) {
   validate_steps(options);
   validate_lengths(options);
   validate_profile(options);
+  validate_sums(options);
   const optim::OptimizerOptions& optimizer = options.training.step.optimizer;
   if (optimizer.use_nvlamb && optimizer.name != "lamb") {
     throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",

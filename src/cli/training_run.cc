@@ -130,6 +130,9 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
   if (step.num_replicas() > 1) {
     memory.add("messages", train::parcel_bytes(program.bytes_of(plan::Arena::kGradients)));
   }
+  if (step.reproducible_sums) {
+    memory.add("sums of gradients", program.bytes_of(plan::Arena::kGradients));
+  }
   const int64_t steps = options.training.device_iterations;
   if (steps == 1) return;
   const int64_t writes = options.training.synthetic_data ? 1 : micro_batches_of_step(options);

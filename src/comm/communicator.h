@@ -31,8 +31,8 @@ Share share_of(int64_t count, int rank, int size);
 // Of all ranks.
 std::vector<Share> even_shares(int64_t count, int size);
 
-// Numbers that sums and gathers send in one message, at most: small enough to stay in the cache while
-// they are summed.
+// Numbers that sums and gathers send in one message, at most: small enough to stay in the cache
+// while they are summed.
 inline constexpr int64_t kSliceFloats = 1 << 16;
 
 class Communicator {
@@ -59,7 +59,8 @@ class Communicator {
                   DType transport = DType::kF32);
   // What each rank has to say, in the order of the ranks.
   std::vector<std::string> all_gather(const std::string& text);
-  // Whoever waits for another rank, in any thread of this one, throws instead. For a rank that ends.
+  // Whoever waits for another rank, in any thread of this one, throws instead. For a rank that
+  // ends.
   virtual void break_off() = 0;
   // Ends all ranks with this exit code, also those that wait for this one.
   [[noreturn]] virtual void abort(int exit_code) = 0;

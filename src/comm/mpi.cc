@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -90,18 +91,21 @@ class Outbox {
     return true;
   }
 
+  // Keeps the memory of those that have left, for others.
+  void take_out_left() {
+    for (auto message = messages_.begin(); message != messages_.end();) {
+      const auto next = std::next(message);
+      if (has_left(*message)) spare_.splice(spare_.begin(), messages_, message);
+      message = next;
+    }
+    if (spare_.size() > kMostSpare) spare_.resize(kMostSpare);
+  }
+
   void move() {
     std::unique_lock lock(mutex_);
     while (true) {
       has_news_.wait(lock, [&] { return is_closing_ || !messages_.empty(); });
-      for (auto message = messages_.begin(); message != messages_.end();) {
-        const auto next = std::next(message);
-        if (has_left(*message)) {
-          spare_.splice(spare_.begin(), messages_, message);
-          if (spare_.size() > kMostSpare) spare_.pop_back();
-        }
-        message = next;
-      }
+      take_out_left();
       if (messages_.empty() && is_closing_) return;
       lock.unlock();
       std::this_thread::sleep_for(kSleepTime);
@@ -112,8 +116,8 @@ class Outbox {
   std::mutex mutex_;
   std::condition_variable has_news_;
   std::list<Message> messages_;
-  std::list<Message> spare_;  // that have left: memory for others
-  size_t bytes_ = 0;          // of them
+  size_t bytes_ = 0;          // of messages_
+  std::list<Message> spare_;  // that have left
   bool is_closing_ = false;
   std::thread mover_;
 };

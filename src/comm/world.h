@@ -11,7 +11,8 @@ Communicator& world();
 // Whether mpirun started this process, of more than one. Does not start MPI.
 bool is_one_of_several();
 
-// Among the processes that mpirun started on this machine; alone without mpirun. Does not start MPI.
+// Among the processes that mpirun started on this machine; alone without mpirun. Does not start
+// MPI.
 struct PlaceOnHost {
   int rank = 0, size = 1;
 };

@@ -12,6 +12,9 @@ namespace cloze::configuration {
 
 inline constexpr const char* kBuckets = "gradients are summed in pieces of 4 MiB";
 inline constexpr const char* kMpirunSays = "mpirun says which process this is, and of how many";
+inline constexpr const char* kNoHost = "no host keeps replicas in step";
+inline constexpr const char* kStages =
+    "one process holds the whole model; pipeline_stages divides it over several";
 inline constexpr const char* kRoundsWeights =
     "bf16_weights rounds weights so; without it they keep an f32 master, which needs none";
 

@@ -111,7 +111,7 @@ KeyRules execution_rules() {
                   "split_transformer", "split_linear_layers", "split_qkv", "num_attention_splits",
                   "num_ffwd_splits", "execution_mode", "virtual_graph", "pipeline",
                   "phased_execution", "single_device", "dual_device", "num_io_tiles"},
-                 "one device holds the whole model")
+                 kStages)
       .no_effect({"available_memory_proportion", "use_default_available_memory_proportion",
                   "optimizer_state_offchip", "activations_on_chip", "tensor_storage_onchip",
                   "activation_io_schedule", "optimizer_io_schedule", "weight_io_schedule",
@@ -128,7 +128,7 @@ KeyRules execution_rules() {
                  "there is no graph compiler")
       .supported({"replicated_tensor_sharding"})
       .no_effect({"merge_collectives"}, kBuckets)
-      .no_effect({"group_host_syncs"}, "no host keeps replicas in step")
+      .no_effect({"group_host_syncs"}, kNoHost)
       .no_effect({"mpi_distributed", "mpi_rank", "mpi_size"}, kMpirunSays)
       .no_effect({"device_id", "device_connection_type", "device_version", "device_tiles",
                   "device_ondemand_timeout", "use_ipu_model", "realtime_scheduler"},

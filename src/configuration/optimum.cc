@@ -16,7 +16,7 @@ KeyRules ipu_rules() {
                  "replicas and gradient_accumulation_count")
       .mapped("ipu_config.seed", "seed")
       .no_effect({"ipu_config.ipus_per_replica", "ipu_config.layers_per_ipu"},
-                 "one device holds the whole model")
+                 kStages)
       .no_effect({"ipu_config.inference_replication_factor"}, "inference has one process")
       .no_effect({"ipu_config.use_popdist"}, kMpirunSays)
       .no_effect({"ipu_config.decompose_grad_sum"}, kBuckets)

@@ -70,7 +70,7 @@ KeyRules execution_rules() {
       .no_effect({"available_memory_proportion", "variable_offloading", "min_remote_tensor_size"},
                  "host memory is the device's memory")
       .no_effect({"max_cross_replica_sum_buffer_size", "max_reduce_scatter_buffer_size"}, kBuckets)
-      .no_effect({"sync_replicas_independently"}, "no host keeps replicas in step")
+      .no_effect({"sync_replicas_independently"}, kNoHost)
       .no_effect({"log_all_workers"}, "every process writes a log of its own")
       .elsewhere({"stochastic_rounding"}, kRoundsWeights)
       .no_effect({"partials_type", "increase_optimiser_precision", "use_lr_fp32"},

@@ -86,8 +86,8 @@ struct UpdateShare {
 // By size, the rank that takes it: the largest first, each to the rank that has least so far.
 std::vector<int> shared_out(std::span<const int64_t> sizes, int ranks);
 
-// By the graph's gradients, the rank that updates each one's parameter, shared out by their numbers; -1 for
-// one that others update. UserError for more ranks than gradients.
+// By the graph's gradients, the rank that updates each one's parameter, shared out by their
+// numbers; -1 for one that others update. UserError for more ranks than gradients.
 std::vector<int> update_owners(const graph::Graph& graph, const UpdateShare& share);
 
 // Run after differentiate(): every parameter that has a gradient, and is in this rank's share, is

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -76,6 +77,7 @@ class Cutter {
   Cutter(const Graph& whole, const Stages& stages, int rank) : whole_(whole), rank_(rank) {
     share_out(stages);
     find_crossings();
+    link_gradients();
     place_variables();
   }
 
@@ -128,14 +130,34 @@ class Cutter {
     }
   }
 
+  bool is_gradient(Value value) const {
+    const ValueInfo& info = whole_.info(value);
+    return info.kind == ValueKind::kVariable && info.role == VariableRole::kGradient;
+  }
+
+  void link_gradients() {
+    std::map<int32_t, int> written_in;  // by gradient, the last part
+    for (const Step& step : steps_) {
+      for (const Value output : step.node->outputs) {
+        if (!is_gradient(output)) continue;
+        int& part = written_in.try_emplace(output.index, step.part).first->second;
+        const int from = std::exchange(part, step.part);
+        if (from == step.part) continue;
+        plan_.gradient_links.push_back({.name = whole_.info(output).name,
+                                        .bytes = whole_.type(output).bytes(),
+                                        .from = from,
+                                        .to = step.part});
+      }
+    }
+  }
+
   // A parameter is where its gradient is made.
   void place_variables() {
     ranks_.resize(static_cast<size_t>(whole_.num_values()));
     for (const Step& step : steps_) {
       for (const Value output : step.node->outputs) {
-        const ValueInfo& info = whole_.info(output);
-        if (info.kind != ValueKind::kVariable || info.role != VariableRole::kGradient) continue;
-        ranks_[static_cast<size_t>(info.master.index)].insert(rank_of(step.part));
+        if (!is_gradient(output)) continue;
+        ranks_[static_cast<size_t>(whole_.info(output).master.index)].insert(rank_of(step.part));
       }
     }
     int32_t number = 0;

@@ -4,10 +4,11 @@
 //   a micro-batch    part 0 ─────────────► part 1 ────► part 2
 //                    part 4 ◄───────────── part 3 ◄────     (backward)
 //
-// A part is what one rank computes of a micro-batch without hearing of another; forward and backward
-// pass of the last stage are one. Values that cross from one rank to another are outputs of the one
-// graph and inputs of the other. Parameters are where they are read. The tied word embeddings may be
-// at both ends: the first rank that has them updates them, with the gradients of the others.
+// A part is what one rank computes of a micro-batch without hearing of another; forward and
+// backward pass of the last stage are one. Values that cross from one rank to another are outputs
+// of the one graph and inputs of the other. Parameters are where they are read. The tied word
+// embeddings may be at both ends: the first rank that has them updates them, with the gradients of
+// the others.
 //
 // Run before the update is added, over the whole graph: nodes keep their numbers of random draws.
 #pragma once
@@ -27,8 +28,8 @@ struct Stages {
   int num_ranks() const;  // 1 without stages
 };
 
-// One stage a rank: layers shared out evenly; with more stages than layers the heads are alone, then
-// the embeddings too. Takes 1 to num_layers + 2 stages.
+// One stage a rank: layers shared out evenly; with more stages than layers the heads are alone,
+// then the embeddings too. Takes 1 to num_layers + 2 stages.
 Stages even_stages(int num_stages, int64_t num_layers);
 
 // A value that one rank makes in a part and another first reads in a later one.
@@ -48,6 +49,9 @@ struct SharedParameter {
 struct PipelinePlan {
   std::vector<int> part_ranks;      // who computes each part
   std::vector<Crossing> crossings;  // in the order in which they are made
+  // Gradients that several parts add to, from each part to the next that does, by the variable's
+  // name: for who wants the sum of each micro-batch. Of one rank or of two.
+  std::vector<Crossing> gradient_links;
   std::vector<SharedParameter> shared;
   std::vector<int64_t> part_ends;  // by part of this rank: launches of the micro-step until then
   // By gradient of this rank: its number in the whole graph; kUpdatedElsewhere: another updates.

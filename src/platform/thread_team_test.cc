@@ -139,7 +139,7 @@ TEST(ThreadTeam, ThreadsCallAtTheSameTime) {
 
 TEST(ThreadTeam, AForkedChildWorksAloneAndEnds) {
   Visits visits(100);
-  // A fork while a helper starts leaves the child with a lock of AddressSanitizer's held for ever.
+  // A child of a fork during a helper's start would wait for ever for AddressSanitizer's lock.
   meet(3);
   visit_all(visits, 3);
   const pid_t child = ::fork();

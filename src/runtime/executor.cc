@@ -245,6 +245,10 @@ void Executor::clear(plan::Arena arena) {
   if (arena == plan::Arena::kInputs) is_written_.assign(is_written_.size(), true);
 }
 
+void Executor::clear(Value value) {
+  stream_->fill_with_zeros(address(value), graph().type(value).bytes());
+}
+
 void Executor::copy_arena(plan::Arena arena, backend::DeviceMemory& target) {
   stream_->copy(target.start(), address({.arena = arena, .offset = 0}), target.bytes());
 }

@@ -81,12 +81,14 @@ class Executor {
   void write_part(graph::Value value, int64_t offset, std::span<const std::byte> bytes);
   // The first element that is not finite; looks at a little of it at a time.
   std::optional<NonFiniteElement> find_non_finite(graph::Value value);
-  // Sets the whole arena to zero; inputs then count as written.
+  // Sets the whole arena, or one value, to zero; inputs of the arena then count as written.
   void clear(plan::Arena arena);
+  void clear(graph::Value value);
   // A whole arena within the device, in the order of the launches. Of the arena's size.
   void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
   void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
-  // All but inputs and activations: for an executor of the same program that has another micro-batch.
+  // All but inputs and activations: for an executor of the same program that has another
+  // micro-batch.
   SharedArenas arenas_beside_a_batch() const;
 
   const plan::Program& program() const { return program_; }

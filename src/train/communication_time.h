@@ -7,6 +7,10 @@ struct CommunicationTime {
   double seconds = 0.0;  // in all
   double waited = 0.0;   // of these, that the step stood still
 
+  void add(const CommunicationTime& other) {
+    seconds += other.seconds;
+    waited += other.waited;
+  }
   // The share that was hidden by computing.
   double hidden_share() const { return seconds > 0.0 ? 1.0 - waited / seconds : 1.0; }
 };

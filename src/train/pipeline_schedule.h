@@ -7,8 +7,8 @@
 //   interleaved   as many as hide the way to the last stage and back: S - s on stage s of S
 //   sequential    one
 //
-// The parts of one kind run in the order of the micro-batches, so that gradients are added up in the
-// order of one process. Source: Narayanan et al., arXiv 2104.04473, section 2.2.
+// The parts of one kind run in the order of the micro-batches, so that gradients are added up in
+// the order of one process. Source: Narayanan et al., arXiv 2104.04473, section 2.2.
 #pragma once
 
 #include <cstdint>

@@ -20,35 +20,76 @@ std::vector<int> parts_of(const passes::PipelinePlan& plan, int rank) {
   return parts;
 }
 
+bool is_gradient(const graph::Graph& graph, graph::Value value) {
+  const graph::ValueInfo& info = graph.info(value);
+  return info.kind == graph::ValueKind::kVariable && info.role == graph::VariableRole::kGradient;
+}
+
 }  // namespace
 
 PipelineStep::PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule,
-                           comm::Communicator& stages, engine::Session& session)
+                           comm::Communicator& stages, engine::Session& session,
+                           ReproducibleSums* sums)
     : plan_(std::move(plan)),
       schedule_(schedule),
       stages_(stages),
       first_(session),
+      sums_(sums),
       own_parts_(parts_of(plan_, stages.rank())),
       free_{&session} {
   CLOZE_CHECK(own_parts_.size() == plan_.part_ends.size(), "rank {} has {} parts, not {}",
               stages.rank(), plan_.part_ends.size(), own_parts_.size());
+  if (sums_ == nullptr) return;
+  plan_.crossings.insert(plan_.crossings.end(), plan_.gradient_links.begin(),
+                         plan_.gradient_links.end());
+  for (size_t own = 0; own < own_parts_.size(); ++own) finished_.push_back(finished_in(own));
 }
 
-void PipelineStep::run(int64_t count, const Write& write) {
-  if (std::exchange(count_, count) != count) {
-    tasks_ = pipeline_tasks(plan_.part_ranks, schedule_, count);
+size_t PipelineStep::own_index(int part) const {
+  return static_cast<size_t>(std::ranges::find(own_parts_, part) - own_parts_.begin());
+}
+
+size_t PipelineStep::begin_of(size_t own_part) const {
+  return own_part == 0 ? 0 : end_of(own_part - 1);
+}
+
+size_t PipelineStep::end_of(size_t own_part) const {
+  return static_cast<size_t>(plan_.part_ends[own_part]);
+}
+
+// What the part adds to and no later part of a micro-batch does.
+std::vector<graph::Value> PipelineStep::finished_in(size_t own_part) const {
+  std::vector<graph::Value> values =
+      summed_variables(first_.graph(), begin_of(own_part), end_of(own_part));
+  for (const passes::Crossing& link : plan_.gradient_links) {
+    if (link.from == own_parts_[own_part]) std::erase(values, first_.value(link.name));
   }
-  expect_messages();
+  return values;
+}
+
+void PipelineStep::run(int64_t count, int64_t most, const Write& write) {
+  if (std::exchange(most_, most) != most) {
+    tasks_ = pipeline_tasks(plan_.part_ranks, schedule_, most);
+  }
+  expect_messages(count);
   waited_seconds_ = 0.0;
   for (const PipelineTask& task : tasks_[static_cast<size_t>(stages_.rank())]) {
-    engine::Session& session = begin(task.micro_batch, write);
-    receive(session, task);
-    run_part(session, task.part);
-    send(session, task);
-    if (task.part != own_parts_.back()) continue;
-    free_.push_back(&session);
-    begun_.erase(task.micro_batch);
+    const bool has_own = task.micro_batch < count;
+    if (has_own) run_task(task, write);
+    if (sums_ != nullptr) sums_->add(finished_[own_index(task.part)], has_own);
   }
+}
+
+void PipelineStep::run_task(const PipelineTask& task, const Write& write) {
+  engine::Session& session = begin(task.micro_batch, write);
+  receive(session, task);
+  platform::enter_phase("computing a part of a micro-batch");
+  const size_t own = own_index(task.part);
+  session.executor().run_part(graph::kMicroStep, begin_of(own), end_of(own));
+  send(session, task);
+  if (task.part != own_parts_.back()) return;
+  free_.push_back(&session);
+  begun_.erase(task.micro_batch);
 }
 
 // The session of the micro-batch, with its inputs.
@@ -66,21 +107,20 @@ engine::Session& PipelineStep::begin(int64_t micro_batch, const Write& write) {
   return session;
 }
 
-void PipelineStep::run_part(engine::Session& session, int part) {
-  platform::enter_phase("computing a part of a micro-batch");
-  const auto own = std::ranges::find(own_parts_, part) - own_parts_.begin();
-  const int64_t begin = own == 0 ? 0 : plan_.part_ends[static_cast<size_t>(own - 1)];
-  session.executor().run_part(graph::kMicroStep, static_cast<size_t>(begin),
-                              static_cast<size_t>(plan_.part_ends[static_cast<size_t>(own)]));
-}
-
+// A gradient that a later part adds to goes on with the micro-batch.
 void PipelineStep::send(engine::Session& session, const PipelineTask& task) {
-  std::vector<std::byte> bytes;
-  for (const passes::Crossing& crossing : plan_.crossings) {
+  for (size_t i = 0; i < plan_.crossings.size(); ++i) {
+    const passes::Crossing& crossing = plan_.crossings[i];
     if (crossing.from != task.part) continue;
-    bytes.resize(static_cast<size_t>(crossing.bytes));
-    session.executor().read(session.value(crossing.name), bytes);
-    stages_.send(bytes, rank_of(crossing.to));
+    const graph::Value value = session.value(crossing.name);
+    std::vector<std::byte> bytes(static_cast<size_t>(crossing.bytes));
+    session.executor().read(value, bytes);
+    if (is_gradient(session.graph(), value)) session.executor().clear(value);
+    if (rank_of(crossing.to) == stages_.rank()) {
+      early_[{task.micro_batch, i}] = std::move(bytes);
+    } else {
+      stages_.send(bytes, rank_of(crossing.to));
+    }
   }
 }
 
@@ -107,11 +147,12 @@ std::vector<std::byte> PipelineStep::taken(const Key& key) {
   return std::move(early_.extract(key).mapped());
 }
 
-void PipelineStep::expect_messages() {
+void PipelineStep::expect_messages(int64_t count) {
   expected_.assign(tasks_.size(), {});
   arrived_.assign(tasks_.size(), 0);
   for (size_t rank = 0; rank < tasks_.size(); ++rank) {
     for (const PipelineTask& task : tasks_[rank]) {
+      if (task.micro_batch >= count) continue;
       for (size_t i = 0; i < plan_.crossings.size(); ++i) {
         const passes::Crossing& crossing = plan_.crossings[i];
         if (crossing.from != task.part || rank_of(crossing.to) != stages_.rank()) continue;
@@ -128,7 +169,7 @@ int64_t PipelineStep::in_flight(int64_t count) const {
 
 PipelineBubble PipelineStep::bubble() const {
   return {.waited_seconds = waited_seconds_,
-          .expected_share = pipeline_bubble(stages_.size(), schedule_, count_)};
+          .expected_share = pipeline_bubble(stages_.size(), schedule_, most_)};
 }
 
 bool PipelineStep::is_first_with(const std::string& parameter) const {

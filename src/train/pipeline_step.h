@@ -1,5 +1,5 @@
-// What one rank of a pipeline does of a step: its parts of the micro-batches (passes/pipeline.h), in
-// the order of the schedule, and what has to be summed between the ranks afterwards.
+// What one rank of a pipeline does of a step: its parts of the micro-batches (passes/pipeline.h),
+// in the order of the schedule, and what has to be summed between the ranks afterwards.
 //
 // A micro-batch that a rank has begun and not finished keeps its inputs and activations, in a
 // session of its own that shares everything else. There are as many as the schedule asks for,
@@ -18,19 +18,22 @@
 #include "engine/session.h"
 #include "passes/pipeline.h"
 #include "train/pipeline_schedule.h"
+#include "train/reproducible_sums.h"
 
 namespace cloze::train {
 
 class PipelineStep {
  public:
   // `stages`: the ranks of one replica. `session` has this rank's graph and the first micro-batch.
-  // Both outlive the step.
+  // `sums`: takes what each micro-batch adds to gradients, or null: they add up in the session. All
+  // outlive the step.
   PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule, comm::Communicator& stages,
-               engine::Session& session);
+               engine::Session& session, ReproducibleSums* sums);
 
   // Runs `count` micro-batches forward and backward; `write` puts all inputs of one into a session.
+  // `most`: of the replica that has most of them.
   using Write = std::function<void(engine::Session& session, int64_t micro_batch)>;
-  void run(int64_t count, const Write& write);
+  void run(int64_t count, int64_t most, const Write& write);
   // Of a parameter that several ranks have, the first of them gets the sum of all its gradients, in
   // the order of the ranks, and gives the others what it has made of it.
   void sum_shared_gradients();
@@ -53,20 +56,26 @@ class PipelineStep {
 
   int rank_of(int part) const { return plan_.part_ranks[static_cast<size_t>(part)]; }
   engine::Session& begin(int64_t micro_batch, const Write& write);
-  void run_part(engine::Session& session, int part);
+  size_t own_index(int part) const;
+  size_t begin_of(size_t own_part) const;
+  size_t end_of(size_t own_part) const;
+  std::vector<graph::Value> finished_in(size_t own_part) const;
+  void run_task(const PipelineTask& task, const Write& write);
   void send(engine::Session& session, const PipelineTask& task);
   void receive(engine::Session& session, const PipelineTask& task);
   std::vector<std::byte> taken(const Key& key);
-  void expect_messages();
+  void expect_messages(int64_t count);
 
   passes::PipelinePlan plan_;
   PipelineSchedule schedule_;
   comm::Communicator& stages_;
   engine::Session& first_;
+  ReproducibleSums* sums_;
   std::vector<int> own_parts_;
+  std::vector<std::vector<graph::Value>> finished_;  // for sums, by own part
 
   std::vector<std::vector<PipelineTask>> tasks_;          // by rank, of the last run
-  int64_t count_ = -1;                                    // of its micro-batches
+  int64_t most_ = -1;                                     // its micro-batches
   std::vector<std::unique_ptr<engine::Session>> others_;  // beside the first
   std::vector<engine::Session*> free_;
   std::map<int64_t, engine::Session*> begun_;    // by micro-batch

@@ -120,6 +120,7 @@ std::optional<double> ceiling_share(double flops, double seconds, double product
 std::optional<std::string_view> TrainingOptions::looks_at_each_step_for() const {
   if (step.eager) return "eager";
   if (step.ranks->size() > 1) return "several processes";
+  if (step.reproducible_sums) return "reproducible_sums";
   if (step.compute_dtype == DType::kF16) return "precision f16";
   if (loss_scale.is_dynamic(step.compute_dtype)) return "a dynamic loss scale";
   if (watch.on_non_finite != WatchPolicy::kStop) return "on_non_finite";

@@ -176,15 +176,25 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
       shards_states_(shards_states(options)),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile) {
-  CLOZE_CHECK(!is_eager_ || ranks_.size() == 1, "an eager step has one rank");
+  CLOZE_CHECK(!is_eager_ || (ranks_.size() == 1 && !options.reproducible_sums),
+              "an eager step has one rank, and adds up in place");
   if (training.pipeline) {
     stage_ = std::make_unique<comm::Group>(ranks_, 1, ranks_.rank() % options.num_stages());
     replica_ = std::make_unique<comm::Group>(ranks_, 2, ranks_.rank() / options.num_stages());
-    pipeline_.emplace(std::move(*training.pipeline), options.schedule, *replica_, session_);
   }
   const Graph& graph = session_.graph();
+  if (options.reproducible_sums) {
+    sums_.emplace(session_, replicas());
+    summed_ = summed_variables(graph, 0, session_.executor().num_launches(graph::kMicroStep));
+  }
+  if (training.pipeline) {
+    pipeline_.emplace(std::move(*training.pipeline), options.schedule, *replica_, session_,
+                      sums_ ? &*sums_ : nullptr);
+  }
   if (graph.variables(VariableRole::kGradient).empty()) return;
   owners_ = optim::update_owners(graph, training.update);
+  norm_numbers_ = norm_numbers(training.update);
+  launches_to_norm_ = launches_to_norm(graph);
   if (replicas().size() == 1) return;
   exchange_.emplace(session_, replicas(), owners_, shards_states_, options.gradient_transport);
 }
@@ -201,6 +211,16 @@ std::vector<bool> TrainingStep::own_gradients() const {
   std::vector<bool> own;
   for (const int owner : owners_) own.push_back(owner == replicas().rank());
   return own;
+}
+
+std::vector<int32_t> TrainingStep::norm_numbers(const optim::UpdateShare& share) const {
+  std::vector<int32_t> numbers;
+  for (const bool is_own : own_gradients()) {
+    const size_t i = numbers.size();
+    const int32_t number = share.numbers.empty() ? static_cast<int32_t>(i) : share.numbers[i];
+    numbers.push_back(is_own ? number : -1);
+  }
+  return numbers;
 }
 
 int64_t TrainingStep::in_flight(int64_t micro_batches) const {
@@ -275,39 +295,42 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   write_step_inputs(session_, batch, step);
   session_.clear(plan::Arena::kMetrics);
   non_finite_.reset();
+  if (sums_) sums_->begin();
   pipeline_ ? run_pipeline(batch, step) : run_micro_batches(batch);
-  if (ranks_.size() > 1) sum_metrics();
+  sum_metrics();
   return read_losses(batch);
 }
 
+// Each rank takes every size-th of a step, and a pipeline each replica.
 void TrainingStep::run_micro_batches(const data::StepBatch& batch) {
   const size_t count = batch.micro_batches.size();
-  for (size_t i = 0; i < count; ++i) {
-    const bool is_last_own = i + static_cast<size_t>(ranks_.size()) >= count;
-    if (has_own(i)) run_micro_batch(batch.micro_batches[i], batch, is_last_own);
-  }
+  const auto size = static_cast<size_t>(ranks_.size());
   const auto rank = static_cast<size_t>(ranks_.rank());
+  for (size_t own = rank; own < count + rank; own += size) {
+    if (own < count) run_micro_batch(batch.micro_batches[own], batch, own + size >= count);
+    if (sums_) sums_->add(summed_, own < count);
+  }
+  if (sums_) return sums_->end();
   if (exchange_ && count <= rank) exchange_->sum();
 }
 
 void TrainingStep::run_pipeline(const data::StepBatch& batch, int64_t step) {
+  const int64_t count = std::ssize(batch.micro_batches);
+  const int64_t replicas = this->replicas().size();
+  const int64_t most = (count + replicas - 1) / replicas;
   std::vector<const data::MicroBatch*> own;
-  for (size_t i = 0; i < batch.micro_batches.size(); ++i) {
-    if (has_own(i)) own.push_back(&batch.micro_batches[i]);
+  for (int64_t i = this->replicas().rank(); i < count; i += replicas) {
+    own.push_back(&batch.micro_batches[static_cast<size_t>(i)]);
   }
   const int64_t passes = passes_of(batch);
-  pipeline_->run(std::ssize(own) * passes, [&](engine::Session& session, int64_t index) {
+  const auto write = [&](engine::Session& session, int64_t index) {
     write_step_inputs(session, batch, step);
     feed::write_micro_batch(session, *own[static_cast<size_t>(index / passes)]);
-  });
+  };
+  pipeline_->run(std::ssize(own) * passes, most * passes, write);
+  if (sums_) sums_->end();
   pipeline_->sum_shared_gradients();
-  if (exchange_) exchange_->sum();
-}
-
-// Each replica takes every size-th of a step.
-bool TrainingStep::has_own(size_t micro_batch) const {
-  const auto size = static_cast<size_t>(replicas().size());
-  return micro_batch % size == static_cast<size_t>(replicas().rank());
+  if (exchange_ && !sums_) exchange_->sum();
 }
 
 void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
@@ -317,7 +340,7 @@ void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
   for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
     const bool is_first = pass == 0 && &micro_batch == &batch.micro_batches.front();
     if (!is_first && ranks_.size() == 1) platform::stop_if_requested();
-    if (exchange_ && is_last_own && pass + 1 == passes_of(batch)) {
+    if (exchange_ && !sums_ && is_last_own && pass + 1 == passes_of(batch)) {
       exchange_->run_and_sum();
     } else {
       run_phase(graph::kMicroStep);
@@ -325,28 +348,37 @@ void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
   }
 }
 
+// With sums_ all replicas have them already.
 void TrainingStep::sum_metrics() {
+  if (!sums_) return sum_metrics_over(ranks_);
+  if (pipeline_) sum_metrics_over(*replica_);
+}
+
+void TrainingStep::sum_metrics_over(comm::Communicator& ranks) {
+  if (ranks.size() == 1) return;
   std::vector<float> values;
   for (const Value variable : session_.graph().variables(VariableRole::kMetric)) {
     values.push_back(session_.read_scalar<float>(session_.graph().info(variable).name));
   }
-  ranks_.all_reduce(values);
+  ranks.all_reduce(values);
   auto value = values.begin();
   for (const Value variable : session_.graph().variables(VariableRole::kMetric)) {
     session_.write_scalar(session_.graph().info(variable).name, *value++);
   }
 }
 
+float TrainingStep::norm_of_all(float own_norm) {
+  if (sums_) return reproducible_norm(session_, norm_numbers_, ranks_);
+  return norm_over(shards_states_ ? ranks_ : *replica_, own_norm);
+}
+
 // Each rank's norm is that of the gradients it updates with, until all are put together.
 void TrainingStep::run_shared_update() {
-  const size_t norm_is_known = launches_to_norm(session_.graph());
   runtime::Executor& executor = session_.executor();
-  executor.run_part(graph::kUpdate, 0, norm_is_known);
+  executor.run_part(graph::kUpdate, 0, launches_to_norm_);
   platform::enter_wait("summing the norm");
-  const auto own_norm = session_.read_scalar<float>(kGradientNorm);
-  comm::Communicator& others = shards_states_ ? ranks_ : *replica_;
-  session_.write_scalar(kGradientNorm, norm_over(others, own_norm));
-  executor.run_part(graph::kUpdate, norm_is_known, executor.num_launches(graph::kUpdate));
+  session_.write_scalar(kGradientNorm, norm_of_all(session_.read_scalar<float>(kGradientNorm)));
+  executor.run_part(graph::kUpdate, launches_to_norm_, executor.num_launches(graph::kUpdate));
   float check[] = {session_.read_scalar<float>(kUpdateCheck)};
   ranks_.all_reduce(check);
   session_.write_scalar(kUpdateCheck, check[0]);
@@ -356,7 +388,7 @@ void TrainingStep::run_shared_update() {
 
 void TrainingStep::update(int64_t step, double learning_rate) {
   write_update_inputs(step, learning_rate);
-  is_divided() ? run_shared_update() : run_phase(graph::kUpdate);
+  is_divided() || sums_ ? run_shared_update() : run_phase(graph::kUpdate);
 }
 
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
@@ -364,6 +396,7 @@ void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate
   update(step, learning_rate);
   read_update(result);
   if (exchange_) result.communication = exchange_->take_time();
+  if (exchange_ && sums_) result.communication->add(sums_->take_time());
   if (pipeline_) result.bubble = pipeline_->bubble();
   if (result.update_is_finite) clear_gradients();
 }
@@ -404,7 +437,7 @@ void TrainingStep::run_written(std::span<const StepAhead> steps) {
 }
 
 std::vector<StepResult> TrainingStep::run_ahead(std::span<const StepAhead> steps) {
-  CLOZE_CHECK(!is_eager_ && ranks_.size() == 1, "an eager or shared step is looked at first");
+  CLOZE_CHECK(!is_eager_ && !sums_ && ranks_.size() == 1, "an eager or shared step is looked at first");
   for (const StepAhead& ahead : steps) require_rows(*ahead.batch);
   write_ahead(steps);
   run_written(steps);

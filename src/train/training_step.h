@@ -24,6 +24,7 @@
 #include "train/gradient_exchange.h"
 #include "train/loss_value.h"
 #include "train/pipeline_step.h"
+#include "train/reproducible_sums.h"
 
 namespace cloze::train {
 
@@ -44,6 +45,7 @@ struct TrainingStepOptions {
   // others from the ranks that do.
   bool shards_states = false;
   DType gradient_transport = DType::kF32;  // of the sums over ranks
+  bool reproducible_sums = false;          // train/reproducible_sums.h; no eager step, f32 transport
   // Of several ranks each may have a part of the model alone. They are as many as the stages take,
   // times the replicas; the ranks of a replica come one after the other. One rank ignores it.
   passes::Stages stages;
@@ -161,8 +163,10 @@ class TrainingStep {
                        bool is_last_own);
   void run_micro_batches(const data::StepBatch& batch);
   void run_pipeline(const data::StepBatch& batch, int64_t step);
-  bool has_own(size_t micro_batch) const;
+  std::vector<int32_t> norm_numbers(const optim::UpdateShare& share) const;
   void sum_metrics();
+  void sum_metrics_over(comm::Communicator& ranks);
+  float norm_of_all(float own_norm);
   void run_shared_update();
   void run_phase(std::string_view phase);
   StepResult read_losses(const data::StepBatch& batch);
@@ -175,12 +179,16 @@ class TrainingStep {
   std::unique_ptr<comm::Group> stage_, replica_;  // pipelines: ranks with the same, with the others
   bool shards_states_;
   std::vector<int> owners_;
+  size_t launches_to_norm_ = 0;  // of the update, after which its gradient_norm is known
   bool has_synthetic_inputs_ = false;                   // they are in the device already
   std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
   engine::Session session_;
   std::optional<GradientExchange> exchange_;  // with several ranks of a stage
+  std::optional<ReproducibleSums> sums_;
+  std::vector<graph::Value> summed_;        // by sums_
+  std::vector<int32_t> norm_numbers_;        // as reproducible_norm() takes them
   std::optional<PipelineStep> pipeline_;
   runtime::ArenaSnapshots inputs_ahead_{session_.executor(), plan::Arena::kInputs};
   runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};

@@ -16,7 +16,7 @@ struct Host {
   bool operator==(const Host&) const = default;
 };
 
-// UserError when the file cannot be read or names no host, and when slots are not a positive number.
+// UserError when the file cannot be read, names no host, or has slots that are not positive.
 std::vector<Host> read_hosts(const std::filesystem::path& file);
 
 // Those on which the remote shell does not run a command within 15 s: "ssh" or another program that

@@ -100,8 +100,8 @@ int watch(ChildProgram& mpirun) {
   return *mpirun.exit_code();
 }
 
-// What is left of a run that ended so: the same command with fewer ranks. Nothing when it may not go
-// on.
+// What is left of a run that ended so: the same command with fewer ranks. Nothing when it may not
+// go on.
 bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
                  const std::vector<std::string>& command) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kSignalBase = 128;
 
-// The value of --name VALUE or --name=VALUE; empty when it is not there. With `remove` the words go.
+// The value of --name VALUE or --name=VALUE; empty when it is not there. With `remove` the words
+// go.
 std::string take_option(std::vector<std::string>& words, const std::string& name, bool remove) {
   const auto is_it = [&](const std::string& word) {
     return word == name || word.starts_with(name + "=");

@@ -7,8 +7,8 @@
 //    "between_hosts": {"latency_us": 5.0, "message_us": 1.0, "gigabytes_per_second": 400}}
 //
 // A rank sends one message after the other, each in message_us + bytes / rate, and the last one has
-// arrived latency_us later. Inside a host each rank has a link of its own; the link between hosts is
-// one for a whole host, in each direction. A file without "between_hosts" is of a single host.
+// arrived latency_us later. Inside a host each rank has a link of its own; the link between hosts
+// is one for a whole host, in each direction. A file without "between_hosts" is of a single host.
 // "overlap" is the share of a transfer beside which the rank computes on: 1 where a card moves the
 // bytes, 0 where the computing cores do.
 #pragma once
@@ -21,7 +21,7 @@
 namespace cloze::cli {
 
 struct Link {
-  double latency = 0.0;  // seconds until a message that was sent whole is there whole
+  double latency = 0.0;  // seconds from the end of sending to the end of arriving
   double message = 0.0;  // seconds that each message takes its sender beside its bytes
   double rate = 0.0;     // bytes per second, in one direction
 

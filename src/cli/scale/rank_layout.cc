@@ -1,35 +1,40 @@
 #include "cli/scale/rank_layout.h"
 
-#include <algorithm>
+#include <cstdlib>
 
 namespace cloze::cli {
 namespace {
 
 int last_stage_of(const RankLayout& layout) { return static_cast<int>(layout.stages) - 1; }
 
-std::vector<train::PipelineTask> pipeline_tasks_of(const RankLayout& layout, int64_t stage) {
+std::vector<std::vector<train::PipelineTask>> pipeline_tasks_of(const RankLayout& layout) {
   const int last = last_stage_of(layout);
   std::vector<int> part_ranks;
-  for (int part = 0; part <= 2 * last; ++part)
-    part_ranks.push_back(std::min(part, 2 * last - part));
-  auto tasks = train::pipeline_tasks(part_ranks, layout.schedule, layout.micro_batches);
-  return std::move(tasks[static_cast<size_t>(stage)]);
+  for (int part = 0; part <= 2 * last; ++part) part_ranks.push_back(last - std::abs(last - part));
+  return train::pipeline_tasks(part_ranks, layout.schedule, layout.micro_batches);
 }
 
 }  // namespace
 
-std::vector<StageTask> RankLayout::tasks(int64_t stage) const {
+std::vector<std::vector<StageTask>> RankLayout::tasks() const {
   const int last = last_stage_of(*this);
-  std::vector<StageTask> tasks;
-  for (const auto& [micro_batch, part] : pipeline_tasks_of(*this, stage)) {
-    if (part <= last) tasks.push_back({false, micro_batch});
-    if (part >= last) tasks.push_back({true, micro_batch});
+  std::vector<std::vector<StageTask>> all;
+  for (const std::vector<train::PipelineTask>& of_stage : pipeline_tasks_of(*this)) {
+    std::vector<StageTask>& tasks = all.emplace_back();
+    for (const auto& [micro_batch, part] : of_stage) {
+      if (part <= last) tasks.push_back({false, micro_batch});
+      if (part >= last) tasks.push_back({true, micro_batch});
+    }
   }
-  return tasks;
+  return all;
 }
 
-int64_t RankLayout::in_flight(int64_t stage) const {
-  return train::most_in_flight(pipeline_tasks_of(*this, stage));
+std::vector<int64_t> RankLayout::in_flight() const {
+  std::vector<int64_t> most;
+  for (const std::vector<train::PipelineTask>& tasks : pipeline_tasks_of(*this)) {
+    most.push_back(train::most_in_flight(tasks));
+  }
+  return most;
 }
 
 }  // namespace cloze::cli

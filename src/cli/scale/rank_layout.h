@@ -26,10 +26,10 @@ struct RankLayout {
   int64_t gradient_bytes = 4;  // of a number while it travels to be summed
 
   int64_t ranks() const { return replicas * stages; }
-  // The tasks of a stage, in its order.
-  std::vector<StageTask> tasks(int64_t stage) const;
-  // The most micro-batches whose activations a stage holds at the same time.
-  int64_t in_flight(int64_t stage) const;
+  // The tasks of each stage, in its order.
+  std::vector<std::vector<StageTask>> tasks() const;
+  // The most micro-batches whose activations each stage holds at the same time.
+  std::vector<int64_t> in_flight() const;
 };
 
 }  // namespace cloze::cli

@@ -51,26 +51,30 @@ StepModel model_of(const PretrainOptions& options, const DeviceRates& rates,
 
 // What a rank of a stage keeps for its step.
 struct RankMemory {
+  int64_t in_flight = 1;  // micro-batches that have activations
   int64_t parameters = 0, gradients = 0, state = 0, activations = 0, other = 0;
   int64_t total() const { return parameters + gradients + state + activations + other; }
 };
 
-RankMemory memory_of(const StepModel& model, int64_t stage) {
-  const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
-  const double share = model.owned_share(stage);
-  return {.parameters = costs.all_parameter_bytes() + costs.copy_bytes,
-          .gradients = costs.gradient_bytes,
-          .state = static_cast<int64_t>(share * static_cast<double>(costs.state_bytes)),
-          .activations = model.layout.in_flight(stage) * costs.activation_bytes,
-          .other = costs.other_bytes + costs.workspace_bytes};
+// By stage.
+std::vector<RankMemory> memory_of(const StepModel& model) {
+  std::vector<RankMemory> memory;
+  for (const int64_t in_flight : model.layout.in_flight()) {
+    const int64_t stage = std::ssize(memory);
+    const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
+    const double share = model.owned_share(stage);
+    memory.push_back({.in_flight = in_flight,
+                      .parameters = costs.all_parameter_bytes() + costs.copy_bytes,
+                      .gradients = costs.gradient_bytes,
+                      .state = static_cast<int64_t>(share * static_cast<double>(costs.state_bytes)),
+                      .activations = in_flight * costs.activation_bytes,
+                      .other = costs.other_bytes + costs.workspace_bytes});
+  }
+  return memory;
 }
 
 int64_t largest_memory(const StepModel& model) {
-  int64_t most = 0;
-  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
-    most = std::max(most, memory_of(model, stage).total());
-  }
-  return most;
+  return std::ranges::max(memory_of(model), {}, &RankMemory::total).total();
 }
 
 double most_sent(const StepModel& model) {
@@ -104,9 +108,8 @@ std::string describe_layout(const StepModel& model, const PretrainOptions& optio
   return text;
 }
 
-std::string describe_stage(const StepModel& model, int64_t stage) {
+std::string describe_stage(const StepModel& model, int64_t stage, const RankMemory& memory) {
   const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
-  const RankMemory memory = memory_of(model, stage);
   const RankTraffic traffic = traffic_of(model, stage);
   return fmt::format(
       "  stage {}: {} layers, a micro-batch forward {:.3f} ms, backward {:.3f} ms\n"
@@ -115,7 +118,7 @@ std::string describe_stage(const StepModel& model, int64_t stage) {
       "    sends {:.1f} MiB: gradients {:.1f}, parameters {:.1f}, boundaries {:.1f}, tied {:.1f}\n",
       stage, costs.layers, kMilliseconds * costs.forward, kMilliseconds * costs.backward,
       mebibytes(memory.total()), mebibytes(memory.parameters), mebibytes(memory.gradients),
-      mebibytes(memory.state), mebibytes(memory.activations), model.layout.in_flight(stage),
+      mebibytes(memory.state), mebibytes(memory.activations), memory.in_flight,
       mebibytes(costs.activation_bytes), mebibytes(memory.other), mebibytes_sent(traffic.total()),
       mebibytes_sent(traffic.gradients), mebibytes_sent(traffic.parameters),
       mebibytes_sent(traffic.boundaries), mebibytes_sent(traffic.tied));
@@ -208,8 +211,10 @@ std::string describe_scale(const PretrainOptions& options, const ScaleRequest& r
   const NetworkRates network = read_network_file(request.network_file);
   const StepModel model = model_of(options, rates, network);
   std::string text = describe_layout(model, options);
-  for (int64_t stage = 0; stage < model.layout.stages; ++stage)
-    text += describe_stage(model, stage);
+  int64_t stage = 0;
+  for (const RankMemory& memory : memory_of(model)) {
+    text += describe_stage(model, stage++, memory);
+  }
   text += describe_memory(model, options, before) + describe_time(model, options);
   if (request.simulate) text += describe_simulation(model, *request.simulate);
   if (request.scaling) text += "\n" + scaling_table(options, request, rates, network);

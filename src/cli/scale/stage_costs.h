@@ -3,8 +3,8 @@
 //
 // A stage has consecutive encoder layers. Outside the layers, what comes before the first of them
 // and after the last backward one is the first stage's: the embeddings; what comes between the last
-// forward and the first backward layer is the last stage's: the heads. A parameter is on every stage
-// that reads it, so the word embedding, tied to the vocabulary projection, is on two.
+// forward and the first backward layer is the last stage's: the heads. A parameter is on every
+// stage that reads it, so the word embedding, tied to the vocabulary projection, is on two.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 //
 // Gradients leave in buckets while the last micro-batch's backward pass goes on
 // (train/gradient_exchange.h). Each of R replicas sends every other one a share of the bucket, adds
-// what it gets, and sends every other one its sums: 2 (R-1)/R bytes of a rank for each byte. Sharded,
-// the shares are the tensors that a replica owns; sums stay there, and what was updated with them
-// is sent to all after the update: as many bytes, but not the same from each rank.
+// what it gets, and sends every other one its sums: 2 (R-1)/R bytes of a rank for each byte.
+// Sharded, the shares are the tensors that a replica owns; sums stay there, and what was updated
+// with them is sent to all after the update: as many bytes, but not the same from each rank.
 #pragma once
 
 #include <cstdint>

@@ -44,9 +44,10 @@ class Pipelines {
         straggler_(straggler),
         sums_(model, queue_, gradient_rounds(model)),
         ranks_(static_cast<size_t>(model.layout.ranks())) {
+    const std::vector<std::vector<StageTask>> tasks = model.layout.tasks();
     for (int64_t rank = 0; rank < model.layout.ranks(); ++rank) {
       Rank& state = ranks_[static_cast<size_t>(rank)];
-      state.tasks = model.layout.tasks(rank % model.layout.stages);
+      state.tasks = tasks[static_cast<size_t>(rank % model.layout.stages)];
       const auto count = static_cast<size_t>(model.layout.micro_batches);
       state.has_input[0].resize(count, rank % model.layout.stages == 0);
       state.has_input[1].resize(count, (rank + 1) % model.layout.stages == 0);
@@ -100,7 +101,7 @@ class Pipelines {
     queue_.add(time + seconds, [this, rank](double now) { finish_task(rank, now); });
   }
 
-  // The result leaves for the neighbour, and the rank computes on when its own part of that is done.
+  // The result leaves for the neighbour; the rank computes on when its own part of that is done.
   void finish_task(int64_t rank, double time) {
     Rank& state = ranks_[static_cast<size_t>(rank)];
     const StageTask task = state.tasks[state.next++];
