@@ -126,11 +126,12 @@ class FaultTest(FaultCase):
                 process, ranks = self.started(3, "--steps-per-ckpts=1000000")
                 time.sleep(random.Random(i).uniform(0, 0.3))
                 os.kill(ranks[i % 3], signal.SIGTERM)
-                # The first may log a step a little after the others have done it.
-                done = newest_step(self.folder / "run") + 1
+                logged = newest_step(self.folder / "run")
                 messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
                 self.assertEqual(process.returncode, 75, messages)
-                self.assertLessEqual(newest_checkpoint(self.folder / "run"), done + 1)
+                # The first may not have logged yet what it has summed, so that another may be in step
+                # logged + 2, and may have told all that it takes the next step too.
+                self.assertLessEqual(newest_checkpoint(self.folder / "run"), logged + 3)
                 self.assertEqual(len(list(self.folder.glob("run/**/checkpoint-*"))), 1)
 
 

@@ -28,6 +28,12 @@ std::string within(const std::string& module, std::string_view name) {
 
 std::string Node::name() const { return within(module, op->name); }
 
+std::vector<Value> Node::written() const {
+  std::vector<Value> values = outputs;
+  for (const int input : op->mutated_inputs) values.push_back(inputs[static_cast<size_t>(input)]);
+  return values;
+}
+
 Graph::Scope::Scope(Graph& graph, Place place)
     : graph_(graph), outer_(std::exchange(graph.place_, std::move(place))) {}
 

@@ -89,6 +89,7 @@ struct Node {
   Phase phase;
 
   std::string name() const;  // module and operator, for the printer and the profiler
+  std::vector<Value> written() const;  // its outputs, and the inputs that it updates in place
 };
 
 // Where add_into puts an output: the variable, and whether to add to what is there.

@@ -20,13 +20,6 @@ using graph::ValueInfo;
 using graph::ValueKind;
 using graph::VariableRole;
 
-// What a node writes: its outputs, and the inputs that it updates in place.
-std::vector<Value> written_by(const Node& node) {
-  std::vector<Value> written = node.outputs;
-  for (const int input : node.op->mutated_inputs) written.push_back(node.inputs[input]);
-  return written;
-}
-
 std::string describe_output(const ValueInfo& info) {
   return info.kind == ValueKind::kVariable ? info.name : "its output " + info.type.to_string();
 }
@@ -180,7 +173,7 @@ std::optional<NonFiniteOutput> Executor::run_until_non_finite(std::string_view p
 }
 
 std::optional<NonFiniteOutput> Executor::find_non_finite_output(const Node& node) {
-  for (const Value value : written_by(node)) {
+  for (const Value value : node.written()) {
     const ValueInfo& info = graph().info(value);
     const auto element = find_non_finite(value);
     if (!element) continue;

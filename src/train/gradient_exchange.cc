@@ -19,14 +19,14 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// By value, after how many launches of the micro-batch's phase nobody writes it any more.
-std::vector<size_t> completion_of(const Graph& graph) {
+// By value, after how many launches of the phase nobody writes it any more.
+std::vector<size_t> completion_of(const Graph& graph, std::string_view phase) {
   std::vector<size_t> complete_after(static_cast<size_t>(graph.num_values()), 0);
   size_t launches = 0;
-  for (const Node* node : graph.nodes_of(graph::kMicroStep)) {
+  for (const Node* node : graph.nodes_of(phase)) {
     ++launches;
-    for (const Value output : node->outputs) {
-      complete_after[static_cast<size_t>(output.index)] = launches;
+    for (const Value value : node->written()) {
+      complete_after[static_cast<size_t>(value.index)] = launches;
     }
   }
   return complete_after;
@@ -39,6 +39,7 @@ GradientExchange::GradientExchange(engine::Session& session, comm::Communicator&
                                    DType transport)
     : session_(session), ranks_(ranks), transport_(transport), for_owners_only_(for_owners_only) {
   make_buckets(owners);
+  if (for_owners_only_) order_updates();
   worker_ = std::thread([this] { work(); });
 }
 
@@ -53,7 +54,7 @@ GradientExchange::~GradientExchange() {
 }
 
 void GradientExchange::make_buckets(std::span<const int> owners) {
-  const std::vector<size_t> complete_after = completion_of(session_.graph());
+  const std::vector<size_t> complete_after = completion_of(session_.graph(), graph::kMicroStep);
   struct Gradient {
     Value value;
     int owner = 0;
@@ -97,24 +98,53 @@ void GradientExchange::close(Bucket& bucket) {
   buckets_.push_back(std::exchange(bucket, {}));
 }
 
-void GradientExchange::read(const Bucket& bucket, bool parameters, std::span<float> values) {
-  for (const Piece& piece : bucket.pieces) {
+// Optimisers update parameters in the order of the gradients. Ranks update different parameters, so
+// that this order, and not when this rank is done with its own, is the one that all have.
+void GradientExchange::order_updates() {
+  const std::vector<size_t> updated_after = completion_of(session_.graph(), graph::kUpdate);
+  std::vector<std::pair<int32_t, const Bucket*>> by_last_gradient;
+  for (Bucket& bucket : buckets_) {
+    int32_t last = 0;
+    for (const Piece& piece : bucket.pieces) {
+      last = std::max(last, piece.gradient.index);
+      const Value parameter = variable_of(piece, Content::kParameters);
+      bucket.updated_after =
+          std::max(bucket.updated_after, updated_after[static_cast<size_t>(parameter.index)]);
+    }
+    by_last_gradient.emplace_back(last, &bucket);
+  }
+  std::ranges::stable_sort(by_last_gradient, {}, &std::pair<int32_t, const Bucket*>::first);
+  for (const auto& [last, bucket] : by_last_gradient) updates_.push_back(bucket);
+}
+
+Value GradientExchange::variable_of(const Piece& piece, Content content) const {
+  if (content == Content::kGradients) return piece.gradient;
+  return session_.graph().info(piece.gradient).master;
+}
+
+void GradientExchange::read(Parcel& parcel) {
+  std::span<float> values = parcel.values;
+  for (const Piece& piece : parcel.bucket->pieces) {
     const auto count = static_cast<size_t>(piece.count);
-    const Value value = parameters ? session_.graph().info(piece.gradient).master : piece.gradient;
-    session_.executor().read_part(value, piece.offset * int64_t{sizeof(float)},
-                                  std::as_writable_bytes(values.first(count)));
+    // Of parameters only what it updated is ready, and asked for.
+    if (parcel.content == Content::kGradients || piece.owner == ranks_.rank()) {
+      session_.executor().read_part(variable_of(piece, parcel.content),
+                                    piece.offset * int64_t{sizeof(float)},
+                                    std::as_writable_bytes(values.first(count)));
+    }
     values = values.subspan(count);
   }
 }
 
-void GradientExchange::write(const Bucket& bucket, bool parameters, std::span<const float> values) {
-  for (const Piece& piece : bucket.pieces) {
+void GradientExchange::write(const Parcel& parcel) {
+  std::span<const float> values = parcel.values;
+  for (const Piece& piece : parcel.bucket->pieces) {
     const auto count = static_cast<size_t>(piece.count);
     // Of gradients those that the rank updates with; of parameters those that others updated.
-    if (!for_owners_only_ || (piece.owner == ranks_.rank()) != parameters) {
-      const Value value =
-          parameters ? session_.graph().info(piece.gradient).master : piece.gradient;
-      session_.executor().write_part(value, piece.offset * int64_t{sizeof(float)},
+    const bool is_own = piece.owner == ranks_.rank();
+    if (!for_owners_only_ || is_own == (parcel.content == Content::kGradients)) {
+      session_.executor().write_part(variable_of(piece, parcel.content),
+                                     piece.offset * int64_t{sizeof(float)},
                                      std::as_bytes(values.first(count)));
     }
     values = values.subspan(count);
@@ -127,19 +157,33 @@ void GradientExchange::run_and_sum() {
   for (const Bucket& bucket : buckets_) {
     executor.run_part(graph::kMicroStep, done, bucket.complete_after);
     done = bucket.complete_after;
-    begin(bucket);
+    begin(bucket, Content::kGradients);
   }
   executor.run_part(graph::kMicroStep, done, executor.num_launches(graph::kMicroStep));
+  platform::enter_wait("summing gradients");
   end_all();
 }
 
 void GradientExchange::sum() {
-  for (const Bucket& bucket : buckets_) begin(bucket);
+  for (const Bucket& bucket : buckets_) begin(bucket, Content::kGradients);
+  platform::enter_wait("summing gradients");
+  end_all();
+}
+
+void GradientExchange::update_and_share(size_t done) {
+  runtime::Executor& executor = session_.executor();
+  for (const Bucket* bucket : updates_) {
+    const size_t end = std::max(done, bucket->updated_after);
+    executor.run_part(graph::kUpdate, done, end);
+    done = end;
+    begin(*bucket, Content::kParameters);
+  }
+  executor.run_part(graph::kUpdate, done, executor.num_launches(graph::kUpdate));
+  platform::enter_wait("sharing parameters");
   end_all();
 }
 
 void GradientExchange::end_all() {
-  platform::enter_wait("summing gradients");
   while (!parcels_.empty()) end_first();
 }
 
@@ -153,10 +197,10 @@ std::vector<float> GradientExchange::take_spare(int64_t count) {
   return values;
 }
 
-void GradientExchange::begin(const Bucket& bucket) {
+void GradientExchange::begin(const Bucket& bucket, Content content) {
   if (std::ssize(parcels_) == kMostParcels) end_first();
-  Parcel parcel{.bucket = &bucket, .values = take_spare(bucket.count)};
-  read(bucket, false, parcel.values);
+  Parcel parcel{.bucket = &bucket, .content = content, .values = take_spare(bucket.count)};
+  read(parcel);
   {
     const std::lock_guard lock(mutex_);
     parcels_.push_back(std::move(parcel));
@@ -167,21 +211,31 @@ void GradientExchange::begin(const Bucket& bucket) {
 void GradientExchange::end_first() {
   const Clock::time_point start = Clock::now();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return parcels_.front().is_summed || error_ != nullptr; });
+  changed_.wait(lock, [&] { return parcels_.front().has_travelled || error_ != nullptr; });
   if (error_ != nullptr) std::rethrow_exception(error_);
   time_.waited += seconds_since(start);
   Parcel parcel = std::move(parcels_.front());
   parcels_.pop_front();
   lock.unlock();
-  write(*parcel.bucket, false, parcel.values);
+  write(parcel);
   spare_.push_back(std::move(parcel.values));
+}
+
+void GradientExchange::travel(Parcel& parcel) {
+  if (parcel.content == Content::kParameters) {
+    ranks_.all_gather(parcel.values, parcel.bucket->shares);
+  } else if (for_owners_only_) {
+    ranks_.reduce_scatter(parcel.values, parcel.bucket->shares, transport_);
+  } else {
+    ranks_.all_reduce(parcel.values, transport_);
+  }
 }
 
 // A deque keeps its parcels where they are while others come and go at its ends.
 void GradientExchange::work() {
   std::unique_lock lock(mutex_);
   while (true) {
-    const auto next = [&] { return std::ranges::find(parcels_, false, &Parcel::is_summed); };
+    const auto next = [&] { return std::ranges::find(parcels_, false, &Parcel::has_travelled); };
     changed_.wait(lock, [&] { return is_closing_ || next() != parcels_.end(); });
     if (is_closing_) return;
     Parcel& parcel = *next();
@@ -189,36 +243,17 @@ void GradientExchange::work() {
     const Clock::time_point start = Clock::now();
     std::exception_ptr error;
     try {
-      if (for_owners_only_) {
-        ranks_.reduce_scatter(parcel.values, parcel.bucket->shares, transport_);
-      } else {
-        ranks_.all_reduce(parcel.values, transport_);
-      }
+      travel(parcel);
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
     time_.seconds += seconds_since(start);
-    parcel.is_summed = true;
+    parcel.has_travelled = true;
     error_ = error;
     changed_.notify_all();
     if (error_ != nullptr) return;
   }
-}
-
-void GradientExchange::share_parameters() {
-  platform::enter_wait("sharing parameters");
-  const Clock::time_point start = Clock::now();
-  for (const Bucket& bucket : buckets_) {
-    std::vector<float> values = take_spare(bucket.count);
-    read(bucket, true, values);
-    ranks_.all_gather(values, bucket.shares);
-    write(bucket, true, values);
-    spare_.push_back(std::move(values));
-  }
-  const double seconds = seconds_since(start);
-  time_.seconds += seconds;
-  time_.waited += seconds;
 }
 
 CommunicationTime GradientExchange::take_time() { return std::exchange(time_, {}); }

@@ -1,9 +1,10 @@
-// Sums gradients over ranks beside the backward pass that makes them.
+// Sums gradients over ranks beside the backward pass that makes them, and shares divided updates
+// beside the update.
 //
 // Gradients are taken in buckets, in the order in which the last micro-batch completes them. Each
 // is copied out when it is complete, summed by a thread of its own while the step computes on, and
-// copied back. The order of the sums is that of the ranks (comm/communicator.h): results do not
-// depend on the timing.
+// copied back. Parameters travel in the same buckets, in the order in which they are updated. The
+// order of the sums is that of the ranks (comm/communicator.h): results do not depend on the timing.
 //
 // Errors: what the communicator throws. One thread calls it, and no other uses the communicator
 // meanwhile.
@@ -49,13 +50,14 @@ class GradientExchange {
   void run_and_sum();
   // Sums what is there: of a rank whose micro-batches are done, or that had none.
   void sum();
-  // After the update: each rank gets the parameters that others have updated.
-  void share_parameters();
+  // Runs the update from this launch on; each rank gets the parameters that others update.
+  void update_and_share(size_t done);
 
   // Since it was asked last.
   CommunicationTime take_time();
 
  private:
+  enum class Content { kGradients, kParameters };
   // Numbers of a variable.
   struct Piece {
     graph::Value gradient;
@@ -63,7 +65,8 @@ class GradientExchange {
     int64_t offset = 0, count = 0;
   };
   struct Bucket {
-    size_t complete_after = 0;  // launches of the phase
+    size_t complete_after = 0;  // launches of the micro-step
+    size_t updated_after = 0;   // launches of the update, as far as this rank updates it
     std::vector<Piece> pieces;  // by owner, if they have any
     std::vector<comm::Share> shares;
     int64_t count = 0;
@@ -71,18 +74,22 @@ class GradientExchange {
   // A bucket on its way.
   struct Parcel {
     const Bucket* bucket = nullptr;
+    Content content = Content::kGradients;
     std::vector<float> values;
-    bool is_summed = false;
+    bool has_travelled = false;
   };
 
   void make_buckets(std::span<const int> owners);
   std::vector<float> take_spare(int64_t count);
   void close(Bucket& bucket);
-  void read(const Bucket& bucket, bool parameters, std::span<float> values);
-  void write(const Bucket& bucket, bool parameters, std::span<const float> values);
-  void begin(const Bucket& bucket);
+  void order_updates();
+  graph::Value variable_of(const Piece& piece, Content content) const;
+  void read(Parcel& parcel);
+  void write(const Parcel& parcel);
+  void begin(const Bucket& bucket, Content content);
   void end_first();
   void end_all();
+  void travel(Parcel& parcel);
   void work();
 
   engine::Session& session_;
@@ -90,12 +97,13 @@ class GradientExchange {
   DType transport_;
   bool for_owners_only_;
   std::vector<Bucket> buckets_;
+  std::vector<const Bucket*> updates_;     // the buckets, in the order in which they are updated
   std::vector<std::vector<float>> spare_;  // memory for parcels
   CommunicationTime time_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Parcel> parcels_;  // the oldest first; the thread takes the first that is not summed
+  std::deque<Parcel> parcels_;  // the oldest first; the thread takes the first not yet sent
   std::exception_ptr error_;
   bool is_closing_ = false;
   std::thread worker_;

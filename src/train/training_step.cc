@@ -378,11 +378,14 @@ void TrainingStep::run_shared_update() {
   executor.run_part(graph::kUpdate, 0, launches_to_norm_);
   platform::enter_wait("summing the norm");
   session_.write_scalar(kGradientNorm, norm_of_all(session_.read_scalar<float>(kGradientNorm)));
-  executor.run_part(graph::kUpdate, launches_to_norm_, executor.num_launches(graph::kUpdate));
+  if (shards_states_) {
+    exchange_->update_and_share(launches_to_norm_);
+  } else {
+    executor.run_part(graph::kUpdate, launches_to_norm_, executor.num_launches(graph::kUpdate));
+  }
   float check[] = {session_.read_scalar<float>(kUpdateCheck)};
   ranks_.all_reduce(check);
   session_.write_scalar(kUpdateCheck, check[0]);
-  if (shards_states_) exchange_->share_parameters();
   if (pipeline_) pipeline_->share_parameters();
 }
 
