@@ -4,12 +4,96 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numbers>
 
 #include "base/error.h"
-#include "optim/schedule_formulas.h"
 
 namespace cloze::optim {
 namespace {
+
+// The formulas (schedule.h), and the warm-up that some share.
+
+bool is_warming_up(const Schedule& schedule, int64_t step) {
+  return schedule.warmup_steps > 0 && static_cast<double>(step) <= schedule.warmup_steps;
+}
+
+double linear_warmup(const Schedule& schedule, int64_t step) {
+  const double share = static_cast<double>(step) / schedule.warmup_steps;
+  return std::max(schedule.base_learning_rate * share, kMinimumLearningRate);
+}
+
+// 1 at the end of the warm-up, 0 at the end of training.
+double remaining(const Schedule& schedule, double steps_left) {
+  const double decay_steps = static_cast<double>(schedule.total_steps) - schedule.warmup_steps;
+  return decay_steps > 0 ? std::max(0.0, steps_left / decay_steps) : 0.0;
+}
+
+double decayed(const Schedule& schedule, int64_t step) {
+  const auto steps_left = static_cast<double>(schedule.total_steps - step);
+  const double base = schedule.base_learning_rate;
+  if (schedule.powers.size() == 1 && schedule.powers[0] == 1.0) {
+    return base * remaining(schedule, steps_left - 1);
+  }
+  return (base - kMinimumLearningRate) *
+             std::pow(remaining(schedule, steps_left), schedule.powers.back()) +
+         kMinimumLearningRate;
+}
+
+double polynomial_decay(const Schedule& schedule, int64_t step) {
+  const auto counted = static_cast<double>(step);
+  const double rate = is_warming_up(schedule, step)
+                          ? schedule.base_learning_rate *
+                                std::pow(counted / schedule.warmup_steps, schedule.powers.front())
+                          : decayed(schedule, step);
+  return std::max(rate, kMinimumLearningRate);
+}
+
+double poly_warmup(const Schedule& schedule, int64_t step) {
+  const auto total = static_cast<double>(schedule.total_steps);
+  const auto done = static_cast<double>(step) + 1.0;
+  const double share =
+      done < schedule.warmup_steps
+          ? std::pow(done / schedule.warmup_steps, schedule.powers.front())
+          : std::pow(std::max(0.0, (total - done) / total), schedule.powers.back());
+  return schedule.base_learning_rate * share;
+}
+
+double cosine_decay(const Schedule& schedule, int64_t step) {
+  if (is_warming_up(schedule, step)) return linear_warmup(schedule, step);
+  const auto total = static_cast<double>(schedule.total_steps);
+  const double done = std::min(static_cast<double>(step), total) - schedule.warmup_steps;
+  const double share = total > schedule.warmup_steps ? done / (total - schedule.warmup_steps) : 1.0;
+  const double rate =
+      0.5 * schedule.base_learning_rate * (1.0 + std::cos(std::numbers::pi * share));
+  return std::max(rate, kMinimumLearningRate);
+}
+
+double natural_exponential(const Schedule& schedule, int64_t step) {
+  const auto counted = static_cast<double>(step);
+  const double warmup = schedule.warmup_steps;
+  if (warmup > 0 && counted <= warmup) return schedule.base_learning_rate * counted / warmup;
+  const double decays = std::floor((counted - warmup) / static_cast<double>(schedule.decay_steps));
+  return schedule.base_learning_rate * std::exp(-schedule.decay_rate * decays);
+}
+
+double linear_decay(const Schedule& schedule, int64_t step) {
+  const auto counted = static_cast<double>(step);
+  const double warmup = schedule.warmup_steps;
+  if (counted < warmup) return schedule.base_learning_rate * counted / warmup;
+  const auto total = static_cast<double>(schedule.total_steps);
+  if (counted >= total) return 0.0;
+  return schedule.base_learning_rate * (total - counted) / (total - warmup);
+}
+
+double custom_by_step(const Schedule& schedule, int64_t step) {
+  return std::prev(schedule.rates_by_step.upper_bound(step))->second;
+}
+
+double constant_after_warmup(const Schedule& schedule, int64_t step) {
+  if (is_warming_up(schedule, step)) return linear_warmup(schedule, step);
+  return std::max(schedule.base_learning_rate, kMinimumLearningRate);
+}
 
 // To add a schedule, add its formula and a row.
 struct ScheduleRow {
