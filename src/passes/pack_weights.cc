@@ -1,12 +1,12 @@
 #include "passes/pack_weights.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "graph/rewriter.h"
 #include "ops/linear.h"
 #include "ops/packed_linear.h"
-#include "passes/compute_copies.h"
 
 namespace cloze::passes {
 namespace {
@@ -20,6 +20,32 @@ using ops::PackWeightAttributes;
 
 using ops::Linear;
 using ops::PackedLinear;
+
+// What a program reads in a weight's stead, made anew from it in the refresh phase, whenever
+// parameters have changed. Each weight has one, however many nodes read it.
+class PackedWeights {
+ public:
+  PackedWeights(Graph& graph, const PackWeightAttributes& packing)
+      : graph_(graph), packing_(packing) {}
+
+  Value of(Value weight) {
+    const auto [packed, is_new] = packed_.try_emplace(weight.index);
+    if (!is_new) return packed->second;
+    packed->second = graph_.add_variable(
+        {.name = "packed." + graph_.info(weight).name,
+         .type = graph::infer_types(ops::kPackWeight, graph_.types({weight}), packing_)[0],
+         .role = graph::VariableRole::kComputeCopy,
+         .master = weight});
+    const auto refresh = graph_.phase_scope(graph::kRefresh);
+    graph_.add_into(ops::kPackWeight, {weight}, packing_, {{packed->second, false}});
+    return packed->second;
+  }
+
+ private:
+  Graph& graph_;
+  PackWeightAttributes packing_;
+  std::unordered_map<int32_t, Value> packed_;
+};
 
 bool is_output(const Graph& graph, Value value) {
   return std::ranges::count(graph.outputs(), value) > 0;
@@ -87,7 +113,7 @@ void join_products(Graph& graph) {
 
 void pack_weights(Graph& graph, const ops::PackWeightAttributes& packing) {
   if (packing.panel_columns == 0) return;
-  ComputeCopies weights(graph, ops::kPackWeight, packing, "packed.");
+  PackedWeights weights(graph, packing);
   Rewriter rewriter(graph);
   for (NodeId id = 0; id < rewriter.num_nodes(); ++id) {
     const Node node = rewriter.node(id);
