@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/cpu/activation.h"
+#include "backend/cpu/elementwise.h"
 #include "backend/cpu/parallel.h"
 #include "base/error.h"
 

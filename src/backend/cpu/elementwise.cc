@@ -1,16 +1,23 @@
-#include "ops/elementwise.h"
+// Operators that make each element of the output of the elements at its place.
+#include "backend/cpu/elementwise.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/storage.h"
+#include "ops/elementwise.h"
+#include "ops/gated_linear_unit.h"
+#include "ops/swish.h"
+#include "ops/tanh.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/elementwise.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backend/cpu/math-inl.h"
 #include "backend/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,14 +25,49 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-void AddElements(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
-                 void*) {
-  with_storage(request.outputs[ops::Add::kSum].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    MapFloats(FloatTag(), part.size(), arguments.input<T>(ops::Add::kA) + part.begin,
-              arguments.input<T>(ops::Add::kB) + part.begin,
-              arguments.output<T>(ops::Add::kSum) + part.begin,
-              [](FloatVector a, FloatVector b) HWY_ATTR { return hn::Add(a, b); });
+// y = f(x) for a part of the elements, or y = f(a, b), by how many f takes. Every operator here has
+// y as its only output, and as inputs those of f, in their order.
+template <class Function>
+HWY_INLINE void MapPart(const KernelRequest& request, const KernelArguments& arguments,
+                        const Part& part, const Function& function) {
+  with_storage(request.outputs[0].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    const T* a = arguments.input<T>(0) + part.begin;
+    T* y = arguments.output<T>(0) + part.begin;
+    if constexpr (std::is_invocable_v<Function, FloatVector>) {
+      MapFloats(FloatTag(), part.size(), a, y, function);
+    } else {
+      MapFloats(FloatTag(), part.size(), a, arguments.input<T>(1) + part.begin, y, function);
+    }
   });
+}
+
+void MapElements(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+                 void*) {
+  using V = FloatVector;
+  const FloatTag d;
+  const auto map = [&](const auto& function)
+                       HWY_ATTR { MapPart(request, arguments, part, function); };
+  const graph::OpDefinition* op = request.op;
+  if (op == &ops::kAdd) return map([](V a, V b) HWY_ATTR { return hn::Add(a, b); });
+  if (op == &ops::kTanh) return map([d](V x) HWY_ATTR { return Tanh(d, x); });
+  if (op == &ops::kTanhGradient) {
+    return map([d](V dy, V y)
+                   HWY_ATTR { return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1.0f))); });
+  }
+  if (op == &ops::kSwish) return map([d](V x) HWY_ATTR { return Gate(d, x, x); });
+  if (op == &ops::kSwishGradient) {
+    // With l = logistic(x): l + x l (1 - l).
+    return map([d](V dy, V x) HWY_ATTR {
+      const auto logistic = LogisticOf(d, x);
+      return hn::Mul(dy, hn::MulAdd(x, logistic.slope, logistic.value));
+    });
+  }
+  const ops::GeluForm form = request.attributes_as<ops::GeluAttributes>().form;
+  if (op == &ops::kGelu) return WithActivation(d, form, map);
+  if (form == ops::GeluForm::kErf) {
+    return map([d](V dy, V x) HWY_ATTR { return hn::Mul(dy, GeluErfDerivative(d, x)); });
+  }
+  map([d](V dy, V x) HWY_ATTR { return hn::Mul(dy, GeluTanhDerivative(d, x)); });
 }
 
 void AccumulateElements(const KernelRequest& request, const KernelArguments& arguments,
@@ -43,6 +85,55 @@ void AccumulateElements(const KernelRequest& request, const KernelArguments& arg
   });
 }
 
+void GeluElements(const GeluRun& run, const Part& part, const void* x, void* y) {
+  const FloatTag d;
+  with_storage(run.dtype, [&]<class X>(Storage<X>) HWY_ATTR {
+    with_storage(run.y_dtype, [&]<class Y>(Storage<Y>) HWY_ATTR {
+      WithActivation(d, run.form, [&](const auto& activation) HWY_ATTR {
+        MapFloats(d, part.size(), static_cast<const X*>(x) + part.begin,
+                  static_cast<Y*>(y) + part.begin, activation);
+      });
+    });
+  });
+}
+
+void GateRows(const KernelRequest& request, const KernelArguments& arguments, const Part& part,
+              void*) {
+  using Op = ops::GatedLinearUnit;
+  const FloatTag d;
+  const graph::TensorType& type = request.outputs[Op::kY];
+  const int64_t N = type.shape[1];
+  with_storage(type.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    for (int64_t m = part.begin; m < part.end; ++m) {
+      const T* gates = arguments.input<T>(Op::kX) + m * 2 * N;
+      MapFloats(d, N, gates, gates + N, arguments.output<T>(Op::kY) + m * N,
+                [&](FloatVector gate, FloatVector value) HWY_ATTR { return Gate(d, value, gate); });
+    }
+  });
+}
+
+void GateGradientRows(const KernelRequest& request, const KernelArguments& arguments,
+                      const Part& part, void*) {
+  using Op = ops::GatedLinearUnitGradient;
+  const FloatTag d;
+  const graph::TensorType& type = request.inputs[Op::kDy];
+  const int64_t N = type.shape[1];
+  with_storage(type.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    for (int64_t m = part.begin; m < part.end; ++m) {
+      const T* dy = arguments.input<T>(Op::kDy) + m * N;
+      const T* x = arguments.input<T>(Op::kX) + m * 2 * N;
+      T* dx = arguments.output<T>(Op::kDx) + m * 2 * N;
+      ForEachVector(d, N, [&](int64_t i, auto lanes) HWY_ATTR {
+        const FloatVector g = LoadFloats(d, dy + i, lanes);
+        const auto logistic = LogisticOf(d, LoadFloats(d, x + i, lanes));
+        const FloatVector dgate = hn::Mul(LoadFloats(d, x + N + i, lanes), logistic.slope);
+        StoreFloats(d, hn::Mul(g, dgate), dx + i, lanes);
+        StoreFloats(d, hn::Mul(g, logistic.value), dx + N + i, lanes);
+      });
+    }
+  });
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace cloze::backend::cpu
@@ -52,16 +143,41 @@ HWY_AFTER_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace {
 
-HWY_EXPORT(AddElements);
+HWY_EXPORT(MapElements);
 HWY_EXPORT(AccumulateElements);
+HWY_EXPORT(GeluElements);
+HWY_EXPORT(GateRows);
+HWY_EXPORT(GateGradientRows);
+
+constexpr auto create_map = create_element_kernel<CLOZE_DISPATCH_PART(MapElements)>;
 
 }  // namespace
 
-constinit const KernelEntry kAddEntry{"cpu/add/vector", refuse_other_storage,
-                                      create_element_kernel<CLOZE_DISPATCH_PART(AddElements)>};
+void gelu_in_parts(const GeluRun& run, int num_threads, const void* x, void* y) {
+  for_each_part(element_work(run.count, num_threads), [&](const Part& part) {
+    HWY_DYNAMIC_DISPATCH(GeluElements)(run, part, x, y);
+  });
+}
+
+constinit const KernelEntry kAddEntry{"cpu/add/vector", refuse_other_storage, create_map};
 constinit const KernelEntry kAccumulateEntry{
     "cpu/accumulate/vector", refuse_other_storage,
     create_element_kernel<CLOZE_DISPATCH_PART(AccumulateElements)>};
+constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_other_storage, create_map};
+constinit const KernelEntry kGeluGradientEntry{"cpu/gelu_gradient/vector", refuse_other_storage,
+                                               create_map};
+constinit const KernelEntry kTanhEntry{"cpu/tanh/vector", refuse_other_storage, create_map};
+constinit const KernelEntry kTanhGradientEntry{"cpu/tanh_gradient/vector", refuse_other_storage,
+                                               create_map};
+constinit const KernelEntry kSwishEntry{"cpu/swish/vector", refuse_other_storage, create_map};
+constinit const KernelEntry kSwishGradientEntry{"cpu/swish_gradient/vector", refuse_other_storage,
+                                                create_map};
+constinit const KernelEntry kGatedLinearUnitEntry{"cpu/gated_linear_unit/vector",
+                                                  refuse_other_storage,
+                                                  create_row_kernel<CLOZE_DISPATCH_PART(GateRows)>};
+constinit const KernelEntry kGatedLinearUnitGradientEntry{
+    "cpu/gated_linear_unit_gradient/vector", refuse_other_storage,
+    create_row_kernel<CLOZE_DISPATCH_PART(GateGradientRows)>};
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

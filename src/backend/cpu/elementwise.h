@@ -1,0 +1,21 @@
+// GELU of a run of elements, for products by oneDNN: of rows that are still in the cache.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "ops/gelu.h"
+
+namespace cloze::backend::cpu {
+
+struct GeluRun {
+  ops::GeluForm form = ops::GeluForm::kErf;
+  DType dtype = DType::kF32;    // f32 | bf16 | f16, of x
+  DType y_dtype = DType::kF32;  // dtype, or a half
+  int64_t count = 0;            // elements
+};
+
+// y[i] = gelu(x[i]), on several threads; y may be x.
+void gelu_in_parts(const GeluRun& run, int num_threads, const void* x, void* y);
+
+}  // namespace cloze::backend::cpu
