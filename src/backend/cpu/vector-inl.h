@@ -212,8 +212,8 @@ HWY_INLINE void MapFloats(D d, int64_t n, const From* from, To* to, const Functi
 }
 
 // to[i] = f(a[i], b[i]) for n elements.
-template <class D, class From, class To, class Function>
-HWY_INLINE void MapFloats(D d, int64_t n, const From* a, const From* b, To* to,
+template <class D, class A, class B, class To, class Function>
+HWY_INLINE void MapFloats(D d, int64_t n, const A* a, const B* b, To* to,
                           const Function& function) {
   ForEachVector(d, n, [&](int64_t i, auto part) HWY_ATTR {
     StoreFloats(d, function(LoadFloats(d, a + i, part), LoadFloats(d, b + i, part)), to + i, part);
