@@ -149,10 +149,13 @@ class VectorAttention final : public Attention {
   }
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kAttention, "vector", refuse_other_storage, create_kernel<VectorAttention>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kAttentionEntry{"cpu/attention/vector", refuse_other_storage,
-                                            create_kernel<VectorAttention>};
+KernelTable attention_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif

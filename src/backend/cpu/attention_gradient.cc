@@ -271,10 +271,13 @@ class AttentionGradient final : public Kernel, ops::AttentionGradient {
   size_t scratch_bytes_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kAttentionGradient, "vector", refuse_other_storage, create_kernel<AttentionGradient>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kAttentionGradientEntry{
-    "cpu/attention_gradient/vector", refuse_other_storage, create_kernel<AttentionGradient>};
+KernelTable attention_gradient_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -122,10 +122,13 @@ class NativeAttention final : public Attention {
   }
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kAttention, "native_bf16", refuse_unless_native_bf16, create_kernel<NativeAttention>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kNativeAttentionEntry{
-    "cpu/attention/native_bf16", refuse_unless_native_bf16, create_kernel<NativeAttention>};
+KernelTable native_attention_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif

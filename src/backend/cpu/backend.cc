@@ -1,97 +1,58 @@
 #include "backend/cpu/backend.h"
 
+#include <fmt/format.h>
+
+#include <deque>
+#include <unordered_map>
+
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/matmul.h"
 #include "backend/cpu/packed_linear.h"
 #include "backend/host/host_device.h"
 #include "backend/reference/backend.h"
-#include "ops/attention.h"
-#include "ops/cross_entropy.h"
-#include "ops/dropout.h"
-#include "ops/dropout_add_layer_norm.h"
-#include "ops/elementwise.h"
-#include "ops/embedding.h"
-#include "ops/gated_linear_unit.h"
-#include "ops/gather_rows.h"
-#include "ops/gelu.h"
-#include "ops/gradient_descent.h"
-#include "ops/grouped_convolution.h"
-#include "ops/grouped_linear.h"
-#include "ops/layer_norm.h"
-#include "ops/linear.h"
-#include "ops/optimizer_update.h"
-#include "ops/packed_linear.h"
-#include "ops/stochastic_rounding.h"
-#include "ops/swish.h"
-#include "ops/tanh.h"
-#include "ops/vocabulary_loss.h"
 
 namespace cloze::backend::cpu {
 namespace {
 
-struct TableRow {
-  const graph::OpDefinition* op = nullptr;
-  std::vector<KernelEntry> kernels;  // best first
+// For an operator that several serve, the best first.
+constexpr KernelTable (*kTables[])() = {
+    // Where the processor multiplies bf16 itself.
+    native_attention_kernels,
+    native_linear_kernels,
+    native_packed_linear_kernels,
+    // Products.
+    attention_kernels,
+    attention_gradient_kernels,
+    grouped_convolution_kernels,
+    linear_kernels,
+    pack_weight_kernels,
+    packed_linear_kernels,
+    vocabulary_loss_kernels,
+    // Rows and elements.
+    cross_entropy_kernels,
+    elementwise_kernels,
+    embedding_kernels,
+    gather_rows_kernels,
+    layer_norm_kernels,
+    // The update phase.
+    global_norm_kernels,
+    gradient_descent_kernels,
+    optimizer_update_kernels,
+    stochastic_rounding_kernels,
 };
-
-std::vector<TableRow> own_kernels() {
-  return {
-      {&ops::kAccumulate, {kAccumulateEntry}},
-      {&ops::kAdamW, {kAdamWEntry}},
-      {&ops::kAdd, {kAddEntry}},
-      {&ops::kCrossEntropy, {kCrossEntropyEntry}},
-      {&ops::kCrossEntropyGradient, {kCrossEntropyGradientEntry}},
-      {&ops::kDropout, {kDropoutEntry}},
-      {&ops::kDropoutAddLayerNorm, {kDropoutAddLayerNormEntry}},
-      {&ops::kDropoutAddLayerNormGradient, {kDropoutAddLayerNormGradientEntry}},
-      {&ops::kEmbedding, {kEmbeddingEntry}},
-      {&ops::kEmbeddingGradient, {kEmbeddingGradientEntry}},
-      {&ops::kGatedLinearUnit, {kGatedLinearUnitEntry}},
-      {&ops::kGatedLinearUnitGradient, {kGatedLinearUnitGradientEntry}},
-      {&ops::kGatherRows, {kGatherRowsEntry}},
-      {&ops::kGelu, {kGeluEntry}},
-      {&ops::kGeluGradient, {kGeluGradientEntry}},
-      {&ops::kGlobalNorm, {kGlobalNormEntry}},
-      {&ops::kGradientScale, {kGradientScaleEntry}},
-      {&ops::kLamb, {kLambEntry}},
-      {&ops::kLayerNorm, {kLayerNormEntry}},
-      {&ops::kLayerNormGradient, {kLayerNormGradientEntry}},
-      {&ops::kMomentum, {kMomentumEntry}},
-      {&ops::kScatterRows, {kScatterRowsEntry}},
-      {&ops::kSgd, {kSgdEntry}},
-      {&ops::kStochasticRounding, {kStochasticRoundingEntry}},
-      {&ops::kSwish, {kSwishEntry}},
-      {&ops::kSwishGradient, {kSwishGradientEntry}},
-      {&ops::kTanh, {kTanhEntry}},
-      {&ops::kTanhGradient, {kTanhGradientEntry}},
-      // Products.
-      {&ops::kAttention, {kNativeAttentionEntry, kAttentionEntry}},
-      {&ops::kAttentionGradient, {kAttentionGradientEntry}},
-      {&ops::kGroupedConvolution, {kGroupedConvolutionEntry}},
-      {&ops::kGroupedConvolutionInputGradient, {kGroupedConvolutionInputGradientEntry}},
-      {&ops::kGroupedConvolutionWeightGradient, {kGroupedConvolutionWeightGradientEntry}},
-      {&ops::kGroupedLinear, {kNativeGroupedLinearEntry, kGroupedLinearEntry}},
-      {&ops::kGroupedLinearInputGradient,
-       {kNativeGroupedLinearInputGradientEntry, kGroupedLinearInputGradientEntry}},
-      {&ops::kGroupedLinearWeightGradient,
-       {kNativeGroupedLinearWeightGradientEntry, kGroupedLinearWeightGradientEntry}},
-      {&ops::kLinear, {kNativeLinearEntry, kLinearEntry}},
-      {&ops::kLinearInputGradient, {kNativeLinearInputGradientEntry, kLinearInputGradientEntry}},
-      {&ops::kLinearWeightGradient, {kNativeLinearWeightGradientEntry, kLinearWeightGradientEntry}},
-      {&ops::kPackWeight, {kPackPairsEntry, kPackWeightEntry}},
-      {&ops::kPackedLinear, {kNativePackedLinearEntry, kPackedLinearEntry}},
-      {&ops::kVocabularyLoss, {kVocabularyLossEntry}},
-      {&ops::kVocabularyLossGradient, {kVocabularyLossGradientEntry}},
-      {&ops::kVocabularyLossWithGradient, {kVocabularyLossWithGradientEntry}},
-  };
-}
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend() : table_(own_kernels()) {
-    for (TableRow& row : table_) {
-      const auto fallback = reference::backend().kernels(*row.op);
-      row.kernels.insert(row.kernels.end(), fallback.begin(), fallback.end());
+  CpuBackend() {
+    for (const auto& table : kTables) {
+      for (const KernelRow& row : table()) {
+        names_.push_back(fmt::format("cpu/{}/{}", row.op->name, row.method));
+        kernels_[row.op].push_back({names_.back(), row.refuse, row.create});
+      }
+    }
+    for (auto& [op, kernels] : kernels_) {
+      const auto fallback = reference::backend().kernels(*op);
+      kernels.insert(kernels.end(), fallback.begin(), fallback.end());
     }
   }
 
@@ -105,14 +66,13 @@ class CpuBackend final : public Backend {
   }
 
   std::span<const KernelEntry> kernels(const graph::OpDefinition& op) const override {
-    for (const TableRow& row : table_) {
-      if (row.op == &op) return row.kernels;
-    }
-    return reference::backend().kernels(op);
+    const auto found = kernels_.find(&op);
+    return found == kernels_.end() ? reference::backend().kernels(op) : found->second;
   }
 
  private:
-  std::vector<TableRow> table_;
+  std::deque<std::string> names_;
+  std::unordered_map<const graph::OpDefinition*, std::vector<KernelEntry>> kernels_;  // best first
 };
 
 }  // namespace

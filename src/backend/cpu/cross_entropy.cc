@@ -159,13 +159,17 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
   return std::make_unique<PartKernel>(request, Work{.items = 1}, kRunPart);
 }
 
+constexpr KernelRow kRows[] = {
+    {&ops::kCrossEntropy, "vector", refuse_other_storage,
+     create<CLOZE_DISPATCH_PART(CrossEntropyLoss)>},
+    {&ops::kCrossEntropyGradient, "vector",
+     refuse_other_storage<ops::CrossEntropyGradient::kLogits>,
+     create<CLOZE_DISPATCH_PART(CrossEntropyGradient)>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kCrossEntropyEntry{"cpu/cross_entropy/vector", refuse_other_storage,
-                                               create<CLOZE_DISPATCH_PART(CrossEntropyLoss)>};
-constinit const KernelEntry kCrossEntropyGradientEntry{
-    "cpu/cross_entropy_gradient/vector", refuse_other_storage<ops::CrossEntropyGradient::kLogits>,
-    create<CLOZE_DISPATCH_PART(CrossEntropyGradient)>};
+KernelTable cross_entropy_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -151,6 +151,22 @@ HWY_EXPORT(GateGradientRows);
 
 constexpr auto create_map = create_element_kernel<CLOZE_DISPATCH_PART(MapElements)>;
 
+constexpr KernelRow kRows[] = {
+    {&ops::kAdd, "vector", refuse_other_storage, create_map},
+    {&ops::kAccumulate, "vector", refuse_other_storage,
+     create_element_kernel<CLOZE_DISPATCH_PART(AccumulateElements)>},
+    {&ops::kGelu, "vector", refuse_other_storage, create_map},
+    {&ops::kGeluGradient, "vector", refuse_other_storage, create_map},
+    {&ops::kTanh, "vector", refuse_other_storage, create_map},
+    {&ops::kTanhGradient, "vector", refuse_other_storage, create_map},
+    {&ops::kSwish, "vector", refuse_other_storage, create_map},
+    {&ops::kSwishGradient, "vector", refuse_other_storage, create_map},
+    {&ops::kGatedLinearUnit, "vector", refuse_other_storage,
+     create_row_kernel<CLOZE_DISPATCH_PART(GateRows)>},
+    {&ops::kGatedLinearUnitGradient, "vector", refuse_other_storage,
+     create_row_kernel<CLOZE_DISPATCH_PART(GateGradientRows)>},
+};
+
 }  // namespace
 
 void gelu_in_parts(const GeluRun& run, int num_threads, const void* x, void* y) {
@@ -159,25 +175,7 @@ void gelu_in_parts(const GeluRun& run, int num_threads, const void* x, void* y) 
   });
 }
 
-constinit const KernelEntry kAddEntry{"cpu/add/vector", refuse_other_storage, create_map};
-constinit const KernelEntry kAccumulateEntry{
-    "cpu/accumulate/vector", refuse_other_storage,
-    create_element_kernel<CLOZE_DISPATCH_PART(AccumulateElements)>};
-constinit const KernelEntry kGeluEntry{"cpu/gelu/vector", refuse_other_storage, create_map};
-constinit const KernelEntry kGeluGradientEntry{"cpu/gelu_gradient/vector", refuse_other_storage,
-                                               create_map};
-constinit const KernelEntry kTanhEntry{"cpu/tanh/vector", refuse_other_storage, create_map};
-constinit const KernelEntry kTanhGradientEntry{"cpu/tanh_gradient/vector", refuse_other_storage,
-                                               create_map};
-constinit const KernelEntry kSwishEntry{"cpu/swish/vector", refuse_other_storage, create_map};
-constinit const KernelEntry kSwishGradientEntry{"cpu/swish_gradient/vector", refuse_other_storage,
-                                                create_map};
-constinit const KernelEntry kGatedLinearUnitEntry{"cpu/gated_linear_unit/vector",
-                                                  refuse_other_storage,
-                                                  create_row_kernel<CLOZE_DISPATCH_PART(GateRows)>};
-constinit const KernelEntry kGatedLinearUnitGradientEntry{
-    "cpu/gated_linear_unit_gradient/vector", refuse_other_storage,
-    create_row_kernel<CLOZE_DISPATCH_PART(GateGradientRows)>};
+KernelTable elementwise_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -115,16 +115,18 @@ class GradientKernel final : public Kernel, ops::EmbeddingGradient {
   KernelRequest request_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kEmbedding, "vector",
+     [](const KernelRequest& request) {
+       return refuse_other_storage(request.outputs[ops::Embedding::kY].dtype);
+     },
+     create_row_kernel<CLOZE_DISPATCH_PART(EmbeddingRows)>},
+    {&ops::kEmbeddingGradient, "vector", refuse_other_storage, create_kernel<GradientKernel>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kEmbeddingEntry{
-    "cpu/embedding/vector",
-    [](const KernelRequest& request) {
-      return refuse_other_storage(request.outputs[ops::Embedding::kY].dtype);
-    },
-    create_row_kernel<CLOZE_DISPATCH_PART(EmbeddingRows)>};
-constinit const KernelEntry kEmbeddingGradientEntry{
-    "cpu/embedding_gradient/vector", refuse_other_storage, create_kernel<GradientKernel>};
+KernelTable embedding_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -138,12 +138,14 @@ class ScatterKernel final : public Kernel, ops::ScatterRows {
   Work work_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kGatherRows, "copy", serve_all, create_row_kernel<gather_part>},
+    {&ops::kScatterRows, "vector", refuse_other_storage, create_kernel<ScatterKernel>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kGatherRowsEntry{"cpu/gather_rows/copy", serve_all,
-                                             create_row_kernel<gather_part>};
-constinit const KernelEntry kScatterRowsEntry{"cpu/scatter_rows/vector", refuse_other_storage,
-                                              create_kernel<ScatterKernel>};
+KernelTable gather_rows_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -98,12 +98,14 @@ class GradientScaleKernel final : public Kernel, ops::GradientScale {
   size_t num_inputs_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kGlobalNorm, "vector", refuse_unless_f32, create_kernel<GlobalNormKernel>},
+    {&ops::kGradientScale, "scalar", refuse_unless_f32, create_kernel<GradientScaleKernel>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kGlobalNormEntry{"cpu/global_norm/vector", refuse_unless_f32,
-                                             create_kernel<GlobalNormKernel>};
-constinit const KernelEntry kGradientScaleEntry{"cpu/gradient_scale/scalar", refuse_unless_f32,
-                                                create_kernel<GradientScaleKernel>};
+KernelTable global_norm_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -115,12 +115,14 @@ class DescentKernel final : public Kernel {
   KernelRequest request_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kSgd, "vector", refuse_unless_f32, create_kernel<DescentKernel<ops::Sgd>>},
+    {&ops::kMomentum, "vector", refuse_unless_f32, create_kernel<DescentKernel<ops::Momentum>>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kSgdEntry{"cpu/sgd/vector", refuse_unless_f32,
-                                      create_kernel<DescentKernel<ops::Sgd>>};
-constinit const KernelEntry kMomentumEntry{"cpu/momentum/vector", refuse_unless_f32,
-                                           create_kernel<DescentKernel<ops::Momentum>>};
+KernelTable gradient_descent_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

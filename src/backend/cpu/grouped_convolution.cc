@@ -374,16 +374,17 @@ class GroupedConvolutionWeightGradient final : public Kernel,
   ConvolutionSizes sizes_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kGroupedConvolution, "tiles", refuse_other_storage, create_kernel<GroupedConvolution>},
+    {&ops::kGroupedConvolutionInputGradient, "tiles", refuse_other_storage,
+     create_kernel<GroupedConvolution>},
+    {&ops::kGroupedConvolutionWeightGradient, "tiles", refuse_other_storage,
+     create_kernel<GroupedConvolutionWeightGradient>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kGroupedConvolutionEntry{
-    "cpu/grouped_convolution/tiles", refuse_other_storage, create_kernel<GroupedConvolution>};
-constinit const KernelEntry kGroupedConvolutionInputGradientEntry{
-    "cpu/grouped_convolution_input_gradient/tiles", refuse_other_storage,
-    create_kernel<GroupedConvolution>};
-constinit const KernelEntry kGroupedConvolutionWeightGradientEntry{
-    "cpu/grouped_convolution_weight_gradient/tiles", refuse_other_storage,
-    create_kernel<GroupedConvolutionWeightGradient>};
+KernelTable grouped_convolution_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -357,20 +357,21 @@ class GradientKernel final : public Kernel {
   RowSums sums_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kDropout, "vector", refuse_other_storage,
+     create_row_kernel<CLOZE_DISPATCH_PART(DropoutRows), 1>},
+    {&ops::kLayerNorm, "vector", refuse_other_storage,
+     create_row_kernel<CLOZE_DISPATCH_PART(LayerNormRows)>},
+    {&ops::kLayerNormGradient, "vector", refuse_other_storage, create_kernel<GradientKernel>},
+    {&ops::kDropoutAddLayerNorm, "vector", refuse_other_storage,
+     create_row_kernel<CLOZE_DISPATCH_PART(DropoutAddLayerNormRows), 1>},
+    {&ops::kDropoutAddLayerNormGradient, "vector", refuse_other_storage,
+     create_kernel<GradientKernel>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kDropoutEntry{"cpu/dropout/vector", refuse_other_storage,
-                                          create_row_kernel<CLOZE_DISPATCH_PART(DropoutRows), 1>};
-constinit const KernelEntry kLayerNormEntry{"cpu/layer_norm/vector", refuse_other_storage,
-                                            create_row_kernel<CLOZE_DISPATCH_PART(LayerNormRows)>};
-constinit const KernelEntry kLayerNormGradientEntry{
-    "cpu/layer_norm_gradient/vector", refuse_other_storage, create_kernel<GradientKernel>};
-constinit const KernelEntry kDropoutAddLayerNormEntry{
-    "cpu/dropout_add_layer_norm/vector", refuse_other_storage,
-    create_row_kernel<CLOZE_DISPATCH_PART(DropoutAddLayerNormRows), 1>};
-constinit const KernelEntry kDropoutAddLayerNormGradientEntry{
-    "cpu/dropout_add_layer_norm_gradient/vector", refuse_other_storage,
-    create_kernel<GradientKernel>};
+KernelTable layer_norm_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -253,23 +253,22 @@ class LinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
   Product product_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kLinear, "blocked", refuse_other_storage, create_kernel<Linear>},
+    {&ops::kLinearInputGradient, "blocked", refuse_other_storage,
+     create_kernel<LinearInputGradient>},
+    {&ops::kLinearWeightGradient, "blocked", refuse_other_storage,
+     create_kernel<LinearWeightGradient>},
+    {&ops::kGroupedLinear, "blocked", refuse_other_storage, create_kernel<Linear>},
+    {&ops::kGroupedLinearInputGradient, "blocked", refuse_other_storage,
+     create_kernel<LinearInputGradient>},
+    {&ops::kGroupedLinearWeightGradient, "blocked", refuse_other_storage,
+     create_kernel<LinearWeightGradient>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kLinearEntry{"cpu/linear/blocked", refuse_other_storage,
-                                         create_kernel<Linear>};
-constinit const KernelEntry kLinearInputGradientEntry{
-    "cpu/linear_input_gradient/blocked", refuse_other_storage, create_kernel<LinearInputGradient>};
-constinit const KernelEntry kLinearWeightGradientEntry{"cpu/linear_weight_gradient/blocked",
-                                                       refuse_other_storage,
-                                                       create_kernel<LinearWeightGradient>};
-constinit const KernelEntry kGroupedLinearEntry{"cpu/grouped_linear/blocked", refuse_other_storage,
-                                                create_kernel<Linear>};
-constinit const KernelEntry kGroupedLinearInputGradientEntry{
-    "cpu/grouped_linear_input_gradient/blocked", refuse_other_storage,
-    create_kernel<LinearInputGradient>};
-constinit const KernelEntry kGroupedLinearWeightGradientEntry{
-    "cpu/grouped_linear_weight_gradient/blocked", refuse_other_storage,
-    create_kernel<LinearWeightGradient>};
+KernelTable linear_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -343,25 +343,23 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
   RowSums row_sums_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kLinear, "native_bf16", refuse_unless_native_bf16, create_kernel<NativeLinear>},
+    {&ops::kLinearInputGradient, "native_bf16", refuse_unless_native_bf16,
+     create_kernel<NativeLinearInputGradient>},
+    {&ops::kGroupedLinear, "native_bf16", refuse_unless_native_bf16,
+     create_kernel<NativeGroupedLinear>},
+    {&ops::kGroupedLinearInputGradient, "native_bf16", refuse_unless_native_bf16,
+     create_kernel<NativeLinearInputGradient>},
+    {&ops::kGroupedLinearWeightGradient, "native_bf16", refuse_unless_native_bf16,
+     create_kernel<NativeLinearWeightGradient>},
+    {&ops::kLinearWeightGradient, "native_bf16", refuse_unless_native_bf16,
+     create_kernel<NativeLinearWeightGradient>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kNativeLinearEntry{"cpu/linear/native_bf16", refuse_unless_native_bf16,
-                                               create_kernel<NativeLinear>};
-constinit const KernelEntry kNativeLinearInputGradientEntry{
-    "cpu/linear_input_gradient/native_bf16", refuse_unless_native_bf16,
-    create_kernel<NativeLinearInputGradient>};
-constinit const KernelEntry kNativeGroupedLinearEntry{"cpu/grouped_linear/native_bf16",
-                                                      refuse_unless_native_bf16,
-                                                      create_kernel<NativeGroupedLinear>};
-constinit const KernelEntry kNativeGroupedLinearInputGradientEntry{
-    "cpu/grouped_linear_input_gradient/native_bf16", refuse_unless_native_bf16,
-    create_kernel<NativeLinearInputGradient>};
-constinit const KernelEntry kNativeGroupedLinearWeightGradientEntry{
-    "cpu/grouped_linear_weight_gradient/native_bf16", refuse_unless_native_bf16,
-    create_kernel<NativeLinearWeightGradient>};
-constinit const KernelEntry kNativeLinearWeightGradientEntry{
-    "cpu/linear_weight_gradient/native_bf16", refuse_unless_native_bf16,
-    create_kernel<NativeLinearWeightGradient>};
+KernelTable native_linear_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -313,10 +313,14 @@ std::optional<std::string> refuse(const KernelRequest& request) {
   return refuse_other_storage<ops::OptimizerUpdate::kM>(request);
 }
 
+constexpr KernelRow kRows[] = {
+    {&ops::kAdamW, "vector", refuse, create_kernel<AdamWKernel>},
+    {&ops::kLamb, "vector", refuse, create_lamb},
+};
+
 }  // namespace
 
-constinit const KernelEntry kAdamWEntry{"cpu/adamw/vector", refuse, create_kernel<AdamWKernel>};
-constinit const KernelEntry kLambEntry{"cpu/lamb/vector", refuse, create_lamb};
+KernelTable optimizer_update_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -102,14 +102,17 @@ class PackWeight final : public Kernel, ops::PackWeight {
   Work work_;
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kPackWeight, "panels",
+     [](const KernelRequest& request) {
+       return refuse_other_panels(request.outputs[ops::PackWeight::kPacked].shape);
+     },
+     create_kernel<PackWeight>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kPackWeightEntry{
-    "cpu/pack_weight/panels",
-    [](const KernelRequest& request) {
-      return refuse_other_panels(request.outputs[ops::PackWeight::kPacked].shape);
-    },
-    create_kernel<PackWeight>};
+KernelTable pack_weight_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif

@@ -152,13 +152,16 @@ class PackedLinear final : public Kernel, ops::PackedLinear {
   std::vector<Part> columns_;  // of the tasks
 };
 
+constexpr KernelRow kRows[] = {
+    {&ops::kPackedLinear, "panels",
+     [](const KernelRequest& request) {
+       return refuse_other_panels(request.inputs[ops::PackedLinear::kPacked].shape);
+     },
+     create_kernel<PackedLinear>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kPackedLinearEntry{
-    "cpu/packed_linear/panels",
-    [](const KernelRequest& request) {
-      return refuse_other_panels(request.inputs[ops::PackedLinear::kPacked].shape);
-    },
-    create_kernel<PackedLinear>};
+KernelTable packed_linear_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu

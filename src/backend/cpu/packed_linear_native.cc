@@ -114,15 +114,17 @@ std::optional<std::string> refuse_packed_linear(const KernelRequest& request) {
   return refuse_unless_native_bf16(request);
 }
 
+constexpr KernelRow kRows[] = {
+    {&ops::kPackWeight, "pairs",
+     [](const KernelRequest& request) {
+       return refuse_panels(request.outputs[ops::PackWeight::kPacked].shape);
+     },
+     create_kernel<PackPairs>},
+    {&ops::kPackedLinear, "native_bf16", refuse_packed_linear, create_kernel<NativePackedLinear>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kPackPairsEntry{
-    "cpu/pack_weight/pairs",
-    [](const KernelRequest& request) {
-      return refuse_panels(request.outputs[ops::PackWeight::kPacked].shape);
-    },
-    create_kernel<PackPairs>};
-constinit const KernelEntry kNativePackedLinearEntry{
-    "cpu/packed_linear/native_bf16", refuse_packed_linear, create_kernel<NativePackedLinear>};
+KernelTable native_packed_linear_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu

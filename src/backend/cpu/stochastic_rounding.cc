@@ -67,10 +67,13 @@ std::optional<std::string> refuse(const KernelRequest& request) {
   return refuse_unless_f32({.op = request.op, .inputs = {request.inputs.front()}});
 }
 
+constexpr KernelRow kRows[] = {
+    {&ops::kStochasticRounding, "vector", refuse, create_kernel<StochasticRoundingKernel>},
+};
+
 }  // namespace
 
-constinit const KernelEntry kStochasticRoundingEntry{"cpu/stochastic_rounding/vector", refuse,
-                                                     create_kernel<StochasticRoundingKernel>};
+KernelTable stochastic_rounding_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
 #endif  // HWY_ONCE

@@ -281,14 +281,15 @@ std::unique_ptr<Kernel> create_with_gradient(const KernelRequest& request) {
   return std::make_unique<VocabularyLoss>(request, Variant{LossWithGradient::kX, true, true});
 }
 
+constexpr KernelRow kRows[] = {
+    {&ops::kVocabularyLoss, "blocked", refuse_other_storage, create_loss},
+    {&ops::kVocabularyLossGradient, "blocked", refuse_other_storage<Gradient::kX>, create_gradient},
+    {&ops::kVocabularyLossWithGradient, "blocked", refuse_other_storage<LossWithGradient::kX>,
+     create_with_gradient},
+};
+
 }  // namespace
 
-constinit const KernelEntry kVocabularyLossEntry{"cpu/vocabulary_loss/blocked",
-                                                 refuse_other_storage, create_loss};
-constinit const KernelEntry kVocabularyLossGradientEntry{
-    "cpu/vocabulary_loss_gradient/blocked", refuse_other_storage<Gradient::kX>, create_gradient};
-constinit const KernelEntry kVocabularyLossWithGradientEntry{
-    "cpu/vocabulary_loss_with_gradient/blocked", refuse_other_storage<LossWithGradient::kX>,
-    create_with_gradient};
+KernelTable vocabulary_loss_kernels() { return kRows; }
 
 }  // namespace cloze::backend::cpu
