@@ -1,6 +1,6 @@
 #include "backend/reference/kernels.h"
 
-#include "backend/reference/activation.h"
+#include "backend/reference/elementwise.h"
 #include "ops/packed_linear.h"
 
 namespace cloze::backend::reference {

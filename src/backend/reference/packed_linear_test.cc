@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/reference/activation.h"
+#include "backend/reference/elementwise.h"
 #include "backend/testing/run_kernel.h"
 #include "base/error.h"
 
