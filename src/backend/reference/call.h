@@ -59,6 +59,7 @@ template <typename X>
 class RoundedReader {
  public:
   RoundedReader(const Parameter<X>* data, int64_t columns) : parameter_(data, columns) {}
+  double operator[](int64_t i) const { return load(store<X>(parameter_[i])); }
   double operator()(int64_t row, int64_t column) const {
     return load(store<X>(parameter_(row, column)));
   }
