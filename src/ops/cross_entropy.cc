@@ -12,16 +12,11 @@ void expect_inputs(const graph::OpDefinition& op, std::span<const TensorType> in
   expect_type(op, in, first + CrossEntropy::kNormalizer, kScalar);
 }
 
-std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  expect_inputs(kCrossEntropy, in, 0);
-  return {kScalar, kScalar};
-}
-
 }  // namespace
 
 const graph::OpDefinition kCrossEntropy{.name = "cross_entropy",
                                         .inputs = {"logits", "labels", "normalizer"},
-                                        .infer = infer,
+                                        .infer = infer_loss<kCrossEntropy, 2, expect_inputs>,
                                         .differentiate = differentiate_loss<kCrossEntropyGradient>};
 const graph::OpDefinition kCrossEntropyGradient{
     .name = "cross_entropy_gradient",

@@ -19,15 +19,13 @@ std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std
   return {x};
 }
 
-std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  return {graph.add_one(kGatedLinearUnitGradient, {request.output_gradients[GatedLinearUnit::kY],
-                                                   request.node.inputs[GatedLinearUnit::kX]})};
-}
-
 }  // namespace
 
 const graph::OpDefinition kGatedLinearUnit{
-    .name = "gated_linear_unit", .inputs = {"x"}, .infer = infer, .differentiate = differentiate};
+    .name = "gated_linear_unit",
+    .inputs = {"x"},
+    .infer = infer,
+    .differentiate = differentiate_by_input<kGatedLinearUnitGradient>};
 const graph::OpDefinition kGatedLinearUnitGradient{
     .name = "gated_linear_unit_gradient", .inputs = {"dy", "x"}, .infer = infer_gradient};
 

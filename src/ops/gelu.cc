@@ -3,17 +3,11 @@
 #include "ops/type_check.h"
 
 namespace cloze::ops {
-namespace {
 
-std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  return {graph.add_one(kGeluGradient, {request.output_gradients[0], request.node.inputs[Gelu::kX]},
-                        request.node.attributes)};
-}
-
-}  // namespace
-
-const graph::OpDefinition kGelu{
-    .name = "gelu", .inputs = {"x"}, .infer = infer_as_first, .differentiate = differentiate};
+const graph::OpDefinition kGelu{.name = "gelu",
+                                .inputs = {"x"},
+                                .infer = infer_as_first,
+                                .differentiate = differentiate_by_input<kGeluGradient>};
 const graph::OpDefinition kGeluGradient{
     .name = "gelu_gradient", .inputs = {"dy", "x"}, .infer = infer_slope<kGeluGradient>};
 

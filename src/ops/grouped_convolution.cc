@@ -1,6 +1,6 @@
 #include "ops/grouped_convolution.h"
 
-#include "ops/type_check.h"
+#include "ops/product_rules.h"
 
 namespace cloze::ops {
 namespace {
@@ -29,20 +29,10 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
   return {x};
 }
 
-double flops(std::span<const TensorType> in, const std::any&) {
-  const Shape& weight = in[GroupedConvolution::kWeight].shape;
-  return product_flops(in[GroupedConvolution::kX].shape, weight[1] * weight[2]);
-}
-
 std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in, const std::any&) {
   const TensorType& dy = in[GroupedConvolutionInputGradient::kDy];
   expect_weight(kGroupedConvolutionInputGradient, in, GroupedConvolutionInputGradient::kWeight, dy);
   return {dy};
-}
-
-double input_gradient_flops(std::span<const TensorType> in, const std::any&) {
-  const Shape& weight = in[GroupedConvolutionInputGradient::kWeight].shape;
-  return product_flops(in[GroupedConvolutionInputGradient::kDy].shape, weight[1] * weight[2]);
 }
 
 const GroupedConvolutionWeightGradientAttributes& gradient_of(const std::any& attributes) {
@@ -55,36 +45,16 @@ std::vector<TensorType> infer_weight_gradient(std::span<const TensorType> in,
   const TensorType& dy = in[GroupedConvolutionWeightGradient::kDy];
   expect_groups(kGroupedConvolutionWeightGradient, dy, group_size, width);
   expect_type(kGroupedConvolutionWeightGradient, in, GroupedConvolutionWeightGradient::kX, dy);
-  std::vector<TensorType> types{{DType::kF32, {dy.shape[1], group_size, width}}};
-  if (has_bias) types.push_back({DType::kF32, {dy.shape[1]}});
-  return types;
-}
-
-double weight_gradient_flops(std::span<const TensorType> in, const std::any& attributes) {
-  const auto& gradient = gradient_of(attributes);
-  return product_flops(in[GroupedConvolutionWeightGradient::kDy].shape,
-                       gradient.group_size * gradient.width);
+  return parameter_gradients({dy.shape[1], group_size, width}, has_bias);
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  const std::vector<Value>& in = request.node.inputs;
-  const Value dy = request.output_gradients[GroupedConvolution::kY];
-  const Value starts = in[GroupedConvolution::kSequenceStarts];
-  const bool has_bias = in.size() > GroupedConvolution::kBias;
-  const Shape weight = graph.type(in[GroupedConvolution::kWeight]).shape;
-  std::vector<Value> result(in.size());
-  if (request.wanted[GroupedConvolution::kX]) {
-    result[GroupedConvolution::kX] = graph.add_one(kGroupedConvolutionInputGradient,
-                                                   {dy, in[GroupedConvolution::kWeight], starts});
-  }
-  const std::vector<Value> of_parameters =
-      graph.add(kGroupedConvolutionWeightGradient, {dy, in[GroupedConvolution::kX], starts},
-                GroupedConvolutionWeightGradientAttributes{weight[1], weight[2], has_bias});
-  result[GroupedConvolution::kWeight] = of_parameters[GroupedConvolutionWeightGradient::kDweight];
-  if (has_bias) {
-    result[GroupedConvolution::kBias] = of_parameters[GroupedConvolutionWeightGradient::kDbias];
-  }
-  return result;
+  const Shape weight = graph.type(request.node.inputs[GroupedConvolution::kWeight]).shape;
+  return differentiate_product(graph, request,
+                               {.of_input = kGroupedConvolutionInputGradient,
+                                .of_weight = kGroupedConvolutionWeightGradient,
+                                .weight_attributes = GroupedConvolutionWeightGradientAttributes{
+                                    weight[1], weight[2], has_bias(request.node)}});
 }
 
 }  // namespace
@@ -95,18 +65,18 @@ const graph::OpDefinition kGroupedConvolution{.name = "grouped_convolution",
                                               .weight_inputs = {GroupedConvolution::kWeight},
                                               .infer = infer,
                                               .differentiate = differentiate,
-                                              .flops = flops};
+                                              .flops = product_flops};
 const graph::OpDefinition kGroupedConvolutionInputGradient{
     .name = "grouped_convolution_input_gradient",
     .inputs = {"dy", "weight", "sequence_starts"},
     .weight_inputs = {GroupedConvolutionInputGradient::kWeight},
     .infer = infer_input_gradient,
-    .flops = input_gradient_flops};
+    .flops = product_flops};
 const graph::OpDefinition kGroupedConvolutionWeightGradient{
     .name = "grouped_convolution_weight_gradient",
     .inputs = {"dy", "x", "sequence_starts"},
     .infer = infer_weight_gradient,
-    .flops = weight_gradient_flops,
+    .flops = weight_gradient_flops<infer_weight_gradient>,
     .accumulable_outputs = {GroupedConvolutionWeightGradient::kDweight,
                             GroupedConvolutionWeightGradient::kDbias}};
 

@@ -1,6 +1,6 @@
 #include "ops/grouped_linear.h"
 
-#include "ops/type_check.h"
+#include "ops/product_rules.h"
 
 namespace cloze::ops {
 namespace {
@@ -27,10 +27,6 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
   return {{x.dtype, {x.shape[0], outputs}}};
 }
 
-double flops(std::span<const TensorType> in, const std::any&) {
-  return product_flops(in[GroupedLinear::kWeight].shape, in[GroupedLinear::kX].shape[0]);
-}
-
 std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in,
                                              const std::any& attributes) {
   const TensorType& dy = in[GroupedLinearInputGradient::kDy];
@@ -42,11 +38,6 @@ std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in,
   return {{dy.dtype, {dy.shape[0], groups * depth}}};
 }
 
-double input_gradient_flops(std::span<const TensorType> in, const std::any&) {
-  return product_flops(in[GroupedLinearInputGradient::kWeight].shape,
-                       in[GroupedLinearInputGradient::kDy].shape[0]);
-}
-
 std::vector<TensorType> infer_weight_gradient(std::span<const TensorType> in,
                                               const std::any& attributes) {
   const auto& gradient = std::any_cast<const GroupedLinearWeightGradientAttributes&>(attributes);
@@ -56,33 +47,17 @@ std::vector<TensorType> infer_weight_gradient(std::span<const TensorType> in,
   expect_blocks(kGroupedLinearWeightGradient, inputs, outputs, gradient.groups);
   expect_type(kGroupedLinearWeightGradient, in, GroupedLinearWeightGradient::kX,
               {dy.dtype, {dy.shape[0], inputs}});
-  std::vector<TensorType> types{{DType::kF32, {outputs, inputs / gradient.groups, 1}}};
-  if (gradient.has_bias) types.push_back({DType::kF32, {outputs}});
-  return types;
-}
-
-double weight_gradient_flops(std::span<const TensorType> in, const std::any& attributes) {
-  const auto& gradient = std::any_cast<const GroupedLinearWeightGradientAttributes&>(attributes);
-  return product_flops(in[GroupedLinearWeightGradient::kDy].shape,
-                       in[GroupedLinearWeightGradient::kX].shape[1] / gradient.groups);
+  return parameter_gradients({outputs, inputs / gradient.groups, 1}, gradient.has_bias);
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  const std::vector<Value>& in = request.node.inputs;
   const int64_t groups = groups_of(request.node.attributes);
-  const bool has_bias = in.size() > GroupedLinear::kBias;
-  const Value dy = request.output_gradients[GroupedLinear::kY];
-  std::vector<Value> result(1);
-  if (request.wanted[GroupedLinear::kX]) {
-    result[GroupedLinear::kX] =
-        graph.add_one(kGroupedLinearInputGradient, {dy, in[GroupedLinear::kWeight]},
-                      GroupedLinearAttributes{groups});
-  }
-  const std::vector<Value> of_parameters =
-      graph.add(kGroupedLinearWeightGradient, {dy, in[GroupedLinear::kX]},
-                GroupedLinearWeightGradientAttributes{groups, has_bias});
-  result.insert(result.end(), of_parameters.begin(), of_parameters.end());
-  return result;
+  return differentiate_product(
+      graph, request,
+      {.of_input = kGroupedLinearInputGradient,
+       .input_attributes = GroupedLinearAttributes{groups},
+       .of_weight = kGroupedLinearWeightGradient,
+       .weight_attributes = GroupedLinearWeightGradientAttributes{groups, has_bias(request.node)}});
 }
 
 }  // namespace
@@ -93,18 +68,18 @@ const graph::OpDefinition kGroupedLinear{.name = "grouped_linear",
                                          .weight_inputs = {GroupedLinear::kWeight},
                                          .infer = infer,
                                          .differentiate = differentiate,
-                                         .flops = flops};
+                                         .flops = product_flops};
 const graph::OpDefinition kGroupedLinearInputGradient{
     .name = "grouped_linear_input_gradient",
     .inputs = {"dy", "weight"},
     .weight_inputs = {GroupedLinearInputGradient::kWeight},
     .infer = infer_input_gradient,
-    .flops = input_gradient_flops};
+    .flops = product_flops};
 const graph::OpDefinition kGroupedLinearWeightGradient{
     .name = "grouped_linear_weight_gradient",
     .inputs = {"dy", "x"},
     .infer = infer_weight_gradient,
-    .flops = weight_gradient_flops,
+    .flops = weight_gradient_flops<infer_weight_gradient>,
     .accumulable_outputs = {GroupedLinearWeightGradient::kDweight,
                             GroupedLinearWeightGradient::kDbias}};
 

@@ -1,6 +1,6 @@
 #include "ops/linear.h"
 
-#include "ops/type_check.h"
+#include "ops/product_rules.h"
 
 namespace cloze::ops {
 namespace {
@@ -15,10 +15,6 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const std::any& at
   return {y};
 }
 
-double flops(std::span<const TensorType> in, const std::any&) {
-  return product_flops(in[Linear::kX].shape, in[Linear::kWeight].shape[0]);
-}
-
 std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in, const std::any&) {
   const TensorType& dy = in[LinearInputGradient::kDy];
   const int64_t inputs = in[LinearInputGradient::kWeight].shape[1];
@@ -27,41 +23,23 @@ std::vector<TensorType> infer_input_gradient(std::span<const TensorType> in, con
   return {{dy.dtype, {dy.shape[0], inputs}}};
 }
 
-double input_gradient_flops(std::span<const TensorType> in, const std::any&) {
-  return product_flops(in[LinearInputGradient::kWeight].shape,
-                       in[LinearInputGradient::kDy].shape[0]);
-}
-
 std::vector<TensorType> infer_weight_gradient(std::span<const TensorType> in,
                                               const std::any& attributes) {
   const TensorType& dy = in[LinearWeightGradient::kDy];
   const int64_t inputs = in[LinearWeightGradient::kX].shape[1];
-  const int64_t outputs = dy.shape[1];
   expect_type(kLinearWeightGradient, in, LinearWeightGradient::kX,
               {dy.dtype, {dy.shape[0], inputs}});
-  std::vector<TensorType> types{{DType::kF32, {outputs, inputs}}};
-  if (std::any_cast<const LinearWeightGradientAttributes&>(attributes).has_bias) {
-    types.push_back({DType::kF32, {outputs}});
-  }
-  return types;
-}
-
-double weight_gradient_flops(std::span<const TensorType> in, const std::any&) {
-  return product_flops(in[LinearWeightGradient::kX].shape, in[LinearWeightGradient::kDy].shape[1]);
+  return parameter_gradients(
+      {dy.shape[1], inputs},
+      std::any_cast<const LinearWeightGradientAttributes&>(attributes).has_bias);
 }
 
 std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
-  const std::vector<Value>& in = request.node.inputs;
-  const bool has_bias = in.size() > Linear::kBias;
-  const Value dy = request.output_gradients[Linear::kY];
-  std::vector<Value> result(1);
-  if (request.wanted[Linear::kX]) {
-    result[Linear::kX] = graph.add_one(kLinearInputGradient, {dy, in[Linear::kWeight]});
-  }
-  const std::vector<Value> of_parameters = graph.add(kLinearWeightGradient, {dy, in[Linear::kX]},
-                                                     LinearWeightGradientAttributes{has_bias});
-  result.insert(result.end(), of_parameters.begin(), of_parameters.end());
-  return result;
+  return differentiate_product(
+      graph, request,
+      {.of_input = kLinearInputGradient,
+       .of_weight = kLinearWeightGradient,
+       .weight_attributes = LinearWeightGradientAttributes{has_bias(request.node)}});
 }
 
 }  // namespace
@@ -73,17 +51,17 @@ const graph::OpDefinition kLinear{.name = "linear",
                                   .weight_inputs = {Linear::kWeight},
                                   .infer = infer,
                                   .differentiate = differentiate,
-                                  .flops = flops};
+                                  .flops = product_flops};
 const graph::OpDefinition kLinearInputGradient{.name = "linear_input_gradient",
                                                .inputs = {"dy", "weight"},
                                                .weight_inputs = {LinearInputGradient::kWeight},
                                                .infer = infer_input_gradient,
-                                               .flops = input_gradient_flops};
+                                               .flops = product_flops};
 const graph::OpDefinition kLinearWeightGradient{
     .name = "linear_weight_gradient",
     .inputs = {"dy", "x"},
     .infer = infer_weight_gradient,
-    .flops = weight_gradient_flops,
+    .flops = weight_gradient_flops<infer_weight_gradient>,
     .accumulable_outputs = {LinearWeightGradient::kDweight, LinearWeightGradient::kDbias}};
 
 Value linear(Graph& graph, const LinearInputs& in) {

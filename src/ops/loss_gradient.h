@@ -1,5 +1,5 @@
-// The gradient operators of losses take dloss and then all inputs of the loss, in its order. Most
-// give the gradient of the first of these and of no other.
+// What losses share. Their gradient operators take dloss and then all inputs of the loss, in its
+// order. Most give the gradient of the first of these and of no other.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,15 @@ inline std::vector<Value> loss_gradient_inputs(const GradientRequest& request) {
   return inputs;
 }
 
-// Shape rule of such an operator; `expect_inputs` checks those of the loss, from the given one on.
+// Shape rule of a loss, whose outputs are all [1]. `expect_inputs` checks its inputs, which are those
+// from the given one on.
+template <const graph::OpDefinition& op, size_t outputs, auto expect_inputs>
+std::vector<TensorType> infer_loss(std::span<const TensorType> in, const std::any&) {
+  expect_inputs(op, in, 0);
+  return std::vector<TensorType>(outputs, kScalar);
+}
+
+// Shape rule of such a gradient operator.
 template <const graph::OpDefinition& op, auto expect_inputs>
 std::vector<TensorType> infer_loss_gradient(std::span<const TensorType> in, const std::any&) {
   expect_type(op, in, 0, kScalar);

@@ -17,17 +17,12 @@ void expect_span_inputs(const graph::OpDefinition& op, std::span<const TensorTyp
   expect_type(op, in, first + SpanLoss::kNormalizer, kScalar);
 }
 
-std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  expect_span_inputs(kSpanLoss, in, 0);
-  return {kScalar, kScalar};
-}
-
 }  // namespace
 
 const graph::OpDefinition kSpanLoss{
     .name = "span_loss",
     .inputs = {"logits", "sequence_starts", "start_positions", "end_positions", "normalizer"},
-    .infer = infer,
+    .infer = infer_loss<kSpanLoss, 2, expect_span_inputs>,
     .differentiate = differentiate_loss<kSpanLossGradient>};
 const graph::OpDefinition kSpanLossGradient{
     .name = "span_loss_gradient",

@@ -15,16 +15,11 @@ void expect_error_inputs(const graph::OpDefinition& op, std::span<const TensorTy
   expect_type(op, in, first + SquaredError::kNormalizer, kScalar);
 }
 
-std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  expect_error_inputs(kSquaredError, in, 0);
-  return {kScalar};
-}
-
 }  // namespace
 
 const graph::OpDefinition kSquaredError{.name = "squared_error",
                                         .inputs = {"predictions", "targets", "normalizer"},
-                                        .infer = infer,
+                                        .infer = infer_loss<kSquaredError, 1, expect_error_inputs>,
                                         .differentiate = differentiate_loss<kSquaredErrorGradient>};
 const graph::OpDefinition kSquaredErrorGradient{
     .name = "squared_error_gradient",

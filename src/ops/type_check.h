@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "graph/graph.h"
 
 namespace cloze::ops {
 
@@ -28,12 +28,14 @@ inline std::vector<TensorType> infer_as_first(std::span<const TensorType> in, co
   return {in[0]};
 }
 
-// Multiplications and additions of a product: each of the elements is a sum of `depth` products.
-inline double product_flops(const Shape& elements, int64_t depth) {
-  return 2.0 * static_cast<double>(elements.elements()) * static_cast<double>(depth);
+// A gradient rule: `gradient` of dy and x, for operators on x alone.
+template <const graph::OpDefinition& gradient>
+std::vector<Value> differentiate_by_input(Graph& graph, const GradientRequest& request) {
+  return {graph.add_one(gradient, {request.output_gradients[0], request.node.inputs[0]},
+                        request.node.attributes)};
 }
 
-// That of a gradient  dx = dy * slope : dy is as the second input, which gives the slope.
+// The shape rule of a gradient  dx = dy * slope : dy is as the second input, which gives the slope.
 template <const graph::OpDefinition& op>
 std::vector<TensorType> infer_slope(std::span<const TensorType> in, const std::any&) {
   expect_type(op, in, 0, in[1]);

@@ -22,11 +22,6 @@ void expect_loss_inputs(const graph::OpDefinition& op, std::span<const TensorTyp
   if (in.size() > bias) expect_type(op, in, bias, {DType::kF32, {vocabulary}});
 }
 
-std::vector<TensorType> infer(std::span<const TensorType> in, const std::any&) {
-  expect_loss_inputs(kVocabularyLoss, in, 0);
-  return {kScalar, kScalar};
-}
-
 std::vector<TensorType> infer_gradient(std::span<const TensorType> in, const std::any&) {
   expect_type(kVocabularyLossGradient, in, Gradient::kDloss, kScalar);
   expect_loss_inputs(kVocabularyLossGradient, in, Gradient::kX);
@@ -60,13 +55,14 @@ std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
 
 }  // namespace
 
-const graph::OpDefinition kVocabularyLoss{.name = "vocabulary_loss",
-                                          .inputs = {"x", "table", "labels", "normalizer", "bias"},
-                                          .optional_inputs = 1,
-                                          .weight_inputs = {VocabularyLoss::kTable},
-                                          .infer = infer,
-                                          .differentiate = differentiate,
-                                          .flops = flops<1, 0>};
+const graph::OpDefinition kVocabularyLoss{
+    .name = "vocabulary_loss",
+    .inputs = {"x", "table", "labels", "normalizer", "bias"},
+    .optional_inputs = 1,
+    .weight_inputs = {VocabularyLoss::kTable},
+    .infer = infer_loss<kVocabularyLoss, 2, expect_loss_inputs>,
+    .differentiate = differentiate,
+    .flops = flops<1, 0>};
 const graph::OpDefinition kVocabularyLossGradient{
     .name = "vocabulary_loss_gradient",
     .inputs = {"dloss", "x", "table", "labels", "normalizer", "bias"},
