@@ -117,11 +117,8 @@ std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents
     all.push_back({"heads", {9, 23}, 1, 2, head_size});
   }
   SweepCases sweep;
-  for (const AttentionSizes& sizes : all) {
-    std::vector<KernelCase> family;
-    add_cases(family, sizes, dtype);
-    sweep.add(std::move(family));
-  }
+  sweep.add_each(
+      all, [&](auto& family, const AttentionSizes& sizes) { add_cases(family, sizes, dtype); });
   return sweep.take();
 }
 

@@ -22,76 +22,41 @@ void spread(Tensor& tensor, Random& random) {
   for (size_t i = 0; i < count; ++i) tensor.values[i] = special[i];
 }
 
+// x is the last input of all operators.
+KernelCase spread_case(const graph::OpDefinition& op, std::vector<graph::TensorType> inputs,
+                       std::string name = "spread") {
+  return {.name = std::move(name),
+          .op = &op,
+          .inputs = std::move(inputs),
+          .prepare = [](auto& tensors, Random& random) { spread(tensors.back(), random); }};
+}
+
 void add_gelu_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
   for (const ops::GeluForm form : {ops::GeluForm::kErf, ops::GeluForm::kTanh}) {
     const std::string name = form == ops::GeluForm::kErf ? "erf" : "tanh";
-    const ops::GeluAttributes attributes{form};
-    cases.push_back(
-        {.name = name,
-         .op = &ops::kGelu,
-         .attributes = attributes,
-         .inputs = {type},
-         .prepare = [](auto& inputs, Random& random) { spread(inputs[ops::Gelu::kX], random); },
-         .absolute_error = absolute_error_of(form)});
-    cases.push_back({.name = name,
-                     .op = &ops::kGeluGradient,
-                     .attributes = attributes,
-                     .inputs = {type, type},
-                     .prepare = [](auto& inputs, Random& random) {
-                       spread(inputs[ops::GeluGradient::kX], random);
-                     }});
+    KernelCase forward = spread_case(ops::kGelu, {type}, name);
+    KernelCase gradient = spread_case(ops::kGeluGradient, {type, type}, name);
+    forward.attributes = gradient.attributes = ops::GeluAttributes{form};
+    forward.absolute_error = absolute_error_of(form);
+    cases.push_back(std::move(forward));
+    cases.push_back(std::move(gradient));
   }
 }
 
-void add_tanh_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
-  cases.push_back(
-      {.name = "spread",
-       .op = &ops::kTanh,
-       .inputs = {type},
-       .prepare = [](auto& inputs, Random& random) { spread(inputs[ops::Tanh::kX], random); }});
+void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
+  add_gelu_cases(cases, type);
+  cases.push_back(spread_case(ops::kTanh, {type}));
   cases.push_back({.name = "of results",
                    .op = &ops::kTanhGradient,
                    .inputs = {type, type},
                    .prepare = [](auto& inputs, Random&) {
                      for (double& y : inputs[ops::TanhGradient::kY].values) y = std::tanh(y);
                    }});
-}
-
-void add_swish_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
-  cases.push_back(
-      {.name = "spread",
-       .op = &ops::kSwish,
-       .inputs = {type},
-       .prepare = [](auto& inputs, Random& random) { spread(inputs[ops::Swish::kX], random); }});
-  cases.push_back({.name = "spread",
-                   .op = &ops::kSwishGradient,
-                   .inputs = {type, type},
-                   .prepare = [](auto& inputs, Random& random) {
-                     spread(inputs[ops::SwishGradient::kX], random);
-                   }});
-}
-
-void add_gated_linear_unit_cases(std::vector<KernelCase>& cases, const graph::TensorType& y) {
-  const graph::TensorType x{y.dtype, {y.shape[0], 2 * y.shape[1]}};
-  cases.push_back({.name = "spread",
-                   .op = &ops::kGatedLinearUnit,
-                   .inputs = {x},
-                   .prepare = [](auto& inputs, Random& random) {
-                     spread(inputs[ops::GatedLinearUnit::kX], random);
-                   }});
-  cases.push_back({.name = "spread",
-                   .op = &ops::kGatedLinearUnitGradient,
-                   .inputs = {y, x},
-                   .prepare = [](auto& inputs, Random& random) {
-                     spread(inputs[ops::GatedLinearUnitGradient::kX], random);
-                   }});
-}
-
-void add_cases(std::vector<KernelCase>& cases, const graph::TensorType& type) {
-  add_gelu_cases(cases, type);
-  add_tanh_cases(cases, type);
-  add_swish_cases(cases, type);
-  add_gated_linear_unit_cases(cases, type);
+  cases.push_back(spread_case(ops::kSwish, {type}));
+  cases.push_back(spread_case(ops::kSwishGradient, {type, type}));
+  const graph::TensorType gates_and_values{type.dtype, {type.shape[0], 2 * type.shape[1]}};
+  cases.push_back(spread_case(ops::kGatedLinearUnit, {gates_and_values}));
+  cases.push_back(spread_case(ops::kGatedLinearUnitGradient, {type, gates_and_values}));
   cases.push_back({.name = "normal", .op = &ops::kAdd, .inputs = {type, type}});
   cases.push_back({.name = "normal", .op = &ops::kAccumulate, .inputs = {type}});
 }
@@ -113,11 +78,9 @@ std::vector<KernelCase> elementwise_sweep(DType dtype, const SweepExtents& exten
     shapes.push_back({1, elements});
   }
   SweepCases sweep;
-  for (const Shape& shape : shapes) {
-    std::vector<KernelCase> family;
+  sweep.add_each(shapes, [&](auto& family, const Shape& shape) {
     add_cases(family, {dtype, shape});
-    sweep.add(std::move(family));
-  }
+  });
   return sweep.take();
 }
 

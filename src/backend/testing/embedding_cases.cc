@@ -120,8 +120,7 @@ std::vector<KernelCase> embedding_sweep(DType dtype, const SweepExtents& extents
     sizes.push_back({slots, slots / 2, 64});
   }
   SweepCases sweep;
-  for (const RowSizes& rows : sizes) {
-    std::vector<KernelCase> family;
+  sweep.add_each(sizes, [&](auto& family, const RowSizes& rows) {
     add_gather_cases(family, rows, dtype);
     add_embedding_cases(family,
                         {"swept",
@@ -131,8 +130,7 @@ std::vector<KernelCase> embedding_sweep(DType dtype, const SweepExtents& extents
                          rows.slots,
                          rows.hidden},
                         dtype);
-    sweep.add(std::move(family));
-  }
+  });
   return sweep.take();
 }
 

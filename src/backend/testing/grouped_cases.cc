@@ -129,42 +129,40 @@ std::vector<KernelCase> grouped_cases(DType dtype) {
 }
 
 std::vector<KernelCase> grouped_sweep(DType dtype, const SweepExtents& extents) {
-  SweepCases sweep;
-  const auto add_linear = [&](const GroupedLinearSizes& sizes) {
-    std::vector<KernelCase> family;
-    add_linear_cases(family, sizes, dtype);
-    sweep.add(std::move(family));
-  };
+  std::vector<GroupedLinearSizes> linear;
   for (const int64_t rows : extents.up_to(kSweptRows, {6, 14, 96, 256})) {
-    add_linear({3, rows, 7, 9});
+    linear.push_back({3, rows, 7, 9});
   }
   for (const int64_t inputs : extents.up_to(kSweptDepth, {16, 32, 256, 512})) {
-    add_linear({2, 7, inputs, 11});
+    linear.push_back({2, 7, inputs, 11});
   }
   for (const int64_t outputs : extents.up_to(kSweptColumns, {16, 32, 256})) {
-    add_linear({2, 7, 5, outputs});
+    linear.push_back({2, 7, 5, outputs});
   }
   for (const int64_t rows : SweepExtents::around(kSweptChunkedRows, {2048})) {
-    add_linear({3, rows, 2, 3});
+    linear.push_back({3, rows, 2, 3});
   }
   for (const int64_t rows : SweepExtents::around(kSweptGroupedDepth, {3072})) {
-    add_linear({2, rows, 3, 5});
+    linear.push_back({2, rows, 3, 5});
   }
-  const auto add_convolution = [&](const ConvolutionSizes& sizes) {
-    std::vector<KernelCase> family;
-    add_convolution_cases(family, sizes, dtype);
-    sweep.add(std::move(family));
-  };
+  std::vector<ConvolutionSizes> convolutions;
   for (const int64_t length : extents.up_to(kSweptLength, {6, 14, 128})) {
     const int64_t other = 1 + length * 37 % 97;
-    add_convolution({"lengths", {other, length, 0, 3}, length % 4, 2, 1 + length % 5, 7});
+    convolutions.push_back({"lengths", {other, length, 0, 3}, length % 4, 2, 1 + length % 5, 7});
   }
   for (const int64_t size : extents.up_to(kSweptGroupSize, {8, 16, 32})) {
-    add_convolution({"group size", {9, 23}, 1, 2, size, 7});
+    convolutions.push_back({"group size", {9, 23}, 1, 2, size, 7});
   }
   for (int64_t width = 1; width <= kSweptWidth; width += 2) {
-    add_convolution({"width", {9, 23}, 1, 2, 16, width});
+    convolutions.push_back({"width", {9, 23}, 1, 2, 16, width});
   }
+  SweepCases sweep;
+  sweep.add_each(linear, [&](auto& family, const GroupedLinearSizes& sizes) {
+    add_linear_cases(family, sizes, dtype);
+  });
+  sweep.add_each(convolutions, [&](auto& family, const ConvolutionSizes& sizes) {
+    add_convolution_cases(family, sizes, dtype);
+  });
   return sweep.take();
 }
 

@@ -61,16 +61,12 @@ std::vector<KernelCase> parameter_cases(const AddCases& add) {
 }
 
 std::vector<KernelCase> parameter_sweep(const SweepExtents& extents, const AddCases& add) {
-  SweepCases sweep;
-  const auto add_size = [&](int64_t elements) {
-    std::vector<KernelCase> family;
-    add(family, {elements});
-    sweep.add(std::move(family));
-  };
-  for (const int64_t elements : extents.up_to(kSweptColumns, {8, 16, 64})) add_size(elements);
+  std::vector<int64_t> sizes = extents.up_to(kSweptColumns, {8, 16, 64});
   for (const int64_t elements : SweepExtents::around(kSweptElements, {16384, 32768})) {
-    add_size(elements);
+    sizes.push_back(elements);
   }
+  SweepCases sweep;
+  sweep.add_each(sizes, [&](auto& family, int64_t elements) { add(family, {elements}); });
   return sweep.take();
 }
 

@@ -48,6 +48,15 @@ class SweepExtents {
 class SweepCases {
  public:
   void add(std::vector<KernelCase> family);
+  // Of each size, the family that add_cases(family, size) gives.
+  template <class Size, class AddCases>
+  void add_each(const std::vector<Size>& sizes, const AddCases& add_cases) {
+    for (const Size& size : sizes) {
+      std::vector<KernelCase> family;
+      add_cases(family, size);
+      add(std::move(family));
+    }
+  }
   std::vector<KernelCase> take() { return std::move(cases_); }
 
  private:

@@ -140,11 +140,9 @@ std::vector<KernelCase> layer_norm_sweep(DType dtype, const SweepExtents& extent
     shapes.push_back({rows, 9});
   }
   SweepCases sweep;
-  for (const Shape& shape : shapes) {
-    std::vector<KernelCase> family;
+  sweep.add_each(shapes, [&](auto& family, const Shape& shape) {
     add_cases(family, {dtype, shape});
-    sweep.add(std::move(family));
-  }
+  });
   return sweep.take();
 }
 

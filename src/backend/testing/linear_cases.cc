@@ -64,14 +64,16 @@ void add_gradient_cases(std::vector<KernelCase>& cases, const ProductSizes& size
   }
 }
 
+void add_cases(std::vector<KernelCase>& cases, const ProductSizes& sizes, DType dtype) {
+  add_forward_cases(cases, sizes, dtype);
+  add_gradient_cases(cases, sizes, dtype);
+}
+
 }  // namespace
 
 std::vector<KernelCase> linear_cases(DType dtype) {
   std::vector<KernelCase> cases;
-  for (const ProductSizes& sizes : kSizes) {
-    add_forward_cases(cases, sizes, dtype);
-    add_gradient_cases(cases, sizes, dtype);
-  }
+  for (const ProductSizes& sizes : kSizes) add_cases(cases, sizes, dtype);
   return cases;
 }
 
@@ -86,12 +88,8 @@ std::vector<KernelCase> linear_sweep(DType dtype, const SweepExtents& extents) {
     sizes.push_back({M, 3, 5});
   }
   SweepCases sweep;
-  for (const ProductSizes& one : sizes) {
-    std::vector<KernelCase> family;
-    add_forward_cases(family, one, dtype);
-    add_gradient_cases(family, one, dtype);
-    sweep.add(std::move(family));
-  }
+  sweep.add_each(sizes,
+                 [&](auto& family, const ProductSizes& one) { add_cases(family, one, dtype); });
   return sweep.take();
 }
 

@@ -92,31 +92,36 @@ void add_vocabulary_cases(std::vector<KernelCase>& cases, const HeadSizes& sizes
   }
 }
 
+// A case of a loss and one of its gradient, which reads dloss and then the same. Of the gradient is
+// given what is its own. fill(inputs, first, random): the inputs of the loss, from `first` on.
+template <class Fill>
+void add_loss_and_gradient(std::vector<KernelCase>& cases, KernelCase loss, KernelCase gradient,
+                           const Fill& fill) {
+  loss.prepare = [fill](auto& inputs, Random& random) { fill(inputs, 0, random); };
+  gradient.name = loss.name;
+  gradient.inputs = loss.inputs;
+  gradient.inputs.insert(gradient.inputs.begin(), kScalar);
+  gradient.prepare = [fill](auto& inputs, Random& random) {
+    inputs[0].values = {0.75};
+    fill(inputs, 1, random);
+  };
+  cases.push_back(std::move(loss));
+  cases.push_back(std::move(gradient));
+}
+
 void add_cross_entropy_cases(std::vector<KernelCase>& cases, const Shape& shape, DType dtype) {
-  const graph::TensorType logits{dtype, shape};
-  const graph::TensorType labels{DType::kI32, {shape[0]}};
   const double normalizer = 1.0 / static_cast<double>(shape[0]);
-  cases.push_back({.name = "labels and one ignored",
-                   .op = &ops::kCrossEntropy,
-                   .inputs = {logits, labels, kScalar},
-                   .prepare =
-                       [normalizer](auto& inputs, Random& random) {
-                         using Op = ops::CrossEntropy;
-                         fill_labels(inputs[Op::kLabels], inputs[Op::kLogits], random);
-                         inputs[Op::kNormalizer].values = {normalizer};
-                       },
-                   .summed_terms = std::max(shape[0], shape[1])});
-  cases.push_back({.name = "labels and one ignored",
-                   .op = &ops::kCrossEntropyGradient,
-                   .inputs = {kScalar, logits, labels, kScalar},
-                   .prepare =
-                       [normalizer](auto& inputs, Random& random) {
-                         using Op = ops::CrossEntropyGradient;
-                         inputs[Op::kDloss].values = {0.75};
-                         fill_labels(inputs[Op::kLabels], inputs[Op::kLogits], random);
-                         inputs[Op::kNormalizer].values = {normalizer};
-                       },
-                   .summed_terms = shape[1]});
+  add_loss_and_gradient(cases,
+                        {.name = "labels and one ignored",
+                         .op = &ops::kCrossEntropy,
+                         .inputs = {{dtype, shape}, {DType::kI32, {shape[0]}}, kScalar},
+                         .summed_terms = std::max(shape[0], shape[1])},
+                        {.op = &ops::kCrossEntropyGradient, .summed_terms = shape[1]},
+                        [normalizer](std::vector<Tensor>& in, size_t first, Random& random) {
+                          using Op = ops::CrossEntropy;
+                          fill_labels(in[first + Op::kLabels], in[first + Op::kLogits], random);
+                          in[first + Op::kNormalizer].values = {normalizer};
+                        });
 }
 
 // Slots of the largest logit of a side in every second sequence, the last slot in the others; the
@@ -139,58 +144,41 @@ void add_span_loss_cases(std::vector<KernelCase>& cases, const std::vector<int64
                          int64_t tokens, DType dtype) {
   const auto sequences = static_cast<int64_t>(lengths.size());
   const graph::TensorType positions{DType::kI32, {sequences}};
-  const std::vector<graph::TensorType> inputs{
-      {dtype, {tokens, 2}}, {DType::kI32, {sequences + 1}}, positions, positions, kScalar};
-  const auto fill = [lengths](std::vector<Tensor>& in, size_t first) {
-    using Op = ops::SpanLoss;
-    const std::vector<double> starts = starts_of(lengths);
-    in[first + Op::kSequenceStarts].values = starts;
-    for (int64_t side = 0; side < 2; ++side) {
-      fill_positions(in[first + Op::kStartPositions + side], in[first + Op::kLogits], starts, side);
-    }
-    in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(lengths.size())};
-  };
-  cases.push_back({.name = "positions and unused slots",
-                   .op = &ops::kSpanLoss,
-                   .inputs = inputs,
-                   .prepare = [fill](auto& in, Random&) { fill(in, 0); },
-                   .summed_terms = tokens});
-  KernelCase gradient{.name = "positions and unused slots",
-                      .op = &ops::kSpanLossGradient,
-                      .inputs = inputs,
-                      .prepare =
-                          [fill](auto& in, Random&) {
-                            in[ops::SpanLossGradient::kDloss].values = {0.75};
-                            fill(in, ops::SpanLossGradient::kLogits);
-                          },
-                      .summed_terms = tokens,
-                      .why_zeros = "slots of no sequence, or of one that is ignored"};
-  gradient.inputs.insert(gradient.inputs.begin(), kScalar);
-  cases.push_back(gradient);
+  add_loss_and_gradient(
+      cases,
+      {.name = "positions and unused slots",
+       .op = &ops::kSpanLoss,
+       .inputs =
+           {{dtype, {tokens, 2}}, {DType::kI32, {sequences + 1}}, positions, positions, kScalar},
+       .summed_terms = tokens},
+      {.op = &ops::kSpanLossGradient,
+       .summed_terms = tokens,
+       .why_zeros = "slots of no sequence, or of one that is ignored"},
+      [lengths](std::vector<Tensor>& in, size_t first, Random&) {
+        using Op = ops::SpanLoss;
+        const std::vector<double> starts = starts_of(lengths);
+        in[first + Op::kSequenceStarts].values = starts;
+        for (int64_t side = 0; side < 2; ++side) {
+          fill_positions(in[first + Op::kStartPositions + side], in[first + Op::kLogits], starts,
+                         side);
+        }
+        in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(lengths.size())};
+      });
 }
 
 void add_squared_error_cases(std::vector<KernelCase>& cases, int64_t sequences, DType dtype) {
-  const std::vector<graph::TensorType> inputs{
-      {dtype, {sequences, 1}}, {DType::kF32, {sequences}}, kScalar};
-  const auto fill = [sequences](std::vector<Tensor>& in, size_t first) {
-    using Op = ops::SquaredError;
-    if (sequences > 1) in[first + Op::kTargets].values.back() = std::nan("");
-    in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(sequences)};
-  };
-  cases.push_back({.name = "targets and one ignored",
-                   .op = &ops::kSquaredError,
-                   .inputs = inputs,
-                   .prepare = [fill](auto& in, Random&) { fill(in, 0); },
-                   .summed_terms = sequences});
-  KernelCase gradient{.name = "targets and one ignored",
-                      .op = &ops::kSquaredErrorGradient,
-                      .inputs = inputs,
-                      .prepare = [fill](auto& in, Random&) {
-                        in[ops::SquaredErrorGradient::kDloss].values = {0.75};
-                        fill(in, ops::SquaredErrorGradient::kPredictions);
-                      }};
-  gradient.inputs.insert(gradient.inputs.begin(), kScalar);
-  cases.push_back(gradient);
+  add_loss_and_gradient(
+      cases,
+      {.name = "targets and one ignored",
+       .op = &ops::kSquaredError,
+       .inputs = {{dtype, {sequences, 1}}, {DType::kF32, {sequences}}, kScalar},
+       .summed_terms = sequences},
+      {.op = &ops::kSquaredErrorGradient},
+      [sequences](std::vector<Tensor>& in, size_t first, Random&) {
+        using Op = ops::SquaredError;
+        if (sequences > 1) in[first + Op::kTargets].values.back() = std::nan("");
+        in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(sequences)};
+      });
 }
 
 }  // namespace
@@ -220,19 +208,14 @@ std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents) {
     if (words > 1) sizes.push_back({9, 5, words});
   }
   SweepCases sweep;
-  for (const HeadSizes& one : sizes) {
-    std::vector<KernelCase> family;
-    add_vocabulary_cases(family, one, dtype);
-    sweep.add(std::move(family));
-  }
-  for (const HeadSizes& one : sizes) {
-    std::vector<KernelCase> family;
+  sweep.add_each(
+      sizes, [&](auto& family, const HeadSizes& one) { add_vocabulary_cases(family, one, dtype); });
+  sweep.add_each(sizes, [&](auto& family, const HeadSizes& one) {
     add_cross_entropy_cases(family, {one.predictions, 1 + one.hidden}, dtype);
     add_span_loss_cases(family, {one.predictions, one.vocabulary},
                         one.predictions + one.vocabulary + 2, dtype);
     add_squared_error_cases(family, one.predictions, dtype);
-    sweep.add(std::move(family));
-  }
+  });
   return sweep.take();
 }
 

@@ -1,19 +1,31 @@
 #include "backend/testing/tensor.h"
 
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
-#include "base/bfloat16.h"
+#include "backend/reference/call.h"
 #include "base/error.h"
-#include "base/float16.h"
 
 namespace cloze::backend::testing {
 namespace {
 
-template <typename T>
-void write_one(double value, size_t i, void* memory) {
-  static_cast<T*>(memory)[i] = T(value);
+// visit(T()) for the type T that stores this dtype.
+template <typename Visit>
+void visit_type(DType dtype, const Visit& visit) {
+  switch (dtype) {
+    case DType::kF32:
+      return visit(float());
+    case DType::kBF16:
+      return visit(bfloat16());
+    case DType::kF16:
+      return visit(float16());
+    case DType::kF64:
+      return visit(double());
+    case DType::kI32:
+      return visit(int32_t());
+    default:
+      throw InternalError("a test tensor of a dtype that no kernel takes");
+  }
 }
 
 }  // namespace
@@ -55,54 +67,20 @@ void round_to_type(Tensor& tensor) {
 }
 
 void write_bytes(const Tensor& tensor, void* memory) {
-  for (size_t i = 0; i < tensor.values.size(); ++i) {
-    const double value = tensor.values[i];
-    switch (tensor.type.dtype) {
-      case DType::kF32:
-        write_one<float>(value, i, memory);
-        break;
-      case DType::kBF16:
-        static_cast<bfloat16*>(memory)[i] = bfloat16(static_cast<float>(value));
-        break;
-      case DType::kF16:
-        static_cast<float16*>(memory)[i] = float16(static_cast<float>(value));
-        break;
-      case DType::kF64:
-        write_one<double>(value, i, memory);
-        break;
-      case DType::kI32:
-        write_one<int32_t>(value, i, memory);
-        break;
-      default:
-        throw InternalError("a test tensor of a dtype that no kernel takes");
+  visit_type(tensor.type.dtype, [&]<typename T>(T) {
+    for (size_t i = 0; i < tensor.values.size(); ++i) {
+      static_cast<T*>(memory)[i] = reference::store<T>(tensor.values[i]);
     }
-  }
+  });
 }
 
 Tensor read_bytes(const graph::TensorType& type, const void* memory) {
   Tensor tensor = zeros(type);
-  for (size_t i = 0; i < tensor.values.size(); ++i) {
-    double& value = tensor.values[i];
-    switch (type.dtype) {
-      case DType::kF32:
-        value = static_cast<const float*>(memory)[i];
-        break;
-      case DType::kBF16:
-        value = static_cast<float>(static_cast<const bfloat16*>(memory)[i]);
-        break;
-      case DType::kF16:
-        value = static_cast<float>(static_cast<const float16*>(memory)[i]);
-        break;
-      case DType::kF64:
-        value = static_cast<const double*>(memory)[i];
-        break;
-      case DType::kI32:
-        value = static_cast<const int32_t*>(memory)[i];
-        break;
-      default:
-        throw InternalError("a test tensor of a dtype that no kernel takes");
+  visit_type(type.dtype, [&]<typename T>(T) {
+    for (size_t i = 0; i < tensor.values.size(); ++i) {
+      tensor.values[i] = reference::load(static_cast<const T*>(memory)[i]);
     }
-  }
+  });
   return tensor;
 }
 
