@@ -102,38 +102,27 @@ AttentionSizes::AttentionSizes(const KernelRequest& request, size_t q, size_t se
       dtype(request.inputs[q].dtype),
       num_threads(request.num_threads) {}
 
-int64_t used_slots(const AttentionSizes& sizes, const int32_t* sequence_starts) {
-  return sequence_starts[sizes.B];
-}
-
-void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor) {
-  const int64_t row_bytes = sizes.H * bytes_of(sizes.dtype);
-  char* bytes = static_cast<char*>(tensor);
-  std::fill(bytes + used * row_bytes, bytes + sizes.T * row_bytes, 0);
-}
-
-Attention::Attention(const KernelRequest& request, size_t (*scratch_bytes)(const AttentionSizes&))
-    : sizes_(request, kQ, kSequenceStarts),
+HeadKernel::HeadKernel(const KernelRequest& request, size_t q, size_t sequence_starts,
+                       size_t (*scratch_bytes)(const AttentionSizes&))
+    : sizes_(request, q, sequence_starts),
+      sequence_starts_(sequence_starts),
       attributes_(request.attributes_as<ops::AttentionAttributes>()),
       scratch_bytes_(scratch_bytes(sizes_)) {}
 
-size_t Attention::workspace_bytes() const {
-  return scratch_bytes_ * static_cast<size_t>(sizes_.num_threads);
+void HeadKernel::clear_unused(const KernelArguments& arguments, void* tensor) const {
+  const int64_t row_bytes = sizes_.H * bytes_of(sizes_.dtype);
+  char* bytes = static_cast<char*>(tensor);
+  std::fill(bytes + used_slots(arguments) * row_bytes, bytes + sizes_.T * row_bytes, 0);
 }
 
 void Attention::run(const KernelArguments& arguments, Stream&) {
   const AttentionTensors tensors{arguments.input<void>(kQ), arguments.input<void>(kK),
                                  arguments.input<void>(kV), arguments.output<void>(kContext),
                                  arguments.output<float>(kLogSumExp)};
-  AttentionRun run{arguments.input<int32_t>(kSequenceStarts), arguments.input<int32_t>(kSampleIds)};
-  run.dropout =
-      dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(kRandomKey));
-  run.workspace = arguments.workspace.as<char>();
-  run.scratch_bytes = scratch_bytes_;
-  for_each_head(sizes_, run, [&](const AttentionHead& head) { attend(tensors, head); });
-  const int64_t used = used_slots(sizes_, run.sequence_starts);
-  clear_unused(sizes_, used, tensors.context);
-  std::fill(tensors.log_sum_exp + used * sizes_.N, tensors.log_sum_exp + sizes_.T * sizes_.N, 0.0f);
+  for_each_head(arguments, [&](const AttentionHead& head) { attend(tensors, head); });
+  clear_unused(arguments, tensors.context);
+  std::fill(tensors.log_sum_exp + used_slots(arguments) * sizes_.N,
+            tensors.log_sum_exp + sizes_.T * sizes_.N, 0.0f);
 }
 
 namespace {

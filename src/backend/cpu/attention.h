@@ -56,39 +56,53 @@ struct AttentionHead {
   void* scratch = nullptr;
 };
 
-// What sequences a call has, and the mask of its probabilities.
-struct AttentionRun {
-  const int32_t* sequence_starts = nullptr;
-  const int32_t* sample_ids = nullptr;
-  DropoutRow dropout;
-  char* workspace = nullptr;
-  size_t scratch_bytes = 0;  // of one thread
+// What the kernels of both passes have in common: heads are the tasks, each with scratch memory.
+class HeadKernel : public Kernel {
+ public:
+  size_t workspace_bytes() const override {
+    return scratch_bytes_ * static_cast<size_t>(sizes_.num_threads);
+  }
+
+ protected:
+  // q, sequence_starts: which inputs they are; sample_ids and random_key follow. scratch_bytes: of
+  // a head, given its sizes.
+  HeadKernel(const KernelRequest& request, size_t q, size_t sequence_starts,
+             size_t (*scratch_bytes)(const AttentionSizes&));
+
+  // attend(head) for each head of each sequence that is not empty, from several threads. Which
+  // thread takes which head depends on timing; what a head gives does not.
+  template <class Attend>
+  void for_each_head(const KernelArguments& arguments, const Attend& attend) const {
+    const auto* starts = arguments.input<int32_t>(sequence_starts_);
+    const auto* sample_ids = arguments.input<int32_t>(sequence_starts_ + 1);
+    const DropoutRow dropout = dropout_row(attributes_.rate, attributes_.site,
+                                           arguments.input<int32_t>(sequence_starts_ + 2));
+    for_each_item(sizes_.B * sizes_.N, sizes_.num_threads, [&](int64_t item, int thread) {
+      const int64_t b = item / sizes_.N;
+      AttentionHead head{.head = item % sizes_.N, .start = starts[b], .dropout = dropout};
+      head.length = starts[b + 1] - head.start;
+      if (head.length == 0) return;
+      head.dropout.sample = static_cast<uint32_t>(sample_ids[head.start]);
+      head.dropout.row = ops::attention_dropout_row(head.head, 0);
+      head.scratch = arguments.workspace.as<char>() + static_cast<size_t>(thread) * scratch_bytes_;
+      attend(head);
+    });
+  }
+
+  // Slots of sequences; the rest of the T is unused.
+  int64_t used_slots(const KernelArguments& arguments) const {
+    return arguments.input<int32_t>(sequence_starts_)[sizes_.B];
+  }
+  // Zeroes the unused rows of a tensor [T, H].
+  void clear_unused(const KernelArguments& arguments, void* tensor) const;
+
+  const AttentionSizes sizes_;
+
+ private:
+  size_t sequence_starts_;
+  ops::AttentionAttributes attributes_;
+  size_t scratch_bytes_;
 };
-
-// Slots of sequences; the rest of the T is unused.
-int64_t used_slots(const AttentionSizes& sizes, const int32_t* sequence_starts);
-
-// Zeroes rows [used, T) of a tensor [T, H].
-void clear_unused(const AttentionSizes& sizes, int64_t used, void* tensor);
-
-// attend(head) for each head of each sequence that is not empty, from several threads. Which thread
-// takes which head depends on timing; what a head gives does not.
-template <class Attend>
-void for_each_head(const AttentionSizes& sizes, const AttentionRun& run, const Attend& attend) {
-  for_each_item(sizes.B * sizes.N, sizes.num_threads, [&](int64_t item, int thread) {
-    const int64_t b = item / sizes.N;
-    AttentionHead head;
-    head.head = item % sizes.N;
-    head.start = run.sequence_starts[b];
-    head.length = run.sequence_starts[b + 1] - head.start;
-    if (head.length == 0) return;
-    head.dropout = run.dropout;
-    head.dropout.sample = static_cast<uint32_t>(run.sample_ids[head.start]);
-    head.dropout.row = ops::attention_dropout_row(head.head, 0);
-    head.scratch = run.workspace + static_cast<size_t>(thread) * run.scratch_bytes;
-    attend(head);
-  });
-}
 
 struct AttentionTensors {
   const void* q = nullptr;
@@ -98,23 +112,16 @@ struct AttentionTensors {
   float* log_sum_exp = nullptr;
 };
 
-// What the kernels of attention have in common: all but how a head is computed.
-class Attention : public Kernel, ops::Attention {
+// The forward pass: all but how a head is computed.
+class Attention : public HeadKernel, ops::Attention {
  public:
-  size_t workspace_bytes() const override;
   void run(const KernelArguments& arguments, Stream&) override;
 
  protected:
-  // scratch_bytes: of a head, given its sizes.
-  Attention(const KernelRequest& request, size_t (*scratch_bytes)(const AttentionSizes&));
+  Attention(const KernelRequest& request, size_t (*scratch_bytes)(const AttentionSizes&))
+      : HeadKernel(request, kQ, kSequenceStarts, scratch_bytes) {}
   // From several threads.
   virtual void attend(const AttentionTensors& tensors, const AttentionHead& head) const = 0;
-
-  const AttentionSizes sizes_;
-
- private:
-  ops::AttentionAttributes attributes_;
-  size_t scratch_bytes_;
 };
 
 }  // namespace cloze::backend::cpu

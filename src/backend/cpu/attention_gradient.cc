@@ -229,46 +229,26 @@ HWY_EXPORT(differentiate_head);
 
 namespace {
 
-class AttentionGradient final : public Kernel, ops::AttentionGradient {
+class AttentionGradient final : public HeadKernel, ops::AttentionGradient {
  public:
   explicit AttentionGradient(const KernelRequest& request)
-      : attributes_(request.attributes_as<ops::AttentionAttributes>()),
-        sizes_(request, kQ, kSequenceStarts),
-        scratch_bytes_(bytes_of_buffers<AttentionGradientBuffers>(sizes_)) {}
-
-  size_t workspace_bytes() const override {
-    return scratch_bytes_ * static_cast<size_t>(sizes_.num_threads);
-  }
+      : HeadKernel(request, kQ, kSequenceStarts, bytes_of_buffers<AttentionGradientBuffers>) {}
 
   void run(const KernelArguments& arguments, Stream&) override {
-    AttentionGradientTensors tensors{.dcontext = arguments.input<void>(kDcontext),
-                                     .q = arguments.input<void>(kQ),
-                                     .k = arguments.input<void>(kK),
-                                     .v = arguments.input<void>(kV),
-                                     .context = arguments.input<void>(kContext),
-                                     .log_sum_exp = arguments.input<float>(kLogSumExp),
-                                     .dq = arguments.output<void>(kDq),
-                                     .dk = arguments.output<void>(kDk),
-                                     .dv = arguments.output<void>(kDv)};
-    AttentionRun run{arguments.input<int32_t>(kSequenceStarts),
-                     arguments.input<int32_t>(kSampleIds)};
-    run.dropout =
-        dropout_row(attributes_.rate, attributes_.site, arguments.input<int32_t>(kRandomKey));
-    run.workspace = arguments.workspace.as<char>();
-    run.scratch_bytes = scratch_bytes_;
-    for_each_head(sizes_, run, [&](const AttentionHead& head) {
+    const AttentionGradientTensors tensors{.dcontext = arguments.input<void>(kDcontext),
+                                           .q = arguments.input<void>(kQ),
+                                           .k = arguments.input<void>(kK),
+                                           .v = arguments.input<void>(kV),
+                                           .context = arguments.input<void>(kContext),
+                                           .log_sum_exp = arguments.input<float>(kLogSumExp),
+                                           .dq = arguments.output<void>(kDq),
+                                           .dk = arguments.output<void>(kDk),
+                                           .dv = arguments.output<void>(kDv)};
+    for_each_head(arguments, [&](const AttentionHead& head) {
       HWY_DYNAMIC_DISPATCH(differentiate_head)(sizes_, tensors, head);
     });
-    const int64_t used = used_slots(sizes_, run.sequence_starts);
-    for (void* gradient : {tensors.dq, tensors.dk, tensors.dv}) {
-      clear_unused(sizes_, used, gradient);
-    }
+    for (void* gradient : {tensors.dq, tensors.dk, tensors.dv}) clear_unused(arguments, gradient);
   }
-
- private:
-  ops::AttentionAttributes attributes_;
-  AttentionSizes sizes_;
-  size_t scratch_bytes_;
 };
 
 constexpr KernelRow kRows[] = {
