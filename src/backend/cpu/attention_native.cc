@@ -77,8 +77,7 @@ void attend_rows_natively(const AttentionSizes& sizes, const AttentionTensors& t
   ExponentiateRows<bfloat16>(sizes, t, head, {first, rows, padded, buffers.scores}, inverse_sums);
   for (int64_t i = 0; i < rows; ++i) {
     bfloat16* probabilities = buffers.probabilities + i * padded;
-    MapFloats(FloatTag(), head.length, buffers.scores + i * padded, probabilities,
-              [](FloatVector v) HWY_ATTR { return v; });
+    CopyFloats(buffers.scores + i * padded, head.length, probabilities);
     std::fill(probabilities + head.length, probabilities + padded, bfloat16());
   }
   multiplier.multiply(

@@ -95,50 +95,42 @@ class SoftmaxRow {
   float sum_ = 0.0f;
 };
 
-template <class T>
-void Loss(const KernelRequest& request, const KernelArguments& arguments) {
-  using Op = ops::CrossEntropy;
-  const Shape& shape = request.inputs[Op::kLogits].shape;
-  double loss = 0.0;
-  double correct = 0.0;
-  for (int64_t b = 0; b < shape[0]; ++b) {
-    const int32_t label = arguments.input<int32_t>(Op::kLabels)[b];
-    if (label < 0) continue;
-    const SoftmaxRow<T> row(arguments.input<T>(Op::kLogits) + b * shape[1], shape[1], label);
-    loss += row.loss();
-    if (row.first_largest() == label) correct += 1.0;
-  }
-  loss *= arguments.input<float>(Op::kNormalizer)[0];
-  const double results[] = {loss, correct};
-  for (size_t i = 0; i < 2; ++i) {
-    float& output = *arguments.output<float>(i);
-    output = static_cast<float>(results[i] + (request.accumulates[i] ? double{output} : 0.0));
-  }
-}
-
-template <class T>
-void Gradient(const KernelRequest& request, const KernelArguments& arguments) {
-  using Op = ops::CrossEntropyGradient;
-  const int64_t classes = request.inputs[Op::kLogits].shape[1];
-  const float scale =
-      arguments.input<float>(Op::kDloss)[0] * arguments.input<float>(Op::kNormalizer)[0];
-  for (int64_t b = 0; b < request.inputs[Op::kLogits].shape[0]; ++b) {
-    const int32_t label = arguments.input<int32_t>(Op::kLabels)[b];
-    const SoftmaxRow<T> row(arguments.input<T>(Op::kLogits) + b * classes, classes, label);
-    row.StoreGradient(scale, arguments.output<T>(Op::kDlogits) + b * classes);
-  }
-}
-
 void CrossEntropyLoss(const KernelRequest& request, const KernelArguments& arguments, const Part&,
                       void*) {
-  with_storage(request.inputs[ops::CrossEntropy::kLogits].dtype,
-               [&]<class T>(Storage<T>) HWY_ATTR { Loss<T>(request, arguments); });
+  using Op = ops::CrossEntropy;
+  const Shape& shape = request.inputs[Op::kLogits].shape;
+  with_storage(request.inputs[Op::kLogits].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    double loss = 0.0;
+    double correct = 0.0;
+    for (int64_t b = 0; b < shape[0]; ++b) {
+      const int32_t label = arguments.input<int32_t>(Op::kLabels)[b];
+      if (label < 0) continue;
+      const SoftmaxRow<T> row(arguments.input<T>(Op::kLogits) + b * shape[1], shape[1], label);
+      loss += row.loss();
+      if (row.first_largest() == label) correct += 1.0;
+    }
+    loss *= arguments.input<float>(Op::kNormalizer)[0];
+    const double results[] = {loss, correct};
+    for (size_t i = 0; i < 2; ++i) {
+      float& output = *arguments.output<float>(i);
+      output = static_cast<float>(results[i] + (request.accumulates[i] ? double{output} : 0.0));
+    }
+  });
 }
 
 void CrossEntropyGradient(const KernelRequest& request, const KernelArguments& arguments,
                           const Part&, void*) {
-  with_storage(request.inputs[ops::CrossEntropyGradient::kLogits].dtype,
-               [&]<class T>(Storage<T>) HWY_ATTR { Gradient<T>(request, arguments); });
+  using Op = ops::CrossEntropyGradient;
+  const Shape& shape = request.inputs[Op::kLogits].shape;
+  const float scale =
+      arguments.input<float>(Op::kDloss)[0] * arguments.input<float>(Op::kNormalizer)[0];
+  with_storage(request.inputs[Op::kLogits].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    for (int64_t b = 0; b < shape[0]; ++b) {
+      const int32_t label = arguments.input<int32_t>(Op::kLabels)[b];
+      const SoftmaxRow<T> row(arguments.input<T>(Op::kLogits) + b * shape[1], shape[1], label);
+      row.StoreGradient(scale, arguments.output<T>(Op::kDlogits) + b * shape[1]);
+    }
+  });
 }
 
 }  // namespace

@@ -76,12 +76,8 @@ void AccumulateElements(const KernelRequest& request, const KernelArguments& arg
   with_storage(request.outputs[Op::kY].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
     const T* x = arguments.input<T>(Op::kX) + part.begin;
     T* y = arguments.output<T>(Op::kY) + part.begin;
-    if (!request.accumulates[Op::kY]) {
-      std::copy_n(x, part.size(), y);
-      return;
-    }
-    MapFloats(FloatTag(), part.size(), y, x, y,
-              [](FloatVector a, FloatVector b) HWY_ATTR { return hn::Add(a, b); });
+    if (request.accumulates[Op::kY]) return AddFloats(x, part.size(), y);
+    std::copy_n(x, part.size(), y);
   });
 }
 

@@ -16,62 +16,53 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <class T>
-void SumRows(const KernelArguments& arguments, int64_t channels, Part rows) {
-  using Op = ops::Embedding;
-  const FloatTag d;
-  for (int64_t t = rows.begin; t < rows.end; ++t) {
-    const float* word =
-        arguments.input<float>(Op::kWord) + arguments.input<int32_t>(Op::kInputIds)[t] * channels;
-    const float* type = arguments.input<float>(Op::kTokenType) +
-                        arguments.input<int32_t>(Op::kTokenTypeIds)[t] * channels;
-    const float* position = arguments.input<float>(Op::kPosition) +
-                            arguments.input<int32_t>(Op::kPositionIds)[t] * channels;
-    T* y = arguments.output<T>(Op::kY) + t * channels;
-    ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
-      const FloatVector sum = hn::Add(LoadFloats(d, word + i, part), LoadFloats(d, type + i, part));
-      StoreFloats(d, hn::Add(sum, LoadFloats(d, position + i, part)), y + i, part);
-    });
-  }
-}
-
 void EmbeddingRows(const KernelRequest& request, const KernelArguments& arguments, const Part& rows,
                    void*) {
-  const int64_t channels = request.outputs[ops::Embedding::kY].shape[1];
-  with_storage(request.outputs[ops::Embedding::kY].dtype,
-               [&]<class T>(Storage<T>) HWY_ATTR { SumRows<T>(arguments, channels, rows); });
+  using Op = ops::Embedding;
+  const FloatTag d;
+  const int64_t channels = request.outputs[Op::kY].shape[1];
+  const auto row_of = [&](Op::Input table, Op::Input ids, int64_t t) {
+    return arguments.input<const float>(table) + arguments.input<int32_t>(ids)[t] * channels;
+  };
+  with_storage(request.outputs[Op::kY].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    for (int64_t t = rows.begin; t < rows.end; ++t) {
+      const float* word = row_of(Op::kWord, Op::kInputIds, t);
+      const float* type = row_of(Op::kTokenType, Op::kTokenTypeIds, t);
+      const float* position = row_of(Op::kPosition, Op::kPositionIds, t);
+      T* y = arguments.output<T>(Op::kY) + t * channels;
+      ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
+        const FloatVector sum =
+            hn::Add(LoadFloats(d, word + i, part), LoadFloats(d, type + i, part));
+        StoreFloats(d, hn::Add(sum, LoadFloats(d, position + i, part)), y + i, part);
+      });
+    }
+  });
 }
 
 // Adds dy to the rows of the three tables, for a range of channels. Rows are added in order, so
 // the result does not depend on how the channels are shared out.
-template <class T>
-void AddToTables(const KernelArguments& arguments, int64_t channels, int64_t rows, Part range) {
-  using Op = ops::EmbeddingGradient;
-  const FloatTag d;
-  for (int64_t t = 0; t < rows; ++t) {
-    const T* dy = arguments.input<T>(Op::kDy) + t * channels + range.begin;
-    float* tables[3];
-    for (size_t table = 0; table < 3; ++table) {
-      const int64_t id = arguments.input<int32_t>(Op::kInputIds + table)[t];
-      tables[table] = arguments.output<float>(Op::kDword + table) + id * channels + range.begin;
-    }
-    ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
-      const FloatVector v = LoadFloats(d, dy + i, part);
-      for (float* table : tables) {
-        StoreFloats(d, hn::Add(LoadFloats(d, table + i, part), v), table + i, part);
-      }
-    });
-  }
-}
-
 void EmbeddingGradientChannels(const KernelRequest& request, const KernelArguments& arguments,
                                Part range) {
   using Op = ops::EmbeddingGradient;
+  const FloatTag d;
   const int64_t channels = request.inputs[Op::kDy].shape[1];
   const int64_t num_sequences = request.inputs[Op::kSequenceStarts].shape[0] - 1;
   const int64_t rows = arguments.input<int32_t>(Op::kSequenceStarts)[num_sequences];
   with_storage(request.inputs[Op::kDy].dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    AddToTables<T>(arguments, channels, rows, range);
+    for (int64_t t = 0; t < rows; ++t) {
+      const T* dy = arguments.input<T>(Op::kDy) + t * channels + range.begin;
+      float* tables[3];
+      for (size_t table = 0; table < 3; ++table) {
+        const int64_t id = arguments.input<int32_t>(Op::kInputIds + table)[t];
+        tables[table] = arguments.output<float>(Op::kDword + table) + id * channels + range.begin;
+      }
+      ForEachVector(d, range.size(), [&](int64_t i, auto part) HWY_ATTR {
+        const FloatVector v = LoadFloats(d, dy + i, part);
+        for (float* table : tables) {
+          StoreFloats(d, hn::Add(LoadFloats(d, table + i, part), v), table + i, part);
+        }
+      });
+    }
   });
 }
 

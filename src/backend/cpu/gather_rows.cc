@@ -20,22 +20,13 @@ namespace {
 
 // sum [channels] += row.
 void AddRow(DType dtype, const void* row, int64_t channels, float* sum) {
-  const FloatTag d;
-  const auto add = [&](const auto* from) HWY_ATTR {
-    ForEachVector(d, channels, [&](int64_t i, auto part) HWY_ATTR {
-      const FloatVector total =
-          hn::Add(LoadFloats(d, sum + i, part), LoadFloats(d, from + i, part));
-      StoreFloats(d, total, sum + i, part);
-    });
-  };
-  with_storage(dtype, [&]<class T>(Storage<T>) HWY_ATTR { add(static_cast<const T*>(row)); });
+  with_storage(dtype, [&]<class T>(Storage<T>)
+                          HWY_ATTR { AddFloats(static_cast<const T*>(row), channels, sum); });
 }
 
 void StoreRow(DType dtype, const float* sum, int64_t channels, void* row) {
-  const auto copy = [](FloatVector v) HWY_ATTR { return v; };
-  with_storage(dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    MapFloats(FloatTag(), channels, sum, static_cast<T*>(row), copy);
-  });
+  with_storage(dtype, [&]<class T>(Storage<T>)
+                          HWY_ATTR { CopyFloats(sum, channels, static_cast<T*>(row)); });
 }
 
 }  // namespace
@@ -94,10 +85,10 @@ class ScatterKernel final : public Kernel, ops::ScatterRows {
   };
 
   size_t list_bytes() const {
-    return static_cast<size_t>(divide_up((rows_ + entries_) * int64_t{sizeof(int32_t)}, 64)) * 64;
+    return whole_lines(static_cast<size_t>(rows_ + entries_) * sizeof(int32_t));
   }
   size_t sum_bytes() const {
-    return static_cast<size_t>(divide_up(request_.outputs[kDx].shape[1], 16)) * 64;
+    return whole_lines(static_cast<size_t>(request_.outputs[kDx].shape[1]) * sizeof(float));
   }
 
   Lists list_entries(const KernelArguments& arguments) const {

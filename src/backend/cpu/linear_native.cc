@@ -23,25 +23,13 @@
 #define CLOZE_BACKEND_CPU_LINEAR_NATIVE_ONCE_
 namespace cloze::backend::cpu {
 
-// sums[j] = sum over rows of dy[row, j].
-struct SummedRows {
-  DType dtype = DType::kF32;
-  const void* dy = nullptr;
-  int64_t columns = 0;
-  int64_t begin = 0;
-  int64_t end = 0;
-  float* sums = nullptr;
-};
-
-// Rows [begin, end) of a product, which are to become those of y.
+// The rows of a product, which are to become those of y.
 struct FinishedRows {
   DType dtype = DType::kF32;
   const float* sums = nullptr;
   const float* bias = nullptr;  // may be null
   int64_t columns = 0;
   void* y = nullptr;
-  int64_t begin = 0;
-  int64_t end = 0;
 };
 
 }  // namespace cloze::backend::cpu
@@ -51,42 +39,31 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-template <typename T>
-void SumRows(const SummedRows& in) {
-  const FloatTag d;
-  std::fill(in.sums, in.sums + in.columns, 0.0f);
-  for (int64_t row = in.begin; row < in.end; ++row) {
-    const T* dy = static_cast<const T*>(in.dy) + row * in.columns;
-    ForEachVector(d, in.columns, [&](int64_t j, auto part) HWY_ATTR {
-      const FloatVector sum = LoadFloats(d, in.sums + j, part);
-      StoreFloats(d, hn::Add(sum, LoadFloats(d, dy + j, part)), in.sums + j, part);
-    });
-  }
-}
-
-void sum_dy_rows(const SummedRows& in) {
-  with_storage(in.dtype, [&]<class T>(Storage<T>) HWY_ATTR { SumRows<T>(in); });
-}
-
-void round_elements(const float* from, int64_t count, bfloat16* to) {
-  MapFloats(FloatTag(), count, from, to, [](FloatVector v) HWY_ATTR { return v; });
-}
-
-// y = sums + bias, rows of all groups; without a bias that is null.
-template <typename T>
-void AddBias(const float* sums, const float* bias, int64_t columns, T* y) {
-  const FloatTag d;
-  ForEachVector(d, columns, [&](int64_t j, auto part) HWY_ATTR {
-    FloatVector v = LoadFloats(d, sums + j, part);
-    if (bias != nullptr) v = hn::Add(v, LoadFloats(d, bias + j, part));
-    StoreFloats(d, v, y + j, part);
+// sums[j] = sum over some rows of dy[row, j].
+void sum_dy_rows(const graph::TensorType& type, const void* dy, const Part& rows, float* sums) {
+  const int64_t columns = type.shape[1];
+  std::fill_n(sums, columns, 0.0f);
+  with_storage(type.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      AddFloats(static_cast<const T*>(dy) + row * columns, columns, sums);
+    }
   });
 }
 
-void finish_rows(const FinishedRows& f) {
+void round_elements(const float* from, int64_t count, bfloat16* to) { CopyFloats(from, count, to); }
+
+// y = sums + bias, rows of all groups.
+void finish_rows(const FinishedRows& f, const Part& rows) {
   with_storage(f.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    for (int64_t row = f.begin; row < f.end; ++row) {
-      AddBias(f.sums + row * f.columns, f.bias, f.columns, static_cast<T*>(f.y) + row * f.columns);
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      const float* sums = f.sums + row * f.columns;
+      T* y = static_cast<T*>(f.y) + row * f.columns;
+      if (f.bias == nullptr) {
+        CopyFloats(sums, f.columns, y);
+      } else {
+        MapFloats(FloatTag(), f.columns, sums, f.bias, y,
+                  [](FloatVector v, FloatVector bias) HWY_ATTR { return hn::Add(v, bias); });
+      }
     }
   });
 }
@@ -220,10 +197,7 @@ class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
       if (request_.inputs.size() > kBias) all.bias = arguments.input<float>(kBias);
       all.y = element(arguments.output<void>(kY), all.dtype, row * columns);
       for_each_part(row_work(request_, shape_.m, columns), [&](const Part& part) {
-        FinishedRows rows = all;
-        rows.begin = part.begin;
-        rows.end = part.end;
-        HWY_DYNAMIC_DISPATCH(finish_rows)(rows);
+        HWY_DYNAMIC_DISPATCH(finish_rows)(all, part);
       });
     }
   }
@@ -325,17 +299,12 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
   }
 
   void sum_bias(const KernelArguments& arguments, void* workspace) const {
-    SummedRows all{request_.inputs[kDy].dtype, arguments.input<void>(kDy),
-                   request_.inputs[kDy].shape[1]};
+    const graph::TensorType& dy = request_.inputs[kDy];
     row_sums_.for_each_chunk(workspace, [&](const Part& rows, float* sums) {
-      SummedRows chunk = all;
-      chunk.begin = rows.begin;
-      chunk.end = rows.end;
-      chunk.sums = sums;
-      HWY_DYNAMIC_DISPATCH(sum_dy_rows)(chunk);
+      HWY_DYNAMIC_DISPATCH(sum_dy_rows)(dy, arguments.input<void>(kDy), rows, sums);
     });
     row_sums_.finish(
-        workspace, {arguments.output<float>(kDbias), 0, all.columns, request_.accumulates[kDbias]});
+        workspace, {arguments.output<float>(kDbias), 0, dy.shape[1], request_.accumulates[kDbias]});
   }
 
   KernelRequest request_;

@@ -181,37 +181,25 @@ bool LambSecond(const MomentStep& step, const Elements<M>& elements, Part range,
   return zeros.IsFinite();
 }
 
-// visit(elements) by what m is kept in.
-template <class Visit>
-HWY_INLINE void WithElements(const MomentStep& step, const KernelArguments& arguments, Part range,
-                             const Visit& visit) {
-  with_storage(step.first_moment,
-               [&]<class M>(Storage<M>) HWY_ATTR { visit(Elements<M>(arguments, range)); });
-}
-
+// By what m is kept in.
 bool AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part range) {
-  bool is_finite = false;
-  WithElements(step, arguments, range,
-               [&](const auto& elements) HWY_ATTR { is_finite = AdamW(step, elements, range); });
-  return is_finite;
+  return with_storage(step.first_moment, [&]<class M>(Storage<M>) HWY_ATTR {
+    return AdamW(step, Elements<M>(arguments, range), range);
+  });
 }
 
 bool LambFirstPart(const MomentStep& step, const KernelArguments& arguments, Part range,
                    double* squares) {
-  bool is_finite = false;
-  WithElements(step, arguments, range, [&](const auto& elements) HWY_ATTR {
-    is_finite = LambFirst(step, elements, range, squares);
+  return with_storage(step.first_moment, [&]<class M>(Storage<M>) HWY_ATTR {
+    return LambFirst(step, Elements<M>(arguments, range), range, squares);
   });
-  return is_finite;
 }
 
 bool LambSecondPart(const MomentStep& step, const KernelArguments& arguments, Part range,
                     float rate) {
-  bool is_finite = false;
-  WithElements(step, arguments, range, [&](const auto& elements) HWY_ATTR {
-    is_finite = LambSecond(step, elements, range, rate);
+  return with_storage(step.first_moment, [&]<class M>(Storage<M>) HWY_ATTR {
+    return LambSecond(step, Elements<M>(arguments, range), range, rate);
   });
-  return is_finite;
 }
 
 }  // namespace

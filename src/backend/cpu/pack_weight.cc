@@ -43,8 +43,7 @@ void pack_panel(const PanelPacking& t) {
   }
   PackTransposedPanel(t.weight, t.K, t.K, t.rows, t.scratch);
   with_storage(t.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    MapFloats(FloatTag(), kTileColumns * t.K, t.scratch, static_cast<T*>(t.panel),
-              [](FloatVector v) HWY_ATTR { return v; });
+    CopyFloats(t.scratch, kTileColumns * t.K, static_cast<T*>(t.panel));
   });
 }
 

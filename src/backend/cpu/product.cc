@@ -108,7 +108,6 @@ HWY_INLINE const float* as_floats(const T* row, int64_t count, float* buffer) {
 // [depth, kTileRows]. This one makes the sums over the depth on the way.
 template <typename T>
 void copy_columns(const ProductTask& t) {
-  const FloatTag d;
   constexpr int64_t kWholeTiles = (ProductPlan::kMostRows + kTileRows - 1) / kTileRows * kTileRows;
   HWY_ALIGN float buffer[kWholeTiles];
   HWY_ALIGN float sums[kWholeTiles];
@@ -122,11 +121,7 @@ void copy_columns(const ProductTask& t) {
       FetchRow(from + kRowsAhead * t.call->a_stride, t.rows);
       const float* row = as_floats(from, t.rows, buffer);
       deal_row(row, t.rows, depth * kTileRows, i + 1 == depth, to + i * kTileRows);
-      if (!wants_sums) continue;
-      ForEachVector(d, t.rows, [&](int64_t j, auto part) HWY_ATTR {
-        const FloatVector sum = LoadFloats(d, sums + j, part);
-        StoreFloats(d, hn::Add(sum, LoadFloats(d, row + j, part)), sums + j, part);
-      });
+      if (wants_sums) AddFloats(row, t.rows, sums);
     }
     to += depth * t.plan->block_rows;
     if (!wants_sums) continue;

@@ -301,15 +301,6 @@ HWY_INLINE void PackTransposedPanels(const T* from, int64_t stride, int64_t dept
   }
 }
 
-// A row as f32.
-template <typename T>
-HWY_INLINE void CopyFloats(const T* from, int64_t count, float* to) {
-  const FloatTag d;
-  ForEachVector(d, count, [&](int64_t j, auto part) HWY_ATTR {
-    StoreFloats(d, LoadFloats(d, from + j, part), to + j, part);
-  });
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace cloze::backend::cpu
 HWY_AFTER_NAMESPACE();

@@ -15,10 +15,10 @@ namespace cloze::backend::cpu {
 template <class T>
 using Storage = std::type_identity<T>;
 
-// visit(Storage<T>()) for the type T that stores this dtype:
+// What visit(Storage<T>()) returns for the type T that stores this dtype:
 //   with_storage(dtype, [&]<class T>(Storage<T>) { AddPart<T>(arguments, part); });
 template <class Visit>
-void with_storage(DType dtype, Visit visit) {
+auto with_storage(DType dtype, Visit visit) {
   switch (dtype) {
     case DType::kF32:
       return visit(Storage<float>());

@@ -220,6 +220,19 @@ HWY_INLINE void MapFloats(D d, int64_t n, const A* a, const B* b, To* to,
   });
 }
 
+// to[i] = from[i] for n elements.
+template <class From, class To>
+HWY_INLINE void CopyFloats(const From* from, int64_t n, To* to) {
+  MapFloats(FloatTag(), n, from, to, [](FloatVector v) HWY_ATTR { return v; });
+}
+
+// to[i] += from[i] for n elements.
+template <class From, class To>
+HWY_INLINE void AddFloats(const From* from, int64_t n, To* to) {
+  MapFloats(FloatTag(), n, to, from, to,
+            [](FloatVector sum, FloatVector v) HWY_ATTR { return hn::Add(sum, v); });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace cloze::backend::cpu
 HWY_AFTER_NAMESPACE();
