@@ -88,28 +88,29 @@ class LinearSink final : public ProductSink {
   LinearFinish finish_;
 };
 
-// A is of this dtype; the weight, B, is f32 and counts as rounded to it.
-void set_dtypes(DType dtype, ProductShape& shape) {
-  shape.a_dtype = shape.b_dtype = dtype;
-  shape.rounds_b = dtype != DType::kF32;
-}
-
 // grouped_linear has no activation.
 std::optional<ops::GeluForm> activation_of(const KernelRequest& request) {
   if (request.op != &ops::kLinear) return std::nullopt;
   return request.attributes_as<ops::LinearAttributes>().activation;
 }
 
-// Inputs and outputs of both operators have the same numbers.
+// Inputs and outputs of the operators have the same numbers; a gradient to the input has dy in the
+// place of x, dx in that of y, and no bias.
 static_assert(int{ops::Linear::kBias} == int{ops::GroupedLinear::kBias});
-static_assert(int{ops::LinearInputGradient::kWeight} ==
-              int{ops::GroupedLinearInputGradient::kWeight});
+static_assert(int{ops::Linear::kWeight} == int{ops::LinearInputGradient::kWeight});
+static_assert(int{ops::Linear::kWeight} == int{ops::GroupedLinearInputGradient::kWeight});
 static_assert(int{ops::LinearWeightGradient::kX} == int{ops::GroupedLinearWeightGradient::kX});
 
+// The operators, x by the weight's transpose, and their gradients to the input, dy by the weight.
 class Linear final : public Kernel, ops::Linear {
  public:
   explicit Linear(const KernelRequest& request)
-      : request_(request), groups_(groups_of(request)), product_(shape_of(request)) {}
+      : request_(request),
+        is_forward_(request.op == &ops::kLinear || request.op == &ops::kGroupedLinear),
+        groups_(groups_of(request, is_forward_)),
+        depth_(is_forward_ ? groups_.inputs : groups_.outputs),
+        columns_(is_forward_ ? groups_.outputs : groups_.inputs),
+        product_(shape()) {}
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
@@ -119,17 +120,17 @@ class Linear final : public Kernel, ops::Linear {
     const bool is_f32 = dtype == DType::kF32;
     for (int64_t g = 0; g < groups_.count; ++g) {
       LinearFinish finish;
-      finish.bias = has_bias ? arguments.input<float>(kBias) + g * groups_.outputs : nullptr;
-      finish.y = element(arguments.output<void>(kY), dtype, g * groups_.outputs);
-      finish.stride = groups_.all_outputs();
+      finish.bias = has_bias ? arguments.input<float>(kBias) + g * columns_ : nullptr;
+      finish.y = element(arguments.output<void>(kY), dtype, g * columns_);
+      finish.stride = groups_.count * columns_;
       finish.dtype = dtype;
       finish.activation = activation_of(request_);
       if (finish.activation) finish.u = arguments.output<void>(kU);
       LinearSink sink(finish);
 
-      ProductCall call{request_.inputs[kX].shape[0], groups_.outputs, groups_.inputs};
-      call.a = element(arguments.input<void>(kX), dtype, g * groups_.inputs);
-      call.a_stride = groups_.all_inputs();
+      ProductCall call{request_.inputs[kX].shape[0], columns_, depth_};
+      call.a = element(arguments.input<void>(kX), dtype, g * depth_);
+      call.a_stride = groups_.count * depth_;
       call.b = arguments.input<float>(kWeight) + g * groups_.weights();
       call.b_stride = groups_.inputs;
       // Sums in f32 are gathered where the result goes.
@@ -142,69 +143,25 @@ class Linear final : public Kernel, ops::Linear {
   }
 
  private:
-  static ops::LinearGroups groups_of(const KernelRequest& request) {
-    return ops::linear_groups(request.inputs[kX].shape[1], request.inputs[kWeight].shape);
+  static ops::LinearGroups groups_of(const KernelRequest& request, bool is_forward) {
+    const graph::TensorType& x = is_forward ? request.inputs[kX] : request.outputs[kY];
+    return ops::linear_groups(x.shape[1], request.inputs[kWeight].shape);
   }
-  static ProductShape shape_of(const KernelRequest& request) {
-    const ops::LinearGroups groups = groups_of(request);
-    ProductShape shape{request.inputs[kX].shape[0], groups.outputs, groups.inputs};
-    shape.b_is_transposed = true;
-    set_dtypes(request.inputs[kX].dtype, shape);
-    shape.num_threads = request.num_threads;
+  ProductShape shape() const {
+    const graph::TensorType& a = request_.inputs[kX];
+    ProductShape shape{a.shape[0], columns_, depth_};
+    shape.b_is_transposed = is_forward_;
+    shape.a_dtype = shape.b_dtype = a.dtype;
+    // The weight is f32 and counts as rounded.
+    shape.rounds_b = a.dtype != DType::kF32;
+    shape.num_threads = request_.num_threads;
     return shape;
   }
 
   KernelRequest request_;
+  bool is_forward_;
   ops::LinearGroups groups_;
-  Product product_;
-};
-
-class LinearInputGradient final : public Kernel, ops::LinearInputGradient {
- public:
-  explicit LinearInputGradient(const KernelRequest& request)
-      : request_(request), groups_(groups_of(request)), product_(shape_of(request)) {}
-
-  size_t workspace_bytes() const override { return product_.workspace_bytes(); }
-
-  void run(const KernelArguments& arguments, Stream&) override {
-    const DType dtype = request_.inputs[kDy].dtype;
-    for (int64_t g = 0; g < groups_.count; ++g) {
-      LinearFinish finish;
-      finish.y = element(arguments.output<void>(kDx), dtype, g * groups_.inputs);
-      finish.stride = groups_.all_inputs();
-      finish.dtype = dtype;
-      LinearSink sink(finish);
-
-      ProductCall call{request_.inputs[kDy].shape[0], groups_.inputs, groups_.outputs};
-      call.a = element(arguments.input<void>(kDy), dtype, g * groups_.outputs);
-      call.a_stride = groups_.all_outputs();
-      call.b = arguments.input<float>(kWeight) + g * groups_.weights();
-      call.b_stride = groups_.inputs;
-      if (dtype == DType::kF32) {
-        call.c = static_cast<float*>(finish.y);
-      } else {
-        call.sink = &sink;
-      }
-      call.c_stride = finish.stride;
-      call.workspace = arguments.workspace.as<void>();
-      product_.run(call);
-    }
-  }
-
- private:
-  static ops::LinearGroups groups_of(const KernelRequest& request) {
-    return ops::linear_groups(request.outputs[kDx].shape[1], request.inputs[kWeight].shape);
-  }
-  static ProductShape shape_of(const KernelRequest& request) {
-    const ops::LinearGroups groups = groups_of(request);
-    ProductShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs};
-    set_dtypes(request.inputs[kDy].dtype, shape);
-    shape.num_threads = request.num_threads;
-    return shape;
-  }
-
-  KernelRequest request_;
-  ops::LinearGroups groups_;
+  int64_t depth_, columns_;  // of a group's product
   Product product_;
 };
 
@@ -255,13 +212,11 @@ class LinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
 
 constexpr KernelRow kRows[] = {
     {&ops::kLinear, "blocked", refuse_other_storage, create_kernel<Linear>},
-    {&ops::kLinearInputGradient, "blocked", refuse_other_storage,
-     create_kernel<LinearInputGradient>},
+    {&ops::kLinearInputGradient, "blocked", refuse_other_storage, create_kernel<Linear>},
     {&ops::kLinearWeightGradient, "blocked", refuse_other_storage,
      create_kernel<LinearWeightGradient>},
     {&ops::kGroupedLinear, "blocked", refuse_other_storage, create_kernel<Linear>},
-    {&ops::kGroupedLinearInputGradient, "blocked", refuse_other_storage,
-     create_kernel<LinearInputGradient>},
+    {&ops::kGroupedLinearInputGradient, "blocked", refuse_other_storage, create_kernel<Linear>},
     {&ops::kGroupedLinearWeightGradient, "blocked", refuse_other_storage,
      create_kernel<LinearWeightGradient>},
 };
