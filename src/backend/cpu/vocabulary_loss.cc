@@ -59,6 +59,12 @@ struct Variant {
   bool has_gradient = false;
 };
 
+Variant variant_of(const graph::OpDefinition& op) {
+  if (&op == &ops::kVocabularyLoss) return {.has_loss = true};
+  if (&op == &ops::kVocabularyLossGradient) return {Gradient::kX, false, true};
+  return {LossWithGradient::kX, true, true};
+}
+
 // The tensors of one call.
 struct Tensors {
   const char* x = nullptr;
@@ -81,13 +87,13 @@ struct BlockRange {
 
 class VocabularyLoss final : public Kernel {
  public:
-  VocabularyLoss(const KernelRequest& request, const Variant& variant)
+  explicit VocabularyLoss(const KernelRequest& request)
       : request_(request),
-        variant_(variant),
-        dtype_(request.inputs[variant.first_input + Loss::kX].dtype),
-        P_(request.inputs[variant.first_input + Loss::kX].shape[0]),
-        H_(request.inputs[variant.first_input + Loss::kX].shape[1]),
-        V_(request.inputs[variant.first_input + Loss::kTable].shape[0]),
+        variant_(variant_of(*request.op)),
+        dtype_(request.inputs[variant_.first_input + Loss::kX].dtype),
+        P_(request.inputs[variant_.first_input + Loss::kX].shape[0]),
+        H_(request.inputs[variant_.first_input + Loss::kX].shape[1]),
+        V_(request.inputs[variant_.first_input + Loss::kTable].shape[0]),
         R_(std::min(VocabularySoftmax::kMostColumns, round_up(P_, 16))),
         logits_(logits_shape()),
         dtable_(dtable_shape()),
@@ -269,23 +275,12 @@ class VocabularyLoss final : public Kernel {
   Product logits_, dtable_, dx_;
 };
 
-std::unique_ptr<Kernel> create_loss(const KernelRequest& request) {
-  return std::make_unique<VocabularyLoss>(request, Variant{.has_loss = true});
-}
-
-std::unique_ptr<Kernel> create_gradient(const KernelRequest& request) {
-  return std::make_unique<VocabularyLoss>(request, Variant{Gradient::kX, false, true});
-}
-
-std::unique_ptr<Kernel> create_with_gradient(const KernelRequest& request) {
-  return std::make_unique<VocabularyLoss>(request, Variant{LossWithGradient::kX, true, true});
-}
-
 constexpr KernelRow kRows[] = {
-    {&ops::kVocabularyLoss, "blocked", refuse_other_storage, create_loss},
-    {&ops::kVocabularyLossGradient, "blocked", refuse_other_storage<Gradient::kX>, create_gradient},
+    {&ops::kVocabularyLoss, "blocked", refuse_other_storage, create_kernel<VocabularyLoss>},
+    {&ops::kVocabularyLossGradient, "blocked", refuse_other_storage<Gradient::kX>,
+     create_kernel<VocabularyLoss>},
     {&ops::kVocabularyLossWithGradient, "blocked", refuse_other_storage<LossWithGradient::kX>,
-     create_with_gradient},
+     create_kernel<VocabularyLoss>},
 };
 
 }  // namespace
