@@ -32,8 +32,8 @@ namespace {
 runtime::SharedArenas arenas_aside(const plan::Program& program, const CompileOptions& options) {
   const auto bytes = static_cast<size_t>(program.bytes_of(plan::Arena::kOptimizerState));
   if (bytes == 0 || options.optimizer_state_folder.empty()) return {};
-  return {.optimizer_state =
-              device_named(options.device).allocate_aside(bytes, options.optimizer_state_folder)};
+  return {{plan::Arena::kOptimizerState,
+           device_named(options.device).allocate_aside(bytes, options.optimizer_state_folder)}};
 }
 
 runtime::Executor executor_of(plan::Program program, const CompileOptions& options) {

@@ -84,9 +84,9 @@ InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, int n
   const auto allocate = [&](plan::Arena arena) {
     return device.allocate(static_cast<size_t>(largest.bytes_of(arena)));
   };
-  memory_ = {.parameters = model_->weights(),
-             .activations = allocate(plan::Arena::kActivations),
-             .workspace = allocate(plan::Arena::kWorkspace)};
+  memory_ = {{plan::Arena::kParameters, model_->weights()},
+             {plan::Arena::kActivations, allocate(plan::Arena::kActivations)},
+             {plan::Arena::kWorkspace, allocate(plan::Arena::kWorkspace)}};
 }
 
 engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& capacity) {

@@ -47,14 +47,7 @@ Executor::Executor(plan::Program program, backend::Device& device, const SharedA
 }
 
 void Executor::place_arenas(const SharedArenas& shared) {
-  const auto arena = [&](plan::Arena name) -> auto& { return arenas_[static_cast<size_t>(name)]; };
-  arena(plan::Arena::kParameters) = shared.parameters;
-  arena(plan::Arena::kComputeCopies) = shared.compute_copies;
-  arena(plan::Arena::kGradients) = shared.gradients;
-  arena(plan::Arena::kOptimizerState) = shared.optimizer_state;
-  arena(plan::Arena::kMetrics) = shared.metrics;
-  arena(plan::Arena::kActivations) = shared.activations;
-  arena(plan::Arena::kWorkspace) = shared.workspace;
+  for (const auto& [arena, memory] : shared) arenas_[static_cast<size_t>(arena)] = memory;
   for (size_t i = 0; i < arenas_.size(); ++i) {
     const auto bytes = static_cast<size_t>(program_.arena_bytes[i]);
     if (arenas_[i] == nullptr) arenas_[i] = device_.allocate(bytes);
@@ -64,13 +57,11 @@ void Executor::place_arenas(const SharedArenas& shared) {
 }
 
 SharedArenas Executor::arenas_beside_a_batch() const {
-  const auto arena = [&](plan::Arena name) { return arenas_[static_cast<size_t>(name)]; };
-  return {.parameters = arena(plan::Arena::kParameters),
-          .compute_copies = arena(plan::Arena::kComputeCopies),
-          .gradients = arena(plan::Arena::kGradients),
-          .optimizer_state = arena(plan::Arena::kOptimizerState),
-          .metrics = arena(plan::Arena::kMetrics),
-          .workspace = arena(plan::Arena::kWorkspace)};
+  SharedArenas shared;
+  for (size_t i = 0; i < arenas_.size(); ++i) shared[static_cast<plan::Arena>(i)] = arenas_[i];
+  shared.erase(plan::Arena::kInputs);
+  shared.erase(plan::Arena::kActivations);
+  return shared;
 }
 
 void Executor::bind() {

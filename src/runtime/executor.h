@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,26 +38,11 @@ struct LaunchProfile {
   int64_t calls = 0;
 };
 
-// Arenas that are somebody else's and outlive the executor; empty: it owns them.
-struct BorrowedArenas {
-  std::span<const std::byte> parameters;  // of the arena's size; only read
-  std::span<std::byte> activations;  // of its size or larger; what stands there is of no matter
-  std::span<std::byte> workspace;    // likewise
-};
-
-// Memory of the same device that several executors use; what is null an executor allocates itself.
-// Parameters that threads share are only read. Of executors that share anything else one runs at a
-// time; where they share activations no result outlives the next run of any of them.
-struct SharedArenas {
-  // Exactly the arena, each up to metrics.
-  std::shared_ptr<const backend::DeviceMemory> parameters;
-  std::shared_ptr<const backend::DeviceMemory> compute_copies;
-  std::shared_ptr<const backend::DeviceMemory> gradients;
-  std::shared_ptr<const backend::DeviceMemory> optimizer_state;
-  std::shared_ptr<const backend::DeviceMemory> metrics;
-  std::shared_ptr<const backend::DeviceMemory> activations;  // at least the arena
-  std::shared_ptr<const backend::DeviceMemory> workspace;    // at least the arena
-};
+// Memory of the same device that several executors use; what it lacks an executor allocates itself.
+// Exactly the arena, but of activations and workspace at least the arena. Parameters that threads
+// share are only read. Of executors that share anything else one runs at a time; where they share
+// activations no result outlives the next run of any of them.
+using SharedArenas = std::map<plan::Arena, std::shared_ptr<const backend::DeviceMemory>>;
 
 class Executor {
  public:
