@@ -2,118 +2,102 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace cloze::checkpoints {
 namespace {
 
-// A '#' stands for a layer's number. `graphcore` is empty where it is Google's.
-struct NameRow {
+using enum StoredLayout;
+
+// What the tensors of a module are called after the module's name.
+struct ParameterNames {
+  std::string_view hugging_face;
+  std::string_view tensorflow;
+  StoredLayout layout = kSame;
+};
+constexpr ParameterNames kDense[] = {{"weight", "kernel", kTransposed}, {"bias", "bias"}};
+constexpr ParameterNames kGrouped[] = {{"weight", "kernel", kOneTokenWide}, {"bias", "bias"}};
+constexpr ParameterNames kConvolution[] = {{"weight", "weight", kTransposed}, {"bias", "bias"}};
+constexpr ParameterNames kNorm[] = {{"weight", "LayerNorm/gamma"}, {"bias", "LayerNorm/beta"}};
+constexpr ParameterNames kTable[] = {{"weight", ""}};
+constexpr ParameterNames kHead[] = {{"weight", "output_weights"}, {"bias", "output_bias"}};
+constexpr ParameterNames kHeadBias[] = {{"bias", "output_bias"}};
+
+// `graphcore` is empty where it is Google's.
+struct ModuleRow {
+  std::span<const ParameterNames> parameters;
   std::string_view hugging_face;
   std::string_view google;
   std::string_view graphcore = {};
-  StoredLayout layout = StoredLayout::kSame;
 };
 
-using enum StoredLayout;
+// A '#' stands for a layer's number.
 constexpr std::string_view kLayer = "bert.encoder.layer.#.";
 constexpr std::string_view kTfLayer = "bert/encoder/layer_#/";
 
-// Names of a layer, without what they begin with.
-constexpr NameRow kLayerRows[] = {
-    {"attention.self.query.weight", "attention/self/query/kernel", {}, kTransposed},
-    {"attention.self.query.bias", "attention/self/query/bias"},
-    {"attention.self.key.weight", "attention/self/key/kernel", {}, kTransposed},
-    {"attention.self.key.bias", "attention/self/key/bias"},
-    {"attention.self.value.weight", "attention/self/value/kernel", {}, kTransposed},
-    {"attention.self.value.bias", "attention/self/value/bias"},
-    {"attention.output.dense.weight", "attention/output/dense/kernel",
-     "attention/projection/dense/kernel", kTransposed},
-    {"attention.output.dense.bias", "attention/output/dense/bias",
-     "attention/projection/dense/bias"},
-    {"attention.output.LayerNorm.weight", "attention/output/LayerNorm/gamma",
-     "attention/projection/LayerNorm/gamma"},
-    {"attention.output.LayerNorm.bias", "attention/output/LayerNorm/beta",
-     "attention/projection/LayerNorm/beta"},
-    {"intermediate.dense.weight", "intermediate/dense/kernel", {}, kTransposed},
-    {"intermediate.dense.bias", "intermediate/dense/bias"},
-    {"output.dense.weight", "output/dense/kernel", {}, kTransposed},
-    {"output.dense.bias", "output/dense/bias"},
-    {"output.LayerNorm.weight", "output/LayerNorm/gamma"},
-    {"output.LayerNorm.bias", "output/LayerNorm/beta"},
+// Modules of a layer, without what they begin with.
+constexpr ModuleRow kLayerModules[] = {
+    {kDense, "attention.self.query.", "attention/self/query/"},
+    {kDense, "attention.self.key.", "attention/self/key/"},
+    {kDense, "attention.self.value.", "attention/self/value/"},
+    {kDense, "attention.output.dense.", "attention/output/dense/", "attention/projection/dense/"},
+    {kNorm, "attention.output.LayerNorm.", "attention/output/", "attention/projection/"},
+    {kDense, "intermediate.dense.", "intermediate/dense/"},
+    {kDense, "output.dense.", "output/dense/"},
+    {kNorm, "output.LayerNorm.", "output/"},
     // GroupBERT's. The halves of its gated linear unit are one tensor here (tensorflow_tensors.h).
-    {"convolution.glu.gates.weight", "convolution/pre/glu/gates/dense/kernel", {}, kTransposed},
-    {"convolution.glu.gates.bias", "convolution/pre/glu/gates/dense/bias"},
-    {"convolution.glu.values.weight", "convolution/pre/glu/values/dense/kernel", {}, kTransposed},
-    {"convolution.glu.values.bias", "convolution/pre/glu/values/dense/bias"},
-    {"convolution.prenorm.weight", "convolution/prenorm/LayerNorm/gamma"},
-    {"convolution.prenorm.bias", "convolution/prenorm/LayerNorm/beta"},
-    {"convolution.groupconv.weight", "convolution/dwconv/weight", {}, kTransposed},
-    {"convolution.groupconv.bias", "convolution/dwconv/bias"},
-    {"convolution.conv_norm.weight", "convolution/dwconv/LayerNorm/gamma"},
-    {"convolution.conv_norm.bias", "convolution/dwconv/LayerNorm/beta"},
-    {"convolution.output_projection.weight", "convolution/post/dense/kernel", {}, kTransposed},
-    {"convolution.output_projection.bias", "convolution/post/dense/bias"},
-    {"intermediate_first.LayerNorm.weight", "feed_forward_1/prenorm/LayerNorm/gamma"},
-    {"intermediate_first.LayerNorm.bias", "feed_forward_1/prenorm/LayerNorm/beta"},
-    {"intermediate_first.dense.weight",
-     "feed_forward_1/intermediate/dense/kernel",
-     {},
-     kTransposed},
-    {"intermediate_first.dense.bias", "feed_forward_1/intermediate/dense/bias"},
-    {"output_first.grouped_matmul.weight", "feed_forward_1/output/dense/kernel", {}, kOneTokenWide},
-    {"output_first.grouped_matmul.bias", "feed_forward_1/output/dense/bias"},
-    {"output_first.dense_output_projection.weight",
-     "feed_forward_1/output/mixer/dense/kernel",
-     {},
-     kTransposed},
-    {"output_first.dense_output_projection.bias", "feed_forward_1/output/mixer/dense/bias"},
-    {"attention.LayerNorm.weight", "attention/prenorm/LayerNorm/gamma"},
-    {"attention.LayerNorm.bias", "attention/prenorm/LayerNorm/beta"},
-    {"intermediate_second.LayerNorm.weight", "feed_forward_2/prenorm/LayerNorm/gamma"},
-    {"intermediate_second.LayerNorm.bias", "feed_forward_2/prenorm/LayerNorm/beta"},
-    {"intermediate_second.dense.weight",
-     "feed_forward_2/intermediate/dense/kernel",
-     {},
-     kTransposed},
-    {"intermediate_second.dense.bias", "feed_forward_2/intermediate/dense/bias"},
-    {"output_second.grouped_matmul.weight",
-     "feed_forward_2/output/dense/kernel",
-     {},
-     kOneTokenWide},
-    {"output_second.grouped_matmul.bias", "feed_forward_2/output/dense/bias"},
-    {"output_second.dense_output_projection.weight",
-     "feed_forward_2/output/mixer/dense/kernel",
-     {},
-     kTransposed},
-    {"output_second.dense_output_projection.bias", "feed_forward_2/output/mixer/dense/bias"},
+    {kDense, "convolution.glu.gates.", "convolution/pre/glu/gates/dense/"},
+    {kDense, "convolution.glu.values.", "convolution/pre/glu/values/dense/"},
+    {kNorm, "convolution.prenorm.", "convolution/prenorm/"},
+    {kConvolution, "convolution.groupconv.", "convolution/dwconv/"},
+    {kNorm, "convolution.conv_norm.", "convolution/dwconv/"},
+    {kDense, "convolution.output_projection.", "convolution/post/dense/"},
+    {kNorm, "intermediate_first.LayerNorm.", "feed_forward_1/prenorm/"},
+    {kDense, "intermediate_first.dense.", "feed_forward_1/intermediate/dense/"},
+    {kGrouped, "output_first.grouped_matmul.", "feed_forward_1/output/dense/"},
+    {kDense, "output_first.dense_output_projection.", "feed_forward_1/output/mixer/dense/"},
+    {kNorm, "attention.LayerNorm.", "attention/prenorm/"},
+    {kNorm, "intermediate_second.LayerNorm.", "feed_forward_2/prenorm/"},
+    {kDense, "intermediate_second.dense.", "feed_forward_2/intermediate/dense/"},
+    {kGrouped, "output_second.grouped_matmul.", "feed_forward_2/output/dense/"},
+    {kDense, "output_second.dense_output_projection.", "feed_forward_2/output/mixer/dense/"},
 };
 
-constexpr NameRow kOtherRows[] = {
-    {"bert.embeddings.word_embeddings.weight", "bert/embeddings/word_embeddings"},
-    {"bert.embeddings.position_embeddings.weight", "bert/embeddings/position_embeddings"},
-    {"bert.embeddings.token_type_embeddings.weight", "bert/embeddings/token_type_embeddings"},
-    {"bert.embeddings.LayerNorm.weight", "bert/embeddings/LayerNorm/gamma"},
-    {"bert.embeddings.LayerNorm.bias", "bert/embeddings/LayerNorm/beta"},
-    {"bert.encoder.LayerNorm.weight", "LayerNorm/gamma"},  // GroupBERT's last
-    {"bert.encoder.LayerNorm.bias", "LayerNorm/beta"},
-    {"bert.pooler.dense.weight", "bert/pooler/dense/kernel", {}, kTransposed},
-    {"bert.pooler.dense.bias", "bert/pooler/dense/bias"},
-    {"cls.predictions.transform.dense.weight",
-     "cls/predictions/transform/dense/kernel",
-     {},
-     kTransposed},
-    {"cls.predictions.transform.dense.bias", "cls/predictions/transform/dense/bias"},
-    {"cls.predictions.transform.LayerNorm.weight", "cls/predictions/transform/LayerNorm/gamma"},
-    {"cls.predictions.transform.LayerNorm.bias", "cls/predictions/transform/LayerNorm/beta"},
-    {"cls.predictions.bias", "cls/predictions/output_bias"},
-    {"cls.seq_relationship.weight", "cls/seq_relationship/output_weights"},
-    {"cls.seq_relationship.bias", "cls/seq_relationship/output_bias"},
-    {"qa_outputs.weight", "cls/squad/output_weights"},
-    {"qa_outputs.bias", "cls/squad/output_bias"},
-    {"classifier.weight", "output_weights", "glue_loss/output_weights"},
-    {"classifier.bias", "output_bias", "glue_loss/output_bias"},
+constexpr ModuleRow kOtherModules[] = {
+    {kTable, "bert.embeddings.word_embeddings.", "bert/embeddings/word_embeddings"},
+    {kTable, "bert.embeddings.position_embeddings.", "bert/embeddings/position_embeddings"},
+    {kTable, "bert.embeddings.token_type_embeddings.", "bert/embeddings/token_type_embeddings"},
+    {kNorm, "bert.embeddings.LayerNorm.", "bert/embeddings/"},
+    {kNorm, "bert.encoder.LayerNorm.", ""},  // GroupBERT's last
+    {kDense, "bert.pooler.dense.", "bert/pooler/dense/"},
+    {kDense, "cls.predictions.transform.dense.", "cls/predictions/transform/dense/"},
+    {kNorm, "cls.predictions.transform.LayerNorm.", "cls/predictions/transform/"},
+    {kHeadBias, "cls.predictions.", "cls/predictions/"},
+    {kHead, "cls.seq_relationship.", "cls/seq_relationship/"},
+    {kHead, "qa_outputs.", "cls/squad/"},
+    {kHead, "classifier.", "", "glue_loss/"},
 };
+
+// A tensor, as the rows of its module and its parameter call it.
+struct NameRow {
+  std::string hugging_face, google, graphcore;
+  StoredLayout layout;
+};
+
+std::vector<NameRow> rows_of(std::span<const ModuleRow> modules) {
+  std::vector<NameRow> rows;
+  for (const auto& [parameters, hugging_face, google, graphcore] : modules) {
+    const std::string_view own = graphcore.empty() ? google : graphcore;
+    for (const ParameterNames& parameter : parameters) {
+      rows.push_back({std::string(hugging_face).append(parameter.hugging_face),
+                      std::string(google).append(parameter.tensorflow),
+                      std::string(own).append(parameter.tensorflow), parameter.layout});
+    }
+  }
+  return rows;
+}
 
 // A name taken apart: layer "12" and what follows it; layer is empty outside the encoder.
 struct NameParts {
@@ -141,17 +125,13 @@ std::string in_layer(std::string_view layer_pattern, std::string_view layer,
   return name.append(rest);
 }
 
-std::string_view graphcore_name(const NameRow& row) {
-  return row.graphcore.empty() ? row.google : row.graphcore;
-}
-
 template <typename Matches>
 const NameRow* find_row(bool is_in_layer, Matches matches) {
-  const auto find = [&](const auto& rows) -> const NameRow* {
-    const auto found = std::find_if(std::begin(rows), std::end(rows), matches);
-    return found == std::end(rows) ? nullptr : found;
-  };
-  return is_in_layer ? find(kLayerRows) : find(kOtherRows);
+  static const std::vector<NameRow> layer_rows = rows_of(kLayerModules);
+  static const std::vector<NameRow> other_rows = rows_of(kOtherModules);
+  const std::vector<NameRow>& rows = is_in_layer ? layer_rows : other_rows;
+  const auto found = std::ranges::find_if(rows, matches);
+  return found == rows.end() ? nullptr : &*found;
 }
 
 void replace_all(std::string& name, std::string_view from, std::string_view to) {
@@ -189,7 +169,7 @@ std::string last_part(std::string_view tensorflow_name) {
 std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name) {
   const NameParts parts = parts_of(tensorflow_name, kTfLayer);
   const NameRow* row = find_row(!parts.layer.empty(), [&](const NameRow& candidate) {
-    return candidate.google == parts.rest || graphcore_name(candidate) == parts.rest;
+    return candidate.google == parts.rest || candidate.graphcore == parts.rest;
   });
   if (row == nullptr) return std::nullopt;
   return OtherName{in_layer(kLayer, parts.layer, row->hugging_face), row->layout};
@@ -202,9 +182,8 @@ std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name,
     return candidate.hugging_face == parts.rest;
   });
   if (row == nullptr) return std::nullopt;
-  std::string name =
-      in_layer(kTfLayer, parts.layer,
-               names == TensorflowNames::kGoogle ? row->google : graphcore_name(*row));
+  std::string name = in_layer(kTfLayer, parts.layer,
+                              names == TensorflowNames::kGoogle ? row->google : row->graphcore);
   if (names == TensorflowNames::kResearch) name = research_name(name);
   return OtherName{std::move(name), row->layout};
 }
