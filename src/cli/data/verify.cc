@@ -7,7 +7,7 @@
 #include "cli/record_options.h"
 #include "cli/work_display.h"
 #include "data/token_store/token_store.h"
-#include "data/token_store/verify_token_store.h"
+#include "data/verification.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
 

@@ -1,9 +1,8 @@
 #include "data/creation/create_records.h"
 
 #include "base/error.h"
-#include "data/creation/google_records.h"
+#include "data/creation/make_records.h"
 #include "data/creation/record_output.h"
-#include "data/creation/window_records.h"
 
 namespace cloze::data {
 namespace {

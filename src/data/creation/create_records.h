@@ -4,9 +4,9 @@
 //   default   Philox streams named by (seed, duplicate, document): the bytes of the output are the
 //             same for any number of threads. Each duplicate visits the documents in a new order;
 //             instances are shuffled within windows of some eight million tokens of text
-//             (window_records.h). Sentences that are longer than a sequence are cut into parts.
+//             (make_records.h). Sentences that are longer than a sequence are cut into parts.
 //   google    one Mersenne Twister for everything, in the order of Google's script, one thread:
-//             the same records as that script makes (google_records.h).
+//             the same records as that script makes (make_records.h).
 // Records go to the output files in turn; the files appear when all are complete.
 //
 // Memory grows neither with the text nor with the duplicates, only with the longest document: the

@@ -3,15 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "data/corpus/stored_corpus.h"
 #include "data/creation/create_records.h"
 #include "data/creation/creation_progress.h"
-#include "data/creation/encoded_record.h"
 #include "data/resumable_output.h"
 
 namespace cloze::data {
+
+// A record of an instance, and what the counts need.
+struct EncodedRecord {
+  std::string bytes;
+  int64_t tokens = 0;
+  int64_t predictions = 0;
+};
 
 // What the journal keeps.
 struct RecordState {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/fisher_yates.h"
-#include "data/records/pack_encoder.h"
 #include "data/records/packed_record.h"
 #include "platform/file.h"
 

@@ -1,25 +1,16 @@
-// How the decoders of records refuse one. A record has some twenty ways to be wrong: BadRecord is
+// How the decoders of records refuse one. A record has some twenty ways to be wrong: a Refusal is
 // thrown where one is seen and becomes the ParseError of the decoder that was called.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <utility>
 
-#include "base/error.h"
 #include "base/result.h"
+#include "formats/refusal.h"
 
 namespace cloze::data {
 
-struct BadRecord {
-  std::string message;
-};
-
-template <typename... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
-  throw BadRecord{fmt::format(format, std::forward<Args>(args)...)};
-}
+using formats::refuse;
 
 inline int32_t in_range(std::string_view name, int64_t value, int64_t end) {
   if (value < 0 || value >= end) refuse("{} holds {}; it must be in [0, {})", name, value, end);
@@ -36,7 +27,7 @@ template <typename Decode>
 auto decoded(Decode&& decode) -> Result<decltype(decode())> {
   try {
     return decode();
-  } catch (const BadRecord& bad) {
+  } catch (const formats::Refusal& bad) {
     return ParseError{bad.message, 0};
   }
 }

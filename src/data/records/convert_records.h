@@ -1,6 +1,6 @@
 // Converts record files of any form (record_file.h) to TFRecord, plain or re-masked. Packs come
 // apart: each sequence becomes a record. The order is that of the files. A sequence that has no
-// room for the slots of the re-masked layout is shortened (slot_room.h). The samples of a data set,
+// room for the slots of the re-masked layout is shortened (record_encoder.h). The samples of a data set,
 // such as those drawn from a token store, become records likewise: an epoch of them, in order.
 //
 // Errors: DataError for a record that cannot be used, unless skip_bad; UserError when nothing is
@@ -10,13 +10,32 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "data/dataset.h"
 #include "data/records/record_encoder.h"
 #include "data/records/record_file.h"
+#include "platform/file.h"
 
 namespace cloze::data {
+
+// The files, TFRecord or binary, that records are written to, filled in turn. They are opened
+// before any work is done, so that a folder that cannot be written to is seen at once, and appear
+// when commit() is called.
+class RecordSink {
+ public:
+  explicit RecordSink(std::span<const std::filesystem::path> files, bool is_binary = false);
+  void append(std::string_view record);
+  void commit();
+
+ private:
+  std::vector<std::unique_ptr<platform::AtomicFile>> files_;
+  bool is_binary_;
+  size_t next_ = 0;
+};
 
 struct ConvertOptions {
   std::vector<std::filesystem::path> files;

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/records/record_dataset.h"
-#include "data/records/record_sink.h"
 #include "platform/file.h"
 
 namespace cloze::data {

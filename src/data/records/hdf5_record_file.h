@@ -6,7 +6,7 @@
 //   next_sentence_labels [N]
 //
 // Rows are read in blocks, so that reading in order is quick and reading in random order is
-// not: training unpacks them first (unpacked_record_file.h).
+// not: training unpacks them first (record_dataset.h).
 // Built without HDF5, opening one is a UserError. Source: NVIDIA DeepLearningExamples,
 // PyTorch/LanguageModeling/BERT, create_pretraining_data.py and run_pretraining.py.
 #pragma once

@@ -1,4 +1,4 @@
-#include "data/records/pack_encoder.h"
+#include "data/records/packed_record.h"
 
 #include <gtest/gtest.h>
 

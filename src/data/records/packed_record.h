@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -43,5 +44,12 @@ uint64_t packed_binary_bytes(const RecordShape& shape);
 // `bytes` is one record of that size.
 Result<std::vector<Sample>> read_packed_binary(std::span<const std::byte> bytes,
                                                const RecordShape& shape);
+
+// Samples become a pack in the binary form, with the slots in the order that Graphcore's programs
+// lay them in: masked tokens first, then all others and what is unused, and the sequences' first
+// tokens at the very end.
+// Of at most kSequencesPerPack samples, no first token of which is masked. UserError, with what to
+// raise, when they have more tokens or predictions than a pack of this shape.
+std::string encode_pack(std::span<const Sample> samples, const RecordShape& shape);
 
 }  // namespace cloze::data

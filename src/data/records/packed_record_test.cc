@@ -9,7 +9,6 @@
 #include "base/data_folder_test.h"
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/records/pack_encoder.h"
 #include "data/records/record_dataset.h"
 #include "formats/tfrecord.h"
 

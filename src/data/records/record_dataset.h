@@ -2,8 +2,8 @@
 // and sequences of packs. Samples are decoded when asked for.
 //
 // The first record of every file is decoded on opening, so that a wrong configuration is seen
-// before training starts. Files that can be read in order only are unpacked first
-// (unpacked_record_file.h). Packs are all read once, to count their sequences. With `skip_bad` all
+// before training starts. Files that can be read in order only are unpacked first,
+// into temporary files. Packs are all read once, to count their sequences. With `skip_bad` all
 // records are read once, and those that cannot be used are left out.
 //
 // Errors: UserError when no file holds a record; DataError that names file and place for damaged

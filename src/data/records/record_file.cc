@@ -6,18 +6,108 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/records/binary_record_file.h"
 #include "data/records/hdf5_record_file.h"
 #include "data/records/packed_record.h"
-#include "data/records/tfrecord_file.h"
 #include "data/records/unpacked_binary.h"
+#include "formats/tf_example.h"
 #include "formats/tfrecord.h"
+#include "platform/file.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
 namespace {
 
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
+
+// Records in a TFRecord file: plain, re-masked or packed. Opening reads the records' frames only
+// and keeps 8 bytes a record.
+class TfRecordFile final : public RecordFile {
+ public:
+  TfRecordFile(std::filesystem::path path, platform::MappedFile file, const RecordShape& shape)
+      : RecordFile(std::move(path)), file_(std::move(file)), shape_(shape) {
+    formats::TfRecordIndex index = formats::index_tfrecords(file_.bytes());
+    offsets_ = std::move(index.offsets);
+    if (index.broken_end) {
+      broken_end_ =
+          RecordDefect{this->path(), fmt::format("record at byte {}", index.broken_end->offset),
+                       index.broken_end->message + "; what follows cannot be read"};
+    }
+    holds_packs_ = first_is_packed();
+  }
+
+  int64_t bytes() const override { return std::ssize(file_.bytes()); }
+  int64_t records() const override { return std::ssize(offsets_); }
+  std::string place_of(int64_t record) const override {
+    return fmt::format("record at byte {}", offsets_[record]);
+  }
+  bool holds_packs() const override { return holds_packs_; }
+
+  Result<std::vector<Sample>> read(int64_t record) const override {
+    const auto example = example_of(record);
+    if (!example) return example.error();
+    if (is_packed(*example) != holds_packs_) {
+      return ParseError{holds_packs_ ? "is not a pack, but the first record of the file is"
+                                     : "is a pack, but the first record of the file is not"};
+    }
+    if (holds_packs_) return read_packed_record(*example, shape_);
+    Result<Sample> sample = read_record(*example, shape_);
+    if (!sample) return sample.error();
+    return std::vector<Sample>{std::move(sample).value()};
+  }
+
+ private:
+  Result<formats::TfExample> example_of(int64_t record) const {
+    const auto payload = formats::tfrecord_payload(file_.bytes(), offsets_[record]);
+    if (!payload) return payload.error();
+    return formats::TfExample::parse(*payload);
+  }
+  bool first_is_packed() const {
+    if (offsets_.empty()) return false;
+    const auto example = example_of(0);
+    return example && is_packed(*example);
+  }
+
+  platform::MappedFile file_;
+  RecordShape shape_;
+  std::vector<uint64_t> offsets_;
+  bool holds_packs_ = false;
+};
+
+// Records without a header, all of one size, one after another: Graphcore's packs and the unpacked
+// records that they are made of.
+struct BinaryForm {
+  uint64_t record_bytes = 0;
+  Result<std::vector<Sample>> (*read)(std::span<const std::byte> record,
+                                      const RecordShape& shape) = nullptr;
+  bool holds_packs = false;
+};
+
+class BinaryRecordFile final : public RecordFile {
+ public:
+  // The file's size is a multiple of the form's.
+  BinaryRecordFile(std::filesystem::path path, platform::MappedFile file, const RecordShape& shape,
+                   const BinaryForm& form)
+      : RecordFile(std::move(path)), file_(std::move(file)), shape_(shape), form_(form) {}
+
+  int64_t bytes() const override { return std::ssize(file_.bytes()); }
+  int64_t records() const override { return bytes() / static_cast<int64_t>(form_.record_bytes); }
+  std::string place_of(int64_t record) const override {
+    return fmt::format("record at byte {}", offset_of(record));
+  }
+  Result<std::vector<Sample>> read(int64_t record) const override {
+    return form_.read(file_.bytes().subspan(offset_of(record), form_.record_bytes), shape_);
+  }
+  bool holds_packs() const override { return form_.holds_packs; }
+
+ private:
+  uint64_t offset_of(int64_t record) const {
+    return static_cast<uint64_t>(record) * form_.record_bytes;
+  }
+
+  platform::MappedFile file_;
+  RecordShape shape_;
+  BinaryForm form_;
+};
 
 bool has_sizes(const RecordShape& shape) {
   return shape.sequence_length > 0 && shape.max_predictions > 0;

@@ -1,4 +1,4 @@
-#include "data/records/slot_room.h"
+#include "data/records/record_encoder.h"
 
 #include <gtest/gtest.h>
 

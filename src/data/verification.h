@@ -25,4 +25,9 @@ struct Verification {
 Verification verify_records(std::span<const std::filesystem::path> files, const RecordShape& shape,
                             int threads, const std::function<void(int64_t)>& progress);
 
+// Checks every block of a token store, and that its shards belong together. Counts documents as
+// records; defects are of shards. UserError or DataError when the store cannot be opened.
+Verification verify_token_store(const std::filesystem::path& folder, int threads,
+                                const std::function<void(int64_t)>& progress);
+
 }  // namespace cloze::data

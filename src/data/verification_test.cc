@@ -1,4 +1,4 @@
-#include "data/records/verification.h"
+#include "data/verification.h"
 
 #include <gtest/gtest.h>
 

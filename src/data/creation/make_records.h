@@ -1,0 +1,23 @@
+// Makes the records of a text, in one of two ways (create_records.h). Both go on from where `output`
+// is to the last record.
+#pragma once
+
+#include "data/creation/record_output.h"
+
+namespace cloze::data {
+
+// With streams of random numbers that are named by (seed, duplicate, document): each duplicate
+// visits the documents in an order of its own, and the records of some million tokens of text are
+// shuffled together.
+void make_records_in_windows(const RecordOptions& options, const Corpus& corpus,
+                             const text::Vocabulary& vocabulary, CreationProgress& progress,
+                             RecordOutput& output);
+
+// As Google's create_pretraining_data.py does: one Mersenne Twister for everything, in the order of
+// that script, one thread. All records are shuffled together: they go to a file beside the output
+// first. In memory are 4 bytes a record and 4 a document. UserError for 2^32 records and more.
+void make_records_as_google(const RecordOptions& options, const Corpus& corpus,
+                            const text::Vocabulary& vocabulary, CreationProgress& progress,
+                            RecordOutput& output);
+
+}  // namespace cloze::data
