@@ -1,4 +1,4 @@
-#include "data/sample_digest.h"
+#include "data/dataset.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Permutation: a shuffle of [0, n) as a function. Each index is computed by itself in constant
-// time, so any step of a run is reached at once and nothing has to be stored.
+// Two ways to shuffle: a list in memory, and by a Permutation [0, n) as a function. Each index is
+// computed by itself in constant time, so any step of a run is reached at once and nothing has to
+// be stored.
 //
 //   A Feistel network over the smallest number of bits that holds n - 1, its round function
 //   Philox(seed; half, round, epoch), permutes [0, 2^bits); indices that fall outside [0, n) are
@@ -8,9 +9,21 @@
 // Source: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace cloze::data {
+
+// Fisher-Yates from the back, the order in which Python's random.shuffle draws.
+// `random.below(bound)` is a number in [0, bound).
+template <typename T, typename Random>
+void shuffle(std::vector<T>& items, Random& random) {
+  for (size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[random.below(static_cast<uint32_t>(i))]);
+  }
+}
 
 class Permutation {
  public:

@@ -1,4 +1,4 @@
-#include "data/synthetic_step.h"
+#include "data/loader.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 #include "train/batch_source.h"
 
-#include "data/synthetic_step.h"
 #include "train/training.h"
 
 namespace cloze::train {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/record_options.h"
-#include "data/offline_packing/length_histogram_svg.h"
+#include "data/offline_packing/length_histogram.h"
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
 #include "data/token_store/token_store_dataset.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/corpus/corpus_sink.h"
+#include "data/corpus/corpus.h"
 #include "data/corpus/text_source.h"
 #include "data/creation/creation_progress.h"
 #include "text/tokenizer.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "data/corpus/array_corpus.h"
-#include "data/corpus/corpus_sink.h"
 
 namespace cloze::data {
 

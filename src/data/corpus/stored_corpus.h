@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "data/corpus/array_corpus.h"
-#include "data/corpus/corpus_sink.h"
 #include "platform/partial_file.h"
 
 namespace cloze::data {

@@ -4,7 +4,7 @@
 //   generator   MT19937, seeded by init_by_array over the seed's 32-bit words, lowest first
 //   uniform()   random():  (a * 2^26 + b) / 2^53,  a = 27 high bits, b = 26 high bits
 //   below(n)    _randbelow: as many high bits as n has, drawn again while the value is >= n
-//   shuffle     from the back, j = below(i + 1)                           (fisher_yates.h)
+//   shuffle     from the back, j = below(i + 1)                           (data/shuffle.h)
 //
 // Sources: Matsumoto and Nishimura, mt19937ar.c, 2002; CPython 3 Lib/random.py.
 #pragma once

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/philox.h"
-#include "data/fisher_yates.h"
+#include "data/shuffle.h"
 
 namespace cloze::data {
 

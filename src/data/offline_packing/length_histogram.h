@@ -29,4 +29,8 @@ std::string length_histogram_text(const LengthHistogram& histogram);
 // UserError that names the file and the line.
 LengthHistogram read_length_histogram(const std::filesystem::path& path);
 
+// A picture of it: an SVG file of bars, some tokens wide each. The histogram holds at least one
+// sequence.
+std::string length_histogram_svg(const LengthHistogram& histogram, const std::string& title);
+
 }  // namespace cloze::data

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/fisher_yates.h"
 #include "data/records/packed_record.h"
+#include "data/shuffle.h"
 #include "platform/file.h"
 
 namespace cloze::data {

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/fisher_yates.h"
 #include "data/sample_world/world_data.h"
+#include "data/shuffle.h"
 
 namespace cloze::data {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/fisher_yates.h"
 #include "data/sample_world/facts.h"
 #include "data/sample_world/grammar.h"
+#include "data/shuffle.h"
 
 namespace cloze::data {
 namespace {
