@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tasks/finite.h"
+#include "tasks/logits.h"
 
 namespace cloze::tasks {
 

@@ -1,8 +1,65 @@
 #include "tasks/finetuning_task.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace cloze::tasks {
+namespace {
+
+std::map<std::string, std::vector<double>> by_name(const std::vector<SeedScores>& runs) {
+  std::map<std::string, std::vector<double>> values;
+  for (const SeedScores& run : runs) {
+    for (const auto& [name, value] : run.scores) values[name].push_back(value);
+  }
+  return values;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of at least two values.
+double deviation_of(const std::vector<double>& values) {
+  const double mean = mean_of(values);
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+}  // namespace
+
+std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs) {
+  std::vector<std::string> lines;
+  for (const auto& [name, values] : by_name(runs)) {
+    std::string line = fmt::format("{} {:.2f}", name, mean_of(values));
+    if (values.size() > 1) {
+      line += fmt::format(" +- {:.2f} ({} runs: {:.2f})", deviation_of(values), values.size(),
+                          fmt::join(values, ", "));
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
+  nlohmann::ordered_json json{{"runs", nlohmann::ordered_json::array()},
+                              {"summary", nlohmann::ordered_json::object()}};
+  for (const SeedScores& run : runs) {
+    json["runs"].push_back({{"seed", run.seed}, {"scores", run.scores}});
+  }
+  for (const auto& [name, values] : by_name(runs)) {
+    const auto best = std::ranges::max_element(values);
+    json["summary"][name] = {{"mean", mean_of(values)},
+                             {"deviation", deviation_of(values)},
+                             {"best", *best},
+                             {"best_seed", runs[best - values.begin()].seed}};
+  }
+  return json;
+}
 
 void note_rowless(const text::Tokenizer& tokenizer, const std::string& file,
                   const std::vector<std::string_view>& texts, const TaskOutput& output) {

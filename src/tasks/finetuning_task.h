@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +15,26 @@
 #include "data/dataset.h"
 #include "inference/inference_client.h"
 #include "models/bert_heads.h"
-#include "tasks/seed_summary.h"
 #include "text/tokenizer.h"
 
 namespace cloze::tasks {
+
+// What the runs of several seeds scored: each, their mean, their standard deviation (n - 1), and
+// the best.
+using Scores = std::map<std::string, double>;  // "MRPC accuracy" → percent
+
+struct SeedScores {
+  int64_t seed = 0;
+  Scores scores;  // the same names for every seed
+};
+
+// A line for each score: "RTE accuracy 84.31 +- 0.52 (3 runs: 84.10, 84.90, 83.93)", or of one run
+// "RTE accuracy 84.31".
+std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs);
+
+// {"runs": [{"seed": 1, "scores": {...}}, ...], "summary": {"RTE accuracy": {"mean", "deviation",
+// "best", "best_seed"}}}; the first of equal ones is the best.
+nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs);
 
 struct TaskOutput {
   std::function<void(const std::string&)> notice;  // a line on what was read, scored or written

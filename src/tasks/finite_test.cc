@@ -1,4 +1,4 @@
-#include "tasks/finite.h"
+#include "tasks/logits.h"
 
 #include <gtest/gtest.h>
 

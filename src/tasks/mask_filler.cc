@@ -4,8 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "tasks/finite.h"
-#include "tasks/softmax.h"
+#include "tasks/logits.h"
 #include "text/utf8.h"
 
 namespace cloze::tasks {

@@ -1,4 +1,4 @@
-#include "tasks/seed_summary.h"
+#include "tasks/finetuning_task.h"
 
 #include <gtest/gtest.h>
 

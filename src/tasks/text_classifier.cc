@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tasks/class_logits.h"
+#include "tasks/logits.h"
 #include "tasks/sequence_sample.h"
-#include "tasks/softmax.h"
 
 namespace cloze::tasks {
 namespace {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,16 @@ std::vector<GlueExample> read_glue(const std::filesystem::path& path, const Glue
                                    bool needs_labels = false,
                                    std::vector<int64_t>* short_lines = nullptr);
 
-// A submission file: "index<TAB>prediction" and a line for each example, in order; the prediction a
-// label's text, or its number. The numbers are those of GlueExample::label.
+// A submission file, as gluebenchmark.com takes it: "index<TAB>prediction" and a line for each
+// example of the test file, counted from 0, in order; the prediction a label's text, or its number.
+// The numbers are those of GlueExample::label.
 std::vector<double> read_glue_predictions(const std::filesystem::path& path, const GlueTask& task);
+
+// Writes one: MNLI, QNLI, RTE and AX have the label's text, STS-B the score with three decimals,
+// within 0 to 5, the others 0 or 1. UserError when a score is not finite.
+void write_glue_submission(const std::filesystem::path& path, const GlueTask& task,
+                           std::span<const double> predictions);
+// Its name: "MRPC.tsv"; MNLI's is "MNLI-m.tsv".
+std::string glue_submission_name(const GlueTask& task);
 
 }  // namespace cloze::tasks

@@ -5,11 +5,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "platform/file.h"
 #include "tasks/class_logits.h"
 #include "tasks/glue/glue_score.h"
-#include "tasks/glue/glue_submission.h"
-#include "tasks/sample_dataset.h"
 
 namespace cloze::tasks {
 namespace {
@@ -26,6 +25,22 @@ std::vector<const GlueTask*> tasks_of(const GlueTask& task, GlueSplit split) {
   if (task.name != "MNLI") return {&source_of(task, split)};
   return {&task, &glue_task("MNLI-mm"), &glue_task("AX")};
 }
+
+// Samples in memory as a data set.
+class SampleDataset final : public data::Dataset {
+ public:
+  explicit SampleDataset(std::vector<data::Sample> samples) : samples_(std::move(samples)) {}
+  int64_t size() const override { return std::ssize(samples_); }
+  data::Sample sample(int64_t index, int64_t /*epoch*/) const override {
+    return samples_[static_cast<size_t>(index)];
+  }
+  std::string fingerprint() const override {
+    return fmt::format("{} samples {}", size(), data::sample_digest(*this));
+  }
+
+ private:
+  std::vector<data::Sample> samples_;
+};
 
 }  // namespace
 

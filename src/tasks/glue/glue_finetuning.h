@@ -1,5 +1,5 @@
 // A task of GLUE to fine-tune on: its TSV files as samples, its metrics, and the files to submit.
-// finish() writes eval_results_TASK.json for each dev file and a submission (glue_submission.h) for
+// finish() writes eval_results_TASK.json for each dev file and a submission (glue_data.h) for
 // each test file; MNLI has those of three tasks.
 //
 // Errors: UserError for a start model of other classes or another task that is not to be trained.

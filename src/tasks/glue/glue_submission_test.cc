@@ -1,4 +1,4 @@
-#include "tasks/glue/glue_submission.h"
+#include "tasks/glue/glue_data.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "platform/file.h"
-#include "tasks/glue/glue_data.h"
 
 namespace cloze::tasks {
 namespace {

@@ -6,11 +6,33 @@
 #include <limits>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "platform/file.h"
 #include "tasks/squad/squad_answering.h"
-#include "tasks/squad/squad_dataset.h"
 
 namespace cloze::tasks {
+namespace {
+
+// The windows of SQuAD questions as a data set to train on. Sequences are made when asked for.
+class SquadDataset final : public data::Dataset {
+ public:
+  SquadDataset(SquadData data, SquadFeatures features)
+      : data_(std::move(data)), features_(std::move(features)) {}
+  int64_t size() const override { return std::ssize(features_.windows); }
+  data::Sample sample(int64_t index, int64_t /*epoch*/) const override {
+    return squad_sample(data_, features_, features_.windows[static_cast<size_t>(index)]);
+  }
+  std::string fingerprint() const override {
+    return fmt::format("squad {} questions, {} windows {}", data_.questions.size(),
+                       features_.windows.size(), data::sample_digest(*this));
+  }
+
+ private:
+  SquadData data_;
+  SquadFeatures features_;
+};
+
+}  // namespace
 
 bool SquadFinetuning::has_answers() const {
   return std::ranges::any_of(dev_.data.questions,

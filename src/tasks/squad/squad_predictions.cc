@@ -7,8 +7,7 @@
 #include "formats/json.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
-#include "tasks/finite.h"
-#include "tasks/softmax.h"
+#include "tasks/logits.h"
 #include "tasks/squad/answer_text.h"
 #include "text/utf8.h"
 
@@ -88,7 +87,8 @@ SquadPredictor::SquadPredictor(const SquadData& data, const SquadFeatures& featu
 SquadPrediction SquadPredictor::predict(size_t question,
                                         std::span<const SquadLogits> logits) const {
   check(question, logits);
-  std::vector<Pair> pairs = pairs_of(question, logits);
+  std::vector<Pair> pairs;
+  for (uint32_t i = 0; i < logits.size(); ++i) add_pairs(question, i, logits[i], pairs);
   std::optional<Pair> null;
   if (data_.is_version_2) {
     null = Pair{};
@@ -147,13 +147,6 @@ void SquadPredictor::check(size_t question, std::span<const SquadLogits> logits)
       require_finite(values, question_name);
     }
   }
-}
-
-std::vector<SquadPredictor::Pair> SquadPredictor::pairs_of(
-    size_t question, std::span<const SquadLogits> logits) const {
-  std::vector<Pair> pairs;
-  for (uint32_t i = 0; i < logits.size(); ++i) add_pairs(question, i, logits[i], pairs);
-  return pairs;
 }
 
 void SquadPredictor::add_pairs(size_t question, uint32_t window_index, const SquadLogits& logits,

@@ -82,7 +82,6 @@ class SquadPredictor {
   };
 
   void check(size_t question, std::span<const SquadLogits> logits) const;
-  std::vector<Pair> pairs_of(size_t question, std::span<const SquadLogits> logits) const;
   void add_pairs(size_t question, uint32_t window, const SquadLogits& logits,
                  std::vector<Pair>& pairs) const;
   std::vector<SquadCandidate> candidates_of(size_t question, const std::vector<Pair>& pairs) const;

@@ -1,10 +1,11 @@
-// What a model gives must be numbers.
+// What a model gives for each class, token or word.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -16,6 +17,21 @@ inline void require_finite(std::span<const float> logits, std::string_view whose
   if (std::ranges::all_of(logits, [](float x) { return std::isfinite(x); })) return;
   throw_user_error("the model's logits for {} are not finite numbers; has its training diverged?",
                    whose);
+}
+
+// Softmax: p_i = exp(x_i - max x) / sum_j exp(x_j - max x), in f64. At least one value.
+template <class T>
+std::vector<double> softmax(std::span<const T> values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  std::vector<double> shares;
+  shares.reserve(values.size());
+  double sum = 0.0;
+  for (const T value : values) {
+    shares.push_back(std::exp(value - largest));
+    sum += shares.back();
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
 }
 
 }  // namespace cloze::tasks
