@@ -11,6 +11,25 @@
 namespace cloze::configuration {
 namespace {
 
+using nlohmann::json;
+
+bool says_nothing(const json& value) { return value.is_null() || value == ""; }
+
+// Why a command of ours does not have an option; empty: it does. Options are called as in the first
+// system's programs, whose table says which of them has which.
+std::string reason_of_absence(const std::string& option, const std::string& task) {
+  const KeyRule* rule = tensorflow1().find(option, task);
+  if (rule == nullptr) return "";
+  if (rule->fate == Fate::kNoEffect) return rule->note;
+  const bool is_of_another = !tensorflow1().is_for(option, task);
+  return is_of_another ? "it is an option of another task" : "";
+}
+
+// How a checkpoint computes is its own affair: fine-tuning takes it from there.
+bool is_of_checkpoint(const std::string& option, const std::string& task) {
+  return task != "pretraining" && (option == "hidden_act" || option == "layer_norm_eps");
+}
+
 int64_t known_keys(const ForeignSystem& system, const ForeignFile& file) {
   return std::count_if(file.values.begin(), file.values.end(),
                        [&](const auto& entry) { return system.find(entry.first, "") != nullptr; });
@@ -25,6 +44,126 @@ bool has_mark(const nlohmann::json& config) {
 }
 
 }  // namespace
+
+Conversion::Conversion(const ForeignSystem& system, const ForeignFile& file)
+    : system_(system), file_(file) {
+  task_ = system.task_of(*this);
+  options_["task"] = task_;
+}
+
+bool Conversion::has(const std::string& key) const { return !says_nothing(value(key)); }
+
+const json& Conversion::value(const std::string& key) const {
+  static const json kNone;
+  const auto found = file_.values.find(key);
+  return found == file_.values.end() ? kNone : found->second;
+}
+
+std::string Conversion::text(const std::string& key) const {
+  const json& found = value(key);
+  return found.is_string() ? found.get<std::string>() : "";
+}
+
+int64_t Conversion::count(const std::string& key, int64_t otherwise) const {
+  if (!has(key)) return otherwise;
+  const json& found = value(key);
+  const bool is_whole = found.is_number() && found.get<double>() == found.get<int64_t>();
+  if (!is_whole || found.get<int64_t>() < 1) {
+    throw_user_error("{} is {}; it is a whole number above 0", key, formats::json_line(found));
+  }
+  return found.get<int64_t>();
+}
+
+std::string Conversion::first_of(Keys keys) const {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](auto& key) { return has(key); });
+  return found == keys.end() ? "" : *found;
+}
+
+void Conversion::set(const std::string& option, const json& value, Keys keys,
+                     const std::string& how) {
+  options_[option] = value;
+  bool is_left_out = true;
+  for (const std::string& key : keys) {
+    if (!file_.values.contains(key)) continue;
+    is_left_out = false;
+    std::string& sentence = sentences_[key];
+    if (!sentence.empty()) sentence += "; ";
+    sentence += fmt::format("{} {}{}", option, formats::json_line(value), how);
+  }
+  std::erase(defaults_, option);
+  if (is_left_out) defaults_.push_back(option);
+}
+
+void Conversion::set_default(const std::string& option, const json& value) {
+  if (options_.contains(option) || is_of_checkpoint(option, task_)) return;
+  if (!reason_of_absence(option, task_).empty()) return;
+  options_[option] = value;
+  defaults_.push_back(option);
+}
+
+void Conversion::say(const std::string& key, const std::string& sentence) {
+  if (file_.values.contains(key)) sentences_[key] = sentence;
+}
+
+void Conversion::refuse(const std::string& key, const std::string& sentence) {
+  say(key, sentence);
+  refused_.push_back(key);
+}
+
+void Conversion::finish() {
+  system_.convert(*this);
+  for (const auto& [key, sentence] : sentences_) {
+    if (!options_.contains(key)) replaced_.insert(key);
+  }
+  for (const auto& [key, value] : file_.values) {
+    if (!sentences_.contains(key)) follow_rule(key, value);
+  }
+  for (const auto& [option, value] : system_.defaults.items()) set_default(option, value);
+}
+
+void Conversion::require_free_way(bool without_planned) const {
+  if (!unknown_.empty()) {
+    throw_user_error(
+        "unknown to {}: {}; correct or remove them, or import it with another --system",
+        system_.name, fmt::join(unknown_, ", "));
+  }
+  require_no_contradiction();
+  if (!planned_.empty() && !without_planned) {
+    throw_user_error("not here yet: {}; cloze config import --without-planned takes the rest",
+                     fmt::join(planned_, ", "));
+  }
+}
+
+void Conversion::require_no_contradiction() const {
+  for (const std::string& key : refused_) throw_user_error("{}: {}", key, sentences_.at(key));
+}
+
+void Conversion::follow_rule(const std::string& key, const json& value) {
+  const KeyRule* rule = system_.find(key, task_);
+  if (rule == nullptr) {
+    unknown_.push_back(key);
+    return say(key, "unknown");
+  }
+  if (says_nothing(value)) return say(key, "says nothing");
+  if (!rule->option.empty()) return take(key, rule->option, value);
+  const bool has_agreeing = !rule->agreeing.is_null();
+  const bool is_elsewhere = rule->fate == Fate::kMapped && !rule->is_refused;
+  const bool agrees = has_agreeing ? rule->agreeing == value : is_off(value) && !is_elsewhere;
+  if (agrees) return say(key, "as here");
+  if (is_elsewhere) return say(key, rule->note);
+  if (rule->is_refused) {
+    planned_.push_back(key);
+    return say(key, "not here: " + rule->note);
+  }
+  say(key, "no effect: " + rule->note);
+}
+
+void Conversion::take(const std::string& key, const std::string& option, const json& value) {
+  if (is_of_checkpoint(option, task_)) return say(key, "the model it starts from says it");
+  const std::string reason = reason_of_absence(option, task_);
+  if (!reason.empty()) return say(key, "no effect: " + reason);
+  set(option, system_.meant(option, value), {key});
+}
 
 const ForeignSystem& recognised_system(const ForeignFile& file) {
   const auto& systems = foreign_systems();

@@ -1,16 +1,80 @@
 // Configurations of other systems, as they are, to ours.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "configuration/conversion.h"
 #include "configuration/foreign_file.h"
 #include "configuration/foreign_system.h"
 
 namespace cloze::configuration {
+
+// A configuration of another system on its way to ours: each key ends in an option of ours or in a
+// sentence that says why not.
+class Conversion {
+ public:
+  using Keys = std::initializer_list<std::string>;
+
+  Conversion(const ForeignSystem& system, const ForeignFile& file);
+
+  // --- For the systems' convert()
+  const std::string& program() const { return file_.program; }
+  const std::string& task() const { return task_; }
+  bool has(const std::string& key) const;                     // with a value
+  const nlohmann::json& value(const std::string& key) const;  // null: none
+  std::string text(const std::string& key) const;             // "" for what is no text
+  // UserError when it is there and not a positive whole number.
+  int64_t count(const std::string& key, int64_t otherwise) const;
+  // Of the first of these keys that has a value; "" for none.
+  std::string first_of(Keys keys) const;
+
+  // Sets an option from those of these keys that the file has; `how` follows the value in what is
+  // said of them.
+  void set(const std::string& option, const nlohmann::json& value, Keys keys,
+           const std::string& how = "");
+  // What a file means that does not say it; a key of the file may still set it.
+  void set_default(const std::string& option, const nlohmann::json& value);
+  // Says what became of a key, which is thereby done with.
+  void say(const std::string& key, const std::string& sentence);
+  // As say(), of what the other system's program refuses too.
+  void refuse(const std::string& key, const std::string& sentence);
+
+  // --- The result, after finish()
+  // Treats the keys that are left by the system's table.
+  void finish();
+  const nlohmann::ordered_json& options() const { return options_; }
+  const std::map<std::string, std::string>& sentences() const { return sentences_; }  // by key
+  const std::vector<std::string>& defaults() const { return defaults_; }  // options left out there
+  // Keys whose part others took: no option has their value.
+  const std::set<std::string>& replaced() const { return replaced_; }
+  // Keys that stand in the way.
+  const std::vector<std::string>& refused() const { return refused_; }
+  const std::vector<std::string>& planned() const { return planned_; }
+  const std::vector<std::string>& unknown() const { return unknown_; }
+  // UserError that names them; planned ones may be left out.
+  void require_free_way(bool without_planned = false) const;
+  // The same, of those that are refused alone.
+  void require_no_contradiction() const;
+
+ private:
+  void follow_rule(const std::string& key, const nlohmann::json& value);
+  void take(const std::string& key, const std::string& option, const nlohmann::json& value);
+
+  const ForeignSystem& system_;
+  const ForeignFile& file_;
+  std::string task_;
+  nlohmann::ordered_json options_ = nlohmann::ordered_json::object();
+  std::map<std::string, std::string> sentences_;
+  std::set<std::string> replaced_;
+  std::vector<std::string> defaults_, refused_, planned_, unknown_;
+};
 
 // The system that knows most of the file's keys. UserError when none knows any.
 const ForeignSystem& recognised_system(const ForeignFile& file);

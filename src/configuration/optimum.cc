@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "configuration/conversion.h"
+#include "configuration/import.h"
 #include "configuration/key_rules.h"
 
 namespace cloze::configuration {
@@ -15,8 +15,7 @@ KeyRules ipu_rules() {
       .elsewhere({"ipu_config.replication_factor", "ipu_config.gradient_accumulation_steps"},
                  "replicas and gradient_accumulation_count")
       .mapped("ipu_config.seed", "seed")
-      .no_effect({"ipu_config.ipus_per_replica", "ipu_config.layers_per_ipu"},
-                 kStages)
+      .no_effect({"ipu_config.ipus_per_replica", "ipu_config.layers_per_ipu"}, kStages)
       .no_effect({"ipu_config.inference_replication_factor"}, "inference has one process")
       .no_effect({"ipu_config.use_popdist"}, kMpirunSays)
       .no_effect({"ipu_config.decompose_grad_sum"}, kBuckets)

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "configuration/conversion.h"
+#include "configuration/import.h"
 #include "configuration/key_rules.h"
 
 namespace cloze::configuration {
@@ -9,34 +9,14 @@ namespace {
 
 KeyRules training_rules() {
   return KeyRules()
-      .supported({"micro_batch_size",
-                  "global_batch_size",
-                  "gradient_accumulation_count",
-                  "base_learning_rate",
-                  "num_train_steps",
-                  "epochs",
-                  "steps_per_ckpts",
-                  "max_to_keep",
-                  "optimizer",
-                  "beta1",
-                  "beta2",
-                  "loss_scaling",
-                  "loss_scaling_by_step",
-                  "weight_decay_rate",
-                  "epsilon",
-                  "momentum",
-                  "lr_schedule",
-                  "lr_power",
-                  "lr_schedule_by_step",
-                  "decay_rate",
-                  "decay_steps",
-                  "wandb",
-                  "wandb_name",
-                  "warmup",
-                  "seed",
-                  "save_path",
-                  "init_checkpoint",
-                  "restore_dir"})
+      .supported({"micro_batch_size", "global_batch_size", "gradient_accumulation_count"})
+      .supported(
+          {"base_learning_rate", "num_train_steps", "epochs", "steps_per_ckpts", "max_to_keep"})
+      .supported({"optimizer", "beta1", "beta2", "loss_scaling", "loss_scaling_by_step",
+                  "weight_decay_rate", "epsilon", "momentum"})
+      .supported({"lr_schedule", "lr_power", "lr_schedule_by_step", "decay_rate", "decay_steps"})
+      .supported(
+          {"wandb", "wandb_name", "warmup", "seed", "save_path", "init_checkpoint", "restore_dir"})
       .no_effect({"ipu_replica_identical_seed"},
                  "random numbers belong to samples: replicas need no seeds")
       .elsewhere({"restore_optimiser_from_checkpoint"},

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "configuration/conversion.h"
+#include "configuration/import.h"
 #include "configuration/key_rules.h"
 
 namespace cloze::configuration {
