@@ -11,7 +11,7 @@
 #include "cli/launch/mpirun_command.h"
 #include "cli/pipeline_options.h"
 #include "comm/world.h"
-#include "formats/value_differences.h"
+#include "formats/json.h"
 #include "platform/file.h"
 #include "platform/processor_share.h"
 #include "platform/standard_streams.h"

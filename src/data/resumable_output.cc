@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "formats/json.h"
-#include "formats/value_differences.h"
 #include "platform/file.h"
 #include "platform/signals.h"
 

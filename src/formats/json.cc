@@ -186,4 +186,16 @@ std::string json_line(const nlohmann::ordered_json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string value_differences(const nlohmann::json& stored, const nlohmann::json& current,
+                              std::string_view word) {
+  std::vector<std::string> differences;
+  for (const auto& [name, value] : current.items()) {
+    const auto found = stored.find(name);
+    if (found == stored.end() || *found == value) continue;
+    differences.push_back(
+        fmt::format("{} {}, {} {}", name, json_line(*found), word, json_line(value)));
+  }
+  return fmt::format("{}", fmt::join(differences, "; "));
+}
+
 }  // namespace cloze::formats

@@ -34,6 +34,12 @@ std::string json_text(const nlohmann::ordered_json& value);
 // The same on one line, without the newline.
 std::string json_line(const nlohmann::ordered_json& value);
 
+// How two objects of named values differ, for a message: "seed 1234, this run has 5; ...". The
+// names of both whose values differ, `word` ("this run has") between the two. Empty when none does;
+// a name that only one of them has is left alone.
+std::string value_differences(const nlohmann::json& stored, const nlohmann::json& current,
+                              std::string_view word);
+
 // The value, null for none.
 template <class T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {

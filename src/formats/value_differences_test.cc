@@ -1,4 +1,4 @@
-#include "formats/value_differences.h"
+#include "formats/json.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,6 @@
 
 #include "data/generated_dataset.h"
 #include "formats/json.h"
-#include "formats/value_differences.h"
 
 namespace cloze::train {
 namespace {

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
-#include "formats/value_differences.h"
 #include "models/bert_flops.h"
 #include "models/bert_heads.h"
 #include "platform/phase.h"
