@@ -11,16 +11,6 @@ namespace {
 
 constexpr char32_t kCapitalIWithDot = 0x130;
 
-std::u32string decoded(std::string_view text) {
-  std::u32string code_points;
-  for (size_t at = 0; at < text.size();) {
-    const DecodedCodePoint next = decode_utf8(text, at);
-    code_points += next.code_point;
-    at += next.bytes;
-  }
-  return code_points;
-}
-
 // Whether the nearest code point from `at` in the direction that is not ignorable is cased.
 bool next_is_cased(const std::u32string& text, size_t at, int direction) {
   const UnicodeTables& tables = google_unicode_tables();
@@ -56,7 +46,7 @@ bool is_python_word(char32_t c) {
 }
 
 std::string python_lower(std::string_view text) {
-  const std::u32string code_points = decoded(text);
+  const std::u32string code_points = decoded_utf8(text);
   std::string lower;
   lower.reserve(text.size());
   for (size_t i = 0; i < code_points.size(); ++i) append_lower(code_points, i, lower);

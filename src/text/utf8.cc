@@ -95,6 +95,16 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
+std::u32string decoded_utf8(std::string_view text) {
+  std::u32string code_points;
+  for (size_t at = 0; at < text.size();) {
+    const DecodedCodePoint next = decode_utf8(text, at);
+    code_points += next.code_point;
+    at += next.bytes;
+  }
+  return code_points;
+}
+
 size_t count_code_points(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

@@ -32,6 +32,8 @@ DecodedCodePoint decode_utf8_before(std::string_view text, size_t position);
 uint32_t encode_utf8(char32_t code_point, char* out);
 void append_utf8(char32_t code_point, std::string& out);
 bool is_valid_utf8(std::string_view text);
+// All code points of a text; invalid bytes are U+0000.
+std::u32string decoded_utf8(std::string_view text);
 // Code points of a valid text.
 size_t count_code_points(std::string_view text);
 

@@ -18,16 +18,6 @@ struct CountedWord {
   int64_t count = 0;
 };
 
-std::u32string decode(std::string_view text) {
-  std::u32string code_points;
-  for (size_t i = 0; i < text.size();) {
-    const DecodedCodePoint decoded = decode_utf8(text, i);
-    code_points += decoded.code_point;
-    i += decoded.bytes;
-  }
-  return code_points;
-}
-
 // The most frequent code points, at most `limit`; of equals the smaller ones.
 std::set<char32_t> choose_alphabet(const std::vector<CountedWord>& words, size_t limit) {
   std::map<char32_t, int64_t> counts;
@@ -113,7 +103,7 @@ void VocabularyTrainer::add_text(std::string_view text) {
 Vocabulary VocabularyTrainer::train() const {
   if (counts_.empty()) throw_user_error("no words in the input: a vocabulary needs some text");
   std::vector<CountedWord> words;
-  for (const auto& [text, count] : counts_) words.push_back({decode(text), count});
+  for (const auto& [text, count] : counts_) words.push_back({decoded_utf8(text), count});
   const auto alphabet = choose_alphabet(words, static_cast<size_t>(options_.limit_alphabet));
   std::erase_if(words, [&](const CountedWord& word) {
     return !std::all_of(word.code_points.begin(), word.code_points.end(),
