@@ -1,6 +1,7 @@
 #include "data/wikipedia/disambiguation.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "text/wikitext_names.h"
@@ -12,57 +13,31 @@ constexpr std::string_view kMagicWord = "__DISAMBIG__";
 constexpr size_t kLongestName = 200;
 
 // In brackets at the end of a title.
-constexpr std::string_view kTitleWords[] = {"disambiguation",
-                                            "begriffsklärung",
-                                            "desambiguación",
-                                            "disambigua",
-                                            "desambiguação",
-                                            "homonymie",
-                                            "doorverwijspagina",
-                                            "ujednoznacznienie",
-                                            "значения",
-                                            "значення",
-                                            "olika betydelser",
-                                            "曖昧さ回避",
-                                            "消歧义",
-                                            "消歧義",
-                                            "توضيح",
-                                            "동음이의"};
+constexpr auto kTitleWords = std::to_array<std::string_view>(
+    {"disambiguation", "begriffsklärung", "desambiguación", "disambigua", "desambiguação",
+     "homonymie", "doorverwijspagina", "ujednoznacznienie", "значения", "значення",
+     "olika betydelser", "曖昧さ回避", "消歧义", "消歧義", "توضيح", "동음이의"});
 
 // A template's name ends with one of these...
-constexpr std::string_view kNameEnds[] = {"disambiguation", "disambig",        "disamb",
-                                          " dab",           "begriffsklärung", "homonymie",
-                                          "desambiguación", "disambigua",      "desambiguação"};
+constexpr auto kNameEnds = std::to_array<std::string_view>(
+    {"disambiguation", "disambig", "disamb", " dab", "begriffsklärung", "homonymie",
+     "desambiguación", "disambigua", "desambiguação"});
 
-// ... or is one of these.
-constexpr std::string_view kNames[] = {"dab",
-                                       "dis",
-                                       "geodis",
-                                       "hndis",
-                                       "hospitaldis",
-                                       "mathdab",
-                                       "mathdis",
-                                       "numberdis",
-                                       "roaddis",
-                                       "schooldis",
-                                       "stationdis",
-                                       "bks",
-                                       "desambig",
-                                       "dp",
-                                       "doorverwijspagina",
-                                       "ujednoznacznienie",
-                                       "неоднозначность",
-                                       "багатозначність",
-                                       "förgrening",
-                                       "gren",
-                                       "aimai",
-                                       "曖昧さ回避",
-                                       "消歧义",
-                                       "消歧義",
-                                       "توضيح",
-                                       "동음이의"};
+// ... or is one of these, in English and elsewhere.
+constexpr auto kEnglishNames =
+    std::to_array<std::string_view>({"dab", "dis", "geodis", "hndis", "hospitaldis", "mathdab",
+                                     "mathdis", "numberdis", "roaddis", "schooldis", "stationdis"});
+constexpr auto kOtherNames = std::to_array<std::string_view>(
+    {"bks", "desambig", "dp", "doorverwijspagina", "ujednoznacznienie", "неоднозначность",
+     "багатозначність", "förgrening", "gren", "aimai", "曖昧さ回避", "消歧义", "消歧義", "توضيح",
+     "동음이의"});
 
 constexpr std::string_view kCleanup[] = {" cleanup", "-cleanup"};
+
+template <size_t N>
+bool contains(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
 
 bool names_disambiguation(std::string_view template_name) {
   const std::string key = text::wikitext_name_key(template_name);
@@ -73,9 +48,8 @@ bool names_disambiguation(std::string_view template_name) {
   for (const std::string_view suffix : kCleanup) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   }
-  return std::any_of(std::begin(kNameEnds), std::end(kNameEnds),
-                     [&](std::string_view end) { return name.ends_with(end); }) ||
-         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return contains(kEnglishNames, name) || contains(kOtherNames, name) ||
+         std::ranges::any_of(kNameEnds, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 bool has_disambiguating_template(std::string_view wikitext) {
@@ -93,7 +67,7 @@ bool has_disambiguating_title(std::string_view title) {
   if (bracket == std::string_view::npos || !title.ends_with(')')) return false;
   const std::string word =
       text::wikitext_name_key(title.substr(bracket + 1, title.size() - bracket - 2));
-  return std::find(std::begin(kTitleWords), std::end(kTitleWords), word) != std::end(kTitleWords);
+  return contains(kTitleWords, word);
 }
 
 }  // namespace
