@@ -1,4 +1,4 @@
-#include "tasks/glue/glue_files.h"
+#include "tasks/glue/glue_task.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 
 #include "tasks/finetuning_task.h"
 #include "tasks/glue/glue_features.h"
-#include "tasks/glue/glue_files.h"
+#include "tasks/glue/glue_task.h"
 
 namespace cloze::tasks {
 

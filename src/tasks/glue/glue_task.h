@@ -1,7 +1,9 @@
-// The tasks of GLUE: what their files call the columns, what the labels are, and how a task is
-// scored. Source: Wang et al. 2018, gluebenchmark.com; the official TSV files.
+// The tasks of GLUE: what their files are called and call the columns, what the labels are, and how a
+// task is scored. Source: Wang et al. 2018, gluebenchmark.com; the official TSV files.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,5 +34,24 @@ const GlueTask& glue_task(std::string_view name);
 // Whether the classifier of a task that is called `name`, by whomever, is that of `task`: it is
 // the same task, or both are of MNLI, MNLI-mm and AX.
 bool has_classifier_of(const GlueTask& task, std::string_view name);
+
+// Which file holds a split of a GLUE task, in a task's folder or in the folder above it, as the
+// official download has them:
+//
+//   task      folder            train      dev                 test
+//   MNLI      MNLI              train.tsv  dev_matched.tsv     test_matched.tsv
+//   MNLI-mm   MNLI              train.tsv  dev_mismatched.tsv  test_mismatched.tsv
+//   AX        diagnostic or AX                                 diagnostic.tsv or test.tsv
+//   others    the task's name   train.tsv  dev.tsv             test.tsv
+enum class GlueSplit { kTrain, kDev, kTest };
+std::string_view name_of(GlueSplit split);  // "train", "dev", "test"
+
+std::optional<std::filesystem::path> find_glue_file(const std::filesystem::path& folder,
+                                                    const GlueTask& task, GlueSplit split);
+
+// The same; UserError that lists the paths it looked for when there is none, or says that AX is for
+// testing.
+std::filesystem::path glue_file(const std::filesystem::path& folder, const GlueTask& task,
+                                GlueSplit split);
 
 }  // namespace cloze::tasks
