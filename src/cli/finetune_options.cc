@@ -15,7 +15,7 @@
 #include "cli/options/foreign_options.h"
 #include "cli/resumed_options.h"
 #include "models/bert_fields.h"
-#include "text/table_rows.h"
+#include "text/vocabulary.h"
 #include "train/checkpoint.h"
 
 namespace cloze::cli {

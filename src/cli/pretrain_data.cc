@@ -16,7 +16,7 @@
 #include "data/token_store/token_store_dataset.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
-#include "text/table_rows.h"
+#include "text/vocabulary.h"
 
 namespace cloze::cli {
 namespace {

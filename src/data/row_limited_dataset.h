@@ -1,5 +1,5 @@
 // A dataset for a model whose table of word embeddings has fewer rows than the data has ids
-// (text/table_rows.h): ids without a row become [UNK], in the text and among the labels.
+// (text/vocabulary.h): ids without a row become [UNK], in the text and among the labels.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_model.h"
-#include "text/table_rows.h"
+#include "text/vocabulary.h"
 
 namespace cloze::inference {
 const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) const {

@@ -1,4 +1,4 @@
-#include "text/table_rows.h"
+#include "text/vocabulary.h"
 
 #include <gtest/gtest.h>
 

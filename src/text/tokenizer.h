@@ -42,7 +42,7 @@ class Tokenizer {
  public:
   static constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
 
-  // Tokens from id `rows` on, which the model has no embedding for, become [UNK] (table_rows.h).
+  // Tokens from id `rows` on, which the model has no embedding for, become [UNK] (vocabulary.h).
   Tokenizer(Vocabulary vocabulary, TokenizerOptions options, int64_t rows = kAllRows);
 
   // Appends the ids of the text. Returns the number of invalid UTF-8 sequences, left out.
