@@ -27,6 +27,10 @@ namespace fs = std::filesystem;
 using formats::TensorView;
 using models::Activation, models::BertConfig;
 
+constexpr CheckpointForm kForms[] = {CheckpointForm::kHuggingFace, CheckpointForm::kGoogle,
+                                     CheckpointForm::kGraphcore, CheckpointForm::kResearch};
+constexpr std::string_view kShortNames[] = {"hf", "google", "graphcore", "research"};
+
 constexpr int64_t kGraphcoreVocabulary = 30400;
 constexpr int64_t kMaxVocabulary = 10'000'000;
 constexpr double kGraphcoreEpsilon = 1e-3;
@@ -430,6 +434,22 @@ class Conversion {
 };
 
 }  // namespace
+
+std::string_view short_name(CheckpointForm form) { return kShortNames[static_cast<int>(form)]; }
+
+ConversionAction conversion_action(std::string_view name) {
+  if (name == "research2apps") name = "research2graphcore";
+  if (name == "apps2research") name = "graphcore2research";
+  for (const CheckpointForm from : kForms) {
+    for (const CheckpointForm to : kForms) {
+      if (name == fmt::format("{}2{}", short_name(from), short_name(to))) return {from, to};
+    }
+  }
+  throw_user_error(
+      "{} is not a conversion; name it FROM2TO, where each is hf, google, graphcore or "
+      "research",
+      name);
+}
 
 ConversionReport convert_checkpoint(const ConversionOptions& options) {
   return Conversion(options).run();

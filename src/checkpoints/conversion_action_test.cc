@@ -1,4 +1,4 @@
-#include "checkpoints/conversion_action.h"
+#include "checkpoints/conversion.h"
 
 #include <gtest/gtest.h>
 
