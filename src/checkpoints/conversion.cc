@@ -13,7 +13,7 @@
 #include "checkpoints/stored_tokenizer.h"
 #include "checkpoints/tensor_editing.h"
 #include "formats/json.h"
-#include "formats/safetensors_shards.h"
+#include "formats/model_tensors.h"
 #include "formats/tf_checkpoint.h"
 #include "graph/graph.h"
 #include "models/bert_fields.h"

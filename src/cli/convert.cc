@@ -4,7 +4,7 @@
 
 #include "checkpoints/conversion.h"
 #include "cli/commands.h"
-#include "formats/safetensors_shards.h"
+#include "formats/model_tensors.h"
 
 namespace cloze::cli {
 namespace {

@@ -1,4 +1,3 @@
-#include "formats/safetensors_shards.h"
 
 #include <gtest/gtest.h>
 
