@@ -7,7 +7,7 @@
 #include <exception>
 #include <memory>
 
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 #include "data/instances/window_instances.h"
 #include "data/loader.h"
 #include "data/token_store/token_store_dataset.h"

@@ -1,5 +1,5 @@
 // Random samples whose lengths are as frequent as those of a data set (data/offline_packing/
-// spread_lengths.h), laid out as they are or padded to S.
+// length_histogram.h), laid out as they are or padded to S.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/generated_dataset.h"
-#include "data/offline_packing/spread_lengths.h"
+#include "data/offline_packing/length_histogram.h"
 
 namespace cloze::bench {
 

@@ -16,8 +16,8 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "data/corpus/array_corpus.h"
 #include "data/corpus/corpus_reader.h"
-#include "data/corpus/memory_corpus.h"
 #include "data/records/record_dataset.h"
 #include "data/token_store/build_token_store.h"
 #include "data/wikipedia/dump_reader.h"

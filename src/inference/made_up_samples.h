@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/offline_packing/spread_lengths.h"
+#include "data/offline_packing/length_histogram.h"
 #include "data/sample.h"
 #include "inference/packed_model.h"
 

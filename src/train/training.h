@@ -49,7 +49,7 @@ enum class InitOptimizer { kFresh, kMoments, kMomentsAndStep };
 struct TrainingOptions {
   TrainingStepOptions step;
   std::shared_ptr<const data::Dataset> dataset;
-  bool synthetic_data = false;    // all of the data set is one micro-batch: data/synthetic_step.h
+  bool synthetic_data = false;    // all of the data set is one micro-batch: data/loader.h
   int64_t global_batch_size = 0;  // sequences in a step
   int64_t duplicate_factor = 1;   // copies of the text in the data; an epoch is one copy
   int64_t num_steps = 0;

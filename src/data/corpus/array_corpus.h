@@ -1,4 +1,4 @@
-// ArrayCorpus: a corpus in three arrays, compactly: two bytes a token when the vocabulary allows
+// A corpus in three arrays, compactly: two bytes a token when the vocabulary allows
 // it, eight a sentence, eight a document.
 #pragma once
 
@@ -35,6 +35,24 @@ class ArrayCorpus : public Corpus {
   int64_t tokens_before(int64_t document, int64_t sentence) const override;
   void append_tokens(int64_t document, int64_t begin, int64_t end,
                      std::vector<int32_t>& ids) const override;
+};
+
+// MemoryCorpus: such a corpus in memory.
+class MemoryCorpus final : public ArrayCorpus, public CorpusSink {
+ public:
+  explicit MemoryCorpus(int64_t vocabulary_size) : bytes_per_id_(bytes_per_id(vocabulary_size)) {}
+
+  void append_sentence(std::span<const int32_t> ids) override;
+  void end_document() override;
+
+  CorpusArrays arrays() const override;
+
+ private:
+  int64_t bytes_per_id_;
+  std::vector<uint16_t> narrow_ids_;  // one of the two holds all tokens
+  std::vector<int32_t> wide_ids_;
+  std::vector<uint64_t> sentence_starts_{0};
+  std::vector<uint64_t> document_starts_{0};
 };
 
 }  // namespace cloze::data

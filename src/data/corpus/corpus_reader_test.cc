@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/error.h"
+#include "data/corpus/array_corpus.h"
 #include "data/corpus/described_corpus_test.h"
-#include "data/corpus/memory_corpus.h"
 #include "platform/file.h"
 
 namespace cloze::data {

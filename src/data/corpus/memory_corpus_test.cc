@@ -1,4 +1,4 @@
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 
 #include <gtest/gtest.h>
 

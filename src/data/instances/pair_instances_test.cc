@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 #include "data/unmasked_test.h"
 
 namespace cloze::data {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 
 namespace cloze::data {
 namespace {

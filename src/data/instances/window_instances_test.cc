@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 #include "data/unmasked_test.h"
 
 namespace cloze::data {

@@ -1,4 +1,4 @@
-#include "data/offline_packing/spread_lengths.h"
+#include "data/offline_packing/length_histogram.h"
 
 #include <gtest/gtest.h>
 

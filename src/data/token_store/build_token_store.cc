@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 #include "formats/xxh3.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "data/corpus/array_corpus.h"
 #include "data/corpus/described_corpus_test.h"
-#include "data/corpus/memory_corpus.h"
 #include "platform/file.h"
 
 namespace cloze::data {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "data/corpus/memory_corpus.h"
+#include "data/corpus/array_corpus.h"
 
 namespace cloze::data {
 namespace {
