@@ -16,7 +16,6 @@
 #include "formats/json.h"
 #include "inference/inference_memory.h"
 #include "platform/file.h"
-#include "platform/made_folder.h"
 #include "platform/signals.h"
 #include "train/checkpoint.h"
 

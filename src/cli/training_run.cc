@@ -17,7 +17,7 @@
 #include "data/loader.h"
 #include "formats/json.h"
 #include "platform/signals.h"
-#include "platform/terminal.h"
+#include "platform/standard_streams.h"
 #include "train/progress.h"
 
 namespace cloze::cli {

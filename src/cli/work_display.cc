@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "platform/terminal.h"
+#include "platform/standard_streams.h"
 
 namespace cloze::cli {
 

@@ -1,6 +1,5 @@
 #include "platform/child.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 namespace cloze::platform {
 namespace {
@@ -20,66 +20,45 @@ namespace {
 constexpr char kValue = 'v';
 constexpr char kError = 'e';
 
-void write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) ::_exit(1);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
+void report(const Descriptor& parent, char kind, std::string_view text) {
+  if (!write_all(parent, {&kind, 1}) || !write_all(parent, text)) ::_exit(1);
 }
 
-[[noreturn]] void run_child(const std::function<std::string()>& work, int seconds, int descriptor) {
+[[noreturn]] void run_child(const std::function<std::string()>& work, int seconds,
+                            const Descriptor& parent) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
     ::signal(number, SIG_DFL);
   }
   ::alarm(static_cast<unsigned>(seconds));
   try {
-    const std::string value = work();
-    write_all(descriptor, {&kValue, 1});
-    write_all(descriptor, value);
+    report(parent, kValue, work());
   } catch (const std::exception& error) {
-    write_all(descriptor, {&kError, 1});
-    write_all(descriptor, error.what());
+    report(parent, kError, error.what());
   }
   ::_exit(0);
 }
 
-std::string read_all(int descriptor) {
+std::string read_all(const Descriptor& file) {
   std::string bytes;
   std::array<char, 1 << 16> buffer;
   while (true) {
-    const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = TEMP_FAILURE_RETRY(::read(file.number(), buffer.data(), buffer.size()));
     if (got <= 0) return bytes;
     bytes.append(buffer.data(), static_cast<size_t>(got));
   }
 }
 
-int status_of(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 }  // namespace
 
 Result<std::string> bytes_from_child(const std::function<std::string()>& work, int seconds) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw_environment_error("cannot make a pipe: {}", std::strerror(errno));
-  }
+  Pipe pipe = make_pipe();
   const pid_t child = ::fork();
-  if (child == 0) run_child(work, seconds, ends[1]);
-  ::close(ends[1]);
-  if (child < 0) {
-    ::close(ends[0]);
-    throw_environment_error("cannot start a process: {}", std::strerror(errno));
-  }
-  std::string bytes = read_all(ends[0]);
-  ::close(ends[0]);
-  const int status = status_of(child);
+  if (child == 0) run_child(work, seconds, pipe.writing);
+  if (child < 0) throw_environment_error("cannot start a process: {}", std::strerror(errno));
+  pipe.writing.close();
+  std::string bytes = read_all(pipe.reading);
+  int status = 0;
+  TEMP_FAILURE_RETRY(::waitpid(child, &status, 0));
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     if (number == SIGALRM) return ParseError{fmt::format("took longer than {} s", seconds)};

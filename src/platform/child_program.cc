@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 
@@ -38,24 +39,20 @@ constexpr int kNotStarted = 127;
 }  // namespace
 
 ChildProgram::ChildProgram(const std::vector<std::string>& words, Output output) {
-  std::array<int, 2> ends{-1, -1};
   const bool is_watched = output == Output::kWatched;
-  if (is_watched && ::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw_environment_error("cannot make a pipe: {}", std::strerror(errno));
-  }
+  Pipe errors = is_watched ? make_pipe() : Pipe();
   std::vector<char*> texts;
   for (const std::string& word : words) texts.push_back(const_cast<char*>(word.c_str()));
   texts.push_back(nullptr);
   const pid_t parent = ::getpid();
   process_ = ::fork();
-  if (process_ == 0) become(texts.data(), is_watched ? STDOUT_FILENO : -1, ends[1], parent);
-  const int reason = errno;
-  if (ends[1] >= 0) ::close(ends[1]);
-  errors_ = ends[0];
-  if (process_ < 0) {
-    if (errors_ >= 0) ::close(errors_);
-    throw_environment_error("cannot start {}: {}", words.front(), std::strerror(reason));
+  if (process_ == 0) {
+    become(texts.data(), is_watched ? STDOUT_FILENO : -1, errors.writing.number(), parent);
   }
+  if (process_ < 0) {
+    throw_environment_error("cannot start {}: {}", words.front(), std::strerror(errno));
+  }
+  errors_ = std::move(errors.reading);
 }
 
 ChildProgram::~ChildProgram() {
@@ -63,7 +60,6 @@ ChildProgram::~ChildProgram() {
     kill();
     ::waitpid(process_, nullptr, 0);
   }
-  if (errors_ >= 0) ::close(errors_);
 }
 
 std::optional<int> ChildProgram::exit_code() {
@@ -75,15 +71,12 @@ std::optional<int> ChildProgram::exit_code() {
 }
 
 std::string ChildProgram::read_errors(std::chrono::milliseconds patience) {
-  pollfd waiting{.fd = errors_, .events = POLLIN, .revents = 0};
+  pollfd waiting{.fd = errors_.number(), .events = POLLIN, .revents = 0};
   if (::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) return "";
   std::array<char, 1 << 14> buffer;
-  const ssize_t got = ::read(errors_, buffer.data(), buffer.size());
+  const ssize_t got = ::read(errors_.number(), buffer.data(), buffer.size());
   if (got > 0) return {buffer.data(), static_cast<size_t>(got)};
-  if (got == 0) {  // poll passes over a descriptor below 0: it waits
-    ::close(errors_);
-    errors_ = -1;
-  }
+  if (got == 0) errors_.close();  // poll passes over a descriptor below 0: it waits
   return "";
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/descriptor.h"
+
 namespace cloze::platform {
 
 class ChildProgram {
@@ -32,7 +34,7 @@ class ChildProgram {
 
  private:
   int process_ = -1;
-  int errors_ = -1;  // descriptor
+  Descriptor errors_;
   std::optional<int> exit_code_;
 };
 

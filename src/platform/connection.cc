@@ -35,34 +35,19 @@ std::optional<Connection> Connection::to(const std::string& address, int port,
   target.sin_family = AF_INET;
   target.sin_port = htons(static_cast<uint16_t>(port));
   if (::inet_pton(AF_INET, address.c_str(), &target.sin_addr) != 1) return std::nullopt;
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return std::nullopt;
-  Connection connection(descriptor);
-  const int result = ::connect(descriptor, reinterpret_cast<sockaddr*>(&target), sizeof target);
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) return std::nullopt;
+  const int result =
+      ::connect(socket.number(), reinterpret_cast<sockaddr*>(&target), sizeof target);
   if (result != 0 && errno != EINPROGRESS) return std::nullopt;
-  if (!is_connected(descriptor, patience)) return std::nullopt;
-  return connection;
+  if (!is_connected(socket.number(), patience)) return std::nullopt;
+  return Connection(std::move(socket));
 }
 
 std::optional<Connection> Connection::from(const ListeningSocket& socket) {
-  const int descriptor =
-      ::accept4(socket.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  return Connection(descriptor);
-}
-
-Connection::Connection(Connection&& other) noexcept { *this = std::move(other); }
-
-Connection& Connection::operator=(Connection&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(begun_, other.begun_);
-  std::swap(unsent_, other.unsent_);
-  std::swap(is_over_, other.is_over_);
-  return *this;
-}
-
-Connection::~Connection() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  Descriptor caller(::accept4(socket.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!caller.is_open()) return std::nullopt;
+  return Connection(std::move(caller));
 }
 
 void Connection::send(std::string_view line) {
@@ -75,15 +60,15 @@ void Connection::send(std::string_view line) {
 void Connection::push() {
   if (unsent_.empty()) return;
   const ssize_t sent =
-      ::send(descriptor_, unsent_.data(), unsent_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      ::send(socket_.number(), unsent_.data(), unsent_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent > 0) unsent_.erase(0, static_cast<size_t>(sent));
 }
 
 std::vector<std::string> Connection::lines() {
   std::array<char, 4096> buffer;
   while (!is_over_) {
-    const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got =
+        TEMP_FAILURE_RETRY(::recv(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT));
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     is_over_ = got <= 0;
     if (got > 0) begun_.append(buffer.data(), static_cast<size_t>(got));

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "platform/socket.h"
@@ -20,10 +19,6 @@ class Connection {
   // Of whoever has called there; nothing when nobody has.
   static std::optional<Connection> from(const ListeningSocket& socket);
 
-  Connection(Connection&& other) noexcept;
-  Connection& operator=(Connection&& other) noexcept;
-  ~Connection();
-
   // A line without its end. While one before it has not gone as a whole, those after it are
   // dropped: of a state that is said again and again the next will do.
   void send(std::string_view line);
@@ -34,10 +29,10 @@ class Connection {
   bool is_over() const { return is_over_; }
 
  private:
-  explicit Connection(int descriptor) : descriptor_(descriptor) {}
+  explicit Connection(Descriptor socket) : socket_(std::move(socket)) {}
   void push();
 
-  int descriptor_ = -1;
+  Descriptor socket_;
   std::string begun_;   // of a line that has not come to its end
   std::string unsent_;  // of one that went in part
   bool is_over_ = false;

@@ -1,7 +1,10 @@
 #include "platform/descriptor.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -11,6 +14,23 @@
 namespace cloze::platform {
 
 namespace fs = std::filesystem;
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  const int reason = errno;
+  close();
+  errno = reason;
+}
+
+bool Descriptor::close() { return !is_open() || ::close(std::exchange(number_, -1)) == 0; }
+
+bool Descriptor::lock() const {
+  return ::flock(number_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
 
 void throw_system_error(std::string_view action, const fs::path& path) {
   const int code = errno;
@@ -25,13 +45,31 @@ void throw_system_error(std::string_view action, const fs::path& path) {
   throw_environment_error("cannot {} {}: {}", action, path.string(), reason);
 }
 
-void write_all(int descriptor, std::string_view bytes, const fs::path& path) {
+Descriptor open_file(const fs::path& path, int flags, std::string_view action) {
+  Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (!file.is_open()) throw_system_error(action, path);
+  return file;
+}
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw_environment_error("cannot make a pipe: {}", std::strerror(errno));
+  }
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+bool write_all(const Descriptor& file, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_system_error("write", path);
+    const ssize_t written = TEMP_FAILURE_RETRY(::write(file.number(), bytes.data(), bytes.size()));
+    if (written < 0) return false;
     bytes.remove_prefix(static_cast<size_t>(written));
   }
+  return true;
+}
+
+void write_all(const Descriptor& file, std::string_view bytes, const fs::path& path) {
+  if (!write_all(file, bytes)) throw_system_error("write", path);
 }
 
 void check_output_path(const fs::path& path) {

@@ -1,17 +1,50 @@
-// System calls on file descriptors, with our errors.
+// Open files of the system, and calls on them with our errors.
 #pragma once
 
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace cloze::platform {
+
+// An open file, a socket or an end of a pipe, closed with this object.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();  // errno stays what it was
+
+  bool is_open() const { return number_ >= 0; }
+  int number() const { return number_; }
+  // Whether the system had nothing to say against it (errno).
+  bool close();
+  // False, and nothing is locked, where another has the lock. File systems without locks are used
+  // without.
+  bool lock() const;
+
+ private:
+  int number_;
+};
 
 // What errno says of "cannot ACTION PATH": UserError for a path that cannot be, EnvironmentError
 // otherwise.
 [[noreturn]] void throw_system_error(std::string_view action, const std::filesystem::path& path);
 
-// Writes all of `bytes`; the path is for the message.
-void write_all(int descriptor, std::string_view bytes, const std::filesystem::path& path);
+// By open(2), closed when another program takes the process over. `action` is for the message.
+Descriptor open_file(const std::filesystem::path& path, int flags, std::string_view action);
+
+struct Pipe {
+  Descriptor reading;
+  Descriptor writing;
+};
+// EnvironmentError when the system has no more.
+Pipe make_pipe();
+
+// Writes all of `bytes`; false, with errno, when that fails.
+bool write_all(const Descriptor& file, std::string_view bytes);
+// The path is for the message.
+void write_all(const Descriptor& file, std::string_view bytes, const std::filesystem::path& path);
 
 // UserError when the path is empty, or names what a file cannot be renamed to or must not replace:
 // a folder, a device.

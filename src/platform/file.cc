@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "platform/descriptor.h"
 #include "platform/partial_file.h"
 
 namespace cloze::platform {
@@ -31,29 +30,24 @@ void remove_abandoned_temporaries(const fs::path& path) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder_of(path), ignored)) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
-    const int descriptor = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) continue;
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
-    ::close(descriptor);
+    const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) continue;
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
   }
 }
 
-int open_for_reading(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw_system_error("open", path);
+Descriptor open_for_reading(const fs::path& path) {
+  Descriptor file = open_file(path, O_RDONLY, "open");
   struct stat status;
-  if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
-    ::close(descriptor);
+  if (::fstat(file.number(), &status) == 0 && S_ISDIR(status.st_mode)) {
     throw_user_error("cannot read {}: it is a folder; name a file", path.string());
   }
-  return descriptor;
+  return file;
 }
 
-// Closed at the end.
-struct Descriptor {
-  int number;
-  ~Descriptor() { ::close(number); }
-};
+Descriptor open_folder(const fs::path& path) {
+  return open_file(path, O_RDONLY | O_DIRECTORY, "open folder");
+}
 
 // A name as AtomicFile gives it while it writes, the suffix and a process, or as PartialFile does.
 bool is_temporary(const fs::path& path) {
@@ -95,11 +89,10 @@ std::vector<fs::path> files_matching(const std::string& pattern) {
 
 void read_in_pieces(const fs::path& path,
                     const std::function<void(std::span<const std::byte>)>& body) {
-  const Descriptor file{open_for_reading(path)};
+  const Descriptor file = open_for_reading(path);
   std::vector<std::byte> buffer(kReadBufferBytes);
   while (true) {
-    const ssize_t got = ::read(file.number, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = TEMP_FAILURE_RETRY(::read(file.number(), buffer.data(), buffer.size()));
     if (got < 0) throw_system_error("read", path);
     if (got == 0) return;
     body({buffer.data(), static_cast<size_t>(got)});
@@ -115,35 +108,18 @@ std::string read_file(const fs::path& path) {
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const int descriptor = open_for_reading(path);
+  const Descriptor file = open_for_reading(path);
   struct stat status;
-  if (::fstat(descriptor, &status) != 0) {
-    ::close(descriptor);
-    throw_system_error("stat", path);
-  }
-  size_ = static_cast<size_t>(status.st_size);
-  if (size_ > 0) {
-    void* mapping = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (mapping == MAP_FAILED) {
-      ::close(descriptor);
-      throw_system_error("map", path);
-    }
-    data_ = static_cast<const std::byte*>(mapping);
-  }
-  ::close(descriptor);
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept : data_(other.data_), size_(other.size_) {
-  other.data_ = nullptr;
-  other.size_ = 0;
+  if (::fstat(file.number(), &status) != 0) throw_system_error("stat", path);
+  const auto bytes = static_cast<size_t>(status.st_size);
+  if (bytes == 0) return;
+  void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (mapping == MAP_FAILED) throw_system_error("map", path);
+  pages_ = Pages(static_cast<std::byte*>(mapping), {bytes});
 }
 
 void MappedFile::release_memory() const {
-  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
-}
-
-MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (pages_) ::madvise(pages_.get(), pages_.get_deleter().bytes, MADV_DONTNEED);
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
@@ -151,44 +127,35 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   temporary_ = path_;
   temporary_ += kTemporarySuffix + std::to_string(::getpid());
   remove_abandoned_temporaries(path_);
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw_system_error("create", temporary_);
-  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // says that its writer lives
+  file_ = open_file(temporary_, O_WRONLY | O_CREAT | O_TRUNC, "create");
+  file_.lock();  // says that its writer lives
   buffer_.reserve(kWriteBufferBytes);
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(const void* data, size_t bytes) {
   if (buffer_.size() + bytes > kWriteBufferBytes) flush();
   if (bytes >= kWriteBufferBytes) {
-    write_all(descriptor_, {static_cast<const char*>(data), bytes}, path_);
-    return;
+    write_all(file_, {static_cast<const char*>(data), bytes}, path_);
+  } else {
+    buffer_.append(static_cast<const char*>(data), bytes);
   }
-  const char* begin = static_cast<const char*>(data);
-  buffer_.insert(buffer_.end(), begin, begin + bytes);
 }
 
 void AtomicFile::flush() {
-  write_all(descriptor_, {buffer_.data(), buffer_.size()}, path_);
+  write_all(file_, buffer_, path_);
   buffer_.clear();
 }
 
 void AtomicFile::commit() {
   flush();
-  if (::fsync(descriptor_) != 0) throw_system_error("sync", path_);
-  if (::close(std::exchange(descriptor_, -1)) != 0) {
-    ::unlink(temporary_.c_str());
-    throw_system_error("close", path_);
-  }
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    ::unlink(temporary_.c_str());
-    throw_system_error("rename to", path_);
-  }
+  if (::fsync(file_.number()) != 0) throw_system_error("sync", path_);
+  if (!file_.close()) throw_system_error("close", path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_system_error("rename to", path_);
+  temporary_.clear();
   sync_directory(folder_of(path_));
 }
 
@@ -198,30 +165,20 @@ void write_file_atomically(const fs::path& path, std::string_view text) {
   file.commit();
 }
 
-AppendFile::AppendFile(const fs::path& path, int64_t keep_bytes) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw_system_error("open", path_);
-  if (keep_bytes >= 0 && ::ftruncate(descriptor_, keep_bytes) != 0) {
+AppendFile::AppendFile(const fs::path& path, int64_t keep_bytes)
+    : path_(path), file_(open_file(path, O_WRONLY | O_CREAT | O_APPEND, "open")) {
+  if (keep_bytes >= 0 && ::ftruncate(file_.number(), keep_bytes) != 0) {
     throw_system_error("truncate", path_);
   }
 }
 
-AppendFile::~AppendFile() { ::close(descriptor_); }
+void AppendFile::append(std::string_view text) { write_all(file_, text, path_); }
 
-void AppendFile::append(std::string_view text) { write_all(descriptor_, text, path_); }
-
-FolderLock::FolderLock(const fs::path& folder) {
-  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor_ < 0) throw_system_error("open folder", folder);
-  // File systems without locks are used without.
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(descriptor_);
-    throw_environment_error("another process is writing to {}; wait for it and run again",
-                            folder.string());
-  }
+FolderLock::FolderLock(const fs::path& folder) : folder_(open_folder(folder)) {
+  if (folder_.lock()) return;
+  throw_environment_error("another process is writing to {}; wait for it and run again",
+                          folder.string());
 }
-
-FolderLock::~FolderLock() { ::close(descriptor_); }
 
 void make_writable_directory(const fs::path& path) {
   std::error_code error;
@@ -236,12 +193,26 @@ void make_writable_directory(const fs::path& path) {
   }
 }
 
+MadeFolder::MadeFolder(const fs::path& path) {
+  fs::path missing = fs::absolute(path).lexically_normal();
+  if (!missing.has_filename()) missing = missing.parent_path();
+  std::error_code error;
+  for (; !fs::exists(missing, error) && missing.has_relative_path();
+       missing = missing.parent_path()) {
+    made_.push_back(missing);
+  }
+  make_writable_directory(path);
+}
+
+MadeFolder::~MadeFolder() {
+  std::error_code error;
+  for (const fs::path& folder : made_) {
+    if (!fs::remove(folder, error)) return;  // it holds something, or another took it away
+  }
+}
+
 void sync_directory(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw_system_error("open folder", path);
-  const int status = ::fsync(descriptor);
-  ::close(descriptor);
-  if (status != 0) throw_system_error("sync folder", path);
+  if (::fsync(open_folder(path).number()) != 0) throw_system_error("sync folder", path);
 }
 
 std::vector<fs::path> expand_paths(std::string_view comma_list) {

@@ -11,6 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/descriptor.h"
+#include "platform/memory.h"
+
 namespace cloze::platform {
 
 // The whole file. UserError when it does not exist or cannot be read.
@@ -24,19 +27,17 @@ void read_in_pieces(const std::filesystem::path& path,
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
-  ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&&) = delete;
 
-  std::span<const std::byte> bytes() const { return {data_, size_}; }
-  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  std::span<const std::byte> bytes() const { return {pages_.get(), pages_.get_deleter().bytes}; }
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(pages_.get()), pages_.get_deleter().bytes};
+  }
   // What was read of it so far leaves the memory of this process; it comes back from the system's
   // cache, or the file, when it is read again.
   void release_memory() const;
 
  private:
-  const std::byte* data_ = nullptr;
-  size_t size_ = 0;
+  Pages pages_;
 };
 
 // A file written under a temporary name beside its path, and published by commit():
@@ -57,9 +58,9 @@ class AtomicFile {
  private:
   void flush();
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  std::vector<char> buffer_;
-  int descriptor_ = -1;
+  std::filesystem::path temporary_;  // empty: published
+  std::string buffer_;
+  Descriptor file_;
 };
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
@@ -69,15 +70,11 @@ class AppendFile {
  public:
   // keep_bytes: the file is cut to this length first (resuming a log); negative keeps all.
   explicit AppendFile(const std::filesystem::path& path, int64_t keep_bytes = -1);
-  ~AppendFile();
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
-
   void append(std::string_view text);
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
 };
 
 // Held while files of a folder are written: no other process holds it too, and none is held by a
@@ -85,16 +82,29 @@ class AppendFile {
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  int descriptor_ = -1;
+  Descriptor folder_;
 };
 
 // Creates the folder and its parents; EnvironmentError when it cannot be written to.
 void make_writable_directory(const std::filesystem::path& path);
+
+// A folder for output, made before there is any: where work ends with an error before the first
+// file, what was made for it goes again.
+class MadeFolder {
+ public:
+  // Makes the folder and its parents. EnvironmentError as make_writable_directory().
+  explicit MadeFolder(const std::filesystem::path& path);
+  // Removes those of them that were not there before and are empty.
+  ~MadeFolder();
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> made_;  // innermost first
+};
+
 // Makes renames and new names in the folder durable.
 void sync_directory(const std::filesystem::path& path);
 

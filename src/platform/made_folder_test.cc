@@ -1,9 +1,8 @@
-#include "platform/made_folder.h"
+#include "platform/file.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "platform/file.h"
 
 namespace cloze::platform {
 namespace {

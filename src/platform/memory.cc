@@ -2,15 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 namespace cloze::platform {
 namespace {
@@ -29,7 +28,9 @@ int64_t status_bytes(const std::string& field) {
 
 }  // namespace
 
-MemoryBlock::MemoryBlock(size_t bytes) : bytes_(bytes) {
+void Unmap::operator()(std::byte* pages) const { ::munmap(pages, bytes); }
+
+MemoryBlock::MemoryBlock(size_t bytes) {
   if (bytes == 0) return;
   void* block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) {
@@ -37,45 +38,31 @@ MemoryBlock::MemoryBlock(size_t bytes) : bytes_(bytes) {
                             bytes >> 20, std::strerror(errno));
   }
   ::madvise(block, bytes, MADV_HUGEPAGE);  // a hint; small pages work too
-  data_ = static_cast<std::byte*>(block);
+  pages_ = Pages(static_cast<std::byte*>(block), {bytes});
 }
 
-MemoryBlock::MemoryBlock(size_t bytes, const std::filesystem::path& folder) : bytes_(bytes) {
+MemoryBlock::MemoryBlock(size_t bytes, const std::filesystem::path& folder) {
   if (bytes == 0) return;
   const auto require = [&](bool is_good, int error) {
     if (is_good) return;
     throw_environment_error("cannot make a file of {} MiB in {}: {}; choose a folder with room",
                             bytes >> 20, folder.string(), std::strerror(error));
   };
-  const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  require(file >= 0, errno);
+  const Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  require(file.is_open(), errno);
   // All of it now: a disk that is full later would end the process with a signal.
-  const int room = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  void* block =
-      room == 0 ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-  const int error = room == 0 ? errno : room;
-  ::close(file);  // the mapping keeps it
-  require(block != MAP_FAILED, error);
-  data_ = static_cast<std::byte*>(block);
-}
-
-MemoryBlock::~MemoryBlock() {
-  if (data_ != nullptr) ::munmap(data_, bytes_);
-}
-
-MemoryBlock::MemoryBlock(MemoryBlock&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-
-MemoryBlock& MemoryBlock::operator=(MemoryBlock&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
+  const int room = ::posix_fallocate(file.number(), 0, static_cast<off_t>(bytes));
+  require(room == 0, room);
+  // The mapping keeps the file.
+  void* block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
+  require(block != MAP_FAILED, errno);
+  pages_ = Pages(static_cast<std::byte*>(block), {bytes});
 }
 
 void MemoryBlock::set_accessible(bool on) const {
-  if (data_ == nullptr) return;
-  if (::mprotect(data_, bytes_, on ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
-    throw_environment_error("cannot change access to {} bytes: {}", bytes_, std::strerror(errno));
+  if (pages_ == nullptr) return;
+  if (::mprotect(data(), size(), on ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
+    throw_environment_error("cannot change access to {} bytes: {}", size(), std::strerror(errno));
   }
 }
 

@@ -5,8 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 
 namespace cloze::platform {
+
+// Gives mapped pages back to the system.
+struct Unmap {
+  size_t bytes = 0;
+  void operator()(std::byte* pages) const;
+};
+using Pages = std::unique_ptr<std::byte, Unmap>;
 
 class MemoryBlock {
  public:
@@ -16,18 +24,14 @@ class MemoryBlock {
   // The same in a file without a name in that folder: the system writes it there when it needs the
   // memory, and reads it again. EnvironmentError that names the folder when it has no room.
   MemoryBlock(size_t bytes, const std::filesystem::path& folder);
-  ~MemoryBlock();
-  MemoryBlock(MemoryBlock&& other) noexcept;
-  MemoryBlock& operator=(MemoryBlock&& other) noexcept;
 
-  std::byte* data() const { return data_; }
-  size_t size() const { return bytes_; }
+  std::byte* data() const { return pages_.get(); }
+  size_t size() const { return pages_.get_deleter().bytes; }
   // Off: whoever touches the bytes stops with a segmentation fault. They keep their values.
   void set_accessible(bool on) const;
 
  private:
-  std::byte* data_ = nullptr;
-  size_t bytes_ = 0;
+  Pages pages_;
 };
 
 // Of this process, in bytes: the memory it holds itself now, in RAM or swapped out; what is

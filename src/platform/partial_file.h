@@ -37,12 +37,11 @@ class PartialFile {
 
  private:
   void flush();
-  void close();
 
   std::filesystem::path path_;
   std::filesystem::path partial_;
   std::string buffer_;
-  int descriptor_ = -1;
+  Descriptor file_;
   uint64_t bytes_ = 0;  // with those in the buffer
 };
 

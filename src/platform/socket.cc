@@ -4,7 +4,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -33,20 +32,16 @@ Addresses look_up(const std::string& host, int port) {
   return {found, ::freeaddrinfo};
 }
 
-int listen_at(const addrinfo& address) {
-  const int descriptor =
-      ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol);
-  if (descriptor < 0) return -1;
+// Not open, with errno, when that cannot be.
+Descriptor listen_at(const addrinfo& address) {
+  Descriptor socket(
+      ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol));
+  if (!socket.is_open()) return socket;
   const int yes = 1;
-  ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (::bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 &&
-      ::listen(descriptor, kBacklog) == 0) {
-    return descriptor;
-  }
-  const int reason = errno;
-  ::close(descriptor);
-  errno = reason;
-  return -1;
+  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool listens = ::bind(socket.number(), address.ai_addr, address.ai_addrlen) == 0 &&
+                       ::listen(socket.number(), kBacklog) == 0;
+  return listens ? std::move(socket) : Descriptor();
 }
 
 struct BoundAddress {
@@ -78,21 +73,19 @@ BoundAddress bound_address(int descriptor) {
 
 ListeningSocket::ListeningSocket(const std::string& host, int port) {
   const Addresses addresses = look_up(host, port);
-  for (const addrinfo* one = addresses.get(); one != nullptr && descriptor_ < 0;
+  for (const addrinfo* one = addresses.get(); one != nullptr && !socket_.is_open();
        one = one->ai_next) {
-    descriptor_ = listen_at(*one);
+    socket_ = listen_at(*one);
   }
-  if (descriptor_ < 0) {
+  if (!socket_.is_open()) {
     throw_user_error("cannot listen on {} port {}: {}; choose another port or host", host, port,
                      std::strerror(errno));
   }
-  const BoundAddress bound = bound_address(descriptor_);
+  const BoundAddress bound = bound_address(socket_.number());
   port_ = bound.port;
   address_ = bound.text;
   is_loopback_ = bound.is_loopback;
 }
-
-ListeningSocket::~ListeningSocket() { ::close(descriptor_); }
 
 void end_connection(int descriptor, std::string_view last_words) {
   if (!last_words.empty()) {

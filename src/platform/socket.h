@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "platform/descriptor.h"
+
 namespace cloze::platform {
 
 // Bound and listening, without blocking. UserError that names the address when it is unknown, taken
@@ -12,18 +14,15 @@ class ListeningSocket {
  public:
   // Port 0: any that is free.
   ListeningSocket(const std::string& host, int port);
-  ~ListeningSocket();
-  ListeningSocket(const ListeningSocket&) = delete;
-  ListeningSocket& operator=(const ListeningSocket&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return socket_.number(); }
   int port() const { return port_; }
   // "127.0.0.1:8080", "[::1]:8080"
   const std::string& address() const { return address_; }
   bool is_loopback() const { return is_loopback_; }  // reached from this machine only
 
  private:
-  int descriptor_ = -1;
+  Descriptor socket_;
   int port_ = 0;
   std::string address_;
   bool is_loopback_ = false;

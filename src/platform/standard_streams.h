@@ -1,4 +1,4 @@
-// Where this process writes what it says.
+// Where this process writes what it says, and the terminal at standard error.
 #pragma once
 
 #include <cstdio>
@@ -9,5 +9,9 @@ namespace cloze::platform {
 // Standard output and standard error go to the end of the file from now on. Returns standard error
 // as it was before the first call. EnvironmentError when the file cannot be opened.
 std::FILE* redirect_output(const std::filesystem::path& path);
+
+// True when standard error is a terminal that can redraw a line (TERM is not "dumb").
+bool is_interactive_terminal();
+int terminal_columns();  // 80 when unknown
 
 }  // namespace cloze::platform

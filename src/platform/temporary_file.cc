@@ -36,30 +36,22 @@ std::filesystem::path temporary_folder() {
 
 TemporaryFile::TemporaryFile() : folder_(temporary_folder()) {
   std::string name = (folder_ / "cloze-XXXXXX").string();
-  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) fail("create", folder_);
+  file_ = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
+  if (!file_.is_open()) fail("create", folder_);
   ::unlink(name.c_str());
 }
 
-TemporaryFile::~TemporaryFile() { ::close(descriptor_); }
-
 void TemporaryFile::append(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write to", folder_);
-    bytes.remove_prefix(static_cast<size_t>(written));
-    bytes_ += static_cast<uint64_t>(written);
-  }
+  if (!write_all(file_, bytes)) fail("write to", folder_);
+  bytes_ += bytes.size();
 }
 
 std::string TemporaryFile::read(uint64_t offset, size_t bytes) const {
   CLOZE_CHECK(offset + bytes <= bytes_, "bytes {} to {} of {}", offset, offset + bytes, bytes_);
   std::string data(bytes, '\0');
   for (size_t done = 0; done < bytes;) {
-    const ssize_t got =
-        ::pread(descriptor_, data.data() + done, bytes - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = TEMP_FAILURE_RETRY(::pread(file_.number(), data.data() + done, bytes - done,
+                                                   static_cast<off_t>(offset + done)));
     if (got <= 0) fail("read", folder_);
     done += static_cast<size_t>(got);
   }
@@ -67,7 +59,7 @@ std::string TemporaryFile::read(uint64_t offset, size_t bytes) const {
 }
 
 std::filesystem::path TemporaryFile::path() const {
-  return fmt::format("/proc/self/fd/{}", descriptor_);
+  return fmt::format("/proc/self/fd/{}", file_.number());
 }
 
 bool is_standard_input(const std::filesystem::path& path) { return path == "-"; }

@@ -17,9 +17,6 @@ namespace cloze::platform {
 class TemporaryFile {
  public:
   TemporaryFile();
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   uint64_t bytes() const { return bytes_; }
   void append(std::string_view bytes);
@@ -32,7 +29,7 @@ class TemporaryFile {
 
  private:
   std::filesystem::path folder_;
-  int descriptor_ = -1;
+  Descriptor file_;
   uint64_t bytes_ = 0;
 };
 

@@ -33,27 +33,100 @@ bool spins_until(const Done& done) {
   return false;
 }
 
+// Whether this thread is at an item.
+thread_local bool is_inside = false;
+
 // Helpers come to a call through a gate: it has room for some, which the caller takes away when
 // nothing is left to do; then the caller waits for those inside.
 class ThreadTeam {
  public:
   ThreadTeam() = default;
-  ~ThreadTeam();
+  ~ThreadTeam() {
+    has_ended_ = true;
+    ++calls_;
+    calls_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+  }
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  void reserve(size_t helpers);
-  void run(int64_t count, uint32_t helpers, const ItemBody& body);
+  void reserve(size_t helpers) {
+    while (helpers_.size() < helpers) {
+      try {
+        helpers_.emplace_back([this] { help(); });
+      } catch (const std::system_error& error) {
+        throw_environment_error("cannot start thread {} of {}: {}; choose fewer threads",
+                                helpers_.size() + 2, helpers + 1, error.what());
+      }
+    }
+  }
+
+  void run(int64_t count, uint32_t helpers, const ItemBody& body) {
+    body_ = &body;
+    count_ = count;
+    room_ = helpers;
+    next_item_.store(0, std::memory_order_relaxed);
+    gate_.store(room_ * kRoom, std::memory_order_release);
+    ++calls_;
+    if (helpers == 1) {
+      calls_.notify_one();
+    } else {
+      calls_.notify_all();
+    }
+    is_inside = true;
+    work(0);
+    is_inside = false;
+    close();
+  }
 
  private:
   static constexpr uint32_t kInside = 1;        // one helper inside
   static constexpr uint32_t kRoom = 1u << 16u;  // room for one more
 
-  void help();
-  int enter();
-  void work(int thread);
-  void leave();
-  void close();
+  void help() {
+    is_inside = true;
+    for (uint32_t seen = 0;;) {
+      const auto is_called = [&] { return calls_.load(std::memory_order_acquire) != seen; };
+      if (!spins_until(is_called)) calls_.wait(seen, std::memory_order_acquire);
+      seen = calls_.load(std::memory_order_acquire);
+      if (has_ended_) return;
+      const int thread = enter();
+      if (thread == 0) continue;
+      work(thread);
+      leave();
+    }
+  }
+
+  // The number that tells the helper from others inside; 0 when there is no room.
+  int enter() {
+    uint32_t gate = gate_.load(std::memory_order_relaxed);
+    while (gate >= kRoom) {
+      if (gate_.compare_exchange_weak(gate, gate - kRoom + kInside, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+        return static_cast<int>(room_ - gate / kRoom + 1);
+      }
+    }
+    return 0;
+  }
+
+  void work(int thread) {
+    const auto next = [this] { return next_item_.fetch_add(1, std::memory_order_relaxed); };
+    for (int64_t item = next(); item < count_; item = next()) (*body_)(item, thread);
+  }
+
+  void leave() {
+    const bool is_last = gate_.fetch_sub(kInside, std::memory_order_acq_rel) == kInside;
+    if (is_last) gate_.notify_one();
+  }
+
+  void close() {
+    gate_.fetch_and(kRoom - 1, std::memory_order_relaxed);
+    const auto is_empty = [this] { return gate_.load(std::memory_order_acquire) == 0; };
+    if (spins_until(is_empty)) return;
+    for (uint32_t gate = gate_; gate != 0; gate = gate_.load(std::memory_order_acquire)) {
+      gate_.wait(gate, std::memory_order_acquire);
+    }
+  }
 
   alignas(64) std::atomic<uint32_t> calls_{0};  // so far; helpers wait for the next
   std::atomic<bool> has_ended_{false};
@@ -64,90 +137,6 @@ class ThreadTeam {
   alignas(64) std::atomic<int64_t> next_item_{0};
   std::vector<std::thread> helpers_;
 };
-
-// Whether this thread is at an item.
-thread_local bool is_inside = false;
-
-ThreadTeam::~ThreadTeam() {
-  has_ended_ = true;
-  ++calls_;
-  calls_.notify_all();
-  for (std::thread& helper : helpers_) helper.join();
-}
-
-void ThreadTeam::reserve(size_t helpers) {
-  while (helpers_.size() < helpers) {
-    try {
-      helpers_.emplace_back([this] { help(); });
-    } catch (const std::system_error& error) {
-      throw_environment_error("cannot start thread {} of {}: {}; choose fewer threads",
-                              helpers_.size() + 2, helpers + 1, error.what());
-    }
-  }
-}
-
-void ThreadTeam::run(int64_t count, uint32_t helpers, const ItemBody& body) {
-  body_ = &body;
-  count_ = count;
-  room_ = helpers;
-  next_item_.store(0, std::memory_order_relaxed);
-  gate_.store(room_ * kRoom, std::memory_order_release);
-  ++calls_;
-  if (helpers == 1) {
-    calls_.notify_one();
-  } else {
-    calls_.notify_all();
-  }
-  is_inside = true;
-  work(0);
-  is_inside = false;
-  close();
-}
-
-void ThreadTeam::help() {
-  is_inside = true;
-  for (uint32_t seen = 0;;) {
-    const auto is_called = [&] { return calls_.load(std::memory_order_acquire) != seen; };
-    if (!spins_until(is_called)) calls_.wait(seen, std::memory_order_acquire);
-    seen = calls_.load(std::memory_order_acquire);
-    if (has_ended_) return;
-    const int thread = enter();
-    if (thread == 0) continue;
-    work(thread);
-    leave();
-  }
-}
-
-// The number that tells the helper from others inside; 0 when there is no room.
-int ThreadTeam::enter() {
-  uint32_t gate = gate_.load(std::memory_order_relaxed);
-  while (gate >= kRoom) {
-    if (gate_.compare_exchange_weak(gate, gate - kRoom + kInside, std::memory_order_acquire,
-                                    std::memory_order_relaxed)) {
-      return static_cast<int>(room_ - gate / kRoom + 1);
-    }
-  }
-  return 0;
-}
-
-void ThreadTeam::work(int thread) {
-  const auto next = [this] { return next_item_.fetch_add(1, std::memory_order_relaxed); };
-  for (int64_t item = next(); item < count_; item = next()) (*body_)(item, thread);
-}
-
-void ThreadTeam::leave() {
-  const bool is_last = gate_.fetch_sub(kInside, std::memory_order_acq_rel) == kInside;
-  if (is_last) gate_.notify_one();
-}
-
-void ThreadTeam::close() {
-  gate_.fetch_and(kRoom - 1, std::memory_order_relaxed);
-  const auto is_empty = [this] { return gate_.load(std::memory_order_acquire) == 0; };
-  if (spins_until(is_empty)) return;
-  for (uint32_t gate = gate_; gate != 0; gate = gate_.load(std::memory_order_acquire)) {
-    gate_.wait(gate, std::memory_order_acquire);
-  }
-}
 
 // A forked child has the memory of its parent's teams, but not their threads: nobody can be joined.
 class OwnTeam {

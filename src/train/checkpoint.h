@@ -23,7 +23,6 @@
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/safetensors.h"
 #include "platform/file.h"
-#include "platform/made_folder.h"
 #include "train/metrics.h"
 #include "train/training_state.h"
 
@@ -44,7 +43,7 @@ struct CheckpointContent {
 // The folder that holds a run's checkpoints.
 class CheckpointStore {
  public:
-  // Makes the folder if needed (platform/made_folder.h) and removes what a killed run left.
+  // Makes the folder if needed (platform::MadeFolder) and removes what a killed run left.
   // max_to_keep: 0 keeps all.
   // EnvironmentError when another store, of this process or another, has the folder.
   CheckpointStore(std::filesystem::path folder, int64_t max_to_keep);
