@@ -12,8 +12,8 @@
 #include "cli/pipeline_options.h"
 #include "comm/world.h"
 #include "formats/json.h"
+#include "platform/available_threads.h"
 #include "platform/file.h"
-#include "platform/processor_share.h"
 #include "platform/standard_streams.h"
 
 namespace cloze::cli {

@@ -1,10 +1,11 @@
-// How many processors this process may use: those it is bound to (sched_setaffinity, cpusets), and
-// of their time what the quotas of its control groups leave (cpu.max; cpu.cfs_quota_us of version
-// 1).
+// Which processors this process may use, and how many: those it is bound to (sched_setaffinity,
+// cpusets), and of their time what the quotas of its control groups leave (cpu.max;
+// cpu.cfs_quota_us of version 1).
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace cloze::platform {
 
@@ -15,5 +16,18 @@ int available_threads();
 // them. None where no group has one. Files that are absent or not understood are passed over: the
 // kernel keeps to its quotas anyway.
 std::optional<double> processor_quota(const std::filesystem::path& root = "/");
+
+// Shares the processors of a machine out to processes that start together, each bound to its own.
+// Of `count` processes this is the one at `index`. What this process may use (sched_getaffinity:
+// cpusets) is laid out by NUMA node, package and core, and cut into `count` runs of equal length;
+// with a quota a share has so many of its run that all together keep to it. More processes than
+// processors share them. Threads that are started from now on are bound.
+void take_processor_share(int index, int count);
+
+// The share of processors that are laid out so.
+std::vector<int> processor_share(const std::vector<int>& processors, std::optional<double> quota,
+                                 int index, int count);
+// By node, package, core and number, as /sys/devices/system/cpu says.
+std::vector<int> laid_out(std::vector<int> processors, const std::filesystem::path& root = "/");
 
 }  // namespace cloze::platform

@@ -1,4 +1,4 @@
-#include "platform/child_program.h"
+#include "platform/child.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "platform/processor_share.h"
+#include "platform/available_threads.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "platform/child_program.h"
+#include "platform/child.h"
 #include "platform/process.h"
 
 namespace cloze::cli {

@@ -11,7 +11,7 @@
 #include "cli/launch/restart.h"
 #include "cli/ranks.h"
 #include "comm/heartbeat.h"
-#include "platform/child_program.h"
+#include "platform/child.h"
 #include "platform/process.h"
 #include "platform/signals.h"
 #include "train/checkpoint.h"
