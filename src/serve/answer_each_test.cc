@@ -1,4 +1,4 @@
-#include "serve/answer_each.h"
+#include "serve/request_queue.h"
 
 #include <gtest/gtest.h>
 

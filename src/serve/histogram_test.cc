@@ -1,4 +1,4 @@
-#include "serve/histogram.h"
+#include "serve/metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 
 #include "formats/json.h"
 #include "text/ascii.h"
@@ -15,27 +15,26 @@ bool is_named(const std::pair<std::string, std::string>& field, std::string_view
   return text::lower_ascii(field.first) == text::lower_ascii(name);
 }
 
-struct Phrase {
-  int status;
-  std::string_view text;
-};
-
-// RFC 9110, section 15; 431: RFC 6585.
-constexpr std::array kPhrases = {
-    Phrase{200, "OK"},
-    Phrase{400, "Bad Request"},
-    Phrase{404, "Not Found"},
-    Phrase{405, "Method Not Allowed"},
-    Phrase{408, "Request Timeout"},
-    Phrase{411, "Length Required"},
-    Phrase{413, "Content Too Large"},
-    Phrase{415, "Unsupported Media Type"},
-    Phrase{421, "Misdirected Request"},
-    Phrase{431, "Request Header Fields Too Large"},
-    Phrase{500, "Internal Server Error"},
-    Phrase{503, "Service Unavailable"},
-    Phrase{504, "Gateway Timeout"},
-};
+// Of the status codes that the service uses. RFC 9110, section 15; 431: RFC 6585.
+std::string_view reason_phrase(int status) {
+  static const std::map<int, std::string_view> phrases = {
+      {200, "OK"},
+      {400, "Bad Request"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {408, "Request Timeout"},
+      {411, "Length Required"},
+      {413, "Content Too Large"},
+      {415, "Unsupported Media Type"},
+      {421, "Misdirected Request"},
+      {431, "Request Header Fields Too Large"},
+      {500, "Internal Server Error"},
+      {503, "Service Unavailable"},
+      {504, "Gateway Timeout"},
+  };
+  const auto found = phrases.find(status);
+  return found == phrases.end() ? "Unknown" : found->second;
+}
 
 }  // namespace
 
@@ -61,10 +60,15 @@ Response error_response(int status, std::string_view message) {
   return response;
 }
 
-std::string_view reason_phrase(int status) {
-  const auto* found = std::find_if(kPhrases.begin(), kPhrases.end(),
-                                   [&](const Phrase& phrase) { return phrase.status == status; });
-  return found == kPhrases.end() ? "Unknown" : found->text;
+Response retry_later(std::string_view message) {
+  Response response = error_response(503, message);
+  response.fields.push_back({"Retry-After", "1"});
+  return response;
+}
+
+Response closing(Response response) {
+  response.closes_connection = true;
+  return response;
 }
 
 std::string closing_message(const Response& response) {

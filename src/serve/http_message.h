@@ -35,9 +35,11 @@ struct Response {
 Response json_response(const nlohmann::ordered_json& value);
 // {"error": message}
 Response error_response(int status, std::string_view message);
+// That with status 503, and when to ask again.
+Response retry_later(std::string_view message);
+// The same reply, and the connection ends with it.
+Response closing(Response response);
 
-// The phrase of a status code that the service uses: "Bad Request".
-std::string_view reason_phrase(int status);
 // The whole message as it goes over the wire, closing the connection.
 std::string closing_message(const Response& response);
 

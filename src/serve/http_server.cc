@@ -71,28 +71,153 @@ ConnectionWatch::Options watch_options(Service& service) {
 
 class HttpServer::Implementation {
  public:
-  Implementation(const platform::ListeningSocket& socket, Service& service, RequestLog log);
+  Implementation(const platform::ListeningSocket& socket, Service& service, RequestLog log)
+      : service_(service), log_(std::move(log)), watch_(watch_options(service)) {
+    // Before the library's thread runs, which may read it at once.
+    service_.set_connection_count([this] { return watch_.count(); });
+    const Limits& limits = service.limits();
+    const auto idle_seconds = std::chrono::ceil<std::chrono::seconds>(limits.transfer_time);
+    daemon_ = MHD_start_daemon(
+        MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &on_request,
+        this, MHD_OPTION_LISTEN_SOCKET, socket.descriptor(), MHD_OPTION_URI_LOG_CALLBACK,
+        &on_request_line, this, MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,
+        MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this, MHD_OPTION_CONNECTION_LIMIT,
+        static_cast<unsigned>(limits.connections + kConnectionsToRefuse),
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections_per_address),
+        // Twice the header, so that one over the limit can still be told so.
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<size_t>(2 * limits.header_bytes + 4096),
+        MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(2 * idle_seconds.count()),
+        MHD_OPTION_END);
+    if (daemon_ != nullptr) return;
+    service_.set_connection_count([] { return int64_t{0}; });
+    throw_environment_error("cannot start the HTTP server on {}; see ulimit -n and ulimit -u",
+                            socket.address());
+  }
   ~Implementation() { stop(); }
-  void stop();
+
+  // The library must have no request set aside when it is stopped.
+  void stop() {
+    if (daemon_ == nullptr) return;
+    is_stopping_ = true;
+    MHD_quiesce_daemon(daemon_);
+    watch_.wait_until_answered(kTimeOfKeptConnections);
+    service_.stop();
+    watch_.wait_until_answered();
+    MHD_stop_daemon(daemon_);
+    daemon_ = nullptr;
+    service_.set_connection_count([] { return int64_t{0}; });
+  }
 
  private:
   static void on_connection(void* self, MHD_Connection* connection, void** context,
-                            MHD_ConnectionNotificationCode code);
-  static void* on_request_line(void* self, const char* target, MHD_Connection* connection);
+                            MHD_ConnectionNotificationCode code) {
+    ConnectionWatch& watch = static_cast<Implementation*>(self)->watch_;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+      const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+      *context = watch.add(info->connect_fd);
+    } else {
+      watch.forget(static_cast<ConnectionWatch::Connection*>(*context));
+    }
+  }
+
+  static void* on_request_line(void* self, const char* target, MHD_Connection* connection) {
+    static_cast<Implementation*>(self)->watch_.enter(watched(connection), Stage::kReceiving);
+    auto* exchange = new Exchange;
+    const std::string_view line(target);
+    exchange->head.bytes = static_cast<int64_t>(line.size());
+    exchange->has_cut_path = line.substr(0, line.find('?')).find("%00") != std::string_view::npos;
+    return exchange;
+  }
+
+  // take_head(), take_body() as often as bytes come, hand_over() and reply() are one call each.
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path,
                                const char* method, const char* version, const char* bytes,
-                               size_t* num_bytes, void** exchange);
+                               size_t* num_bytes, void** exchange_place) {
+    auto& server = *static_cast<Implementation*>(self);
+    auto& exchange = *static_cast<Exchange*>(*exchange_place);
+    if (exchange.response) return server.reply(connection, exchange);
+    if (!exchange.has_head) {
+      exchange.head.path = exchange.has_cut_path ? "%00" : path;  // which is nowhere
+      exchange.head.method = method;
+      exchange.head.version = version;
+      return server.take_head(connection, exchange);
+    }
+    if (*num_bytes == 0) return server.hand_over(connection, exchange);
+    // The library counts the bytes against Content-Length, and the service has looked at that.
+    exchange.body.append(bytes, std::exchange(*num_bytes, 0));
+    return MHD_YES;
+  }
+
   static void on_completed(void* self, MHD_Connection* connection, void** exchange,
-                           MHD_RequestTerminationCode code);
+                           MHD_RequestTerminationCode) {
+    static_cast<Implementation*>(self)->watch_.enter(watched(connection), Stage::kIdle);
+    delete static_cast<Exchange*>(*exchange);
+  }
 
-  // Each is one call of on_request, in this order; the second as often as bytes come.
-  MHD_Result take_head(MHD_Connection* connection, Exchange& exchange);
-  MHD_Result take_body(Exchange& exchange, std::string_view bytes);
-  MHD_Result hand_over(MHD_Connection* connection, Exchange& exchange);
-  MHD_Result reply(MHD_Connection* connection, Exchange& exchange);
+  MHD_Result take_head(MHD_Connection* connection, Exchange& exchange) {
+    exchange.begin = Clock::now();
+    exchange.has_head = true;
+    RequestHead& head = exchange.head;
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, &add_field, &head);
+    const auto* size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    head.bytes = static_cast<int64_t>(size->header_size);
+    exchange.response = refusal(head);
+    return exchange.response ? reply(connection, exchange) : MHD_YES;
+  }
 
-  std::optional<Response> refusal(const RequestHead& head) const;
-  void record(const Exchange& exchange);
+  std::optional<Response> refusal(const RequestHead& head) const {
+    const int64_t most = service_.limits().connections;
+    if (watch_.count() <= most) return service_.refusal(head);
+    return closing(
+        retry_later(fmt::format("there are {} connections already; try again later", most)));
+  }
+
+  MHD_Result hand_over(MHD_Connection* connection, Exchange& exchange) {
+    watch_.enter(watched(connection), Stage::kWorking);
+    MHD_suspend_connection(connection);
+    const auto done = [connection, &exchange](Response response) {
+      exchange.response = std::move(response);
+      MHD_resume_connection(connection);
+    };
+    try {
+      service_.handle(exchange.head, exchange.body, done);
+    } catch (const std::exception& error) {  // a connection set aside must come back
+      done(error_response(500, error.what()));
+    }
+    return MHD_YES;
+  }
+
+  MHD_Result reply(MHD_Connection* connection, Exchange& exchange) {
+    watch_.enter(watched(connection), Stage::kSending);
+    Response& response = *exchange.response;
+    MHD_Response* message = MHD_create_response_from_buffer(
+        response.body.size(), response.body.data(), MHD_RESPMEM_MUST_COPY);
+    if (message == nullptr) return MHD_NO;  // no memory: the connection is closed
+    MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.content_type.c_str());
+    for (const auto& [name, value] : response.fields) {
+      MHD_add_response_header(message, name.c_str(), value.c_str());
+    }
+    if (response.closes_connection || is_stopping_) {
+      MHD_add_response_header(message, MHD_HTTP_HEADER_CONNECTION, "close");
+    }
+    const auto status = static_cast<unsigned>(response.status);
+    const MHD_Result result = MHD_queue_response(connection, status, message);
+    MHD_destroy_response(message);
+    record(exchange);
+    return result;
+  }
+
+  void record(const Exchange& exchange) {
+    const std::chrono::duration<double> seconds = Clock::now() - exchange.begin;
+    const int status = exchange.response->status;
+    service_.metrics().count({.path = service_.known_path(exchange.head.path),
+                              .status = status,
+                              .seconds = seconds.count()});
+    if (log_) {
+      log_(fmt::format("{:.16} {:.100} {} {:.1f} ms", exchange.head.method,
+                       printable(exchange.head.path), status, 1000 * seconds.count()));
+    }
+  }
 
   Service& service_;
   RequestLog log_;
@@ -100,163 +225,6 @@ class HttpServer::Implementation {
   std::atomic<bool> is_stopping_ = false;
   MHD_Daemon* daemon_ = nullptr;
 };
-
-HttpServer::Implementation::Implementation(const platform::ListeningSocket& socket,
-                                           Service& service, RequestLog log)
-    : service_(service), log_(std::move(log)), watch_(watch_options(service)) {
-  // Before the library's thread runs, which may read it at once.
-  service_.set_connection_count([this] { return watch_.count(); });
-  const Limits& limits = service.limits();
-  const auto idle_seconds = std::chrono::ceil<std::chrono::seconds>(limits.transfer_time);
-  daemon_ = MHD_start_daemon(
-      MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &on_request,
-      this, MHD_OPTION_LISTEN_SOCKET, socket.descriptor(), MHD_OPTION_URI_LOG_CALLBACK,
-      &on_request_line, this, MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,
-      MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this, MHD_OPTION_CONNECTION_LIMIT,
-      static_cast<unsigned>(limits.connections + kConnectionsToRefuse),
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections_per_address),
-      // Twice the header, so that one over the limit can still be told so.
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<size_t>(2 * limits.header_bytes + 4096),
-      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(2 * idle_seconds.count()),
-      MHD_OPTION_END);
-  if (daemon_ == nullptr) {
-    service_.set_connection_count([] { return int64_t{0}; });
-    throw_environment_error("cannot start the HTTP server on {}; see ulimit -n and ulimit -u",
-                            socket.address());
-  }
-}
-
-// The library must have no request set aside when it is stopped.
-void HttpServer::Implementation::stop() {
-  if (daemon_ == nullptr) return;
-  is_stopping_ = true;
-  MHD_quiesce_daemon(daemon_);
-  watch_.wait_until_answered(kTimeOfKeptConnections);
-  service_.stop();
-  watch_.wait_until_answered();
-  MHD_stop_daemon(daemon_);
-  daemon_ = nullptr;
-  service_.set_connection_count([] { return int64_t{0}; });
-}
-
-void HttpServer::Implementation::on_connection(void* self, MHD_Connection* connection,
-                                               void** context,
-                                               MHD_ConnectionNotificationCode code) {
-  ConnectionWatch& watch = static_cast<Implementation*>(self)->watch_;
-  if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    *context = watch.add(info->connect_fd);
-  } else {
-    watch.forget(static_cast<ConnectionWatch::Connection*>(*context));
-  }
-}
-
-void* HttpServer::Implementation::on_request_line(void* self, const char* target,
-                                                  MHD_Connection* connection) {
-  static_cast<Implementation*>(self)->watch_.enter(watched(connection), Stage::kReceiving);
-  auto* exchange = new Exchange;
-  const std::string_view line(target);
-  exchange->head.bytes = static_cast<int64_t>(line.size());
-  exchange->has_cut_path = line.substr(0, line.find('?')).find("%00") != std::string_view::npos;
-  return exchange;
-}
-
-MHD_Result HttpServer::Implementation::on_request(void* self, MHD_Connection* connection,
-                                                  const char* path, const char* method,
-                                                  const char* version, const char* bytes,
-                                                  size_t* num_bytes, void** exchange_place) {
-  auto& server = *static_cast<Implementation*>(self);
-  auto& exchange = *static_cast<Exchange*>(*exchange_place);
-  if (exchange.response) return server.reply(connection, exchange);
-  if (!exchange.has_head) {
-    exchange.head.path = exchange.has_cut_path ? "%00" : path;  // which is nowhere
-    exchange.head.method = method;
-    exchange.head.version = version;
-    return server.take_head(connection, exchange);
-  }
-  if (*num_bytes == 0) return server.hand_over(connection, exchange);
-  return server.take_body(exchange, {bytes, std::exchange(*num_bytes, 0)});
-}
-
-void HttpServer::Implementation::on_completed(void* self, MHD_Connection* connection,
-                                              void** exchange, MHD_RequestTerminationCode) {
-  static_cast<Implementation*>(self)->watch_.enter(watched(connection), Stage::kIdle);
-  delete static_cast<Exchange*>(*exchange);
-}
-
-MHD_Result HttpServer::Implementation::take_head(MHD_Connection* connection, Exchange& exchange) {
-  exchange.begin = Clock::now();
-  exchange.has_head = true;
-  RequestHead& head = exchange.head;
-  MHD_get_connection_values(connection, MHD_HEADER_KIND, &add_field, &head);
-  const auto* size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-  head.bytes = static_cast<int64_t>(size->header_size);
-  exchange.response = refusal(head);
-  return exchange.response ? reply(connection, exchange) : MHD_YES;
-}
-
-std::optional<Response> HttpServer::Implementation::refusal(const RequestHead& head) const {
-  const int64_t most = service_.limits().connections;
-  if (watch_.count() <= most) return service_.refusal(head);
-  Response response =
-      error_response(503, fmt::format("there are {} connections already; try again later", most));
-  response.fields.push_back({"Retry-After", "1"});
-  response.closes_connection = true;
-  return response;
-}
-
-// The library counts the bytes against Content-Length, and the service has looked at that.
-MHD_Result HttpServer::Implementation::take_body(Exchange& exchange, std::string_view bytes) {
-  exchange.body += bytes;
-  return MHD_YES;
-}
-
-MHD_Result HttpServer::Implementation::hand_over(MHD_Connection* connection, Exchange& exchange) {
-  watch_.enter(watched(connection), Stage::kWorking);
-  MHD_suspend_connection(connection);
-  const auto done = [connection, &exchange](Response response) {
-    exchange.response = std::move(response);
-    MHD_resume_connection(connection);
-  };
-  try {
-    service_.handle(exchange.head, exchange.body, done);
-  } catch (const std::exception& error) {  // a connection set aside must come back
-    done(error_response(500, error.what()));
-  }
-  return MHD_YES;
-}
-
-MHD_Result HttpServer::Implementation::reply(MHD_Connection* connection, Exchange& exchange) {
-  watch_.enter(watched(connection), Stage::kSending);
-  Response& response = *exchange.response;
-  MHD_Response* message = MHD_create_response_from_buffer(
-      response.body.size(), response.body.data(), MHD_RESPMEM_MUST_COPY);
-  if (message == nullptr) return MHD_NO;  // no memory: the connection is closed
-  MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.content_type.c_str());
-  for (const auto& [name, value] : response.fields) {
-    MHD_add_response_header(message, name.c_str(), value.c_str());
-  }
-  if (response.closes_connection || is_stopping_) {
-    MHD_add_response_header(message, MHD_HTTP_HEADER_CONNECTION, "close");
-  }
-  const auto status = static_cast<unsigned>(response.status);
-  const MHD_Result result = MHD_queue_response(connection, status, message);
-  MHD_destroy_response(message);
-  record(exchange);
-  return result;
-}
-
-void HttpServer::Implementation::record(const Exchange& exchange) {
-  const std::chrono::duration<double> seconds = Clock::now() - exchange.begin;
-  const int status = exchange.response->status;
-  service_.metrics().count({.path = service_.known_path(exchange.head.path),
-                            .status = status,
-                            .seconds = seconds.count()});
-  if (log_) {
-    log_(fmt::format("{:.16} {:.100} {} {:.1f} ms", exchange.head.method,
-                     printable(exchange.head.path), status, 1000 * seconds.count()));
-  }
-}
 
 HttpServer::HttpServer(const platform::ListeningSocket& socket, Service& service, RequestLog log)
     : implementation_(std::make_unique<Implementation>(socket, service, std::move(log))) {}

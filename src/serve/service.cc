@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-#include "serve/page.h"
+#include "serve/page_html.h"
 #include "serve/request_body.h"
 #include "text/ascii.h"
 
@@ -22,11 +22,6 @@ constexpr size_t kQuotedBytes = 60;  // of what a client sent, in an error
 
 bool contains(const auto& list, std::string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-Response closing(Response response) {
-  response.closes_connection = true;
-  return response;
 }
 
 // A name of this machine, with or without a port. A page of elsewhere whose name was made to point
@@ -57,18 +52,6 @@ ordered_json json_of(Output output) {
   return std::move(output.value);
 }
 
-Response retry_later(std::string_view message) {
-  Response response = error_response(503, message);
-  response.fields.push_back({"Retry-After", "1"});
-  return response;
-}
-
-// What waits for the model's outputs: the form of the request, once its inputs are handed on.
-struct Asked {
-  bool is_list = false;
-  std::vector<std::string> errors;  // RequestBody's
-};
-
 Response list_response(std::vector<Output> outputs, const std::vector<std::string>& errors) {
   ordered_json list = ordered_json::array();
   auto next = outputs.begin();
@@ -78,13 +61,14 @@ Response list_response(std::vector<Output> outputs, const std::vector<std::strin
   return json_response({{"outputs", std::move(list)}});
 }
 
-Response answer_response(std::vector<Output> outputs, const Asked& asked) {
+// The form of the request says that of the answer.
+Response answer_response(std::vector<Output> outputs, const RequestBody& asked) {
   if (asked.is_list) return list_response(std::move(outputs), asked.errors);
   if (!outputs[0].error.empty()) return error_response(400, outputs[0].error);
   return json_response(outputs[0].value);
 }
 
-Response response_of(QueueReply reply, const Asked& asked, const QueueLimits& limits) {
+Response response_of(QueueReply reply, const RequestBody& asked, const QueueLimits& limits) {
   switch (reply.result) {
     case QueueResult::kAnswered:
       return answer_response(std::move(reply.outputs), asked);
@@ -119,53 +103,37 @@ ordered_json json_of(const Limits& limits) {
           {"batch_wait_milliseconds", limits.queue.batch_wait.count()}};
 }
 
-}  // namespace
-
-Service::Service(Options options) : options_(std::move(options)) {
-  for (const Endpoint& endpoint : options_.endpoints) {
-    queues_.push_back(std::make_unique<RequestQueue>(
-        endpoint.handler, options_.limits.queue,
-        [this](RequestQueue::BatchSize batch) { metrics_.count(batch); }));
-  }
-}
-
-const Endpoint* Service::find_endpoint(std::string_view path) const {
-  for (const Endpoint& endpoint : options_.endpoints) {
+const Endpoint* find_endpoint(const std::vector<Endpoint>& endpoints, std::string_view path) {
+  for (const Endpoint& endpoint : endpoints) {
     if (endpoint.path == path) return &endpoint;
   }
   return nullptr;
 }
 
-std::string Service::known_path(std::string_view path) const {
-  const bool is_known = contains(kPages, path) || find_endpoint(path) != nullptr;
-  return is_known ? std::string(path) : "other";
-}
-
-std::optional<Response> Service::refusal(const RequestHead& head) const {
-  if (head.bytes > options_.limits.header_bytes) {
-    return closing(error_response(
+std::optional<Response> refuse_header(const RequestHead& head, const Service::Options& options) {
+  if (head.bytes > options.limits.header_bytes) {
+    return error_response(
         431, fmt::format("the request line and header have {} bytes, more than {}; shorten them",
-                         head.bytes, options_.limits.header_bytes)));
+                         head.bytes, options.limits.header_bytes));
   }
   if (head.version == "HTTP/1.1" && head.count("Host") != 1) {
-    return closing(error_response(400, "there must be one Host in the header; give it"));
+    return error_response(400, "there must be one Host in the header; give it");
   }
   const std::string_view host = head.field("Host").value_or("localhost");
-  if (options_.is_loopback && !is_loopback_name(host)) {
-    return closing(error_response(
-        421, fmt::format("Host \"{}\" is not this machine; use localhost or 127.0.0.1",
-                         host.substr(0, kQuotedBytes))));
+  if (options.is_loopback && !is_loopback_name(host)) {
+    return error_response(421,
+                          fmt::format("Host \"{}\" is not this machine; use localhost or 127.0.0.1",
+                                      host.substr(0, kQuotedBytes)));
   }
-  if (std::optional<Response> refused = refuse_path(head)) return closing(*std::move(refused));
-  if (std::optional<Response> refused = refuse_body(head)) return closing(*std::move(refused));
   return std::nullopt;
 }
 
-std::optional<Response> Service::refuse_path(const RequestHead& head) const {
+std::optional<Response> refuse_path(const RequestHead& head,
+                                    const std::vector<Endpoint>& endpoints) {
   const bool is_page = contains(kPages, head.path);
-  if (!is_page && find_endpoint(head.path) == nullptr) {
+  if (!is_page && find_endpoint(endpoints, head.path) == nullptr) {
     std::string offered;
-    for (const Endpoint& endpoint : options_.endpoints) offered += " " + endpoint.path;
+    for (const Endpoint& endpoint : endpoints) offered += " " + endpoint.path;
     return error_response(
         404,
         contains(kModelPaths, head.path)
@@ -184,7 +152,7 @@ std::optional<Response> Service::refuse_path(const RequestHead& head) const {
   return response;
 }
 
-std::optional<Response> Service::refuse_body(const RequestHead& head) const {
+std::optional<Response> refuse_body(const RequestHead& head, const Limits& limits) {
   const std::optional<std::string_view> length_text = head.field("Content-Length");
   const bool is_chunked = head.field("Transfer-Encoding").has_value();
   if (head.method != "POST") {
@@ -199,9 +167,9 @@ std::optional<Response> Service::refuse_body(const RequestHead& head) const {
   if (!length || head.count("Content-Length") != 1) {
     return error_response(400, "Content-Length is not one whole number");
   }
-  if (*length > options_.limits.body_bytes) {
+  if (*length > limits.body_bytes) {
     return error_response(413, fmt::format("the body has {} bytes, more than {}; send less",
-                                           *length, options_.limits.body_bytes));
+                                           *length, limits.body_bytes));
   }
   if (media_type(head.field("Content-Type").value_or("")) != "application/json") {
     return error_response(415, "the body must be JSON; send Content-Type: application/json");
@@ -209,25 +177,60 @@ std::optional<Response> Service::refuse_body(const RequestHead& head) const {
   return std::nullopt;
 }
 
+Response model_description(const Service::Options& options) {
+  ordered_json endpoints = ordered_json::array();
+  for (const Endpoint& endpoint : options.endpoints) endpoints.push_back(endpoint.path);
+  return json_response({{"model", options.model},
+                        {"endpoints", std::move(endpoints)},
+                        {"limits", json_of(options.limits)}});
+}
+
+}  // namespace
+
+Response page_response() {
+  // Whatever the page were made to show, it could load nothing and talk to nobody but this server.
+  constexpr const char* kPolicy =
+      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+      "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  return {.content_type = "text/html; charset=utf-8",
+          .body = kPageHtml,
+          .fields = {{"Content-Security-Policy", kPolicy},
+                     {"X-Content-Type-Options", "nosniff"},
+                     {"Referrer-Policy", "no-referrer"}}};
+}
+
+Service::Service(Options options) : options_(std::move(options)) {
+  for (const Endpoint& endpoint : options_.endpoints) {
+    queues_.push_back(std::make_unique<RequestQueue>(
+        endpoint.handler, options_.limits.queue,
+        [this](RequestQueue::BatchSize batch) { metrics_.count(batch); }));
+  }
+}
+
+std::string Service::known_path(std::string_view path) const {
+  const bool is_known =
+      contains(kPages, path) || find_endpoint(options_.endpoints, path) != nullptr;
+  return is_known ? std::string(path) : "other";
+}
+
+std::optional<Response> Service::refusal(const RequestHead& head) const {
+  std::optional<Response> refused = refuse_header(head, options_);
+  if (!refused) refused = refuse_path(head, options_.endpoints);
+  if (!refused) refused = refuse_body(head, options_.limits);
+  if (refused) refused->closes_connection = true;
+  return refused;
+}
+
 void Service::handle(const RequestHead& head, std::string_view body, Done done) {
-  const Endpoint* endpoint = find_endpoint(head.path);
-  if (endpoint == nullptr) {
-    done(get(head.path));
-    return;
-  }
+  const Endpoint* endpoint = find_endpoint(options_.endpoints, head.path);
+  if (endpoint == nullptr) return done(get(head.path));
   auto parsed = parse_request_body(body, *endpoint, options_.limits);
-  if (auto* error = std::get_if<Response>(&parsed)) {
-    done(std::move(*error));
-    return;
-  }
-  auto& request = std::get<RequestBody>(parsed);
-  Asked asked{.is_list = request.is_list, .errors = std::move(request.errors)};
-  if (request.inputs.empty()) {
-    done(answer_response({}, asked));
-    return;
-  }
+  if (auto* error = std::get_if<Response>(&parsed)) return done(std::move(*error));
+  auto& asked = std::get<RequestBody>(parsed);
+  std::vector<Input> inputs = std::exchange(asked.inputs, {});
+  if (inputs.empty()) return done(answer_response({}, asked));
   RequestQueue& queue = *queues_[endpoint - options_.endpoints.data()];
-  queue.submit(std::move(request.inputs),
+  queue.submit(std::move(inputs),
                [this, done = std::move(done), asked = std::move(asked)](QueueReply reply) {
                  done(response_of(std::move(reply), asked, options_.limits.queue));
                });
@@ -245,21 +248,13 @@ int64_t Service::waiting_inputs() const {
 
 Response Service::get(std::string_view path) const {
   if (path == "/health") return json_response({{"status", "ok"}});
-  if (path == "/model") return model_description();
+  if (path == "/model") return model_description(options_);
   if (path == "/metrics") {
     return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
             .body = metrics_.prometheus(
                 {.waiting_inputs = waiting_inputs(), .connections = count_connections_()})};
   }
   return page_response();
-}
-
-Response Service::model_description() const {
-  ordered_json endpoints = ordered_json::array();
-  for (const Endpoint& endpoint : options_.endpoints) endpoints.push_back(endpoint.path);
-  return json_response({{"model", options_.model},
-                        {"endpoints", std::move(endpoints)},
-                        {"limits", json_of(options_.limits)}});
 }
 
 }  // namespace cloze::serve

@@ -23,6 +23,10 @@
 
 namespace cloze::serve {
 
+// The page under GET /: a form that asks the model. It is one file (page.html), put into the
+// program when that is built, and fetches nothing from elsewhere.
+Response page_response();
+
 class Service {
  public:
   struct Options {
@@ -52,11 +56,7 @@ class Service {
   }
 
  private:
-  const Endpoint* find_endpoint(std::string_view path) const;
-  std::optional<Response> refuse_path(const RequestHead& head) const;
-  std::optional<Response> refuse_body(const RequestHead& head) const;
   Response get(std::string_view path) const;
-  Response model_description() const;
   int64_t waiting_inputs() const;
 
   Options options_;
