@@ -15,7 +15,7 @@
 
 #include "fma_peak.h"
 #include "inference/inference_client.h"
-#include "inference/made_up_samples.h"
+#include "inference/latency.h"
 #include "models/bert_flops.h"
 #include "serve.h"
 

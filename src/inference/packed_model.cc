@@ -10,11 +10,14 @@
 
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_model.h"
+#include "checkpoints/stored_tokenizer.h"
 #include "engine/devices.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
 #include "text/ascii.h"
+#include "text/vocabulary.h"
 
 namespace cloze::inference {
 namespace {
@@ -179,6 +182,20 @@ nlohmann::json parse_description(std::string_view text, const std::filesystem::p
   return *parsed;
 }
 
+// With the notes on its tokenizer. `path` also names it in messages.
+PretrainedModel assembled(std::filesystem::path path, const models::BertConfig& config,
+                          models::BertHead head, checkpoints::StoredTokenizer tokenizer) {
+  std::vector<std::string> notes = std::move(tokenizer.notes);
+  const auto missing = text::missing_rows(tokenizer.vocabulary, config.vocab_size,
+                                          tokenizer.vocabulary_file.string());
+  if (missing) notes.push_back(*missing);
+  return {.path = std::move(path),
+          .config = config,
+          .head = std::move(head),
+          .tokenizer = {std::move(tokenizer.vocabulary), tokenizer.options, config.vocab_size},
+          .notes = std::move(notes)};
+}
+
 PretrainedModel model_of(const nlohmann::json& description, std::string_view vocabulary,
                          const std::filesystem::path& file) {
   const std::string source = file.string();
@@ -187,12 +204,12 @@ PretrainedModel model_of(const nlohmann::json& description, std::string_view voc
       .lower_case = description["lower_case"].get<bool>(),
       .strip_accents = description["strip_accents"].get<bool>(),
       .tokenize_chinese_chars = description["tokenize_chinese_chars"].get<bool>()};
-  return assembled({.path = file,
-                    .config = checkpoints::bert_config_from_json(description["config"], source),
-                    .head = checkpoints::bert_head_from_json(description["config"], source),
-                    .tokenizer = {.vocabulary = text::Vocabulary::from_tokens(lines_of(vocabulary)),
-                                  .options = options,
-                                  .vocabulary_file = file}});
+  const auto config = checkpoints::bert_config_from_json(description["config"], source);
+  auto head = checkpoints::bert_head_from_json(description["config"], source);
+  return assembled(file, config, std::move(head),
+                   {.vocabulary = text::Vocabulary::from_tokens(lines_of(vocabulary)),
+                    .options = options,
+                    .vocabulary_file = file});
 }
 
 PackOptions options_of(const nlohmann::json& description, const std::string& device) {
@@ -219,6 +236,22 @@ void check_processor(const nlohmann::json& description, const PackOptions& optio
 }
 
 }  // namespace
+
+const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) const {
+  if (head.kind != kind) {
+    throw_user_error("{} is a {}, where a {} is needed; give a model of that kind", path.string(),
+                     models::architecture_of(head.kind), models::architecture_of(kind));
+  }
+  return head;
+}
+
+PretrainedModel open_pretrained_model(const std::filesystem::path& path) {
+  const std::filesystem::path configuration = checkpoints::configuration_of(path);
+  const models::BertConfig config = checkpoints::read_hugging_face_config(configuration);
+  models::BertHead head = checkpoints::read_hugging_face_head(configuration);
+  return assembled(path, config, std::move(head),
+                   checkpoints::read_tokenizer(checkpoints::folder_of(path)));
+}
 
 PackedModel::PackedModel(PretrainedModel model, const PackOptions& options)
     : model_(std::move(model)), options_(options) {}

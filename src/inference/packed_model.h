@@ -32,11 +32,31 @@
 #include "engine/session.h"
 #include "graph/graph.h"
 #include "inference/inference_graph.h"
-#include "inference/pretrained_model.h"
 #include "inference/weight_making.h"
 #include "models/bert.h"
+#include "models/bert_config.h"
+#include "models/bert_heads.h"
+#include "text/tokenizer.h"
 
 namespace cloze::inference {
+
+// A model folder as it lies on disk, before anything is computed with it: config.json, the
+// tokenizer, and what the head's classes are called. Every checkpoint of ours is such a folder.
+// Errors: UserError and DataError that name the file.
+struct PretrainedModel {
+  std::filesystem::path path;
+  models::BertConfig config;
+  models::BertHead head;
+  text::Tokenizer tokenizer;
+  std::vector<std::string> notes;  // sentences for the user on what does not fit quite
+
+  // Its head. UserError when it is of another kind.
+  const models::BertHead& require_head(models::HeadKind kind) const;
+};
+
+// A Hugging Face folder, or the prefix of a TensorFlow checkpoint with bert_config.json and
+// vocab.txt beside it.
+PretrainedModel open_pretrained_model(const std::filesystem::path& path);
 
 class PackedModel {
  public:

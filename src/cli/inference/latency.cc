@@ -11,7 +11,6 @@
 #include "cli/inference/latency_command.h"
 #include "cli/work_display.h"
 #include "inference/latency.h"
-#include "inference/made_up_samples.h"
 #include "platform/file.h"
 
 namespace cloze::cli {
