@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -43,9 +42,19 @@ const inference::PackedModel& packed(const cloze_model* model) {
   return *model->packed;
 }
 
-int64_t outputs_of(const models::BertHead& head) {
-  if (head.kind == models::HeadKind::kQuestionAnswering) return 2;
-  if (head.kind == models::HeadKind::kSequenceClassification) return std::ssize(head.labels);
+// A sequence has so many logits, or each of its tokens.
+struct LogitsForm {
+  int64_t outputs = 0;
+  bool by_token = false;
+
+  int64_t count(int64_t length) const { return outputs * (by_token ? length : 1); }
+};
+
+LogitsForm form_of(const models::BertHead& head) {
+  if (head.kind == models::HeadKind::kQuestionAnswering) return {.outputs = 2, .by_token = true};
+  if (head.kind == models::HeadKind::kSequenceClassification) {
+    return {.outputs = std::ssize(head.labels)};
+  }
   throw_user_error("cloze_run is for question answering and classification; this model is {}",
                    models::architecture_of(head.kind));
 }
@@ -82,40 +91,26 @@ std::vector<data::Sample> samples_of(const cloze_batch& batch) {
   return samples;
 }
 
-int64_t logits_count(const inference::PackedModel& model, const cloze_batch& batch) {
-  const int64_t outputs = outputs_of(model.head());
+// Where the logits of each sequence begin in the result, and last where they end.
+std::vector<int64_t> logits_borders(const inference::PackedModel& model, const cloze_batch& batch) {
+  const LogitsForm form = form_of(model.head());
   check(batch, model);
-  const bool by_token = model.head().kind == models::HeadKind::kQuestionAnswering;
-  const int64_t* end = batch.lengths + batch.sequences;
-  return outputs * (by_token ? std::accumulate(batch.lengths, end, int64_t{0}) : batch.sequences);
-}
-
-// Where the logits of each sequence begin in the result: by sequence, or by token.
-std::vector<int64_t> places(const std::vector<data::Sample>& samples,
-                            const models::BertHead& head) {
-  std::vector<int64_t> begins;
-  int64_t begin = 0;
-  for (const data::Sample& sample : samples) {
-    begins.push_back(begin);
-    const bool by_token = head.kind == models::HeadKind::kQuestionAnswering;
-    begin += outputs_of(head) * (by_token ? std::ssize(sample.input_ids) : 1);
+  std::vector<int64_t> borders{0};
+  for (int64_t i = 0; i < batch.sequences; ++i) {
+    borders.push_back(borders.back() + form.count(batch.lengths[i]));
   }
-  return begins;
+  return borders;
 }
 
 void run(inference::InferenceClient& client, const cloze_batch& batch, float* logits) {
-  const models::BertHead& head = client.model().head();
-  const bool by_token = head.kind == models::HeadKind::kQuestionAnswering;
-  const int64_t outputs = outputs_of(head);
-  check(batch, client.model());
-  const std::vector<data::Sample> samples = samples_of(batch);
-  const std::vector<int64_t> begins = places(samples, head);
-  client.run(samples, [&](const data::MicroBatch& micro) {
+  const auto [outputs, by_token] = form_of(client.model().head());
+  const std::vector<int64_t> borders = logits_borders(client.model(), batch);
+  client.run(samples_of(batch), [&](const data::MicroBatch& micro) {
     const float* all = client.output(by_token ? "span_logits" : "class_logits").data();
     for (int64_t b = 0; b < micro.num_sequences; ++b) {
       const int64_t first = by_token ? micro.sequence_starts[b] : b;
       const int64_t rows = by_token ? micro.sequence_starts[b + 1] - first : 1;
-      std::copy_n(all + outputs * first, outputs * rows, logits + begins[micro.sequence_ids[b]]);
+      std::copy_n(all + outputs * first, outputs * rows, logits + borders[micro.sequence_ids[b]]);
     }
   });
 }
@@ -169,7 +164,7 @@ void cloze_client_close(cloze_client* client) { delete client; }
 int64_t cloze_logits_count(const cloze_model* model, const cloze_batch* batch) {
   return guarded<int64_t>(-1, [&] {
     if (batch == nullptr) throw_user_error("cloze_logits_count got no batch");
-    return logits_count(packed(model), *batch);
+    return logits_borders(packed(model), *batch).back();
   });
 }
 
