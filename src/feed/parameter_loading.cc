@@ -118,16 +118,15 @@ void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (matched.views[i] == nullptr) continue;
     const DType dtype = session.graph().type(session.value(wanted[i].name)).dtype;
-    if (dtype != DType::kF32) {
+    if (dtype == DType::kF32) {
+      values.resize(static_cast<size_t>(wanted[i].shape.elements()));
+      copy_as_float(*matched.views[i], values);
+      session.write<float>(wanted[i].name, values);
+    } else {
       CLOZE_CHECK(matched.views[i]->dtype == dtype, "{} is {} there", wanted[i].name,
                   name_of(matched.views[i]->dtype));
       session.write<std::byte>(wanted[i].name, matched.views[i]->bytes);
-      copied();
-      continue;
     }
-    values.resize(static_cast<size_t>(wanted[i].shape.elements()));
-    copy_as_float(*matched.views[i], values);
-    session.write<float>(wanted[i].name, values);
     copied();
   }
 }
