@@ -87,9 +87,10 @@ void recover_and_clean(const fs::path& folder) {
   for (const fs::path& path : leftovers) fs::remove_all(path);
 }
 
-std::string unique_suffix(int64_t step) {
+// Of no other folder, of this process or another.
+std::string unique_name(std::string_view prefix, int64_t step) {
   static int count = 0;
-  return fmt::format("{}-{}-{}", step, platform::process_id(), count++);
+  return fmt::format("{}{}-{}-{}", prefix, step, platform::process_id(), count++);
 }
 
 uint64_t bytes_needed(const CheckpointContent& content, const std::vector<TextFile>& files) {
@@ -111,6 +112,19 @@ void check_free_space(const fs::path& folder, const fs::path& target, uint64_t b
       "cannot save {}: it needs {:.0f} MiB and {} has {:.0f} MiB free; free some space or choose "
       "another save_path",
       target.string(), needed / kMiB, folder.string(), static_cast<double>(space.available) / kMiB);
+}
+
+void write_content(const fs::path& temporary, const CheckpointContent& content,
+                   const std::vector<TextFile>& files) {
+  formats::write_safetensors(temporary / "model.safetensors", content.model);
+  formats::write_safetensors(temporary / "optimizer.safetensors", content.optimizer);
+  for (const TextFile& file : files) {
+    platform::write_file_atomically(temporary / file.name, file.text);
+  }
+  platform::write_file_atomically(temporary / kStateName, training_state_text(content.state));
+  platform::write_file_atomically(temporary / kTrainerStateName,
+                                  trainer_state_text(content.state, content.history));
+  write_manifest(temporary, content.state.step);
 }
 
 }  // namespace
@@ -147,7 +161,7 @@ void CheckpointStore::adopt(const fs::path& checkpoint) {
 void CheckpointStore::install(const fs::path& target, const std::string& what,
                               const std::function<void(const fs::path& temporary)>& write) {
   const int64_t step = step_of(target.filename().string()).value_or(0);
-  const fs::path temporary = folder_ / fmt::format("{}{}", kTemporaryPrefix, unique_suffix(step));
+  const fs::path temporary = folder_ / unique_name(kTemporaryPrefix, step);
   try {
     fs::create_directory(temporary);
     write(temporary);
@@ -159,19 +173,6 @@ void CheckpointStore::install(const fs::path& target, const std::string& what,
   }
 }
 
-void CheckpointStore::write_content(const fs::path& temporary, const CheckpointContent& content,
-                                    const std::vector<TextFile>& files) {
-  formats::write_safetensors(temporary / "model.safetensors", content.model);
-  formats::write_safetensors(temporary / "optimizer.safetensors", content.optimizer);
-  for (const TextFile& file : files) {
-    platform::write_file_atomically(temporary / file.name, file.text);
-  }
-  platform::write_file_atomically(temporary / kStateName, training_state_text(content.state));
-  platform::write_file_atomically(temporary / kTrainerStateName,
-                                  trainer_state_text(content.state, content.history));
-  write_manifest(temporary, content.state.step);
-}
-
 void CheckpointStore::publish(const fs::path& temporary, const fs::path& target) {
   if (!fs::exists(target)) {
     fs::rename(temporary, target);
@@ -179,7 +180,7 @@ void CheckpointStore::publish(const fs::path& temporary, const fs::path& target)
     return;
   }
   const int64_t step = *step_of(target.filename().string());
-  const fs::path replaced = folder_ / fmt::format("{}{}", kReplacedPrefix, unique_suffix(step));
+  const fs::path replaced = folder_ / unique_name(kReplacedPrefix, step);
   fs::rename(target, replaced);
   try {
     fs::rename(temporary, target);
@@ -199,8 +200,7 @@ void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& st
     const bool is_best = state.best_metric && checkpoint.step == state.best_step;
     if (checkpoint.path == just_saved || is_best) continue;
     if (kept++ < max_to_keep_) continue;
-    const fs::path trash =
-        folder_ / fmt::format("{}{}", kTrashPrefix, unique_suffix(checkpoint.step));
+    const fs::path trash = folder_ / unique_name(kTrashPrefix, checkpoint.step);
     std::error_code error;
     fs::rename(checkpoint.path, trash, error);
     if (!error) fs::remove_all(trash, error);
@@ -243,18 +243,14 @@ FoundCheckpoint find_checkpoint(const fs::path& folder) {
         "those",
         folder.string());
   }
-  FoundCheckpoint found;
-  for (const StepFolder& candidate : candidates) {
-    const std::optional<std::string> damage = find_damage(candidate.path);
-    if (!damage) {
-      found.path = candidate.path;
-      found.step = candidate.step;
-      return found;
-    }
-    found.skipped.push_back(fmt::format("{}: {}", candidate.path.filename().string(), *damage));
+  std::vector<std::string> damaged;
+  for (const auto& [step, path] : candidates) {
+    const std::optional<std::string> damage = find_damage(path);
+    if (!damage) return {.path = path, .step = step, .skipped = std::move(damaged)};
+    damaged.push_back(fmt::format("{}: {}", path.filename().string(), *damage));
   }
   throw_data_error("{} holds no undamaged checkpoint: {}", folder.string(),
-                   fmt::join(found.skipped, "; "));
+                   fmt::join(damaged, "; "));
 }
 
 FoundCheckpoint checkpoint_in(const fs::path& folder, const std::optional<FoundCheckpoint>& found) {

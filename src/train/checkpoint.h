@@ -62,8 +62,6 @@ class CheckpointStore {
   // Writes under another name, then publishes. `what`: "cannot WHAT: reason" is said otherwise.
   void install(const std::filesystem::path& target, const std::string& what,
                const std::function<void(const std::filesystem::path& temporary)>& write);
-  void write_content(const std::filesystem::path& temporary, const CheckpointContent& content,
-                     const std::vector<TextFile>& files);
   void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);
   void rotate(const std::filesystem::path& just_saved, const TrainingState& state);
 

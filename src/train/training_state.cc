@@ -24,10 +24,8 @@ double number_of(const nlohmann::json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
-std::optional<double> best_metric_of(const nlohmann::json& json) {
-  const auto found = json.find("best_metric");
-  if (found == json.end() || found->is_null()) return std::nullopt;
-  return found->get<double>();
+std::optional<double> number_or_nothing(const nlohmann::json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
 nlohmann::json identity_of(const nlohmann::json& json) {
@@ -45,10 +43,9 @@ nlohmann::ordered_json json_of(const LossScaleState& state) {
 LossScaleState loss_scale_of(const nlohmann::json& json) {
   const auto found = json.find("loss_scale");
   if (found == json.end()) return {};
-  LossScaleState state{.good_steps = found->at("good_steps").get<int64_t>(),
-                       .overflows = found->at("overflows").get<int64_t>()};
-  if (!found->at("dynamic").is_null()) state.dynamic = found->at("dynamic").get<double>();
-  return state;
+  return {.dynamic = number_or_nothing(found->at("dynamic")),
+          .good_steps = found->at("good_steps").get<int64_t>(),
+          .overflows = found->at("overflows").get<int64_t>()};
 }
 
 nlohmann::ordered_json json_of(const WatchState& state) {
@@ -118,7 +115,7 @@ TrainingState read_training_state(const std::filesystem::path& path) {
             .tokens = json.at("tokens").get<int64_t>(),
             .epoch = json.at("epoch").get<double>(),
             .seed = json.at("seed").get<uint64_t>(),
-            .best_metric = best_metric_of(json),
+            .best_metric = number_or_nothing(json.value("best_metric", nlohmann::json())),
             .best_step = json.value("best_step", int64_t{0}),
             .evaluated_step = json.value("evaluated_step", int64_t{0}),
             .skipped_steps = json.value("skipped_steps", int64_t{0}),
