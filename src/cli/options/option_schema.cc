@@ -60,13 +60,12 @@ ordered_json OptionTable::schema() const {
   for (const Entry& entry : entries_) {
     properties[entry.option.name] = schema_of(entry.option, entry.default_value);
   }
-  for (const AliasEntry& entry : aliases_) {
-    properties[entry.alias.name] = {
-        {"description", "Hugging Face's name of " + entry.alias.option}};
+  for (const auto& [alias, flag] : aliases_) {
+    properties[alias.name] = {{"description", "Hugging Face's name of " + alias.option}};
   }
-  for (const ForeignEntry& entry : foreign_) {
-    properties[entry.option.name] = {{"description", "No effect here: " + entry.option.reason},
-                                     {"deprecated", true}};
+  for (const auto& [option, flag] : foreign_) {
+    properties[option.name] = {{"description", "No effect here: " + option.reason},
+                               {"deprecated", true}};
   }
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"type", "object"},

@@ -56,6 +56,14 @@ std::string text_of(const CLI::Option& flag) {
   return flag.results().empty() ? "" : flag.results().front();
 }
 
+// The row of that name; null when there is none.
+template <typename Rows>
+auto* find_row(Rows& rows, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(rows, [&](const auto& row) { return row.option.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
 // A list may be written as text.
 bool says(const nlohmann::json& meant, const nlohmann::json& value) {
   return meant == value || meant == nlohmann::json(value.dump());
@@ -77,7 +85,7 @@ void OptionTable::add(Option row) {
 }
 
 void OptionTable::add_foreign(ForeignOption option) {
-  CLOZE_CHECK(find(option.name) == nullptr && find_foreign(option.name) == nullptr,
+  CLOZE_CHECK(!has(option.name) && find_row(foreign_, option.name) == nullptr,
               "option {} is added twice", option.name);
   foreign_.push_back({.option = std::move(option)});
 }
@@ -92,12 +100,13 @@ void OptionTable::add_flags(CLI::App& command) {
                            "line overrides it");
   }
   for (Entry& entry : entries_) add_flag(command, entry);
-  for (ForeignEntry& entry : foreign_) {
-    entry.flag = command.add_option(flag_name(entry.option.name))->group("")->expected(0, 1);
-  }
-  for (AliasEntry& entry : aliases_) {
-    entry.flag = command.add_option(flag_name(entry.alias.name))->group("")->expected(0, 1);
-  }
+  const auto add_hidden = [&](auto& rows) {
+    for (auto& row : rows) {
+      row.flag = command.add_option(flag_name(row.option.name))->group("")->expected(0, 1);
+    }
+  };
+  add_hidden(foreign_);
+  add_hidden(aliases_);
 }
 
 void OptionTable::add_flag(CLI::App& command, Entry& entry) {
@@ -128,15 +137,15 @@ void OptionTable::read_file(const std::string& path) {
     if (Entry* entry = find(name)) {
       read_entry(*entry, meant[name], path);
       if (!meant[name].is_null() && !says(meant[name], value)) entry->origin = form_->name;
-    } else if (const ForeignOption* foreign = find_foreign(name)) {
-      meet_foreign(*foreign, value, path);
-    } else if (find_alias(name) == nullptr) {
+    } else if (const auto* foreign = find_row(foreign_, name)) {
+      meet_foreign(foreign->option, value, path);
+    } else if (find_row(aliases_, name) == nullptr) {
       throw_user_error("{}: unknown key \"{}\"{}", path, name, suggestion(name));
     }
   }
   // Once it is known which options have a value.
-  for (const AliasEntry& entry : aliases_) {
-    if (config.contains(entry.alias.name)) read_alias(entry.alias, config[entry.alias.name], path);
+  for (const auto& [alias, flag] : aliases_) {
+    if (config.contains(alias.name)) read_alias(alias, config[alias.name], path);
   }
   take_stored_origins(path);
 }
@@ -223,22 +232,22 @@ void OptionTable::read_flags() {
     entry.origin = kCommandLine;
   }
   read_alias_flags();
-  for (const ForeignEntry& entry : foreign_) {
-    if (entry.flag->count() == 0) continue;
-    const auto parsed = formats::parse_json(text_of(*entry.flag));
-    const json value = parsed ? *parsed : json(text_of(*entry.flag));
+  for (const auto& [option, flag] : foreign_) {
+    if (flag->count() == 0) continue;
+    const auto parsed = formats::parse_json(text_of(*flag));
+    const json value = parsed ? *parsed : json(text_of(*flag));
     // A bare flag switches something on.
-    meet_foreign(entry.option, value == "" ? json(true) : value, kCommandLine);
+    meet_foreign(option, value == "" ? json(true) : value, kCommandLine);
   }
 }
 
 void OptionTable::read_alias_flags() {
-  for (const AliasEntry& entry : aliases_) {
-    if (entry.flag->count() == 0) continue;
-    const std::string text = text_of(*entry.flag);
+  for (const auto& [alias, flag] : aliases_) {
+    if (flag->count() == 0) continue;
+    const std::string text = text_of(*flag);
     const json value =
-        text.empty() ? json(true) : value_of_text(find(entry.alias.option)->option.target, text);
-    read_alias(entry.alias, value, kCommandLine);
+        text.empty() ? json(true) : value_of_text(at(alias.option).option.target, text);
+    read_alias(alias, value, kCommandLine);
   }
 }
 
@@ -306,29 +315,9 @@ void OptionTable::collect_notes() {
   }
 }
 
-OptionTable::Entry* OptionTable::find(std::string_view name) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) { return entry.option.name == name; });
-  return found == entries_.end() ? nullptr : &*found;
-}
+OptionTable::Entry* OptionTable::find(std::string_view name) { return find_row(entries_, name); }
 
-const ForeignOption* OptionTable::find_foreign(std::string_view name) const {
-  const auto found = std::find_if(foreign_.begin(), foreign_.end(), [&](const ForeignEntry& entry) {
-    return entry.option.name == name;
-  });
-  return found == foreign_.end() ? nullptr : &found->option;
-}
-
-const OptionAlias* OptionTable::find_alias(std::string_view name) const {
-  const auto found = std::find_if(aliases_.begin(), aliases_.end(), [&](const AliasEntry& entry) {
-    return entry.alias.name == name;
-  });
-  return found == aliases_.end() ? nullptr : &found->alias;
-}
-
-bool OptionTable::has(const std::string& name) const {
-  return const_cast<OptionTable*>(this)->find(name) != nullptr;
-}
+bool OptionTable::has(const std::string& name) const { return find_row(entries_, name) != nullptr; }
 
 // Another key of the configuration that may be meant.
 std::string OptionTable::suggestion(const std::string& key) const {
@@ -339,7 +328,7 @@ std::string OptionTable::suggestion(const std::string& key) const {
 }
 
 const OptionTable::Entry& OptionTable::at(const std::string& name) const {
-  const Entry* entry = const_cast<OptionTable*>(this)->find(name);
+  const Entry* entry = find_row(entries_, name);
   CLOZE_CHECK(entry != nullptr, "no option {}", name);
   return *entry;
 }
@@ -353,6 +342,11 @@ bool OptionTable::comes_from_run(const std::string& name) const {
 bool OptionTable::is_asked_for(const std::string& name) const {
   const Entry& entry = at(name);
   return entry.origin == kCommandLine || option_value(entry.option) != entry.default_value;
+}
+
+std::vector<std::string> OptionTable::asked_for(std::vector<std::string> names) const {
+  std::erase_if(names, [&](const std::string& name) { return !is_asked_for(name); });
+  return names;
 }
 
 nlohmann::ordered_json OptionTable::values() const {

@@ -124,7 +124,7 @@ class OptionTable {
   }
   void add_foreign(ForeignOption option);
   // The option must be here; the name must not be an option itself.
-  void add_alias(OptionAlias alias) { aliases_.push_back({.alias = std::move(alias)}); }
+  void add_alias(OptionAlias alias) { aliases_.push_back({.option = std::move(alias)}); }
   // A file is of this system's form when it has one of the keys that only that system has. What
   // such a file leaves out has the system's default, and a value may mean another one there. The
   // origin of both kinds of values is the system's name. Files of other systems are converted
@@ -149,6 +149,8 @@ class OptionTable {
   // Whether someone wants it: by the command line, or by another value than the default. A file of
   // all options, as training_config.json, asks for nothing with the defaults in it.
   bool is_asked_for(const std::string& name) const;
+  // Those of the options that somebody wants.
+  std::vector<std::string> asked_for(std::vector<std::string> names) const;
   bool has(const std::string& name) const;
   // A JSON schema of the files that --config takes (json-schema.org, draft 2020-12).
   nlohmann::ordered_json schema() const;
@@ -166,12 +168,10 @@ class OptionTable {
     std::string origin = kDefaultOrigin;
     nlohmann::ordered_json default_value;
   };
-  struct ForeignEntry {
-    ForeignOption option;
-    CLI::Option* flag = nullptr;
-  };
-  struct AliasEntry {
-    OptionAlias alias;
+  // A flag that is understood, and not offered in the help.
+  template <typename Row>
+  struct Hidden {
+    Row option;
     CLI::Option* flag = nullptr;
   };
 
@@ -195,15 +195,13 @@ class OptionTable {
   std::string form_note() const;
   Entry* find(std::string_view name);
   const Entry& at(const std::string& name) const;
-  const ForeignOption* find_foreign(std::string_view name) const;
-  const OptionAlias* find_alias(std::string_view name) const;
   std::string suggestion(const std::string& key) const;
 
   bool allows_file_ = false;
   std::string group_ = "Options";
   std::vector<Entry> entries_;
-  std::vector<ForeignEntry> foreign_;
-  std::vector<AliasEntry> aliases_;
+  std::vector<Hidden<ForeignOption>> foreign_;
+  std::vector<Hidden<OptionAlias>> aliases_;
   const configuration::ForeignSystem* form_ = nullptr;
   std::string form_mark_;  // the key that told the form of the file; empty: it is ours
   std::string form_path_;
