@@ -9,7 +9,7 @@
 #include "cli/inference/inference_options.h"
 #include "cli/inference_display.h"
 #include "cli/memory_forecast.h"
-#include "cli/plan/training_report.h"
+#include "cli/plan/report.h"
 #include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"

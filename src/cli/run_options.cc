@@ -160,6 +160,12 @@ int64_t full_sequences(const RunOptions& options, const BatchPlan& plan) {
   return std::clamp<int64_t>(plan.tokens / options.seq_length, 1, plan.sequences_per_step);
 }
 
+int64_t micro_batches_of_step(const RunOptions& options) {
+  const BatchPlan batch = batch_plan(options);
+  const int64_t full = full_sequences(options, batch);
+  return (batch.sequences_per_step + full - 1) / full;
+}
+
 int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies) {
   if (options.num_train_steps) return *options.num_train_steps;
   const int64_t per_epoch = num_samples / copies;

@@ -91,6 +91,8 @@ BatchPlan batch_plan(const RunOptions& options);
 int64_t sequences_of_a_step(const nlohmann::ordered_json& options);
 // Of seq_length, that a micro-batch holds.
 int64_t full_sequences(const RunOptions& options, const BatchPlan& plan);
+// Of full sequences.
+int64_t micro_batches_of_step(const RunOptions& options);
 
 // num_train_steps, or epochs * (num_samples / copies) / sequences_per_step, rounded down.
 // UserError when that is less than one step.

@@ -12,8 +12,8 @@
 
 #include "checkpoints/tensor_names.h"
 #include "cli/exit_code.h"
+#include "cli/plan/report.h"
 #include "cli/plan/step_profile.h"
-#include "cli/plan/training_report.h"
 #include "data/loader.h"
 #include "formats/json.h"
 #include "platform/signals.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/plan/report.h"
 #include "cli/plan/step_seconds.h"
-#include "cli/plan/training_report.h"
 #include "cli/training_setup.h"
 
 namespace cloze::cli {

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/measure_rates.h"
-#include "cli/plan/recompute_choice.h"
-#include "cli/plan/training_report.h"
+#include "cli/plan/report.h"
 #include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
@@ -36,6 +37,29 @@ DeviceRates measured_rates(const PretrainOptions& options, const train::Training
 }
 
 }  // namespace
+
+std::string RecomputeChoice::text() const {
+  // A small model may take more.
+  const int64_t saved = std::max<int64_t>(kept.bytes - recomputed.bytes, 0);
+  return fmt::format(
+      "recompute {} {:.1f} MiB of the {:.1f} that a step {}, and {} {:.0f} % to its time\n",
+      is_on ? "saves" : "would save", mebibytes(saved), mebibytes(kept.bytes),
+      is_on ? "would take without it" : "takes", is_on ? "adds" : "add", 100.0 * added_share());
+}
+
+RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
+                                 const RecomputeChoice::Cost& planned, const DeviceRates& rates,
+                                 int64_t micro_batches) {
+  train::TrainingStepOptions other = step;
+  other.recompute = !step.recompute;
+  const plan::Program program = compiled(other);
+  const plan::ProgramUse use = plan::use_of(program);
+  const RecomputeChoice::Cost otherwise{
+      program.total_bytes(), estimated_seconds(program, use, rates).of_step(use, micro_batches)};
+  return {.kept = step.recompute ? otherwise : planned,
+          .recomputed = step.recompute ? planned : otherwise,
+          .is_on = step.recompute};
+}
 
 void add_plan_rows(OptionTable& table, PlanRequest& request) {
   table.add("kernels", &request.kernels, "Also list the kernels chosen, and why not others");

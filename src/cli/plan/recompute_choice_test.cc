@@ -1,4 +1,4 @@
-#include "cli/plan/recompute_choice.h"
+#include "cli/plan/plan_command.h"
 
 #include <gtest/gtest.h>
 

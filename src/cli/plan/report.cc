@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include "cli/memory_forecast.h"
-#include "cli/plan/memory_picture.h"
-#include "cli/plan/operator_times.h"
+#include "cli/plan/report_pictures.h"
+#include "engine/instruction_set.h"
 #include "formats/markup.h"
+#include "platform/processor.h"
 
 namespace cloze::cli {
 namespace {
@@ -198,6 +199,35 @@ std::string launches_part(const Report& report) {
 }
 
 }  // namespace
+
+Report training_report(const RunOptions& options, const plan::Program& program,
+                       const std::string& memory) {
+  const models::BertConfig& model = options.model();
+  const train::TrainingStepOptions& step = options.training.step;
+  const BatchPlan batch = batch_plan(options);
+  const int64_t micro_batches = micro_batches_of_step(options);
+  Report report{
+      .title = fmt::format("A training step of BERT: {} layers of {}, in {}",
+                           model.num_hidden_layers, model.hidden_size, name_of(step.compute_dtype)),
+      .program = program,
+      .use = plan::use_of(program),
+      .micro_batches = micro_batches};
+  report.facts = {
+      {"model",
+       fmt::format("{} layers, hidden size {}, {} heads, intermediate size {}, {} tokens in "
+                   "the vocabulary",
+                   model.num_hidden_layers, model.hidden_size, model.num_attention_heads,
+                   model.intermediate_size, model.vocab_size)},
+      {"a step",
+       fmt::format("{} sequences of up to {} tokens, in {} micro-batches of {} tokens",
+                   batch.sequences_per_step, options.seq_length, micro_batches, batch.tokens)},
+      {"computed", fmt::format("in {}, optimizer {}, activations {}", name_of(step.compute_dtype),
+                               step.optimizer.name, step.recompute ? "recomputed" : "kept")},
+      {"machine", fmt::format("{}, {} threads, {}", platform::processor_name(), program.num_threads,
+                              engine::instruction_set())},
+      {"process", memory}};
+  return report;
+}
 
 std::string report_html(const Report& report) {
   const std::vector<MemoryBand> bands = memory_bands(report.program, report.use);

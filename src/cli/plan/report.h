@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/plan/step_seconds.h"
+#include "cli/run_options.h"
 #include "plan/program_use.h"
 
 namespace cloze::cli {
@@ -21,6 +22,11 @@ struct Report {
   StepSeconds estimated;      // without calls: nobody estimated
   StepSeconds measured;       // without calls: nobody measured
 };
+
+// On a training step of the options, without times. `memory` is a forecast's text. The program has
+// to outlive the report.
+Report training_report(const RunOptions& options, const plan::Program& program,
+                       const std::string& memory);
 
 std::string report_html(const Report& report);
 

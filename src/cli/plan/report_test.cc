@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/plan/chrome_trace.h"
-#include "cli/plan/memory_picture.h"
-#include "cli/plan/operator_times.h"
+#include "cli/plan/report_pictures.h"
+#include "cli/plan/step_profile.h"
 #include "cli/plan/sums_program_test.h"
 #include "formats/json.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "train/metrics.h"
 
 namespace cloze::cli {
+
+// Launches over time as chrome://tracing and ui.perfetto.dev read them: one event per span; the
+// phases are rows of their own.
+// Source: the Trace Event Format, JSON object form, complete events ("ph": "X"), microseconds.
+std::string chrome_trace(const plan::Program& program, const plan::ProgramUse& use,
+                         std::span<const runtime::LaunchSpan> spans);
 
 class StepProfile {
  public:

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "cli/pipeline_options.h"
-#include "cli/plan/training_report.h"
 #include "cli/scale/step_simulation.h"
 #include "cli/scale/step_time.h"
 #include "cli/training_run.h"

@@ -1,12 +1,30 @@
-// The second picture of a report: the time of each operator in a step, estimated and measured.
+// The pictures of a report, each an <svg> element: memory over the program, launch by launch,
+// stacked by kind; and the time of each operator in a step, estimated and measured.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "cli/plan/step_seconds.h"
+#include "plan/program_use.h"
 
 namespace cloze::cli {
+
+// A kind of memory: a layer of the stack.
+struct MemoryBand {
+  std::string name;
+  std::string color;           // of CSS
+  std::vector<int64_t> bytes;  // at each launch of ProgramUse::launches
+
+  int64_t most() const;
+};
+
+// From the bottom up: what lives as long as the program by arena, activations by groups of layers,
+// workspace. Kinds that take nothing are left out.
+std::vector<MemoryBand> memory_bands(const plan::Program& program, const plan::ProgramUse& use);
+
+std::string memory_picture(const plan::Program& program, const plan::ProgramUse& use,
+                           const std::vector<MemoryBand>& bands);
 
 // All launches of one operator in a step. Seconds are 0 where nobody estimated or measured.
 struct OperatorTime {
@@ -25,7 +43,6 @@ struct OperatorTime {
 std::vector<OperatorTime> operator_times(const plan::ProgramUse& use, int64_t micro_batches,
                                          const StepSeconds& estimated, const StepSeconds& measured);
 
-// An <svg> element.
 std::string time_picture(const std::vector<OperatorTime>& times);
 
 }  // namespace cloze::cli

@@ -1,10 +1,11 @@
-#include "cli/plan/memory_picture.h"
+#include "cli/plan/report_pictures.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "cli/memory_forecast.h"
 #include "formats/markup.h"
@@ -18,8 +19,9 @@ using plan::Program;
 using plan::ProgramUse;
 
 // All in user units.
-constexpr double kWidth = 960, kHeight = 420;
-constexpr double kLeft = 70, kTop = 40, kPlotWidth = 870, kPlotHeight = 330;
+constexpr double kWidth = 960;
+// Of the picture of memory.
+constexpr double kHeight = 420, kLeft = 70, kTop = 40, kPlotWidth = 870, kPlotHeight = 330;
 
 constexpr size_t kMostGroups = 6;
 
@@ -166,6 +168,19 @@ class Picture {
   double most_ = 1.0;  // MiB
 };
 
+// Of that of times.
+constexpr double kNameWidth = 240, kBarWidth = 520, kRowHeight = 30, kBarHeight = 11;
+
+std::string bar(double y, double seconds, double longest, const char* kind) {
+  if (seconds <= 0.0) return "";
+  const double width = std::max(1.0, kBarWidth * seconds / longest);
+  return fmt::format(
+      "<rect x=\"{0}\" y=\"{1:.1f}\" width=\"{2:.1f}\" height=\"{3}\" class=\"{4}\"/>"
+      "<text x=\"{5:.1f}\" y=\"{6:.1f}\">{7:.2f} ms {4}</text>\n",
+      kNameWidth, y, width, kBarHeight, kind, kNameWidth + width + 6, y + kBarHeight - 1,
+      seconds * 1e3);
+}
+
 }  // namespace
 
 int64_t MemoryBand::most() const { return bytes.empty() ? 0 : *std::ranges::max_element(bytes); }
@@ -190,6 +205,49 @@ std::string memory_picture(const Program& program, const ProgramUse& use,
   std::vector<int64_t> below(use.launches.size(), 0);
   for (const MemoryBand& band : bands) svg += picture.area(band, below);
   return svg + picture.axes() + picture.phases(program) + picture.peak() + "</svg>\n";
+}
+
+std::vector<OperatorTime> operator_times(const plan::ProgramUse& use, int64_t micro_batches,
+                                         const StepSeconds& estimated,
+                                         const StepSeconds& measured) {
+  std::map<std::string, OperatorTime> rows;
+  for (size_t i = 0; i < use.launches.size(); ++i) {
+    const plan::LaunchUse& launch = use.launches[i];
+    OperatorTime& row = rows[std::string(launch.launch->op->name)];
+    const int64_t calls = calls_in_step(launch, micro_batches);
+    const auto times = static_cast<double>(calls);
+    row.calls += calls;
+    row.flops += times * launch.launch->flops;
+    row.bytes += times * static_cast<double>(launch.bytes_read + launch.bytes_written);
+    if (!estimated.calls.empty()) row.estimated += times * estimated.calls[i];
+    if (!measured.calls.empty()) row.measured += times * measured.calls[i];
+  }
+  if (estimated.host + measured.host > 0.0) {
+    rows[kHostWork] = {.calls = 1, .estimated = estimated.host, .measured = measured.host};
+  }
+  std::vector<OperatorTime> times;
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    times.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(times, std::greater<>(), &OperatorTime::seconds);
+  return times;
+}
+
+std::string time_picture(const std::vector<OperatorTime>& times) {
+  double longest = 1e-12;
+  for (const OperatorTime& row : times) longest = std::max({longest, row.estimated, row.measured});
+  std::string svg =
+      fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Time of each operator\">\n",
+                  kWidth, kRowHeight * static_cast<double>(times.size()));
+  for (size_t i = 0; i < times.size(); ++i) {
+    const double y = kRowHeight * static_cast<double>(i) + 3;
+    svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+                       kNameWidth - 8, y + kBarHeight + 4, formats::escaped_markup(times[i].name));
+    svg += bar(y, times[i].estimated, longest, "estimated");
+    svg += bar(y + kBarHeight + 1, times[i].measured, longest, "measured");
+  }
+  return svg + "</svg>\n";
 }
 
 }  // namespace cloze::cli
