@@ -2,17 +2,18 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <optional>
 
 #include "base/error.h"
 #include "cli/exit_code.h"
 #include "cli/inference/inference_options.h"
-#include "cli/inference_display.h"
 #include "cli/memory_forecast.h"
 #include "cli/plan/report.h"
 #include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
+#include "cli/work_display.h"
 #include "formats/json.h"
 #include "inference/inference_memory.h"
 #include "platform/file.h"
@@ -42,15 +43,55 @@ train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartMo
   return step;
 }
 
+inference::InferenceMemory memory_to_infer(const FinetuneOptions& options, const StartModel& model,
+                                           const models::BertHead& head) {
+  const engine::CompileOptions& compile = options.training.step.compile;
+  return inference::inference_memory(model.config, head, {.device = compile.device},
+                                     engine::resolved_threads(compile.num_threads));
+}
+
 // What a model takes that is evaluated beside its training.
 int64_t evaluation_bytes(const FinetuneOptions& options, const StartModel& model,
                          const models::BertHead& head) {
-  const engine::CompileOptions& compile = options.training.step.compile;
-  const inference::InferenceMemory memory =
-      inference::inference_memory(model.config, head, {.device = compile.device},
-                                  engine::resolved_threads(compile.num_threads));
+  const inference::InferenceMemory memory = memory_to_infer(options, model, head);
   return memory.weights_bytes + memory.batch_bytes;
 }
+
+// What a client's run() throws when a signal asked to stop (platform/signals.h).
+struct InferenceStopped {};
+
+// Shows how far a model has come through the `total` sequences of a task, and lets a signal end the
+// work. Observes the client, which it must not outlive.
+class InferenceDisplay {
+ public:
+  InferenceDisplay(inference::InferenceClient& client, int64_t total)
+      : client_(client),
+        total_(total),
+        display_([this](double seconds) { return describe(seconds); }) {
+    client_.set_observer([this](const data::MicroBatch& batch) {
+      if (platform::stop_requested()) throw InferenceStopped();
+      sequences_ += batch.num_sequences;
+      tokens_ += batch.num_tokens;
+    });
+  }
+  ~InferenceDisplay() { client_.set_observer({}); }
+  InferenceDisplay(const InferenceDisplay&) = delete;
+  InferenceDisplay& operator=(const InferenceDisplay&) = delete;
+
+ private:
+  std::string describe(double seconds) const {
+    return fmt::format("model run on {:.0f} % of {} sequences, {:.0f} tokens/s, {:.0f} s left",
+                       percent(sequences_, total_), total_,
+                       static_cast<double>(tokens_.load()) / seconds,
+                       seconds_left(sequences_, total_, seconds));
+  }
+
+  inference::InferenceClient& client_;
+  int64_t total_;
+  std::atomic<int64_t> sequences_ = 0;
+  std::atomic<int64_t> tokens_ = 0;
+  WorkDisplay display_;  // last: it reads the others
+};
 
 class FinetuneRuns {
  public:
@@ -160,9 +201,7 @@ class FinetuneRuns {
 
   void print_memory() const {
     MemoryForecast memory;
-    memory.add_inference(
-        inference::inference_memory(finetuning_.model.config, task_.head(), compile_options(),
-                                    engine::resolved_threads(machine().num_threads)));
+    memory.add_inference(memory_to_infer(options_, finetuning_.model, task_.head()));
     fmt::print(stderr, "{}\n", memory.text());
   }
 

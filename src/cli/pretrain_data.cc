@@ -7,9 +7,8 @@
 
 #include "base/error.h"
 #include "checkpoints/stored_tokenizer.h"
-#include "cli/data/creation_display.h"
-#include "cli/record_options.h"
-#include "cli/tokenizer_options.h"
+#include "cli/data/data_options.h"
+#include "cli/training_run.h"
 #include "data/generated_dataset.h"
 #include "data/records/record_dataset.h"
 #include "data/row_limited_dataset.h"
@@ -22,6 +21,17 @@ namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct PretrainData {
+  std::shared_ptr<const data::Dataset> dataset;
+  std::vector<std::string> tokens;  // the vocabulary; empty when nothing names it
+  text::TokenizerOptions tokenizer;
+};
+
+// Whether samples are drawn from text, rather than read as they were written.
+bool draws_samples(const PretrainOptions& options) {
+  return !options.input_file.empty() || data::is_token_store(options.train_file);
+}
 
 // The folder for stores of text that pretrain tokenises itself.
 fs::path store_folder(const PretrainOptions& options) {
@@ -165,26 +175,12 @@ PretrainData open_without_text(const PretrainOptions& options) {
   return opened;
 }
 
-void check_synthetic(const OptionTable& table, std::vector<std::string>& notes) {
-  for (const char* name : {"loader_threads", "loader_memory"}) {
-    if (table.is_asked_for(name)) {
-      throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", name);
-    }
-  }
-  for (const char* name : {"static_mask", "duplicate_factor", "skip_bad"}) {
-    if (!table.is_asked_for(name)) continue;
-    notes.push_back(std::string(name) +
-                    " is an option of records, and has no effect with synthetic_data");
-  }
-}
-
-}  // namespace
-
 PretrainData open_pretrain_data(const PretrainOptions& options) {
   if (draws_samples(options)) return open_store(options);
   return open_without_text(options);
 }
 
+// The samples of on_the_spot_validation_files, read as those of train_file.
 std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions& options) {
   PretrainOptions held_out = options;
   held_out.train_file = options.validation.files;
@@ -193,34 +189,60 @@ std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions&
   return open_pretrain_data(held_out).dataset;
 }
 
-bool draws_samples(const PretrainOptions& options) {
-  return !options.input_file.empty() || data::is_token_store(options.train_file);
+void check_synthetic(const OptionTable& table, std::vector<std::string>& notes) {
+  for (const std::string& name : table.asked_for({"loader_threads", "loader_memory"})) {
+    throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", name);
+  }
+  for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor", "skip_bad"})) {
+    notes.push_back(name + " is an option of records, and has no effect with synthetic_data");
+  }
+}
+
+}  // namespace
+
+train::TrainingOptions pretraining_options(const PretrainOptions& options) {
+  PretrainData data = open_pretrain_data(options);
+  const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
+  const int64_t copies = has_copies ? options.training.duplicate_factor : 1;
+  train::TrainingOptions training =
+      training_options(options, training_steps(options, data.dataset->size(), copies));
+  training.step.capacity.predictions = prediction_room(options, batch_plan(options));
+  training.dataset = data.dataset;
+  training.duplicate_factor = copies;
+  training.tokens = std::move(data.tokens);
+  training.tokenizer = data.tokenizer;
+  const int64_t sequences = training.global_batch_size;
+  if (options.max_training_sequences) {
+    training.num_steps = *options.max_training_sequences / sequences;
+  }
+  if (options.validation.files.empty()) return training;
+  training.evaluation_set = open_validation_data(options);
+  training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
+  training.target = options.validation.target;
+  return training;
 }
 
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table) {
   std::vector<std::string> notes;
   if (draws_samples(options)) {
-    for (const char* name : {"static_mask", "duplicate_factor"}) {
-      if (table.is_asked_for(name)) {
-        notes.push_back(std::string(name) +
-                        " is an option of records, but samples are drawn from text here");
-      }
+    for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor"})) {
+      notes.push_back(name + " is an option of records, but samples are drawn from text here");
     }
     return notes;
   }
   if (options.training.synthetic_data) check_synthetic(table, notes);
-  for (const char* name : {"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"}) {
-    if (table.is_asked_for(name) && !options.compile_only) {
-      throw_user_error(
-          "{} is set, but the samples of {} are as they were written; drop it, or give input_file "
-          "or a token store",
-          name, options.made_data().empty() ? options.train_file : options.made_data());
-    }
+  for (const std::string& name :
+       table.asked_for({"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"})) {
+    if (options.compile_only) break;
+    throw_user_error(
+        "{} is set, but the samples of {} are as they were written; drop it, or give input_file or "
+        "a token store",
+        name, options.made_data().empty() ? options.train_file : options.made_data());
   }
-  for (const char* name : {"token_store", "input_format", "max_invalid_utf8", "profile"}) {
-    if (table.is_asked_for(name))
-      throw_user_error("{} goes with input_file, which is not given", name);
+  for (const std::string& name :
+       table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
+    throw_user_error("{} goes with input_file, which is not given", name);
   }
   return notes;
 }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/data/data_options.h"
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
-#include "cli/tokenizer_options.h"
 #include "comm/rank_watch.h"
 #include "data/records/record_dataset.h"
 #include "data/token_store/build_token_store.h"
@@ -21,7 +21,7 @@ namespace cloze::cli {
 struct ValidationOptions {
   std::string files;                // records or a token store; empty: none
   std::vector<double> triggers;     // after how many; empty: every `interval`
-  std::optional<int64_t> interval;  // nothing: MLPerf's (validation_steps.h)
+  std::optional<int64_t> interval;  // nothing: mlperf_interval()
   std::optional<int64_t> start;     // the first; nothing: the interval
   std::optional<double> target;     // MLM accuracy that ends the run
 };
@@ -59,5 +59,15 @@ void validate(PretrainOptions& options);
 
 // Room for predictions in a micro-batch: as many as full sequences have and a quarter more.
 int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan);
+
+// Sequences between two evaluations by MLPerf's rules for BERT: 0.05 (230.23 N + 3000000) for steps
+// of N sequences, in whole 25000.
+// Source: github.com/mlcommons/training_policies, training_rules.adoc.
+int64_t mlperf_interval(int64_t sequences_per_step);
+
+// The steps, of those before the last, with which the run has trained on as many sequences as one
+// of the triggers says, or more; ascending.
+std::vector<int64_t> validation_steps(const ValidationOptions& options, int64_t sequences_per_step,
+                                      int64_t num_steps);
 
 }  // namespace cloze::cli

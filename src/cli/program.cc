@@ -21,7 +21,6 @@
 #include "cli/options/command_texts.h"
 #include "cli/out_of_memory.h"
 #include "cli/ranks.h"
-#include "cli/standard_output.h"
 #include "cli/version.h"
 #include "platform/signals.h"
 
@@ -106,6 +105,11 @@ int failed(const std::string& message, ExitCode code) {
 }
 
 }  // namespace
+
+void flush_standard_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw_environment_error("standard output cannot be written to; is it full or closed?");
+}
 
 int run_program(int argc, const char* const* argv) {
   platform::ignore_file_size_signal();

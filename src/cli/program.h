@@ -9,4 +9,8 @@ namespace cloze::cli {
 // EarlyExit.
 int run_program(int argc, const char* const* argv);
 
+// Writes what standard output still buffers. EnvironmentError when that, or a write before it,
+// failed: results that nobody got are not a success.
+void flush_standard_output();
+
 }  // namespace cloze::cli

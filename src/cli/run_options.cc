@@ -56,8 +56,9 @@ void validate_sums(const RunOptions& o) {
   if (!step.reproducible_sums) return;
   if (step.eager) throw_user_error("reproducible_sums adds up after a pass; leave out eager");
   if (step.gradient_transport != DType::kF32) {
-    throw_user_error("reproducible_sums rounds nothing on the way; leave out reduction_precision {}",
-                     name_of(step.gradient_transport));
+    throw_user_error(
+        "reproducible_sums rounds nothing on the way; leave out reduction_precision {}",
+        name_of(step.gradient_transport));
   }
 }
 
@@ -76,6 +77,43 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   int64_t sequences = std::min(sequences_per_step, std::clamp(share, enough, plenty));
   while (options.training.synthetic_data && sequences_per_step % sequences != 0) --sequences;
   return S * sequences;
+}
+
+// A sentence for each option that someone asked for and that the run does not read.
+std::vector<std::string> options_without_effect(const RunOptions& options,
+                                                const OptionTable& table) {
+  const std::string& optimizer = options.training.step.optimizer.name;
+  const std::string& schedule = options.training.schedule.name;
+  std::vector<std::string> notes;
+  const auto look = [&](const char* kind, const std::string& chosen, const auto& names,
+                        const auto& options_of) {
+    const auto read = options_of(chosen);
+    std::set<std::string> seen;
+    for (const std::string& name : names) {
+      for (const std::string_view option : options_of(name)) {
+        const bool is_read = std::ranges::find(read, option) != read.end();
+        if (is_read || !table.is_asked_for(std::string(option))) continue;
+        if (!seen.insert(std::string(option)).second) continue;
+        notes.push_back(fmt::format("{} has no effect with {} {}", option, kind, chosen));
+      }
+    }
+  };
+  look("optimizer", optimizer, optim::optimizer_names(),
+       [](const std::string& name) { return optim::optimizer_named(name).options; });
+  look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
+  const auto reason = options.training.looks_at_each_step_for();
+  if (options.training.device_iterations > 1 && reason) {
+    notes.push_back(
+        fmt::format("device_iterations has no effect with {}: each step is looked at", *reason));
+  }
+  const bool plans_ranks = table.has("network_file") && table.is_asked_for("network_file");
+  if (plans_ranks || options.training.step.ranks->size() > 1) return notes;
+  for (const std::string& option :
+       table.asked_for({"replicated_tensor_sharding", "reduction_precision", "pipeline_stages",
+                        "device_mapping", "pipeline_schedule"})) {
+    notes.push_back(option + " has no effect in one process");
+  }
+  return notes;
 }
 
 }  // namespace
@@ -199,42 +237,6 @@ std::string warmup_note(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0 || options.warmup <= static_cast<double>(num_steps)) return "";
   return fmt::format("warmup is {} steps, the run has {}: it is shortened to those", options.warmup,
                      num_steps);
-}
-
-std::vector<std::string> options_without_effect(const RunOptions& options,
-                                                const OptionTable& table) {
-  const std::string& optimizer = options.training.step.optimizer.name;
-  const std::string& schedule = options.training.schedule.name;
-  std::vector<std::string> notes;
-  const auto look = [&](const char* kind, const std::string& chosen, const auto& names,
-                        const auto& options_of) {
-    const auto read = options_of(chosen);
-    std::set<std::string> seen;
-    for (const std::string& name : names) {
-      for (const std::string_view option : options_of(name)) {
-        const bool is_read = std::ranges::find(read, option) != read.end();
-        if (is_read || !table.is_asked_for(std::string(option))) continue;
-        if (!seen.insert(std::string(option)).second) continue;
-        notes.push_back(fmt::format("{} has no effect with {} {}", option, kind, chosen));
-      }
-    }
-  };
-  look("optimizer", optimizer, optim::optimizer_names(),
-       [](const std::string& name) { return optim::optimizer_named(name).options; });
-  look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
-  const auto reason = options.training.looks_at_each_step_for();
-  if (options.training.device_iterations > 1 && reason) {
-    notes.push_back(
-        fmt::format("device_iterations has no effect with {}: each step is looked at", *reason));
-  }
-  const bool plans_ranks = table.has("network_file") && table.is_asked_for("network_file");
-  for (const char* option : {"replicated_tensor_sharding", "reduction_precision", "pipeline_stages",
-                             "device_mapping", "pipeline_schedule"}) {
-    if (plans_ranks || options.training.step.ranks->size() > 1) break;
-    if (!table.is_asked_for(option)) continue;
-    notes.push_back(fmt::format("{} has no effect in one process", option));
-  }
-  return notes;
 }
 
 void print_notes(const RunOptions& options, const OptionTable& table) {

@@ -103,11 +103,8 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps);
 std::string warmup_note(const RunOptions& options, int64_t num_steps);
 
-// A sentence for each option that someone asked for and that the run's optimiser or schedule does
-// not read: "momentum has no effect with optimizer lamb".
-std::vector<std::string> options_without_effect(const RunOptions& options,
-                                                const OptionTable& table);
-// These and the table's, on standard error.
+// Says on standard error what the table notes, and which options someone asked for that the run
+// does not read: "momentum has no effect with optimizer lamb".
 void print_notes(const RunOptions& options, const OptionTable& table);
 
 }  // namespace cloze::cli

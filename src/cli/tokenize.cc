@@ -7,8 +7,8 @@
 
 #include "checkpoints/stored_tokenizer.h"
 #include "cli/commands.h"
-#include "cli/standard_output.h"
-#include "cli/tokenizer_options.h"
+#include "cli/data/data_options.h"
+#include "cli/program.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {

@@ -4,9 +4,7 @@
 
 #include <map>
 
-#include "cli/pretrain_data.h"
 #include "cli/training_run.h"
-#include "cli/validation_steps.h"
 #include "engine/instruction_set.h"
 #include "inference/inference_memory.h"
 
@@ -50,28 +48,6 @@ train::TrainingStepOptions training_step_options(const PretrainOptions& options)
   train::TrainingStepOptions step = training_options(options, 0).step;
   step.capacity.predictions = prediction_room(options, batch_plan(options));
   return step;
-}
-
-train::TrainingOptions pretraining_options(const PretrainOptions& options) {
-  PretrainData data = open_pretrain_data(options);
-  const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
-  const int64_t copies = has_copies ? options.training.duplicate_factor : 1;
-  train::TrainingOptions training =
-      training_options(options, training_steps(options, data.dataset->size(), copies));
-  training.step.capacity.predictions = prediction_room(options, batch_plan(options));
-  training.dataset = data.dataset;
-  training.duplicate_factor = copies;
-  training.tokens = std::move(data.tokens);
-  training.tokenizer = data.tokenizer;
-  const int64_t sequences = training.global_batch_size;
-  if (options.max_training_sequences) {
-    training.num_steps = *options.max_training_sequences / sequences;
-  }
-  if (options.validation.files.empty()) return training;
-  training.evaluation_set = open_validation_data(options);
-  training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
-  training.target = options.validation.target;
-  return training;
 }
 
 plan::Program compiled(const train::TrainingStepOptions& step) {

@@ -1,4 +1,4 @@
-// From the options of `cloze pretrain` to what train/ takes: the compiled step, the data, the run.
+// From the options of `cloze pretrain` to the step that train/ takes, compiled, and what it takes.
 #pragma once
 
 #include <string>
@@ -11,9 +11,6 @@
 namespace cloze::cli {
 
 train::TrainingStepOptions training_step_options(const PretrainOptions& options);
-
-// Opens the data; tokenises it first when it is text.
-train::TrainingOptions pretraining_options(const PretrainOptions& options);
 
 plan::Program compiled(const train::TrainingStepOptions& step);
 

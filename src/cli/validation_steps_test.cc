@@ -1,4 +1,4 @@
-#include "cli/validation_steps.h"
+#include "cli/pretrain_options.h"
 
 #include <gtest/gtest.h>
 

@@ -12,14 +12,19 @@
 
 namespace cloze::cli {
 
-double seconds_left(double done, double total, double seconds, double before) {
-  return done > before ? seconds * (total - done) / (done - before) : 0;
+double percent(int64_t part, int64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string describe_bytes(double done, double total, double seconds, double before) {
-  return fmt::format("{:.0f} % of {:.1f} MB, {:.1f} MB/s, {:.0f} s left",
-                     total > 0 ? 100 * done / total : 0, total / 1e6,
-                     seconds > 0 ? (done - before) / 1e6 / seconds : 0,
+double seconds_left(int64_t done, int64_t total, double seconds, int64_t before) {
+  if (done <= before) return 0.0;
+  return seconds * static_cast<double>(total - done) / static_cast<double>(done - before);
+}
+
+std::string describe_bytes(int64_t done, int64_t total, double seconds, int64_t before) {
+  const double megabytes = static_cast<double>(done - before) / 1e6;
+  return fmt::format("{:.0f} % of {:.1f} MB, {:.1f} MB/s, {:.0f} s left", percent(done, total),
+                     static_cast<double>(total) / 1e6, seconds > 0 ? megabytes / seconds : 0,
                      seconds_left(done, total, seconds, before));
 }
 

@@ -2,16 +2,18 @@
 // elsewhere a plain line every few seconds.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>
 
 namespace cloze::cli {
 
-// "done 41 % of 104.3 MB, 11.8 MB/s, 5 s left". `before` is what was done in a run that was
-// interrupted: the seconds are not of that.
-std::string describe_bytes(double done, double total, double seconds, double before = 0);
-double seconds_left(double done, double total, double seconds, double before = 0);
+double percent(int64_t part, int64_t whole);  // 0 of nothing
+// "41 % of 104.3 MB, 11.8 MB/s, 5 s left". `before` is what was done in a run that was interrupted:
+// the seconds are not of that.
+std::string describe_bytes(int64_t done, int64_t total, double seconds, int64_t before = 0);
+double seconds_left(int64_t done, int64_t total, double seconds, int64_t before = 0);
 
 class WorkDisplay {
  public:

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/record_options.h"
+#include "cli/data/data_options.h"
 #include "cli/work_display.h"
 #include "data/records/convert_records.h"
 #include "platform/available_threads.h"
@@ -40,9 +40,8 @@ data::ConvertCounts convert_store(const std::string& token_store,
   }
   const auto drawn = open_drawn_samples(token_store, shape);
   const WorkDisplay display([&](double seconds) {
-    const auto total = static_cast<double>(progress.total_bytes);
-    const auto done = static_cast<double>(progress.bytes);
-    return fmt::format("drawn {:.0f} of {:.0f} samples, {:.0f} s left", done, total,
+    const int64_t done = progress.bytes, total = progress.total_bytes;
+    return fmt::format("drawn {} of {} samples, {:.0f} s left", done, total,
                        seconds_left(done, total, seconds));
   });
   return data::convert_dataset(*drawn, convert, progress);
@@ -51,8 +50,7 @@ data::ConvertCounts convert_store(const std::string& token_store,
 data::ConvertCounts convert_files(const data::ConvertOptions& convert,
                                   data::ConvertProgress& progress) {
   const WorkDisplay display([&](double seconds) {
-    return "converted " + describe_bytes(static_cast<double>(progress.bytes),
-                                         static_cast<double>(progress.total_bytes), seconds);
+    return "converted " + describe_bytes(progress.bytes, progress.total_bytes, seconds);
   });
   return data::convert_records(convert, progress);
 }

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/record_options.h"
+#include "cli/data/data_options.h"
 #include "data/offline_packing/histogram_packing.h"
 #include "data/offline_packing/write_packs.h"
 #include "data/records/record_dataset.h"

@@ -5,9 +5,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/data/creation_display.h"
-#include "cli/record_options.h"
-#include "cli/tokenizer_options.h"
+#include "cli/data/data_options.h"
 #include "cli/work_display.h"
 #include "data/creation/create_records.h"
 #include "platform/available_threads.h"
@@ -35,19 +33,18 @@ struct CreationLine {
       if (progress.total_text_bytes > 0) tokenising_seconds = seconds;
       return describe_tokenising(progress, seconds);
     }
-    const auto instances = static_cast<double>(progress.instances);
-    if (progress.passes == progress.total_passes) {
-      return fmt::format("writing {:.0f} % of {:.0f} records",
-                         100 * static_cast<double>(progress.written) / instances, instances);
+    const int64_t instances = progress.instances;
+    const int64_t passes = progress.passes, total_passes = progress.total_passes;
+    if (passes == total_passes) {
+      return fmt::format("writing {:.0f} % of {} records", percent(progress.written, instances),
+                         instances);
     }
     const double creating_seconds = seconds - tokenising_seconds;
-    const auto passes = static_cast<double>(progress.passes);
-    const auto total_passes = static_cast<double>(progress.total_passes);
-    const double new_instances = instances - static_cast<double>(progress.instances_before);
-    return fmt::format("instances {:.0f} %, {:.0f} so far, {:.0f} a second, {:.0f} s left",
-                       100 * passes / total_passes, instances, new_instances / creating_seconds,
-                       seconds_left(passes, total_passes, creating_seconds,
-                                    static_cast<double>(progress.passes_before)));
+    const auto new_instances = static_cast<double>(instances - progress.instances_before);
+    return fmt::format(
+        "instances {:.0f} %, {} so far, {:.0f} a second, {:.0f} s left",
+        percent(passes, total_passes), instances, new_instances / creating_seconds,
+        seconds_left(passes, total_passes, creating_seconds, progress.passes_before));
   }
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/tokenizer_options.h"
+#include "cli/data/data_options.h"
 #include "platform/available_threads.h"
 #include "tasks/squad/squad_features.h"
 #include "tasks/squad/squad_records.h"

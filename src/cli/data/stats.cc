@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/record_options.h"
+#include "cli/data/data_options.h"
+#include "cli/work_display.h"
 #include "data/offline_packing/length_histogram.h"
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
@@ -21,10 +22,6 @@ struct Options {
   std::string lengths_file;
   std::string histogram_file;
 };
-
-double percent(int64_t part, int64_t whole) {
-  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
 
 std::unique_ptr<data::Dataset> open_store(const Options& options) {
   auto drawn = open_drawn_samples(options.train_files, options.shape);

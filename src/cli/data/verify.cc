@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/record_options.h"
+#include "cli/data/data_options.h"
 #include "cli/work_display.h"
 #include "data/token_store/token_store.h"
 #include "data/verification.h"
@@ -26,10 +26,8 @@ data::Verification verify(const Options& options) {
   for (const auto& file : files) total += static_cast<int64_t>(std::filesystem::file_size(file));
   std::atomic<int64_t> bytes = 0;
   const auto progress = [&](int64_t so_far) { bytes = so_far; };
-  const WorkDisplay display([&](double seconds) {
-    return "checked " +
-           describe_bytes(static_cast<double>(bytes), static_cast<double>(total), seconds);
-  });
+  const WorkDisplay display(
+      [&](double seconds) { return "checked " + describe_bytes(bytes, total, seconds); });
   const int threads = platform::available_threads();
   if (data::is_token_store(options.train_files)) {
     return data::verify_token_store(options.train_files, threads, progress);

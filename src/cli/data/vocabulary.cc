@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/tokenizer_options.h"
+#include "cli/data/data_options.h"
 #include "data/corpus/text_source.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"

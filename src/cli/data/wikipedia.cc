@@ -4,8 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/data/creation_display.h"
-#include "cli/tokenizer_options.h"
+#include "cli/data/data_options.h"
 #include "cli/work_display.h"
 #include "data/wikipedia/wikipedia_file.h"
 #include "platform/available_threads.h"

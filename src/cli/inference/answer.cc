@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
-#include "cli/inference/json_lines.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "tasks/question_answerer.h"

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
-#include "cli/inference/json_lines.h"
 #include "tasks/mask_filler.h"
 
 namespace cloze::cli {

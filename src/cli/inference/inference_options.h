@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,12 @@ std::filesystem::path model_path(const std::filesystem::path& path);
 void note_invalid_utf8(std::string_view text, std::string_view source);
 // The lines of standard input; those that are not all UTF-8 are noted.
 std::vector<std::string> input_lines();
+// The objects of a file, one a line, each of which has these members, as texts; it may have the
+// optional ones, and others as well (an id). DataError that names file and line when one has not;
+// UserError when the file is empty.
+std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
+                                            const std::vector<std::string>& texts,
+                                            const std::vector<std::string>& optional_texts = {});
 
 // The model to infer with and what computes it.
 struct ModelOptions {

@@ -1,4 +1,4 @@
-#include "cli/inference/json_lines.h"
+#include "cli/inference/inference_options.h"
 
 #include <gtest/gtest.h>
 

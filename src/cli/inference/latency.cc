@@ -34,13 +34,12 @@ inference::LatencyRun measure(const std::shared_ptr<const inference::PackedModel
                               const LatencyCommand& options) {
   inference::LatencyOptions latency = options.latency;
   latency.warm_up_calls = std::min(latency.warm_up_calls, latency.calls_per_client);
-  const auto total =
-      static_cast<double>(latency.num_clients * (latency.warm_up_calls + latency.calls_per_client));
+  const int64_t total = latency.num_clients * (latency.warm_up_calls + latency.calls_per_client);
   std::atomic<int64_t> begun = 0;
   const WorkDisplay display([&](double seconds) {
-    const auto done = static_cast<double>(begun.load());
-    return fmt::format("{:.0f} % of {:.0f} calls, {:.1f} calls/s, {:.0f} s left",
-                       100 * done / total, total, done / seconds,
+    const int64_t done = begun;
+    return fmt::format("{:.0f} % of {} calls, {:.1f} calls/s, {:.0f} s left", percent(done, total),
+                       total, static_cast<double>(done) / seconds,
                        seconds_left(done, total, seconds));
   });
   return inference::measure_latency(model, latency, [&](int64_t call) {

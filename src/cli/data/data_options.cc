@@ -1,0 +1,152 @@
+#include "cli/data/data_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/error.h"
+#include "checkpoints/stored_tokenizer.h"
+#include "cli/work_display.h"
+#include "platform/available_threads.h"
+
+namespace cloze::cli {
+namespace {
+
+// The seed program refuses a vocabulary whose name says the other case; this looks inside.
+void check_case(const text::Vocabulary& vocabulary, const TokenizerFlags& flags) {
+  const bool lower = vocabulary.likely_lower_cased();
+  if (lower && !flags.do_lower_case) {
+    throw_user_error(
+        "{} has no token with a capital: it is an uncased vocabulary; set --do-lower-case",
+        flags.vocabulary_file);
+  }
+  if (!lower && flags.do_lower_case) {
+    throw_user_error(
+        "{} has tokens with capitals: it is a cased vocabulary; leave --do-lower-case out, or set "
+        "it to false",
+        flags.vocabulary_file);
+  }
+}
+
+}  // namespace
+
+void add_text_form(OptionTable& table, data::TextFormat& format, double& max_invalid_percent) {
+  table.add("input_format", named(format, data::text_format_from, data::text_format_name),
+            "Form of input_file: a sentence or a paragraph a line and a blank line between "
+            "documents, an object with a \"text\" a line, WikiExtractor's output, or a dump",
+            {.choices = {"sentences", "paragraphs", "jsonl", "wikiextractor", "wikipedia"}});
+  table.add("max_invalid_utf8", &max_invalid_percent,
+            "Refuse an input_file when more than this per cent of its bytes are not UTF-8",
+            {.minimum = 0, .maximum = 100});
+}
+
+void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
+                    double& max_invalid_percent) {
+  table.add("input_file", &files,
+            "Text files, plain, .gz or .zst: comma list, globs, folders; - is standard input",
+            {.is_required = true});
+  add_text_form(table, format, max_invalid_percent);
+}
+
+void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags) {
+  table.add("vocab_file", &flags.vocabulary_file, "vocab.txt or tokenizer.json",
+            {.is_required = true});
+  table.add("do_lower_case", &flags.do_lower_case, "Lower-case, for uncased vocabularies");
+  table.add("profile", &flags.profile, "Tokenizer rules (hf; google with --google-compatible)",
+            {.choices = {"hf", "google"}});
+}
+
+Option profile_option(text::Profile& profile) {
+  return {"profile",
+          named(profile, text::profile_from_name, text::profile_name),
+          "Rules: hf (the tokenizers package) or google (BERT's tokenization.py)",
+          {.choices = {"hf", "google"}}};
+}
+
+Option threads_option(int& threads) {
+  return {"threads", &threads, "Threads; the output does not depend on it", {.minimum = 1}};
+}
+
+text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {
+  text::Vocabulary vocabulary = checkpoints::load_vocabulary(flags.vocabulary_file);
+  check_case(vocabulary, flags);
+  const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
+  return {std::move(vocabulary),
+          {.profile = text::profile_from_name(profile), .lower_case = flags.do_lower_case}};
+}
+
+void add_record_options(OptionTable& table, std::string& train_files, data::RecordShape& shape) {
+  table.add("train_file", &train_files,
+            "Record files: comma list, globs, folders; or a token store", {.is_required = true});
+  table.add("seq_length", &shape.sequence_length, "Tokens in a record, others are refused; 0: any",
+            {.minimum = 0});
+  table.add("max_predictions_per_seq", &shape.max_predictions,
+            "Prediction slots in a record, others are refused; 0: any", {.minimum = 0});
+  table.add("vocab_size", &shape.vocabulary_size, "Bound of all ids; 0: any", {.minimum = 0});
+}
+
+std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& token_store,
+                                                            const data::RecordShape& shape) {
+  if (shape.sequence_length < 1 || shape.max_predictions < 1) {
+    throw_user_error("samples are drawn from {}; give --seq-length and --max-predictions-per-seq",
+                     token_store);
+  }
+  return std::make_unique<data::TokenStoreDataset>(
+      std::make_shared<const data::TokenStore>(token_store),
+      data::DrawingOptions{.pairs = {.masking = {.sequence_length = shape.sequence_length,
+                                                 .max_predictions = shape.max_predictions}}});
+}
+
+data::DatasetStatistics measure_with_display(const data::Dataset& dataset) {
+  std::atomic<int64_t> done = 0;
+  const int64_t size = dataset.size();
+  const WorkDisplay display([&](double seconds) {
+    return fmt::format("counted {:.0f} % of {} samples, {:.0f} s left", percent(done, size), size,
+                       seconds_left(done, size, seconds));
+  });
+  return data::measure(dataset, platform::available_threads(),
+                       [&](int64_t so_far) { done = so_far; });
+}
+
+void print_pair_notice(double share, std::string_view what, std::string_view otherwise) {
+  constexpr double kNoticeable = 0.25;
+  if (share < kNoticeable) return;
+  fmt::print(stderr,
+             "note: {:.0f} % of {}; if a line of the text holds several sentences, set "
+             "--input-format paragraphs{}\n",
+             100 * share, what, otherwise);
+}
+
+void print_defects(const std::vector<data::RecordDefect>& defects) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(defects.size(), kShown); ++i) {
+    fmt::print(stderr, "{}\n", defects[i].text());
+  }
+  if (defects.size() > kShown) fmt::print(stderr, "... {} more\n", defects.size() - kShown);
+}
+
+std::string describe_dumps(const data::WikipediaProgress& progress, double seconds) {
+  return fmt::format(
+      "{}, {} articles",
+      describe_bytes(progress.bytes, progress.total_bytes, seconds, progress.bytes_before),
+      progress.articles.load());
+}
+
+std::string describe_tokenising(const data::CreationProgress& progress, double seconds) {
+  if (progress.total_text_bytes == 0 && progress.dumps.total_bytes > 0) {
+    return describe_dumps(progress.dumps, seconds);
+  }
+  return "tokenising " + describe_bytes(progress.text_bytes, progress.total_text_bytes, seconds,
+                                        progress.text_bytes_before);
+}
+
+data::TokenStoreBuilt build_with_display(const data::TokenStoreOptions& options,
+                                         const text::Tokenizer& tokenizer) {
+  data::CreationProgress progress;
+  const WorkDisplay display([&](double seconds) { return describe_tokenising(progress, seconds); });
+  return data::build_token_store(options, tokenizer, progress);
+}
+
+}  // namespace cloze::cli
