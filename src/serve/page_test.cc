@@ -11,7 +11,7 @@ namespace {
 
 TEST(Page, IsTheFileAndFetchesNothingFromElsewhere) {
   const Response response = page_response();
-  EXPECT_EQ(response.body, platform::read_file(CLOZE_SOURCE_DIR "/src/serve/service.html"));
+  EXPECT_EQ(response.body, platform::read_file(CLOZE_SOURCE_DIR "/src/serve/page.html"));
   EXPECT_FALSE(std::regex_search(response.body, std::regex("https?:|src=|<link|@import|url\\(")));
   // Text of a model or a client must never be read as markup.
   EXPECT_FALSE(
