@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -140,16 +141,19 @@ void replace_all(std::string& name, std::string_view from, std::string_view to) 
   }
 }
 
-// Of names within a layer: research, Graphcore. In the order in which the left become the right.
-constexpr std::pair<std::string_view, std::string_view> kResearchParts[] = {
-    {"GroupNorm", "LayerNorm"},
-    {"/boom", "/feed_forward_"},
-    {"/up/", "/intermediate/"},
-    {"/down/", "/output/"},
-    {"/mixer/", "/output/mixer/"},
-    {"attention/output/", "attention/projection/"},
-    {"attention/qkv/", "attention/self/"},
-    {"/conv/", "/convolution/"}};
+// Parts of names within a layer. From the first on the left become the right, from the last on the
+// right the left.
+struct ResearchPart {
+  std::string_view research, graphcore;
+  bool is_of_feed_forward = false;
+};
+constexpr ResearchPart kResearchParts[] = {{"/boom", "/feed_forward_", true},
+                                           {"/up/", "/intermediate/", true},
+                                           {"/down/", "/output/", true},
+                                           {"/mixer/", "/output/mixer/", true},
+                                           {"attention/output/", "attention/projection/"},
+                                           {"attention/qkv/", "attention/self/"},
+                                           {"/conv/", "/convolution/"}};
 constexpr std::string_view kResearchScope = "all/";
 constexpr std::string_view kPostLayers = "bert/encoder/post_layers/";
 
@@ -192,8 +196,10 @@ std::string current_tensorflow_name(std::string_view name) {
   std::string current(name);
   if (!current.starts_with(kResearchScope)) return current;
   current.erase(0, kResearchScope.size());
-  for (const auto& [research, graphcore] : kResearchParts)
-    replace_all(current, research, graphcore);
+  replace_all(current, "GroupNorm", "LayerNorm");
+  for (const ResearchPart& part : kResearchParts) {
+    replace_all(current, part.research, part.graphcore);
+  }
   replace_all(current, kPostLayers, "");
   if (parts_of(current, kTfLayer).layer.empty() || current.find("/dwconv/") != std::string::npos) {
     return current;
@@ -216,15 +222,10 @@ std::string research_name(std::string_view graphcore_name) {
     replace_suffix(name, "/dense/kernel", "/weight");
     replace_suffix(name, "/dense/bias", "/bias");
   }
-  if (name.find("/feed_forward_") == std::string::npos) {
-    replace_all(name, "attention/projection/", "attention/output/");
-    replace_all(name, "attention/self/", "attention/qkv/");
-    replace_all(name, "/convolution/", "/conv/");
-  } else {
-    replace_all(name, "/output/mixer/", "/mixer/");
-    replace_all(name, "/output/", "/down/");
-    replace_all(name, "/intermediate/", "/up/");
-    replace_all(name, "/feed_forward_", "/boom");
+  const bool is_feed_forward = name.find("/feed_forward_") != std::string::npos;
+  for (const ResearchPart& part : std::views::reverse(kResearchParts)) {
+    if (part.is_of_feed_forward != is_feed_forward) continue;
+    replace_all(name, part.graphcore, part.research);
   }
   if (is_in_layer || name.starts_with(kPostLayers)) {
     replace_all(name, "LayerNorm", "GroupNorm");
