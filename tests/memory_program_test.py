@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -41,7 +42,20 @@ def peak_of(process):
     return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) * 1024
 
 
-class MemoryOfCommands(unittest.TestCase):
+class MemoryCase(unittest.TestCase):
+    def expect_planned(self, peak, planned):
+        print(f"{self.id().split('.')[-1]}: {peak / MEBIBYTE:.1f} MiB at the peak, "
+              f"{planned / MEBIBYTE:.1f} planned", file=sys.stderr)
+        self.assertLess(peak, planned * MOST_OVER)
+        self.assertGreater(peak, planned * MOST_UNDER)
+
+    def expect_outcome(self, messages):
+        peak, planned = re.search(r"memory: ([\d.]+) MiB at the peak, ([\d.]+) MiB planned",
+                                  messages).groups()
+        self.expect_planned(float(peak) * MEBIBYTE, float(planned) * MEBIBYTE)
+
+
+class MemoryOfCommands(MemoryCase):
     @classmethod
     def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory()
@@ -105,20 +119,9 @@ class MemoryOfCommands(unittest.TestCase):
         self.assertEqual(process.returncode, 0, messages)
         return usage.ru_maxrss * 1024, messages
 
-    def expect_planned(self, peak, planned):
-        print(f"{self.id().split('.')[-1]}: {peak / MEBIBYTE:.1f} MiB at the peak, "
-              f"{planned / MEBIBYTE:.1f} planned", file=sys.stderr)
-        self.assertLess(peak, planned * MOST_OVER)
-        self.assertGreater(peak, planned * MOST_UNDER)
-
     def expect_command(self, command, options, text=""):
         peak, messages = self.peak_while_running(command, options, text)
         self.expect_planned(peak, planned_in(messages))
-
-    def expect_outcome(self, messages):
-        peak, planned = re.search(r"memory: ([\d.]+) MiB at the peak, ([\d.]+) MiB planned",
-                                  messages).groups()
-        self.expect_planned(float(peak) * MEBIBYTE, float(planned) * MEBIBYTE)
 
     def test_pretrain(self):
         self.expect_outcome(self.models["pretrain"][1])
@@ -207,6 +210,36 @@ class MemoryOfCommands(unittest.TestCase):
                 f"http://127.0.0.1:{port}/answer", json.dumps({"inputs": asked}).encode(),
                 {"Content-Type": "application/json"})
             urllib.request.urlopen(request, timeout=60).read()
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+class MemoryOfRanks(MemoryCase):
+    """Most of the model is its word embeddings, which both ends of a pipeline have."""
+    ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+                   "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+    def expect_ranks(self, *more):
+        options = {**RUN, "vocab_size": 60000, "hidden_size": 384, "num_hidden_layers": 2, "threads": 1, "seq_length": 64,
+                   "tokens_per_micro_batch": 256, "global_batch_size": 8, "max_predictions_per_seq": 4,
+                   "generated_data": "true", "save_path": "run"}
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(["mpirun", "-n", "2", PROGRAM, "pretrain", *words_of(options), *more],
+                                    cwd=folder, env=self.ENVIRONMENT, capture_output=True, text=True, timeout=300)
+            if "built without MPI" in result.stderr:
+                self.skipTest("built without MPI")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for messages in (result.stderr, (pathlib.Path(folder) / "run" / "rank-1" / "log.txt").read_text()):
+                self.expect_outcome(messages)
+
+    def test_of_a_pipeline(self):
+        self.expect_ranks("--pipeline-stages=2")
+
+    def test_of_a_pipeline_that_saves_between_steps(self):
+        self.expect_ranks("--pipeline-stages=2", "--steps-per-ckpts=1")
+
+    def test_of_replicas(self):
+        self.expect_ranks()
 
 
 class StatesInAFileTest(unittest.TestCase):

@@ -35,6 +35,9 @@ std::vector<Share> even_shares(int64_t count, int size);
 // while they are summed.
 inline constexpr int64_t kSliceFloats = 1 << 16;
 
+// Of messages on their way, copies of which a rank keeps, before it waits for them to be received.
+inline constexpr int64_t kMostBytesUnderWay = int64_t{8} << 20;
+
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -43,6 +46,12 @@ class Communicator {
 
   // Takes a copy and returns at once.
   void send(std::span<const std::byte> bytes, int to) { send_on(0, bytes, to); }
+  // The same, once most of what was sent before has been received: for a long row of messages that
+  // all go one way, of which a rank that is ahead would keep copies otherwise.
+  void send_when_there_is_room(std::span<const std::byte> bytes, int to) {
+    wait_for_room();
+    send(bytes, to);
+  }
   // Waits for what that rank sent.
   void receive(std::span<std::byte> bytes, int from) { receive_on(0, bytes, from); }
 
@@ -66,8 +75,8 @@ class Communicator {
   [[noreturn]] virtual void abort(int exit_code) = 0;
 
  protected:
-  // Waits until most of what was sent has been received, so that a rank that only sends keeps no
-  // more than some MiB of copies. Called between rounds: the rank that is behind never waits.
+  // Waits until no more than kMostBytesUnderWay has still to be received, so that a rank that only
+  // sends keeps few copies. Called between rounds: the rank that is behind never waits.
   virtual void wait_for_room() = 0;
   // Messages of different channels do not meet; 0 is that of the whole world.
   friend class Group;

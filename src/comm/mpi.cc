@@ -25,10 +25,10 @@ using std::chrono::microseconds;
 // Whoever waits spins for platform::kSpinTime, and then sleeps for so long again and again: the
 // processor may be another rank's.
 constexpr microseconds kSleepTime{50};
-// Of messages on their way, beyond which a rank waits before it sends more.
-constexpr size_t kMostBytes = size_t{8} << 20;
-// Messages whose memory is kept for the next ones: slices of sums that fill kMostBytes.
-constexpr size_t kMostSpare = kMostBytes / (kSliceFloats * sizeof(float));
+// Messages whose memory is kept for the next ones: slices of sums that fill
+// kMostBytesUnderWay. That of longer ones goes back.
+constexpr size_t kSliceBytes = kSliceFloats * sizeof(float);
+constexpr size_t kMostSpare = kMostBytesUnderWay / kSliceBytes;
 
 void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -95,7 +95,10 @@ class Outbox {
   void take_out_left() {
     for (auto message = messages_.begin(); message != messages_.end();) {
       const auto next = std::next(message);
-      if (has_left(*message)) spare_.splice(spare_.begin(), messages_, message);
+      if (has_left(*message)) {
+        if (message->bytes.size() > kSliceBytes) message->bytes = {};
+        spare_.splice(spare_.begin(), messages_, message);
+      }
       message = next;
     }
     if (spare_.size() > kMostSpare) spare_.resize(kMostSpare);
@@ -150,7 +153,7 @@ class MpiWorld final : public Communicator {
 
  protected:
   void wait_for_room() override {
-    while (outbox().bytes() > kMostBytes && !is_broken_off_) {
+    while (outbox().bytes() > kMostBytesUnderWay && !is_broken_off_) {
       std::this_thread::sleep_for(kSleepTime);
     }
   }

@@ -178,37 +178,58 @@ bool PipelineStep::is_first_with(const std::string& parameter) const {
   return first_.has(parameter);
 }
 
+// A variable goes from rank to rank in slices, so that neither keeps a copy of it.
+template <typename Body>
+void PipelineStep::change_in_slices(const std::string& name, const Body& body) {
+  const graph::Value variable = first_.value(name);
+  const int64_t count = first_.graph().type(variable).shape.elements();
+  std::vector<float> slice;
+  for (int64_t begin = 0; begin < count; begin += comm::kSliceFloats) {
+    slice.resize(static_cast<size_t>(std::min(comm::kSliceFloats, count - begin)));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(slice));
+    const int64_t offset = begin * int64_t{sizeof(float)};
+    first_.executor().read_part(variable, offset, bytes);
+    if (body(slice)) first_.executor().write_part(variable, offset, bytes);
+  }
+}
+
+bool PipelineStep::sum_on_first(std::span<const int> ranks, std::span<float> slice) {
+  if (stages_.rank() != ranks.front()) {
+    stages_.send_when_there_is_room(std::as_bytes(slice), ranks.front());
+    return false;
+  }
+  std::vector<float> theirs(slice.size());
+  for (const int other : ranks.subspan(1)) {
+    stages_.receive(std::as_writable_bytes(std::span(theirs)), other);
+    std::ranges::transform(slice, theirs, slice.begin(), std::plus<>());
+  }
+  return true;
+}
+
+bool PipelineStep::give_to_others(std::span<const int> ranks, std::span<float> slice) {
+  if (stages_.rank() != ranks.front()) {
+    stages_.receive(std::as_writable_bytes(slice), ranks.front());
+    return true;
+  }
+  for (const int other : ranks.subspan(1)) {
+    stages_.send_when_there_is_room(std::as_bytes(slice), other);
+  }
+  return false;
+}
+
 void PipelineStep::sum_shared_gradients() {
-  std::vector<float> sum, values;
-  for (const auto& [name, gradient, ranks] : plan_.shared) {
-    if (!std::ranges::binary_search(ranks, stages_.rank())) continue;
-    first_.read<float>(gradient, sum);
-    if (stages_.rank() != ranks.front()) {
-      stages_.send(std::as_bytes(std::span(sum)), ranks.front());
-      continue;
-    }
-    values.resize(sum.size());
-    for (const int other : std::span(ranks).subspan(1)) {
-      stages_.receive(std::as_writable_bytes(std::span(values)), other);
-      std::ranges::transform(sum, values, sum.begin(), std::plus<>());
-    }
-    first_.write<float>(gradient, sum);
+  for (const passes::SharedParameter& shared : plan_.shared) {
+    if (!std::ranges::binary_search(shared.ranks, stages_.rank())) continue;
+    change_in_slices(shared.gradient,
+                     [&](std::span<float> slice) { return sum_on_first(shared.ranks, slice); });
   }
 }
 
 void PipelineStep::share_parameters() {
-  std::vector<float> values;
-  for (const auto& [name, gradient, ranks] : plan_.shared) {
-    if (!std::ranges::binary_search(ranks, stages_.rank())) continue;
-    first_.read<float>(name, values);
-    if (stages_.rank() == ranks.front()) {
-      for (const int other : std::span(ranks).subspan(1)) {
-        stages_.send(std::as_bytes(std::span(values)), other);
-      }
-    } else {
-      stages_.receive(std::as_writable_bytes(std::span(values)), ranks.front());
-      first_.write<float>(name, values);
-    }
+  for (const passes::SharedParameter& shared : plan_.shared) {
+    if (!std::ranges::binary_search(shared.ranks, stages_.rank())) continue;
+    change_in_slices(shared.name,
+                     [&](std::span<float> slice) { return give_to_others(shared.ranks, slice); });
   }
 }
 

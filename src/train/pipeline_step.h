@@ -65,6 +65,11 @@ class PipelineStep {
   void receive(engine::Session& session, const PipelineTask& task);
   std::vector<std::byte> taken(const Key& key);
   void expect_messages(int64_t count);
+  // body(slice) of all slices of a variable in f32; true: the slice has changed.
+  template <typename Body>
+  void change_in_slices(const std::string& name, const Body& body);
+  bool sum_on_first(std::span<const int> ranks, std::span<float> slice);
+  bool give_to_others(std::span<const int> ranks, std::span<float> slice);
 
   passes::PipelinePlan plan_;
   PipelineSchedule schedule_;

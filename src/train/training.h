@@ -94,8 +94,8 @@ struct TrainingOptions {
   std::optional<std::string_view> looks_at_each_step_for() const;
 };
 
-// Whether a checkpoint is written from a copy in memory while the run goes on. States that are
-// divided over ranks, or in a file, are more than memory should hold twice.
+// Whether a checkpoint is written from a copy in memory while the run goes on. A model or states
+// that are divided over ranks, or in a file, are more than memory should hold twice.
 bool saves_from_copy(const TrainingStepOptions& step);
 
 // kMissedTarget: all steps are done, and no evaluation reached the target.
