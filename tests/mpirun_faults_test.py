@@ -103,7 +103,7 @@ class FaultTest(FaultCase):
             with self.subTest(i=i):
                 process, ranks = self.started(4, f"--heartbeat-timeout={SILENCE}")
                 time.sleep(random.Random(i).uniform(0.3, 0.6))  # the first has heard of its steps
-                victim = (2 + i) % 4
+                victim = (3 + i) % 4
                 os.kill(ranks[victim], signal.SIGSTOP)
                 messages = self.assert_all_end(process, ranks, SILENCE + ENDS_WITHIN)
                 self.assertEqual(process.returncode, 4, messages)

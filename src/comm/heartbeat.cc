@@ -21,6 +21,10 @@ constexpr milliseconds kBeat{200};
 constexpr milliseconds kCallTime{2000};  // for the first rank to answer at one of its addresses
 // A thread that wakes so late was stopped itself, with its whole process or machine.
 constexpr milliseconds kStoodStill{2000};
+// Where those that should say that the first is lost are lost too, the next ranks of a host do so
+// one after another: for mpirun to end them after one has spoken. So many that none waits for long.
+constexpr milliseconds kTurn{2000};
+constexpr int kMostTurns = 4;
 constexpr const char* kWelcome = "welcome";
 constexpr const char* kFarewell = "farewell";
 constexpr const char* kEnd = "end";  // the first has said why
@@ -71,6 +75,13 @@ struct Heartbeat::Introduction {
   }
 };
 
+// How many ranks of this host come before this one.
+int Heartbeat::place_on_host(const std::vector<Introduction>& all) const {
+  const auto own = all.begin() + rank_;
+  return static_cast<int>(std::count_if(
+      all.begin(), own, [&](const Introduction& one) { return one.host == own->host; }));
+}
+
 Heartbeat::Heartbeat(Communicator& ranks, HeartbeatOptions options)
     : rank_(ranks.rank()), options_(std::move(options)), peers_(static_cast<size_t>(ranks.size())) {
   std::vector<Introduction> all;
@@ -107,11 +118,7 @@ void Heartbeat::begin_watch(const std::vector<Introduction>& all) {
     names.push_back(
         fmt::format("rank {} (host {}, process {})", names.size(), one.host, one.process));
   }
-  const auto is_here = [&](const Introduction& one) {
-    return one.host == all[static_cast<size_t>(rank_)].host;
-  };
-  is_speaker_ =
-      rank_ == 0 || std::find_if(all.begin() + 1, all.end(), is_here) - all.begin() == rank_;
+  if (rank_ > 1) patience_ = options_.grace + kTurn * std::min(place_on_host(all), kMostTurns);
   if (rank_ > 0) options_.bounds.stall = 0.0;  // the first sees to that
   watch_.emplace(std::move(names), options_.bounds, std::chrono::steady_clock::now());
   for (int rank = 1; rank_ > 0 && rank < std::ssize(all); ++rank) watch_->leave(rank);
@@ -212,7 +219,10 @@ void Heartbeat::find_faults(Time now) {
 
 void Heartbeat::lose(const std::string& message, milliseconds grace) {
   is_lost_ = true;
-  if (is_speaker_ && !message.empty()) options_.say(message + std::string(kLastWords));
+  if (!message.empty()) {
+    if (patience_.count() > 0 && !wait(patience_)) return;
+    options_.say(message + std::string(kLastWords));
+  }
   tell(kEnd);
   if (grace.count() == 0 || wait(grace)) options_.end();
 }

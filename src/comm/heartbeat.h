@@ -5,8 +5,10 @@
 //
 // A rank that is silent, or makes no progress, for longer than the bounds ends all ranks, and so
 // does one whose connection ends without a farewell: the first rank says who that was and what it
-// did last. The others watch the first. Whoever dies is mpirun's to bury: it ends the other ranks,
-// with an exit code that says how that one died; they end themselves if it does not.
+// did last. The others watch the first, and of them the second speaks: a rank that ends has mpirun
+// end all the others, so that these wait for it to speak, and take over only when it is lost too.
+// Whoever dies is mpirun's to bury: it ends the other ranks, with an exit code that says how that
+// one died; they end themselves if it does not.
 #pragma once
 
 #include <chrono>
@@ -30,12 +32,11 @@ inline constexpr std::string_view kLastWords = "; all ranks end";
 
 struct HeartbeatOptions {
   WatchBounds bounds;
-  // A line for the user. One rank says what ends a run; where the first is what is lost, one of
-  // each host.
+  // A line for the user. One rank says what ends a run.
   std::function<void(const std::string& line)> say;
   // Ends this process. Called once, from the thread of the heartbeat.
   std::function<void()> end;
-  // For mpirun to end this process after another rank died.
+  // For mpirun to end this process after another rank died, or ended.
   std::chrono::milliseconds grace{5000};
 };
 
@@ -53,6 +54,7 @@ class Heartbeat {
   using Time = RankWatch::Time;
   struct Introduction;
 
+  int place_on_host(const std::vector<Introduction>& all) const;
   Introduction listen();
   void call_first(const Introduction& first);
   void begin_watch(const std::vector<Introduction>& all);
@@ -68,7 +70,7 @@ class Heartbeat {
 
   int rank_;
   HeartbeatOptions options_;
-  bool is_speaker_ = false;
+  std::chrono::milliseconds patience_{0};  // before this rank says that the first is lost
   bool is_lost_ = false;
   std::string token_;  // who knows it is one of us
   std::optional<platform::ListeningSocket> socket_;

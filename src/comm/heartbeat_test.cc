@@ -25,7 +25,11 @@ class Record {
                   const std::lock_guard lock(mutex_);
                   said_ += line + "\n";
                 },
-            .end = [this] { ++ended_; },
+            .end =
+                [this] {
+                  const std::lock_guard lock(mutex_);
+                  if (ended_++ == 0) said_first_ = said_;
+                },
             .grace = milliseconds(100)};
   }
   void wait_for_ends(int count) const {
@@ -34,10 +38,12 @@ class Record {
   }
   int ended() const { return ended_; }
   const std::string& said() const { return said_; }
+  // Before the first was to end, at which mpirun ends all.
+  const std::string& said_first() const { return said_first_; }
 
  private:
   std::mutex mutex_;
-  std::string said_;
+  std::string said_, said_first_;
   std::atomic<int> ended_{0};
 };
 
@@ -80,6 +86,62 @@ TEST(Heartbeat, ASilentRankEndsAllAndIsNamed) {
   EXPECT_TRUE(
       run.said().ends_with("cannot be reached; it was in step 3, computing; all ranks end\n"))
       << run.said();
+}
+
+// The first rank, by hand: it welcomes all others, and is silent from then on.
+std::vector<Connection> welcome_by_hand(Communicator& ranks) {
+  const platform::ListeningSocket socket("127.0.0.1", 0);
+  ranks.all_gather("far 7 " + std::to_string(socket.port()) + " token 127.0.0.1");
+  std::vector<Connection> others;
+  while (std::ssize(others) < ranks.size() - 1) {
+    if (auto caller = Connection::from(socket)) {
+      caller->send("welcome");
+      others.push_back(std::move(*caller));
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return others;
+}
+
+// The rank that ends first has mpirun end all: whoever notices first waits for the one that speaks.
+TEST(Heartbeat, ASilentFirstRankIsNamedByOneRankBeforeAnyEnds) {
+  Record run;
+  run_loopback(4, [&](Communicator& ranks) {
+    if (ranks.rank() == 0) {
+      const std::vector<Connection> others = welcome_by_hand(ranks);
+      return run.wait_for_ends(1);
+    }
+    HeartbeatOptions options = run.options(ranks.rank() == 1 ? 1.5 : 0.5);
+    options.grace = std::chrono::seconds(60);
+    const Heartbeat heartbeat(ranks, options);
+    run.wait_for_ends(1);
+  });
+  EXPECT_TRUE(run.said_first().starts_with("rank 0 (host far, process 7) has been silent for 1."))
+      << run.said_first();
+  EXPECT_EQ(run.said(), run.said_first());
+  EXPECT_EQ(run.ended(), 1);
+}
+
+// The one that would speak is lost too.
+TEST(Heartbeat, AnotherRankSpeaksForTwoThatAreSilent) {
+  Record run;
+  run_loopback(4, [&](Communicator& ranks) {
+    if (ranks.rank() == 0) {
+      const std::vector<Connection> others = welcome_by_hand(ranks);
+      return run.wait_for_ends(1);
+    }
+    if (ranks.rank() == 1) {
+      const Connection silent = join_by_hand(ranks);
+      return run.wait_for_ends(1);
+    }
+    HeartbeatOptions options = run.options(0.5);
+    if (ranks.rank() == 3) options.grace = std::chrono::seconds(60);
+    const Heartbeat heartbeat(ranks, options);
+    run.wait_for_ends(1);
+  });
+  EXPECT_TRUE(run.said().starts_with("rank 0 (host far, process 7) has been silent for 0."))
+      << run.said();
+  EXPECT_EQ(run.said(), run.said_first());
 }
 
 TEST(Heartbeat, ARankThatDiesEndsAllAndIsNamed) {
