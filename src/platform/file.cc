@@ -36,6 +36,15 @@ void remove_abandoned_temporaries(const fs::path& path) {
   }
 }
 
+// Its lock says that the writer lives. Another writer may remove it before it is locked.
+Descriptor create_locked(const fs::path& path) {
+  while (true) {
+    Descriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, "create");
+    ::flock(file.number(), LOCK_EX);
+    if (::access(path.c_str(), F_OK) == 0) return file;
+  }
+}
+
 Descriptor open_for_reading(const fs::path& path) {
   Descriptor file = open_file(path, O_RDONLY, "open");
   struct stat status;
@@ -127,8 +136,7 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   temporary_ = path_;
   temporary_ += kTemporarySuffix + std::to_string(::getpid());
   remove_abandoned_temporaries(path_);
-  file_ = open_file(temporary_, O_WRONLY | O_CREAT | O_TRUNC, "create");
-  file_.lock();  // says that its writer lives
+  file_ = create_locked(temporary_);
   buffer_.reserve(kWriteBufferBytes);
 }
 
@@ -153,9 +161,10 @@ void AtomicFile::flush() {
 void AtomicFile::commit() {
   flush();
   if (::fsync(file_.number()) != 0) throw_system_error("sync", path_);
-  if (!file_.close()) throw_system_error("close", path_);
+  // Open, and so locked, for as long as it has a name that other writers remove when nobody has it.
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_system_error("rename to", path_);
   temporary_.clear();
+  file_.close();  // all of it is on the disk
   sync_directory(folder_of(path_));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -93,6 +94,31 @@ TEST_F(FileTest, WhatAKilledWriterLeftIsRemovedAndALivingOnesIsNot) {
   EXPECT_TRUE(fs::exists(living));
   EXPECT_EQ(read_file(path), "whole");
   ::close(descriptor);
+}
+
+// Each looks for what killed writers left while the others write.
+TEST_F(FileTest, WritersOfOneFileDoNotRemoveEachOthersWork) {
+  const fs::path path = folder_ / "a";
+  const auto write_often = [&] {
+    for (int i = 0; i < 400; ++i) write_file_atomically(path, "whole");
+  };
+  std::vector<pid_t> writers;
+  for (int i = 0; i < 3; ++i) {
+    writers.push_back(::fork());
+    if (writers.back() != 0) continue;
+    try {
+      write_often();
+      ::_exit(0);
+    } catch (const std::exception&) {
+      ::_exit(1);
+    }
+  }
+  for (const pid_t writer : writers) {
+    int status = -1;
+    ::waitpid(writer, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(read_file(path), "whole");
 }
 
 TEST_F(FileTest, AppendFileCutsAndGrows) {
