@@ -215,6 +215,21 @@ class Hosts:
 
     def __init__(self, folder):
         mark = f"cz{os.getpid() % 100000}"
+    def test_elastic_keeps_whole_replicas(self):
+        process = self.launched(["--elastic"], "--pipeline-stages=2", "--steps-per-ckpts=20")
+        for size in (4, 2):
+            ranks = self.ranks_of_launch(process, size)
+            before = newest_checkpoint(self.folder / "run") or 0
+            self.assertTrue(wait_until(lambda: (newest_checkpoint(self.folder / "run") or 0) > before, 30))
+            os.kill(ranks[-1], signal.SIGKILL)
+            self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
+        messages = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
+        end = "cloze: the run ended with 137: a process was killed by signal 9; "
+        self.assertRegex(messages, f"(?m)^{end}2 processes go on from run/checkpoint-\\d+$")
+        self.assertIn(f"{end}it does not go on with 1 processes, as one replica of the model takes 2; start it again "
+                      "on more, or with other pipeline_stages\n", messages)
+
         self.names = [mark + "a", mark + "b"]
         self.folder = folder
         for name in self.names:

@@ -1,7 +1,10 @@
 #include "cli/subcommand.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
+
+#include "base/error.h"
 
 namespace cloze::cli {
 
@@ -24,6 +27,18 @@ bool Subcommand::is_named(const std::string& name) const {
 void Subcommand::set_action(CLI::App& app, OptionTable& table, std::function<void()> action) {
   table.add_flags(app);
   app.callback(std::move(action));
+}
+
+void resolve_words(OptionTable& table, std::vector<std::string> words) {
+  CLI::App command;
+  table.add_flags(command);
+  std::ranges::reverse(words);  // as CLI11 wants them
+  try {
+    command.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    throw_user_error("{}", error.what());
+  }
+  table.resolve();
 }
 
 }  // namespace cloze::cli

@@ -8,6 +8,7 @@
 #include "cli/exit_code.h"
 #include "cli/launch/host_list.h"
 #include "cli/launch/mpirun_command.h"
+#include "cli/launch/replica.h"
 #include "cli/launch/restart.h"
 #include "cli/ranks.h"
 #include "comm/heartbeat.h"
@@ -100,29 +101,44 @@ int watch(ChildProgram& mpirun) {
   return *mpirun.exit_code();
 }
 
+// A command that goes on from the newest checkpoint, or begins again where there is none.
+struct NextRun {
+  std::vector<std::string> command;
+  std::string start = "the start";
+};
+
+NextRun next_run(const std::vector<std::string>& command) {
+  const std::filesystem::path folder = save_path_of(command);
+  if (train::checkpoint_steps(folder).empty()) return {.command = command};
+  return {.command = resumed_command(command, folder),
+          .start = train::find_checkpoint(folder).path.string()};
+}
+
 // What is left of a run that ended so: the same command with fewer ranks. Nothing when it may not
 // go on.
 bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
                  const std::vector<std::string>& command) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
   if (!may_restart(exit_code) && silent.empty()) return false;
+  const std::string end =
+      fmt::format("the run ended with {}{}", describe_end(exit_code),
+                  silent.empty() ? "" : ", and nobody answers on " + names_of(silent));
+  const NextRun next = next_run(command);
+  const int of_replica = processes_of_replica(next.command);
   ranks = ranks_left(ranks, silent);
-  if (ranks.processes < 1) return false;
+  if (ranks.processes < of_replica) {
+    fmt::print(stderr,
+               "cloze: {}; it does not go on with {} processes, as one replica of the model takes "
+               "{}; start it again on more, or with other pipeline_stages\n",
+               end, ranks.processes, of_replica);
+    return false;
+  }
+  ranks.processes = whole_replicas(ranks.processes, of_replica);
   setting.processes = ranks.processes;
   setting.hosts = ranks.hosts;
-  const std::filesystem::path folder = save_path_of(command);
-  std::string start = "the start";
   setting.command = {setting.command.front()};
-  std::vector<std::string> next = command;
-  if (!train::checkpoint_steps(folder).empty()) {
-    start = train::find_checkpoint(folder).path.string();
-    next = resumed_command(command, folder);
-  }
-  setting.command.insert(setting.command.end(), next.begin(), next.end());
-  fmt::print(stderr, "cloze: the run ended with {}{}; {} processes go on from {}\n",
-             describe_end(exit_code),
-             silent.empty() ? "" : ", and nobody answers on " + names_of(silent), ranks.processes,
-             start);
+  setting.command.insert(setting.command.end(), next.command.begin(), next.command.end());
+  fmt::print(stderr, "cloze: {}; {} processes go on from {}\n", end, ranks.processes, next.start);
   return true;
 }
 

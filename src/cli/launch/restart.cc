@@ -50,7 +50,8 @@ std::filesystem::path save_path_of(const std::vector<std::string>& command) {
 
 std::vector<std::string> resumed_command(std::vector<std::string> command,
                                          const std::filesystem::path& folder) {
-  for (const char* name : {"--restore-dir", "--init-checkpoint", "--init-optimizer"}) {
+  for (const char* name :
+       {"--restore-dir", "--init-checkpoint", "--init-optimizer", "--replicas"}) {
     take_option(command, name, true);
   }
   command.insert(command.end(), {"--restore-dir", folder.string()});
@@ -78,6 +79,10 @@ Ranks ranks_left(const Ranks& ranks, const std::vector<Host>& silent) {
   for (const Host& host : left.hosts) slots += *host.slots;
   left.processes = std::min(left.processes, slots);
   return left;
+}
+
+int whole_replicas(int processes, int processes_of_replica) {
+  return processes - processes % processes_of_replica;
 }
 
 }  // namespace cloze::cli

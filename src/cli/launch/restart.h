@@ -17,7 +17,7 @@ std::string describe_end(int exit_code);
 
 // --save-path of a command, or else --restore-dir. UserError when it has neither.
 std::filesystem::path save_path_of(const std::vector<std::string>& command);
-// The command that goes on from the newest checkpoint of the folder.
+// The command that goes on from the newest checkpoint of the folder, on any number of replicas.
 std::vector<std::string> resumed_command(std::vector<std::string> command,
                                          const std::filesystem::path& folder);
 
@@ -28,6 +28,8 @@ struct Ranks {
 };
 // Without the silent hosts and the processes on them; where all answer, with one process less.
 Ranks ranks_left(const Ranks& ranks, const std::vector<Host>& silent);
+// Of these processes as many as make whole replicas of the model, each of which takes so many.
+int whole_replicas(int processes, int processes_of_replica);
 // Hosts without slots get an equal part of the processes.
 Ranks with_slots(Ranks ranks);
 

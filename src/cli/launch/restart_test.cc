@@ -21,7 +21,7 @@ TEST(Restart, GoesOnFromTheFolderOfTheRun) {
   EXPECT_EQ(save_path_of({"pretrain", "--restore-dir", "old"}), "old");
   EXPECT_THROW(save_path_of({"pretrain", "--config", "a.json"}), UserError);
   EXPECT_EQ(resumed_command({"pretrain", "--init-checkpoint", "bert", "--restore-dir=old",
-                             "--save-path", "run", "--seed=1"},
+                             "--save-path", "run", "--replicas=4", "--seed=1"},
                             "run"),
             (Words{"pretrain", "--save-path", "run", "--seed=1", "--restore-dir", "run"}));
 }
@@ -34,6 +34,14 @@ TEST(Restart, OneProcessLessOrThoseOfAHost) {
   EXPECT_EQ(left.processes, 3);
   EXPECT_EQ(left.hosts, (std::vector<Host>{{"b", 3}}));
   EXPECT_EQ(ranks_left(two, two.hosts).processes, 0);
+}
+
+TEST(Restart, OfReplicasOnlyWholeOnes) {
+  for (const auto& [processes, whole] : {std::pair(4, 4), {3, 2}, {1, 0}, {0, 0}}) {
+    EXPECT_EQ(whole_replicas(processes, 2), whole) << processes;
+    EXPECT_EQ(whole_replicas(processes, 1), processes);
+  }
+  EXPECT_EQ(whole_replicas(7, 3), 6);
 }
 
 }  // namespace
