@@ -8,6 +8,7 @@
 #include "cli/inference/inference_options.h"
 #include "cli/plan/plan_command.h"
 #include "cli/pretrain_data.h"
+#include "cli/rank_agreement.h"
 #include "cli/ranks.h"
 #include "cli/resumed_options.h"
 #include "cli/training_run.h"
@@ -57,7 +58,7 @@ void compare_with_start(const PretrainOptions& options) {
 
 void run_pretrain(PretrainOptions& options, OptionTable& table) {
   comm::Communicator& ranks = comm::world();
-  together(ranks, [&] { require_same_options(ranks, stored_options(option_files(table))); });
+  together(ranks, [&] { require_same(ranks, start_of(table)); });
   together(ranks, [&] { settle(options, table, ranks); });
   if (options.compile_only) {
     if (ranks.rank() == 0) print_plan(options, {});
@@ -68,12 +69,15 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
   together(ranks, [&] { heartbeat = start_heartbeat(ranks, options.rank_watch); });
   platform::enter_phase("opening data");
   train::TrainingOptions run;
+  nlohmann::json contents;
   const auto open = [&] {
     compare_with_start(options);
     run = pretraining_options(options);
+    if (ranks.size() > 1) contents = contents_of(run);
   };
   // The first makes a token store of text, which the others open.
   options.input_file.empty() ? together(ranks, open) : one_after_the_first(ranks, open);
+  together(ranks, [&] { require_same(ranks, contents); });
   run.extra_files = option_files(table);
   together(ranks, [&] { take_own_folder(ranks, run); });
   platform::enter_phase("compiling");

@@ -4,14 +4,12 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.h"
 #include "cli/launch/mpirun_command.h"
 #include "cli/pipeline_options.h"
 #include "comm/world.h"
-#include "formats/json.h"
 #include "platform/available_threads.h"
 #include "platform/file.h"
 #include "platform/standard_streams.h"
@@ -22,7 +20,6 @@ namespace {
 constexpr std::string_view kSharedCommand = "pretrain";
 
 std::FILE* original_error = stderr;
-bool have_met = false;  // the ranks have begun to work together
 constexpr std::chrono::seconds kTimeForTheFirst{3};
 
 // What a rank says of its part: nothing, or its exit code and what went wrong.
@@ -52,7 +49,6 @@ void require_may_be_shared(const std::string& command) {
 
 void together(comm::Communicator& ranks, const std::function<void()>& body) {
   if (ranks.size() == 1) return body();
-  have_met = true;
   const std::vector<std::string> outcomes = ranks.all_gather(outcome_of(body));
   for (size_t rank = 0; rank < outcomes.size(); ++rank) {
     if (outcomes[rank].empty()) continue;
@@ -72,19 +68,6 @@ void one_after_the_first(comm::Communicator& ranks, const std::function<void()>&
   together(ranks, [&] {
     if (ranks.rank() > 0) body();
   });
-}
-
-void require_same_options(comm::Communicator& ranks, nlohmann::json options) {
-  options.erase("threads");  // machines may differ
-  const std::vector<std::string> all = ranks.all_gather(options.dump());
-  for (size_t rank = 1; rank < all.size(); ++rank) {
-    const std::string differences = formats::value_differences(nlohmann::json::parse(all.front()),
-                                                               nlohmann::json::parse(all[rank]),
-                                                               fmt::format("rank {} has", rank));
-    if (!differences.empty()) {
-      throw_user_error("the first rank has {}; start all ranks alike", differences);
-    }
-  }
 }
 
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table) {
@@ -152,8 +135,8 @@ void end_all_ranks(const std::string& message, ExitCode code) {
   if (!comm::is_one_of_several() || code == ExitCode::kDiverged) return;
   comm::Communicator& ranks = comm::world();
   if (ranks.rank() > 0) {
-    // What is wrong with a command line the first says for all; it ends them.
-    if (!have_met) std::this_thread::sleep_for(kTimeForTheFirst);
+    // What all meet alike the first says for all; it ends them.
+    std::this_thread::sleep_for(kTimeForTheFirst);
     fmt::print(original_error, "cloze: rank {}: {}\n", ranks.rank(), message);
     std::fflush(original_error);
   }

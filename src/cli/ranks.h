@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -28,9 +27,6 @@ void require_shared_command(const std::vector<std::string>& words);
 void together(comm::Communicator& ranks, const std::function<void()>& body);
 // On the first rank, then on the others: for what the first makes and the others open.
 void one_after_the_first(comm::Communicator& ranks, const std::function<void()>& body);
-
-// UserError that names the rank and the option in which it differs from the first.
-void require_same_options(comm::Communicator& ranks, nlohmann::json options);
 
 // What the options mean to this rank: replicas are the ranks. UserError for what several processes
 // cannot do yet.

@@ -19,6 +19,10 @@ constexpr const char* kCompiler = "gcc " __VERSION__;
 
 std::string short_version() { return CLOZE_VERSION " (" CLOZE_GIT_HASH ")"; }
 
+std::string build_text() {
+  return fmt::format("{}, {}, oneDNN {}", short_version(), kCompiler, CLOZE_ONEDNN_VERSION);
+}
+
 std::string version_text() {
   return fmt::format("cloze {}\ncompiler {}\noneDNN {}\nprocessor {}\ninstruction sets {}",
                      short_version(), kCompiler, CLOZE_ONEDNN_VERSION,

@@ -13,5 +13,11 @@ TEST(Version, NamesEveryPart) {
   }
 }
 
+TEST(Version, OfTheBuildSaysNothingOfTheMachine) {
+  EXPECT_EQ(build_text().find(short_version() + ", "), 0u);
+  EXPECT_NE(build_text().find(", oneDNN "), std::string::npos);
+  EXPECT_EQ(build_text().find("avx2"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cloze::cli

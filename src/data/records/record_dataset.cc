@@ -177,6 +177,11 @@ Sample RecordDataset::sample(int64_t index, int64_t /*epoch*/) const {
 }
 
 std::string RecordDataset::fingerprint() const {
+  std::call_once(has_digest_, [&] { digest_ = digest_of_files(); });
+  return fmt::format("{} records {}", size(), digest_);
+}
+
+std::string RecordDataset::digest_of_files() const {
   std::vector<std::string> digests(files_.size());
   platform::parallel_for(std::ssize(files_), threads_, [&](int64_t i) {
     const platform::MappedFile file(files_[i]->path());
@@ -186,7 +191,7 @@ std::string RecordDataset::fingerprint() const {
   });
   formats::Xxh3Digest all;
   for (const std::string& digest : digests) all.update(digest);
-  return fmt::format("{} records {}", size(), all.hex());
+  return all.hex();
 }
 
 }  // namespace cloze::data

@@ -1,0 +1,24 @@
+// What all ranks of a run have to have alike. They make the same updates from the same sums; where
+// they differ in what follows, their weights would drift apart and nobody would see it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "cli/options/option_table.h"
+#include "comm/communicator.h"
+#include "train/training.h"
+
+namespace cloze::cli {
+
+// Called on all ranks together, each with values under the names that a message says. UserError
+// that names the rank, the thing and both values, where one has another value than the first.
+void require_same(comm::Communicator& ranks, const nlohmann::json& values);
+
+// The build, and all options but the number of threads: results do not depend on that, and machines
+// may differ.
+nlohmann::json start_of(const OptionTable& table);
+// What the run reads: the content of its data, of the checkpoint that it goes on from, and of its
+// start values; and the instruction set that it computes with.
+nlohmann::json contents_of(const train::TrainingOptions& run);
+
+}  // namespace cloze::cli
