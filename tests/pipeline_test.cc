@@ -32,12 +32,16 @@ struct RankResult {
   std::vector<double> losses, norms;
 };
 
+constexpr train::PipelineSchedule kSchedules[] = {train::PipelineSchedule::kGrouped,
+                                                  train::PipelineSchedule::kInterleaved,
+                                                  train::PipelineSchedule::kSequential};
+
 class Pipeline : public testing::TestWithParam<DType> {
  protected:
   using Change = std::function<void(train::TrainingStepOptions&)>;
   // Ranks and what else they do otherwise than one alone.
   struct Layout {
-    const char* name;
+    std::string name;
     int ranks;
     Change change;
   };
@@ -105,6 +109,46 @@ class Pipeline : public testing::TestWithParam<DType> {
       options.schedule = schedule;
     };
   }
+  static Change both(const Change& one, const Change& other) {
+    return [=](train::TrainingStepOptions& options) {
+      one(options);
+      other(options);
+    };
+  }
+  static Change parts(passes::Stages stages) {
+    return [=](train::TrainingStepOptions& options) { options.stages = stages; };
+  }
+  // In how many ways ranks share one run.
+  static std::vector<Layout> layouts() {
+    const Change whole = [](train::TrainingStepOptions&) {};
+    const Change shards = [](train::TrainingStepOptions& options) { options.shards_states = true; };
+    const Change in_file = [](train::TrainingStepOptions& options) {
+      options.compile.optimizer_state_folder = testing::TempDir();
+    };
+    const Change comes_back = parts({.layers = {1, 2, 0}, .ranks = {0, 1, 0}});
+    std::vector<Layout> layouts{
+        {"states in a file", 1, in_file},
+        {"2 ranks", 2, whole},
+        {"3 ranks", 3, whole},
+        {"4 ranks", 4, whole},
+        {"2 ranks, sharded", 2, shards},
+        {"4 ranks, sharded", 4, shards},
+        {"3 ranks, sharded, states in a file", 3, both(shards, in_file)},
+        {"2 stages that come back", 2, comes_back},
+        {"2 stages that come back, 2 replicas", 4, comes_back},
+        {"2 stages that begin on the second", 2, parts({.layers = {1, 2}, .ranks = {1, 0}})}};
+    for (const train::PipelineSchedule schedule : kSchedules) {
+      const std::string name = "schedule " + std::to_string(static_cast<int>(schedule)) + ": ";
+      const Change two = stages(2, schedule);
+      layouts.push_back({name + "2 stages", 2, two});
+      layouts.push_back({name + "5 stages", 5, stages(5, schedule)});
+      layouts.push_back({name + "2 stages, 2 replicas", 4, two});
+      layouts.push_back({name + "2 stages, 3 replicas", 6, two});
+      layouts.push_back({name + "2 stages, 2 replicas, sharded", 4, both(two, shards)});
+      layouts.push_back({name + "2 stages, states in a file", 2, both(two, in_file)});
+    }
+    return layouts;
+  }
   // Of weights that went through sums in another order, or were rounded otherwise.
   static double bound() {
     return GetParam() == DType::kF32
@@ -112,10 +156,6 @@ class Pipeline : public testing::TestWithParam<DType> {
                : rounding_gap(train::training_graph(options_of(comm::alone())).graph, GetParam());
   }
 };
-
-constexpr train::PipelineSchedule kSchedules[] = {train::PipelineSchedule::kGrouped,
-                                                  train::PipelineSchedule::kInterleaved,
-                                                  train::PipelineSchedule::kSequential};
 
 TEST_P(Pipeline, HasTheWeightsOfOneInEachSchedule) {
   const Trained alone = train_alone();
@@ -161,17 +201,6 @@ TEST_P(Pipeline, ComputesActivationsAgain) {
   EXPECT_EQ(again.parameters, train_on(2, change).parameters);
 }
 
-TEST_P(Pipeline, WithReplicasHasTheWeightsOfOne) {
-  const Trained alone = train_alone();
-  for (const bool shards : {false, true}) {
-    const Trained trained = train_on(4, [&](train::TrainingStepOptions& options) {
-      stages(2, train::PipelineSchedule::kInterleaved)(options);
-      options.shards_states = shards;
-    });
-    EXPECT_LE(relative_gap(trained, alone), bound()) << (shards ? "sharded" : "whole") << " states";
-  }
-}
-
 // The norm that all are clipped by counts every gradient once, the tied one too.
 TEST_P(Pipeline, ClipsLikeOne) {
   const Change clips = [](train::TrainingStepOptions& options) {
@@ -197,48 +226,27 @@ TEST_P(Pipeline, RoundsWeightsLikeOne) {
   EXPECT_EQ(train_on(2, rounds).parameters, train_alone(rounds).parameters);
 }
 
+TEST_P(Pipeline, EachLayoutHasTheWeightsOfOne) {
+  const Trained alone = train_alone();
+  for (const Layout& layout : layouts()) {
+    EXPECT_LE(relative_gap(train_on(layout.ranks, layout.change), alone), bound()) << layout.name;
+  }
+}
+
 // Losses and norms of the 50 steps too. Clipping, so that the norm counts.
-TEST_P(Pipeline, WithReproducibleSumsHasTheBytesOfOne) {
+TEST_P(Pipeline, EachLayoutWithReproducibleSumsHasTheBytesOfOne) {
   const Change reproduces = [](train::TrainingStepOptions& options) {
     options.reproducible_sums = true;
     options.optimizer.max_gradient_norm = 0.05;
   };
-  const auto shards = [](train::TrainingStepOptions& options) { options.shards_states = true; };
-  const auto comes_back = [](train::TrainingStepOptions& options) {
-    options.stages = {.layers = {1, 2, 0}, .ranks = {0, 1, 0}};
-  };
-  const auto begins_on_the_second = [](train::TrainingStepOptions& options) {
-    options.stages = {.layers = {1, 2}, .ranks = {1, 0}};
-  };
-  std::vector<Layout> layouts{{"2 ranks", 2, {}},
-                              {"3 ranks", 3, {}},
-                              {"4 ranks", 4, {}},
-                              {"2 ranks, sharded", 2, shards},
-                              {"4 ranks, sharded", 4, shards},
-                              {"2 stages that come back", 2, comes_back},
-                              {"2 replicas of those", 4, comes_back},
-                              {"2 stages that begin on the second", 2, begins_on_the_second}};
-  for (const train::PipelineSchedule schedule : kSchedules) {
-    layouts.push_back({"2 stages", 2, stages(2, schedule)});
-    layouts.push_back({"5 stages", 5, stages(5, schedule)});
-    layouts.push_back({"2 stages, 2 replicas", 4, stages(2, schedule)});
-    layouts.push_back({"2 stages, 3 replicas", 6, stages(2, schedule)});
-    layouts.push_back({"2 stages, 2 replicas, sharded", 4, [=](train::TrainingStepOptions& options) {
-                         stages(2, schedule)(options);
-                         options.shards_states = true;
-                       }});
-  }
   const Trained alone = train_alone(reproduces);
   EXPECT_LE(relative_gap(alone, train_alone([&](train::TrainingStepOptions& options) {
-              reproduces(options);
-              options.reproducible_sums = false;
-            })),
+                           reproduces(options);
+                           options.reproducible_sums = false;
+                         })),
             bound());
-  for (const Layout& layout : layouts) {
-    const Trained trained = train_on(layout.ranks, [&](train::TrainingStepOptions& options) {
-      reproduces(options);
-      if (layout.change) layout.change(options);
-    });
+  for (const Layout& layout : layouts()) {
+    const Trained trained = train_on(layout.ranks, both(layout.change, reproduces));
     EXPECT_EQ(trained.parameters, alone.parameters) << layout.name;
     EXPECT_EQ(trained.losses, alone.losses) << layout.name;
     EXPECT_EQ(trained.norms, alone.norms) << layout.name;
