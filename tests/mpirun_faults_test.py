@@ -44,6 +44,13 @@ def is_running(process):
         return False
 
 
+def name_of(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return ""  # it has ended
+
+
 def wait_until(is_true, seconds):
     deadline = time.monotonic() + seconds
     while not is_true() and time.monotonic() < deadline:
@@ -57,6 +64,7 @@ class FaultCase(unittest.TestCase):
     run_command = runs.MpirunTest.run_command
     start = runs.MpirunTest.start
     ranks_of = runs.MpirunTest.ranks_of
+    assert_same_curve = runs.MpirunTest.assert_same_curve
     assert_same_weights = runs.MpirunTest.assert_same_weights
 
     def assert_all_end(self, process, ranks, within):
@@ -207,14 +215,6 @@ class LaunchTest(FaultCase):
         self.assertEqual(len(re.findall("^resumed from run/checkpoint-", messages, re.M)), 2, messages)
         self.assert_newest_is_valid()
 
-
-class Hosts:
-    """Two network namespaces with a cable between them: hosts that share a kernel and files."""
-
-    SUBNET = "10.77.0"
-
-    def __init__(self, folder):
-        mark = f"cz{os.getpid() % 100000}"
     def test_elastic_keeps_whole_replicas(self):
         process = self.launched(["--elastic"], "--pipeline-stages=2", "--steps-per-ckpts=20")
         for size in (4, 2):
@@ -230,6 +230,14 @@ class Hosts:
         self.assertIn(f"{end}it does not go on with 1 processes, as one replica of the model takes 2; start it again "
                       "on more, or with other pipeline_stages\n", messages)
 
+
+class Hosts:
+    """Two network namespaces with a cable between them: hosts that share a kernel and files."""
+
+    SUBNET = "10.77.0"
+
+    def __init__(self, folder):
+        mark = f"cz{os.getpid() % 100000}"
         self.names = [mark + "a", mark + "b"]
         self.folder = folder
         for name in self.names:
@@ -276,8 +284,7 @@ class Hosts:
         return [int(word) for name in self.names for word in self.ip("netns", "pids", name).split()]
 
     def ranks(self):
-        return [process for process in self.processes()
-                if pathlib.Path(f"/proc/{process}/comm").read_text().strip() == "cloze"]
+        return [process for process in self.processes() if is_running(process) and name_of(process) == "cloze"]
 
     def remove(self):
         for process in self.processes():
@@ -301,8 +308,7 @@ class HostsTest(FaultCase):
         result = subprocess.run(self.hosts.mpirun(*words, "--save-path=run"), cwd=self.folder, text=True,
                                 capture_output=True, env=self.hosts.environment, timeout=120)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for step, loss in runs.losses(self.folder / "one").items():
-            self.assertAlmostEqual(runs.losses(self.folder / "run")[step], loss, delta=1e-4)
+        self.assert_same_curve("run", "one")
         self.assert_same_weights("run", "one", 20)
 
     def cut_off(self, *options):
@@ -316,6 +322,25 @@ class HostsTest(FaultCase):
         time.sleep(0.3)  # the first has heard of its steps
         self.hosts.cut()
         return process
+
+    def test_a_cut_link_ends_the_ranks_of_plain_mpirun(self):
+        """Which itself waits for its daemon."""
+        process = subprocess.Popen(
+            self.hosts.mpirun(*runs.RUN, LONG, "--save-path=run", "--steps-per-ckpts=20",
+                              f"--heartbeat-timeout={SILENCE}"),
+            cwd=self.folder, env=self.hosts.environment, stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "messages").open("w"))
+        self.assertTrue(wait_until(lambda: newest_checkpoint(self.folder / "run"), 60))
+        time.sleep(0.3)  # the first has heard of its steps
+        self.hosts.cut()
+        self.assertTrue(wait_until(lambda: not self.hosts.ranks(), SILENCE + ENDS_WITHIN))
+        process.kill()
+        process.wait()
+        self.assert_lost_is_named((self.folder / "messages").read_text())
+
+    def assert_lost_is_named(self, messages):
+        said = re.findall(r"^cloze: rank (\d) .* has been silent for 2\.\d s: .* in step \d+", messages, re.M)
+        self.assertIn(said, (["2"], ["3"]), messages)
 
     def assert_ends(self, process, code, within):
         """Returns what was said. A daemon that is cut off keeps the ends of pipes."""
@@ -339,8 +364,7 @@ class HostsTest(FaultCase):
     def test_a_cut_link_ends_all_and_names_who_was_lost(self):
         process = self.cut_off()
         messages = self.assert_ends(process, 4, SILENCE + 2 * ENDS_WITHIN)
-        said = re.findall(r"^cloze: rank (\d) .* has been silent for 2\.\d s: .* in step \d+", messages, re.M)
-        self.assertIn(said, (["2"], ["3"]), messages)
+        self.assert_lost_is_named(messages)
         # The daemon of mpirun on the other host waits for its connection to time out; no rank does.
         self.assertTrue(wait_until(lambda: not self.hosts.ranks(), ENDS_WITHIN))
 

@@ -84,6 +84,12 @@ class MpirunTest(unittest.TestCase):
             time.sleep(0.05)
         self.fail("the ranks did not start to train")
 
+    def assert_same_curve(self, folder, other):
+        ours, theirs = (losses(self.folder / name) for name in (folder, other))
+        self.assertEqual(ours.keys(), theirs.keys())
+        for step, loss in theirs.items():
+            self.assertAlmostEqual(ours[step], loss, delta=1e-4, msg=step)
+
     def assert_same_weights(self, folder, other, step, file="model.safetensors"):
         ours, theirs = (tensors(self.folder / name / f"checkpoint-{step}" / file)
                         for name in (folder, other))
@@ -96,8 +102,7 @@ class MpirunTest(unittest.TestCase):
         self.run_command([PROGRAM, *RUN, "--num-train-steps=20", "--save-path=one"])
         for size in (2, 4):
             self.run_command(mpirun(size, *RUN, "--num-train-steps=20", f"--save-path=of_{size}"))
-            for step, loss in losses(self.folder / "one").items():
-                self.assertAlmostEqual(losses(self.folder / f"of_{size}")[step], loss, delta=1e-4)
+            self.assert_same_curve(f"of_{size}", "one")
             self.assert_same_weights(f"of_{size}", "one", 20)
 
     def test_a_run_goes_on_with_another_number_of_processes(self):
@@ -110,6 +115,7 @@ class MpirunTest(unittest.TestCase):
             self.run_command(mpirun(size, *words) if size > 1 else [PROGRAM, *words])
             if step == 8:
                 shutil.rmtree(self.folder / "run" / "checkpoint-12")
+        self.assert_same_curve("run", "one")
         self.assert_same_weights("run", "one", 12)
 
     def test_divided_states_are_saved_and_resumed_by_any_number_of_processes(self):
@@ -124,6 +130,7 @@ class MpirunTest(unittest.TestCase):
                 shutil.rmtree(self.folder / "run" / "checkpoint-8")
             words = [*run, *words, "--restore-dir=run"]
             self.run_command(mpirun(2, *words) if len(words) > len(run) + 1 else [PROGRAM, *words])
+            self.assert_same_curve("run", "one")
             self.assert_same_weights("run", "one", 12)
 
     def test_stages_are_the_run_of_one(self):
@@ -136,8 +143,7 @@ class MpirunTest(unittest.TestCase):
                                   ("replicas", 4, ["--pipeline-stages=2", "--replicated-tensor-sharding"])):
             with self.subTest(name):
                 self.run_command(mpirun(size, *run, *words, f"--save-path={name}"))
-                for step, loss in losses(self.folder / "one").items():
-                    self.assertAlmostEqual(losses(self.folder / name)[step], loss, delta=1e-4)
+                self.assert_same_curve(name, "one")
                 for file in ("model.safetensors", "optimizer.safetensors"):
                     self.assert_same_weights(name, "one", 12, file)
                 line = json.loads((self.folder / name / "metrics.jsonl").read_text().splitlines()[-1])
@@ -149,12 +155,14 @@ class MpirunTest(unittest.TestCase):
         self.run_command([PROGRAM, *run, "--save-path=one"])
         self.run_command(mpirun(2, *run, "--pipeline-stages=2", "--save-path=run"))
         self.assert_same_weights("run", "one", 12)
-        for size, stages in ((4, 2), (1, 1), (3, 3)):
-            with self.subTest(size=size):
+        for size, stages, sharded in ((4, 2, "false"), (1, 1, "false"), (3, 3, "false"), (4, 2, "true"), (2, 1, "false")):
+            with self.subTest(size=size, stages=stages, sharded=sharded):
                 for step in (8, 12):
                     shutil.rmtree(self.folder / "run" / f"checkpoint-{step}")
-                words = [*run, f"--pipeline-stages={stages}", "--restore-dir=run"]
+                words = [*run, f"--pipeline-stages={stages}", f"--replicated-tensor-sharding={sharded}",
+                         "--restore-dir=run"]
                 self.run_command(mpirun(size, *words) if size > 1 else [PROGRAM, *words])
+                self.assert_same_curve("run", "one")
                 for file in ("model.safetensors", "optimizer.safetensors"):
                     self.assert_same_weights("run", "one", 12, file)
 

@@ -75,11 +75,11 @@ struct Heartbeat::Introduction {
   }
 };
 
-// How many ranks of this host come before this one.
+// How many ranks of this host come before this one, other than the first two of all.
 int Heartbeat::place_on_host(const std::vector<Introduction>& all) const {
   const auto own = all.begin() + rank_;
   return static_cast<int>(std::count_if(
-      all.begin(), own, [&](const Introduction& one) { return one.host == own->host; }));
+      all.begin() + 2, own, [&](const Introduction& one) { return one.host == own->host; }));
 }
 
 Heartbeat::Heartbeat(Communicator& ranks, HeartbeatOptions options)
