@@ -9,6 +9,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -242,29 +243,79 @@ class MemoryOfRanks(MemoryCase):
         self.expect_ranks()
 
 
+class MemoryGroup:
+    """A control group (version 1 or 2) with so much memory and no swap. OSError where none can be made."""
+
+    def __init__(self, limit):
+        version_1 = pathlib.Path("/sys/fs/cgroup/memory")
+        if version_1.is_dir():
+            own = re.search(r":memory:(/.*)", pathlib.Path("/proc/self/cgroup").read_text())[1]
+            parent, limits = version_1 / own.strip("/"), {"memory.limit_in_bytes": limit, "memory.swappiness": 0}
+        else:
+            parent, limits = version_1.parent, {"memory.max": limit, "memory.swap.max": 0}
+        self.folder = parent / f"cloze-test-{os.getpid()}"
+        self.folder.mkdir()
+        try:
+            for name, value in limits.items():
+                with (self.folder / name).open("r+") as file:  # an ordinary folder has none
+                    file.write(str(value))
+        except OSError:
+            self.remove()
+            raise
+
+    def join(self):
+        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def remove(self):
+        self.folder.rmdir()
+
+
 class StatesInAFileTest(unittest.TestCase):
     """A limit that holds weights and a step, and not the states beside them."""
-    LIMIT = 100 * MEBIBYTE  # of memory that maps no file; the run has 114 with states, 72 without
 
-    def run_limited(self, folder, *more):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "states").mkdir()
+
+    def run_limited(self, limit, *more):
         return subprocess.run(
             [PROGRAM, "pretrain", *words_of({**RUN, "threads": 1, "num_train_steps": 3, "seq_length": 32,
                                              "global_batch_size": 8, "tokens_per_micro_batch": 64,
                                              "max_predictions_per_seq": 4, "optimizer": "adamw",
                                              "save_path": "run"}), "--generated-data", *more],
-            cwd=folder, capture_output=True, text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (self.LIMIT, self.LIMIT)))
+            cwd=self.folder, capture_output=True, text=True, preexec_fn=limit)
+
+    def expect_trained_with_a_file(self, limit):
+        with_file = self.run_limited(limit, "--optimizer-state-folder=states", "--steps-per-ckpts=2")
+        self.assertEqual(with_file.returncode, 0, with_file.stderr)
+        self.assertEqual(list((self.folder / "states").iterdir()), [])
+        self.assertTrue((self.folder / "run" / "checkpoint-2" / "optimizer.safetensors").exists())
 
     def test_train_and_save_in_less_memory(self):
-        with tempfile.TemporaryDirectory() as folder:
-            without = self.run_limited(folder)
-            self.assertEqual(without.returncode, 4, without.stderr)
-            self.assertIn("cannot allocate", without.stderr)
-            (pathlib.Path(folder) / "states").mkdir()
-            with_file = self.run_limited(folder, "--optimizer-state-folder=states", "--steps-per-ckpts=2")
-            self.assertEqual(with_file.returncode, 0, with_file.stderr)
-            self.assertEqual(list((pathlib.Path(folder) / "states").iterdir()), [])
-            self.assertTrue((pathlib.Path(folder) / "run" / "checkpoint-2" / "optimizer.safetensors").exists())
+        bytes_of_data = 100 * MEBIBYTE  # that maps no file; the run has 114 with states, 72 without
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_DATA, (bytes_of_data, bytes_of_data))
+        without = self.run_limited(limit)
+        self.assertEqual(without.returncode, 4, without.stderr)
+        self.assertIn("cannot allocate", without.stderr)
+        self.expect_trained_with_a_file(limit)
+
+    def test_train_and_save_in_a_control_group(self):
+        system = subprocess.run(["stat", "--file-system", "--format=%T", self.folder], capture_output=True,
+                                text=True).stdout.strip()
+        if system == "tmpfs":
+            self.skipTest(f"{self.folder} is in memory itself; name a folder on a disk by TMPDIR")
+        try:
+            group = MemoryGroup(80 * MEBIBYTE)  # the run has 107 without pages of files, 64 of them without states
+        except OSError as error:
+            self.skipTest(f"no control group can be made here: {error}")
+        self.addCleanup(group.remove)
+        without = self.run_limited(group.join)
+        self.assertEqual(without.returncode, -signal.SIGKILL, without.stderr)
+        self.expect_trained_with_a_file(group.join)
 
 
 if __name__ == "__main__":
