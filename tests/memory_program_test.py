@@ -51,9 +51,11 @@ class MemoryCase(unittest.TestCase):
         self.assertGreater(peak, planned * MOST_UNDER)
 
     def expect_outcome(self, messages):
-        peak, planned = re.search(r"memory: ([\d.]+) MiB at the peak, ([\d.]+) MiB planned",
-                                  messages).groups()
-        self.expect_planned(float(peak) * MEBIBYTE, float(planned) * MEBIBYTE)
+        """Returns by how many bytes the peak was over the plan."""
+        peak, planned = (float(value) * MEBIBYTE for value in re.search(
+            r"memory: ([\d.]+) MiB at the peak, ([\d.]+) MiB planned", messages).groups())
+        self.expect_planned(peak, planned)
+        return peak - planned
 
 
 class MemoryOfCommands(MemoryCase):
@@ -128,10 +130,12 @@ class MemoryOfCommands(MemoryCase):
         self.expect_outcome(self.models["pretrain"][1])
 
     def test_pretrain_in_bf16(self):
-        for instruction_set in ("auto", "avx2"):
-            self.expect_outcome(self.run_program("pretrain", {
-                **RUN, "generated_data": "true", "seq_length": 128, "precision": "bf16",
-                "instruction_set": instruction_set, "save_path": f"bf16-{instruction_set}"}))
+        """Where oneDNN serves linear layers, what it keeps for itself is planned as well."""
+        over = [self.expect_outcome(self.run_program("pretrain", {
+            **RUN, "generated_data": "true", "seq_length": 128, "precision": "bf16",
+            "instruction_set": instruction_set, "save_path": f"bf16-{instruction_set}"}))
+            for instruction_set in ("auto", "avx2")]
+        self.assertLess(abs(over[0] - over[1]), 2 * MEBIBYTE)
 
     def test_pretrain_that_saves_beside_its_steps(self):
         messages = self.run_program("pretrain", {

@@ -70,10 +70,18 @@ struct KernelArguments {
 
 class Stream;  // backend/device.h
 
+// Memory that a kernel keeps beside what is planned for it: code that a library makes for it, say.
+struct KeptMemory {
+  std::string shared_as;  // kernels that name the same thing keep it together; empty: it alone
+  int64_t bytes = 0;
+};
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual size_t workspace_bytes() const { return 0; }
+  // From when it is made until the process ends.
+  virtual std::vector<KeptMemory> kept_memory() const { return {}; }
   // In the order of the stream: it may return before its work is done.
   virtual void run(const KernelArguments& arguments, Stream& stream) = 0;
 };

@@ -105,7 +105,7 @@ std::vector<checkpoints::TextFile> option_files(const OptionTable& table) {
 MemoryForecast memory_beside_step(const RunOptions& options,
                                   const data::MicroBatchCapacity& capacity, MemoryForecast memory) {
   // Code that has not run yet, stacks of threads, and what the allocator keeps for them: measured,
-  // 3 to 4 MiB; 8 where oneDNN writes code of its own.
+  // 3 to 4 MiB.
   constexpr int64_t kFirstStepBytes = 4 << 20;
   memory.add("its first step", kFirstStepBytes);
   if (options.training.synthetic_data) return memory;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "plan/kept_bytes.h"
 #include "plan/kernel_choice.h"
 #include "plan/lifetimes.h"
 #include "plan/memory_plan.h"
@@ -53,6 +54,7 @@ class Planner {
     for (int32_t phase = 0; phase < num_phases; ++phase) place_intermediates({phase});
     program_.phases.resize(program_.graph.phases().size());
     for (const Node& node : program_.graph.nodes()) add_launch(node);
+    program_.kernel_bytes = kept_.bytes();
     return std::move(program_);
   }
 
@@ -102,11 +104,13 @@ class Planner {
     }
     const auto workspace = static_cast<int64_t>(launch.kernel->workspace_bytes());
     arena_bytes(Arena::kWorkspace) = std::max(arena_bytes(Arena::kWorkspace), aligned(workspace));
+    kept_.add(launch.kernel->kept_memory());
     program_.phases[static_cast<size_t>(node.phase.index)].push_back(std::move(launch));
   }
 
   const backend::Backend& backend_;
   Program program_;
+  KeptBytes kept_;
 };
 
 }  // namespace
@@ -119,7 +123,7 @@ std::string_view name_of(Arena arena) {
 }
 
 int64_t Program::total_bytes() const {
-  return std::accumulate(arena_bytes.begin(), arena_bytes.end(), int64_t{0});
+  return std::accumulate(arena_bytes.begin(), arena_bytes.end(), kernel_bytes);
 }
 
 Program make_program(Graph graph, const backend::Backend& backend, int num_threads) {

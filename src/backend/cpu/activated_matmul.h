@@ -30,6 +30,7 @@ class ActivatedMatmul {
   size_t packed_bytes() const { return product_.packed_bytes(); }
   size_t scratch_bytes() const { return product_.scratch_bytes(); }
   size_t u_bytes() const;
+  std::vector<KeptMemory> kept_memory() const { return product_.kept_memory(); }
   const void* pack(const void* b, void* packed) { return product_.pack(b, packed); }
   // call.c: u, u_bytes(). y may be u, where it has the same dtype and is kept.
   void run(const MatmulCall& call, void* y);

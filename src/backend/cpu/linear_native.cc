@@ -138,6 +138,7 @@ class NativeLinear final : public Kernel, ops::Linear {
   size_t workspace_bytes() const override {
     return WeightBuffers(product_, weight_, nullptr).workspace.bytes();
   }
+  std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
     const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
@@ -178,6 +179,7 @@ class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
       : request_(request), shape_(shape_of(request)), product_(shape_), weight_(request) {}
 
   size_t workspace_bytes() const override { return Buffers(*this, nullptr).workspace.bytes(); }
+  std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
     const Buffers buffers(*this, arguments.workspace.as<void>());
@@ -236,6 +238,7 @@ class NativeLinearInputGradient final : public Kernel, ops::LinearInputGradient 
   size_t workspace_bytes() const override {
     return WeightBuffers(product_, weight_, nullptr).workspace.bytes();
   }
+  std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
     const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
@@ -274,6 +277,7 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
     return whole_lines(product_.packed_bytes()) +
            std::max(product_.scratch_bytes(), row_sums_.workspace_bytes());
   }
+  std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
     char* workspace = arguments.workspace.as<char>();

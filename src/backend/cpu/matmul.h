@@ -19,8 +19,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/cpu/instruction_set.h"
+#include "backend/kernel.h"
 #include "base/dtype.h"
 
 namespace cloze::backend::cpu {
@@ -61,6 +63,8 @@ class Matmul {
   // What pack() writes; 0 when B is used where it lies, and then pack() returns b itself.
   size_t packed_bytes() const;
   size_t scratch_bytes() const;
+  // oneDNN itself, the code that it writes for products of this shape, and this one's descriptions.
+  std::vector<KeptMemory> kept_memory() const;
   const void* pack(const void* b, void* packed);
   void run(const MatmulCall& call);
 

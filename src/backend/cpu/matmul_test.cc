@@ -9,8 +9,17 @@
 #include <new>
 #include <vector>
 
+#include "plan/kept_bytes.h"
+#include "platform/memory.h"
+
 namespace cloze::backend::cpu {
 namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasShadowMemory = true;
+#else
+constexpr bool kHasShadowMemory = false;
+#endif
 
 struct AlignedDelete {
   void operator()(void* data) const { ::operator delete (data, std::align_val_t{64}); }
@@ -104,6 +113,43 @@ TEST(Matmul, MultipliesBfloat16WhereNative) {
     shape.result_dtype = result;
     EXPECT_NO_THROW(Matmul{shape});
   }
+}
+
+// Products of a layer of BERT-base, made twice as two layers have them: what they keep is what the
+// system counts. The library itself is in use before.
+TEST(Matmul, KeepsAsMuchMemoryAsItSays) {
+  if (!uses(InstructionSet::kAvx512Bf16)) GTEST_SKIP() << "the processor has no AVX512-BF16";
+  if (kHasShadowMemory) GTEST_SKIP() << "a sanitizer's own memory would be counted";
+  constexpr int64_t kTokens = 1000, kHidden = 768, kIntermediate = 3072;
+  std::vector<MatmulShape> shapes;
+  for (const int64_t n : {kHidden, kIntermediate}) {
+    for (const int64_t depth : {kHidden, kIntermediate}) {
+      MatmulShape forward{kTokens, n, depth};
+      forward.b_is_transposed = forward.has_bias = true;
+      forward.result_dtype = DType::kBF16;
+      MatmulShape input_gradient{kTokens, n, depth};
+      input_gradient.result_dtype = DType::kBF16;
+      MatmulShape weight_gradient{n, depth, kTokens};
+      weight_gradient.a_is_transposed = weight_gradient.accumulates = true;
+      shapes.insert(shapes.end(), {forward, input_gradient, weight_gradient});
+    }
+  }
+  MatmulShape other{64, 64, 64};
+  other.operand_dtype = DType::kBF16;
+  std::vector<Matmul> products;
+  products.emplace_back(other);
+  plan::KeptBytes kept;
+  kept.add(products.front().kept_memory());
+  const int64_t known = kept.bytes(), before = platform::private_bytes();
+  for (int layer = 0; layer < 2; ++layer) {
+    for (MatmulShape& shape : shapes) {
+      shape.operand_dtype = DType::kBF16;
+      products.emplace_back(shape);
+      kept.add(products.back().kept_memory());
+    }
+  }
+  const auto said = static_cast<double>(kept.bytes() - known);
+  EXPECT_NEAR(static_cast<double>(platform::private_bytes() - before) / said, 1.0, 0.25);
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ class NativePackedLinear final : public Kernel, ops::PackedLinear {
       : shape_(shape_of(request)), product_(shape_) {}
 
   size_t workspace_bytes() const override { return u_bytes() + product_.scratch_bytes(); }
+  std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
     char* workspace = arguments.workspace.as<char>();
