@@ -34,6 +34,13 @@ int64_t Exchange::rank_of(int64_t replica, int64_t rank) const {
   return replica * model_.layout.stages + rank % model_.layout.stages;
 }
 
+// Of the rank's round.
+double Exchange::ready_after(int64_t rank) const {
+  const std::vector<double>& ready = rounds_of(rank)[ranks_[static_cast<size_t>(rank)].round].ready;
+  return ready.size() == 1 ? ready.front()
+                           : ready[static_cast<size_t>(rank / model_.layout.stages)];
+}
+
 // In the rank's round.
 double Exchange::bytes_to(int64_t rank, int64_t replica) const {
   const int64_t own = rank / model_.layout.stages;
@@ -62,8 +69,7 @@ void Exchange::start(int64_t rank, double time, double slowness) {
 
 void Exchange::begin_round(int64_t rank, double time) {
   Rank& state = ranks_[static_cast<size_t>(rank)];
-  const double ready =
-      state.start + state.taken + state.slowness * rounds_of(rank)[state.round].ready;
+  const double ready = state.start + state.taken + state.slowness * ready_after(rank);
   state.hosts_served = 0;
   queue_.add(std::max(time, ready), [this, rank](double now) { send_to_next_host(rank, now); });
 }

@@ -12,7 +12,8 @@
 namespace cloze::cli {
 
 struct ExchangeRound {
-  double ready = 0.0;  // seconds after the rank's start: when it has what it sends
+  // Seconds after the rank's start: when it has what it sends. By replica; one: of all.
+  std::vector<double> ready = {0.0};
   // Of each message: by the replica that sends it or, to an owner, by the one that gets it; one: of
   // all. Nothing is sent, and nobody waits for it, where it is 0.
   std::vector<double> bytes;
@@ -49,6 +50,7 @@ class Exchange {
   };
 
   const std::vector<ExchangeRound>& rounds_of(int64_t rank) const;
+  double ready_after(int64_t rank) const;
   int64_t rank_of(int64_t replica, int64_t rank) const;  // on the same stage
   double bytes_to(int64_t rank, int64_t replica) const;
   int64_t expected(int64_t rank) const;

@@ -67,7 +67,7 @@ std::vector<RankMemory> memory_of(const StepModel& model) {
                       .gradients = costs.gradient_bytes,
                       .state = static_cast<int64_t>(share * static_cast<double>(costs.state_bytes)),
                       .activations = in_flight * costs.activation_bytes,
-                      .other = costs.other_bytes + costs.workspace_bytes});
+                      .other = costs.other_bytes + costs.workspace_bytes + costs.kernel_bytes});
   }
   return memory;
 }

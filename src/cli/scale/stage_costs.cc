@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "passes/pipeline.h"
+#include "plan/kept_bytes.h"
 #include "plan/lifetimes.h"
 #include "plan/memory_plan.h"
 
@@ -32,6 +33,7 @@ class Split {
         const std::vector<int64_t>& layers)
       : graph_(program.graph), use_(use), seconds_(seconds), costs_(layers.size()) {
     parameters_.resize(layers.size());
+    kept_.resize(layers.size());
     for (size_t stage = 0; stage < layers.size(); ++stage) costs_[stage].layers = layers[stage];
     place_nodes(layers);
   }
@@ -60,6 +62,14 @@ class Split {
     }
   }
 
+  // The stage that updates the parameter.
+  size_t updater_of(int32_t parameter) const {
+    const auto has = [&](const std::set<int32_t>& of_stage) {
+      return of_stage.contains(parameter);
+    };
+    return static_cast<size_t>(std::ranges::find_if(parameters_, has) - parameters_.begin());
+  }
+
   // The parameter that a variable is or belongs to.
   std::optional<Value> parameter_of(Value value) const {
     const graph::ValueInfo& info = graph_.info(value);
@@ -73,6 +83,7 @@ class Split {
     const plan::LaunchUse& launch = use_.launches[i];
     (is_backward ? costs.backward : costs.forward) += seconds_.calls[i];
     costs.workspace_bytes = std::max(costs.workspace_bytes, launch.workspace_bytes);
+    kept_[stage].add(launch.launch->kernel->kept_memory());
     for (const auto* values : {&launch.node->inputs, &launch.node->outputs}) {
       for (const Value value : *values) {
         const std::optional<Value> parameter = parameter_of(value);
@@ -86,7 +97,7 @@ class Split {
     }
   }
 
-  // What belongs to no parameter is done by all.
+  // What is of one parameter updates it; what is of several or of none, all do before.
   void count_update(size_t i) {
     const plan::LaunchUse& launch = use_.launches[i];
     std::set<int32_t> parameters;
@@ -95,12 +106,14 @@ class Split {
         if (const auto parameter = parameter_of(value)) parameters.insert(parameter->index);
       }
     }
+    if (parameters.size() == 1) update_[*parameters.begin()] += seconds_.calls[i];
     for (size_t stage = 0; stage < costs_.size(); ++stage) {
-      const auto has = [&](int32_t parameter) { return parameters_[stage].contains(parameter); };
+      const auto has = [&](int32_t parameter) { return updater_of(parameter) == stage; };
       if (!parameters.empty() && std::ranges::none_of(parameters, has)) continue;
-      costs_[stage].update += seconds_.calls[i];
+      if (parameters.size() != 1) costs_[stage].norm += seconds_.calls[i];
       costs_[stage].workspace_bytes =
           std::max(costs_[stage].workspace_bytes, launch.workspace_bytes);
+      kept_[stage].add(launch.launch->kernel->kept_memory());
     }
   }
 
@@ -118,7 +131,9 @@ class Split {
       if (info.role == VariableRole::kParameter) costs.parameter_bytes.push_back(bytes);
       if (info.role == VariableRole::kComputeCopy) costs.copy_bytes += bytes;
       if (info.role == VariableRole::kGradient) costs.gradient_bytes += bytes;
-      if (info.role == VariableRole::kOptimizerState) costs.state_bytes += bytes;
+    }
+    if (owners > 0 && info.role == VariableRole::kOptimizerState) {
+      costs_[updater_of(parameter->index)].state_bytes += bytes;
     }
     if (owners < 2 || info.role != VariableRole::kGradient) return;
     for (size_t stage = 0; stage < costs_.size(); ++stage) {
@@ -161,11 +176,17 @@ class Split {
   void finish(size_t stage) {
     StageCosts& costs = costs_[stage];
     for (const auto& [key, at] : finished_) {
-      if (key.first != stage) continue;
-      costs.gradients.push_back({at, graph_.type(Value{key.second}).bytes()});
+      const Value gradient{key.second};
+      const int32_t parameter = graph_.info(gradient).master.index;
+      if (key.first != stage || updater_of(parameter) != stage) continue;
+      costs.gradients.push_back({.at = at,
+                                 .bytes = graph_.type(gradient).bytes(),
+                                 .update = update_[parameter],
+                                 .number = gradient.index});
     }
     std::ranges::stable_sort(costs.gradients, {}, &FinishedGradient::at);
     costs.activation_bytes = activation_bytes(stage);
+    costs.kernel_bytes = kept_[stage].bytes();
     int64_t all = 0;
     for (const Value gradient : graph_.variables(VariableRole::kGradient)) {
       all += plan::aligned(graph_.type(gradient).bytes());
@@ -199,13 +220,21 @@ class Split {
   std::vector<StageCosts> costs_;
   std::vector<Place> places_;                              // of the launches of a micro-batch
   std::vector<std::set<int32_t>> parameters_;              // of each stage
+  std::vector<plan::KeptBytes> kept_;                      // by each stage
   std::map<std::pair<size_t, int32_t>, double> finished_;  // (stage, gradient)
+  std::map<int32_t, double> update_;                       // seconds, by parameter
 };
 
 }  // namespace
 
 int64_t StageCosts::all_parameter_bytes() const {
   return std::accumulate(parameter_bytes.begin(), parameter_bytes.end(), int64_t{0});
+}
+
+double StageCosts::update() const {
+  double seconds = norm;
+  for (const FinishedGradient& gradient : gradients) seconds += gradient.update;
+  return seconds;
 }
 
 std::vector<StageCosts> stage_costs(const plan::Program& program, const plan::ProgramUse& use,

@@ -4,7 +4,8 @@
 // A stage has consecutive encoder layers. Outside the layers, what comes before the first of them
 // and after the last backward one is the first stage's: the embeddings; what comes between the last
 // forward and the first backward layer is the last stage's: the heads. A parameter is on every
-// stage that reads it, so the word embedding, tied to the vocabulary projection, is on two.
+// stage that reads it, so the word embedding, tied to the vocabulary projection, is on two; the
+// first of them updates it, with its gradients of all (train/pipeline_step.h).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,12 @@
 
 namespace cloze::cli {
 
+// Of a parameter that the stage updates.
 struct FinishedGradient {
   double at = 0.0;  // seconds after the backward pass of a micro-batch has begun
   int64_t bytes = 0;
+  double update = 0.0;  // seconds of a step, for its parameter
+  int32_t number = 0;   // updates are made in this order
 };
 
 struct StageCosts {
@@ -25,7 +29,7 @@ struct StageCosts {
   // Seconds
   double forward = 0.0;   // of a micro-batch
   double backward = 0.0;  // of a micro-batch
-  double update = 0.0;    // of a step, with all that the update phases compute
+  double norm = 0.0;      // of a step: the norm of all gradients, before any update
   double host = 0.0;      // of a step, between its launches
   // Bytes that are sent
   int64_t forward_bytes = 0;                // of a micro-batch, to the next stage
@@ -36,12 +40,14 @@ struct StageCosts {
   std::vector<int64_t> parameter_bytes;  // of each tensor
   int64_t copy_bytes = 0;                // of parameters, as products read them
   int64_t gradient_bytes = 0;
-  int64_t state_bytes = 0;
+  int64_t state_bytes = 0;       // of what the stage updates
   int64_t other_bytes = 0;       // inputs and metrics
   int64_t activation_bytes = 0;  // of one micro-batch
   int64_t workspace_bytes = 0;
+  int64_t kernel_bytes = 0;  // beside these (plan/kept_bytes.h)
 
   int64_t all_parameter_bytes() const;
+  double update() const;  // seconds of a step: the norm, and the updates of all parameters
 };
 
 // One for each stage. `layers`: of each stage.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "train/training_step.h"
@@ -42,8 +43,10 @@ TEST_P(StageCostsTest, OneStageIsTheWholeProgram) {
   EXPECT_EQ(whole.gradient_bytes, program_.bytes_of(plan::Arena::kGradients));
   EXPECT_EQ(whole.state_bytes, program_.bytes_of(plan::Arena::kOptimizerState));
   EXPECT_EQ(whole.activation_bytes, program_.bytes_of(plan::Arena::kActivations));
-  EXPECT_EQ(whole.forward + whole.backward + whole.update,
+  EXPECT_EQ(whole.forward + whole.backward + whole.update(),
             static_cast<double>(use_.launches.size()));
+  EXPECT_GT(whole.norm, 0.0);
+  for (const FinishedGradient& gradient : whole.gradients) EXPECT_GT(gradient.update, 0.0);
   EXPECT_EQ(whole.host, 3.0);
   EXPECT_EQ(whole.forward_bytes + whole.backward_bytes + whole.tied_bytes, 0);
   const auto gradients = program_.graph.variables(graph::VariableRole::kGradient);
@@ -72,6 +75,20 @@ TEST_P(StageCostsTest, StagesShareTheWork) {
   EXPECT_EQ(stages[0].tied_bytes, table);
   EXPECT_EQ(stages[1].tied_bytes, 0);
   EXPECT_EQ(stages[2].tied_bytes, table);
+  // Which the first one updates.
+  size_t updated = 0;
+  int64_t states = 0;
+  double update = 0.0;
+  for (const StageCosts& stage : stages) {
+    updated += stage.gradients.size();
+    states += stage.state_bytes;
+    update += stage.update() - stage.norm;
+    EXPECT_EQ(std::ranges::count(stage.gradients, table, &FinishedGradient::bytes),
+              &stage == &stages.front() ? 1 : 0);
+  }
+  EXPECT_EQ(updated, whole.gradients.size());
+  EXPECT_EQ(states, whole.state_bytes);
+  EXPECT_EQ(update, whole.update() - whole.norm);
 }
 
 // The hidden values, and their gradients.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "comm/communicator.h"
@@ -12,6 +13,14 @@ namespace cloze::cli {
 namespace {
 
 constexpr int64_t kBucketBytes = train::kBucketFloats * int64_t{sizeof(float)};
+
+// Numbers of gradients, in the order in which their parameters are updated.
+std::vector<size_t> update_order(const std::vector<FinishedGradient>& gradients) {
+  std::vector<size_t> order(gradients.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](size_t i) { return gradients[i].number; });
+  return order;
+}
 
 }  // namespace
 
@@ -47,8 +56,9 @@ std::vector<GradientBucket> StepModel::buckets(int64_t stage) const {
       }
       GradientBucket& bucket = buckets.back();
       const int64_t bytes = std::min(rest, kBucketBytes - bucket.bytes);
-      bucket.at = gradients[i].at;
+      bucket.at = sums_lead(stage) == 0.0 ? 0.0 : gradients[i].at;
       bucket.bytes += bytes;
+      bucket.gradients.push_back(i);
       rest -= bytes;
       if (layout.is_sharded) {
         bucket.shares[static_cast<size_t>(owner[i])] += static_cast<double>(bytes);
@@ -58,6 +68,56 @@ std::vector<GradientBucket> StepModel::buckets(int64_t stage) const {
     }
   }
   return buckets;
+}
+
+// A replica's part of a bucket is ready once it has made all its updates up to there.
+std::vector<UpdatedBucket> StepModel::updated_buckets(int64_t stage) const {
+  const StageCosts& costs = stages[static_cast<size_t>(stage)];
+  const std::vector<int> owner = owners(stage);
+  std::vector<double> clock = norm_seconds(stage);  // by replica
+  std::vector<double> updated_at(owner.size());     // by gradient
+  for (const size_t i : update_order(costs.gradients)) {
+    updated_at[i] = clock[static_cast<size_t>(owner[i])] += costs.gradients[i].update;
+  }
+  std::vector<GradientBucket> all = buckets(stage);
+  std::ranges::stable_sort(all, {}, [&](const GradientBucket& bucket) {
+    int32_t last = 0;
+    for (const size_t i : bucket.gradients) last = std::max(last, costs.gradients[i].number);
+    return last;
+  });
+  std::vector<double> at = norm_seconds(stage);
+  std::vector<UpdatedBucket> updated;
+  for (GradientBucket& bucket : all) {
+    for (const size_t i : bucket.gradients) {
+      double& ready = at[static_cast<size_t>(owner[i])];
+      ready = std::max(ready, updated_at[i]);
+    }
+    updated.push_back({.at = at, .shares = std::move(bucket.shares)});
+  }
+  return updated;
+}
+
+// By replica.
+std::vector<double> StepModel::norm_seconds(int64_t stage) const {
+  const double norm = stages[static_cast<size_t>(stage)].norm;
+  std::vector<double> seconds = owned_shares(stage);
+  for (double& share : seconds) share *= norm;
+  return seconds;
+}
+
+double StepModel::sums_lead(int64_t stage) const {
+  return layout.stages == 1 ? stages[static_cast<size_t>(stage)].backward : 0.0;
+}
+
+double StepModel::update_seconds(int64_t stage, int64_t replica) const {
+  const StageCosts& costs = stages[static_cast<size_t>(stage)];
+  if (!layout.is_sharded) return costs.update() + costs.host;
+  const std::vector<int> owner = owners(stage);
+  double seconds = norm_seconds(stage)[static_cast<size_t>(replica)];
+  for (size_t i = 0; i < owner.size(); ++i) {
+    if (owner[i] == replica) seconds += costs.gradients[i].update;
+  }
+  return seconds + costs.host;
 }
 
 int64_t StepModel::replicas_on_host() const {
@@ -95,25 +155,30 @@ double StepModel::agreement_seconds() const {
 }
 
 std::vector<int> StepModel::owners(int64_t stage) const {
+  const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
+  const std::vector<size_t> order = update_order(gradients);
   std::vector<int64_t> bytes;
-  for (const FinishedGradient& gradient : stages[static_cast<size_t>(stage)].gradients) {
-    bytes.push_back(gradient.bytes);
-  }
-  return optim::shared_out(bytes, static_cast<int>(layout.replicas));
+  for (const size_t i : order) bytes.push_back(gradients[i].bytes);
+  const std::vector<int> in_order = optim::shared_out(bytes, static_cast<int>(layout.replicas));
+  std::vector<int> owner(gradients.size());
+  for (size_t i = 0; i < order.size(); ++i) owner[order[i]] = in_order[i];
+  return owner;
 }
 
-double StepModel::owned_share(int64_t stage) const {
-  if (!layout.is_sharded) return 1.0;
+std::vector<double> StepModel::owned_shares(int64_t stage) const {
+  if (!layout.is_sharded) return std::vector<double>(static_cast<size_t>(layout.replicas), 1.0);
   const std::vector<FinishedGradient>& gradients = stages[static_cast<size_t>(stage)].gradients;
   const std::vector<int> owner = owners(stage);
-  std::vector<double> loads(static_cast<size_t>(layout.replicas));
-  double all = 0.0;
+  std::vector<double> shares(static_cast<size_t>(layout.replicas));
   for (size_t i = 0; i < gradients.size(); ++i) {
-    loads[static_cast<size_t>(owner[i])] += static_cast<double>(gradients[i].bytes);
-    all += static_cast<double>(gradients[i].bytes);
+    shares[static_cast<size_t>(owner[i])] += static_cast<double>(gradients[i].bytes);
   }
-  return std::ranges::max(loads) / all;
+  const double all = std::reduce(shares.begin(), shares.end());
+  for (double& share : shares) share /= all;
+  return shares;
 }
+
+double StepModel::owned_share(int64_t stage) const { return std::ranges::max(owned_shares(stage)); }
 
 int64_t message_bytes(const StepModel& model) {
   constexpr int64_t kMpiBytes = 11 << 20;  // measured: Open MPI 4.1, two ranks of a host

@@ -37,12 +37,41 @@ TEST(StepModel, GradientsLeaveInBucketsWhenTheirLastIsFinished) {
 TEST(StepModel, OwnersOfWholeTensorsHaveNoLessThanTheLargest) {
   StepModel model = model_of({.replicas = 4, .is_sharded = true}, endless_network());
   EXPECT_DOUBLE_EQ(model.owned_share(0), 0.3);  // three of ten tensors
-  EXPECT_EQ(model.owners(0), (std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1}));
+  // Dealt out in the order of the updates, in which the gradient that is finished last is the first.
+  EXPECT_EQ(model.owners(0), (std::vector<int>{1, 0, 3, 2, 1, 0, 3, 2, 1, 0}));
   EXPECT_EQ(model.buckets(0)[2].shares, (std::vector<double>{1 << 20, 1 << 20, 0, 0}));
   model.layout.replicas = 10;
   EXPECT_DOUBLE_EQ(model.owned_share(0), 0.1);
   model.layout.is_sharded = false;
   EXPECT_EQ(model.owned_share(0), 1.0);
+}
+
+// Two replicas own five tensors each, and update them by turns, 0.1 ms each.
+TEST(StepModel, UpdatesLeaveInTheBucketsOfGradientsInTheirOwnOrder) {
+  StepModel model = model_of({.replicas = 2, .is_sharded = true}, endless_network());
+  model.stages[0].norm = 2e-3;
+  const std::vector<UpdatedBucket> buckets = model.updated_buckets(0);
+  ASSERT_EQ(buckets.size(), 3u);
+  EXPECT_EQ(buckets[0].shares, (std::vector<double>{1 << 20, 1 << 20}));
+  EXPECT_EQ(buckets[2].shares, (std::vector<double>{2 << 20, 2 << 20}));
+  for (const int replica : {0, 1}) {
+    const auto i = static_cast<size_t>(replica);
+    EXPECT_DOUBLE_EQ(buckets[0].at[i], 1e-3 + 1e-4);  // half of the norm, too
+    EXPECT_DOUBLE_EQ(buckets[1].at[i], 1e-3 + 3e-4);
+    EXPECT_DOUBLE_EQ(buckets[2].at[i], 1e-3 + 5e-4);
+    EXPECT_DOUBLE_EQ(model.update_seconds(0, replica), 1e-3 + 5e-4);
+  }
+  model.layout.is_sharded = false;
+  EXPECT_DOUBLE_EQ(model.update_seconds(0, 0), 2e-3 + 1e-3);
+}
+
+// train/training_step.cc: its passes are in the hands of the schedule.
+TEST(StepModel, APipelineSumsAfterItsPasses) {
+  const StepModel pipeline = model_of({.replicas = 2, .stages = 2}, endless_network());
+  EXPECT_EQ(pipeline.sums_lead(0), 0.0);
+  for (const GradientBucket& bucket : pipeline.buckets(1)) EXPECT_EQ(bucket.at, 0.0);
+  const StepModel plain = model_of({.replicas = 2}, endless_network());
+  EXPECT_EQ(plain.sums_lead(0), 2e-3);
 }
 
 TEST(StepModel, MessagesTakeMemoryOfSeveralRanksOnly) {

@@ -18,7 +18,7 @@ std::vector<std::vector<ExchangeRound>> gradient_rounds(const StepModel& model) 
       std::vector<ExchangeRound>& of_stage = rounds[static_cast<size_t>(stage)];
       std::vector<double> shares = bucket.shares;
       for (double& share : shares) share *= model.travelling();
-      of_stage.push_back({.ready = bucket.at, .bytes = shares, .is_to_owner = true});
+      of_stage.push_back({.ready = {bucket.at}, .bytes = shares, .is_to_owner = true});
       if (!model.layout.is_sharded) of_stage.push_back({.bytes = shares});
     }
   }
@@ -29,14 +29,15 @@ std::vector<std::vector<ExchangeRound>> parameter_rounds(const StepModel& model)
   std::vector<std::vector<ExchangeRound>> rounds(static_cast<size_t>(model.layout.stages));
   if (model.layout.replicas == 1 || !model.layout.is_sharded) return rounds;
   for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
-    for (const GradientBucket& bucket : model.buckets(stage)) {
-      rounds[static_cast<size_t>(stage)].push_back({.bytes = bucket.shares});
+    for (const UpdatedBucket& bucket : model.updated_buckets(stage)) {
+      rounds[static_cast<size_t>(stage)].push_back({.ready = bucket.at, .bytes = bucket.shares});
     }
   }
   return rounds;
 }
 
-// The passes of all ranks; a rank's sums begin with its last backward pass.
+// The passes of all ranks. A rank's sums begin with its last backward pass; in a pipeline after it,
+// on the first stage once it has the gradients of the last one too.
 class Pipelines {
  public:
   Pipelines(const StepModel& model, double straggler)
@@ -64,11 +65,6 @@ class Pipelines {
     for (int64_t rank = 0; rank < model_.layout.ranks(); ++rank) {
       latest = std::max(latest, end_of(rank));
     }
-    const int64_t stages = model_.layout.stages;
-    for (int64_t first = 0; stages > 1 && first < model_.layout.ranks(); first += stages) {
-      const double both = std::max(end_of(first), end_of(first + stages - 1));
-      latest = std::max(latest, both + model_.tied_seconds());
-    }
     return latest;
   }
 
@@ -95,7 +91,7 @@ class Pipelines {
     const StageCosts& costs = model_.stages[static_cast<size_t>(rank % model_.layout.stages)];
     const double seconds =
         (rank == 0 ? straggler_ : 1.0) * (task.is_backward ? costs.backward : costs.forward);
-    if (state.next + 1 == state.tasks.size()) {
+    if (model_.layout.stages == 1 && state.next + 1 == state.tasks.size()) {
       sums_.start(rank, time, rank == 0 ? straggler_ : 1.0);
     }
     queue_.add(time + seconds, [this, rank](double now) { finish_task(rank, now); });
@@ -118,10 +114,28 @@ class Pipelines {
     }
     const double own_part = (1.0 - model_.network.overlap) * message;
     queue_.add(time + own_part, [this, rank](double now) {
-      ranks_[static_cast<size_t>(rank)].is_busy = false;
-      ranks_[static_cast<size_t>(rank)].computed = now;
+      Rank& state = ranks_[static_cast<size_t>(rank)];
+      state.is_busy = false;
+      state.computed = now;
+      if (state.next == state.tasks.size()) end_passes(rank, now);
       try_task(rank, now);
     });
+  }
+
+  void end_passes(int64_t rank, double time) {
+    const int64_t stages = model_.layout.stages, stage = rank % stages;
+    if (stages == 1) return;
+    if (stage > 0) sums_.start(rank, time);
+    if (stage > 0 && stage + 1 < stages) return;
+    const int64_t first = rank - stage, last = first + stages - 1;
+    const bool are_both_done = has_passed(first) && has_passed(last);
+    if (!are_both_done) return;
+    queue_.add(time + model_.tied_seconds(),
+               [this, first](double now) { sums_.start(first, now); });
+  }
+  bool has_passed(int64_t rank) const {
+    const Rank& state = ranks_[static_cast<size_t>(rank)];
+    return !state.is_busy && state.next == state.tasks.size();
   }
 
   const StepModel& model_;
@@ -131,21 +145,23 @@ class Pipelines {
   std::vector<Rank> ranks_;
 };
 
-// All begin together; the end of the last.
-double parameters_given(const StepModel& model) {
+// All begin to update together; the end of the last. What two stages have, the first one gives to
+// the last.
+double updated_by_all(const StepModel& model) {
   EventQueue queue;
   Exchange exchange(model, queue, parameter_rounds(model));
   for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
-    const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
-    const double updated = costs.update * model.owned_share(stage) + costs.host;
     for (int64_t replica = 0; replica < model.layout.replicas; ++replica) {
-      exchange.start(replica * model.layout.stages + stage, updated);
+      exchange.start(replica * model.layout.stages + stage, 0.0);
     }
   }
   queue.run();
   double latest = 0.0;
   for (int64_t rank = 0; rank < model.layout.ranks(); ++rank) {
-    latest = std::max(latest, exchange.end(rank));
+    const int64_t stage = rank % model.layout.stages, replica = rank / model.layout.stages;
+    const double updated = model.update_seconds(stage, replica) + exchange.taken(rank);
+    latest = std::max(
+        latest, std::max(exchange.end(rank), updated) + (stage == 0 ? model.tied_seconds() : 0.0));
   }
   return latest;
 }
@@ -156,7 +172,7 @@ SimulatedStep simulated_step(const StepModel& model, double straggler) {
   Pipelines pipelines(model, straggler);
   pipelines.run();
   return {.pipeline = pipelines.computed(),
-          .seconds = pipelines.summed() + model.agreement_seconds() + parameters_given(model)};
+          .seconds = pipelines.summed() + model.agreement_seconds() + updated_by_all(model)};
 }
 
 }  // namespace cloze::cli

@@ -68,6 +68,22 @@ TEST(StepSimulation, WithoutMessagesAPipelineIsWhatItsScheduleSays) {
   EXPECT_NEAR(simulated_step(model).pipeline, 8 * 3e-3, 1e-9);
 }
 
+// After the passes of ranks that move in step, both know the same.
+TEST(StepSimulation, SumsAndUpdatesAreThoseOfTheFormula) {
+  for (const RankLayout& layout :
+       {RankLayout{.replicas = 2, .micro_batches = 2, .is_sharded = true},
+        RankLayout{.replicas = 2, .stages = 2, .micro_batches = 4}}) {
+    for (const double overlap : {0.0, 1.0}) {
+      const StepModel model = model_of(layout, cluster(overlap));
+      const SimulatedStep played = simulated_step(model);
+      const StepTime formula = step_time(model);
+      const double after = formula.gradients + formula.update + formula.parameters;
+      EXPECT_NEAR((played.seconds - played.pipeline) / after, 1.0, 0.02)
+          << layout.stages << " stages, overlap " << overlap;
+    }
+  }
+}
+
 // All wait for the first rank, which takes half as long again for its passes.
 TEST(StepSimulation, AStragglerHoldsAllUp) {
   const StepModel model = model_of({.replicas = 8, .micro_batches = 4}, endless_network());

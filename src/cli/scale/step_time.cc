@@ -83,8 +83,7 @@ double round_seconds(const StepModel& model, double bytes, int64_t sharing) {
   return seconds + std::max(alone, together) + link.latency;
 }
 
-// When the sums of all buckets are there, each after the one before it; since the stage's last
-// backward pass began.
+// When the sums of all buckets are there, each after the one before it; since sums began.
 template <typename SecondsOf>
 double arrival(const std::vector<GradientBucket>& buckets, double overlap,
                const SecondsOf& seconds_of) {
@@ -111,8 +110,8 @@ double gradients_after(const StepModel& model, int64_t stage) {
   };
   double taken = 0.0;
   for (const GradientBucket& bucket : buckets) taken += (1.0 - overlap) * sent(bucket);
-  const double backward = model.stages[static_cast<size_t>(stage)].backward;
-  double after = std::max(arrival(buckets, overlap, sent) - backward, taken);
+  const double lead = model.sums_lead(stage);
+  double after = std::max(arrival(buckets, overlap, sent) - lead, taken);
   // Sharded, the owner of much gets much.
   for (size_t owner = 0; model.layout.is_sharded && owner < buckets.front().shares.size();
        ++owner) {
@@ -120,7 +119,7 @@ double gradients_after(const StepModel& model, int64_t stage) {
       const double share = model.travelling() * bucket.shares[owner];
       return share == 0.0 ? 0.0 : round_seconds(model, share, 1);
     };
-    after = std::max(after, arrival(buckets, 1.0, received) - backward);
+    after = std::max(after, arrival(buckets, 1.0, received) - lead);
   }
   return after;
 }
@@ -138,55 +137,99 @@ double link_seconds(const StepModel& model, int64_t stage) {
 // stage begins its sums first; those of the others follow on the same link.
 double gradient_seconds(const StepModel& model, const std::vector<Pass>& passes) {
   double before = 0.0;  // the end of the pipeline
-  double latest = 0.0, latest_tied = 0.0, on_link = 0.0;
+  double latest = 0.0, on_link = 0.0;
   for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
     const StageCosts& costs = model.stages[static_cast<size_t>(stage)];
     const bool is_on_same_host =
         stage > 0 && model.network.host_of(stage) == model.network.host_of(stage - 1);
     on_link = (is_on_same_host ? on_link : 0.0) + link_seconds(model, stage);
-    double after = gradients_after(model, stage) - before;
+    const double end = (stage == 0 ? model.tied_seconds() : 0.0) - before;
+    latest = std::max(latest, end + gradients_after(model, stage));
     if (!costs.gradients.empty()) {
-      const double begin = model.buckets(stage).front().at - costs.backward - before;
-      after = std::max(after, begin + on_link);
+      const double begin = model.buckets(stage).front().at - model.sums_lead(stage) - before;
+      latest = std::max(latest, begin + on_link);
     }
-    latest = std::max(latest, after);
-    if (costs.tied_bytes > 0) latest_tied = std::max(latest_tied, after);
     before += passes[static_cast<size_t>(stage)].backward;
     before += model.network.overlap *
               (stage + 1 < model.layout.stages ? model.backward_seconds(stage + 1) : 0.0);
   }
-  return std::max(latest, latest_tied + model.tied_seconds()) + model.agreement_seconds();
+  return latest + model.agreement_seconds();
 }
 
-// Bucket by bucket, each until the rank that owns most of it has sent it; and no sooner than the
-// link of a host has sent what its ranks of all stages own.
-double parameter_seconds(const StepModel& model) {
-  const RankLayout& layout = model.layout;
-  if (!layout.is_sharded || layout.replicas == 1) return 0.0;
-  const auto outside = static_cast<double>(layout.replicas - model.replicas_on_host());
-  std::map<int64_t, double> of_host;  // seconds of its link
-  double longest = 0.0;
-  for (int64_t stage = 0; stage < layout.stages; ++stage) {
-    double seconds = 0.0;
-    for (const GradientBucket& bucket : model.buckets(stage)) {
-      std::map<int64_t, double> bytes;  // by host
-      for (int64_t replica = 0; replica < layout.replicas; ++replica) {
-        const int64_t host = model.network.host_of(replica * layout.stages + stage);
-        bytes[host] += bucket.shares[static_cast<size_t>(replica)];
-      }
-      double of_bucket = round_seconds(model, std::ranges::max(bucket.shares), 1);
-      for (const auto& [host, sum] : bytes) {
-        if (outside == 0.0) break;
-        const double sending = outside * sum / model.network.between_hosts->rate;
-        of_host[host] += sending;
-        of_bucket = std::max(of_bucket, sending);
-      }
-      seconds += of_bucket;
-    }
-    longest = std::max(longest, seconds);
+// Each replica's share of the bucket, in seconds.
+std::vector<double> sending_shares(const StepModel& model, const UpdatedBucket& bucket) {
+  std::vector<double> seconds;
+  for (const double share : bucket.shares) {
+    seconds.push_back(share == 0.0 ? 0.0 : round_seconds(model, share, 1));
   }
-  for (const auto& [host, seconds] : of_host) longest = std::max(longest, seconds);
-  return longest;
+  return seconds;
+}
+
+// That the link of a host takes for the shares of its replicas, by host.
+std::map<int64_t, double> link_shares(const StepModel& model, int64_t stage,
+                                      const UpdatedBucket& bucket) {
+  const auto outside = static_cast<double>(model.layout.replicas - model.replicas_on_host());
+  std::map<int64_t, double> seconds;
+  for (size_t replica = 0; outside > 0.0 && replica < bucket.shares.size(); ++replica) {
+    const int64_t rank = static_cast<int64_t>(replica) * model.layout.stages + stage;
+    seconds[model.network.host_of(rank)] +=
+        outside * bucket.shares[replica] / model.network.between_hosts->rate;
+  }
+  return seconds;
+}
+
+// Since the update began.
+struct StageUpdate {
+  double begun = 0.0;                 // the first bucket leaves
+  double arrived = 0.0;               // the last one has arrived
+  double updated = 0.0;               // all ranks have computed, what their sends took included
+  std::map<int64_t, double> on_link;  // seconds of each host's link
+};
+
+// Bucket by bucket, each when all have updated it, until the rank that owns most of it has sent it.
+StageUpdate stage_update(const StepModel& model, int64_t stage) {
+  const auto replicas = static_cast<size_t>(model.layout.replicas);
+  StageUpdate update;
+  std::vector<double> taken(replicas);  // of computing, by sending
+  if (model.layout.is_sharded && replicas > 1) {
+    const std::vector<UpdatedBucket> buckets = model.updated_buckets(stage);
+    update.begun = std::ranges::min(buckets.front().at);
+    for (const UpdatedBucket& bucket : buckets) {
+      const std::vector<double> sending = sending_shares(model, bucket);
+      double seconds = std::ranges::max(sending);
+      for (const auto& [host, on_link] : link_shares(model, stage, bucket)) {
+        update.on_link[host] += on_link;
+        seconds = std::max(seconds, on_link);
+      }
+      double begin = update.arrived;
+      for (size_t i = 0; i < replicas; ++i) {
+        if (sending[i] > 0.0) begin = std::max(begin, bucket.at[i] + taken[i]);
+        taken[i] += (1.0 - model.network.overlap) * sending[i];
+      }
+      update.arrived = begin + seconds;
+    }
+  }
+  for (size_t i = 0; i < replicas; ++i) {
+    const double computed = model.update_seconds(stage, static_cast<int64_t>(i));
+    update.updated = std::max(update.updated, computed + taken[i]);
+  }
+  return update;
+}
+
+// Until all have all parameters, since the update began; no sooner than the link of a host has sent
+// what its ranks of all stages own. What two stages have, the first one gives to the last.
+double updated_seconds(const StepModel& model) {
+  double latest = 0.0, begun = 0.0;
+  std::map<int64_t, double> on_link;
+  for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
+    const StageUpdate update = stage_update(model, stage);
+    const double end = std::max(update.updated, update.arrived);
+    latest = std::max(latest, end + (stage == 0 ? model.tied_seconds() : 0.0));
+    begun = stage == 0 ? update.begun : std::min(begun, update.begun);
+    for (const auto& [host, seconds] : update.on_link) on_link[host] += seconds;
+  }
+  for (const auto& [host, seconds] : on_link) latest = std::max(latest, begun + seconds);
+  return latest;
 }
 
 }  // namespace
@@ -199,11 +242,13 @@ StepTime step_time(const StepModel& model) {
     time.computing += (costs.forward + costs.backward) *
                       static_cast<double>(model.layout.micro_batches) /
                       static_cast<double>(model.layout.stages);
-    time.update = std::max(time.update, costs.update * model.owned_share(stage) + costs.host);
+    for (int64_t replica = 0; replica < model.layout.replicas; ++replica) {
+      time.update = std::max(time.update, model.update_seconds(stage, replica));
+    }
   }
   time.bubble = pipeline_seconds(model.layout, passes) - time.computing;
   time.gradients = gradient_seconds(model, passes);
-  time.parameters = parameter_seconds(model);
+  time.parameters = updated_seconds(model) - time.update;
   return time;
 }
 

@@ -11,7 +11,8 @@
 // compute all forward passes first. P is the largest mean, over neighbouring stages s..k, of f + b
 // and of the messages between them, there and back: with so few micro-batches in flight a stage
 // waits for its neighbours' answers. A bucket of gradients that is finished at r_i, and whose sum
-// takes d_i, has arrived at max over i of (r_i + d_i + d_i+1 + ...).
+// takes d_i, has arrived at max over i of (r_i + d_i + d_i+1 + ...); so has one of parameters that
+// are updated at r_i.
 #pragma once
 
 #include "cli/scale/step_model.h"
@@ -24,7 +25,7 @@ struct StepTime {
   double bubble = 0.0;      // the rest of the pipeline's time: a rank waits for other stages
   double gradients = 0.0;   // from the end of the pipeline until all sums are there
   double update = 0.0;      // and what the host does
-  double parameters = 0.0;  // until all replicas have what the others updated
+  double parameters = 0.0;  // from the end of the update until all have what others updated
 
   double pipeline() const { return computing + bubble; }
   double bubble_share() const { return bubble / pipeline(); }

@@ -38,6 +38,34 @@ TEST(StepTime, SumsHideBehindTheBackwardPass) {
   EXPECT_NEAR(step_time(model).gradients, sum(4) + sum(4) + sum(2) + agreement, 1e-9);
 }
 
+// Of 10 MiB in three buckets all but the last one, 2 MiB of each rank, are given while others are
+// updated; unless the cores that update do the copying.
+TEST(StepTime, DividedUpdatesTravelBesideTheUpdate) {
+  StepModel model = model_of({.replicas = 2, .micro_batches = 2, .is_sharded = true}, cluster(1.0));
+  const auto given = [](double mebibytes) {
+    return mebibytes * (1 << 20) / 50e9 + 4 * mebibytes * 1e-6 + 2e-6;
+  };
+  EXPECT_NEAR(step_time(model).update, 5e-4, 1e-9);
+  EXPECT_NEAR(step_time(model).parameters, given(2), 1e-9);
+  model.network.overlap = 0.0;
+  EXPECT_NEAR(step_time(model).parameters, given(1) + given(2) + given(2), 1e-9);
+}
+
+// A stage's 10 MiB, and before them on the first stage 1 MiB that the last one has too; which gets
+// it back after the update.
+TEST(StepTime, APipelineSumsAfterItsPasses) {
+  const StepModel model = model_of({.replicas = 2, .stages = 2, .micro_batches = 4}, cluster(1.0));
+  const auto sum = [](double mebibytes) {
+    return 2 * (mebibytes * (1 << 20) / 2 / 50e9 + 4 * mebibytes / 2 * 1e-6 + 2e-6);
+  };
+  const double tied = (1 << 20) / 50e9 + 4 * 1e-6 + 2e-6;
+  EXPECT_NEAR(model.tied_seconds(), tied, 1e-9);
+  EXPECT_NEAR(step_time(model).gradients,
+              tied + sum(4) + sum(4) + sum(2) + model.agreement_seconds(), 1e-9);
+  EXPECT_NEAR(step_time(model).update, 1e-3, 1e-9);
+  EXPECT_NEAR(step_time(model).parameters, tied, 1e-9);
+}
+
 TEST(StepTime, PartsAddUp) {
   const StepModel model =
       model_of({.replicas = 8, .stages = 2, .micro_batches = 4, .is_sharded = true}, cluster(1.0));
