@@ -171,5 +171,37 @@ class BenchStepTest(TreeTest):
         self.assertEqual((status, output), (4, ""))
 
 
+# A step takes 2 s divided by the ranks, and the second rank the most memory.
+PRETRAIN = """#!{python}
+import json, os, pathlib, sys
+ranks = int(os.environ.get("RANKS", "1"))
+assert f"--threads={{2 // ranks}}" in sys.argv, sys.argv
+folder = pathlib.Path("run")
+(folder / "rank-1").mkdir(parents=True)
+step = dict(seconds=2.5 / ranks, data_wait_share=0.2, communication_hidden_share=0.8)
+steps = [dict(step, step=1, seconds=99), dict(step, step=2, seconds=99), dict(step, step=3)]
+(folder / "metrics.jsonl").write_text("\\n".join(map(json.dumps, steps)))
+print("memory: 10.0 MiB at the peak, 9.0 MiB planned", file=sys.stderr)
+if ranks > 1:
+    (folder / "rank-1" / "log.txt").write_text("memory: 12.0 MiB at the peak, 11.0 MiB planned")
+"""
+MPIRUN = """#!/bin/sh
+RANKS=$2; export RANKS; shift 2; exec "$@"
+"""
+
+
+class BenchRanksTest(TreeTest):
+    def test_compares_one_process_with_several(self):
+        for name, text in (("cloze", PRETRAIN.format(python=sys.executable)), ("mpirun", MPIRUN)):
+            self.write(name, text)
+            (self.root / name).chmod(0o755)
+        status, output = run("bench_ranks", "--cloze", self.root / "cloze", "--precisions", "f32",
+                             PATH=f"{self.root}:{os.environ['PATH']}")
+        self.assertEqual(status, 0)
+        self.assertEqual(output.splitlines()[2:], [
+            f"| f32 | {states} | 2.00 s, 2.00 s | 1.00 s, 1.00 s | 2.00, 2.00 | 80%, 80% | 11 | 12 |"
+            for states in ("whole", "divided")])
+
+
 if __name__ == "__main__":
     unittest.main()

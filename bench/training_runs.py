@@ -1,0 +1,57 @@
+"""`cloze pretrain` as runs that a script measures, in one process or in several (mpirun)."""
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+
+MEBIBYTE = 1 << 20
+WARM_STEPS = 2
+# As root, and with more processes than there are processors.
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def words_of(options):
+    return [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+
+
+def output_of(command, folder):
+    """Standard output, and standard error. Ends the script when the command fails."""
+    result = subprocess.run(list(map(str, command)), cwd=folder, env=ENVIRONMENT, text=True,
+                            capture_output=True)
+    if result.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}: {result.stderr}")
+    return result.stdout, result.stderr
+
+
+def of_ranks(ranks, command):
+    """The command in so many processes."""
+    return command if ranks == 1 else ["mpirun", "-n", str(ranks), *command]
+
+
+class Run:
+    """Of so many ranks on generated samples, in the folder; what it took."""
+
+    def __init__(self, program, options, ranks, folder):
+        save_path = pathlib.Path(folder) / "run"
+        command = [program, "pretrain", *words_of(options), "--generated-data", "--progress-bar=false",
+                   "--save-path=run"]
+        _, said = output_of(of_ranks(ranks, command), folder)
+        logs = [said] + [path.read_text() for path in save_path.glob("rank-*/log.txt")]
+        memory = [re.search(r"memory: ([\d.]+) MiB at the peak, ([\d.]+) MiB planned", log).groups()
+                  for log in logs]
+        peaks = [(float(peak), float(planned)) for peak, planned in memory]
+        # Bytes, of the rank that took most.
+        self.peak, self.planned = (MEBIBYTE * value for value in max(peaks))
+        lines = [json.loads(line) for line in (save_path / "metrics.jsonl").read_text().splitlines()]
+        self.steps = [line for line in lines if "step" in line][WARM_STEPS:]
+
+    def seconds(self):
+        """Of a step."""
+        return statistics.median(step["seconds"] * (1 - step["data_wait_share"]) for step in self.steps)
+
+    def hidden_share(self):
+        """Of what ranks tell each other, as the first one sees it."""
+        return statistics.median(step["communication_hidden_share"] for step in self.steps)
