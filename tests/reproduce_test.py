@@ -13,7 +13,8 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "reproduce"
 PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "build/release/cloze").resolve()
-SMALL = ("--steps", "40,2", "--tasks", "RTE,SQuAD", "--epochs", "RTE=1,SQuAD=1")
+STEPS = 600  # of phase 1: two seconds, so that a signal arrives within it
+SMALL = ("--steps", f"{STEPS},2", "--tasks", "RTE,SQuAD", "--epochs", "RTE=1,SQuAD=1")
 PRETRAINING = ("--", "--global-batch-size", "8", "--hidden-size", "32", "--intermediate-size", "64",
                "--steps-per-logs", "1")
 
@@ -45,12 +46,12 @@ class ReproduceTest(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         out, error = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 75, error)
-        self.assertLess(self.steps()[-1], 40)
+        self.assertLess(self.steps()[-1], STEPS)
 
         status, out, error = self.finish(*SMALL, *PRETRAINING)
         self.assertEqual(status, 0, error)
         self.assertIn("== world: done before", out)
-        self.assertEqual(self.steps(), list(range(1, 41)))
+        self.assertEqual(self.steps(), list(range(1, STEPS + 1)))
         report = (self.output / "report.md").read_text()
         for part in ("| phase2 | 2 |", "| RTE | accuracy |", "| SQuAD | f1 |", "| tasks | ", "threads of"):
             self.assertIn(part, report)
