@@ -127,10 +127,9 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
   if (saves_before_end && train::saves_from_copy(step)) {
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
   }
-  // Copies of a rank, and what MPI keeps of them: measured, 17 MiB.
-  if (step.num_stages() > 1) memory.add("messages of stages", 2 * comm::kMostBytesUnderWay);
-  if (step.num_replicas() > 1) {
-    memory.add("messages", train::parcel_bytes(program.bytes_of(plan::Arena::kGradients)));
+  if (step.ranks->size() > 1) {
+    memory.add("messages", train::message_bytes(step.num_stages(), step.num_replicas(),
+                                                program.bytes_of(plan::Arena::kGradients)));
   }
   if (step.reproducible_sums) {
     memory.add("sums of gradients", program.bytes_of(plan::Arena::kGradients));

@@ -79,9 +79,10 @@ TEST(StepModel, MessagesTakeMemoryOfSeveralRanksOnly) {
   EXPECT_EQ(message_bytes(model), 0);
   model.layout.replicas = 2;
   model.stages[0].gradient_bytes = 10 << 20;
-  EXPECT_EQ(message_bytes(model), 21 << 20);
+  EXPECT_EQ(message_bytes(model), 25 << 20);
   model.stages[0].gradient_bytes = 100 << 20;
-  EXPECT_EQ(message_bytes(model), 27 << 20);
+  EXPECT_EQ(message_bytes(model), 31 << 20);
+  EXPECT_EQ(message_bytes(model_of({.stages = 2}, endless_network())), 23 << 20);
 }
 
 // More owners than tensors.
