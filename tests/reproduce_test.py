@@ -13,7 +13,7 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "reproduce"
 PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "build/release/cloze").resolve()
-STEPS = 600  # of phase 1: two seconds, so that a signal arrives within it
+STEPS = 600  # of phase 1: two seconds, so that the signal arrives before its end
 SMALL = ("--steps", f"{STEPS},2", "--tasks", "RTE,SQuAD", "--epochs", "RTE=1,SQuAD=1")
 PRETRAINING = ("--", "--global-batch-size", "8", "--hidden-size", "32", "--intermediate-size", "64",
                "--steps-per-logs", "1")

@@ -56,8 +56,8 @@ class Subcommand {
   std::optional<std::vector<std::string>> words_;  // of the command line, from here on
 };
 
-// Gives the options what these words, those after a command's name, say: for who has to know what
-// another process will make of its command line. UserError when they cannot be read.
+// Sets the options as the words after a command's name say. For a program that has to know what
+// another process will read from its command line. UserError when they cannot be read.
 void resolve_words(OptionTable& table, std::vector<std::string> words);
 
 }  // namespace cloze::cli

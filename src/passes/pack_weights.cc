@@ -21,7 +21,7 @@ using ops::PackWeightAttributes;
 using ops::Linear;
 using ops::PackedLinear;
 
-// What a program reads in a weight's stead, made anew from it in the refresh phase, whenever
+// What a program reads in place of a weight. The refresh phase makes it from the weight whenever
 // parameters have changed. Each weight has one, however many nodes read it.
 class PackedWeights {
  public:
