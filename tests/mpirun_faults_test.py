@@ -199,14 +199,17 @@ class LaunchTest(FaultCase):
             self.assertEqual(result.returncode, code, result.stderr)
             self.assertNotIn("go on from", result.stderr)
 
+    def lose_a_rank_after_a_checkpoint(self, process, size):
+        ranks = self.ranks_of_launch(process, size)
+        before = newest_checkpoint(self.folder / "run") or 0
+        self.assertTrue(wait_until(lambda: (newest_checkpoint(self.folder / "run") or 0) > before, 30))
+        os.kill(ranks[-1], signal.SIGKILL)
+        self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
+
     def test_elastic_goes_on_with_those_left(self):
         process = self.launched(["--elastic", "--max-restarts=2"], "--steps-per-ckpts=20")
         for size in (4, 3, 2):
-            ranks = self.ranks_of_launch(process, size)
-            before = newest_checkpoint(self.folder / "run") or 0
-            self.assertTrue(wait_until(lambda: (newest_checkpoint(self.folder / "run") or 0) > before, 30))
-            os.kill(ranks[-1], signal.SIGKILL)
-            self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
+            self.lose_a_rank_after_a_checkpoint(process, size)
         messages = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
         restarts = re.findall(r"^cloze: the run ended with 137: a process was killed by signal 9; (\d) processes "
@@ -218,11 +221,7 @@ class LaunchTest(FaultCase):
     def test_elastic_keeps_whole_replicas(self):
         process = self.launched(["--elastic"], "--pipeline-stages=2", "--steps-per-ckpts=20")
         for size in (4, 2):
-            ranks = self.ranks_of_launch(process, size)
-            before = newest_checkpoint(self.folder / "run") or 0
-            self.assertTrue(wait_until(lambda: (newest_checkpoint(self.folder / "run") or 0) > before, 30))
-            os.kill(ranks[-1], signal.SIGKILL)
-            self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
+            self.lose_a_rank_after_a_checkpoint(process, size)
         messages = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
         end = "cloze: the run ended with 137: a process was killed by signal 9; "

@@ -1,5 +1,5 @@
-// The data of `cloze pretrain`, records, a token store, text that becomes one, or generated
-// samples; and the run over them.
+// The data of `cloze pretrain` (records, a token store, text that becomes one, or generated
+// samples), and the run over them.
 #pragma once
 
 #include <string>
