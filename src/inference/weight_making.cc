@@ -1,11 +1,12 @@
 #include "inference/weight_making.h"
 
+#include <span>
 #include <unordered_map>
-#include <vector>
 
 #include "base/error.h"
 #include "engine/session.h"
 #include "plan/kernel_choice.h"
+#include "platform/memory.h"
 
 namespace cloze::inference {
 namespace {
@@ -38,6 +39,7 @@ class WeightMaker {
         device_(device),
         stream_(device.make_stream()),
         packing_nodes_(packing_nodes(model)),
+        values_(static_cast<size_t>(model.largest_bytes(VariableRole::kParameter))),
         parameter_(
             device.allocate(static_cast<size_t>(model.largest_bytes(VariableRole::kParameter)))),
         weights_(device.allocate(static_cast<size_t>(program.bytes_of(plan::Arena::kParameters)))) {
@@ -67,9 +69,10 @@ class WeightMaker {
   }
 
   std::span<const std::byte> values_of(const ValueInfo& parameter) {
-    values_.resize(static_cast<size_t>(parameter.type.shape.elements()));
-    read_(parameter, values_);
-    return std::as_bytes(std::span(values_));
+    const auto elements = static_cast<size_t>(parameter.type.shape.elements());
+    const std::span values(reinterpret_cast<float*>(values_.data()), elements);
+    read_(parameter, values);
+    return std::as_bytes(values);
   }
 
   void pack(const Node& node, DeviceAddress packed) {
@@ -88,7 +91,7 @@ class WeightMaker {
   backend::Device& device_;
   std::unique_ptr<backend::Stream> stream_;
   std::unordered_map<int32_t, const Node*> packing_nodes_;
-  std::vector<float> values_;
+  platform::MemoryBlock values_;  // of one parameter; the allocator would keep it for later
   std::unique_ptr<DeviceMemory> parameter_;  // what is packed
   std::unique_ptr<DeviceMemory> weights_;
 };
