@@ -226,8 +226,8 @@ TEST_P(Pipeline, RoundsWeightsLikeOne) {
   EXPECT_EQ(train_on(2, rounds).parameters, train_alone(rounds).parameters);
 }
 
-// Under AddressSanitizer all layouts take a minute in each dtype.
-#if defined(__SANITIZE_ADDRESS__)
+// Under a sanitizer all layouts take a minute or more in each dtype.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kIsSlow = true;
 #else
 constexpr bool kIsSlow = false;
