@@ -226,8 +226,8 @@ class LaunchTest(FaultCase):
         self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
         end = "cloze: the run ended with 137: a process was killed by signal 9; "
         self.assertRegex(messages, f"(?m)^{end}2 processes go on from run/checkpoint-\\d+$")
-        self.assertIn(f"{end}it does not go on with 1 processes, as one replica of the model takes 2; start it again "
-                      "on more, or with other pipeline_stages\n", messages)
+        self.assertIn(f"{end}it does not go on with 1 of the 2 processes that one replica of the model takes; start it "
+                      "again on more, or with other pipeline_stages\n", messages)
 
 
 class Hosts:

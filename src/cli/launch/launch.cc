@@ -128,8 +128,8 @@ bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
   ranks = ranks_left(ranks, silent);
   if (ranks.processes < of_replica) {
     fmt::print(stderr,
-               "cloze: {}; it does not go on with {} processes, as one replica of the model takes "
-               "{}; start it again on more, or with other pipeline_stages\n",
+               "cloze: {}; it does not go on with {} of the {} processes that one replica of the "
+               "model takes; start it again on more, or with other pipeline_stages\n",
                end, ranks.processes, of_replica);
     return false;
   }
@@ -138,7 +138,9 @@ bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
   setting.hosts = ranks.hosts;
   setting.command = {setting.command.front()};
   setting.command.insert(setting.command.end(), next.command.begin(), next.command.end());
-  fmt::print(stderr, "cloze: {}; {} processes go on from {}\n", end, ranks.processes, next.start);
+  const bool is_one = ranks.processes == 1;
+  fmt::print(stderr, "cloze: {}; {} {} on from {}\n", end, ranks.processes,
+             is_one ? "process goes" : "processes go", next.start);
   return true;
 }
 
