@@ -169,7 +169,7 @@ class Picture {
 };
 
 // Of that of times.
-constexpr double kNameWidth = 240, kBarWidth = 520, kRowHeight = 30, kBarHeight = 11;
+constexpr double kNameWidth = 240, kBarWidth = 520, kRowHeight = 38, kBarHeight = 15;
 
 std::string bar(double y, double seconds, double longest, const char* kind) {
   if (seconds <= 0.0) return "";
@@ -177,7 +177,7 @@ std::string bar(double y, double seconds, double longest, const char* kind) {
   return fmt::format(
       "<rect x=\"{0}\" y=\"{1:.1f}\" width=\"{2:.1f}\" height=\"{3}\" class=\"{4}\"/>"
       "<text x=\"{5:.1f}\" y=\"{6:.1f}\">{7:.2f} ms {4}</text>\n",
-      kNameWidth, y, width, kBarHeight, kind, kNameWidth + width + 6, y + kBarHeight - 1,
+      kNameWidth, y, width, kBarHeight, kind, kNameWidth + width + 6, y + kBarHeight - 3,
       seconds * 1e3);
 }
 
