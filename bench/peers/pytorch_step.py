@@ -3,8 +3,9 @@
 
 The model is BertForPreTraining of the configuration's sizes, with GroupBERT's encoder (groupbert.py)
 where it says so, and without the biases and the MLM
-transform that the configuration turns off; every sequence has the full length S with P predictions;
-forward, backward and one AdamW update (fused). The library projects every position on the
+transform that the configuration turns off. Every sequence has the full length S with P predictions;
+with --lengths it is as long as a histogram of lengths says, with 15 % of it to predict, and padded to
+S. Forward, backward and one AdamW update (fused). The library projects every position on the
 vocabulary; with --gather-predictions only the predicted ones, as PyTorch's best users do and we do.
 
 Modes, all with sdpa attention:
@@ -12,7 +13,8 @@ Modes, all with sdpa attention:
   bf16   autocast, compiled (autocast too), bf16-weights, bf16-weights-compiled
 
 Prints one JSON line per repetition:
-  {"mode": "eager", "dtype": "f32", "seconds": 1.5, "sequences": 32, "sequences_per_second": 21.3}
+  {"mode": "eager", "dtype": "f32", "seconds": 1.5, "sequences": 32, "sequences_per_second": 21.3,
+   "tokens_per_second": 2726.4}
 With --serve it prints "ready" when it is warm, then answers each line "run" on stdin with one such
 line and leaves at the end of stdin, so that two programs can take turns on one machine.
 """
@@ -27,6 +29,7 @@ import time
 MODES = {"f32": ("eager", "compiled"),
          "bf16": ("autocast", "compiled", "bf16-weights", "bf16-weights-compiled")}
 IGNORED = -100
+MASKED_SHARE = 0.15
 WARM_UP_STEPS = 2
 
 
@@ -35,6 +38,7 @@ def parse_arguments():
     parser.add_argument("--config", required=True, help="a configuration of ours (configs/*.json)")
     parser.add_argument("--batch", type=int, help="sequences in a step; default: micro_batch_size")
     parser.add_argument("--seq-length", type=int, help="S; default: the configuration's")
+    parser.add_argument("--lengths", help="histogram of lengths (TSV); default: all are full")
     parser.add_argument("--dtype", choices=sorted(MODES), default="f32")
     parser.add_argument("--mode", choices=sorted({m for modes in MODES.values() for m in modes}))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -116,21 +120,37 @@ def predictions_of(config, length):
     return min(config["max_predictions_per_seq"], length - 3)
 
 
-def make_batch(config, sequences, length):
+def read_lengths(path, sequences):
+    """So many lengths, as frequent as those of the histogram: at equal distances in ascending order."""
+    with open(path, encoding="utf-8") as file:
+        rows = [tuple(map(int, line.split())) for line in file if line.strip() and not line.startswith("#")]
+    total = sum(count for _, count in rows)
+    lengths, seen = [], 0
+    for length, count in sorted(rows):
+        seen += count
+        while len(lengths) < sequences and (2 * len(lengths) + 1) * total < 2 * sequences * seen:
+            lengths.append(length)
+    return lengths
+
+
+def make_batch(config, sequences, length, lengths):
     import torch
     generator = torch.Generator().manual_seed(1234)
     vocab_size = config["vocab_size"]
     shape = (sequences, length)
     ids = torch.randint(5, vocab_size, shape, generator=generator)
+    mask = torch.ones(shape, dtype=torch.int64)
     labels = torch.full(shape, IGNORED)
-    predictions = predictions_of(config, length)
+    most = predictions_of(config, length)
     for row in range(sequences):
-        chosen = 1 + torch.randperm(length - 2, generator=generator)[:predictions]
+        real = lengths[row] if lengths else length
+        predictions = min(most, max(1, round(MASKED_SHARE * real))) if lengths else most
+        chosen = 1 + torch.randperm(real - 2, generator=generator)[:predictions]
         labels[row, chosen] = ids[row, chosen]
+        mask[row, real:] = 0
     types = torch.zeros(shape, dtype=torch.int64)
     types[:, length // 2:] = 1
-    return dict(input_ids=ids, token_type_ids=types, labels=labels,
-                attention_mask=torch.ones(shape, dtype=torch.int64),
+    return dict(input_ids=ids, token_type_ids=types, labels=labels, attention_mask=mask,
                 next_sentence_label=torch.randint(0, 2, (sequences,), generator=generator))
 
 
@@ -142,7 +162,9 @@ class Step:
         self.mode, self.dtype = arguments.mode, arguments.dtype
         self.sequences = arguments.batch or config["micro_batch_size"]
         length = arguments.seq_length or config["seq_length"]
-        self.batch = make_batch(config, self.sequences, length)
+        lengths = read_lengths(arguments.lengths, self.sequences) if arguments.lengths else None
+        self.batch = make_batch(config, self.sequences, length, lengths)
+        self.tokens = int(self.batch["attention_mask"].sum())
         model = make_model(config).train()
         if self.mode.startswith("bf16-weights"):
             model = model.to(torch.bfloat16)
@@ -166,7 +188,8 @@ class Step:
         loss.item()
         seconds = time.perf_counter() - start
         return {"mode": self.mode, "dtype": self.dtype, "seconds": seconds,
-                "sequences": self.sequences, "sequences_per_second": self.sequences / seconds}
+                "sequences": self.sequences, "sequences_per_second": self.sequences / seconds,
+                "tokens_per_second": self.tokens / seconds}
 
 
 def main():
