@@ -69,6 +69,7 @@ class WeightMaker {
   }
 
   std::span<const std::byte> values_of(const ValueInfo& parameter) {
+    CLOZE_CHECK(parameter.type.dtype == DType::kF32, "{} is not in f32", parameter.name);
     const auto elements = static_cast<size_t>(parameter.type.shape.elements());
     const std::span values(reinterpret_cast<float*>(values_.data()), elements);
     read_(parameter, values);
@@ -91,7 +92,7 @@ class WeightMaker {
   backend::Device& device_;
   std::unique_ptr<backend::Stream> stream_;
   std::unordered_map<int32_t, const Node*> packing_nodes_;
-  platform::MemoryBlock values_;  // of one parameter; the allocator would keep it for later
+  platform::MemoryBlock values_;  // of one parameter; the allocator would keep a vector's memory
   std::unique_ptr<DeviceMemory> parameter_;  // what is packed
   std::unique_ptr<DeviceMemory> weights_;
 };
