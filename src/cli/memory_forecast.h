@@ -23,7 +23,8 @@ class MemoryForecast {
   explicit MemoryForecast(int64_t known_bytes = 0);
 
   void add(std::string_view what, int64_t bytes);
-  // Weights, and a micro-batch: what is held while weights are made is gone before.
+  // Weights, a micro-batch, and what the first one takes once: what is held while weights are made
+  // is gone before.
   void add_inference(const inference::InferenceMemory& memory);
 
   // At least what there was before it was made.
