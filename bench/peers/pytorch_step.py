@@ -128,7 +128,7 @@ def read_lengths(path, sequences):
     lengths, seen = [], 0
     for length, count in sorted(rows):
         seen += count
-        while len(lengths) < sequences and (2 * len(lengths) + 1) * total < 2 * sequences * seen:
+        while (2 * len(lengths) + 1) * total < 2 * sequences * seen:
             lengths.append(length)
     return lengths
 
