@@ -18,8 +18,10 @@ using platform::Connection;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kBeat{200};
-constexpr milliseconds kCallTime{2000};  // for the first rank to answer at one of its addresses
-// A thread that wakes so late was stopped itself, with its whole process or machine.
+constexpr milliseconds kCallTime{2000};      // for a host to answer at one of its addresses
+constexpr milliseconds kWelcomeTime{10000};  // for the first rank, which may stand still just then
+// A thread that wakes so late was stopped itself, with its whole process or machine; half the bound
+// of silence if that is shorter.
 constexpr milliseconds kStoodStill{2000};
 // Where those that should say that the first is lost are lost too, the next ranks of a host do so
 // one after another: for mpirun to end them after one has spoken. So many that none waits for long.
@@ -42,8 +44,12 @@ std::string random_token() {
   return fmt::format("{:08x}{:08x}{:08x}", random(), random(), random());
 }
 
+milliseconds stood_still(const WatchBounds& bounds) {
+  return std::min(kStoodStill, milliseconds(static_cast<int64_t>(500.0 * bounds.silence)));
+}
+
 bool is_welcomed(Connection& connection) {
-  const auto deadline = std::chrono::steady_clock::now() + kCallTime;
+  const auto deadline = std::chrono::steady_clock::now() + kWelcomeTime;
   while (!connection.is_over() && std::chrono::steady_clock::now() < deadline) {
     for (const std::string& line : connection.lines()) {
       if (line == kWelcome) return true;
@@ -150,10 +156,11 @@ void Heartbeat::call_first(const Introduction& first) {
 }
 
 void Heartbeat::run() {
+  const milliseconds late = stood_still(options_.bounds);
   Time before = std::chrono::steady_clock::now();
   do {
     const Time now = std::chrono::steady_clock::now();
-    if (now - before > kStoodStill) watch_->excuse_silence(now);
+    if (now - before > kBeat + late) watch_->excuse_silence(now);
     before = now;
     greet();
     hear();
