@@ -19,6 +19,8 @@ import mpirun_test as runs
 FAULTS = int(os.environ.get("CLOZE_FAULTS", "2"))
 SILENCE = 2.0  # seconds
 ENDS_WITHIN = 10.0
+SILENT = r"has been silent for (?P<seconds>\d+\.\d) s:"  # longer than SILENCE where this machine stands still
+SECONDS_TO_HEAR = 1.0
 LONG = "--num-train-steps=1000000"
 
 
@@ -58,6 +60,12 @@ def wait_until(is_true, seconds):
     return is_true()
 
 
+def let_the_first_hear(more=0.0):
+    """Of the steps of the others. In short sleeps, for a machine may stand still during one."""
+    for _ in range(round((SECONDS_TO_HEAR + more) / 0.05)):
+        time.sleep(0.05)
+
+
 @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
 class FaultCase(unittest.TestCase):
     setUp = runs.MpirunTest.setUp
@@ -72,14 +80,19 @@ class FaultCase(unittest.TestCase):
         began = time.monotonic()
         messages = process.communicate(timeout=60)[1]
         self.assertLess(time.monotonic() - began, within, messages)
-        self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), 1.0), messages)
+        self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN), messages)
         return messages
 
     def assert_named(self, messages, rank, process, what):
         said = [line for line in messages.splitlines() if line.startswith("cloze: ")]
         self.assertEqual(len(said), 1, messages)
-        self.assertRegex(said[0], rf"^cloze: rank {rank} \(host \S+, process {process}\) {what}.* "
-                                  r"it was in step \d+, [a-z -]+; all ranks end$")
+        line = rf"^cloze: rank {rank} \(host \S+, process {process}\) {what}.* it was in step \d+, [a-z -]+; all ranks end$"
+        self.assertRegex(said[0], line)
+        self.assert_silent_long_enough(re.search(line, said[0]))
+
+    def assert_silent_long_enough(self, named):
+        if "seconds" in named.groupdict():
+            self.assertGreaterEqual(float(named["seconds"]), SILENCE)
 
     def assert_newest_is_valid(self):
         step = newest_checkpoint(self.folder / "run")
@@ -98,7 +111,7 @@ class FaultTest(FaultCase):
             with self.subTest(i=i):
                 process, ranks = self.started(4, "--steps-per-ckpts=20")
                 self.assertTrue(wait_until(lambda: newest_checkpoint(self.folder / "run"), 30))
-                time.sleep(random.Random(i).uniform(0.3, 0.6))  # the first has heard of its steps
+                let_the_first_hear(random.Random(i).uniform(0, 0.3))
                 victim = (2 + i) % 4
                 os.kill(ranks[victim], signal.SIGKILL)
                 messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
@@ -110,12 +123,12 @@ class FaultTest(FaultCase):
         for i in range(FAULTS):
             with self.subTest(i=i):
                 process, ranks = self.started(4, f"--heartbeat-timeout={SILENCE}")
-                time.sleep(random.Random(i).uniform(0.3, 0.6))  # the first has heard of its steps
+                let_the_first_hear(random.Random(i).uniform(0, 0.3))
                 victim = (3 + i) % 4
                 os.kill(ranks[victim], signal.SIGSTOP)
                 messages = self.assert_all_end(process, ranks, SILENCE + ENDS_WITHIN)
                 self.assertEqual(process.returncode, 4, messages)
-                self.assert_named(messages, victim, ranks[victim], r"has been silent for 2\.\d s:")
+                self.assert_named(messages, victim, ranks[victim], SILENT)
 
     def test_a_stop_shorter_than_the_bound_changes_nothing(self):
         process, ranks = self.started(2, f"--heartbeat-timeout={4 * SILENCE}")
@@ -292,6 +305,9 @@ class Hosts:
             self.ip("netns", "del", name)
 
 
+LONG_RUN = [*runs.RUN, LONG, "--save-path=run", "--steps-per-ckpts=20", f"--heartbeat-timeout={SILENCE}"]
+
+
 class HostsTest(FaultCase):
     def setUp(self):
         super().setUp()
@@ -312,34 +328,29 @@ class HostsTest(FaultCase):
 
     def cut_off(self, *options):
         """A run of which one host was cut off."""
-        process = subprocess.Popen(
-            self.hosts.launch(*options, "--", *runs.RUN, LONG, "--save-path=run", "--steps-per-ckpts=20",
-                              f"--heartbeat-timeout={SILENCE}"),
-            cwd=self.folder, env=self.hosts.environment, stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "messages").open("w"))
+        return self.cut_while_it_runs(self.hosts.launch(*options, "--", *LONG_RUN))
+
+    def cut_while_it_runs(self, command):
+        with (self.folder / "messages").open("w") as messages:
+            process = subprocess.Popen(command, cwd=self.folder, env=self.hosts.environment,
+                                       stdout=subprocess.DEVNULL, stderr=messages)
         self.assertTrue(wait_until(lambda: newest_checkpoint(self.folder / "run"), 60))
-        time.sleep(0.3)  # the first has heard of its steps
+        let_the_first_hear()
         self.hosts.cut()
         return process
 
     def test_a_cut_link_ends_the_ranks_of_plain_mpirun(self):
         """Which itself waits for its daemon."""
-        process = subprocess.Popen(
-            self.hosts.mpirun(*runs.RUN, LONG, "--save-path=run", "--steps-per-ckpts=20",
-                              f"--heartbeat-timeout={SILENCE}"),
-            cwd=self.folder, env=self.hosts.environment, stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "messages").open("w"))
-        self.assertTrue(wait_until(lambda: newest_checkpoint(self.folder / "run"), 60))
-        time.sleep(0.3)  # the first has heard of its steps
-        self.hosts.cut()
+        process = self.cut_while_it_runs(self.hosts.mpirun(*LONG_RUN))
         self.assertTrue(wait_until(lambda: not self.hosts.ranks(), SILENCE + ENDS_WITHIN))
         process.kill()
         process.wait()
         self.assert_lost_is_named((self.folder / "messages").read_text())
 
     def assert_lost_is_named(self, messages):
-        said = re.findall(r"^cloze: rank (\d) .* has been silent for 2\.\d s: .* in step \d+", messages, re.M)
-        self.assertIn(said, (["2"], ["3"]), messages)
+        said = list(re.finditer(rf"^cloze: rank (?P<rank>\d) .* {SILENT} .* in step \d+", messages, re.M))
+        self.assertIn([named["rank"] for named in said], (["2"], ["3"]), messages)
+        self.assert_silent_long_enough(said[0])
 
     def assert_ends(self, process, code, within):
         """Returns what was said. A daemon that is cut off keeps the ends of pipes."""

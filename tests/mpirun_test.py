@@ -75,14 +75,15 @@ class MpirunTest(unittest.TestCase):
     def ranks_of(self, process, size):
         """Process numbers of the ranks, once all have trained."""
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        while process.poll() is None and time.monotonic() < deadline:
             children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True,
                                       text=True).stdout.split()
             logs = [self.folder / "run" / f"rank-{rank}" / "metrics.jsonl" for rank in range(1, size)]
             if len(children) == size and all(log.exists() and len(losses(log.parent)) > 2 for log in logs):
                 return [int(child) for child in children]
             time.sleep(0.05)
-        self.fail("the ranks did not start to train")
+        process.terminate()
+        self.fail("the ranks did not start to train: " + process.communicate(timeout=60)[1])
 
     def assert_same_curve(self, folder, other):
         ours, theirs = (losses(self.folder / name) for name in (folder, other))
