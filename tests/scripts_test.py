@@ -34,7 +34,8 @@ JUNIT = """<?xml version="1.0"?>
 """
 SKIPPED = ('<testcase name="no data" status="notrun">'
            '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/></testcase>')
-FAILED = '<testcase name="bad" status="fail"><failure message=""/></testcase>'
+FAILED = ('<testcase name="bad" status="fail"><failure message=""/><system-out>'
+          'begin\nFAIL: test_a\nAssertionError: 1 != 2\n1\n2\n\n3\n4\n5\nend</system-out></testcase>')
 NOT_BUILT = ('<testcase name="absent" status="notrun">'
              '<skipped message="Unable to find executable"/></testcase>')
 
@@ -146,6 +147,12 @@ class CountTestsTest(TreeTest):
     def test_a_failure_and_a_missing_program_are_failures(self):
         status, output = self.count(FAILED + NOT_BUILT)
         self.assertEqual((status, output.splitlines()[-1]), (1, "2 passed, 2 failed"))
+
+    def test_what_a_failed_test_printed_follows_its_name(self):
+        path = self.root / "a.xml"
+        self.assertEqual(self.count(FAILED)[1].splitlines()[:9],
+                         [f"FAILED {path}: bad", "  FAIL: test_a", "  AssertionError: 1 != 2",
+                          *(f"  {word}" for word in "12345"), "  end"])
 
     def test_a_missing_report_is_a_failure(self):
         status, output = run("count_tests", self.root / "none.xml")
