@@ -40,6 +40,12 @@ std::vector<std::string> take_next_sentence_part(std::vector<std::string>& missi
   return part;
 }
 
+// A stored bias of zeros says the same as none.
+bool is_bias_of_zeros(const TensorView& tensor) {
+  return tensor.name.ends_with(".bias") &&
+         std::ranges::all_of(tensor.bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
 }  // namespace
 
 MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::filesystem::path& path,
@@ -70,7 +76,8 @@ MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::fil
         path.string(), list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {
-    if (!checkpoints::is_redundant(name)) matched.unused.push_back(view->name);
+    if (!checkpoints::is_redundant(name) && !is_bias_of_zeros(*view))
+      matched.unused.push_back(view->name);
   }
   return matched;
 }

@@ -27,9 +27,9 @@ struct MatchedTensors {
   std::vector<std::string> unused;                // in the file, not wanted
 };
 
-// `stored` are the tensors of the file `path`. Stored copies of tied weights and position counters
-// are not counted as unused. DataError naming the first tensor with both shapes when one is of
-// another shape.
+// `stored` are the tensors of the file `path`. Stored copies of tied weights, position counters and
+// biases of zeros are not counted as unused. DataError naming the first tensor with both shapes when
+// one is of another shape.
 MatchedTensors match_tensors(std::span<const formats::TensorView> stored,
                              const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted);

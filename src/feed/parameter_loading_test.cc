@@ -26,13 +26,15 @@ class ParameterLoadingTest : public testing::Test {
  protected:
   void SetUp() override {
     const std::vector<float> six(6, 1.0f);
-    const std::vector<float> two = {3.0f, 4.0f};
+    const std::vector<float> two = {3.0f, 4.0f}, zeros = {0.0f, 0.0f};
     formats::write_safetensors(
         path_,
         std::vector<TensorView>{view("embeddings.word_embeddings.weight", DType::kF32, {3, 2}, six),
                                 view("bert.embeddings.LayerNorm.gamma", DType::kF32, {2}, two),
                                 view("cls.predictions.decoder.weight", DType::kF32, {3, 2}, six),
-                                view("qa_outputs.bias", DType::kF32, {2}, two)});
+                                view("qa_outputs.bias", DType::kF32, {2}, two),
+                                view("qa_outputs.scale", DType::kF32, {2}, zeros),
+                                view("bert.other.bias", DType::kF32, {2}, zeros)});
   }
   void TearDown() override { std::filesystem::remove(path_); }
   const std::string path_ = testing::TempDir() + "parameter_loading_test.safetensors";
@@ -48,7 +50,7 @@ TEST_F(ParameterLoadingTest, FindsTensorsUnderTheirOtherNames) {
   EXPECT_EQ(matched.views[1], nullptr);
   EXPECT_EQ(matched.views[2]->name, "bert.embeddings.LayerNorm.gamma");
   EXPECT_EQ(matched.missing, std::vector<std::string>{"bert.pooler.dense.bias"});
-  EXPECT_EQ(matched.unused, std::vector<std::string>{"qa_outputs.bias"});
+  EXPECT_EQ(matched.unused, (std::vector<std::string>{"qa_outputs.bias", "qa_outputs.scale"}));
 }
 
 TEST_F(ParameterLoadingTest, AnotherShapeIsRefusedWithBoth) {

@@ -58,19 +58,6 @@ void require_same_types(const graph::Graph& graph, const std::vector<feed::Wante
   }
 }
 
-// Zeros stored for a bias that the configuration turns off are not unused: they say the same.
-void drop_absent_biases(const checkpoints::StoredModel& file, const TrainingStepOptions& step,
-                        std::vector<std::string>& unused) {
-  for (const models::AbsentBias& bias : models::absent_biases(step.model, step.head.kind)) {
-    const formats::TensorView* tensor = file.find(bias.name);
-    if (tensor == nullptr || !std::all_of(tensor->bytes.begin(), tensor->bytes.end(),
-                                          [](std::byte b) { return b == std::byte{0}; })) {
-      continue;
-    }
-    std::erase(unused, bias.name);
-  }
-}
-
 // What is not finite travels as null.
 double number_of(const nlohmann::json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
@@ -165,7 +152,6 @@ void Training::load_initial_parameters() {
     return !options_.fresh_prefix.empty() && tensor.name.starts_with(options_.fresh_prefix);
   });
   MatchedTensors matched = feed::match_tensors(tensors, file.path(), wanted);
-  drop_absent_biases(file, options_.step, matched.unused);
   if (matched.missing.size() == wanted.size()) feed::require_all(matched, file.path());
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
   if (step_.is_divided()) share_names(step_.ranks(), matched);
