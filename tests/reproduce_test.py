@@ -66,6 +66,18 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("phase1 was begun with other options", error)
 
+    def test_random_weights_of_a_groupbert_are_a_groupbert(self):
+        status, _, error = self.finish("--steps", "2,2", "--tasks", "RTE", "--epochs", "RTE=1", *PRETRAINING,
+                                       "--groupbert-conv-group-size", "8", model="groupbert-tiny")
+        self.assertEqual(status, 0, error)
+        shapes = []
+        for start in ("pretrained", "random"):
+            (config,) = self.output.glob(f"tasks/RTE-{start}/**/config.json")
+            shapes.append({key: value for key, value in json.loads(config.read_text()).items()
+                           if key in ("model_type", "hidden_size") or key.startswith(("conv", "ffn"))})
+        self.assertEqual(shapes[0], shapes[1])
+        self.assertEqual((shapes[1]["model_type"], shapes[1]["conv_group_size"]), ("groupbert", 8))
+
     def test_an_unknown_model_brings_the_known_ones(self):
         status, _, error = self.finish(model="bert-huge")
         self.assertEqual(status, 2)
