@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   std::string config;
-  int64_t batch = 0;
+  int64_t batch = 0, seq_length = 0;
   int64_t tokens_per_micro_batch = 0;
   std::string lengths;  // histogram; empty: all sequences are full
   bool padded = false;
@@ -84,7 +84,8 @@ class StepBench {
   explicit StepBench(const Arguments& arguments)
       : config_(formats::read_json_file(arguments.config)),
         model_(checkpoints::bert_config_from_json(config_, arguments.config)),
-        length_(config_.value("seq_length", int64_t{128})),
+        length_(arguments.seq_length > 0 ? arguments.seq_length
+                                         : config_.value("seq_length", int64_t{128})),
         predictions_(config_.value("max_predictions_per_seq", int64_t{20})),
         batch_size_(arguments.batch > 0 ? arguments.batch
                                         : config_.value("micro_batch_size", int64_t{1})),
@@ -238,6 +239,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   app.add_option("--config", arguments.config, "configuration (JSON)")->required();
   app.add_option("--batch", arguments.batch, "sequences per step; default: micro_batch_size");
+  app.add_option("--seq-length", arguments.seq_length, "default: the configuration's");
   app.add_option("--tokens-per-micro-batch", arguments.tokens_per_micro_batch, "default 4096");
   CLI::Option* lengths = app.add_option("--lengths", arguments.lengths,
                                         "histogram of lengths (TSV); default: all are full");
