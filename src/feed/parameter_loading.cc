@@ -76,8 +76,8 @@ MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::fil
         path.string(), list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {
-    if (!checkpoints::is_redundant(name) && !is_bias_of_zeros(*view))
-      matched.unused.push_back(view->name);
+    const bool says_nothing = checkpoints::is_redundant(name) || is_bias_of_zeros(*view);
+    if (!says_nothing) matched.unused.push_back(view->name);
   }
   return matched;
 }
