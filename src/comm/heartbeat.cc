@@ -45,7 +45,8 @@ std::string random_token() {
 }
 
 milliseconds stood_still(const WatchBounds& bounds) {
-  return std::min(kStoodStill, milliseconds(static_cast<int64_t>(500.0 * bounds.silence)));
+  if (bounds.silence <= 0.0) return kStoodStill;
+  return std::min(kStoodStill, milliseconds(static_cast<int64_t>(1000.0 * bounds.silence / 2.0)));
 }
 
 bool is_welcomed(Connection& connection) {
