@@ -22,6 +22,7 @@
 #include "backend/cpu/product_plan.h"
 #include "backend/cpu/row_sums.h"
 #include "backend/cpu/vector_target_test.h"
+#include "backend/cpu/vocabulary_gradient.h"
 #include "backend/cpu/vocabulary_softmax.h"
 #include "backend/testing/check_kernel.h"
 #include "backend/testing/kernel_sweep.h"
@@ -43,6 +44,8 @@ static_assert(testing::kSweptColumns > 2 * ProductPlan::kColumns);
 static_assert(testing::kSweptDepth > 2 * ProductPlan::kMostDepth);
 static_assert(testing::kSweptPackedDepth > 2 * PackedLinearPlan::kMostDepth);
 static_assert(testing::kSweptVocabulary > 2 * VocabularySoftmax::kChunkRows);
+static_assert(testing::kSweptSlicedWords >
+              2 * VocabularyGradient::kMostSlices * VocabularySoftmax::kChunkRows);
 static_assert(testing::kSweptGroupedDepth > 2 * ProductPlan::kMostGroupDepth);
 static_assert(testing::kSweptChunkedRows > 2 * kMostGroupedRows);
 static_assert(testing::kSweptChunkedRows > 2 * RowSums::kMostChunks * RowSums::kLeastRows);

@@ -77,23 +77,6 @@ void pack_b_panel(const PanelTask& task) {
                [&]<class T>(Storage<T>) HWY_ATTR { pack_b<T>(task); });
 }
 
-// One stored row of a transposed A, dealt out to the tiles it belongs to. Where another row will
-// follow in the tiles, whole vectors are stored: it overwrites what is too much.
-HWY_INLINE void deal_row(const float* row, int64_t rows, int64_t tile_step, bool is_last,
-                         float* to) {
-  static constexpr int64_t kVectors = (kTileRows + kLanes - 1) / kLanes;
-  const FloatTag d;
-  int64_t i = 0;
-  for (; !is_last && i + kVectors * kLanes <= rows; i += kTileRows, to += tile_step) {
-    for (int64_t j = 0; j < kVectors; ++j) {
-      hn::StoreU(hn::LoadU(d, row + i + j * kLanes), d, to + j * kLanes);
-    }
-  }
-  for (; i < rows; i += kTileRows, to += tile_step) {
-    std::copy_n(row + i, std::min(kTileRows, rows - i), to);
-  }
-}
-
 // Only a piece of each stored row is read, so the processor does not foresee the next.
 inline constexpr int64_t kRowsAhead = 8;
 
@@ -120,7 +103,7 @@ void copy_columns(const ProductTask& t) {
     for (int64_t i = 0; i < depth; ++i, from += t.call->a_stride) {
       FetchRow(from + kRowsAhead * t.call->a_stride, t.rows);
       const float* row = as_floats(from, t.rows, buffer);
-      deal_row(row, t.rows, depth * kTileRows, i + 1 == depth, to + i * kTileRows);
+      DealRow(row, t.rows, depth * kTileRows, i + 1 == depth, to + i * kTileRows);
       if (wants_sums) AddFloats(row, t.rows, sums);
     }
     to += depth * t.plan->block_rows;
@@ -177,7 +160,6 @@ void multiply_columns(const ProductTask& t, const ProductBlock& block) {
 
 void run_task(const ProductTask& t) {
   const ProductCall& call = *t.call;
-  if (call.source != nullptr) call.source->prepare(t.row, t.rows);
   if (t.copy != nullptr) copy_a(t);
   for (int64_t j = 0; j < t.columns; j += ProductPlan::kColumns) {
     ProductBlock block{t.row, t.rows, t.column + j, HWY_MIN(ProductPlan::kColumns, t.columns - j)};
@@ -273,10 +255,9 @@ class ProductRun {
     return round_up(divide_up(call_.m, std::min(most, wanted)), plan_.tile.rows);
   }
 
-  // More tasks than row blocks when there are too few for the threads. A source must not be asked
-  // twice for the same rows.
+  // More tasks than row blocks when there are too few for the threads.
   int64_t column_splits(int64_t columns) const {
-    if (call_.source != nullptr || shape_.num_threads == 1) return 1;
+    if (shape_.num_threads == 1) return 1;
     if (row_blocks_ >= 2 * shape_.num_threads) return 1;
     const int64_t wanted = divide_up(2 * shape_.num_threads, row_blocks_);
     return std::clamp<int64_t>(columns / (2 * plan_.tile.columns), 1, wanted);
@@ -328,8 +309,6 @@ void Product::run(const ProductCall& call) const {
   const ProductPlan plan = plan_product(shape_, register_tile(), shape_.a_is_transposed);
   CLOZE_CHECK(call.c != nullptr || (call.sink != nullptr && call.depth <= plan.group_depth),
               "a product of depth {} needs a place for its sums", call.depth);
-  CLOZE_CHECK(call.source == nullptr || call.n <= plan.packed_columns,
-              "a source would be asked twice for {} columns", call.n);
   ProductRun(shape_, plan, call).run();
 }
 

@@ -31,14 +31,6 @@ struct ProductBlock {
   int64_t stride = 0;
 };
 
-// Prepares rows of A in place, just before they are read.
-class ProductSource {
- public:
-  virtual ~ProductSource() = default;
-  // Called once for each block of rows, from several threads at a time.
-  virtual void prepare(int64_t row, int64_t rows) = 0;
-};
-
 class ProductSink {
  public:
   virtual ~ProductSink() = default;
@@ -57,7 +49,7 @@ struct ProductShape {
   DType b_dtype = DType::kF32;
   bool rounds_a = false;  // is stored as f32, and counts as rounded to a_dtype
   bool rounds_b = false;
-  // Rows of a block, when a source or sink counts on them; 0: as many as suit the threads.
+  // Rows of a block, when a sink counts on them; 0: as many as suit the threads.
   int64_t block_rows = 0;
   int num_threads = 1;
 };
@@ -72,9 +64,8 @@ struct ProductCall {
   int64_t b_stride = 0;
   float* c = nullptr;  // may be null when there is a sink
   int64_t c_stride = 0;
-  bool accumulates = false;         // adds to c
-  ProductSource* source = nullptr;  // may be null
-  ProductSink* sink = nullptr;      // may be null
+  bool accumulates = false;     // adds to c
+  ProductSink* sink = nullptr;  // may be null
   // [m], may be null: sum_k A[i, k], for an A that is transposed; added to when `adds_row_sums`.
   float* row_sums = nullptr;
   bool adds_row_sums = false;

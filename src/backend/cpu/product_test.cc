@@ -186,38 +186,6 @@ TEST(Product, GivesEverySumToTheSinkOnce) {
   }
 }
 
-// Doubles the rows it is asked for.
-class DoublingSource final : public ProductSource {
- public:
-  DoublingSource(std::vector<float>& a, int64_t depth) : a_(a), depth_(depth) {}
-  void prepare(int64_t row, int64_t rows) override {
-    for (int64_t i = row * depth_; i < (row + rows) * depth_; ++i) a_[i] *= 2.0f;
-  }
-
- private:
-  std::vector<float>& a_;
-  int64_t depth_;
-};
-
-TEST(Product, PreparesEveryRowOnce) {
-  for (const int threads : {1, 3}) {
-    ProductShape shape{97, 300, 20};
-    shape.num_threads = threads;
-    Problem problem(shape);
-    std::vector<float> a(shape.m * shape.depth), c(shape.m * shape.n);
-    std::memcpy(a.data(), problem.a.data(), a.size() * sizeof(float));
-    DoublingSource source(a, shape.depth);
-    ProductCall call = problem.call();
-    call.a = a.data();
-    call.c = c.data();
-    call.source = &source;
-    Product(shape).run(call);
-    std::vector<float> expected = problem.expected(0.0f);
-    for (float& value : expected) value *= 2.0f;
-    EXPECT_EQ(c, expected) << threads << " threads";
-  }
-}
-
 TEST(Product, ServesCallsSmallerThanItsShape) {
   const ProductShape shape{40, 50, 400};
   Problem problem(shape);

@@ -275,6 +275,23 @@ HWY_INLINE void PackRows(const T* from, int64_t stride, int64_t depth, int64_t r
   TransposeRows<kTileRows>(from, stride, depth, rows, to);
 }
 
+// One stored row of a transposed A, dealt out to the tiles it belongs to. Where another row will
+// follow in the tiles, whole vectors are stored: it overwrites what is too much.
+HWY_INLINE void DealRow(const float* row, int64_t rows, int64_t tile_step, bool is_last,
+                        float* to) {
+  static constexpr int64_t kVectors = (kTileRows + kLanes - 1) / kLanes;
+  const FloatTag d;
+  int64_t i = 0;
+  for (; !is_last && i + kVectors * kLanes <= rows; i += kTileRows, to += tile_step) {
+    for (int64_t j = 0; j < kVectors; ++j) {
+      hn::StoreU(hn::LoadU(d, row + i + j * kLanes), d, to + j * kLanes);
+    }
+  }
+  for (; i < rows; i += kTileRows, to += tile_step) {
+    std::copy_n(row + i, std::min(kTileRows, rows - i), to);
+  }
+}
+
 // Any number of rows as tiles, one after the other.
 template <typename T>
 HWY_INLINE void PackTiles(const T* from, int64_t stride, int64_t depth, int64_t rows,

@@ -1,10 +1,9 @@
-// vocabulary_loss and its gradient by blocks of predictions. The logits of a block lie [V, R], so
-// the table, the largest operand, is read row by row where it lies, both as A of the logits and as
-// the rows of its own gradient:
+// vocabulary_loss and its gradient by blocks of R predictions. The logits of a block lie [V, R], so
+// the table, the largest operand, is read row by row where it lies:
 //
 //   logits [V, R] = table x^T        the softmax of a chunk follows while it is in the cache
-//   dtable [V, H] += dlogits x       dlogits are made from the softmax just before
-//   dx     [R, H] = dlogits^T table
+//
+// and vocabulary_gradient.h turns them into the gradients, chunk by chunk again.
 #include "ops/vocabulary_loss.h"
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "backend/cpu/product.h"
 #include "backend/cpu/product_plan.h"
 #include "backend/cpu/storage.h"
+#include "backend/cpu/vocabulary_gradient.h"
 #include "backend/cpu/vocabulary_softmax.h"
 #include "backend/cpu/workspace.h"
 
@@ -28,24 +28,6 @@ class SoftmaxSink final : public ProductSink {
  private:
   VocabularySoftmax& softmax_;
   bool keeps_;
-};
-
-// Makes dlogits of the exponentials, a chunk at a time.
-class LogitGradientSource final : public ProductSource {
- public:
-  LogitGradientSource(const VocabularySoftmax& softmax, const VocabularySoftmax::Chunk& whole)
-      : softmax_(softmax), whole_(whole) {}
-  void prepare(int64_t row, int64_t rows) override {
-    VocabularySoftmax::Chunk chunk = whole_;
-    chunk.values += row * chunk.stride;
-    chunk.row = row;
-    chunk.rows = rows;
-    softmax_.apply_factors(chunk);
-  }
-
- private:
-  const VocabularySoftmax& softmax_;
-  VocabularySoftmax::Chunk whole_;
 };
 
 using Loss = ops::VocabularyLoss;
@@ -68,7 +50,7 @@ Variant variant_of(const graph::OpDefinition& op) {
 // The tensors of one call.
 struct Tensors {
   const char* x = nullptr;
-  const void* table = nullptr;
+  const float* table = nullptr;
   const int32_t* labels = nullptr;
   const float* bias = nullptr;     // null without one
   double scale = 0.0;              // of the gradient
@@ -96,8 +78,7 @@ class VocabularyLoss final : public Kernel {
         V_(request.inputs[variant_.first_input + Loss::kTable].shape[0]),
         R_(std::min(VocabularySoftmax::kMostColumns, round_up(P_, 16))),
         logits_(logits_shape()),
-        dtable_(dtable_shape()),
-        dx_(dx_shape()) {}
+        gradient_({V_, R_, H_, dtype_, request.num_threads}) {}
 
   size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
 
@@ -133,36 +114,15 @@ class VocabularyLoss final : public Kernel {
     return shape;
   }
 
-  ProductShape dtable_shape() const {
-    ProductShape shape{V_, H_, R_};
-    shape.b_dtype = dtype_;
-    shape.block_rows = VocabularySoftmax::kChunkRows;
-    shape.num_threads = request_.num_threads;
-    return shape;
-  }
-
-  ProductShape dx_shape() const {
-    ProductShape shape{R_, H_, V_};
-    shape.a_is_transposed = true;
-    shape.b_dtype = dtype_;
-    shape.rounds_b = dtype_ != DType::kF32;
-    shape.num_threads = request_.num_threads;
-    return shape;
-  }
-
   struct Buffers {
     Workspace workspace;
     float* logits = nullptr;  // [V, R]; null without a gradient
-    float* dx = nullptr;      // [R, H]; null without a gradient, and where dx is f32 itself
     void* softmax = nullptr;
     void* products = nullptr;
   };
   Buffers buffers(void* memory) const {
     Buffers buffers{Workspace(memory)};
     if (variant_.has_gradient) buffers.logits = buffers.workspace.take<float>(V_ * R_);
-    if (variant_.has_gradient && dtype_ != DType::kF32) {
-      buffers.dx = buffers.workspace.take<float>(R_ * H_);
-    }
     const auto take_bytes = [&](size_t bytes) {
       return buffers.workspace.take<char>(static_cast<int64_t>(bytes));
     };
@@ -172,7 +132,7 @@ class VocabularyLoss final : public Kernel {
   }
   size_t product_bytes() const {
     if (!variant_.has_gradient) return logits_.workspace_bytes();
-    return std::max({logits_.workspace_bytes(), dtable_.workspace_bytes(), dx_.workspace_bytes()});
+    return std::max(logits_.workspace_bytes(), gradient_.workspace_bytes());
   }
 
   Tensors tensors(const KernelArguments& arguments) const {
@@ -180,7 +140,7 @@ class VocabularyLoss final : public Kernel {
     const bool has_bias = request_.inputs.size() > first + Loss::kBias;
     Tensors t;
     t.x = arguments.input<const char>(first + Loss::kX);
-    t.table = arguments.input<const void>(first + Loss::kTable);
+    t.table = arguments.input<const float>(first + Loss::kTable);
     t.labels = arguments.input<const int32_t>(first + Loss::kLabels);
     t.bias = has_bias ? arguments.input<const float>(first + Loss::kBias) : nullptr;
     if (has_weights()) t.weights = arguments.input<const float>(first + Loss::kNormalizer);
@@ -229,35 +189,20 @@ class VocabularyLoss final : public Kernel {
 
   void compute_gradients(const Tensors& t, const BlockRange& range,
                          const VocabularySoftmax& softmax, const Buffers& buffers) const {
-    float* logits = buffers.logits;
     const bool is_later = range.begin > 0;
-    VocabularySoftmax::Chunk whole{logits, R_};
-    whole.dbias = t.dbias;
-    whole.adds_dbias = t.adds_dbias || is_later;
-    LogitGradientSource source(softmax, whole);
-    const char* x = t.x + range.begin * H_ * bytes_of(dtype_);
-    ProductCall dtable{V_, H_, range.count, logits, R_, x, H_, t.dtable, H_};
-    dtable.accumulates = t.adds_dtable || is_later;
-    dtable.source = &source;
-    dtable.workspace = buffers.products;
-    dtable_.run(dtable);
-
-    char* to = rows_of_x(t.dx, range.begin);
-    ProductCall dx{range.count, H_, V_, logits, R_, t.table, H_};
-    dx.c = dtype_ == DType::kF32 ? reinterpret_cast<float*>(to) : buffers.dx;
-    dx.c_stride = H_;
-    dx.workspace = buffers.products;
-    dx_.run(dx);
-    if (dtype_ != DType::kF32) round_dx(dx.c, range.count, to);
-  }
-
-  void round_dx(const float* sums, int64_t rows, void* to) const {
-    const Work work = element_work(request_, rows * H_);
-    with_storage(dtype_, [&]<class T>(Storage<T>) {
-      for_each_part(work, [&](const Part& part) {
-        for (int64_t i = part.begin; i < part.end; ++i) static_cast<T*>(to)[i] = T(sums[i]);
-      });
-    });
+    VocabularyGradient::Call call;
+    call.count = range.count;
+    call.softmax = &softmax;
+    call.exponentials = buffers.logits;
+    call.x = t.x + range.begin * H_ * bytes_of(dtype_);
+    call.table = t.table;
+    call.dx = rows_of_x(t.dx, range.begin);
+    call.dtable = t.dtable;
+    call.dbias = t.dbias;
+    call.adds_dtable = t.adds_dtable || is_later;
+    call.adds_dbias = t.adds_dbias || is_later;
+    call.workspace = buffers.products;
+    gradient_.run(call);
   }
 
   void put_loss(const KernelArguments& arguments, const VocabularySoftmax::Sums& sums) const {
@@ -272,7 +217,8 @@ class VocabularyLoss final : public Kernel {
   Variant variant_;
   DType dtype_;
   int64_t P_, H_, V_, R_;
-  Product logits_, dtable_, dx_;
+  Product logits_;
+  VocabularyGradient gradient_;
 };
 
 constexpr KernelRow kRows[] = {

@@ -22,6 +22,7 @@ inline constexpr int64_t kSweptColumns = 600;         // of a product, of a tens
 inline constexpr int64_t kSweptDepth = 600;           // of a product
 inline constexpr int64_t kSweptPackedDepth = 1600;    // of a product with a packed weight
 inline constexpr int64_t kSweptVocabulary = 240;      // words
+inline constexpr int64_t kSweptSlicedWords = 6200;    // of a vocabulary: around multiples
 inline constexpr int64_t kSweptChannels = 300;        // of embeddings and of rows that are gathered
 inline constexpr int64_t kSweptGroupedDepth = 6200;   // of a gradient of a weight: around multiples
 inline constexpr int64_t kSweptChunkedRows = 4200;    // summed over: around multiples

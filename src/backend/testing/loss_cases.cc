@@ -207,6 +207,9 @@ std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents) {
   for (const int64_t words : extents.up_to(kSweptVocabulary, {96})) {
     if (words > 1) sizes.push_back({9, 5, words});
   }
+  for (const int64_t words : SweepExtents::around(kSweptSlicedWords, {3072})) {
+    sizes.push_back({9, 5, words});
+  }
   SweepCases sweep;
   sweep.add_each(
       sizes, [&](auto& family, const HeadSizes& one) { add_vocabulary_cases(family, one, dtype); });
