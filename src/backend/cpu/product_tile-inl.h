@@ -30,6 +30,7 @@ struct TileArguments {
   float* c = nullptr;
   int64_t c_stride = 0;
   bool accumulates = false;
+  const float* next = nullptr;  // what is read of B after this tile: fetched on the way
 };
 
 }  // namespace cloze::backend::cpu
@@ -108,6 +109,13 @@ HWY_INLINE void AddProducts(const StepValues<kLayout>& a, const float* HWY_RESTR
   }
 }
 
+// Many panels of B lie in the last cache, too far away to wait for. So while one is multiplied, the
+// next is fetched into the second cache, a line in every few steps. Not into the first: there it
+// would push out what is being read, where that cache is small.
+inline constexpr int64_t kStepsPerLine = 4;
+inline constexpr int64_t kLineFloats = 16;
+HWY_INLINE void FetchForLater(const float* line) { __builtin_prefetch(line, 0, 2); }
+
 template <int64_t kRows, RowLayout kLayout, int64_t kVectors>
 HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   const FloatTag d;
@@ -117,12 +125,19 @@ HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = hn::Zero(d);
   StepValues<kLayout> a(t.a, t.a_stride);
   const float* HWY_RESTRICT b = t.b;
-#pragma GCC unroll 4
-  for (int64_t k = 0; k < t.depth; ++k) {
+  const auto step = [&]() HWY_ATTR {
     AddProducts<kRows, kLayout, kVectors>(a, b, left, right);
     a.advance();
     b += kVectors * kLanes;
+  };
+  const float* next = t.next;
+  int64_t k = 0;
+  for (; k + kStepsPerLine <= t.depth; k += kStepsPerLine, next += kLineFloats) {
+    FetchForLater(next);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kStepsPerLine; ++i) step();
   }
+  for (; k < t.depth; ++k) step();
 #pragma GCC unroll 14
   for (int64_t i = 0; i < kRows; ++i) {
     float* c = t.c + i * t.c_stride;
@@ -172,12 +187,17 @@ HWY_INLINE void MultiplyPanels(int64_t rows, int64_t columns, TileArguments t) {
   // of the multipliers idle.
   const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   const int64_t height = kLayout == RowLayout::kByRow ? (rows + tiles - 1) / tiles : kTileRows;
+  const int64_t share = t.depth / kStepsPerLine * kLineFloats;  // of the next panel, for each tile
+  static_assert(kColumns * kStepsPerLine >= kLineFloats, "a share would be more than a panel");
   for (int64_t j = 0; j < columns; j += kColumns) {
     const int64_t tile_columns = HWY_MIN(kColumns, columns - j);
+    const int64_t after = j + kColumns;
+    const float* next = first.b + (after < columns ? after : 0) * t.depth;
     for (int64_t i = 0; i < rows; i += height) {
       t.a = first.a + i * t.a_row_step;
       t.b = first.b + j * t.depth;
       t.c = first.c + i * t.c_stride + j;
+      t.next = next + HWY_MIN(i / height * share, kColumns * t.depth - share);
       MultiplyTile<kLayout, kVectors>(HWY_MIN(height, rows - i), tile_columns, t);
     }
   }
