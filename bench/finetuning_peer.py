@@ -1,0 +1,126 @@
+"""Fine-tuning by torch + transformers on cloze's own batches, step by step: for checks and comparisons.
+
+The order of the samples is computed anew, and so is the learning rate. transformers pads; the softmax
+over the places of an answer is kept from the padding, which cloze does not have.
+"""
+import dataclasses
+import json
+import os
+import subprocess
+
+import torch
+
+
+@dataclasses.dataclass
+class Recipe:
+    """AdamW with decay 0.01 (not of biases and LayerNorm), the gradient's norm clipped at 1."""
+    steps: int  # of the whole schedule
+    peak_rate: float
+    batch: int
+    seed: int = 42
+    warmup: float = 0.1
+
+    def learning_rate(self, step):
+        warmup = int(self.warmup * self.steps)
+        rate = self.peak_rate * step / warmup if warmup and step <= warmup else \
+            self.peak_rate * (self.steps - step - 1) / (self.steps - warmup)
+        return max(rate, 1e-7)
+
+    def samples_of_step(self, size, step):
+        """Numbers of the samples of this step, of `size` samples."""
+        return [permuted(place % size, size, self.seed, place // size)
+                for place in range(step * self.batch, (step + 1) * self.batch)]
+
+
+def philox(counter, key):
+    """Philox 4x32-10 (Salmon et al. 2011)."""
+    mask = 0xFFFFFFFF
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        first, second = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(second >> 32) ^ c[1] ^ k[0], second & mask, (first >> 32) ^ c[3] ^ k[1], first & mask]
+        k = [(k[0] + 0x9E3779B9) & mask, (k[1] + 0xBB67AE85) & mask]
+    return c
+
+
+def permuted(index, size, seed, epoch):
+    """Where src/data/shuffle.h sends an index: a Feistel network over the bits, walked."""
+    bits = (size - 1).bit_length()
+    low_bits = bits // 2
+    high_bits = bits - low_bits
+    key = seed ^ 0x5EED0F5A0FF1E000 ^ (epoch << 32 | epoch >> 32)
+
+    def scramble(half, number):
+        words = philox([half & 0xFFFFFFFF, half >> 32, number, epoch],
+                       [key & 0xFFFFFFFF, key >> 32 & 0xFFFFFFFF])
+        return words[0] | words[1] << 32
+
+    while True:
+        low, high = index & ((1 << low_bits) - 1), index >> low_bits
+        for number in range(0, 8, 2):
+            high ^= scramble(low, number) & ((1 << high_bits) - 1)
+            low ^= scramble(high, number + 1) & ((1 << low_bits) - 1)
+        index = high << low_bits | low
+        if index < size:
+            return index
+
+
+def padded(rows, value=0):
+    width = max(map(len, rows))
+    return torch.tensor([list(row) + [value] * (width - len(row)) for row in rows])
+
+
+def inputs_of(batch):
+    return {"input_ids": padded([one["input_ids"] for one in batch]),
+            "token_type_ids": padded([one["token_type_ids"] for one in batch]),
+            "attention_mask": padded([[1] * len(one["input_ids"]) for one in batch])}
+
+
+def span_loss(model, batch):
+    inputs = inputs_of(batch)
+    output = model(**inputs)
+    outside = inputs["attention_mask"] == 0
+    cross_entropy = torch.nn.functional.cross_entropy
+    return sum(cross_entropy(logits.masked_fill(outside, float("-inf")),
+                             torch.tensor([one[label] for one in batch])) / 2
+               for logits, label in ((output.start_logits, "start"), (output.end_logits, "end")))
+
+
+def class_loss(model, batch):
+    return model(**inputs_of(batch), labels=torch.tensor([one["label"] for one in batch])).loss
+
+
+def train(model, loss_of, recipe, batches):
+    """Yields the loss of each step. batches: the samples of the first steps."""
+    named = list(model.named_parameters())
+    plain = [p for n, p in named if n.endswith("bias") or "LayerNorm" in n]
+    decayed = [p for n, p in named if not (n.endswith("bias") or "LayerNorm" in n)]
+    optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01},
+                                   {"params": plain, "weight_decay": 0.0}],
+                                  betas=(0.9, 0.999), eps=1e-6)
+    for step, batch in enumerate(batches):
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.learning_rate(step)
+        optimizer.zero_grad()
+        loss = loss_of(model, batch)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        yield loss.item()
+
+
+def write_squad_features(driver, style, squad, vocabulary, folder):
+    """The windows of a SQuAD file with their labels, by tests/squad_driver: JSON lines in the file returned."""
+    logits = folder / "logits"
+    with logits.open("wb") as file:
+        # Zeros, more than enough of them: their values do not matter.
+        os.truncate(file.fileno(), squad.stat().st_size * 64)
+    subprocess.run([driver, style, squad, vocabulary, logits, folder / "features"], check=True)
+    logits.unlink()
+    return folder / "features" / "features.jsonl"
+
+
+def read_losses(metrics):
+    """{step: loss} of a run of cloze, of the last record of each step."""
+    lines = (json.loads(line) for line in metrics.open())
+    return {line["step"]: line["loss"] for line in lines if "step" in line}
