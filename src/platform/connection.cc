@@ -29,6 +29,13 @@ bool is_connected(int descriptor, std::chrono::milliseconds patience) {
 
 }  // namespace
 
+// Each line goes at once. Otherwise one would wait for the one before it to be confirmed, and be
+// lost where this side ends by then without having read all that has come.
+Connection::Connection(Descriptor socket) : socket_(std::move(socket)) {
+  const int on = 1;
+  ::setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
 std::optional<Connection> Connection::to(const std::string& address, int port,
                                          std::chrono::milliseconds patience) {
   sockaddr_in target = {};

@@ -29,7 +29,7 @@ class Connection {
   bool is_over() const { return is_over_; }
 
  private:
-  explicit Connection(Descriptor socket) : socket_(std::move(socket)) {}
+  explicit Connection(Descriptor socket);
   void push();
 
   Descriptor socket_;

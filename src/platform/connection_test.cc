@@ -44,6 +44,24 @@ TEST(Connection, SeesItsEndAfterTheLastLine) {
   EXPECT_TRUE(ends.called->is_over());
 }
 
+// What was not read when a side ends makes the system reset the connection: what has not been sent
+// by then is lost.
+TEST(Connection, SendsTheLastLineThoughItDoesNotListen) {
+  Ends ends;
+  ASSERT_TRUE(ends.caller && ends.called);
+  for (int i = 0; i < 50; ++i) {  // until the system takes its time to confirm what arrives
+    ends.called->send("and you?");
+    EXPECT_EQ(lines_of(*ends.caller, 1).size(), 1u);
+    ends.caller->send("well");
+    EXPECT_EQ(lines_of(*ends.called, 1).size(), 1u);
+  }
+  ends.called->send("not listened to");
+  ends.caller->send("first");
+  ends.caller->send("last");
+  ends.caller.reset();
+  EXPECT_EQ(lines_of(*ends.called, 2), (std::vector<std::string>{"first", "last"}));
+}
+
 TEST(Connection, NobodyAnswers) {
   int port = 0;
   { port = ListeningSocket("127.0.0.1", 0).port(); }
