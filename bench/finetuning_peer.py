@@ -1,7 +1,7 @@
 """Fine-tuning by torch + transformers on cloze's own batches, step by step: for checks and comparisons.
 
-The order of the samples is computed anew, and so is the learning rate. transformers pads; the softmax
-over the places of an answer is kept from the padding, which cloze does not have.
+This file computes the order of the samples and the learning rates by itself. transformers pads and
+cloze does not, so the losses of answers leave the padding out of their softmax.
 """
 import dataclasses
 import json

@@ -257,8 +257,7 @@ class ProductRun {
 
   // More tasks than row blocks when there are too few for the threads.
   int64_t column_splits(int64_t columns) const {
-    if (shape_.num_threads == 1) return 1;
-    if (row_blocks_ >= 2 * shape_.num_threads) return 1;
+    if (shape_.num_threads == 1 || row_blocks_ >= 2 * shape_.num_threads) return 1;
     const int64_t wanted = divide_up(2 * shape_.num_threads, row_blocks_);
     return std::clamp<int64_t>(columns / (2 * plan_.tile.columns), 1, wanted);
   }
