@@ -1,6 +1,6 @@
 // "Packed = unpacked": one optimiser step on the same samples, dropout on, whatever the layout (a
-// row for each sample, several in a row, all in one) and whatever record format they were read
-// from.
+// row for each sample, several in a row, all in one), whatever slots are left over, and whatever
+// record format they were read from.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,16 +64,20 @@ Tensors values(engine::Session& session, const std::string& prefix) {
   return tensors;
 }
 
-Outcome one_step(std::span<const data::Sample> samples, const data::MicroBatchCapacity& capacity,
-                 DType dtype = DType::kF32, int64_t first_ordinal = 0,
-                 models::LossBasis basis = models::LossBasis::kPerToken) {
-  train::TrainingStep step({.model = small_model(),
-                            .head = {.loss_basis = basis},
-                            .capacity = capacity,
-                            .optimizer = kOptimizer,
-                            .compute_dtype = dtype,
-                            .seed = 11,
-                            .compile = {.num_threads = 2}});
+train::TrainingStepOptions step_options(const data::MicroBatchCapacity& capacity, DType dtype,
+                                        models::LossBasis basis = models::LossBasis::kPerToken) {
+  return {.model = small_model(),
+          .head = {.loss_basis = basis},
+          .capacity = capacity,
+          .optimizer = kOptimizer,
+          .compute_dtype = dtype,
+          .seed = 11,
+          .compile = {.num_threads = 2}};
+}
+
+Outcome outcome_of(train::TrainingStep& step, std::span<const data::Sample> samples,
+                   const data::MicroBatchCapacity& capacity, DType dtype,
+                   int64_t first_ordinal = 0) {
   step.session().initialize_parameters(5);
   const float loss_scale = dtype == DType::kF16 ? 0x1p12f : 1.0f;
   step.set_loss_scale(loss_scale);
@@ -88,6 +92,21 @@ Outcome one_step(std::span<const data::Sample> samples, const data::MicroBatchCa
   step.update(0, kLearningRate);
   outcome.parameters = values(step.session(), "");
   return outcome;
+}
+
+Outcome one_step(std::span<const data::Sample> samples, const data::MicroBatchCapacity& capacity,
+                 DType dtype = DType::kF32, int64_t first_ordinal = 0,
+                 models::LossBasis basis = models::LossBasis::kPerToken) {
+  train::TrainingStep step(step_options(capacity, dtype, basis));
+  return outcome_of(step, samples, capacity, dtype, first_ordinal);
+}
+
+// The micro-batch goes through all slots of the capacity, used or not.
+Outcome one_step_in_full(std::span<const data::Sample> samples,
+                         const data::MicroBatchCapacity& capacity, DType dtype) {
+  const train::TrainingStepOptions options = step_options(capacity, dtype);
+  train::TrainingStep step(train::training_graph(options), options);
+  return outcome_of(step, samples, capacity, dtype);
 }
 
 double norm(const std::vector<float>& a) {
@@ -195,6 +214,22 @@ TEST_P(PackingEquivalence, TheLayoutDoesNotShow) {
   EXPECT_EQ(whole.num_micro_batches, 1u);
   expect_same_step(padded, packed, GetParam());
   expect_same_step(padded, whole, GetParam());
+}
+
+// One micro-batch, from a few slots to all of them.
+TEST_P(PackingEquivalence, SlotsThatAreLeftOverDoNotShow) {
+  const auto samples = random_samples();
+  data::MicroBatchCapacity capacity{.sequences = kSamples};
+  for (const data::Sample& sample : samples) {
+    capacity.tokens += std::ssize(sample.input_ids);
+    capacity.predictions += std::ssize(sample.masked_positions);
+  }
+  for (size_t count = 1; count <= samples.size(); ++count) {
+    SCOPED_TRACE(count);
+    const std::span some = std::span(samples).first(count);
+    expect_same_step(one_step_in_full(some, capacity, GetParam()),
+                     one_step(some, capacity, GetParam()), GetParam());
+  }
 }
 
 // What the loss per sequence means: the mean of what each sequence alone has as its mean.

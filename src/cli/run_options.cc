@@ -67,8 +67,7 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   // Below the first a processor is wasted; above the second nothing is gained.
   constexpr int64_t kEnoughTokens = 1024;
   constexpr int64_t kPlentyOfTokens = 4096;
-  // The last micro-batch of a step is half empty on average: of a step of half-long sequences that
-  // is 1 %.
+  // Larger ones take more memory, and the last of a step is not full.
   constexpr int64_t kMicroBatchesOfAStep = 96;
   const int64_t S = options.seq_length;
   const int64_t enough = (kEnoughTokens + S - 1) / S;

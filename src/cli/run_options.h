@@ -82,9 +82,9 @@ struct BatchPlan {
 // sequences_per_step = global_batch_size, or micro_batch_size * gradient_accumulation_count *
 // replicas. tokens = tokens_per_micro_batch, or a 96th of a step of full sequences, but at least
 // 1024 and at most micro_batch_size * seq_length or 4096: how a step is laid out changes nothing
-// but the time, smaller micro-batches waste a processor, and of larger ones the last one is often
-// nearly empty. There is room for eight times as many sequences as full ones: unused places cost
-// next to nothing, and where they run out token slots stay empty.
+// but the time, smaller micro-batches waste a processor, and larger ones take more memory. There is
+// room for eight times as many sequences as full ones: unused places cost next to nothing, and
+// where they run out token slots stay empty.
 // Synthetic data have one micro-batch for all: a step is a whole number of them, by fewer tokens.
 BatchPlan batch_plan(const RunOptions& options);
 // Of a configuration as a file has it.

@@ -48,12 +48,15 @@ std::vector<std::string> tensorflow_names(const graph::Graph& graph) {
 std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptions& options,
                                         const std::string& memory) {
   if (options.profile_report.empty()) return nullptr;
-  Report report = training_report(options, session.program(), memory);
-  if (!options.device_file.empty()) {
-    report.estimated =
-        estimated_seconds(report.program, report.use, read_device_file(options.device_file));
-  }
-  return std::make_unique<StepProfile>(session, std::move(report), options.profile_report);
+  const auto make_report = [&options, memory](const plan::Program& program) {
+    Report report = training_report(options, program, memory);
+    if (!options.device_file.empty()) {
+      report.estimated =
+          estimated_seconds(program, report.use, read_device_file(options.device_file));
+    }
+    return report;
+  };
+  return std::make_unique<StepProfile>(session, make_report, options.profile_report);
 }
 
 // Exits with 6 when it was missed.
@@ -124,6 +127,7 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
   const bool has_states_aside = !step.compile.optimizer_state_folder.empty();
   memory.add("a step", program.total_bytes() -
                            (has_states_aside ? program.bytes_of(plan::Arena::kOptimizerState) : 0));
+  memory.add("smaller micro-batches", train::smaller_sessions_bytes(program));
   if (saves_before_end && train::saves_from_copy(step)) {
     memory.add("a copy to save", train::checkpoint_tensor_bytes(program.graph));
   }
@@ -137,8 +141,11 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
   const int64_t steps = options.training.device_iterations;
   if (steps == 1) return;
   const int64_t writes = options.training.synthetic_data ? 1 : micro_batches_of_step(options);
-  memory.add("device iterations", steps * (writes * program.bytes_of(plan::Arena::kInputs) +
-                                           program.bytes_of(plan::Arena::kMetrics)));
+  // After a micro-batch that is not full the inputs of the update are kept for themselves.
+  const int64_t updates = options.training.synthetic_data ? 0 : 1;
+  memory.add("device iterations",
+             steps * ((writes + updates) * program.bytes_of(plan::Arena::kInputs) +
+                      program.bytes_of(plan::Arena::kMetrics)));
 }
 
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps) {

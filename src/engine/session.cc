@@ -50,6 +50,9 @@ Session::Session(plan::Program program, backend::Device& device,
                  const runtime::SharedArenas& shared)
     : executor_(std::move(program), device, shared) {}
 
+Session::Session(plan::Program program, runtime::Executor& full)
+    : executor_(std::move(program), full) {}
+
 void Session::initialize_parameters(uint64_t seed) {
   // Not of the heap, which may keep it.
   const platform::MemoryBlock memory(

@@ -5,6 +5,19 @@
 #include "base/error.h"
 
 namespace cloze::feed {
+namespace {
+
+// As many as the session has slots for.
+template <typename T>
+void write_slots(engine::Session& session, const char* name, const std::vector<T>& values) {
+  if (!session.has(name)) return;
+  const int64_t slots = session.graph().type(session.value(name)).shape.elements();
+  CLOZE_CHECK(slots <= std::ssize(values), "{}: {} slots for {} values", name, slots,
+              values.size());
+  session.write<T>(name, std::span(values).first(static_cast<size_t>(slots)));
+}
+
+}  // namespace
 
 void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view what) {
   const auto bad = std::ranges::find_if(ids, [&](int32_t id) { return id < 0 || id >= rows; });
@@ -26,13 +39,9 @@ void write_micro_batch(engine::Session& session, const data::MicroBatch& batch) 
       {"class_labels", &batch.class_labels},
       {"start_positions", &batch.start_positions},
       {"end_positions", &batch.end_positions}};
-  for (const auto& [name, values] : inputs) {
-    if (session.has(name)) session.write<int32_t>(name, *values);
-  }
-  if (session.has("scores")) session.write<float>("scores", batch.scores);
-  if (session.has("prediction_weights")) {
-    session.write<float>("prediction_weights", batch.prediction_weights);
-  }
+  for (const auto& [name, values] : inputs) write_slots(session, name, *values);
+  write_slots(session, "scores", batch.scores);
+  write_slots(session, "prediction_weights", batch.prediction_weights);
 }
 
 }  // namespace cloze::feed

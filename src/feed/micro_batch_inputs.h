@@ -14,6 +14,7 @@ namespace cloze::feed {
 // Kernels believe what they are given: UserError when an id is not a row of a table of so many.
 void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view what);
 
+// The session may have fewer slots than the batch, if all that are used are among them.
 void write_micro_batch(engine::Session& session, const data::MicroBatch& batch);
 
 }  // namespace cloze::feed

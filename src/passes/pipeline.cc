@@ -118,7 +118,6 @@ class Cutter {
         if (from < 0 || rank_of(from) == rank_of(step.part)) continue;
         if (!known.emplace(input.index, rank_of(step.part)).second) continue;
         plan_.crossings.push_back({.name = fmt::format("crossing.{}", input.index),
-                                   .bytes = whole_.type(input).bytes(),
                                    .from = from,
                                    .to = step.part});
         crossing_values_.push_back(input);
@@ -144,7 +143,6 @@ class Cutter {
         const int from = std::exchange(part, step.part);
         if (from == step.part) continue;
         plan_.gradient_links.push_back({.name = whole_.info(output).name,
-                                        .bytes = whole_.type(output).bytes(),
                                         .from = from,
                                         .to = step.part});
       }

@@ -35,7 +35,6 @@ Stages even_stages(int num_stages, int64_t num_layers);
 // A value that one rank makes in a part and another first reads in a later one.
 struct Crossing {
   std::string name;  // in both graphs
-  int64_t bytes = 0;
   int from = 0, to = 0;  // parts
 };
 

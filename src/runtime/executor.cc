@@ -46,6 +46,16 @@ Executor::Executor(plan::Program program, backend::Device& device, const SharedA
   bind();
 }
 
+Executor::Executor(plan::Program program, Executor& full)
+    : program_(std::move(program)),
+      device_(full.device_),
+      stream_(device_.make_stream()),
+      is_written_(static_cast<size_t>(program_.graph.num_values()), false),
+      full_(&full) {
+  place_arenas(full.arenas_for_fewer_slots(program_));
+  bind();
+}
+
 void Executor::place_arenas(const SharedArenas& shared) {
   for (const auto& [arena, memory] : shared) arenas_[static_cast<size_t>(arena)] = memory;
   for (size_t i = 0; i < arenas_.size(); ++i) {
@@ -56,10 +66,24 @@ void Executor::place_arenas(const SharedArenas& shared) {
   }
 }
 
-SharedArenas Executor::arenas_beside_a_batch() const {
+SharedArenas Executor::arenas_beside_inputs() const {
   SharedArenas shared;
   for (size_t i = 0; i < arenas_.size(); ++i) shared[static_cast<plan::Arena>(i)] = arenas_[i];
   shared.erase(plan::Arena::kInputs);
+  return shared;
+}
+
+// A planner promises nothing: fewer slots may lie less well.
+SharedArenas Executor::arenas_for_fewer_slots(const plan::Program& program) const {
+  SharedArenas shared = arenas_beside_inputs();
+  for (const plan::Arena arena : {plan::Arena::kActivations, plan::Arena::kWorkspace}) {
+    if (static_cast<int64_t>(shared[arena]->bytes()) < program.bytes_of(arena)) shared.erase(arena);
+  }
+  return shared;
+}
+
+SharedArenas Executor::arenas_beside_a_batch() const {
+  SharedArenas shared = arenas_beside_inputs();
   shared.erase(plan::Arena::kActivations);
   return shared;
 }
@@ -125,7 +149,7 @@ void Executor::run_part(std::string_view phase, size_t begin, size_t end) {
   CLOZE_CHECK(begin <= end && end <= ready.launches.size(), "launches {} to {} of {} in {}", begin,
               end, ready.launches.size(), phase);
   require_inputs(phase, end);
-  if (profiling_began_) return run_and_time(ready, begin, end);
+  if (profiled().profiling_began_) return run_and_time(ready, begin, end);
   for (size_t i = begin; i < end; ++i) {
     stream_->launch(*ready.launches[i].kernel, arguments_of(ready.launches[i]));
   }
@@ -140,10 +164,13 @@ void Executor::run_and_time(Phase& phase, size_t begin, size_t end) {
     const auto started = stream_->record();
     stream_->launch(*phase.launches[i].kernel, arguments_of(phase.launches[i]));
     const auto ended = stream_->record();
-    spans_.push_back({.phase = static_cast<size_t>(&phase - phases_.data()),
-                      .launch = i,
-                      .begin = device_.seconds_between(*profiling_began_, *started),
-                      .seconds = device_.seconds_between(*started, *ended)});
+    Executor& profiled = this->profiled();
+    profiled.spans_.push_back(
+        {.program = &program_,
+         .phase = static_cast<size_t>(&phase - phases_.data()),
+         .launch = i,
+         .begin = device_.seconds_between(*profiled.profiling_began_, *started),
+         .seconds = device_.seconds_between(*started, *ended)});
   }
 }
 
@@ -251,6 +278,7 @@ std::vector<LaunchProfile> Executor::profile() const {
     }
   }
   for (const LaunchSpan& span : spans_) {
+    if (span.program != &program_) continue;
     LaunchProfile& row = rows[first_row[span.phase] + span.launch];
     row.seconds += span.seconds;
     ++row.calls;

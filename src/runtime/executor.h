@@ -22,10 +22,11 @@ namespace cloze::runtime {
 
 // One call of a launch while profiling was on.
 struct LaunchSpan {
-  size_t phase = 0;      // of the program's phases
-  size_t launch = 0;     // of the phase's launches
-  double begin = 0.0;    // seconds since profiling was turned on
-  double seconds = 0.0;  // that it took
+  const plan::Program* program = nullptr;  // lives as long as the executor that ran it
+  size_t phase = 0;                        // of the program's phases
+  size_t launch = 0;                       // of the phase's launches
+  double begin = 0.0;                      // seconds since profiling was turned on
+  double seconds = 0.0;                    // that it took
 };
 
 // Time spent in one launch, over all its spans.
@@ -47,6 +48,10 @@ using SharedArenas = std::map<plan::Arena, std::shared_ptr<const backend::Device
 class Executor {
  public:
   Executor(plan::Program program, backend::Device& device, const SharedArenas& shared = {});
+  // Beside another one of the same graph for fewer slots: shares all its memory but the inputs, and
+  // its spans are among the other's, which outlives it. Of activations and workspace it has memory
+  // of its own where the other's is too small.
+  Executor(plan::Program program, Executor& full);
 
   // InternalError for a phase that the graph lacks, and for launches that read an input that nobody
   // has written yet.
@@ -74,7 +79,7 @@ class Executor {
   void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
   void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
   // All but inputs and activations: for an executor of the same program that has another
-  // micro-batch.
+  // micro-batch at the same time.
   SharedArenas arenas_beside_a_batch() const;
 
   const plan::Program& program() const { return program_; }
@@ -82,7 +87,7 @@ class Executor {
   backend::Device& device() const { return device_; }
 
   // Profiling costs two events per launch, and memory for a span; off by default. Turned on, it
-  // forgets the spans so far.
+  // forgets the spans so far. profile() is of this executor's program alone.
   void set_profiling(bool on);
   const std::vector<LaunchSpan>& spans() const { return spans_; }
   std::vector<LaunchProfile> profile() const;
@@ -104,6 +109,8 @@ class Executor {
     size_t written_inputs = 0;      // of them, the first so many are known to be
   };
 
+  SharedArenas arenas_beside_inputs() const;
+  SharedArenas arenas_for_fewer_slots(const plan::Program& program) const;
   void place_arenas(const SharedArenas& shared);
   void bind();
   backend::DeviceAddress address(const plan::Location& location) const;
@@ -112,6 +119,7 @@ class Executor {
   const Phase& phase_named(std::string_view name) const;
   void require_inputs(std::string_view name, size_t end);
   backend::KernelArguments arguments_of(const Bound& bound) const;
+  Executor& profiled() { return full_ != nullptr ? *full_ : *this; }
   void run_and_time(Phase& phase, size_t begin, size_t end);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
@@ -123,6 +131,7 @@ class Executor {
   std::vector<bool> is_written_;                     // by value: an input the host has written
   std::unique_ptr<backend::Event> profiling_began_;  // null: it is off
   std::vector<LaunchSpan> spans_;
+  Executor* full_ = nullptr;  // that this one is beside: it has the spans of both
 };
 
 }  // namespace cloze::runtime

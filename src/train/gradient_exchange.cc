@@ -151,8 +151,8 @@ void GradientExchange::write(const Parcel& parcel) {
   }
 }
 
-void GradientExchange::run_and_sum() {
-  runtime::Executor& executor = session_.executor();
+void GradientExchange::run_and_sum(engine::Session& micro_batch) {
+  runtime::Executor& executor = micro_batch.executor();
   size_t done = 0;
   for (const Bucket& bucket : buckets_) {
     executor.run_part(graph::kMicroStep, done, bucket.complete_after);

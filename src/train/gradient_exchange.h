@@ -52,8 +52,9 @@ class GradientExchange {
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
 
-  // Runs the last micro-batch of the step, and sums.
-  void run_and_sum();
+  // Runs the last micro-batch of the step, and sums. `micro_batch`: the session, or one that shares
+  // its gradients and has the same launches for fewer slots.
+  void run_and_sum(engine::Session& micro_batch);
   // Sums what is there: of a rank whose micro-batches are done, or that had none.
   void sum();
   // Runs the update from this launch on; each rank gets the parameters that others update.

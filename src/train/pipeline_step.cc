@@ -28,15 +28,16 @@ bool is_gradient(const graph::Graph& graph, graph::Value value) {
 }  // namespace
 
 PipelineStep::PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule,
-                           comm::Communicator& stages, engine::Session& session,
+                           comm::Communicator& stages, MicroBatchSessions& sessions,
                            ReproducibleSums* sums)
     : plan_(std::move(plan)),
       schedule_(schedule),
       stages_(stages),
-      first_(session),
+      first_place_(sessions),
+      first_(sessions.full().session()),
       sums_(sums),
       own_parts_(parts_of(plan_, stages.rank())),
-      free_{&session} {
+      free_{&sessions} {
   CLOZE_CHECK(own_parts_.size() == plan_.part_ends.size(), "rank {} has {} parts, not {}",
               stages.rank(), plan_.part_ends.size(), own_parts_.size());
   if (sums_ == nullptr) return;
@@ -67,7 +68,10 @@ std::vector<graph::Value> PipelineStep::finished_in(size_t own_part) const {
   return values;
 }
 
-void PipelineStep::run(int64_t count, int64_t most, const Write& write) {
+void PipelineStep::run(std::vector<const data::MicroBatch*> micro_batches, int64_t most,
+                       const Write& write) {
+  micro_batches_ = std::move(micro_batches);
+  const int64_t count = std::ssize(micro_batches_);
   if (std::exchange(most_, most) != most) {
     tasks_ = pipeline_tasks(plan_.part_ranks, schedule_, most);
   }
@@ -88,23 +92,34 @@ void PipelineStep::run_task(const PipelineTask& task, const Write& write) {
   session.executor().run_part(graph::kMicroStep, begin_of(own), end_of(own));
   send(session, task);
   if (task.part != own_parts_.back()) return;
-  free_.push_back(&session);
-  begun_.erase(task.micro_batch);
+  free_.push_back(begun_.extract(task.micro_batch).mapped().place);
+}
+
+engine::Session& PipelineStep::session_in(MicroBatchSessions& place, int64_t micro_batch) const {
+  return place.holding(*micro_batches_[static_cast<size_t>(micro_batch)]).session();
 }
 
 // The session of the micro-batch, with its inputs.
 engine::Session& PipelineStep::begin(int64_t micro_batch, const Write& write) {
-  if (const auto found = begun_.find(micro_batch); found != begun_.end()) return *found->second;
+  if (const auto found = begun_.find(micro_batch); found != begun_.end()) {
+    return *found->second.session;
+  }
   if (free_.empty()) {
-    others_.push_back(std::make_unique<engine::Session>(
-        first_.program(), first_.executor().device(), first_.executor().arenas_beside_a_batch()));
+    others_.push_back(first_place_.another());
     free_.push_back(others_.back().get());
   }
-  engine::Session& session = *free_.back();
+  MicroBatchSessions& place = *free_.back();
   free_.pop_back();
-  begun_[micro_batch] = &session;
-  write(session, micro_batch);
+  engine::Session& session = session_in(place, micro_batch);
+  begun_[micro_batch] = {&place, &session};
+  write(session, *micro_batches_[static_cast<size_t>(micro_batch)]);
   return session;
+}
+
+std::vector<std::byte> PipelineStep::message_of(const Key& key) const {
+  const engine::Session& session = session_in(first_place_, key.micro_batch);
+  const graph::Value value = session.value(plan_.crossings[key.crossing].name);
+  return std::vector<std::byte>(static_cast<size_t>(session.graph().type(value).bytes()));
 }
 
 // A gradient that a later part adds to goes on with the micro-batch.
@@ -113,7 +128,7 @@ void PipelineStep::send(engine::Session& session, const PipelineTask& task) {
     const passes::Crossing& crossing = plan_.crossings[i];
     if (crossing.from != task.part) continue;
     const graph::Value value = session.value(crossing.name);
-    std::vector<std::byte> bytes(static_cast<size_t>(crossing.bytes));
+    std::vector<std::byte> bytes = message_of({task.micro_batch, i});
     session.executor().read(value, bytes);
     if (is_gradient(session.graph(), value)) session.executor().clear(value);
     if (rank_of(crossing.to) == stages_.rank()) {
@@ -137,8 +152,7 @@ std::vector<std::byte> PipelineStep::taken(const Key& key) {
   const auto sender = static_cast<size_t>(rank_of(plan_.crossings[key.crossing].from));
   while (!early_.contains(key)) {
     const Key next = expected_[sender][arrived_[sender]++];
-    std::vector<std::byte>& bytes = early_[next];
-    bytes.resize(static_cast<size_t>(plan_.crossings[next.crossing].bytes));
+    std::vector<std::byte>& bytes = early_[next] = message_of(next);
     platform::enter_wait("waiting for another stage");
     const Clock::time_point start = Clock::now();
     stages_.receive(bytes, static_cast<int>(sender));

@@ -1,9 +1,9 @@
 // What one rank of a pipeline does of a step: its parts of the micro-batches (passes/pipeline.h),
 // in the order of the schedule, and what has to be summed between the ranks afterwards.
 //
-// A micro-batch that a rank has begun and not finished keeps its inputs and activations, in a
-// session of its own that shares everything else. There are as many as the schedule asks for,
-// made when they are first needed.
+// A micro-batch that a rank has begun and not finished keeps its inputs and activations, in
+// sessions of its own that share everything else. There are as many of these as the schedule asks
+// for, made when they are first needed.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "data/micro_batch.h"
 #include "engine/session.h"
 #include "passes/pipeline.h"
+#include "train/micro_batch_sessions.h"
 #include "train/pipeline_schedule.h"
 #include "train/reproducible_sums.h"
 
@@ -24,16 +26,16 @@ namespace cloze::train {
 
 class PipelineStep {
  public:
-  // `stages`: the ranks of one replica. `session` has this rank's graph and the first micro-batch.
+  // `stages`: the ranks of one replica. `sessions` have this rank's graph and the first micro-batch.
   // `sums`: takes what each micro-batch adds to gradients, or null: they add up in the session. All
   // outlive the step.
   PipelineStep(passes::PipelinePlan plan, PipelineSchedule schedule, comm::Communicator& stages,
-               engine::Session& session, ReproducibleSums* sums);
+               MicroBatchSessions& sessions, ReproducibleSums* sums);
 
-  // Runs `count` micro-batches forward and backward; `write` puts all inputs of one into a session.
-  // `most`: of the replica that has most of them.
-  using Write = std::function<void(engine::Session& session, int64_t micro_batch)>;
-  void run(int64_t count, int64_t most, const Write& write);
+  // Runs the replica's micro-batches forward and backward; `write` puts all inputs of one into a
+  // session. `most`: of the replica that has most of them.
+  using Write = std::function<void(engine::Session& session, const data::MicroBatch& micro_batch)>;
+  void run(std::vector<const data::MicroBatch*> micro_batches, int64_t most, const Write& write);
   // Of a parameter that several ranks have, the first of them gets the sum of all its gradients, in
   // the order of the ranks, and gives the others what it has made of it.
   void sum_shared_gradients();
@@ -53,9 +55,15 @@ class PipelineStep {
     size_t crossing = 0;
     auto operator<=>(const Key&) const = default;
   };
+  struct Begun {
+    MicroBatchSessions* place = nullptr;
+    engine::Session* session = nullptr;  // of its sessions
+  };
 
   int rank_of(int part) const { return plan_.part_ranks[static_cast<size_t>(part)]; }
   engine::Session& begin(int64_t micro_batch, const Write& write);
+  engine::Session& session_in(MicroBatchSessions& place, int64_t micro_batch) const;
+  std::vector<std::byte> message_of(const Key& key) const;  // of its size
   size_t own_index(int part) const;
   size_t begin_of(size_t own_part) const;
   size_t end_of(size_t own_part) const;
@@ -74,16 +82,18 @@ class PipelineStep {
   passes::PipelinePlan plan_;
   PipelineSchedule schedule_;
   comm::Communicator& stages_;
-  engine::Session& first_;
+  MicroBatchSessions& first_place_;
+  engine::Session& first_;  // the full one there
   ReproducibleSums* sums_;
   std::vector<int> own_parts_;
   std::vector<std::vector<graph::Value>> finished_;  // for sums, by own part
 
-  std::vector<std::vector<PipelineTask>> tasks_;          // by rank, of the last run
-  int64_t most_ = -1;                                     // its micro-batches
-  std::vector<std::unique_ptr<engine::Session>> others_;  // beside the first
-  std::vector<engine::Session*> free_;
-  std::map<int64_t, engine::Session*> begun_;    // by micro-batch
+  std::vector<std::vector<PipelineTask>> tasks_;  // by rank, of the last run
+  int64_t most_ = -1;                             // its micro-batches
+  std::vector<const data::MicroBatch*> micro_batches_;
+  std::vector<std::unique_ptr<MicroBatchSessions>> others_;  // beside the first
+  std::vector<MicroBatchSessions*> free_;
+  std::map<int64_t, Begun> begun_;               // by micro-batch
   std::map<Key, std::vector<std::byte>> early_;  // arrived before they were needed
   std::vector<std::vector<Key>> expected_;       // by rank, in the order it sends them
   std::vector<size_t> arrived_;                  // of those, by rank

@@ -111,6 +111,14 @@ void take_stage(TrainingGraph& training, const TrainingStepOptions& options) {
   training.pipeline = std::move(cut.plan);
 }
 
+MicroBatchSessions::MakeGraph smaller_graphs(const TrainingStepOptions& options) {
+  return [options](const data::MicroBatchCapacity& capacity) {
+    TrainingStepOptions smaller = options;
+    smaller.capacity = capacity;
+    return training_graph(smaller).graph;
+  };
+}
+
 }  // namespace
 
 double StepResult::loss() const {
@@ -166,16 +174,18 @@ TrainingGraph evaluation_graph(TrainingStepOptions options) {
 }
 
 TrainingStep::TrainingStep(const TrainingStepOptions& options)
-    : TrainingStep(training_graph(options), options) {}
+    : TrainingStep(training_graph(options), options, smaller_graphs(options)) {}
 
-TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& options)
+TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
+                           MicroBatchSessions::MakeGraph make_smaller)
     : model_(options.model),
       seed_(options.seed),
       is_eager_(options.eager),
       ranks_(*options.ranks),
       shards_states_(shards_states(options)),
       terms_(std::move(training.terms)),
-      session_(std::move(training.graph), options.compile) {
+      session_(std::move(training.graph), options.compile),
+      micro_batch_sessions_(session_, options.capacity, options.compile, std::move(make_smaller)) {
   CLOZE_CHECK(!is_eager_ || (ranks_.size() == 1 && !options.reproducible_sums),
               "an eager step has one rank, and adds up in place");
   if (training.pipeline) {
@@ -188,8 +198,8 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
     summed_ = summed_variables(graph, 0, session_.executor().num_launches(graph::kMicroStep));
   }
   if (training.pipeline) {
-    pipeline_.emplace(std::move(*training.pipeline), options.schedule, *replica_, session_,
-                      sums_ ? &*sums_ : nullptr);
+    pipeline_.emplace(std::move(*training.pipeline), options.schedule, *replica_,
+                      micro_batch_sessions_, sums_ ? &*sums_ : nullptr);
   }
   if (graph.variables(VariableRole::kGradient).empty()) return;
   owners_ = optim::update_owners(graph, training.update);
@@ -251,8 +261,11 @@ void TrainingStep::write_update_inputs(int64_t step, double learning_rate) {
   session_.write_scalar("update_index", static_cast<int32_t>(step + 1));
 }
 
-void TrainingStep::write_micro_batch(const data::MicroBatch& micro_batch, bool is_synthetic) {
-  if (!is_synthetic || !has_synthetic_inputs_) feed::write_micro_batch(session_, micro_batch);
+void TrainingStep::write_micro_batch(engine::Session& session, const data::MicroBatch& micro_batch,
+                                     const data::StepBatch& batch, int64_t step) {
+  const bool is_synthetic = batch.synthetic_passes > 0;
+  if (&session != &session_) write_step_inputs(session, batch, step);  // the step's own has them
+  if (!is_synthetic || !has_synthetic_inputs_) feed::write_micro_batch(session, micro_batch);
   has_synthetic_inputs_ = is_synthetic;
 }
 
@@ -266,9 +279,9 @@ void TrainingStep::require_rows(const data::StepBatch& batch) const {
 }
 
 // After an operator that wrote what is not finite the rest of an eager step is left out.
-void TrainingStep::run_phase(std::string_view phase) {
-  if (!is_eager_) return session_.run(phase);
-  if (!non_finite_) non_finite_ = session_.executor().run_until_non_finite(phase);
+void TrainingStep::run_phase(engine::Session& session, std::string_view phase) {
+  if (!is_eager_) return session.run(phase);
+  if (!non_finite_) non_finite_ = session.executor().run_until_non_finite(phase);
 }
 
 StepResult TrainingStep::read_losses(const data::StepBatch& batch) {
@@ -296,18 +309,18 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   session_.clear(plan::Arena::kMetrics);
   non_finite_.reset();
   if (sums_) sums_->begin();
-  pipeline_ ? run_pipeline(batch, step) : run_micro_batches(batch);
+  pipeline_ ? run_pipeline(batch, step) : run_micro_batches(batch, step);
   sum_metrics();
   return read_losses(batch);
 }
 
 // Each rank takes every size-th of a step, and a pipeline each replica.
-void TrainingStep::run_micro_batches(const data::StepBatch& batch) {
+void TrainingStep::run_micro_batches(const data::StepBatch& batch, int64_t step) {
   const size_t count = batch.micro_batches.size();
   const auto size = static_cast<size_t>(ranks_.size());
   const auto rank = static_cast<size_t>(ranks_.rank());
   for (size_t own = rank; own < count + rank; own += size) {
-    if (own < count) run_micro_batch(batch.micro_batches[own], batch, own + size >= count);
+    if (own < count) run_micro_batch(batch.micro_batches[own], batch, step, own + size >= count);
     if (sums_) sums_->add(summed_, own < count);
   }
   if (sums_) return sums_->end();
@@ -318,32 +331,34 @@ void TrainingStep::run_pipeline(const data::StepBatch& batch, int64_t step) {
   const int64_t count = std::ssize(batch.micro_batches);
   const int64_t replicas = this->replicas().size();
   const int64_t most = (count + replicas - 1) / replicas;
+  const int64_t passes = passes_of(batch);
   std::vector<const data::MicroBatch*> own;
   for (int64_t i = this->replicas().rank(); i < count; i += replicas) {
-    own.push_back(&batch.micro_batches[static_cast<size_t>(i)]);
+    own.insert(own.end(), static_cast<size_t>(passes),
+               &batch.micro_batches[static_cast<size_t>(i)]);
   }
-  const int64_t passes = passes_of(batch);
-  const auto write = [&](engine::Session& session, int64_t index) {
+  const auto write = [&](engine::Session& session, const data::MicroBatch& micro_batch) {
     write_step_inputs(session, batch, step);
-    feed::write_micro_batch(session, *own[static_cast<size_t>(index / passes)]);
+    feed::write_micro_batch(session, micro_batch);
   };
-  pipeline_->run(std::ssize(own) * passes, most * passes, write);
+  pipeline_->run(std::move(own), most * passes, write);
   if (sums_) sums_->end();
   pipeline_->sum_shared_gradients();
   if (exchange_ && !sums_) exchange_->sum();
 }
 
 void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
-                                   const data::StepBatch& batch, bool is_last_own) {
+                                   const data::StepBatch& batch, int64_t step, bool is_last_own) {
   platform::enter_phase("computing a micro-batch");
-  write_micro_batch(micro_batch, batch.synthetic_passes > 0);
+  engine::Session& session = micro_batch_sessions_.holding(micro_batch).session();
+  write_micro_batch(session, micro_batch, batch, step);
   for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
     const bool is_first = pass == 0 && &micro_batch == &batch.micro_batches.front();
     if (!is_first && ranks_.size() == 1) platform::stop_if_requested();
     if (exchange_ && !sums_ && is_last_own && pass + 1 == passes_of(batch)) {
-      exchange_->run_and_sum();
+      exchange_->run_and_sum(session);
     } else {
-      run_phase(graph::kMicroStep);
+      run_phase(session, graph::kMicroStep);
     }
   }
 }
@@ -391,7 +406,7 @@ void TrainingStep::run_shared_update() {
 
 void TrainingStep::update(int64_t step, double learning_rate) {
   write_update_inputs(step, learning_rate);
-  is_divided() || sums_ ? run_shared_update() : run_phase(graph::kUpdate);
+  is_divided() || sums_ ? run_shared_update() : run_phase(session_, graph::kUpdate);
 }
 
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
@@ -410,29 +425,36 @@ StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double 
   return result;
 }
 
+// The inputs of the update are among those of the full session: of the last micro-batch, or for
+// themselves if that went through a smaller one.
 void TrainingStep::write_ahead(std::span<const StepAhead> steps) {
-  size_t written = 0;
+  micro_batch_sessions_.begin_ahead();
   for (const StepAhead& ahead : steps) {
     loss_scale_ = static_cast<float>(ahead.loss_scale);
     write_step_inputs(session_, *ahead.batch, ahead.step);
     write_update_inputs(ahead.step, ahead.learning_rate);
+    MicroBatchSession* last = nullptr;
     for (const data::MicroBatch& micro_batch : ahead.batch->micro_batches) {
-      write_micro_batch(micro_batch, ahead.batch->synthetic_passes > 0);
-      inputs_ahead_.take(written++);
+      last = &micro_batch_sessions_.holding(micro_batch);
+      write_micro_batch(last->session(), micro_batch, *ahead.batch, ahead.step);
+      last->keep_inputs();
     }
+    if (last != &micro_batch_sessions_.full()) micro_batch_sessions_.full().keep_inputs();
   }
 }
 
 void TrainingStep::run_written(std::span<const StepAhead> steps) {
-  size_t run = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     session_.clear(plan::Arena::kMetrics);
-    for (size_t j = 0; j < steps[i].batch->micro_batches.size(); ++j) {
-      inputs_ahead_.put_back(run++);
+    MicroBatchSession* last = nullptr;
+    for (const data::MicroBatch& micro_batch : steps[i].batch->micro_batches) {
+      last = &micro_batch_sessions_.holding(micro_batch);
+      last->take_inputs();
       for (int64_t pass = 0; pass < passes_of(*steps[i].batch); ++pass) {
-        session_.run(graph::kMicroStep);
+        last->session().run(graph::kMicroStep);
       }
     }
+    if (last != &micro_batch_sessions_.full()) micro_batch_sessions_.full().take_inputs();
     session_.run(graph::kUpdate);
     session_.clear(plan::Arena::kGradients);
     metrics_behind_.take(i);
@@ -440,7 +462,8 @@ void TrainingStep::run_written(std::span<const StepAhead> steps) {
 }
 
 std::vector<StepResult> TrainingStep::run_ahead(std::span<const StepAhead> steps) {
-  CLOZE_CHECK(!is_eager_ && !sums_ && ranks_.size() == 1, "an eager or shared step is looked at first");
+  CLOZE_CHECK(!is_eager_ && !sums_ && ranks_.size() == 1,
+              "an eager or shared step is looked at first");
   for (const StepAhead& ahead : steps) require_rows(*ahead.batch);
   write_ahead(steps);
   run_written(steps);
@@ -459,16 +482,16 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
   clear_gradients();
   session_.clear(plan::Arena::kMetrics);
   write_step_inputs(session_, batch, step);
-  runtime::Executor& executor = session_.executor();
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
-    feed::write_micro_batch(session_, micro_batch);
+    engine::Session& session = micro_batch_sessions_.holding(micro_batch).session();
+    write_micro_batch(session, micro_batch, batch, step);
     for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
-      if (auto found = executor.run_until_non_finite(graph::kMicroStep)) return found;
+      if (auto found = session.executor().run_until_non_finite(graph::kMicroStep)) return found;
     }
   }
   // An update with a loss that is not finite changes nothing.
   session_.write_scalar(terms_.front().name + "_loss", std::numeric_limits<float>::quiet_NaN());
-  return executor.run_until_non_finite(graph::kUpdate);
+  return session_.executor().run_until_non_finite(graph::kUpdate);
 }
 
 }  // namespace cloze::train

@@ -23,6 +23,7 @@
 #include "runtime/arena_snapshots.h"
 #include "train/gradient_exchange.h"
 #include "train/loss_value.h"
+#include "train/micro_batch_sessions.h"
 #include "train/pipeline_step.h"
 #include "train/reproducible_sums.h"
 
@@ -109,7 +110,9 @@ struct StepAhead {
 class TrainingStep {
  public:
   explicit TrainingStep(const TrainingStepOptions& options);
-  TrainingStep(TrainingGraph training, const TrainingStepOptions& options);
+  // Of a graph that someone has made: each micro-batch goes through all its slots.
+  TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
+               MicroBatchSessions::MakeGraph make_smaller = nullptr);
 
   // Of the steps from now on (train/loss_scale.h); gradients in the session are too large by it.
   void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
@@ -156,19 +159,20 @@ class TrainingStep {
   comm::Communicator& replicas() const { return stage_ ? *stage_ : ranks_; }
   void write_step_inputs(engine::Session& session, const data::StepBatch& batch, int64_t step);
   void write_update_inputs(int64_t step, double learning_rate);
-  void write_micro_batch(const data::MicroBatch& micro_batch, bool is_synthetic);
+  void write_micro_batch(engine::Session& session, const data::MicroBatch& micro_batch,
+                         const data::StepBatch& batch, int64_t step);
   void write_ahead(std::span<const StepAhead> steps);
   void run_written(std::span<const StepAhead> steps);
   void run_micro_batch(const data::MicroBatch& micro_batch, const data::StepBatch& batch,
-                       bool is_last_own);
-  void run_micro_batches(const data::StepBatch& batch);
+                       int64_t step, bool is_last_own);
+  void run_micro_batches(const data::StepBatch& batch, int64_t step);
   void run_pipeline(const data::StepBatch& batch, int64_t step);
   std::vector<int32_t> norm_numbers(const optim::UpdateShare& share) const;
   void sum_metrics();
   void sum_metrics_over(comm::Communicator& ranks);
   float norm_of_all(float own_norm);
   void run_shared_update();
-  void run_phase(std::string_view phase);
+  void run_phase(engine::Session& session, std::string_view phase);
   StepResult read_losses(const data::StepBatch& batch);
   void read_update(StepResult& result);
 
@@ -185,12 +189,12 @@ class TrainingStep {
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
   engine::Session session_;
+  MicroBatchSessions micro_batch_sessions_;
   std::optional<GradientExchange> exchange_;  // with several ranks of a stage
   std::optional<ReproducibleSums> sums_;
   std::vector<graph::Value> summed_;        // by sums_
   std::vector<int32_t> norm_numbers_;        // as reproducible_norm() takes them
   std::optional<PipelineStep> pipeline_;
-  runtime::ArenaSnapshots inputs_ahead_{session_.executor(), plan::Arena::kInputs};
   runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};
 };
 

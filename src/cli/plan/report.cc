@@ -205,7 +205,9 @@ Report training_report(const RunOptions& options, const plan::Program& program,
   const models::BertConfig& model = options.model();
   const train::TrainingStepOptions& step = options.training.step;
   const BatchPlan batch = batch_plan(options);
-  const int64_t micro_batches = micro_batches_of_step(options);
+  const auto ids = program.graph.find("input_ids");  // a later stage has none
+  const int64_t tokens = ids ? program.graph.type(*ids).shape[0] : batch.tokens;
+  const int64_t micro_batches = tokens < batch.tokens ? 1 : micro_batches_of_step(options);
   Report report{
       .title = fmt::format("A training step of BERT: {} layers of {}, in {}",
                            model.num_hidden_layers, model.hidden_size, name_of(step.compute_dtype)),
@@ -218,9 +220,8 @@ Report training_report(const RunOptions& options, const plan::Program& program,
                    "the vocabulary",
                    model.num_hidden_layers, model.hidden_size, model.num_attention_heads,
                    model.intermediate_size, model.vocab_size)},
-      {"a step",
-       fmt::format("{} sequences of up to {} tokens, in {} micro-batches of {} tokens",
-                   batch.sequences_per_step, options.seq_length, micro_batches, batch.tokens)},
+      {"a step", fmt::format("{} sequences of up to {} tokens, in {} micro-batches of {} tokens",
+                             batch.sequences_per_step, options.seq_length, micro_batches, tokens)},
       {"computed", fmt::format("in {}, optimizer {}, activations {}", name_of(step.compute_dtype),
                                step.optimizer.name, step.recompute ? "recomputed" : "kept")},
       {"machine", fmt::format("{}, {} threads, {}", platform::processor_name(), program.num_threads,

@@ -24,7 +24,8 @@ struct Report {
 };
 
 // On a training step of the options, without times. `memory` is a forecast's text. The program has
-// to outlive the report.
+// to outlive the report. One of fewer slots than the options give a micro-batch computes all of a
+// step whose sequences are short.
 Report training_report(const RunOptions& options, const plan::Program& program,
                        const std::string& memory);
 

@@ -78,9 +78,9 @@ TEST(Report, HasEveryLaunchAndTheValuesOfThePeak) {
 TEST(ChromeTrace, HasAnEventForEachSpan) {
   const plan::Program program = sums_program();
   const std::vector<runtime::LaunchSpan> spans{
-      {.phase = 0, .launch = 1, .begin = 0.5, .seconds = 0.25},
-      {.phase = 1, .launch = 0, .begin = 1.0, .seconds = 0.125}};
-  const std::string text = chrome_trace(program, plan::use_of(program), spans);
+      {.program = &program, .phase = 0, .launch = 1, .begin = 0.5, .seconds = 0.25},
+      {.program = &program, .phase = 1, .launch = 0, .begin = 1.0, .seconds = 0.125}};
+  const std::string text = chrome_trace(program, spans);
   const auto events = formats::parse_json(text).value().at("traceEvents");
   ASSERT_EQ(events.size(), 4u);  // the names of both phases first
   EXPECT_EQ(events[2]["name"], "layer.linear");

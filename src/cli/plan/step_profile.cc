@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
+#include "base/error.h"
 #include "formats/json.h"
 #include "platform/file.h"
 
@@ -11,6 +14,18 @@ namespace {
 nlohmann::ordered_json name_of_row(const std::string& phase, size_t row) {
   return {
       {"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", row}, {"args", {{"name", phase}}}};
+}
+
+// The largest that computed a micro-batch. There is one: steps were run.
+const plan::Program& largest_program(std::span<const runtime::LaunchSpan> spans) {
+  const plan::Program* largest = nullptr;
+  for (const runtime::LaunchSpan& span : spans) {
+    const bool is_larger = largest == nullptr || span.program->bytes_of(plan::Arena::kInputs) >
+                                                     largest->bytes_of(plan::Arena::kInputs);
+    if (span.phase == 0 && is_larger) largest = span.program;
+  }
+  CLOZE_CHECK(largest != nullptr, "no launch of a micro-batch among {}", spans.size());
+  return *largest;
 }
 
 nlohmann::ordered_json event_of(const plan::LaunchUse& launch, const runtime::LaunchSpan& span) {
@@ -30,9 +45,9 @@ nlohmann::ordered_json event_of(const plan::LaunchUse& launch, const runtime::La
 
 }  // namespace
 
-std::string chrome_trace(const plan::Program& program, const plan::ProgramUse& use,
-                         std::span<const runtime::LaunchSpan> spans) {
+std::string chrome_trace(const plan::Program& program, std::span<const runtime::LaunchSpan> spans) {
   std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+  std::map<const plan::Program*, plan::ProgramUse> uses;
   std::vector<size_t> first;  // of each phase
   size_t count = 0;
   for (size_t phase = 0; phase < program.phases.size(); ++phase) {
@@ -43,14 +58,17 @@ std::string chrome_trace(const plan::Program& program, const plan::ProgramUse& u
   }
   // Event by event: all of them as one value would take many times the text.
   for (const runtime::LaunchSpan& span : spans) {
-    const plan::LaunchUse& launch = use.launches[first[span.phase] + span.launch];
+    auto use = uses.find(span.program);
+    if (use == uses.end()) use = uses.emplace(span.program, plan::use_of(*span.program)).first;
+    const plan::LaunchUse& launch = use->second.launches[first[span.phase] + span.launch];
     text += ",\n" + formats::json_line(event_of(launch, span));
   }
   return text + "\n]}\n";
 }
 
-StepProfile::StepProfile(engine::Session& session, Report report, std::filesystem::path path)
-    : executor_(session.executor()), report_(std::move(report)), path_(std::move(path)) {}
+StepProfile::StepProfile(engine::Session& session, MakeReport make_report,
+                         std::filesystem::path path)
+    : executor_(session.executor()), make_report_(std::move(make_report)), path_(std::move(path)) {}
 
 void StepProfile::add(const train::StepMetrics& metrics) {
   if (is_written_) return;
@@ -76,10 +94,10 @@ std::string StepProfile::outcome() {
 void StepProfile::finish() {
   executor_.set_profiling(false);
   const std::span<const runtime::LaunchSpan> spans(executor_.spans().data(), num_spans_);
-  report_.measured = measured_seconds(report_.program, spans, steps_);
-  platform::write_file_atomically(path_, report_html(report_));
-  platform::write_file_atomically(trace_path(path_),
-                                  chrome_trace(report_.program, report_.use, spans));
+  Report report = make_report_(largest_program(spans));
+  report.measured = measured_seconds(report.program, spans, steps_);
+  platform::write_file_atomically(path_, report_html(report));
+  platform::write_file_atomically(trace_path(path_), chrome_trace(report.program, spans));
   is_written_ = true;
 }
 

@@ -1,8 +1,10 @@
 // Profiles a few steps of a run once it is warm, and writes FILE.html, the report of the plan with
-// measured times, and FILE.trace.json, the steps for chrome://tracing.
+// measured times, and FILE.trace.json, the steps for chrome://tracing. The report is of the largest
+// micro-batch that these steps had; the trace has all.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,16 +18,17 @@ namespace cloze::cli {
 // Launches over time as chrome://tracing and ui.perfetto.dev read them: one event per span; the
 // phases are rows of their own.
 // Source: the Trace Event Format, JSON object form, complete events ("ph": "X"), microseconds.
-std::string chrome_trace(const plan::Program& program, const plan::ProgramUse& use,
-                         std::span<const runtime::LaunchSpan> spans);
+std::string chrome_trace(const plan::Program& program, std::span<const runtime::LaunchSpan> spans);
 
 class StepProfile {
  public:
   static constexpr int kWarmUpSteps = 2;
   static constexpr size_t kSteps = 5;
 
-  // The report, of the session's program, lacks the measured times.
-  StepProfile(engine::Session& session, Report report, std::filesystem::path path);
+  // Of a program of the session or of one beside it; lacks the measured times.
+  using MakeReport = std::function<Report(const plan::Program& program)>;
+
+  StepProfile(engine::Session& session, MakeReport make_report, std::filesystem::path path);
 
   // Called after each step: turns profiling on and off. EnvironmentError when a file cannot be
   // written.
@@ -41,7 +44,7 @@ class StepProfile {
   void finish();
 
   runtime::Executor& executor_;
-  Report report_;
+  MakeReport make_report_;
   std::filesystem::path path_;
   int warm_steps_ = 0;
   size_t num_spans_ = 0;       // of the steps; what runs after them is none

@@ -17,8 +17,10 @@ class StepProfileTest : public testing::Test {
     std::filesystem::remove(path_);
   }
   std::string outcome_of(int steps) {
-    StepProfile profile(
-        session_, {.program = session_.program(), .use = plan::use_of(session_.program())}, path_);
+    const auto make_report = [](const plan::Program& program) {
+      return Report{.program = program, .use = plan::use_of(program)};
+    };
+    StepProfile profile(session_, make_report, path_);
     for (int step = 1; step <= steps; ++step) {
       session_.run(graph::kMicroStep);
       session_.run(graph::kUpdate);

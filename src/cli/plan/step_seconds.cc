@@ -71,8 +71,9 @@ StepSeconds measured_seconds(const plan::Program& program,
   std::vector<std::vector<double>> by_launch(count);
   double in_launches = 0.0;
   for (const runtime::LaunchSpan& span : spans) {
-    by_launch[first[span.phase] + span.launch].push_back(span.seconds);
     in_launches += span.seconds;
+    if (span.phase == 0 && span.program != &program) continue;
+    by_launch[first[span.phase] + span.launch].push_back(span.seconds);
   }
   const size_t profiled_steps = by_launch.back().size();  // the last launch runs once a step
   StepSeconds seconds{.source = fmt::format("measured: medians of {} steps", steps.size())};

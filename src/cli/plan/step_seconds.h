@@ -27,7 +27,7 @@ StepSeconds estimated_seconds(const plan::Program& program, const plan::ProgramU
                               const DeviceRates& rates);
 
 // From the spans of whole steps, which took `steps` seconds each. Medians: a neighbour on the
-// machine makes some of them slow.
+// machine makes some of them slow. Micro-batches of another program count as its step's alone.
 StepSeconds measured_seconds(const plan::Program& program,
                              std::span<const runtime::LaunchSpan> spans,
                              const std::vector<double>& steps);

@@ -37,20 +37,23 @@ TEST(StepSeconds, RatesWithoutTheDTypeAreRefused) {
   }
 }
 
-// Two micro-batches in each of three steps; one launch met a neighbour.
+// Two micro-batches in each of three steps, and a smaller one; one launch met a neighbour.
 TEST(StepSeconds, AreMediansOfSpans) {
+  const plan::Program program = sums_program();
+  const plan::Program smaller = sums_program();
   std::vector<runtime::LaunchSpan> spans;
   for (int step = 0; step < 3; ++step) {
     for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
-      spans.push_back({.phase = 0, .launch = 0, .seconds = step == 1 ? 9.0 : 1.0});
-      spans.push_back({.phase = 0, .launch = 1, .seconds = 2.0});
+      const double first = step == 1 ? 9.0 : 1.0;
+      spans.push_back({.program = &program, .phase = 0, .launch = 0, .seconds = first});
+      spans.push_back({.program = &program, .phase = 0, .launch = 1, .seconds = 2.0});
     }
-    spans.push_back({.phase = 1, .launch = 0, .seconds = 4.0});
+    spans.push_back({.program = &smaller, .phase = 0, .launch = 0, .seconds = 0.25});
+    spans.push_back({.program = &program, .phase = 1, .launch = 0, .seconds = 4.0});
   }
-  const plan::Program program = sums_program();
   const StepSeconds seconds = measured_seconds(program, spans, {11, 27, 11});
   EXPECT_EQ(seconds.calls, (std::vector<double>{1.0, 2.0, 4.0}));
-  EXPECT_NEAR(seconds.host, (11 + 27 + 11) / 3.0 - (10 + 26 + 10) / 3.0, 1e-12);
+  EXPECT_NEAR(seconds.host, (11 + 27 + 11) / 3.0 - (10.25 + 26.25 + 10.25) / 3.0, 1e-12);
   EXPECT_EQ(seconds.source, "measured: medians of 3 steps");
 }
 

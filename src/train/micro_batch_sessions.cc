@@ -1,0 +1,73 @@
+#include "train/micro_batch_sessions.h"
+
+#include <utility>
+
+namespace cloze::train {
+namespace {
+
+bool holds(const data::MicroBatchCapacity& capacity, const data::MicroBatch& batch) {
+  return batch.num_tokens <= capacity.tokens && batch.num_sequences <= capacity.sequences &&
+         batch.num_predictions <= capacity.predictions;
+}
+
+}  // namespace
+
+int64_t smaller_sessions_bytes(const plan::Program& full) {
+  constexpr int64_t kSmaller = MicroBatchSessions::kSizes - 1;
+  constexpr int64_t kNodeBytes = 2700;  // measured: of a graph, its launches and their kernels
+  // They have 1, 2, ... 7 eighths of the inputs.
+  return kSmaller * std::ssize(full.graph.nodes()) * kNodeBytes +
+         kSmaller * full.bytes_of(plan::Arena::kInputs) / 2;
+}
+
+MicroBatchSessions::MicroBatchSessions(engine::Session& full,
+                                       const data::MicroBatchCapacity& capacity,
+                                       engine::CompileOptions compile, MakeGraph make_graph)
+    : full_(full),
+      capacity_(capacity),
+      compile_(std::move(compile)),
+      make_graph_(std::move(make_graph)) {}
+
+std::unique_ptr<MicroBatchSessions> MicroBatchSessions::another() {
+  runtime::Executor& full = full_.session().executor();
+  auto session = std::make_unique<engine::Session>(full.program(), full.device(),
+                                                   full.arenas_beside_a_batch());
+  auto other = std::make_unique<MicroBatchSessions>(*session, capacity_, compile_, make_graph_);
+  other->own_full_ = std::move(session);
+  return other;
+}
+
+// Places for sequences cost next to nothing.
+data::MicroBatchCapacity MicroBatchSessions::capacity_of(int64_t eighths) const {
+  const auto part = [&](int64_t slots) { return (slots * eighths + kSizes - 1) / kSizes; };
+  return {.tokens = part(capacity_.tokens),
+          .sequences = capacity_.sequences,
+          .predictions = part(capacity_.predictions)};
+}
+
+MicroBatchSession& MicroBatchSessions::holding(const data::MicroBatch& micro_batch) {
+  if (!make_graph_) return full_;
+  for (int64_t eighths = 1; eighths < kSizes; ++eighths) {
+    const data::MicroBatchCapacity capacity = capacity_of(eighths);
+    if (!holds(capacity, micro_batch)) continue;
+    auto& smaller = smaller_[static_cast<size_t>(eighths - 1)];
+    if (!smaller) smaller = make(capacity);
+    return smaller->micro_batch;
+  }
+  return full_;
+}
+
+std::unique_ptr<MicroBatchSessions::Smaller> MicroBatchSessions::make(
+    const data::MicroBatchCapacity& capacity) {
+  return std::make_unique<Smaller>(engine::compile(make_graph_(capacity), compile_),
+                                   full_.session().executor());
+}
+
+void MicroBatchSessions::begin_ahead() {
+  full_.begin_ahead();
+  for (const auto& smaller : smaller_) {
+    if (smaller) smaller->micro_batch.begin_ahead();
+  }
+}
+
+}  // namespace cloze::train
