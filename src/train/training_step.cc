@@ -6,12 +6,6 @@
 
 #include "base/error.h"
 #include "feed/micro_batch_inputs.h"
-#include "ops/elementwise.h"
-#include "passes/accumulate.h"
-#include "passes/differentiate.h"
-#include "passes/fuse.h"
-#include "passes/precision.h"
-#include "passes/recompute.h"
 #include "platform/phase.h"
 #include "platform/signals.h"
 
@@ -22,41 +16,12 @@ using graph::Graph;
 using graph::Value;
 using graph::VariableRole;
 
-constexpr const char* kLossGradient = "loss_gradient";
-constexpr const char* kRandomKey = "random_key";
 constexpr const char* kGradientNorm = "gradient_norm";
 constexpr const char* kUpdateCheck = "update_check";
-
-void accumulate_metric(Graph& graph, const std::string& name, Value value) {
-  const Value metric =
-      graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric});
-  graph.add_into(ops::kAccumulate, {value}, {}, {{metric, true}});
-}
-
-std::vector<models::TaskLoss> add_forward(Graph& graph, const TrainingStepOptions& options) {
-  const models::BatchShape shape{.tokens = options.capacity.tokens,
-                                 .sequences = options.capacity.sequences,
-                                 .predictions = options.capacity.predictions};
-  std::vector<models::TaskLoss> losses =
-      models::bert_for_training(graph, options.model, options.head, shape);
-  passes::use_compute_dtype(graph, options.compute_dtype);
-  return losses;
-}
-
-void accumulate_metrics(Graph& graph, const std::vector<models::TaskLoss>& losses) {
-  for (const models::TaskLoss& loss : losses) {
-    accumulate_metric(graph, loss.name + "_loss", loss.loss);
-    if (loss.correct.valid()) accumulate_metric(graph, loss.name + "_correct", loss.correct);
-  }
-}
 
 // Of each micro-batch.
 int64_t passes_of(const data::StepBatch& batch) {
   return std::max<int64_t>(batch.synthetic_passes, 1);
-}
-
-bool shards_states(const TrainingStepOptions& options) {
-  return options.shards_states && options.num_replicas() > 1;
 }
 
 // The root of the sum of squares, in the order of the ranks.
@@ -82,35 +47,6 @@ size_t launches_to_norm(const Graph& graph) {
 
 double inverse(int64_t count) { return 1.0 / static_cast<double>(std::max<int64_t>(count, 1)); }
 
-std::vector<LossTerm> terms_of(const std::vector<models::TaskLoss>& losses) {
-  std::vector<LossTerm> terms;
-  for (const models::TaskLoss& loss : losses) {
-    terms.push_back({loss.name, loss.per_prediction, loss.correct.valid()});
-  }
-  return terms;
-}
-
-optim::StepValues step_values(const TrainingGraph& training) {
-  const Graph& graph = training.graph;
-  optim::StepValues values{.loss_scale = *graph.find(kLossGradient),
-                           .random_key = *graph.find(kRandomKey)};
-  for (const LossTerm& term : training.terms) {
-    values.losses.push_back(*graph.find(term.name + "_loss"));
-  }
-  return values;
-}
-
-// Of all the graph what this rank computes.
-void take_stage(TrainingGraph& training, const TrainingStepOptions& options) {
-  CLOZE_CHECK(options.ranks->size() % options.num_stages() == 0, "{} ranks in {} stages",
-              options.ranks->size(), options.num_stages());
-  const int rank = options.ranks->rank() % options.num_stages();
-  passes::PipelineCut cut = passes::cut_to_rank(training.graph, options.stages, rank);
-  training.graph = std::move(cut.graph);
-  training.update.numbers = cut.plan.gradient_numbers;
-  training.pipeline = std::move(cut.plan);
-}
-
 MicroBatchSessions::MakeGraph smaller_graphs(const TrainingStepOptions& options) {
   return [options](const data::MicroBatchCapacity& capacity) {
     TrainingStepOptions smaller = options;
@@ -129,50 +65,6 @@ double StepResult::loss() const {
 
 bool StepResult::is_finite() const { return std::isfinite(loss()) && std::isfinite(gradient_norm); }
 
-std::vector<TrainingPass> training_passes(bool recompute) {
-  std::vector<TrainingPass> passes{{"fuse_activations", passes::fuse_activations},
-                                   {"fuse_vocabulary_loss", passes::fuse_vocabulary_loss},
-                                   {"accumulate_in_place", passes::accumulate_in_place}};
-  if (recompute) passes.push_back({"recompute_layers", passes::recompute_layers});
-  return passes;
-}
-
-TrainingGraph training_graph(const TrainingStepOptions& options) {
-  return training_graph(options, training_passes(options.recompute));
-}
-
-TrainingGraph training_graph(const TrainingStepOptions& options,
-                             const std::vector<TrainingPass>& passes) {
-  Graph graph;
-  const std::vector<models::TaskLoss> losses = add_forward(graph, options);
-  const Value seed = graph.add_input(kLossGradient, graph::kScalar);
-  std::vector<Value> minimised;
-  for (const models::TaskLoss& loss : losses) minimised.push_back(loss.loss);
-  passes::differentiate(graph, minimised, seed);
-  accumulate_metrics(graph, losses);
-  for (const TrainingPass& pass : passes) pass.run(graph);
-  TrainingGraph training{.graph = std::move(graph), .terms = terms_of(losses)};
-  if (options.num_stages() > 1) take_stage(training, options);
-  if (shards_states(options)) {
-    training.update.ranks = options.num_replicas();
-    training.update.rank = options.ranks->rank() / options.num_stages();
-  }
-  optim::add_optimizer(training.graph, options.optimizer, step_values(training), training.update);
-  return training;
-}
-
-TrainingGraph evaluation_graph(TrainingStepOptions options) {
-  options.model.hidden_dropout_prob = 0.0;
-  options.model.attention_probs_dropout_prob = 0.0;
-  options.head.classifier_dropout = 0.0;
-  Graph graph;
-  const std::vector<models::TaskLoss> losses = add_forward(graph, options);
-  graph.info(*graph.find(kRandomKey)).is_optional = true;  // nothing is dropped
-  accumulate_metrics(graph, losses);
-  passes::fuse_activations(graph);
-  return {std::move(graph), terms_of(losses)};
-}
-
 TrainingStep::TrainingStep(const TrainingStepOptions& options)
     : TrainingStep(training_graph(options), options, smaller_graphs(options)) {}
 
@@ -182,7 +74,7 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
       seed_(options.seed),
       is_eager_(options.eager),
       ranks_(*options.ranks),
-      shards_states_(shards_states(options)),
+      shards_states_(options.divides_states()),
       terms_(std::move(training.terms)),
       session_(std::move(training.graph), options.compile),
       micro_batch_sessions_(session_, options.capacity, options.compile, std::move(make_smaller)) {

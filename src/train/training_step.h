@@ -1,4 +1,4 @@
-// One optimiser step of BERT with a head, compiled: the graph, its passes and its session.
+// One optimiser step of BERT with a head: its graph (train/training_graph.h), compiled, and run.
 //
 //   k x (forward, backward, accumulate)  ->  clip, update
 //
@@ -17,44 +17,16 @@
 #include "data/micro_batch.h"
 #include "engine/session.h"
 #include "models/bert_config.h"
-#include "models/bert_heads.h"
 #include "optim/optimizer.h"
-#include "passes/pipeline.h"
 #include "runtime/arena_snapshots.h"
 #include "train/gradient_exchange.h"
 #include "train/loss_value.h"
 #include "train/micro_batch_sessions.h"
 #include "train/pipeline_step.h"
 #include "train/reproducible_sums.h"
+#include "train/training_graph.h"
 
 namespace cloze::train {
-
-struct TrainingStepOptions {
-  models::BertConfig model;
-  models::BertHead head;
-  data::MicroBatchCapacity capacity;
-  optim::OptimizerOptions optimizer;
-  DType compute_dtype = DType::kF32;  // kF32, kBF16 or kF16
-  bool recompute = false;             // of activations: passes/recompute.h
-  bool eager = false;                 // stop at the first operator that writes what is not finite
-  uint32_t seed = 1234;               // of start values, order of samples and dropout
-  engine::CompileOptions compile;
-  // Ranks that share the micro-batches of a step: each computes every size-th of them, and their
-  // gradients and losses are summed, so that all make the same update. Outlives the step.
-  comm::Communicator* ranks = &comm::alone();
-  // Each rank has the optimiser states of a part of the parameters, updates those, and gets the
-  // others from the ranks that do.
-  bool shards_states = false;
-  DType gradient_transport = DType::kF32;  // of the sums over ranks
-  bool reproducible_sums = false;          // train/reproducible_sums.h; no eager step, f32 transport
-  // Of several ranks each may have a part of the model alone. They are as many as the stages take,
-  // times the replicas; the ranks of a replica come one after the other. One rank ignores it.
-  passes::Stages stages;
-  PipelineSchedule schedule = PipelineSchedule::kInterleaved;
-
-  int num_stages() const { return ranks->size() > 1 ? stages.num_ranks() : 1; }
-  int num_replicas() const { return ranks->size() / num_stages(); }
-};
 
 struct StepResult {
   // As models::bert_for_training lists them. Of an eager step that stopped before its update they
@@ -70,35 +42,6 @@ struct StepResult {
   bool is_finite() const;
 };
 
-// A term of the loss, as models::bert_for_training names it.
-struct LossTerm {
-  std::string name;
-  bool per_prediction = false;  // normalised by predictions, not by sequences
-  bool has_accuracy = false;
-};
-
-// A pass over the differentiated graph, after which it computes the same in less time or memory.
-struct TrainingPass {
-  std::string_view name;
-  void (*run)(graph::Graph& graph);
-};
-// In the order in which they run.
-std::vector<TrainingPass> training_passes(bool recompute);
-
-// The whole training graph after all passes, for compile() and `cloze plan`.
-struct TrainingGraph {
-  graph::Graph graph;
-  std::vector<LossTerm> terms;
-  optim::UpdateShare update;                     // that this rank has
-  std::optional<passes::PipelinePlan> pipeline;  // the graph is one rank's
-};
-TrainingGraph training_graph(const TrainingStepOptions& options);
-TrainingGraph training_graph(const TrainingStepOptions& options,
-                             const std::vector<TrainingPass>& passes);
-
-// The forward pass alone, without dropout: a TrainingStep of it accumulates, and updates nothing.
-TrainingGraph evaluation_graph(TrainingStepOptions options);
-
 // A step to be run without a visit of the host before it.
 struct StepAhead {
   const data::StepBatch* batch = nullptr;
@@ -110,7 +53,8 @@ struct StepAhead {
 class TrainingStep {
  public:
   explicit TrainingStep(const TrainingStepOptions& options);
-  // Of a graph that someone has made: each micro-batch goes through all its slots.
+  // Of a graph that the caller has made. Without make_smaller every micro-batch goes through all its
+  // slots.
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
                MicroBatchSessions::MakeGraph make_smaller = nullptr);
 
@@ -183,8 +127,8 @@ class TrainingStep {
   std::unique_ptr<comm::Group> stage_, replica_;  // pipelines: ranks with the same, with the others
   bool shards_states_;
   std::vector<int> owners_;
-  size_t launches_to_norm_ = 0;  // of the update, after which its gradient_norm is known
-  bool has_synthetic_inputs_ = false;                   // they are in the device already
+  size_t launches_to_norm_ = 0;        // of the update, after which its gradient_norm is known
+  bool has_synthetic_inputs_ = false;  // they are in the device already
   std::optional<runtime::NonFiniteOutput> non_finite_;  // eager: of the last step
   std::vector<LossTerm> terms_;
   float loss_scale_ = 1.0f;
@@ -192,8 +136,8 @@ class TrainingStep {
   MicroBatchSessions micro_batch_sessions_;
   std::optional<GradientExchange> exchange_;  // with several ranks of a stage
   std::optional<ReproducibleSums> sums_;
-  std::vector<graph::Value> summed_;        // by sums_
-  std::vector<int32_t> norm_numbers_;        // as reproducible_norm() takes them
+  std::vector<graph::Value> summed_;   // by sums_
+  std::vector<int32_t> norm_numbers_;  // as reproducible_norm() takes them
   std::optional<PipelineStep> pipeline_;
   runtime::ArenaSnapshots metrics_behind_{session_.executor(), plan::Arena::kMetrics};
 };

@@ -1,0 +1,84 @@
+// The graph of an optimiser step of BERT with a head: built, differentiated, passed through the
+// passes, with its update; before it is compiled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "data/micro_batch.h"
+#include "engine/session.h"
+#include "models/bert_config.h"
+#include "models/bert_heads.h"
+#include "optim/optimizer.h"
+#include "passes/pipeline.h"
+#include "train/pipeline_schedule.h"
+
+namespace cloze::train {
+
+// Inputs of the graph beside the micro-batch: what losses are multiplied by, and dropout's key.
+inline constexpr const char* kLossGradient = "loss_gradient";
+inline constexpr const char* kRandomKey = "random_key";
+
+struct TrainingStepOptions {
+  models::BertConfig model;
+  models::BertHead head;
+  data::MicroBatchCapacity capacity;
+  optim::OptimizerOptions optimizer;
+  DType compute_dtype = DType::kF32;  // kF32, kBF16 or kF16
+  bool recompute = false;             // of activations: passes/recompute.h
+  bool eager = false;                 // stop at the first operator that writes what is not finite
+  uint32_t seed = 1234;               // of start values, order of samples and dropout
+  engine::CompileOptions compile;
+  // Ranks that share the micro-batches of a step: each computes every size-th of them, and their
+  // gradients and losses are summed, so that all make the same update. Outlives the step.
+  comm::Communicator* ranks = &comm::alone();
+  // Each rank has the optimiser states of a part of the parameters, updates those, and gets the
+  // others from the ranks that do.
+  bool shards_states = false;
+  DType gradient_transport = DType::kF32;  // of the sums over ranks
+  bool reproducible_sums = false;  // train/reproducible_sums.h; no eager step, f32 transport
+  // Of several ranks each may have a part of the model alone. They are as many as the stages take,
+  // times the replicas; the ranks of a replica come one after the other. One rank ignores it.
+  passes::Stages stages;
+  PipelineSchedule schedule = PipelineSchedule::kInterleaved;
+
+  // One replica has nobody to divide them with.
+  bool divides_states() const { return shards_states && num_replicas() > 1; }
+  int num_stages() const { return ranks->size() > 1 ? stages.num_ranks() : 1; }
+  int num_replicas() const { return ranks->size() / num_stages(); }
+};
+
+// A term of the loss, as models::bert_for_training names it.
+struct LossTerm {
+  std::string name;
+  bool per_prediction = false;  // normalised by predictions, not by sequences
+  bool has_accuracy = false;
+};
+
+// A pass over the differentiated graph, after which it computes the same in less time or memory.
+struct TrainingPass {
+  std::string_view name;
+  void (*run)(graph::Graph& graph);
+};
+// In the order in which they run.
+std::vector<TrainingPass> training_passes(bool recompute);
+
+// The whole training graph after all passes, for compile() and `cloze plan`.
+struct TrainingGraph {
+  graph::Graph graph;
+  std::vector<LossTerm> terms;
+  optim::UpdateShare update;                     // that this rank has
+  std::optional<passes::PipelinePlan> pipeline;  // the graph is one rank's
+};
+TrainingGraph training_graph(const TrainingStepOptions& options);
+TrainingGraph training_graph(const TrainingStepOptions& options,
+                             const std::vector<TrainingPass>& passes);
+
+// The forward pass alone, without dropout: a TrainingStep of it accumulates, and updates nothing.
+TrainingGraph evaluation_graph(TrainingStepOptions options);
+
+}  // namespace cloze::train
