@@ -31,7 +31,7 @@ int64_t planned_bytes(PretrainOptions options, int64_t tokens, const MemoryForec
   options.tokens_per_micro_batch = tokens;
   const train::TrainingStepOptions step = training_step_options(options);
   MemoryForecast memory = memory_beside_step(options, step.capacity, before);
-  memory.add("a step", compiled(step).total_bytes());
+  add_step(memory, options, compiled(step), saves_before_end(options));
   return memory.peak_bytes();
 }
 
