@@ -48,8 +48,8 @@ std::vector<std::string> tensorflow_names(const graph::Graph& graph) {
 std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptions& options,
                                         const std::string& memory) {
   if (options.profile_report.empty()) return nullptr;
-  const auto make_report = [&options, memory](const plan::Program& program) {
-    Report report = training_report(options, program, memory);
+  const auto make_report = [&options, memory](const plan::Program& program, int64_t micro_batches) {
+    Report report = training_report(options, program, micro_batches, memory);
     if (!options.device_file.empty()) {
       report.estimated =
           estimated_seconds(program, report.use, read_device_file(options.device_file));

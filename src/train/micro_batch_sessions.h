@@ -29,8 +29,9 @@ class MicroBatchSession {
       : session_(session), ahead_(session.executor(), plan::Arena::kInputs) {}
 
   engine::Session& session() { return session_; }
-  // Forgets what was kept; keeps its inputs behind those kept before; has the next ones again.
+  // Before the first inputs of a series are kept: forgets those of the series before.
   void begin_ahead() { num_kept_ = num_taken_ = 0; }
+  // Keeps the session's inputs; take_inputs() puts them back in the order in which they were kept.
   void keep_inputs() { ahead_.take(num_kept_++); }
   void take_inputs() { ahead_.put_back(num_taken_++); }
 

@@ -31,7 +31,7 @@ TEST(MeasureRates, GivesATimeForEveryLaunch) {
   EXPECT_GT(rates.gigabytes_per_second, 0.01);
 
   const plan::Program program = compiled(step);
-  const Report report = training_report(options, program, "memory");
+  const Report report = training_report(options, program, micro_batches_of_step(options), "memory");
   EXPECT_EQ(report.micro_batches, 3);  // of 16 sequences
   const StepSeconds seconds = estimated_seconds(program, report.use, rates);
   for (size_t i = 0; i < seconds.calls.size(); ++i) {

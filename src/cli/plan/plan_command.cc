@@ -99,7 +99,7 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
                                 ? measured_rates(options, step, request.measure)
                             : is_rated ? read_device_file(options.device_file)
                                        : product_rates(options);
-  Report report = training_report(options, program, memory.text());
+  Report report = training_report(options, program, micro_batches_of_step(options), memory.text());
   report.estimated = estimated_seconds(program, report.use, rates);
   double seconds = report.estimated.of_step(report.use, report.micro_batches);
   const RecomputeChoice recompute =

@@ -201,13 +201,12 @@ std::string launches_part(const Report& report) {
 }  // namespace
 
 Report training_report(const RunOptions& options, const plan::Program& program,
-                       const std::string& memory) {
+                       int64_t micro_batches, const std::string& memory) {
   const models::BertConfig& model = options.model();
   const train::TrainingStepOptions& step = options.training.step;
   const BatchPlan batch = batch_plan(options);
   const auto ids = program.graph.find("input_ids");  // a later stage has none
   const int64_t tokens = ids ? program.graph.type(*ids).shape[0] : batch.tokens;
-  const int64_t micro_batches = tokens < batch.tokens ? 1 : micro_batches_of_step(options);
   Report report{
       .title = fmt::format("A training step of BERT: {} layers of {}, in {}",
                            model.num_hidden_layers, model.hidden_size, name_of(step.compute_dtype)),

@@ -24,10 +24,9 @@ struct Report {
 };
 
 // On a training step of the options, without times. `memory` is a forecast's text. The program has
-// to outlive the report. One of fewer slots than the options give a micro-batch computes all of a
-// step whose sequences are short.
+// to outlive the report.
 Report training_report(const RunOptions& options, const plan::Program& program,
-                       const std::string& memory);
+                       int64_t micro_batches, const std::string& memory);
 
 std::string report_html(const Report& report);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/error.h"
@@ -26,6 +28,16 @@ const plan::Program& largest_program(std::span<const runtime::LaunchSpan> spans)
   }
   CLOZE_CHECK(largest != nullptr, "no launch of a micro-batch among {}", spans.size());
   return *largest;
+}
+
+// Of a step, on the mean; at least one.
+int64_t micro_batches_of(const plan::Program& program, std::span<const runtime::LaunchSpan> spans,
+                         size_t steps) {
+  const auto first_launches = std::ranges::count_if(spans, [&](const runtime::LaunchSpan& span) {
+    return span.program == &program && span.phase == 0 && span.launch == 0;
+  });
+  const double mean = static_cast<double>(first_launches) / static_cast<double>(steps);
+  return std::max<int64_t>(std::llround(mean), 1);
 }
 
 nlohmann::ordered_json event_of(const plan::LaunchUse& launch, const runtime::LaunchSpan& span) {
@@ -94,7 +106,8 @@ std::string StepProfile::outcome() {
 void StepProfile::finish() {
   executor_.set_profiling(false);
   const std::span<const runtime::LaunchSpan> spans(executor_.spans().data(), num_spans_);
-  Report report = make_report_(largest_program(spans));
+  const plan::Program& program = largest_program(spans);
+  Report report = make_report_(program, micro_batches_of(program, spans, steps_.size()));
   report.measured = measured_seconds(report.program, spans, steps_);
   platform::write_file_atomically(path_, report_html(report));
   platform::write_file_atomically(trace_path(path_), chrome_trace(report.program, spans));

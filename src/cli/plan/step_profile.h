@@ -3,6 +3,7 @@
 // micro-batch that these steps had; the trace has all.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -26,7 +27,7 @@ class StepProfile {
   static constexpr size_t kSteps = 5;
 
   // Of a program of the session or of one beside it; lacks the measured times.
-  using MakeReport = std::function<Report(const plan::Program& program)>;
+  using MakeReport = std::function<Report(const plan::Program& program, int64_t micro_batches)>;
 
   StepProfile(engine::Session& session, MakeReport make_report, std::filesystem::path path);
 

@@ -17,7 +17,7 @@ class StepProfileTest : public testing::Test {
     std::filesystem::remove(path_);
   }
   std::string outcome_of(int steps) {
-    const auto make_report = [](const plan::Program& program) {
+    const auto make_report = [](const plan::Program& program, int64_t) {
       return Report{.program = program, .use = plan::use_of(program)};
     };
     StepProfile profile(session_, make_report, path_);
