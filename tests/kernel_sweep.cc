@@ -12,17 +12,17 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cpu/activated_matmul.h"
+#include "backend/cpu/native/activated_matmul.h"
 #include "backend/cpu/attention.h"
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/matmul.h"
 #include "backend/cpu/own_kernels_test.h"
 #include "backend/cpu/packed_linear.h"
-#include "backend/cpu/pair_product.h"
+#include "backend/cpu/native/pair_product.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product_plan.h"
 #include "backend/cpu/row_sums.h"
 #include "backend/cpu/vector_target_test.h"
-#include "backend/cpu/vocabulary_gradient.h"
+#include "backend/cpu/vocabulary_block.h"
 #include "backend/cpu/vocabulary_softmax.h"
 #include "backend/testing/check_kernel.h"
 #include "backend/testing/kernel_sweep.h"
@@ -45,7 +45,7 @@ static_assert(testing::kSweptDepth > 2 * ProductPlan::kMostDepth);
 static_assert(testing::kSweptPackedDepth > 2 * PackedLinearPlan::kMostDepth);
 static_assert(testing::kSweptVocabulary > 2 * VocabularySoftmax::kChunkRows);
 static_assert(testing::kSweptSlicedWords >
-              2 * VocabularyGradient::kMostSlices * VocabularySoftmax::kChunkRows);
+              2 * VocabularySizes::kMostSlices * VocabularySoftmax::kChunkRows);
 static_assert(testing::kSweptGroupedDepth > 2 * ProductPlan::kMostGroupDepth);
 static_assert(testing::kSweptChunkedRows > 2 * kMostGroupedRows);
 static_assert(testing::kSweptChunkedRows > 2 * RowSums::kMostChunks * RowSums::kLeastRows);

@@ -20,7 +20,8 @@
 // Outputs: dq, dk, dv [T, H] as q (zero after the last sequence)
 //   pd = dropout(p);  dv = pd^T dcontext;  dpd = dcontext v^T;  delta[i] = dcontext[i] . context[i]
 //   ds = p * (mask * scale * dpd - delta);  dq = ds k / sqrt(D);  dk = ds^T q / sqrt(D)
-// p is recomputed from q, k and log_sum_exp. Source: Dao et al., arXiv 2205.14135.
+// p is recomputed from q, k and log_sum_exp; with bf16 a kernel may round pd and ds before they are
+// multiplied. Source: Dao et al., arXiv 2205.14135.
 #pragma once
 
 #include "graph/graph.h"

@@ -93,10 +93,9 @@ HWY_INLINE void ExponentiateRows(const AttentionSizes& sizes, const AttentionTen
                                  float* inverse_sums) {
   const T* context = static_cast<const T*>(t.context) + sizes.offset(head.start, head.head);
   const T* q = static_cast<const T*>(t.q) + sizes.offset(head.start, head.head);
-  const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
   for (int64_t i = 0; i < r.rows; ++i) {
     float* row = r.scores + i * r.stride;
-    const SoftmaxRow softmax = ExponentiateRow(factor, head.length, row);
+    const SoftmaxRow softmax = ExponentiateRow(sizes.factor(), head.length, row);
     inverse_sums[i] = 1.0f / softmax.sum;
     t.log_sum_exp[(head.start + r.first + i) * sizes.N + head.head] = softmax.log_sum_exp;
     FetchRow(context + (r.first + i) * sizes.H, sizes.D);

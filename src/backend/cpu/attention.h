@@ -2,10 +2,12 @@
 // and how the tasks are shared out over threads.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "backend/cpu/dropout_row.h"
+#include "backend/cpu/native/pair_product.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/workspace.h"
 #include "backend/kernel.h"
@@ -15,6 +17,7 @@ namespace cloze::backend::cpu {
 
 // What is padded in work buffers, to whole panels of any vector target.
 inline constexpr int64_t kPaddedExtent = 32;
+static_assert(kPaddedExtent % kPairStep == 0, "work buffers hold whole steps of a pair product");
 
 // Queries at a time, forward: whole tiles of any vector target.
 inline constexpr int64_t kQueryRows = 42;
@@ -37,6 +40,8 @@ struct AttentionSizes {
   // Extents of work buffers, for the longest sequence possible.
   int64_t padded_T() const { return divide_up(T, kPaddedExtent) * kPaddedExtent; }
   int64_t padded_D() const { return divide_up(D, kPaddedExtent) * kPaddedExtent; }
+  // What scores are multiplied with.
+  float factor() const { return 1.0f / std::sqrt(static_cast<float>(D)); }
   // Where head n of slot t begins.
   int64_t offset(int64_t t, int64_t n) const { return t * H + n * D; }
 };
@@ -122,6 +127,31 @@ class Attention : public HeadKernel, ops::Attention {
       : HeadKernel(request, kQ, kSequenceStarts, scratch_bytes) {}
   // From several threads.
   virtual void attend(const AttentionTensors& tensors, const AttentionHead& head) const = 0;
+};
+
+struct AttentionGradientTensors {
+  const void* dcontext = nullptr;
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  const void* context = nullptr;
+  const float* log_sum_exp = nullptr;
+  void* dq = nullptr;
+  void* dk = nullptr;
+  void* dv = nullptr;
+};
+
+// The backward pass likewise.
+class AttentionGradient : public HeadKernel, ops::AttentionGradient {
+ public:
+  void run(const KernelArguments& arguments, Stream&) override;
+
+ protected:
+  AttentionGradient(const KernelRequest& request, size_t (*scratch_bytes)(const AttentionSizes&))
+      : HeadKernel(request, kQ, kSequenceStarts, scratch_bytes) {}
+  // From several threads.
+  virtual void differentiate(const AttentionGradientTensors& tensors,
+                             const AttentionHead& head) const = 0;
 };
 
 }  // namespace cloze::backend::cpu

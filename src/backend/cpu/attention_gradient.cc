@@ -1,7 +1,6 @@
 // attention_gradient: one head of one sequence at a time. The probabilities are made again from the
 // scores and log_sum_exp, a few queries at a time; dk and dv are gathered in f32 over the queries.
 #include <algorithm>
-#include <cmath>
 
 #include "backend/cpu/attention.h"
 #include "backend/cpu/kernels.h"
@@ -13,23 +12,11 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/attention_gradient.cc"
 #include <hwy/foreach_target.h>
 
-#include "backend/cpu/attention-inl.h"
+#include "backend/cpu/attention_gradient-inl.h"
 
 #ifndef CLOZE_BACKEND_CPU_ATTENTION_GRADIENT_ONCE_
 #define CLOZE_BACKEND_CPU_ATTENTION_GRADIENT_ONCE_
 namespace cloze::backend::cpu {
-
-struct AttentionGradientTensors {
-  const void* dcontext = nullptr;
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
-  const void* context = nullptr;
-  const float* log_sum_exp = nullptr;
-  void* dq = nullptr;
-  void* dk = nullptr;
-  void* dv = nullptr;
-};
 
 // Work buffers of one head, in f32. R: rows of queries at a time.
 struct AttentionGradientBuffers {
@@ -72,44 +59,6 @@ HWY_INLINE int64_t WholePanels(int64_t columns) {
   return (columns + kTileColumns - 1) / kTileColumns * kTileColumns;
 }
 
-template <typename T>
-HWY_INLINE float DotOfRows(const T* a, const T* b, int64_t count) {
-  const FloatTag d;
-  return SumOfTerms(d, count, [&](int64_t i, auto part) HWY_ATTR {
-    return hn::Mul(LoadFloats(d, a + i, part), LoadFloats(d, b + i, part));
-  });
-}
-
-// One query: its scores become dropped probabilities, d of those becomes d of scores.
-struct QueryRow {
-  float factor = 0.0f;
-  float log_sum_exp = 0.0f;
-  float delta = 0.0f;
-  int64_t length = 0;
-  float* probabilities = nullptr;
-  float* dscores = nullptr;
-};
-
-HWY_INLINE void DifferentiateRow(const QueryRow& row, const DropoutRow& dropout) {
-  const FloatTag d;
-  const FloatVector factor = hn::Set(d, row.factor);
-  const FloatVector log_sum_exp = hn::Set(d, row.log_sum_exp);
-  const FloatVector delta = hn::Set(d, row.delta);
-  const auto differentiate = [&](int64_t i, auto part, FloatVector multiplier) HWY_ATTR {
-    const FloatVector score = LoadFloats(d, row.probabilities + i, part);
-    const FloatVector p = Exp(d, hn::MulSub(score, factor, log_sum_exp));
-    const FloatVector dpd = LoadFloats(d, row.dscores + i, part);
-    StoreFloats(d, hn::Mul(p, multiplier), row.probabilities + i, part);
-    StoreFloats(d, hn::Mul(p, hn::MulSub(multiplier, dpd, delta)), row.dscores + i, part);
-  };
-  if (dropout.threshold > 0) {
-    ForEachMultiplier(dropout, row.length, differentiate);
-    return;
-  }
-  const FloatVector one = hn::Set(d, 1.0f);
-  ForEachVector(d, row.length, [&](int64_t i, auto part) HWY_ATTR { differentiate(i, part, one); });
-}
-
 // The queries [first, first + rows) of a head.
 struct QueryRange {
   int64_t first = 0;
@@ -125,38 +74,25 @@ HWY_INLINE void CopyHead(const AttentionSizes& sizes, const T* from, int64_t row
 // probabilities and dscores of some queries.
 template <typename T>
 HWY_INLINE void DifferentiateScores(const AttentionSizes& sizes, const AttentionGradientTensors& t,
-                                    const AttentionHead& head, const QueryRange& range,
-                                    float factor) {
+                                    const AttentionHead& head, const QueryRange& range) {
   const AttentionGradientBuffers buffers(sizes, head.scratch);
   const int64_t D = sizes.D;
   const int64_t padded = WholePanels(head.length);
-  const int64_t slot = head.start + range.first;
-  const T* dcontext = static_cast<const T*>(t.dcontext) + sizes.offset(slot, head.head);
-  const T* context = static_cast<const T*>(t.context) + sizes.offset(slot, head.head);
-  const T* q = static_cast<const T*>(t.q) + sizes.offset(slot, head.head);
-  CopyHead(sizes, q, range.rows, buffers.queries);
-  CopyHead(sizes, dcontext, range.rows, buffers.dcontext);
+  const int64_t offset = sizes.offset(head.start + range.first, head.head);
+  CopyHead(sizes, static_cast<const T*>(t.q) + offset, range.rows, buffers.queries);
+  CopyHead(sizes, static_cast<const T*>(t.dcontext) + offset, range.rows, buffers.dcontext);
   MultiplyHead({range.rows, padded, D, buffers.queries, D, buffers.keys_by_depth,
                 buffers.probabilities, padded});
   MultiplyHead({range.rows, padded, D, buffers.dcontext, D, buffers.values_by_depth,
                 buffers.dscores, padded});
-  for (int64_t i = 0; i < range.rows; ++i) {
-    QueryRow row{factor, t.log_sum_exp[(slot + i) * sizes.N + head.head]};
-    row.delta = DotOfRows(dcontext + i * sizes.H, context + i * sizes.H, D);
-    row.length = head.length;
-    row.probabilities = buffers.probabilities + i * padded;
-    row.dscores = buffers.dscores + i * padded;
-    DropoutRow dropout = head.dropout;
-    dropout.row += static_cast<uint32_t>(range.first + i);
-    DifferentiateRow(row, dropout);
-  }
+  DifferentiateRows<T>(sizes, t, head,
+                       {range.first, range.rows, padded, buffers.probabilities, buffers.dscores});
 }
 
 // What some queries add to dk and dv, and their dq.
 template <typename T>
 HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const AttentionGradientTensors& t,
-                                     const AttentionHead& head, const QueryRange& range,
-                                     float factor) {
+                                     const AttentionHead& head, const QueryRange& range) {
   const AttentionGradientBuffers buffers(sizes, head.scratch);
   const int64_t D = sizes.D;
   const int64_t L = head.length;
@@ -172,7 +108,7 @@ HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const Attentio
   MultiplyHead({range.rows, width, L, buffers.dscores, padded, buffers.keys, buffers.dq, width});
   T* dq = static_cast<T*>(t.dq) + sizes.offset(head.start + range.first, head.head);
   for (int64_t i = 0; i < range.rows; ++i) {
-    StoreHeadRow(buffers.dq + i * width, factor, D, dq + i * sizes.H);
+    StoreHeadRow(buffers.dq + i * width, sizes.factor(), D, dq + i * sizes.H);
   }
 }
 
@@ -197,17 +133,16 @@ void DifferentiateHead(const AttentionSizes& sizes, const AttentionGradientTenso
   PackTransposedPanels(static_cast<const T*>(t.v) + offset, sizes.H, sizes.D, L,
                        buffers.values_by_depth);
   PackPanels(k, sizes.H, L, sizes.D, buffers.keys);
-  const float factor = 1.0f / std::sqrt(static_cast<float>(sizes.D));
   const int64_t rows = RangeRows(L);
   for (int64_t i = 0; i < L; i += rows) {
     const QueryRange range{i, HWY_MIN(rows, L - i)};
-    DifferentiateScores<T>(sizes, t, head, range, factor);
-    DifferentiateQueries<T>(sizes, t, head, range, factor);
+    DifferentiateScores<T>(sizes, t, head, range);
+    DifferentiateQueries<T>(sizes, t, head, range);
   }
   const int64_t width = WholePanels(sizes.D);
   for (int64_t i = 0; i < L; ++i) {
     const int64_t row = offset + i * sizes.H;
-    StoreHeadRow(buffers.dk + i * width, factor, sizes.D, static_cast<T*>(t.dk) + row);
+    StoreHeadRow(buffers.dk + i * width, sizes.factor(), sizes.D, static_cast<T*>(t.dk) + row);
     StoreHeadRow(buffers.dv + i * width, 1.0f, sizes.D, static_cast<T*>(t.dv) + row);
   }
 }
@@ -227,32 +162,37 @@ namespace cloze::backend::cpu {
 
 HWY_EXPORT(differentiate_head);
 
+void AttentionGradient::run(const KernelArguments& arguments, Stream&) {
+  const AttentionGradientTensors tensors{.dcontext = arguments.input<void>(kDcontext),
+                                         .q = arguments.input<void>(kQ),
+                                         .k = arguments.input<void>(kK),
+                                         .v = arguments.input<void>(kV),
+                                         .context = arguments.input<void>(kContext),
+                                         .log_sum_exp = arguments.input<float>(kLogSumExp),
+                                         .dq = arguments.output<void>(kDq),
+                                         .dk = arguments.output<void>(kDk),
+                                         .dv = arguments.output<void>(kDv)};
+  for_each_head(arguments, [&](const AttentionHead& head) { differentiate(tensors, head); });
+  for (void* gradient : {tensors.dq, tensors.dk, tensors.dv}) clear_unused(arguments, gradient);
+}
+
 namespace {
 
-class AttentionGradient final : public HeadKernel, ops::AttentionGradient {
+class VectorAttentionGradient final : public AttentionGradient {
  public:
-  explicit AttentionGradient(const KernelRequest& request)
-      : HeadKernel(request, kQ, kSequenceStarts, bytes_of_buffers<AttentionGradientBuffers>) {}
+  explicit VectorAttentionGradient(const KernelRequest& request)
+      : AttentionGradient(request, bytes_of_buffers<AttentionGradientBuffers>) {}
 
-  void run(const KernelArguments& arguments, Stream&) override {
-    const AttentionGradientTensors tensors{.dcontext = arguments.input<void>(kDcontext),
-                                           .q = arguments.input<void>(kQ),
-                                           .k = arguments.input<void>(kK),
-                                           .v = arguments.input<void>(kV),
-                                           .context = arguments.input<void>(kContext),
-                                           .log_sum_exp = arguments.input<float>(kLogSumExp),
-                                           .dq = arguments.output<void>(kDq),
-                                           .dk = arguments.output<void>(kDk),
-                                           .dv = arguments.output<void>(kDv)};
-    for_each_head(arguments, [&](const AttentionHead& head) {
-      HWY_DYNAMIC_DISPATCH(differentiate_head)(sizes_, tensors, head);
-    });
-    for (void* gradient : {tensors.dq, tensors.dk, tensors.dv}) clear_unused(arguments, gradient);
+ private:
+  void differentiate(const AttentionGradientTensors& tensors,
+                     const AttentionHead& head) const override {
+    HWY_DYNAMIC_DISPATCH(differentiate_head)(sizes_, tensors, head);
   }
 };
 
 constexpr KernelRow kRows[] = {
-    {&ops::kAttentionGradient, "vector", refuse_other_storage, create_kernel<AttentionGradient>},
+    {&ops::kAttentionGradient, "vector", refuse_other_storage,
+     create_kernel<VectorAttentionGradient>},
 };
 
 }  // namespace

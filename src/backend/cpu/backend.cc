@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/matmul.h"
 #include "backend/cpu/packed_linear.h"
 #include "backend/host/host_device.h"
 #include "backend/reference/backend.h"
@@ -18,6 +18,7 @@ namespace {
 constexpr KernelTable (*kTables[])() = {
     // Where the processor multiplies bf16 itself.
     native_attention_kernels,
+    native_attention_gradient_kernels,
     native_linear_kernels,
     native_packed_linear_kernels,
     // Products.

@@ -7,7 +7,7 @@
 #include <array>
 #include <atomic>
 
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/matmul.h"
 #include "base/error.h"
 #include "platform/processor.h"
 

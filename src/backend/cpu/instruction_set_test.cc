@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "backend/cpu/matmul.h"
-#include "backend/cpu/pair_product.h"
+#include "backend/cpu/native/matmul.h"
+#include "backend/cpu/native/pair_product.h"
 #include "backend/cpu/product_plan.h"
 #include "base/error.h"
 

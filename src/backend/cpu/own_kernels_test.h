@@ -1,6 +1,8 @@
 // The CPU's own kernels, as tests run them: taken from the table, so that none is left out.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,15 +11,19 @@
 #include "backend/reference/backend.h"
 #include "ops/attention.h"
 #include "ops/packed_linear.h"
+#include "ops/vocabulary_loss.h"
 
 namespace cloze::backend::cpu {
 
 inline bool is_native(const KernelEntry& entry) { return entry.name.ends_with("/native_bf16"); }
 
 // Kernels for bf16 units run on every processor in this dtype: oneDNN multiplies f32 everywhere,
-// and attention has loops in the place of the units.
+// and pair products have loops in the place of the units.
 inline DType dtype_everywhere(const graph::OpDefinition& op) {
-  return &op == &ops::kAttention ? DType::kBF16 : DType::kF32;
+  static const graph::OpDefinition* const by_pairs[] = {
+      &ops::kAttention, &ops::kAttentionGradient, &ops::kVocabularyLoss,
+      &ops::kVocabularyLossGradient, &ops::kVocabularyLossWithGradient};
+  return std::ranges::find(by_pairs, &op) != std::end(by_pairs) ? DType::kBF16 : DType::kF32;
 }
 
 // The kernels of an operator that cases of this dtype are for: those of the table that are not the

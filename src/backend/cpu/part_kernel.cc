@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/matmul.h"
 #include "backend/cpu/storage.h"
 
 namespace cloze::backend::cpu {
@@ -26,7 +26,10 @@ std::optional<std::string> refuse_unless_f32(const KernelRequest& request) {
 }
 
 std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request) {
-  const DType dtype = request.inputs.front().dtype;
+  return refuse_unless_native_bf16(request.inputs.front().dtype);
+}
+
+std::optional<std::string> refuse_unless_native_bf16(DType dtype) {
   if (dtype != DType::kBF16) return std::string(name_of(dtype)) + " is not bf16";
   return refuse_native_bf16();
 }

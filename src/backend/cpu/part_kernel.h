@@ -57,10 +57,13 @@ inline Work element_work(const KernelRequest& request, int64_t elements) {
   return element_work(elements, request.num_threads);
 }
 
-inline Work row_work(const KernelRequest& request, int64_t rows, int64_t row_elements) {
+inline Work row_work(int64_t rows, int64_t row_elements, int num_threads) {
   return {.items = rows,
           .least_items = std::max<int64_t>(1, kLeastElements / std::max<int64_t>(1, row_elements)),
-          .num_threads = request.num_threads};
+          .num_threads = num_threads};
+}
+inline Work row_work(const KernelRequest& request, int64_t rows, int64_t row_elements) {
+  return row_work(rows, row_elements, request.num_threads);
 }
 
 // KernelEntry::create of a kernel whose parts are elements of the first output, or rows of it, each
@@ -99,8 +102,14 @@ std::optional<std::string> refuse_other_storage(const KernelRequest& request) {
   return refuse_other_storage(request.inputs[kInput].dtype);
 }
 std::optional<std::string> refuse_unless_f32(const KernelRequest& request);  // every input
-// Input 0 is bf16, and the processor has units for it (matmul.h).
+// The first input, or the one of that number, is bf16, and the processor has units for it
+// (matmul.h).
+std::optional<std::string> refuse_unless_native_bf16(DType dtype);
 std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request);
+template <size_t kInput>
+std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& request) {
+  return refuse_unless_native_bf16(request.inputs[kInput].dtype);
+}
 std::optional<std::string> serve_all(const KernelRequest& request);
 
 // What the parts of an update find, put into its input `check` when all are through.

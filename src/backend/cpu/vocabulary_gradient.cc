@@ -20,8 +20,7 @@ static_assert(VocabularySoftmax::kMostColumns <= ProductPlan::kMostDepth &&
               "a panel of x, or of the table, would not stay in the first cache");
 
 struct VocabularyGradientBuffers {
-  VocabularyGradientBuffers(const VocabularyGradient::Sizes& sizes, void* memory)
-      : workspace(memory) {
+  VocabularyGradientBuffers(const VocabularySizes& sizes, void* memory) : workspace(memory) {
     const TileSize tile = register_tile();
     const int64_t panels_width = round_up(sizes.width, tile.columns);
     slice_floats = sizes.columns * sizes.width;
@@ -43,8 +42,8 @@ struct VocabularyGradientBuffers {
 
 // Chunks [begin, end) of one slice.
 struct VocabularySlice {
-  const VocabularyGradient::Sizes* sizes = nullptr;
-  const VocabularyGradient::Call* call = nullptr;
+  const VocabularySizes* sizes = nullptr;
+  const VocabularyBlock* block = nullptr;
   int64_t begin = 0, end = 0;
   const float* x = nullptr;
   float* dx = nullptr;
@@ -59,17 +58,17 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-void pack_x_panel(const VocabularyGradient::Sizes& sizes, const VocabularyGradient::Call& call,
-                  int64_t column, float* panels) {
+void pack_x_panel(const VocabularySizes& sizes, const VocabularyBlock& block, int64_t column,
+                  float* panels) {
   with_storage(sizes.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    PackPanel(static_cast<const T*>(call.x) + column, sizes.width, call.count,
-              HWY_MIN(kTileColumns, sizes.width - column), panels + column * call.count);
+    PackPanel(static_cast<const T*>(block.x) + column, sizes.width, block.count,
+              HWY_MIN(kTileColumns, sizes.width - column), panels + column * block.count);
   });
 }
 
 void pack_table(const VocabularySlice& t, int64_t row, int64_t rows) {
   const int64_t width = t.sizes->width;
-  const float* from = t.call->table + row * width;
+  const float* from = t.block->table + row * width;
   with_storage(t.sizes->dtype, [&]<class T>(Storage<T>) HWY_ATTR {
     if constexpr (HalfFloat<T>) {
       PackPanels(reinterpret_cast<const RoundedFloat<T>*>(from), width, rows, width, t.table);
@@ -87,42 +86,46 @@ void deal_rows(const float* from, int64_t stride, int64_t rows, int64_t columns,
 }
 
 void multiply_slice(const VocabularySlice& t) {
-  const VocabularyGradient::Sizes& sizes = *t.sizes;
-  const VocabularyGradient::Call& call = *t.call;
+  const VocabularySizes& sizes = *t.sizes;
+  const VocabularyBlock& block = *t.block;
   for (int64_t c = t.begin; c < t.end; ++c) {
     const int64_t row = c * VocabularySoftmax::kChunkRows;
     const int64_t rows = HWY_MIN(VocabularySoftmax::kChunkRows, sizes.vocabulary - row);
-    float* dlogits = call.exponentials + row * sizes.columns;
-    call.softmax->apply_factors({dlogits, sizes.columns, row, rows, call.dbias, call.adds_dbias});
-    TileArguments dtable{call.count, dlogits, sizes.columns, sizes.columns, t.x};
-    dtable.c = call.dtable + row * sizes.width;
+    float* dlogits = block.logits + row * sizes.columns;
+    block.softmax->apply_factors(
+        {dlogits, sizes.columns, row, rows, block.dbias, block.adds_dbias});
+    TileArguments dtable{block.count, dlogits, sizes.columns, sizes.columns, t.x};
+    dtable.c = block.dtable + row * sizes.width;
     dtable.c_stride = sizes.width;
-    dtable.accumulates = call.adds_dtable;
+    dtable.accumulates = block.adds_dtable;
     MultiplyPanels<RowLayout::kByRow>(rows, sizes.width, dtable);
 
-    deal_rows(dlogits, sizes.columns, rows, call.count, t.tiles);
+    deal_rows(dlogits, sizes.columns, rows, block.count, t.tiles);
     pack_table(t, row, rows);
     TileArguments dx{rows, t.tiles, kTileRows, rows, t.table};
     dx.c = t.dx;
     dx.c_stride = sizes.width;
     dx.accumulates = c > t.begin;
-    MultiplyPanels<RowLayout::kByDepth>(call.count, sizes.width, dx);
+    MultiplyPanels<RowLayout::kByDepth>(block.count, sizes.width, dx);
   }
 }
 
-// Elements [begin, end) of dx: the sum over all slices.
-void add_slices(const VocabularyGradient::Sizes& sizes, const float* slices, int64_t slice_floats,
-                const Part& part, void* dx) {
+// Rows of dx.
+void add_slice_rows(const VocabularySizes& sizes, const VocabularySlices& slices, const Part& rows,
+                    void* dx) {
   const FloatTag d;
   with_storage(sizes.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    ForEachVector(d, part.size(), [&](int64_t i, auto lanes) HWY_ATTR {
-      const float* from = slices + part.begin + i;
-      FloatVector sum = LoadFloats(d, from, lanes);
-      for (int64_t s = 1; s < sizes.slices(); ++s) {
-        sum = hn::Add(sum, LoadFloats(d, from + s * slice_floats, lanes));
-      }
-      StoreFloats(d, sum, static_cast<T*>(dx) + part.begin + i, lanes);
-    });
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      T* to = static_cast<T*>(dx) + row * sizes.width;
+      ForEachVector(d, sizes.width, [&](int64_t i, auto lanes) HWY_ATTR {
+        const float* from = slices.first + row * slices.stride + i;
+        FloatVector sum = LoadFloats(d, from, lanes);
+        for (int64_t s = 1; s < sizes.slices(); ++s) {
+          sum = hn::Add(sum, LoadFloats(d, from + s * slices.slice_floats, lanes));
+        }
+        StoreFloats(d, sum, to + i, lanes);
+      });
+    }
   });
 }
 
@@ -135,21 +138,28 @@ namespace cloze::backend::cpu {
 
 HWY_EXPORT(pack_x_panel);
 HWY_EXPORT(multiply_slice);
-HWY_EXPORT(add_slices);
+HWY_EXPORT(add_slice_rows);
+
+void add_slices(const VocabularySizes& sizes, const VocabularySlices& slices,
+                const VocabularyBlock& block) {
+  for_each_part(row_work(block.count, sizes.width, sizes.num_threads), [&](const Part& rows) {
+    HWY_DYNAMIC_DISPATCH(add_slice_rows)(sizes, slices, rows, block.dx);
+  });
+}
 
 size_t VocabularyGradient::workspace_bytes() const {
   return VocabularyGradientBuffers(sizes_, nullptr).workspace.bytes();
 }
 
-void VocabularyGradient::run(const Call& call) const {
-  const VocabularyGradientBuffers buffers(sizes_, call.workspace);
+void VocabularyGradient::run(const VocabularyBlock& block) const {
+  const VocabularyGradientBuffers buffers(sizes_, block.workspace);
   const int64_t panel = register_tile().columns;
   for_each_item(divide_up(sizes_.width, panel), sizes_.num_threads, [&](int64_t item, int) {
-    HWY_DYNAMIC_DISPATCH(pack_x_panel)(sizes_, call, item * panel, buffers.x);
+    HWY_DYNAMIC_DISPATCH(pack_x_panel)(sizes_, block, item * panel, buffers.x);
   });
   const int64_t slices = sizes_.slices();
   for_each_item(slices, sizes_.num_threads, [&](int64_t item, int thread) {
-    VocabularySlice slice{&sizes_, &call};
+    VocabularySlice slice{&sizes_, &block};
     slice.begin = sizes_.chunks() * item / slices;
     slice.end = sizes_.chunks() * (item + 1) / slices;
     slice.x = buffers.x;
@@ -158,9 +168,7 @@ void VocabularyGradient::run(const Call& call) const {
     slice.tiles = buffers.tiles + thread * buffers.tiles_floats;
     HWY_DYNAMIC_DISPATCH(multiply_slice)(slice);
   });
-  for_each_part(element_work(call.count * sizes_.width, sizes_.num_threads), [&](const Part& part) {
-    HWY_DYNAMIC_DISPATCH(add_slices)(sizes_, buffers.slices, buffers.slice_floats, part, call.dx);
-  });
+  add_slices(sizes_, {buffers.slices, buffers.slice_floats, sizes_.width}, block);
 }
 
 }  // namespace cloze::backend::cpu

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/native/vocabulary.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product.h"
 #include "backend/cpu/product_plan.h"
@@ -28,6 +29,48 @@ class SoftmaxSink final : public ProductSink {
  private:
   VocabularySoftmax& softmax_;
   bool keeps_;
+};
+
+// The products by our own vector kernels, of any dtype.
+class VectorVocabulary {
+ public:
+  static constexpr int64_t kColumnStep = 16;  // what R is a multiple of
+
+  explicit VectorVocabulary(const VocabularySizes& sizes)
+      : sizes_(sizes), logits_(logits_shape(sizes)), gradient_(sizes) {}
+
+  size_t workspace_bytes() const {
+    if (!sizes_.has_gradient) return logits_.workspace_bytes();
+    return std::max(logits_.workspace_bytes(), gradient_.workspace_bytes());
+  }
+
+  void compute_logits(const VocabularyBlock& block) const {
+    SoftmaxSink sink(*block.softmax, sizes_.has_gradient);
+    const int64_t H = sizes_.width;
+    ProductCall call{sizes_.vocabulary, block.count, H, block.table, H, block.x, H};
+    call.c = block.logits;
+    call.c_stride = sizes_.columns;
+    call.sink = &sink;
+    call.workspace = block.workspace;
+    logits_.run(call);
+  }
+
+  void compute_gradients(const VocabularyBlock& block) const { gradient_.run(block); }
+
+ private:
+  static ProductShape logits_shape(const VocabularySizes& sizes) {
+    ProductShape shape{sizes.vocabulary, sizes.columns, sizes.width};
+    shape.b_is_transposed = true;
+    shape.a_dtype = shape.b_dtype = sizes.dtype;
+    shape.rounds_a = sizes.dtype != DType::kF32;
+    shape.block_rows = VocabularySoftmax::kChunkRows;
+    shape.num_threads = sizes.num_threads;
+    return shape;
+  }
+
+  VocabularySizes sizes_;
+  Product logits_;
+  VocabularyGradient gradient_;
 };
 
 using Loss = ops::VocabularyLoss;
@@ -67,20 +110,20 @@ struct BlockRange {
   int64_t count = 0;
 };
 
+template <class Products>
 class VocabularyLoss final : public Kernel {
  public:
   explicit VocabularyLoss(const KernelRequest& request)
       : request_(request),
         variant_(variant_of(*request.op)),
-        dtype_(request.inputs[variant_.first_input + Loss::kX].dtype),
+        sizes_(sizes_of(request, variant_)),
         P_(request.inputs[variant_.first_input + Loss::kX].shape[0]),
-        H_(request.inputs[variant_.first_input + Loss::kX].shape[1]),
-        V_(request.inputs[variant_.first_input + Loss::kTable].shape[0]),
-        R_(std::min(VocabularySoftmax::kMostColumns, round_up(P_, 16))),
-        logits_(logits_shape()),
-        gradient_({V_, R_, H_, dtype_, request.num_threads}) {}
+        H_(sizes_.width),
+        V_(sizes_.vocabulary),
+        R_(sizes_.columns),
+        products_(sizes_) {}
 
-  size_t workspace_bytes() const override { return buffers(nullptr).workspace.bytes(); }
+  size_t workspace_bytes() const override { return buffers(nullptr).bytes; }
 
   void run(const KernelArguments& arguments, Stream&) override {
     const Tensors t = tensors(arguments);
@@ -93,46 +136,46 @@ class VocabularyLoss final : public Kernel {
     for (int64_t begin = 0; begin < used; begin += R_) {
       const BlockRange range{begin, std::min(R_, used - begin)};
       softmax.begin(range.count, t.labels + begin, t.bias);
-      compute_logits(t, range, softmax, buffers);
-      const VocabularySoftmax::Sums block =
+      const VocabularyBlock block = block_of(t, range, softmax, buffers);
+      products_.compute_logits(block);
+      const VocabularySoftmax::Sums of_block =
           softmax.combine(t.scale, t.weights == nullptr ? nullptr : t.weights + begin);
-      sums.loss += block.loss;
-      sums.correct += block.correct;
-      if (variant_.has_gradient) compute_gradients(t, range, softmax, buffers);
+      sums.loss += of_block.loss;
+      sums.correct += of_block.correct;
+      if (variant_.has_gradient) products_.compute_gradients(block);
     }
     if (variant_.has_loss) put_loss(arguments, sums);
   }
 
  private:
-  ProductShape logits_shape() const {
-    ProductShape shape{V_, R_, H_};
-    shape.b_is_transposed = true;
-    shape.a_dtype = shape.b_dtype = dtype_;
-    shape.rounds_a = dtype_ != DType::kF32;
-    shape.block_rows = VocabularySoftmax::kChunkRows;
-    shape.num_threads = request_.num_threads;
-    return shape;
+  static VocabularySizes sizes_of(const KernelRequest& request, const Variant& variant) {
+    const graph::TensorType& x = request.inputs[variant.first_input + Loss::kX];
+    return {.vocabulary = request.inputs[variant.first_input + Loss::kTable].shape[0],
+            .columns = std::min(VocabularySoftmax::kMostColumns,
+                                round_up(x.shape[0], Products::kColumnStep)),
+            .width = x.shape[1],
+            .dtype = x.dtype,
+            .has_gradient = variant.has_gradient,
+            .num_threads = request.num_threads};
   }
 
   struct Buffers {
-    Workspace workspace;
-    float* logits = nullptr;  // [V, R]; null without a gradient
+    float* logits = nullptr;  // of a block; null without a gradient
     void* softmax = nullptr;
     void* products = nullptr;
+    size_t bytes = 0;
   };
   Buffers buffers(void* memory) const {
-    Buffers buffers{Workspace(memory)};
-    if (variant_.has_gradient) buffers.logits = buffers.workspace.take<float>(V_ * R_);
+    Workspace workspace(memory);
     const auto take_bytes = [&](size_t bytes) {
-      return buffers.workspace.take<char>(static_cast<int64_t>(bytes));
+      return workspace.take<char>(static_cast<int64_t>(bytes));
     };
+    Buffers buffers;
+    if (variant_.has_gradient) buffers.logits = workspace.take<float>(sizes_.logits_floats());
     buffers.softmax = take_bytes(VocabularySoftmax::workspace_bytes(V_, R_));
-    buffers.products = take_bytes(product_bytes());
+    buffers.products = take_bytes(products_.workspace_bytes());
+    buffers.bytes = workspace.bytes();
     return buffers;
-  }
-  size_t product_bytes() const {
-    if (!variant_.has_gradient) return logits_.workspace_bytes();
-    return std::max(logits_.workspace_bytes(), gradient_.workspace_bytes());
   }
 
   Tensors tensors(const KernelArguments& arguments) const {
@@ -165,44 +208,32 @@ class VocabularyLoss final : public Kernel {
     return *arguments.input<const float>(variant_.first_input + Loss::kNormalizer);
   }
 
-  char* rows_of_x(char* x, int64_t row) const { return x + row * H_ * bytes_of(dtype_); }
+  char* rows_of_dx(const Tensors& t, int64_t row) const {
+    return t.dx + row * H_ * bytes_of(sizes_.dtype);
+  }
 
   // No gradient flows from unused predictions; and without any used one, none at all.
   void clear_unused(const Tensors& t, int64_t used) const {
-    std::fill(rows_of_x(t.dx, used), rows_of_x(t.dx, P_), 0);
+    std::fill(rows_of_dx(t, used), rows_of_dx(t, P_), 0);
     if (used > 0) return;
     if (!t.adds_dtable) std::fill_n(t.dtable, V_ * H_, 0.0f);
     if (t.dbias != nullptr && !t.adds_dbias) std::fill_n(t.dbias, V_, 0.0f);
   }
 
-  void compute_logits(const Tensors& t, const BlockRange& range, VocabularySoftmax& softmax,
-                      const Buffers& buffers) const {
-    SoftmaxSink sink(softmax, variant_.has_gradient);
-    const char* x = t.x + range.begin * H_ * bytes_of(dtype_);
-    ProductCall call{V_, range.count, H_, t.table, H_, x, H_};
-    call.c = buffers.logits;
-    call.c_stride = R_;
-    call.sink = &sink;
-    call.workspace = buffers.products;
-    logits_.run(call);
-  }
-
-  void compute_gradients(const Tensors& t, const BlockRange& range,
-                         const VocabularySoftmax& softmax, const Buffers& buffers) const {
+  VocabularyBlock block_of(const Tensors& t, const BlockRange& range, VocabularySoftmax& softmax,
+                           const Buffers& buffers) const {
     const bool is_later = range.begin > 0;
-    VocabularyGradient::Call call;
-    call.count = range.count;
-    call.softmax = &softmax;
-    call.exponentials = buffers.logits;
-    call.x = t.x + range.begin * H_ * bytes_of(dtype_);
-    call.table = t.table;
-    call.dx = rows_of_x(t.dx, range.begin);
-    call.dtable = t.dtable;
-    call.dbias = t.dbias;
-    call.adds_dtable = t.adds_dtable || is_later;
-    call.adds_dbias = t.adds_dbias || is_later;
-    call.workspace = buffers.products;
-    gradient_.run(call);
+    VocabularyBlock block{range.count, &softmax, buffers.logits};
+    block.x = t.x + range.begin * H_ * bytes_of(sizes_.dtype);
+    block.table = t.table;
+    block.workspace = buffers.products;
+    if (!variant_.has_gradient) return block;
+    block.dx = rows_of_dx(t, range.begin);
+    block.dtable = t.dtable;
+    block.dbias = t.dbias;
+    block.adds_dtable = t.adds_dtable || is_later;
+    block.adds_dbias = t.adds_dbias || is_later;
+    return block;
   }
 
   void put_loss(const KernelArguments& arguments, const VocabularySoftmax::Sums& sums) const {
@@ -215,18 +246,25 @@ class VocabularyLoss final : public Kernel {
 
   KernelRequest request_;
   Variant variant_;
-  DType dtype_;
+  VocabularySizes sizes_;
   int64_t P_, H_, V_, R_;
-  Product logits_;
-  VocabularyGradient gradient_;
+  Products products_;
 };
 
+using VectorLoss = VocabularyLoss<VectorVocabulary>;
+using NativeLoss = VocabularyLoss<NativeVocabulary>;
+
 constexpr KernelRow kRows[] = {
-    {&ops::kVocabularyLoss, "blocked", refuse_other_storage, create_kernel<VocabularyLoss>},
+    {&ops::kVocabularyLoss, "native_bf16", refuse_unless_native_bf16, create_kernel<NativeLoss>},
+    {&ops::kVocabularyLossGradient, "native_bf16", refuse_unless_native_bf16<Gradient::kX>,
+     create_kernel<NativeLoss>},
+    {&ops::kVocabularyLossWithGradient, "native_bf16",
+     refuse_unless_native_bf16<LossWithGradient::kX>, create_kernel<NativeLoss>},
+    {&ops::kVocabularyLoss, "blocked", refuse_other_storage, create_kernel<VectorLoss>},
     {&ops::kVocabularyLossGradient, "blocked", refuse_other_storage<Gradient::kX>,
-     create_kernel<VocabularyLoss>},
+     create_kernel<VectorLoss>},
     {&ops::kVocabularyLossWithGradient, "blocked", refuse_other_storage<LossWithGradient::kX>,
-     create_kernel<VocabularyLoss>},
+     create_kernel<VectorLoss>},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/matmul.h"
 
 #include <fmt/format.h>
 #include <omp.h>

@@ -3,8 +3,8 @@
 // model is loaded, serves calls of every size, and a call lays out nothing.
 #include <algorithm>
 
-#include "backend/cpu/activated_matmul.h"
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/native/activated_matmul.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/storage.h"

@@ -1,4 +1,4 @@
-#include "backend/cpu/activated_matmul.h"
+#include "backend/cpu/native/activated_matmul.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Products of small whole numbers by oneDNN, whose sums are exact in f32: results must be equal.
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/matmul.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Products by the identity, so that u is what was put in.
-#include "backend/cpu/activated_matmul.h"
+#include "backend/cpu/native/activated_matmul.h"
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,13 @@
-#include "backend/cpu/pair_product.h"
+#include "backend/cpu/native/pair_product.h"
 
 #include <immintrin.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/instruction_set.h"
 
 namespace cloze::backend::cpu {
 namespace {
-
-// Elements of a panel for a pair of the depth.
-constexpr int64_t kPanelPair = kPairPanelColumns * 2;
 
 PairUnits find_units() {
   if (!uses(InstructionSet::kAvx512Bf16)) return PairUnits::kNone;
@@ -43,21 +39,30 @@ __attribute__((target("amx-tile"))) void hold_tiles() { _tile_loadconfig(&kTileS
 
 __attribute__((target("amx-tile"))) void release_tiles() { _tile_release(); }
 
-// Two tiles of rows by two of columns.
+// The products are of kPairProductRows rows. Two tiles of rows by two of columns.
 __attribute__((target("amx-tile,amx-bf16"))) void multiply_in_tiles(const PairProduct& p) {
-  const int64_t a_bytes = p.depth * int64_t{sizeof(bfloat16)};
+  const int64_t a_bytes = p.a_stride * int64_t{sizeof(bfloat16)};
   const int64_t c_bytes = p.columns * int64_t{sizeof(float)};
   constexpr int64_t kPairBytes = kPanelPair * int64_t{sizeof(bfloat16)};
   for (int64_t column = 0; column < p.columns; column += 2 * kPairPanelColumns) {
     const bfloat16* left = p.b + column * p.depth;
     const bfloat16* right = left + kPairPanelColumns * p.depth;
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    float* c = p.c + column;
+    float* below = c + kTileRows * p.columns;
+    if (p.accumulates) {
+      _tile_loadd(0, c, c_bytes);
+      _tile_loadd(1, c + kPairPanelColumns, c_bytes);
+      _tile_loadd(2, below, c_bytes);
+      _tile_loadd(3, below + kPairPanelColumns, c_bytes);
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+      _tile_zero(2);
+      _tile_zero(3);
+    }
     for (int64_t k = 0; k < p.depth; k += 2 * kTilePairs) {
       _tile_loadd(4, p.a + k, a_bytes);
-      _tile_loadd(5, p.a + kTileRows * p.depth + k, a_bytes);
+      _tile_loadd(5, p.a + kTileRows * p.a_stride + k, a_bytes);
       _tile_loadd(6, left + k * kPairPanelColumns, kPairBytes);
       _tile_loadd(7, right + k * kPairPanelColumns, kPairBytes);
       _tile_dpbf16ps(0, 4, 6);
@@ -65,11 +70,10 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_in_tiles(const PairPr
       _tile_dpbf16ps(2, 5, 6);
       _tile_dpbf16ps(3, 5, 7);
     }
-    float* c = p.c + column;
     _tile_stored(0, c, c_bytes);
     _tile_stored(1, c + kPairPanelColumns, c_bytes);
-    _tile_stored(2, c + kTileRows * p.columns, c_bytes);
-    _tile_stored(3, c + kTileRows * p.columns + kPairPanelColumns, c_bytes);
+    _tile_stored(2, below, c_bytes);
+    _tile_stored(3, below + kPairPanelColumns, c_bytes);
   }
 }
 
@@ -80,27 +84,32 @@ __attribute__((target("avx512f,avx512bf16"))) void multiply_by_dot_products(cons
     for (int64_t row = 0; row < kPairProductRows; row += kRows) {
       const bfloat16* left = p.b + column * p.depth;
       const bfloat16* right = left + kPairPanelColumns * p.depth;
-      const bfloat16* a = p.a + row * p.depth;
+      const bfloat16* a = p.a + row * p.a_stride;
+      float* c = p.c + row * p.columns + column;
       __m512 sums[kRows][2];
 #pragma GCC unroll 8
-      for (int64_t i = 0; i < kRows; ++i) sums[i][0] = sums[i][1] = _mm512_setzero_ps();
+      for (int64_t i = 0; i < kRows; ++i) {
+        for (int64_t j = 0; j < 2; ++j) {
+          sums[i][j] = p.accumulates ? _mm512_loadu_ps(c + i * p.columns + j * kPairPanelColumns)
+                                     : _mm512_setzero_ps();
+        }
+      }
       for (int64_t k = 0; k < p.depth; k += 2, left += kPanelPair, right += kPanelPair) {
         const auto b0 = reinterpret_cast<__m512bh>(_mm512_load_si512(left));
         const auto b1 = reinterpret_cast<__m512bh>(_mm512_load_si512(right));
 #pragma GCC unroll 8
         for (int64_t i = 0; i < kRows; ++i) {
           int pair;
-          std::memcpy(&pair, a + i * p.depth + k, sizeof pair);
+          std::memcpy(&pair, a + i * p.a_stride + k, sizeof pair);
           const auto value = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
           sums[i][0] = _mm512_dpbf16_ps(sums[i][0], value, b0);
           sums[i][1] = _mm512_dpbf16_ps(sums[i][1], value, b1);
         }
       }
-      float* c = p.c + row * p.columns + column;
 #pragma GCC unroll 8
-      for (int64_t i = 0; i < kRows; ++i, c += p.columns) {
-        _mm512_storeu_ps(c, sums[i][0]);
-        _mm512_storeu_ps(c + kPairPanelColumns, sums[i][1]);
+      for (int64_t i = 0; i < kRows; ++i) {
+        _mm512_storeu_ps(c + i * p.columns, sums[i][0]);
+        _mm512_storeu_ps(c + i * p.columns + kPairPanelColumns, sums[i][1]);
       }
     }
   }
@@ -110,10 +119,10 @@ void multiply_in_loops(const PairProduct& p) {
   for (int64_t i = 0; i < kPairProductRows; ++i) {
     for (int64_t j = 0; j < p.columns; ++j) {
       const bfloat16* panel = p.b + j / kPairPanelColumns * kPairPanelColumns * p.depth;
-      float sum = 0.0f;
+      float sum = p.accumulates ? p.c[i * p.columns + j] : 0.0f;
       for (int64_t k = 0; k < p.depth; ++k) {
         const bfloat16 b = panel[k / 2 * kPanelPair + j % kPairPanelColumns * 2 + k % 2];
-        sum += static_cast<float>(p.a[i * p.depth + k]) * static_cast<float>(b);
+        sum += static_cast<float>(p.a[i * p.a_stride + k]) * static_cast<float>(b);
       }
       p.c[i * p.columns + j] = sum;
     }
@@ -136,38 +145,22 @@ PairMultiplier::~PairMultiplier() {
 }
 
 void PairMultiplier::multiply(const PairProduct& product) const {
+  PairProduct part = product;
+  for (int64_t row = 0; row < product.rows; row += kPairProductRows) {
+    part.a = product.a + row * product.a_stride;
+    part.c = product.c + row * product.columns;
+    multiply_part(part);
+  }
+}
+
+void PairMultiplier::multiply_part(const PairProduct& part) const {
   switch (units_) {
     case PairUnits::kTiles:
-      return multiply_in_tiles(product);
+      return multiply_in_tiles(part);
     case PairUnits::kDotProducts:
-      return multiply_by_dot_products(product);
+      return multiply_by_dot_products(part);
     case PairUnits::kNone:
-      return multiply_in_loops(product);
-  }
-}
-
-void pack_transposed_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels) {
-  std::fill(panels, panels + columns * depth, bfloat16());
-  for (int64_t j = 0; j < from.count; ++j) {
-    const bfloat16* row = from.rows + j * from.stride;
-    bfloat16* to =
-        panels + j / kPairPanelColumns * kPairPanelColumns * depth + j % kPairPanelColumns * 2;
-    for (int64_t k = 0; k + 1 < from.width; k += 2, to += kPanelPair) {
-      std::memcpy(to, row + k, 2 * sizeof(bfloat16));
-    }
-    if (from.width % 2 == 1) *to = row[from.width - 1];
-  }
-}
-
-void pack_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels) {
-  std::fill(panels, panels + columns * depth, bfloat16());
-  for (int64_t column = 0; column < from.width; column += kPairPanelColumns) {
-    const int64_t width = std::min(kPairPanelColumns, from.width - column);
-    for (int64_t k = 0; k < from.count; ++k) {
-      const bfloat16* row = from.rows + k * from.stride + column;
-      bfloat16* to = panels + column * depth + k / 2 * kPanelPair + k % 2;
-      for (int64_t j = 0; j < width; ++j) to[2 * j] = row[j];
-    }
+      return multiply_in_loops(part);
   }
 }
 

@@ -6,12 +6,13 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/pair_product.h"
+#include "backend/cpu/native/pair_packing.h"
+#include "backend/cpu/native/pair_product.h"
 #include "backend/cpu/part_kernel.h"
 #include "base/bfloat16.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backend/cpu/attention_native.cc"
+#define HWY_TARGET_INCLUDE "backend/cpu/native/attention.cc"
 #include <hwy/foreach_target.h>
 
 #include "backend/cpu/attention-inl.h"
@@ -19,13 +20,6 @@
 #ifndef CLOZE_BACKEND_CPU_ATTENTION_NATIVE_ONCE_
 #define CLOZE_BACKEND_CPU_ATTENTION_NATIVE_ONCE_
 namespace cloze::backend::cpu {
-
-static_assert(kPaddedExtent % kPairStep == 0, "work buffers hold whole steps of a product");
-
-// Of keys and values, in whole steps of a product.
-inline int64_t padded_length(const AttentionHead& head) {
-  return divide_up(head.length, kPairStep) * kPairStep;
-}
 
 // Work buffers of one head.
 struct NativeAttentionBuffers {
@@ -54,25 +48,18 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// Rows [rows, width] as rows of `padded` elements, zero after the width.
-HWY_INLINE void CopyPadded(const PairRows& from, int64_t padded, bfloat16* to) {
-  for (int64_t i = 0; i < from.count; ++i, to += padded) {
-    const bfloat16* row = from.rows + i * from.stride;
-    std::copy(row, row + from.width, to);
-    std::fill(to + from.width, to + padded, bfloat16());
-  }
-}
-
 void attend_rows_natively(const AttentionSizes& sizes, const AttentionTensors& t,
                           const AttentionHead& head, const PairMultiplier& multiplier,
                           int64_t first) {
   const NativeAttentionBuffers buffers(sizes, head.scratch);
   const int64_t rows = HWY_MIN(kPairProductRows, head.length - first);
-  const int64_t padded = padded_length(head);
+  const int64_t padded = whole_pair_steps(head.length);
   const int64_t offset = sizes.offset(head.start + first, head.head);
-  CopyPadded({static_cast<const bfloat16*>(t.q) + offset, sizes.H, rows, sizes.D}, sizes.padded_D(),
-             buffers.queries);
-  multiplier.multiply({padded, sizes.padded_D(), buffers.queries, buffers.keys, buffers.scores});
+  const int64_t D = sizes.padded_D();
+  pack_rows({static_cast<const bfloat16*>(t.q) + offset, sizes.H, rows, sizes.D}, kPairProductRows,
+            D, buffers.queries);
+  multiplier.multiply(
+      {kPairProductRows, padded, D, buffers.queries, D, buffers.keys, buffers.scores});
   float inverse_sums[kPairProductRows];
   ExponentiateRows<bfloat16>(sizes, t, head, {first, rows, padded, buffers.scores}, inverse_sums);
   for (int64_t i = 0; i < rows; ++i) {
@@ -80,10 +67,10 @@ void attend_rows_natively(const AttentionSizes& sizes, const AttentionTensors& t
     CopyFloats(buffers.scores + i * padded, head.length, probabilities);
     std::fill(probabilities + head.length, probabilities + padded, bfloat16());
   }
-  multiplier.multiply(
-      {sizes.padded_D(), padded, buffers.probabilities, buffers.values, buffers.context});
+  multiplier.multiply({kPairProductRows, D, padded, buffers.probabilities, padded, buffers.values,
+                       buffers.context});
   for (int64_t i = 0; i < rows; ++i) {
-    StoreHeadRow(buffers.context + i * sizes.padded_D(), inverse_sums[i], sizes.D,
+    StoreHeadRow(buffers.context + i * D, inverse_sums[i], sizes.D,
                  static_cast<bfloat16*>(t.context) + offset + i * sizes.H);
   }
 }
@@ -108,12 +95,13 @@ class NativeAttention final : public Attention {
   void attend(const AttentionTensors& tensors, const AttentionHead& head) const override {
     const NativeAttentionBuffers buffers(sizes_, head.scratch);
     const int64_t offset = sizes_.offset(head.start, head.head);
+    const int64_t padded = whole_pair_steps(head.length);
     const auto rows = [&](const void* tensor) {
       return PairRows{static_cast<const bfloat16*>(tensor) + offset, sizes_.H, head.length,
                       sizes_.D};
     };
-    pack_transposed_pairs(rows(tensors.k), padded_length(head), sizes_.padded_D(), buffers.keys);
-    pack_pairs(rows(tensors.v), sizes_.padded_D(), padded_length(head), buffers.values);
+    pack_transposed_pairs(rows(tensors.k), padded, sizes_.padded_D(), buffers.keys);
+    pack_pairs(rows(tensors.v), sizes_.padded_D(), padded, buffers.values);
     const PairMultiplier multiplier(pair_units());
     for (int64_t first = 0; first < head.length; first += kPairProductRows) {
       HWY_DYNAMIC_DISPATCH(attend_rows_natively)(sizes_, tensors, head, multiplier, first);

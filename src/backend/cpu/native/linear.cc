@@ -2,9 +2,9 @@
 // several times as fast as f32. Elsewhere linear.cc serves.
 #include <algorithm>
 
-#include "backend/cpu/activated_matmul.h"
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/activated_matmul.h"
+#include "backend/cpu/native/matmul.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
 #include "backend/cpu/storage.h"
@@ -14,7 +14,7 @@
 #include "ops/linear.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backend/cpu/linear_native.cc"
+#define HWY_TARGET_INCLUDE "backend/cpu/native/linear.cc"
 #include <hwy/foreach_target.h>
 
 #include "backend/cpu/vector-inl.h"

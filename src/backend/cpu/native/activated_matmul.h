@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "backend/cpu/matmul.h"
+#include "backend/cpu/native/matmul.h"
 #include "ops/gelu.h"
 
 namespace cloze::backend::cpu {

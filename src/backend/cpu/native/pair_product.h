@@ -2,9 +2,9 @@
 // AVX512-BF16's dot products. For the products of attention, whose sizes change from sequence to
 // sequence, where oneDNN (matmul.h) makes a product for one size.
 //
-//   C[i, j] = sum_k A[i, k] B[k, j]
+//   C[i, j] (+)= sum_k A[i, k] B[k, j]
 //
-// B lies in panels of 16 columns and pairs of the depth, as both units read it:
+// B lies in panels of 16 columns and pairs of the depth, as both units read it (pair_packing.h):
 //   panel[k / 2, j, k % 2] = B[k, j]
 // Where the processor has neither, loops do the same, so that tests run everywhere.
 #pragma once
@@ -15,16 +15,23 @@
 
 namespace cloze::backend::cpu {
 
-inline constexpr int64_t kPairProductRows = 32;  // of A and C
+inline constexpr int64_t kPairProductRows = 32;  // what rows are multiples of
 inline constexpr int64_t kPairPanelColumns = 16;
+inline constexpr int64_t kPanelPair = 2 * kPairPanelColumns;  // elements of a panel for a pair
 inline constexpr int64_t kPairStep = 32;  // what columns and depth are multiples of
+inline int64_t whole_pair_steps(int64_t extent) {
+  return (extent + kPairStep - 1) / kPairStep * kPairStep;
+}
 
 struct PairProduct {
+  int64_t rows = 0;
   int64_t columns = 0;
   int64_t depth = 0;
-  const bfloat16* a = nullptr;  // [32, depth]
+  const bfloat16* a = nullptr;  // [rows, depth]
+  int64_t a_stride = 0;         // elements between rows
   const bfloat16* b = nullptr;  // panels, one after the other
-  float* c = nullptr;           // [32, columns]
+  float* c = nullptr;           // [rows, columns]
+  bool accumulates = false;     // adds to c
 };
 
 enum class PairUnits { kNone, kDotProducts, kTiles };
@@ -43,20 +50,9 @@ class PairMultiplier {
   void multiply(const PairProduct& product) const;
 
  private:
+  void multiply_part(const PairProduct& part) const;  // of kPairProductRows rows
+
   PairUnits units_;
 };
-
-// A matrix of bf16 whose rows lie `stride` apart.
-struct PairRows {
-  const bfloat16* rows = nullptr;
-  int64_t stride = 0;
-  int64_t count = 0;
-  int64_t width = 0;
-};
-
-// B = rows^T: [depth, columns] from [count, width]; zero outside of it.
-void pack_transposed_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels);
-// B = rows: [depth, columns] from [count, width]; zero outside of it.
-void pack_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels);
 
 }  // namespace cloze::backend::cpu

@@ -1,0 +1,172 @@
+#include "backend/cpu/native/vocabulary.h"
+
+#include "backend/cpu/native/pair_packing.h"
+#include "backend/cpu/workspace.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/native/vocabulary.cc"
+#include <hwy/foreach_target.h>
+
+#include "backend/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cloze::backend::cpu {
+namespace HWY_NAMESPACE {
+
+// Rows of dtable from sums that lie `stride` apart.
+void put_dtable(const float* sums, int64_t stride, int64_t rows, int64_t width, bool adds,
+                float* dtable) {
+  for (int64_t i = 0; i < rows; ++i, sums += stride, dtable += width) {
+    adds ? AddFloats(sums, width, dtable) : CopyFloats(sums, width, dtable);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cloze::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cloze::backend::cpu {
+
+HWY_EXPORT(put_dtable);
+
+namespace {
+
+constexpr int64_t kChunk = VocabularySoftmax::kChunkRows;
+static_assert(kChunk % kPairProductRows == 0 && kChunk % kPairStep == 0);
+static_assert(kChunk <= kTransposedDepth, "dlogits of a chunk are transposed at once");
+static_assert(VocabularySoftmax::kMostColumns % kPairStep == 0);
+
+// R and H in whole steps of a product.
+struct LogitsBuffers {
+  LogitsBuffers(const VocabularySizes& sizes, void* memory) : workspace(memory) {
+    const int64_t H = whole_pair_steps(sizes.width);
+    table_floats = kChunk * H;
+    logits_floats = sizes.has_gradient ? 0 : kChunk * sizes.columns;
+    x_by_depth = workspace.take<bfloat16>(sizes.columns * H);
+    table = workspace.take<bfloat16>(sizes.num_threads * table_floats);
+    logits = workspace.take<float>(sizes.num_threads * logits_floats);
+  }
+
+  Workspace workspace;
+  int64_t table_floats, logits_floats;
+  bfloat16* x_by_depth;  // panels of x^T [H, R]
+  bfloat16* table;       // a chunk [96, H], per thread
+  float* logits;         // a chunk [96, R], per thread; none where they are kept
+};
+
+struct GradientBuffers {
+  GradientBuffers(const VocabularySizes& sizes, void* memory) : workspace(memory) {
+    const int64_t H = whole_pair_steps(sizes.width);
+    const int64_t R = sizes.columns;
+    slice_floats = R * H;
+    x = workspace.take<bfloat16>(R * H);
+    slices = workspace.take<float>(sizes.slices() * slice_floats);
+    thread_bytes = Thread(sizes, nullptr).workspace.bytes();
+    threads = workspace.take<char>(sizes.num_threads * static_cast<int64_t>(thread_bytes));
+  }
+
+  // Of a chunk.
+  struct Thread {
+    Thread(const VocabularySizes& sizes, void* memory)
+        : workspace(memory),
+          dlogit_rows(workspace.take<bfloat16>(kChunk * sizes.columns)),
+          dlogit_pairs(workspace.take<bfloat16>(kChunk * sizes.columns)),
+          dlogits_by_column(workspace.take<bfloat16>(sizes.columns * kTransposedDepth)),
+          table(workspace.take<bfloat16>(kChunk * whole_pair_steps(sizes.width))),
+          dtable(workspace.take<float>(kChunk * whole_pair_steps(sizes.width))) {}
+
+    Workspace workspace;
+    bfloat16* dlogit_rows;        // [96, R]
+    bfloat16* dlogit_pairs;       // panels [96, R]
+    bfloat16* dlogits_by_column;  // [R, 96]
+    bfloat16* table;              // panels [96, H]
+    float* dtable;                // [96, H]
+  };
+  Thread thread(const VocabularySizes& sizes, int number) const {
+    return Thread(sizes, threads + static_cast<size_t>(number) * thread_bytes);
+  }
+
+  Workspace workspace;
+  int64_t slice_floats;
+  size_t thread_bytes;
+  bfloat16* x;    // panels [R, H]
+  float* slices;  // dx of each
+  char* threads;
+};
+
+PairRows rows_of_x(const VocabularySizes& sizes, const VocabularyBlock& block) {
+  return {static_cast<const bfloat16*>(block.x), sizes.width, block.count, sizes.width};
+}
+
+MatrixRows<float> table_rows(const VocabularySizes& sizes, const VocabularyBlock& block,
+                             int64_t chunk) {
+  return {block.table + chunk * kChunk * sizes.width, sizes.width, sizes.rows(chunk), sizes.width};
+}
+
+// The gradients of one chunk; dx is [R, H] of its slice.
+void differentiate_chunk(const VocabularySizes& sizes, const VocabularyBlock& block, int64_t chunk,
+                         const bfloat16* x, const GradientBuffers::Thread& buffers,
+                         const PairMultiplier& multiplier, float* dx, bool adds_dx) {
+  const int64_t H = whole_pair_steps(sizes.width);
+  const int64_t R = whole_pair_steps(block.count);
+  const int64_t row = chunk * kChunk;
+  const int64_t rows = sizes.rows(chunk);
+  float* dlogits = block.logits + row * sizes.columns;
+  block.softmax->apply_factors({dlogits, R, row, rows, block.dbias, block.adds_dbias});
+  const MatrixRows<float> dlogit_rows{dlogits, R, rows, R};
+  pack_rounded_rows(dlogit_rows, kChunk, R, buffers.dlogit_rows);
+  multiplier.multiply({kChunk, H, R, buffers.dlogit_rows, R, x, buffers.dtable});
+  HWY_DYNAMIC_DISPATCH(put_dtable)
+  (buffers.dtable, H, rows, sizes.width, block.adds_dtable, block.dtable + row * sizes.width);
+
+  pack_rounded_pairs(dlogit_rows, R, kChunk, buffers.dlogit_pairs);
+  transpose_panels(buffers.dlogit_pairs, R, kChunk, buffers.dlogits_by_column);
+  pack_rounded_pairs(table_rows(sizes, block, chunk), H, kChunk, buffers.table);
+  multiplier.multiply(
+      {R, H, kChunk, buffers.dlogits_by_column, kTransposedDepth, buffers.table, dx, adds_dx});
+}
+
+}  // namespace
+
+size_t NativeVocabulary::workspace_bytes() const {
+  const size_t logits = LogitsBuffers(sizes_, nullptr).workspace.bytes();
+  if (!sizes_.has_gradient) return logits;
+  return std::max(logits, GradientBuffers(sizes_, nullptr).workspace.bytes());
+}
+
+void NativeVocabulary::compute_logits(const VocabularyBlock& block) const {
+  const LogitsBuffers buffers(sizes_, block.workspace);
+  const int64_t H = whole_pair_steps(sizes_.width);
+  const int64_t R = whole_pair_steps(block.count);
+  pack_transposed_pairs(rows_of_x(sizes_, block), R, H, buffers.x_by_depth);
+  for_each_item(sizes_.chunks(), sizes_.num_threads, [&](int64_t chunk, int thread) {
+    bfloat16* table = buffers.table + thread * buffers.table_floats;
+    pack_rounded_rows(table_rows(sizes_, block, chunk), kChunk, H, table);
+    const int64_t row = chunk * kChunk;
+    float* logits = sizes_.has_gradient ? block.logits + row * sizes_.columns
+                                        : buffers.logits + thread * buffers.logits_floats;
+    PairMultiplier(pair_units()).multiply({kChunk, R, H, table, H, buffers.x_by_depth, logits});
+    block.softmax->take_chunk({row, sizes_.rows(chunk), 0, block.count, logits, R},
+                              sizes_.has_gradient);
+  });
+}
+
+void NativeVocabulary::compute_gradients(const VocabularyBlock& block) const {
+  const GradientBuffers buffers(sizes_, block.workspace);
+  const int64_t H = whole_pair_steps(sizes_.width);
+  pack_pairs(rows_of_x(sizes_, block), H, whole_pair_steps(block.count), buffers.x);
+  const int64_t slices = sizes_.slices();
+  for_each_item(slices, sizes_.num_threads, [&](int64_t slice, int thread) {
+    const PairMultiplier multiplier(pair_units());
+    const int64_t begin = sizes_.chunks() * slice / slices;
+    for (int64_t chunk = begin; chunk < sizes_.chunks() * (slice + 1) / slices; ++chunk) {
+      differentiate_chunk(sizes_, block, chunk, buffers.x, buffers.thread(sizes_, thread),
+                          multiplier, buffers.slices + slice * buffers.slice_floats, chunk > begin);
+    }
+  });
+  add_slices(sizes_, {buffers.slices, buffers.slice_floats, H}, block);
+}
+
+}  // namespace cloze::backend::cpu
+#endif
