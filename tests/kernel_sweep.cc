@@ -12,12 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cpu/native/activated_matmul.h"
 #include "backend/cpu/attention.h"
 #include "backend/cpu/native/matmul.h"
+#include "backend/cpu/native/pair_product.h"
 #include "backend/cpu/own_kernels_test.h"
 #include "backend/cpu/packed_linear.h"
-#include "backend/cpu/native/pair_product.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/product_plan.h"
 #include "backend/cpu/row_sums.h"
@@ -38,6 +37,8 @@ static_assert(testing::kSweptLength > 2 * kConvolutionSlots);
 static_assert(testing::kSweptGroupSize > 2 * kConvolutionPanel);
 static_assert(testing::kSweptHeadSize > 2 * kPaddedExtent);
 static_assert(testing::kSweptRows > 2 * ProductPlan::kMostRows);
+static_assert(testing::kSweptRows > 2 * Matmul::kMostRows);
+static_assert(testing::kSweptPairRows > 2 * Matmul::kMostRows);
 static_assert(testing::kSweptRows > 2 * PackedLinearPlan::kMostRows);
 static_assert(testing::kSweptRows > 2 * VocabularySoftmax::kMostColumns);
 static_assert(testing::kSweptColumns > 2 * ProductPlan::kColumns);
@@ -47,9 +48,7 @@ static_assert(testing::kSweptVocabulary > 2 * VocabularySoftmax::kChunkRows);
 static_assert(testing::kSweptSlicedWords >
               2 * VocabularySizes::kMostSlices * VocabularySoftmax::kChunkRows);
 static_assert(testing::kSweptGroupedDepth > 2 * ProductPlan::kMostGroupDepth);
-static_assert(testing::kSweptChunkedRows > 2 * kMostGroupedRows);
 static_assert(testing::kSweptChunkedRows > 2 * RowSums::kMostChunks * RowSums::kLeastRows);
-static_assert(testing::kSweptActivatedRows > 2 * ActivatedMatmul::kMostRows);
 static_assert(testing::kSweptElements > 2 * kLeastElements);
 
 struct Arguments {

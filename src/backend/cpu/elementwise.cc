@@ -165,10 +165,8 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-void gelu_in_parts(const GeluRun& run, int num_threads, const void* x, void* y) {
-  for_each_part(element_work(run.count, num_threads), [&](const Part& part) {
-    HWY_DYNAMIC_DISPATCH(GeluElements)(run, part, x, y);
-  });
+void gelu_of_run(const GeluRun& run, const void* x, void* y) {
+  HWY_DYNAMIC_DISPATCH(GeluElements)(run, {0, run.count}, x, y);
 }
 
 KernelTable elementwise_kernels() { return kRows; }

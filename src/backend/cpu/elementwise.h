@@ -15,7 +15,7 @@ struct GeluRun {
   int64_t count = 0;            // elements
 };
 
-// y[i] = gelu(x[i]), on several threads; y may be x.
-void gelu_in_parts(const GeluRun& run, int num_threads, const void* x, void* y);
+// y[i] = gelu(x[i]); y may be x.
+void gelu_of_run(const GeluRun& run, const void* x, void* y);
 
 }  // namespace cloze::backend::cpu

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/cpu/backend.h"
+#include "backend/cpu/native/matmul.h"
 #include "backend/reference/backend.h"
 #include "ops/attention.h"
 #include "ops/packed_linear.h"
@@ -17,13 +18,13 @@ namespace cloze::backend::cpu {
 
 inline bool is_native(const KernelEntry& entry) { return entry.name.ends_with("/native_bf16"); }
 
-// Kernels for bf16 units run on every processor in this dtype: oneDNN multiplies f32 everywhere,
-// and pair products have loops in the place of the units.
-inline DType dtype_everywhere(const graph::OpDefinition& op) {
+// Whether the kernels for bf16 units run on any processor: pair products have loops in the place of
+// the units. The others are oneDNN's.
+inline bool multiplies_pairs(const graph::OpDefinition& op) {
   static const graph::OpDefinition* const by_pairs[] = {
       &ops::kAttention, &ops::kAttentionGradient, &ops::kVocabularyLoss,
       &ops::kVocabularyLossGradient, &ops::kVocabularyLossWithGradient};
-  return std::ranges::find(by_pairs, &op) != std::end(by_pairs) ? DType::kBF16 : DType::kF32;
+  return std::ranges::find(by_pairs, &op) != std::end(by_pairs);
 }
 
 // The kernels of an operator that cases of this dtype are for: those of the table that are not the
@@ -32,13 +33,13 @@ inline std::vector<KernelEntry> own_kernels(const graph::OpDefinition& op, DType
   std::vector<KernelEntry> entries;
   for (KernelEntry entry : backend().kernels(op)) {
     if (!entry.name.starts_with("cpu/")) continue;
-    if (is_native(entry) && dtype == dtype_everywhere(op)) {
+    if (is_native(entry) && dtype == DType::kBF16) {
       entry.refuse = [](const KernelRequest& request) -> std::optional<std::string> {
         const bool in_panels = request.op == &ops::kPackedLinear &&
                                ops::layout_of(request.inputs[ops::PackedLinear::kPacked].shape) ==
                                    ops::WeightLayout::kPanels;
-        return in_panels ? std::optional<std::string>("the weight is packed in panels")
-                         : std::nullopt;
+        if (in_panels) return "the weight is packed in panels";
+        return multiplies_pairs(*request.op) ? std::nullopt : refuse_any_bf16();
       };
     }
     entries.push_back(entry);

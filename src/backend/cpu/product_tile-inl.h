@@ -233,19 +233,17 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, const T* const* rows, int64_t k) {
   }
 }
 
-// to[k * kPitch + j] = rows[j][k] for k < depth, j < count; zero for count <= j < columns. Each
+// to[k * pitch + j] = rows[j][k] for k < depth, j < count; zero for count <= j < columns. Each
 // store is of a whole vector, the next one overwrites what is too much.
-template <int64_t kPitch, typename T>
+template <typename T>
 HWY_INLINE void TransposeGroup(const T* const (&rows)[kLanes], int64_t depth, size_t count,
-                               size_t columns, float* HWY_RESTRICT to) {
-  static_assert(kPitch % kLanes == 0 || (kPitch < kLanes && kLanes <= 2 * kPitch),
-                "a store would reach a vector that is done, or beyond the next row");
+                               size_t columns, int64_t pitch, float* HWY_RESTRICT to) {
   const FloatTag d;
   const auto is_row = hn::FirstN(d, count);
   const auto store = [&](int64_t k, FloatVector v) HWY_ATTR {
     v = hn::IfThenElseZero(is_row, v);
-    if (k + 1 < depth) return hn::StoreU(v, d, to + k * kPitch);
-    StoreFloats(d, v, to + k * kPitch, Tail{columns});
+    if (k + 1 < depth) return hn::StoreU(v, d, to + k * pitch);
+    StoreFloats(d, v, to + k * pitch, Tail{columns});
   };
   int64_t k = 0;
   for (; k + 4 <= depth; k += 4) {
@@ -264,7 +262,7 @@ HWY_INLINE void TransposeGroup(const T* const (&rows)[kLanes], int64_t depth, si
   }
   for (; k < depth; ++k) {
     for (size_t j = 0; j < columns; ++j) {
-      to[k * kPitch + j] = j < count ? static_cast<float>(rows[j][k]) : 0.0f;
+      to[k * pitch + j] = j < count ? static_cast<float>(rows[j][k]) : 0.0f;
     }
   }
 }
@@ -273,11 +271,13 @@ HWY_INLINE void TransposeGroup(const T* const (&rows)[kLanes], int64_t depth, si
 template <int64_t kPitch, typename T>
 HWY_INLINE void TransposeRows(const T* from, int64_t stride, int64_t depth, int64_t count,
                               float* HWY_RESTRICT to) {
+  static_assert(kPitch % kLanes == 0 || (kPitch < kLanes && kLanes <= 2 * kPitch),
+                "a store would reach a vector that is done, or beyond the next row");
   for (int64_t j = 0; j < kPitch; j += kLanes) {
     const T* rows[kLanes];
     for (int64_t i = 0; i < kLanes; ++i) rows[i] = from + HWY_MIN(j + i, count - 1) * stride;
-    TransposeGroup<kPitch>(rows, depth, static_cast<size_t>(HWY_MAX(count - j, 0)),
-                           static_cast<size_t>(HWY_MIN(kLanes, kPitch - j)), to + j);
+    TransposeGroup(rows, depth, static_cast<size_t>(HWY_MAX(count - j, 0)),
+                   static_cast<size_t>(HWY_MIN(kLanes, kPitch - j)), kPitch, to + j);
   }
 }
 

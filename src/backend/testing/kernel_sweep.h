@@ -13,21 +13,21 @@
 namespace cloze::backend::testing {
 
 // How far the extents go. A backend asserts that twice its own constants are less.
-inline constexpr int64_t kSweptLength = 600;          // of a sequence
-inline constexpr int64_t kSweptHeadSize = 140;        // of a head of attention
-inline constexpr int64_t kSweptGroupSize = 72;        // channels of a group of a convolution
-inline constexpr int64_t kSweptWidth = 15;            // of a convolution's window
-inline constexpr int64_t kSweptRows = 600;            // of a product, of predictions, of a tensor
-inline constexpr int64_t kSweptColumns = 600;         // of a product, of a tensor
-inline constexpr int64_t kSweptDepth = 600;           // of a product
-inline constexpr int64_t kSweptPackedDepth = 1600;    // of a product with a packed weight
-inline constexpr int64_t kSweptVocabulary = 240;      // words
-inline constexpr int64_t kSweptSlicedWords = 6200;    // of a vocabulary: around multiples
-inline constexpr int64_t kSweptChannels = 300;        // of embeddings and of rows that are gathered
-inline constexpr int64_t kSweptGroupedDepth = 6200;   // of a gradient of a weight: around multiples
-inline constexpr int64_t kSweptChunkedRows = 4200;    // summed over: around multiples
-inline constexpr int64_t kSweptActivatedRows = 1100;  // of a product in pairs: around multiples
-inline constexpr int64_t kSweptElements = 70000;      // around multiples
+inline constexpr int64_t kSweptLength = 600;         // of a sequence
+inline constexpr int64_t kSweptHeadSize = 140;       // of a head of attention
+inline constexpr int64_t kSweptGroupSize = 72;       // channels of a group of a convolution
+inline constexpr int64_t kSweptWidth = 15;           // of a convolution's window
+inline constexpr int64_t kSweptRows = 600;           // of a product, of predictions, of a tensor
+inline constexpr int64_t kSweptColumns = 600;        // of a product, of a tensor
+inline constexpr int64_t kSweptDepth = 600;          // of a product
+inline constexpr int64_t kSweptPackedDepth = 1600;   // of a product with a packed weight
+inline constexpr int64_t kSweptVocabulary = 240;     // words
+inline constexpr int64_t kSweptSlicedWords = 6200;   // of a vocabulary: around multiples
+inline constexpr int64_t kSweptChannels = 300;       // of embeddings and of rows that are gathered
+inline constexpr int64_t kSweptGroupedDepth = 6200;  // of a gradient of a weight: around multiples
+inline constexpr int64_t kSweptChunkedRows = 4200;   // summed over: around multiples
+inline constexpr int64_t kSweptPairRows = 300;       // of a product in pairs
+inline constexpr int64_t kSweptElements = 70000;     // around multiples
 
 enum class SweepDensity { kWhole, kThin };
 

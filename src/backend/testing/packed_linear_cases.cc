@@ -86,12 +86,9 @@ std::vector<ProductSizes> panel_sizes(const SweepExtents& extents) {
   return sizes;
 }
 
-// Rows beyond what is activated at a time, too.
 std::vector<ProductSizes> pair_sizes(const SweepExtents& extents) {
   std::vector<ProductSizes> sizes;
-  for (const int64_t M : extents.up_to(100, {16, 32})) sizes.push_back({M, 33, 65});
-  for (const int64_t M : SweepExtents::around(kSweptActivatedRows, {512}))
-    sizes.push_back({M, 3, 5});
+  for (const int64_t M : extents.up_to(kSweptPairRows, {32, 128})) sizes.push_back({M, 33, 65});
   for (const int64_t K : extents.up_to(3 * ops::kPairDepth, {ops::kPairDepth})) {
     sizes.push_back({5, K, 65});
   }

@@ -1,7 +1,6 @@
-// ActivatedMatmul: a product by oneDNN (matmul.h), and GELU of it by our own vectors, for a few
-// hundred rows at a time while they are in the cache. oneDNN would apply GELU too, but takes erf
-// from a formula that is off by 1.5e-7 (Abramowitz, Stegun, 7.1.26), which is more than a result
-// in f32 may be.
+// ActivatedMatmul: a product by oneDNN (matmul.h), and GELU of it by our own vectors, for the rows
+// of a part while they are in the cache. oneDNN would apply GELU too, but takes erf from a formula
+// that is off by 1.5e-7 (Abramowitz, Stegun, 7.1.26), which is more than a result in f32 may be.
 //
 //   u = A B + bias      y = gelu(u)
 #pragma once
@@ -14,30 +13,29 @@
 namespace cloze::backend::cpu {
 
 struct ActivatedMatmulShape {
-  MatmulShape product;  // A is not transposed; the result is u, of f32 where y is not of its dtype
+  MatmulShape product;  // with B in pairs; the result is u, of f32 where y is not of its dtype
   std::optional<ops::GeluForm> activation;  // none: u is all there is
   DType y_dtype = DType::kF32;
-  bool keeps_u = true;  // all its rows; else those at hand, each time in the same place
+  bool keeps_u = true;
 };
 
 class ActivatedMatmul {
  public:
-  // At a time: u of these is in the second cache until it is activated.
-  static constexpr int64_t kMostRows = 512;
-
   explicit ActivatedMatmul(const ActivatedMatmulShape& shape);
 
-  size_t packed_bytes() const { return product_.packed_bytes(); }
-  size_t scratch_bytes() const { return product_.scratch_bytes(); }
-  size_t u_bytes() const;
+  bool is_activated() const { return shape_.activation.has_value(); }
+  size_t scratch_bytes() const { return product_.scratch_bytes() + u_bytes() * threads(); }
   std::vector<KeptMemory> kept_memory() const { return product_.kept_memory(); }
-  const void* pack(const void* b, void* packed) { return product_.pack(b, packed); }
-  // call.c: u, u_bytes(). y may be u, where it has the same dtype and is kept.
+  // call.c: u, where it is kept; y may be u if it has the same dtype. Without an activation y is of
+  // no meaning.
   void run(const MatmulCall& call, void* y);
 
  private:
+  size_t threads() const { return static_cast<size_t>(shape_.product.num_threads); }
+  size_t u_bytes() const;  // of a part that is not kept
+  void run_part(int64_t part, int thread, const MatmulCall& call, void* y);
+
   ActivatedMatmulShape shape_;
-  int64_t rows_;  // at a time
   Matmul product_;
 };
 

@@ -56,8 +56,8 @@ void attend_rows_natively(const AttentionSizes& sizes, const AttentionTensors& t
   const int64_t padded = whole_pair_steps(head.length);
   const int64_t offset = sizes.offset(head.start + first, head.head);
   const int64_t D = sizes.padded_D();
-  pack_rows({static_cast<const bfloat16*>(t.q) + offset, sizes.H, rows, sizes.D}, kPairProductRows,
-            D, buffers.queries);
+  pack_rows(HalfRows{static_cast<const bfloat16*>(t.q) + offset, sizes.H, rows, sizes.D},
+            kPairProductRows, D, buffers.queries);
   multiplier.multiply(
       {kPairProductRows, padded, D, buffers.queries, D, buffers.keys, buffers.scores});
   float inverse_sums[kPairProductRows];
@@ -97,11 +97,11 @@ class NativeAttention final : public Attention {
     const int64_t offset = sizes_.offset(head.start, head.head);
     const int64_t padded = whole_pair_steps(head.length);
     const auto rows = [&](const void* tensor) {
-      return PairRows{static_cast<const bfloat16*>(tensor) + offset, sizes_.H, head.length,
+      return HalfRows{static_cast<const bfloat16*>(tensor) + offset, sizes_.H, head.length,
                       sizes_.D};
     };
-    pack_transposed_pairs(rows(tensors.k), padded, sizes_.padded_D(), buffers.keys);
-    pack_pairs(rows(tensors.v), sizes_.padded_D(), padded, buffers.values);
+    pack_transposed_pairs(rows(tensors.k), {buffers.keys, padded, sizes_.padded_D()});
+    pack_pairs(rows(tensors.v), {buffers.values, sizes_.padded_D(), padded});
     const PairMultiplier multiplier(pair_units());
     for (int64_t first = 0; first < head.length; first += kPairProductRows) {
       HWY_DYNAMIC_DISPATCH(attend_rows_natively)(sizes_, tensors, head, multiplier, first);

@@ -24,8 +24,7 @@ namespace cloze::backend::cpu {
 
 // Queries at a time, at most: the depth of the products that sum over queries.
 inline constexpr int64_t kMostNativeRows = 64;
-static_assert(kMostNativeRows % kPairProductRows == 0 && kMostNativeRows % kPairStep == 0 &&
-              kMostNativeRows <= kTransposedDepth);
+static_assert(kMostNativeRows % kPairProductRows == 0 && kMostNativeRows % kPairStep == 0);
 
 // Work buffers of one head. R: queries at a time; L: the padded length; D: padded too.
 struct NativeGradientBuffers {
@@ -36,11 +35,9 @@ struct NativeGradientBuffers {
     for (bfloat16** of_keys : {&keys_by_depth, &values_by_depth, &keys}) {
       *of_keys = workspace.take<bfloat16>(L * D);
     }
-    for (bfloat16** of_queries : {&queries, &dcontext, &pairs}) {
+    for (bfloat16** of_queries :
+         {&queries, &dcontext, &pairs, &queries_by_depth, &dcontext_by_depth}) {
       *of_queries = workspace.take<bfloat16>(R * D);
-    }
-    for (bfloat16** by_depth : {&queries_by_depth, &dcontext_by_depth}) {
-      *by_depth = workspace.take<bfloat16>(D * kTransposedDepth);
     }
     for (bfloat16** of_scores : {&probability_pairs, &dscore_pairs, &dscore_rows}) {
       *of_scores = workspace.take<bfloat16>(R * L);
@@ -58,8 +55,8 @@ struct NativeGradientBuffers {
   bfloat16* queries;            // [R, D]
   bfloat16* dcontext;           // [R, D]
   bfloat16* pairs;              // panels of either [R, D]
-  bfloat16* queries_by_depth;   // [D, R], rows kTransposedDepth apart
-  bfloat16* dcontext_by_depth;  // [D, R], likewise
+  bfloat16* queries_by_depth;   // [D, R]
+  bfloat16* dcontext_by_depth;  // [D, R]
   bfloat16* probability_pairs;  // panels [R, L]
   bfloat16* dscore_pairs;       // panels [R, L]
   bfloat16* dscore_rows;        // [R, L]
@@ -85,7 +82,7 @@ struct NativeQueries {
   int64_t padded = 0;
 };
 
-HWY_INLINE PairRows HeadRows(const AttentionSizes& sizes, const AttentionHead& head,
+HWY_INLINE HalfRows HeadRows(const AttentionSizes& sizes, const AttentionHead& head,
                              const void* tensor, int64_t first, int64_t rows) {
   const int64_t offset = sizes.offset(head.start + first, head.head);
   return {static_cast<const bfloat16*>(tensor) + offset, sizes.H, rows, sizes.D};
@@ -109,10 +106,11 @@ HWY_INLINE void DifferentiateScores(const AttentionSizes& sizes, const Attention
 }
 
 // to [D, R] from rows of a head [R, D].
-HWY_INLINE void TransposeQueries(const PairRows& from, const NativeQueries& q, int64_t D,
+HWY_INLINE void TransposeQueries(const HalfRows& from, const NativeQueries& q, int64_t D,
                                  bfloat16* pairs, bfloat16* to) {
-  pack_pairs(from, D, q.padded, pairs);
-  transpose_panels(pairs, D, q.padded, to);
+  const PairPanels panels{pairs, D, q.padded};
+  pack_pairs(from, panels);
+  transpose_panels(panels, kMostNativeRows, to);
 }
 
 // What some queries add to dk and dv, and their dq.
@@ -127,13 +125,14 @@ HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const Attentio
                    buffers.queries_by_depth);
   TransposeQueries(HeadRows(sizes, head, t.dcontext, q.first, q.rows), q, D, buffers.pairs,
                    buffers.dcontext_by_depth);
-  pack_rounded_pairs({buffers.probabilities, L, q.padded, L}, L, q.padded,
-                     buffers.probability_pairs);
-  pack_rounded_pairs({buffers.dscores, L, q.padded, L}, L, q.padded, buffers.dscore_pairs);
-  CopyFloats(buffers.dscores, q.padded * L, buffers.dscore_rows);
-  multiplier.multiply({D, L, q.padded, buffers.dcontext_by_depth, kTransposedDepth,
+  pack_pairs(FloatRows{buffers.probabilities, L, q.padded, L},
+             {buffers.probability_pairs, L, q.padded});
+  const FloatRows dscores{buffers.dscores, L, q.padded, L};
+  pack_pairs(dscores, {buffers.dscore_pairs, L, q.padded});
+  pack_rows(dscores, q.padded, L, buffers.dscore_rows);
+  multiplier.multiply({D, L, q.padded, buffers.dcontext_by_depth, kMostNativeRows,
                        buffers.probability_pairs, buffers.dv_by_depth, is_later});
-  multiplier.multiply({D, L, q.padded, buffers.queries_by_depth, kTransposedDepth,
+  multiplier.multiply({D, L, q.padded, buffers.queries_by_depth, kMostNativeRows,
                        buffers.dscore_pairs, buffers.dk_by_depth, is_later});
   multiplier.multiply({q.padded, D, L, buffers.dscore_rows, L, buffers.keys, buffers.dq});
   bfloat16* dq = static_cast<bfloat16*>(t.dq) + sizes.offset(head.start + q.first, head.head);
@@ -161,10 +160,11 @@ void differentiate_natively(const AttentionSizes& sizes, const AttentionGradient
   const NativeGradientBuffers buffers(sizes, head.scratch);
   const int64_t D = sizes.padded_D();
   const int64_t L = whole_pair_steps(head.length);
-  const PairRows keys = HeadRows(sizes, head, t.k, 0, head.length);
-  pack_transposed_pairs(keys, L, D, buffers.keys_by_depth);
-  pack_transposed_pairs(HeadRows(sizes, head, t.v, 0, head.length), L, D, buffers.values_by_depth);
-  pack_pairs(keys, D, L, buffers.keys);
+  const HalfRows keys = HeadRows(sizes, head, t.k, 0, head.length);
+  pack_transposed_pairs(keys, {buffers.keys_by_depth, L, D});
+  pack_transposed_pairs(HeadRows(sizes, head, t.v, 0, head.length),
+                        {buffers.values_by_depth, L, D});
+  pack_pairs(keys, {buffers.keys, D, L});
   const PairMultiplier multiplier(pair_units());
   // Ranges of the same number of whole steps.
   const int64_t ranges = divide_up(L, kMostNativeRows);

@@ -5,6 +5,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/native/activated_matmul.h"
 #include "backend/cpu/native/matmul.h"
+#include "backend/cpu/native/pair_packing.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
 #include "backend/cpu/storage.h"
@@ -12,6 +13,7 @@
 #include "base/bfloat16.h"
 #include "ops/grouped_linear.h"
 #include "ops/linear.h"
+#include "ops/packed_linear.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/native/linear.cc"
@@ -25,11 +27,10 @@ namespace cloze::backend::cpu {
 
 // The rows of a product, which are to become those of y.
 struct FinishedRows {
-  DType dtype = DType::kF32;
   const float* sums = nullptr;
   const float* bias = nullptr;  // may be null
   int64_t columns = 0;
-  void* y = nullptr;
+  bfloat16* y = nullptr;
 };
 
 }  // namespace cloze::backend::cpu
@@ -53,19 +54,17 @@ void sum_dy_rows(const graph::TensorType& type, const void* dy, const Part& rows
 void round_elements(const float* from, int64_t count, bfloat16* to) { CopyFloats(from, count, to); }
 
 // y = sums + bias, rows of all groups.
-void finish_rows(const FinishedRows& f, const Part& rows) {
-  with_storage(f.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    for (int64_t row = rows.begin; row < rows.end; ++row) {
-      const float* sums = f.sums + row * f.columns;
-      T* y = static_cast<T*>(f.y) + row * f.columns;
-      if (f.bias == nullptr) {
-        CopyFloats(sums, f.columns, y);
-      } else {
-        MapFloats(FloatTag(), f.columns, sums, f.bias, y,
-                  [](FloatVector v, FloatVector bias) HWY_ATTR { return hn::Add(v, bias); });
-      }
+void finish_rows(const FinishedRows& f, int64_t rows) {
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* sums = f.sums + row * f.columns;
+    bfloat16* y = f.y + row * f.columns;
+    if (f.bias == nullptr) {
+      CopyFloats(sums, f.columns, y);
+    } else {
+      MapFloats(FloatTag(), f.columns, sums, f.bias, y,
+                [](FloatVector v, FloatVector bias) HWY_ATTR { return hn::Add(v, bias); });
     }
-  });
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -81,98 +80,119 @@ HWY_EXPORT(finish_rows);
 
 namespace {
 
-// A weight as oneDNN is to lay it out: where it lies, or rounded to bf16 in memory of the
-// workspace. oneDNN would round too, but takes two to four times as long to lay out f32 as bf16.
-class RoundedWeight {
+// B of a product in pairs, made once per run by all threads.
+class PackedPairs {
  public:
-  // Of linear, and of linear_input_gradient, which has dy in the place of x.
-  explicit RoundedWeight(const KernelRequest& request)
-      : elements_(request.inputs[ops::Linear::kWeight].shape.elements()),
-        rounds_(request.inputs[ops::Linear::kX].dtype == DType::kBF16),
-        num_threads_(request.num_threads) {}
+  PackedPairs(int64_t depth, int64_t columns, int num_threads)
+      : panels_{.columns = divide_up(columns, ops::kPairColumns) * ops::kPairColumns,
+                .depth = divide_up(depth, ops::kPairDepth) * ops::kPairDepth,
+                .panel_columns = ops::kPairColumns},
+        num_threads_(num_threads) {}
 
   size_t bytes() const {
-    return rounds_ ? whole_lines(static_cast<size_t>(elements_) * sizeof(bfloat16)) : 0;
+    return static_cast<size_t>(panels_.columns * panels_.depth) * sizeof(bfloat16);
   }
-  const void* round(const float* weight, void* memory) const {
-    if (!rounds_) return weight;
-    auto* const rounded = static_cast<bfloat16*>(memory);
-    for_each_part(element_work(elements_, num_threads_), [&](const Part& part) {
-      HWY_DYNAMIC_DISPATCH(round_elements)
-      (weight + part.begin, part.size(), rounded + part.begin);
+  // From rows [depth, columns], or those of the transposed.
+  template <typename T>
+  void pack(const MatrixRows<T>& from, bool is_transposed, void* to) const {
+    const PairPanels panels = at(to);
+    for_each_panel([&](int64_t column) {
+      MatrixRows<T> part = from;
+      part.rows += column * (is_transposed ? from.stride : 1);
+      if (is_transposed) {
+        part.count = std::min(from.count - column, ops::kPairColumns);
+        pack_transposed_pairs(part, panel_of(panels, column));
+      } else {
+        part.width = std::min(from.width - column, ops::kPairColumns);
+        pack_pairs(part, panel_of(panels, column));
+      }
     });
-    return rounded;
   }
 
  private:
-  int64_t elements_;
-  bool rounds_;
+  PairPanels at(void* memory) const {
+    PairPanels panels = panels_;
+    panels.panels = static_cast<bfloat16*>(memory);
+    return panels;
+  }
+  static PairPanels panel_of(PairPanels panels, int64_t column) {
+    panels.panels += column * panels.depth;
+    panels.columns = panels.panel_columns;
+    return panels;
+  }
+  template <class Body>
+  void for_each_panel(const Body& body) const {
+    for_each_item(panels_.columns / panels_.panel_columns, num_threads_,
+                  [&](int64_t panel, int) { body(panel * panels_.panel_columns); });
+  }
+
+  PairPanels panels_;
   int num_threads_;
 };
 
-// What a product with a weight takes. A weight that is packed is not needed rounded any more when
-// the product runs: scratch memory lies over it.
-struct WeightBuffers {
-  template <class Product>
-  WeightBuffers(const Product& product, const RoundedWeight& weight, void* memory)
-      : workspace(memory), packed(take(product.packed_bytes())) {
-    const bool is_packed = product.packed_bytes() > 0;
-    rounded = take(is_packed ? std::max(weight.bytes(), product.scratch_bytes()) : weight.bytes());
-    scratch = is_packed ? rounded : take(product.scratch_bytes());
-  }
-
-  Workspace workspace;
-  void* packed;
-  void* rounded;
-  void* scratch;
-
- private:
-  void* take(size_t bytes) { return workspace.take<char>(static_cast<int64_t>(bytes)); }
-};
-
+// y = x weight^T + bias, and GELU of it.
 class NativeLinear final : public Kernel, ops::Linear {
  public:
   explicit NativeLinear(const KernelRequest& request)
-      : shape_(shape_of(request)), product_(shape_), weight_(request) {}
+      : weight_(request.inputs[kWeight].shape),
+        has_bias_(request.inputs.size() > kBias),
+        product_(shape_of(request)),
+        packed_(weight_[1], weight_[0], request.num_threads) {}
 
   size_t workspace_bytes() const override {
-    return WeightBuffers(product_, weight_, nullptr).workspace.bytes();
+    return whole_lines(packed_.bytes()) + product_.scratch_bytes();
   }
   std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
-    MatmulCall call;
-    call.a = arguments.input<void>(kX);
-    call.packed_b = product_.pack(weight_.round(arguments.input<float>(kWeight), buffers.rounded),
-                                  buffers.packed);
-    call.bias = shape_.product.has_bias ? arguments.input<float>(kBias) : nullptr;
-    call.c = arguments.output<void>(shape_.activation ? kU : kY);
-    call.scratch = buffers.scratch;
+    char* workspace = arguments.workspace.as<char>();
+    packed_.pack(FloatRows{arguments.input<float>(kWeight), weight_[1], weight_[0], weight_[1]},
+                 /*is_transposed=*/true, workspace);
+    MatmulCall call{arguments.input<void>(kX), workspace};
+    call.bias = has_bias_ ? arguments.input<float>(kBias) : nullptr;
+    call.c = arguments.output<void>(product_.is_activated() ? kU : kY);
+    call.scratch = workspace + whole_lines(packed_.bytes());
     product_.run(call, arguments.output<void>(kY));
   }
 
  private:
   static ActivatedMatmulShape shape_of(const KernelRequest& request) {
     const Shape& x = request.inputs[kX].shape;
-    const DType dtype = request.inputs[kX].dtype;
-    ActivatedMatmulShape shape{.product = {x[0], request.inputs[kWeight].shape[0], x[1]},
-                               .y_dtype = dtype};
+    ActivatedMatmulShape shape{.product = {x[0], request.inputs[kWeight].shape[0], x[1]}};
     shape.activation = request.attributes_as<ops::LinearAttributes>().activation;
-    shape.product.b_is_transposed = true;
-    shape.product.operand_dtype = shape.product.result_dtype = dtype;
+    shape.product.result_dtype = shape.y_dtype = request.inputs[kX].dtype;
     shape.product.has_bias = request.inputs.size() > kBias;
     shape.product.num_threads = request.num_threads;
     return shape;
   }
 
-  ActivatedMatmulShape shape_;
+  Shape weight_;
+  bool has_bias_;
   ActivatedMatmul product_;
-  RoundedWeight weight_;
+  PackedPairs packed_;
 };
 
-// oneDNN adds no bias to groups: their sums are f32 until it is added, some rows at a time, while
-// they are in the last cache. The last rows are as many as the others, as in ActivatedMatmul.
+// Weights of several groups, rounded where oneDNN reads them.
+class RoundedWeight {
+ public:
+  explicit RoundedWeight(const KernelRequest& request)
+      : elements_(request.inputs[ops::GroupedLinear::kWeight].shape.elements()),
+        num_threads_(request.num_threads) {}
+
+  size_t bytes() const { return static_cast<size_t>(elements_) * sizeof(bfloat16); }
+  void round(const float* weight, void* to) const {
+    for_each_part(element_work(elements_, num_threads_), [&](const Part& part) {
+      HWY_DYNAMIC_DISPATCH(round_elements)
+      (weight + part.begin, part.size(), static_cast<bfloat16*>(to) + part.begin);
+    });
+  }
+
+ private:
+  int64_t elements_;
+  int num_threads_;
+};
+
+// oneDNN adds no bias to groups: the sums of a part are f32 until it is added.
 class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
  public:
   explicit NativeGroupedLinear(const KernelRequest& request)
@@ -183,80 +203,119 @@ class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
 
   void run(const KernelArguments& arguments, Stream&) override {
     const Buffers buffers(*this, arguments.workspace.as<void>());
-    const int64_t columns = shape_.groups * shape_.n;
-    const int64_t depth = shape_.groups * shape_.depth;
-    const int64_t M = request_.inputs[kX].shape[0];
-    MatmulCall call;
-    call.packed_b = product_.pack(weight_.round(arguments.input<float>(kWeight), buffers.rounded),
-                                  buffers.packed);
-    call.c = buffers.sums;
-    call.scratch = buffers.scratch;
-    for (int64_t begin = 0; begin < M; begin += shape_.m) {
-      const int64_t row = std::min(begin, M - shape_.m);
-      call.a = element(arguments.input<void>(kX), shape_.operand_dtype, row * depth);
-      product_.run(call);
-      FinishedRows all{.dtype = shape_.operand_dtype, .sums = buffers.sums, .columns = columns};
-      if (request_.inputs.size() > kBias) all.bias = arguments.input<float>(kBias);
-      all.y = element(arguments.output<void>(kY), all.dtype, row * columns);
-      for_each_part(row_work(request_, shape_.m, columns), [&](const Part& part) {
-        HWY_DYNAMIC_DISPATCH(finish_rows)(all, part);
-      });
-    }
+    weight_.round(arguments.input<float>(kWeight), buffers.weight);
+    const float* bias = request_.inputs.size() > kBias ? arguments.input<float>(kBias) : nullptr;
+    for_each_item(product_.num_parts(), shape_.num_threads, [&](int64_t part, int thread) {
+      const Part rows = product_.rows(part);
+      MatmulCall call{.b = buffers.weight, .scratch = buffers.scratch};
+      call.a = arguments.input<bfloat16>(kX) + rows.begin * shape_.groups * shape_.depth;
+      float* const sums = buffers.sums + thread * part_sums();
+      call.c = sums;
+      product_.run_part(part, thread, call);
+      HWY_DYNAMIC_DISPATCH(finish_rows)
+      ({sums, bias, columns(), arguments.output<bfloat16>(kY) + rows.begin * columns()},
+       rows.size());
+    });
   }
 
  private:
-  struct Buffers : WeightBuffers {
-    Buffers(const NativeGroupedLinear& of, void* memory)
-        : WeightBuffers(of.product_, of.weight_, memory),
-          sums(workspace.take<float>(of.shape_.m * of.shape_.groups * of.shape_.n)) {}
+  struct Buffers {
+    Buffers(const NativeGroupedLinear& of, void* memory) : workspace(memory) {
+      const auto take = [&](size_t bytes) {
+        return workspace.take<char>(static_cast<int64_t>(bytes));
+      };
+      weight = take(of.weight_.bytes());
+      scratch = take(of.product_.scratch_bytes());
+      sums = workspace.take<float>(of.shape_.num_threads * of.part_sums());
+    }
 
-    float* sums;
+    Workspace workspace;
+    void* weight;
+    void* scratch;
+    float* sums;  // of a part, per thread
   };
+
+  int64_t columns() const { return shape_.groups * shape_.n; }
+  int64_t part_sums() const { return product_.most_rows() * columns(); }
 
   static MatmulShape shape_of(const KernelRequest& request) {
     const Shape& x = request.inputs[kX].shape;
     const ops::LinearGroups groups = ops::linear_groups(x[1], request.inputs[kWeight].shape);
-    const int64_t rows = divide_up(x[0], divide_up(x[0], kMostGroupedRows));
-    MatmulShape shape{rows, groups.outputs, groups.inputs, groups.count};
-    shape.b_is_transposed = true;
-    shape.operand_dtype = request.inputs[kX].dtype;
+    MatmulShape shape{x[0], groups.outputs, groups.inputs, MatmulWeight::kPlainTransposed,
+                      groups.count};
     shape.num_threads = request.num_threads;
     return shape;
   }
 
   KernelRequest request_;
-  MatmulShape shape_;  // of some rows
+  MatmulShape shape_;
   Matmul product_;
   RoundedWeight weight_;
 };
 
+// dx = dy weight.
 class NativeLinearInputGradient final : public Kernel, ops::LinearInputGradient {
  public:
   explicit NativeLinearInputGradient(const KernelRequest& request)
-      : product_(shape_of(request)), weight_(request) {}
+      : weight_(request.inputs[kWeight].shape),
+        product_(shape_of(request)),
+        packed_(weight_[0], weight_[1], request.num_threads) {}
 
   size_t workspace_bytes() const override {
-    return WeightBuffers(product_, weight_, nullptr).workspace.bytes();
+    return whole_lines(packed_.bytes()) + product_.scratch_bytes();
   }
   std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    const WeightBuffers buffers(product_, weight_, arguments.workspace.as<void>());
-    MatmulCall call;
-    call.a = arguments.input<void>(kDy);
-    call.packed_b = product_.pack(weight_.round(arguments.input<float>(kWeight), buffers.rounded),
-                                  buffers.packed);
-    call.c = arguments.output<void>(kDx);
-    call.scratch = buffers.scratch;
-    product_.run(call);
+    char* workspace = arguments.workspace.as<char>();
+    packed_.pack(FloatRows{arguments.input<float>(kWeight), weight_[1], weight_[0], weight_[1]},
+                 /*is_transposed=*/false, workspace);
+    product_.run({.a = arguments.input<void>(kDy),
+                  .b = workspace,
+                  .c = arguments.output<void>(kDx),
+                  .scratch = workspace + whole_lines(packed_.bytes())});
+  }
+
+ private:
+  static MatmulShape shape_of(const KernelRequest& request) {
+    const Shape& dy = request.inputs[kDy].shape;
+    MatmulShape shape{dy[0], request.inputs[kWeight].shape[1], dy[1]};
+    shape.result_dtype = request.inputs[kDy].dtype;
+    shape.num_threads = request.num_threads;
+    return shape;
+  }
+
+  Shape weight_;
+  Matmul product_;
+  PackedPairs packed_;
+};
+
+class NativeGroupedInputGradient final : public Kernel, ops::LinearInputGradient {
+ public:
+  explicit NativeGroupedInputGradient(const KernelRequest& request)
+      : product_(shape_of(request)), weight_(request) {}
+
+  size_t workspace_bytes() const override {
+    return whole_lines(weight_.bytes()) + product_.scratch_bytes();
+  }
+  std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
+
+  void run(const KernelArguments& arguments, Stream&) override {
+    char* workspace = arguments.workspace.as<char>();
+    weight_.round(arguments.input<float>(kWeight), workspace);
+    product_.run({.a = arguments.input<void>(kDy),
+                  .b = workspace,
+                  .c = arguments.output<void>(kDx),
+                  .scratch = workspace + whole_lines(weight_.bytes())});
   }
 
  private:
   static MatmulShape shape_of(const KernelRequest& request) {
     const ops::LinearGroups groups =
         ops::linear_groups(request.outputs[kDx].shape[1], request.inputs[kWeight].shape);
-    MatmulShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs, groups.count};
-    shape.operand_dtype = shape.result_dtype = request.inputs[kDy].dtype;
+    MatmulShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs,
+                      MatmulWeight::kPlain, groups.count};
+    shape.result_dtype = request.inputs[kDy].dtype;
     shape.num_threads = request.num_threads;
     return shape;
   }
@@ -265,41 +324,97 @@ class NativeLinearInputGradient final : public Kernel, ops::LinearInputGradient 
   RoundedWeight weight_;
 };
 
+// dweight = dy^T x of each group: some of its rows at a time, from columns of dy that the thread
+// lays out as rows.
 class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
  public:
   explicit NativeLinearWeightGradient(const KernelRequest& request)
       : request_(request),
-        product_(shape_of(request)),
-        row_sums_(request.inputs[kDy].shape[0], request.inputs[kDy].shape[1], request.num_threads) {
-  }
+        rows_(request.inputs[kDy].shape[0]),
+        groups_(ops::linear_groups(request.inputs[kX].shape[1], request.outputs[kDweight].shape)),
+        product_(shape_of(request, groups_)),
+        packed_(rows_, groups_.inputs, request.num_threads),
+        row_sums_(rows_, request.inputs[kDy].shape[1], request.num_threads) {}
 
   size_t workspace_bytes() const override {
-    return whole_lines(product_.packed_bytes()) +
-           std::max(product_.scratch_bytes(), row_sums_.workspace_bytes());
+    return std::max(Buffers(*this, nullptr).workspace.bytes(), row_sums_.workspace_bytes());
   }
   std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    char* workspace = arguments.workspace.as<char>();
-    MatmulCall call;
-    call.a = arguments.input<void>(kDy);
-    call.packed_b = product_.pack(arguments.input<void>(kX), workspace);
-    call.c = arguments.output<void>(kDweight);
-    call.scratch = workspace + whole_lines(product_.packed_bytes());
-    product_.run(call);
-    if (request_.outputs.size() > kDbias) sum_bias(arguments, call.scratch);
+    const Buffers buffers(*this, arguments.workspace.as<void>());
+    const int64_t dy_stride = request_.inputs[kDy].shape[1];
+    const int64_t x_stride = request_.inputs[kX].shape[1];
+    for (int64_t group = 0; group < groups_.count; ++group) {
+      const bfloat16* x = arguments.input<bfloat16>(kX) + group * groups_.inputs;
+      packed_.pack(HalfRows{x, x_stride, rows_, groups_.inputs}, /*is_transposed=*/false,
+                   buffers.x);
+      const bfloat16* dy = arguments.input<bfloat16>(kDy) + group * groups_.outputs;
+      float* const dweight =
+          arguments.output<float>(kDweight) + group * groups_.outputs * groups_.inputs;
+      for_each_item(product_.num_parts(), request_.num_threads, [&](int64_t part, int thread) {
+        const Part columns = product_.rows(part);
+        bfloat16* const dy_by_column = buffers.dy_by_column + thread * part_elements();
+        transpose({dy + columns.begin, dy_stride, rows_, columns.size()},
+                  buffers.pairs + thread * pairs_elements(), dy_by_column);
+        product_.run_part(part, thread,
+                          {.a = dy_by_column,
+                           .b = buffers.x,
+                           .c = dweight + columns.begin * groups_.inputs,
+                           .scratch = buffers.scratch});
+      });
+    }
+    if (request_.outputs.size() > kDbias) {
+      sum_bias(arguments, arguments.workspace.as<void>());
+    }
   }
 
  private:
-  static MatmulShape shape_of(const KernelRequest& request) {
-    const ops::LinearGroups groups =
-        ops::linear_groups(request.inputs[kX].shape[1], request.outputs[kDweight].shape);
-    MatmulShape shape{groups.outputs, groups.inputs, request.inputs[kDy].shape[0], groups.count};
-    shape.a_is_transposed = true;
-    shape.operand_dtype = request.inputs[kDy].dtype;
+  static constexpr int64_t kTransposedRows = 2 * kPairStep;  // of dy at a time
+
+  struct Buffers {
+    Buffers(const NativeLinearWeightGradient& of, void* memory) : workspace(memory) {
+      const auto take = [&](size_t bytes) {
+        return workspace.take<char>(static_cast<int64_t>(bytes));
+      };
+      const int64_t threads = of.request_.num_threads;
+      x = take(of.packed_.bytes());
+      scratch = take(of.product_.scratch_bytes());
+      pairs = workspace.take<bfloat16>(threads * of.pairs_elements());
+      dy_by_column = workspace.take<bfloat16>(threads * of.part_elements());
+    }
+
+    Workspace workspace;
+    void* x;        // in pairs
+    void* scratch;  // of the product
+    bfloat16* pairs;
+    bfloat16* dy_by_column;  // [columns of a part, padded rows], per thread
+  };
+
+  int64_t padded_rows() const { return whole_pair_steps(rows_); }
+  int64_t padded_columns() const { return whole_pair_steps(product_.most_rows()); }
+  int64_t part_elements() const { return padded_columns() * padded_rows(); }
+  int64_t pairs_elements() const { return padded_columns() * kTransposedRows; }
+
+  static MatmulShape shape_of(const KernelRequest& request, const ops::LinearGroups& groups) {
+    MatmulShape shape{groups.outputs, groups.inputs,
+                      whole_pair_steps(request.inputs[kDy].shape[0])};
     shape.accumulates = request.accumulates[kDweight];
     shape.num_threads = request.num_threads;
     return shape;
+  }
+
+  // Columns of dy as rows, a few of its rows at a time, which stay in the first cache.
+  void transpose(const HalfRows& dy, bfloat16* pairs, bfloat16* to) const {
+    const int64_t columns = whole_pair_steps(dy.width);
+    for (int64_t row = 0; row < padded_rows(); row += kTransposedRows) {
+      HalfRows part = dy;
+      part.rows += row * dy.stride;
+      part.count = std::min(kTransposedRows, dy.count - row);
+      const PairPanels panels{pairs, columns, std::min(kTransposedRows, padded_rows() - row)};
+      pack_pairs(part, panels);
+      transpose_panels(panels, padded_rows(), to + row);
+    }
   }
 
   void sum_bias(const KernelArguments& arguments, void* workspace) const {
@@ -312,7 +427,10 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
   }
 
   KernelRequest request_;
+  int64_t rows_;  // of x and dy
+  ops::LinearGroups groups_;
   Matmul product_;
+  PackedPairs packed_;
   RowSums row_sums_;
 };
 
@@ -323,7 +441,7 @@ constexpr KernelRow kRows[] = {
     {&ops::kGroupedLinear, "native_bf16", refuse_unless_native_bf16,
      create_kernel<NativeGroupedLinear>},
     {&ops::kGroupedLinearInputGradient, "native_bf16", refuse_unless_native_bf16,
-     create_kernel<NativeLinearInputGradient>},
+     create_kernel<NativeGroupedInputGradient>},
     {&ops::kGroupedLinearWeightGradient, "native_bf16", refuse_unless_native_bf16,
      create_kernel<NativeLinearWeightGradient>},
     {&ops::kLinearWeightGradient, "native_bf16", refuse_unless_native_bf16,

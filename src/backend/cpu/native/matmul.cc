@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include <dnnl.hpp>
 
+#include "backend/cpu/storage.h"
+#include "backend/cpu/workspace.h"
+#include "base/bfloat16.h"
 #include "base/error.h"
 #include "ops/packed_linear.h"
 #include "platform/processor.h"
@@ -27,26 +31,26 @@ memory::data_type type_of(DType dtype) {
 }
 
 // A row-major matrix [rows, columns], or the transpose of one stored [columns, rows].
-memory::desc matrix(int64_t rows, int64_t columns, bool is_transposed, DType dtype) {
-  const memory::format_tag tag = is_transposed ? memory::format_tag::ba : memory::format_tag::ab;
-  return {{rows, columns}, type_of(dtype), tag};
+memory::desc matrix(int64_t rows, int64_t columns, DType dtype) {
+  return {{rows, columns}, type_of(dtype), memory::format_tag::ab};
 }
 
-// The same of several groups: of activations, which lie side by side in each stored row, or of
-// weights, which lie one after the other.
-memory::desc activations(const MatmulShape& shape, const memory::dims& sizes, bool is_transposed,
-                         DType dtype) {
-  if (shape.groups == 1) return matrix(sizes[0], sizes[1], is_transposed, dtype);
-  const memory::format_tag tag =
-      is_transposed ? memory::format_tag::adbc : memory::format_tag::acbd;
-  return {{1, shape.groups, sizes[0], sizes[1]}, type_of(dtype), tag};
+// Rows of A or C.
+memory::desc rows_of(const MatmulShape& shape, int64_t rows, int64_t columns, DType dtype) {
+  if (shape.b == MatmulWeight::kPairs) return matrix(rows, columns, dtype);
+  return {{1, shape.groups, rows, columns}, type_of(dtype), memory::format_tag::acbd};
 }
-memory::desc weights(const MatmulShape& shape, const memory::dims& sizes, bool is_transposed,
-                     DType dtype) {
-  if (shape.groups == 1) return matrix(sizes[0], sizes[1], is_transposed, dtype);
-  const memory::format_tag tag =
-      is_transposed ? memory::format_tag::abdc : memory::format_tag::abcd;
-  return {{1, shape.groups, sizes[0], sizes[1]}, type_of(dtype), tag};
+
+memory::desc b_of(const MatmulShape& shape) {
+  const memory::data_type bf16 = memory::data_type::bf16;
+  if (shape.b != MatmulWeight::kPairs) {
+    const bool is_transposed = shape.b == MatmulWeight::kPlainTransposed;
+    return {{1, shape.groups, shape.depth, shape.n},
+            bf16,
+            is_transposed ? memory::format_tag::abdc : memory::format_tag::abcd};
+  }
+  static_assert(ops::kPairColumns == 64 && ops::kPairDepth == 32);
+  return {{shape.depth, shape.n}, bf16, memory::format_tag::BA16a64b2a};
 }
 
 dnnl::primitive_attr attributes(const MatmulShape& shape) {
@@ -58,26 +62,11 @@ dnnl::primitive_attr attributes(const MatmulShape& shape) {
   return attr;
 }
 
-// B as the caller has it.
-memory::desc plain_b_of(const MatmulShape& shape) {
-  if (!shape.b_is_in_pairs) {
-    const auto& of = shape.a_is_transposed ? activations : weights;
-    return of(shape, {shape.depth, shape.n}, shape.b_is_transposed, shape.operand_dtype);
-  }
-  static_assert(ops::kPairColumns == 64 && ops::kPairDepth == 32);
-  return {{shape.depth, shape.n}, type_of(shape.operand_dtype), memory::format_tag::BA16a64b2a};
-}
-
-dnnl::matmul::primitive_desc describe(const MatmulShape& shape) {
-  const memory::desc a =
-      activations(shape, {shape.m, shape.depth}, shape.a_is_transposed, shape.operand_dtype);
-  const memory::desc any_b({shape.depth, shape.n}, type_of(shape.operand_dtype),
-                           memory::format_tag::any);
-  const memory::desc b = shape.b_is_in_pairs || shape.groups > 1 ? plain_b_of(shape) : any_b;
-  const auto& of_c = shape.a_is_transposed ? weights : activations;
-  const memory::desc c = of_c(shape, {shape.m, shape.n}, false, shape.result_dtype);
-  const memory::desc bias =
-      shape.has_bias ? matrix(1, shape.n, false, DType::kF32) : memory::desc();
+dnnl::matmul::primitive_desc describe(const MatmulShape& shape, int64_t rows) {
+  const memory::desc a = rows_of(shape, rows, shape.depth, DType::kBF16);
+  const memory::desc b = b_of(shape);
+  const memory::desc c = rows_of(shape, rows, shape.n, shape.result_dtype);
+  const memory::desc bias = shape.has_bias ? matrix(1, shape.n, DType::kF32) : memory::desc();
   const dnnl::primitive_attr attr = attributes(shape);
 #if DNNL_VERSION_MAJOR >= 3
   return {cpu_engine(), a, b, bias, c, attr};
@@ -86,24 +75,22 @@ dnnl::matmul::primitive_desc describe(const MatmulShape& shape) {
 #endif
 }
 
+constexpr std::string_view kWeightNames[] = {"", ", plain B", ", plain B transposed"};
+
 // Products for which oneDNN writes the same code have the same.
-std::string code_of(const MatmulShape& s) {
-  return fmt::format(
-      "oneDNN {} x {} x {} x {}, {} to {}{}{}{}{}{}, {} threads", s.groups, s.m, s.n, s.depth,
-      name_of(s.operand_dtype), name_of(s.result_dtype), s.a_is_transposed ? ", A transposed" : "",
-      s.b_is_transposed ? ", B transposed" : "", s.b_is_in_pairs ? ", B in pairs" : "",
-      s.has_bias ? ", bias" : "", s.accumulates ? ", adds" : "", s.num_threads);
+std::string code_of(const MatmulShape& s, int64_t rows) {
+  return fmt::format("oneDNN {} x {} x {} x {} to {}{}{}{}", s.groups, rows, s.n, s.depth,
+                     name_of(s.result_dtype), kWeightNames[static_cast<size_t>(s.b)],
+                     s.has_bias ? ", bias" : "", s.accumulates ? ", adds" : "");
 }
 
 // oneDNN cuts its work for the number of threads at hand when a primitive is made and when it runs.
-class ThreadCount {
+class OneThread {
  public:
-  explicit ThreadCount(int num_threads) : before_(omp_get_max_threads()) {
-    omp_set_num_threads(num_threads);
-  }
-  ~ThreadCount() { omp_set_num_threads(before_); }
-  ThreadCount(const ThreadCount&) = delete;
-  ThreadCount& operator=(const ThreadCount&) = delete;
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
 
  private:
   int before_;
@@ -117,89 +104,135 @@ void set_address(memory& to, const void* address) {
   to.set_data_handle(const_cast<void*>(address));
 }
 
+// The product of a number of rows, as each thread runs it.
+struct RowsProduct {
+  RowsProduct(const MatmulShape& shape, int64_t rows)
+      : desc(describe(shape, rows)), product(desc), threads(shape.num_threads) {
+    for (Thread& thread : threads) {
+      thread.a = without_address(desc.src_desc());
+      thread.b = without_address(desc.weights_desc());
+      thread.c = without_address(desc.dst_desc());
+      thread.scratch = without_address(desc.scratchpad_desc());
+      thread.stream = dnnl::stream(cpu_engine());
+      thread.arguments = {{DNNL_ARG_SRC, thread.a},
+                          {DNNL_ARG_WEIGHTS, thread.b},
+                          {DNNL_ARG_DST, thread.c},
+                          {DNNL_ARG_SCRATCHPAD, thread.scratch}};
+      if (!shape.has_bias) continue;
+      thread.bias = without_address(matrix(1, shape.n, DType::kF32));
+      thread.arguments.insert({DNNL_ARG_BIAS, thread.bias});
+    }
+  }
+
+  struct Thread {
+    memory a, b, c, scratch, bias;
+    dnnl::stream stream;
+    std::unordered_map<int, memory> arguments;
+  };
+
+  size_t scratch_bytes() const { return whole_lines(desc.scratchpad_desc().get_size()); }
+
+  dnnl::matmul::primitive_desc desc;
+  dnnl::matmul product;
+  std::vector<Thread> threads;
+};
+
+// Rows of a part: enough parts for all threads, and no more rows than stay in the second cache.
+int64_t rows_of_part(const MatmulShape& shape) {
+  constexpr int64_t kLeastRows = 32;
+  const int64_t wanted =
+      std::min(shape.num_threads * kPartsPerThread, divide_up(shape.m, kLeastRows));
+  const int64_t parts = std::max(wanted, divide_up(shape.m, Matmul::kMostRows));
+  return divide_up(shape.m, parts);
+}
+
 }  // namespace
 
-struct Matmul::Parts {
-  explicit Parts(const MatmulShape& s)
+struct Matmul::State {
+  explicit State(const MatmulShape& s)
       : shape(s),
-        desc(describe(s)),
-        product(desc),
-        plain_b_desc(plain_b_of(s)),
-        packs_b(desc.weights_desc() != plain_b_desc),
-        a(without_address(desc.src_desc())),
-        plain_b(without_address(plain_b_desc)),
-        b(without_address(desc.weights_desc())),
-        c(without_address(desc.dst_desc())),
-        scratch(without_address(desc.scratchpad_desc())),
-        bias(without_address(matrix(1, s.n, false, DType::kF32))),
-        stream(cpu_engine()) {
-    arguments = {{DNNL_ARG_SRC, a},
-                 {DNNL_ARG_WEIGHTS, b},
-                 {DNNL_ARG_DST, c},
-                 {DNNL_ARG_SCRATCHPAD, scratch}};
-    if (shape.has_bias) arguments.insert({DNNL_ARG_BIAS, bias});
-    if (packs_b) packing = dnnl::reorder(plain_b, b);
+        rows(rows_of_part(s)),
+        parts(divide_up(s.m, rows)),
+        last_rows(s.m - (parts - 1) * rows),
+        full(s, rows) {
+    if (last_rows != rows) last.emplace(s, last_rows);
+    scratch_bytes = std::max(full.scratch_bytes(), last ? last->scratch_bytes() : 0);
   }
 
   MatmulShape shape;
-  dnnl::matmul::primitive_desc desc;
-  dnnl::matmul product;
-  memory::desc plain_b_desc;
-  bool packs_b;
-  memory a, plain_b, b, c, scratch, bias;
-  dnnl::stream stream;
-  dnnl::reorder packing;
-  std::unordered_map<int, memory> arguments;
+  int64_t rows;
+  int64_t parts;
+  int64_t last_rows;
+  RowsProduct full;
+  std::optional<RowsProduct> last;  // where it has fewer rows
+  size_t scratch_bytes;             // of a thread
 };
 
 Matmul::Matmul(const MatmulShape& shape) {
-  CLOZE_CHECK(shape.groups == 1 || !shape.has_bias, "{} groups with a bias", shape.groups);
-  const ThreadCount threads(shape.num_threads);
+  CLOZE_CHECK(shape.b == MatmulWeight::kPairs ? shape.groups == 1 : !shape.has_bias,
+              "{} groups of B{}", shape.groups, kWeightNames[static_cast<size_t>(shape.b)]);
+  const OneThread one;
   try {
-    parts_ = std::make_unique<Parts>(shape);
+    state_ = std::make_unique<State>(shape);
   } catch (const dnnl::error& error) {
     throw_environment_error(
-        "oneDNN has no product of {} x {} x {} in {} to {}: {}; set ONEDNN_VERBOSE=1 to see why",
-        shape.m, shape.n, shape.depth, name_of(shape.operand_dtype), name_of(shape.result_dtype),
-        error.message);
+        "oneDNN has no product of {} x {} x {} in bf16 to {}: {}; set ONEDNN_VERBOSE=1 to see why",
+        shape.m, shape.n, shape.depth, name_of(shape.result_dtype), error.message);
   }
 }
 
 Matmul::~Matmul() = default;
 Matmul::Matmul(Matmul&&) noexcept = default;
 
-size_t Matmul::packed_bytes() const {
-  return parts_->packs_b ? parts_->desc.weights_desc().get_size() : 0;
+int64_t Matmul::num_parts() const { return state_->parts; }
+int64_t Matmul::most_rows() const { return state_->rows; }
+Part Matmul::rows(int64_t part) const {
+  const int64_t begin = part * state_->rows;
+  return {begin, std::min(begin + state_->rows, state_->shape.m)};
 }
 
-size_t Matmul::scratch_bytes() const { return parts_->desc.scratchpad_desc().get_size(); }
+size_t Matmul::scratch_bytes() const {
+  return state_->scratch_bytes * static_cast<size_t>(state_->shape.num_threads);
+}
 
 std::vector<KeptMemory> Matmul::kept_memory() const {
   // Measured with oneDNN 2.6: what of the library is read and written, 60 to 160 KiB of code for
   // each of BERT's shapes, and 8 KiB for one more product of a shape.
   constexpr int64_t kLibraryBytes = 3 << 20, kCodeBytes = 100 << 10, kProductBytes = 8 << 10;
-  return {{"oneDNN", kLibraryBytes}, {code_of(parts_->shape), kCodeBytes}, {"", kProductBytes}};
+  std::vector<KeptMemory> kept = {{"oneDNN", kLibraryBytes},
+                                  {code_of(state_->shape, state_->rows), kCodeBytes},
+                                  {"", kProductBytes}};
+  if (state_->last) {
+    kept.push_back({code_of(state_->shape, state_->last_rows), kCodeBytes});
+    kept.push_back({"", kProductBytes});
+  }
+  return kept;
 }
 
-const void* Matmul::pack(const void* b, void* packed) {
-  if (!parts_->packs_b) return b;
-  const ThreadCount threads(parts_->shape.num_threads);
-  set_address(parts_->plain_b, b);
-  set_address(parts_->b, packed);
-  parts_->packing.execute(parts_->stream, parts_->plain_b, parts_->b);
-  parts_->stream.wait();
-  return packed;
+void Matmul::run_part(int64_t part, int thread, const MatmulCall& call) {
+  const OneThread one;
+  const bool is_last = state_->last && part + 1 == state_->parts;
+  RowsProduct& product = is_last ? *state_->last : state_->full;
+  RowsProduct::Thread& of = product.threads[static_cast<size_t>(thread)];
+  set_address(of.a, call.a);
+  set_address(of.b, call.b);
+  set_address(of.c, call.c);
+  set_address(of.scratch, static_cast<char*>(call.scratch) +
+                              static_cast<size_t>(thread) * state_->scratch_bytes);
+  if (state_->shape.has_bias) set_address(of.bias, call.bias);
+  product.product.execute(of.stream, of.arguments);
+  of.stream.wait();
 }
 
 void Matmul::run(const MatmulCall& call) {
-  const ThreadCount threads(parts_->shape.num_threads);
-  set_address(parts_->a, call.a);
-  set_address(parts_->b, call.packed_b);
-  set_address(parts_->c, call.c);
-  set_address(parts_->scratch, call.scratch);
-  if (parts_->shape.has_bias) set_address(parts_->bias, call.bias);
-  parts_->product.execute(parts_->stream, parts_->arguments);
-  parts_->stream.wait();
+  const MatmulShape& shape = state_->shape;
+  for_each_item(state_->parts, shape.num_threads, [&](int64_t part, int thread) {
+    const int64_t row = rows(part).begin * shape.groups;
+    MatmulCall of_part = call;
+    of_part.a = static_cast<const bfloat16*>(call.a) + row * shape.depth;
+    of_part.c = element(call.c, shape.result_dtype, row * shape.n);
+    run_part(part, thread, of_part);
+  });
 }
 
 void limit_matmul(InstructionSet set) {
@@ -208,6 +241,13 @@ void limit_matmul(InstructionSet set) {
   const dnnl::status status = dnnl::set_max_cpu_isa(widest[static_cast<size_t>(set)]);
   CLOZE_CHECK(status == dnnl::status::success, "oneDNN takes no limit of {} any more",
               name_of(set));
+}
+
+std::optional<std::string> refuse_any_bf16() {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  if ((isa & wanted) == wanted) return std::nullopt;
+  return "oneDNN multiplies bf16 with AVX-512 only";
 }
 
 std::optional<std::string> refuse_native_bf16() {

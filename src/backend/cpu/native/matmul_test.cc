@@ -9,6 +9,8 @@
 #include <new>
 #include <vector>
 
+#include "backend/cpu/native/pair_packing.h"
+#include "ops/packed_linear.h"
 #include "plan/kept_bytes.h"
 #include "platform/memory.h"
 
@@ -28,40 +30,33 @@ std::unique_ptr<void, AlignedDelete> allocate(size_t bytes) {
   return std::unique_ptr<void, AlignedDelete>(::operator new (bytes + 64, std::align_val_t{64}));
 }
 
-std::vector<float> whole_numbers(int64_t count, int64_t step) {
-  std::vector<float> values(static_cast<size_t>(count));
+std::vector<bfloat16> whole_numbers(int64_t count, int64_t step) {
+  std::vector<bfloat16> values;
   for (int64_t i = 0; i < count; ++i) {
-    values[static_cast<size_t>(i)] = static_cast<float>(i * step % 7 - 3);
+    values.push_back(bfloat16(static_cast<float>(i * step % 7 - 3)));
   }
   return values;
 }
 
-// Element (row, column) of a group's matrix, stored row by row, or column by column. Groups of
-// activations lie side by side in each stored row, those of weights one after the other.
-struct Stored {
-  int64_t groups, rows, columns;
-  bool is_transposed, are_weights;
+// Where group g of B has its element (k, j) before it is packed.
+int64_t place_in_b(const MatmulShape& s, int64_t g, int64_t k, int64_t j) {
+  return g * s.depth * s.n +
+         (s.b == MatmulWeight::kPlainTransposed ? j * s.depth + k : k * s.n + j);
+}
 
-  size_t at(int64_t group, int64_t row, int64_t column) const {
-    if (is_transposed)
-      return Stored{groups, columns, rows, false, are_weights}.at(group, column, row);
-    const int64_t line = are_weights ? group * rows + row : row * groups + group;
-    return static_cast<size_t>(line * columns + column);
-  }
-};
-
-std::vector<float> expected(const MatmulShape& s, const std::vector<float>& a,
-                            const std::vector<float>& b, const std::vector<float>& bias) {
-  const Stored a_at{s.groups, s.m, s.depth, s.a_is_transposed, false};
-  const Stored b_at{s.groups, s.depth, s.n, s.b_is_transposed, !s.a_is_transposed};
-  const Stored c_at{s.groups, s.m, s.n, false, s.a_is_transposed};
-  std::vector<float> c(static_cast<size_t>(s.groups * s.m * s.n), s.accumulates ? 2.0f : 0.0f);
-  for (int64_t g = 0; g < s.groups; ++g) {
-    for (int64_t i = 0; i < s.m; ++i) {
+std::vector<float> expected(const MatmulShape& s, const std::vector<bfloat16>& a,
+                            const std::vector<bfloat16>& b, const std::vector<float>& bias) {
+  std::vector<float> c(static_cast<size_t>(s.m * s.groups * s.n), s.accumulates ? 2.0f : 0.0f);
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t g = 0; g < s.groups; ++g) {
+      const int64_t row = i * s.groups + g;
       for (int64_t j = 0; j < s.n; ++j) {
         float sum = s.has_bias ? bias[j] : 0.0f;
-        for (int64_t k = 0; k < s.depth; ++k) sum += a[a_at.at(g, i, k)] * b[b_at.at(g, k, j)];
-        c[c_at.at(g, i, j)] += sum;
+        for (int64_t k = 0; k < s.depth; ++k) {
+          sum += static_cast<float>(a[row * s.depth + k]) *
+                 static_cast<float>(b[place_in_b(s, g, k, j)]);
+        }
+        c[row * s.n + j] += sum;
       }
     }
   }
@@ -69,49 +64,42 @@ std::vector<float> expected(const MatmulShape& s, const std::vector<float>& a,
 }
 
 void check(const MatmulShape& shape) {
-  const std::vector<float> a = whole_numbers(shape.groups * shape.m * shape.depth, 5);
-  const std::vector<float> b = whole_numbers(shape.groups * shape.n * shape.depth, 11);
-  const std::vector<float> bias = whole_numbers(shape.n, 3);
+  const std::vector<bfloat16> a = whole_numbers(shape.groups * shape.m * shape.depth, 5);
+  const std::vector<bfloat16> b = whole_numbers(shape.groups * shape.n * shape.depth, 11);
+  std::vector<float> bias(static_cast<size_t>(shape.n), 3.0f);
   std::vector<float> c(static_cast<size_t>(shape.groups * shape.m * shape.n), 2.0f);
   Matmul matmul(shape);
-  const auto packed = allocate(matmul.packed_bytes());
   const auto scratch = allocate(matmul.scratch_bytes());
-  MatmulCall call{a.data(), matmul.pack(b.data(), packed.get()), bias.data(), c.data(),
-                  scratch.get()};
-  matmul.run(call);
-  EXPECT_EQ(c, expected(shape, a, b, bias)) << fmt::format(
-      "m {} n {} depth {} groups {}, transposed {} {}, bias {}, accumulates {}, threads {}",
-      shape.m, shape.n, shape.depth, shape.groups, shape.a_is_transposed, shape.b_is_transposed,
-      shape.has_bias, shape.accumulates, shape.num_threads);
-}
-
-TEST(Matmul, IsExactForWholeNumbers) {
-  for (const int64_t m : {1, 37}) {
-    for (const int64_t depth : {1, 70}) {
-      for (int flags = 0; flags < 32; ++flags) {
-        MatmulShape shape{m, 50, depth};
-        shape.a_is_transposed = flags & 1;
-        shape.b_is_transposed = flags & 2;
-        shape.has_bias = flags & 4;
-        shape.accumulates = flags & 8;
-        shape.num_threads = flags & 16 ? 3 : 1;
-        check(shape);
-        if (shape.has_bias || (shape.a_is_transposed && shape.b_is_transposed)) continue;
-        shape.groups = 3;
-        check(shape);
-      }
-    }
+  MatmulCall call{a.data(), b.data(), bias.data(), c.data(), scratch.get()};
+  PairPanels panels{nullptr, divide_up(shape.n, ops::kPairColumns) * ops::kPairColumns,
+                    divide_up(shape.depth, ops::kPairDepth) * ops::kPairDepth, ops::kPairColumns};
+  const auto packed =
+      allocate(static_cast<size_t>(panels.columns * panels.depth) * sizeof(bfloat16));
+  if (shape.b == MatmulWeight::kPairs) {
+    panels.panels = static_cast<bfloat16*>(packed.get());
+    pack_pairs(HalfRows{b.data(), shape.n, shape.depth, shape.n}, panels);
+    call.b = packed.get();
   }
+  matmul.run(call);
+  EXPECT_EQ(c, expected(shape, a, b, bias))
+      << fmt::format("m {} n {} depth {} groups {}, b {}, bias {}, accumulates {}, threads {}",
+                     shape.m, shape.n, shape.depth, shape.groups, static_cast<int>(shape.b),
+                     shape.has_bias, shape.accumulates, shape.num_threads);
 }
 
-// Where bf16 is native, kernels rely on these; elsewhere there is nothing to show.
-TEST(Matmul, MultipliesBfloat16WhereNative) {
-  if (const auto refusal = refuse_native_bf16()) GTEST_SKIP() << *refusal;
-  for (const DType result : {DType::kF32, DType::kBF16}) {
-    MatmulShape shape{64, 64, 64};
-    shape.operand_dtype = DType::kBF16;
-    shape.result_dtype = result;
-    EXPECT_NO_THROW(Matmul{shape});
+// Rows of every number up to beyond two parts of the most rows.
+TEST(Matmul, IsExactForWholeNumbers) {
+  if (const auto refusal = refuse_any_bf16()) GTEST_SKIP() << *refusal;
+  for (int64_t m = 1; m <= 2 * Matmul::kMostRows + 2; ++m) {
+    const int64_t flags = m % 8;
+    MatmulShape shape{m, 1 + m * 7 % 70, 1 + m * 5 % 70};
+    shape.accumulates = flags & 1;
+    shape.num_threads = flags & 2 ? 3 : 1;
+    shape.has_bias = flags & 4;
+    check(shape);
+    shape.has_bias = false;
+    shape.b = flags & 4 ? MatmulWeight::kPlainTransposed : MatmulWeight::kPlain;
+    for (shape.groups = 1; shape.groups <= 3; ++shape.groups) check(shape);
   }
 }
 
@@ -125,25 +113,23 @@ TEST(Matmul, KeepsAsMuchMemoryAsItSays) {
   for (const int64_t n : {kHidden, kIntermediate}) {
     for (const int64_t depth : {kHidden, kIntermediate}) {
       MatmulShape forward{kTokens, n, depth};
-      forward.b_is_transposed = forward.has_bias = true;
+      forward.has_bias = true;
       forward.result_dtype = DType::kBF16;
       MatmulShape input_gradient{kTokens, n, depth};
       input_gradient.result_dtype = DType::kBF16;
       MatmulShape weight_gradient{n, depth, kTokens};
-      weight_gradient.a_is_transposed = weight_gradient.accumulates = true;
+      weight_gradient.accumulates = true;
       shapes.insert(shapes.end(), {forward, input_gradient, weight_gradient});
     }
   }
   MatmulShape other{64, 64, 64};
-  other.operand_dtype = DType::kBF16;
   std::vector<Matmul> products;
   products.emplace_back(other);
   plan::KeptBytes kept;
   kept.add(products.front().kept_memory());
   const int64_t known = kept.bytes(), before = platform::private_bytes();
   for (int layer = 0; layer < 2; ++layer) {
-    for (MatmulShape& shape : shapes) {
-      shape.operand_dtype = DType::kBF16;
+    for (const MatmulShape& shape : shapes) {
       products.emplace_back(shape);
       kept.add(products.back().kept_memory());
     }

@@ -60,24 +60,23 @@ class PackPairs final : public Kernel, ops::PackWeight {
   Work work_;
 };
 
-// y where it lies is u too, if it is f32; else the rows of u at hand are in the workspace, so that
-// a result is rounded to bf16 once, when it is activated.
+// y where it lies is u too, if it is f32; else the rows of u at hand are scratch memory, so that a
+// result is rounded to bf16 once, when it is activated.
 class NativePackedLinear final : public Kernel, ops::PackedLinear {
  public:
   explicit NativePackedLinear(const KernelRequest& request)
-      : shape_(shape_of(request)), product_(shape_) {}
+      : has_bias_(request.inputs.size() > bias_input()), product_(shape_of(request)) {}
 
-  size_t workspace_bytes() const override { return u_bytes() + product_.scratch_bytes(); }
+  size_t workspace_bytes() const override { return product_.scratch_bytes(); }
   std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
-    char* workspace = arguments.workspace.as<char>();
     void* y = arguments.output<void>(kY);
     product_.run({.a = arguments.input<void>(kX),
-                  .packed_b = arguments.input<void>(kPacked),
-                  .bias = shape_.product.has_bias ? arguments.input<float>(bias_input()) : nullptr,
-                  .c = shape_.keeps_u ? y : workspace,
-                  .scratch = workspace + u_bytes()},
+                  .b = arguments.input<void>(kPacked),
+                  .bias = has_bias_ ? arguments.input<float>(bias_input()) : nullptr,
+                  .c = y,
+                  .scratch = arguments.workspace.as<void>()},
                  y);
   }
 
@@ -88,8 +87,6 @@ class NativePackedLinear final : public Kernel, ops::PackedLinear {
     shape.activation = request.attributes_as<ops::PackedLinearAttributes>().activation;
     shape.y_dtype = request.outputs[kY].dtype;
     shape.keeps_u = !shape.activation || shape.y_dtype == DType::kF32;
-    shape.product.b_is_in_pairs = true;
-    shape.product.operand_dtype = request.inputs[kX].dtype;
     shape.product.result_dtype = shape.keeps_u ? shape.y_dtype : DType::kF32;
     shape.product.has_bias = request.inputs.size() > bias_input();
     shape.product.num_threads = request.num_threads;
@@ -97,10 +94,8 @@ class NativePackedLinear final : public Kernel, ops::PackedLinear {
   }
 
   static size_t bias_input() { return ops::bias_input({.num_weights = 1}, 0); }
-  // In the workspace.
-  size_t u_bytes() const { return shape_.keeps_u ? 0 : whole_lines(product_.u_bytes()); }
 
-  ActivatedMatmulShape shape_;
+  bool has_bias_;
   ActivatedMatmul product_;
 };
 

@@ -9,13 +9,14 @@
 
 #include "backend/cpu/product_tile-inl.h"
 
-#ifndef CLOZE_BACKEND_CPU_PAIR_PACKING_ONCE_
-#define CLOZE_BACKEND_CPU_PAIR_PACKING_ONCE_
+#ifndef CLOZE_BACKEND_CPU_NATIVE_PAIR_PACKING_ONCE_
+#define CLOZE_BACKEND_CPU_NATIVE_PAIR_PACKING_ONCE_
 namespace cloze::backend::cpu {
 
 // Where column j of the panels begins.
-inline bfloat16* panel_column(bfloat16* panels, int64_t depth, int64_t j) {
-  return panels + j / kPairPanelColumns * kPairPanelColumns * depth + j % kPairPanelColumns * 2;
+inline bfloat16* panel_column(const PairPanels& p, int64_t j) {
+  const int64_t inside = j % p.panel_columns;
+  return p.panels + (j - inside) * p.depth + 2 * inside;
 }
 
 // Two neighbours, moved as if they were a float.
@@ -43,87 +44,133 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const PairAsFloat* HWY_RESTRICT from, Whol
   return hn::LoadU(d, reinterpret_cast<const float*>(from));
 }
 
+HWY_INLINE void CopyHalves(const bfloat16* from, int64_t n, bfloat16* to) {
+  std::copy_n(from, n, to);
+}
+HWY_INLINE void CopyHalves(const float* from, int64_t n, bfloat16* to) { CopyFloats(from, n, to); }
+
 template <typename T>
-HWY_INLINE void PackRowsPadded(const MatrixRows<T>& from, int64_t rows, int64_t depth,
-                               bfloat16* to) {
+HWY_INLINE void PackRowsOf(const MatrixRows<T>& from, int64_t rows, int64_t depth, bfloat16* to) {
   for (int64_t i = 0; i < from.count; ++i, to += depth) {
-    CopyFloats(from.rows + i * from.stride, from.width, to);
+    CopyHalves(from.rows + i * from.stride, from.width, to);
     std::fill(to + from.width, to + depth, bfloat16());
   }
   std::fill_n(to, (rows - from.count) * depth, bfloat16());
 }
 
-void pack_rows_of(const PairRows& from, int64_t rows, int64_t depth, bfloat16* to) {
-  PackRowsPadded(from, rows, depth, to);
-}
-
-void pack_rounded_rows_of(const MatrixRows<float>& from, int64_t rows, int64_t depth,
-                          bfloat16* to) {
-  PackRowsPadded(from, rows, depth, to);
-}
-
-// Columns of one vector: [depth, kLanes] of which `count` rows and a part of the columns are there.
+// Two rows, of which the second may be missing, become pairs: `columns` of them, whole vectors or a
+// part of one.
 template <typename T, class VectorPart>
-HWY_INLINE void PackVector(const MatrixRows<T>& from, VectorPart part, int64_t depth,
-                           bfloat16* HWY_RESTRICT to) {
+HWY_INLINE void PackTwoRows(const T* first, const T* second, int64_t columns, VectorPart part,
+                            bfloat16* HWY_RESTRICT to) {
   const FloatTag d;
   const hn::RebindToUnsigned<FloatTag> words;
-  const auto row = [&](int64_t k) HWY_ATTR {
-    if (k >= from.count) return hn::Zero(words);
-    return hn::BitCast(words, LoadFloats(d, from.rows + k * from.stride, part));
-  };
-  for (int64_t k = 0; k < depth; k += 2, to += kPanelPair) {
+  for (int64_t j = 0; j < columns; j += kLanes) {
     // bf16 is the upper half of f32.
-    hn::StoreU(hn::Or(hn::ShiftRight<16>(row(k)), row(k + 1)), words,
-               reinterpret_cast<uint32_t*>(to));
+    auto pair = hn::ShiftRight<16>(hn::BitCast(words, LoadFloats(d, first + j, part)));
+    if (second != nullptr) {
+      pair = hn::Or(pair, hn::BitCast(words, LoadFloats(d, second + j, part)));
+    }
+    hn::StoreU(pair, words, reinterpret_cast<uint32_t*>(to + 2 * j));
+  }
+}
+
+// A panel, as far as there are columns from `from` on.
+template <typename T>
+HWY_INLINE void PackPanelOfPairs(const MatrixRows<T>& from, const PairPanels& panels,
+                                 bfloat16* HWY_RESTRICT to) {
+  const int64_t width = HWY_MIN(from.width, panels.panel_columns);
+  const int64_t whole = width / kLanes * kLanes;
+  const int64_t begun = width > whole ? kLanes : 0;
+  const Tail tail{static_cast<size_t>(width - whole)};
+  const int64_t pair = 2 * panels.panel_columns;
+  for (int64_t k = 0; k < from.count; k += 2, to += pair) {
+    const T* first = from.rows + k * from.stride;
+    const T* second = k + 1 < from.count ? first + from.stride : nullptr;
+    PackTwoRows(first, second, whole, Whole{}, to);
+    if (begun > 0) {
+      PackTwoRows(first + whole, second == nullptr ? second : second + whole, begun, tail,
+                  to + 2 * whole);
+    }
+    std::fill(to + 2 * (whole + begun), to + pair, bfloat16());
+  }
+  std::fill_n(to, panels.depth * panels.panel_columns - (from.count + 1) / 2 * pair, bfloat16());
+}
+
+template <typename T>
+HWY_INLINE void PackPairs(const MatrixRows<T>& from, const PairPanels& to) {
+  for (int64_t j = 0; j < to.columns; j += to.panel_columns) {
+    MatrixRows<T> part = from;
+    part.width = HWY_MAX(from.width - j, 0);
+    part.rows += part.width > 0 ? j : 0;
+    PackPanelOfPairs(part, to, to.panels + j * to.depth);
+  }
+}
+
+// Rows, at most kLanes, become columns of a panel. A few of their elements at a time are rounded
+// beside, zero after the last.
+template <typename T>
+HWY_INLINE void PackColumns(const MatrixRows<T>& from, const PairPanels& panels, bfloat16* to) {
+  constexpr int64_t kElements = 128;
+  HWY_ALIGN bfloat16 rounded[kLanes * kElements];
+  const PairAsFloat* rows[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) {
+    rows[i] = reinterpret_cast<const PairAsFloat*>(rounded + i * kElements);
+  }
+  for (int64_t k = 0; k < panels.depth; k += kElements) {
+    const int64_t depth = HWY_MIN(kElements, panels.depth - k);
+    const int64_t width = HWY_MIN(depth, HWY_MAX(from.width - k, 0));
+    for (int64_t i = 0; i < from.count; ++i) {
+      bfloat16* row = rounded + i * kElements;
+      CopyHalves(from.rows + i * from.stride + k, width, row);
+      std::fill(row + width, row + depth, bfloat16());
+    }
+    TransposeGroup(rows, depth / 2, static_cast<size_t>(from.count), kLanes, panels.panel_columns,
+                   reinterpret_cast<float*>(to + k * panels.panel_columns));
   }
 }
 
 template <typename T>
-HWY_INLINE void PackPairs(const MatrixRows<T>& from, int64_t columns, int64_t depth,
-                          bfloat16* panels) {
-  for (int64_t j = 0; j < columns; j += kLanes) {
-    bfloat16* const to = panel_column(panels, depth, j);
+HWY_INLINE void PackTransposedPairs(const MatrixRows<T>& from, const PairPanels& to) {
+  for (int64_t j = 0; j < to.columns; j += kLanes) {
     MatrixRows<T> part = from;
-    part.rows += j;
-    if (j + kLanes <= from.width) {
-      PackVector(part, Whole{}, depth, to);
-    } else {
-      part.count = j < from.width ? from.count : 0;
-      PackVector(part, Tail{static_cast<size_t>(HWY_MAX(from.width - j, 0))}, depth, to);
-    }
+    part.count = HWY_MIN(kLanes, HWY_MAX(from.count - j, 0));
+    part.rows += part.count > 0 ? j * from.stride : 0;
+    PackColumns(part, to, panel_column(to, j));
   }
 }
 
-void pack_pairs_of(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels) {
-  PackPairs(from, columns, depth, panels);
+// `columns` of a panel; each gets its pairs one after the other.
+void transpose_panel(const bfloat16* panel, int64_t columns, int64_t depth, int64_t stride,
+                     bfloat16* to) {
+  for (int64_t pair = 0; pair < depth / 2; pair += kLanes) {
+    const float* pairs[kLanes];
+    for (int64_t i = 0; i < kLanes; ++i) {
+      pairs[i] = reinterpret_cast<const float*>(panel + (pair + i) * kPanelPair);
+    }
+    TransposeGroup(pairs, columns, kLanes, kLanes, stride / 2,
+                   reinterpret_cast<float*>(to + 2 * pair));
+  }
 }
 
-void pack_rounded_pairs_of(const MatrixRows<float>& from, int64_t columns, int64_t depth,
-                           bfloat16* panels) {
+void pack_half_rows(const HalfRows& from, int64_t rows, int64_t depth, bfloat16* to) {
+  PackRowsOf(from, rows, depth, to);
+}
+void pack_float_rows(const FloatRows& from, int64_t rows, int64_t depth, bfloat16* to) {
+  PackRowsOf(from, rows, depth, to);
+}
+void pack_half_pairs(const HalfRows& from, const PairPanels& to) { PackPairs(from, to); }
+void pack_float_pairs(const FloatRows& from, const PairPanels& to) {
   using Rounded = RoundedFloat<bfloat16>;
   PackPairs(MatrixRows<Rounded>{reinterpret_cast<const Rounded*>(from.rows), from.stride,
                                 from.count, from.width},
-            columns, depth, panels);
+            to);
 }
-
-// Whole pairs of rows [count, 2 * pairs], up to a panel of them.
-void transpose_pairs(const PairRows& from, int64_t pairs, bfloat16* panel) {
-  for (int64_t j = 0; j < kPairPanelColumns; j += kLanes) {
-    const PairAsFloat* rows[kLanes];
-    for (int64_t i = 0; i < kLanes; ++i) {
-      rows[i] = reinterpret_cast<const PairAsFloat*>(from.rows +
-                                                     HWY_MIN(j + i, from.count - 1) * from.stride);
-    }
-    TransposeGroup<kPairPanelColumns>(rows, pairs, HWY_MAX(from.count - j, 0), kLanes,
-                                      reinterpret_cast<float*>(panel) + j);
-  }
+void pack_transposed_half_pairs(const HalfRows& from, const PairPanels& to) {
+  PackTransposedPairs(from, to);
 }
-
-// `columns` of a panel, each with its pairs one after the other.
-void transpose_panel(const bfloat16* panel, int64_t columns, int64_t depth, bfloat16* to) {
-  TransposeRows<kTransposedDepth / 2>(reinterpret_cast<const float*>(panel), kPairPanelColumns,
-                                      columns, depth / 2, reinterpret_cast<float*>(to));
+void pack_transposed_float_pairs(const FloatRows& from, const PairPanels& to) {
+  PackTransposedPairs(from, to);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -133,50 +180,38 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cloze::backend::cpu {
 
-HWY_EXPORT(pack_rows_of);
-HWY_EXPORT(pack_rounded_rows_of);
-HWY_EXPORT(pack_pairs_of);
-HWY_EXPORT(pack_rounded_pairs_of);
-HWY_EXPORT(transpose_pairs);
+HWY_EXPORT(pack_half_rows);
+HWY_EXPORT(pack_float_rows);
+HWY_EXPORT(pack_half_pairs);
+HWY_EXPORT(pack_float_pairs);
+HWY_EXPORT(pack_transposed_half_pairs);
+HWY_EXPORT(pack_transposed_float_pairs);
 HWY_EXPORT(transpose_panel);
 
-void pack_rows(const PairRows& from, int64_t rows, int64_t depth, bfloat16* to) {
-  HWY_DYNAMIC_DISPATCH(pack_rows_of)(from, rows, depth, to);
+void pack_rows(const HalfRows& from, int64_t rows, int64_t depth, bfloat16* to) {
+  HWY_DYNAMIC_DISPATCH(pack_half_rows)(from, rows, depth, to);
+}
+void pack_rows(const FloatRows& from, int64_t rows, int64_t depth, bfloat16* to) {
+  HWY_DYNAMIC_DISPATCH(pack_float_rows)(from, rows, depth, to);
 }
 
-void pack_rounded_rows(const MatrixRows<float>& from, int64_t rows, int64_t depth, bfloat16* to) {
-  HWY_DYNAMIC_DISPATCH(pack_rounded_rows_of)(from, rows, depth, to);
+void pack_pairs(const HalfRows& from, const PairPanels& to) {
+  HWY_DYNAMIC_DISPATCH(pack_half_pairs)(from, to);
+}
+void pack_pairs(const FloatRows& from, const PairPanels& to) {
+  HWY_DYNAMIC_DISPATCH(pack_float_pairs)(from, to);
+}
+void pack_transposed_pairs(const HalfRows& from, const PairPanels& to) {
+  HWY_DYNAMIC_DISPATCH(pack_transposed_half_pairs)(from, to);
+}
+void pack_transposed_pairs(const FloatRows& from, const PairPanels& to) {
+  HWY_DYNAMIC_DISPATCH(pack_transposed_float_pairs)(from, to);
 }
 
-void pack_transposed_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels) {
-  const int64_t pairs = from.width / 2;
-  for (int64_t j = 0; j < columns; j += kPairPanelColumns) {
-    bfloat16* const panel = panels + j * depth;
-    const PairRows part{from.rows + j * from.stride, from.stride,
-                        std::clamp<int64_t>(from.count - j, 0, kPairPanelColumns), from.width};
-    const int64_t full = part.count > 0 ? pairs * kPanelPair : 0;
-    if (full > 0) HWY_DYNAMIC_DISPATCH(transpose_pairs)(part, pairs, panel);
-    std::fill(panel + full, panel + kPairPanelColumns * depth, bfloat16());
-    if (from.width % 2 == 0) continue;
-    for (int64_t i = 0; i < part.count; ++i) {
-      panel[pairs * kPanelPair + 2 * i] = part.rows[i * part.stride + from.width - 1];
-    }
-  }
-}
-
-void pack_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels) {
-  HWY_DYNAMIC_DISPATCH(pack_pairs_of)(from, columns, depth, panels);
-}
-
-void pack_rounded_pairs(const MatrixRows<float>& from, int64_t columns, int64_t depth,
-                        bfloat16* panels) {
-  HWY_DYNAMIC_DISPATCH(pack_rounded_pairs_of)(from, columns, depth, panels);
-}
-
-void transpose_panels(const bfloat16* panels, int64_t columns, int64_t depth, bfloat16* to) {
-  for (int64_t j = 0; j < columns; j += kPairPanelColumns) {
+void transpose_panels(const PairPanels& from, int64_t stride, bfloat16* to) {
+  for (int64_t j = 0; j < from.columns; j += kPairPanelColumns) {
     HWY_DYNAMIC_DISPATCH(transpose_panel)
-    (panels + j * depth, kPairPanelColumns, depth, to + j * kTransposedDepth);
+    (from.panels + j * from.depth, kPairPanelColumns, from.depth, stride, to + j * stride);
   }
 }
 

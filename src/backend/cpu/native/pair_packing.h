@@ -1,5 +1,7 @@
-// Lays out the operands of PairProduct. A is [rows, depth] with a stride of its own, B lies in panels
-// of pairs (pair_product.h); both are zero outside of what they are made from.
+// Lays out the operands of products of bf16 (pair_product.h, matmul.h). A is rows [rows, depth], B
+// panels of pairs:
+//   panel[k / 2, j, k % 2] = B[k, j]
+// Both are zero outside of what they are made from. Rows of f32 are rounded on the way.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +19,30 @@ struct MatrixRows {
   int64_t count = 0;
   int64_t width = 0;
 };
-using PairRows = MatrixRows<bfloat16>;
+using HalfRows = MatrixRows<bfloat16>;
+using FloatRows = MatrixRows<float>;
 
 // A = rows: [rows, depth] from [count, width].
-void pack_rows(const PairRows& from, int64_t rows, int64_t depth, bfloat16* to);
-// The same from rows that are rounded on the way.
-void pack_rounded_rows(const MatrixRows<float>& from, int64_t rows, int64_t depth, bfloat16* to);
-// B = rows^T: [depth, columns] from [count, width].
-void pack_transposed_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels);
-// B = rows: [depth, columns] from [count, width].
-void pack_pairs(const PairRows& from, int64_t columns, int64_t depth, bfloat16* panels);
-// The same from rows that are rounded on the way.
-void pack_rounded_pairs(const MatrixRows<float>& from, int64_t columns, int64_t depth,
-                        bfloat16* panels);
+void pack_rows(const HalfRows& from, int64_t rows, int64_t depth, bfloat16* to);
+void pack_rows(const FloatRows& from, int64_t rows, int64_t depth, bfloat16* to);
 
-// A = B^T: [columns, depth], rows kTransposedDepth apart, from panels of [depth, columns].
-inline constexpr int64_t kTransposedDepth = 96;  // at most
-void transpose_panels(const bfloat16* panels, int64_t columns, int64_t depth, bfloat16* to);
+// B [depth, columns]; both whole: columns a multiple of panel_columns, depth of 2.
+struct PairPanels {
+  bfloat16* panels = nullptr;  // one after the other
+  int64_t columns = 0;
+  int64_t depth = 0;
+  int64_t panel_columns = kPairPanelColumns;  // 16 or 64
+};
+
+// B = rows: [depth, columns] from [count, width].
+void pack_pairs(const HalfRows& from, const PairPanels& to);
+void pack_pairs(const FloatRows& from, const PairPanels& to);
+// B = rows^T: [depth, columns] from [count, width].
+void pack_transposed_pairs(const HalfRows& from, const PairPanels& to);
+void pack_transposed_pairs(const FloatRows& from, const PairPanels& to);
+
+// A = B^T: [columns, depth], rows `stride` apart. Panels of 16 columns, a depth in whole steps
+// (kPairStep).
+void transpose_panels(const PairPanels& from, int64_t stride, bfloat16* to);
 
 }  // namespace cloze::backend::cpu

@@ -13,8 +13,7 @@
 namespace cloze::backend::cpu {
 namespace {
 
-constexpr int64_t kMost = kTransposedDepth + 2;
-static_assert(kMost > 2 * kPairStep);
+constexpr int64_t kMost = 2 * 128 + 2;  // what is transposed at a time, twice
 constexpr int64_t kStride = kMost + 3;  // odd: rows do not begin where words do
 
 // Different from all neighbours, and exact in bf16.
@@ -36,9 +35,9 @@ float element(const MatrixRows<T>& m, int64_t row, int64_t column) {
   return static_cast<float>(m.rows[row * m.stride + column]);
 }
 
-int64_t place_in_panels(int64_t depth, int64_t k, int64_t j) {
-  return j / kPairPanelColumns * kPairPanelColumns * depth + k / 2 * kPanelPair +
-         j % kPairPanelColumns * 2 + k % 2;
+int64_t place_in_panels(const PairPanels& p, int64_t k, int64_t j) {
+  return j / p.panel_columns * p.panel_columns * p.depth + k / 2 * 2 * p.panel_columns +
+         j % p.panel_columns * 2 + k % 2;
 }
 
 // What `pack` leaves in memory for so many elements.
@@ -53,18 +52,24 @@ std::vector<float> packed(int64_t count, const std::function<void(bfloat16*)>& p
 
 using Element = std::function<float(int64_t k, int64_t j)>;
 
-std::vector<float> panels_of(int64_t columns, int64_t depth, const Element& element) {
-  std::vector<float> panels(columns * depth);
-  for (int64_t k = 0; k < depth; ++k) {
-    for (int64_t j = 0; j < columns; ++j) panels[place_in_panels(depth, k, j)] = element(k, j);
+std::vector<float> panels_of(const PairPanels& p, const Element& element) {
+  std::vector<float> panels(p.columns * p.depth);
+  for (int64_t k = 0; k < p.depth; ++k) {
+    for (int64_t j = 0; j < p.columns; ++j) panels[place_in_panels(p, k, j)] = element(k, j);
   }
   return panels;
+}
+
+// Panels of both widths for so many rows and columns.
+std::vector<PairPanels> shapes_of(int64_t depth, int64_t columns) {
+  return {{nullptr, whole_pair_steps(columns), whole_pair_steps(depth), kPairPanelColumns},
+          {nullptr, (columns + 63) / 64 * 64, whole_pair_steps(depth), 64}};
 }
 
 // check(count, width) for every extent of one of them, and a few of the other.
 void for_each_size(const std::function<void(int64_t, int64_t)>& check) {
   for (int64_t extent = 1; extent <= kMost; ++extent) {
-    for (const int64_t other : {int64_t{1}, int64_t{7}, int64_t{16}, kPairStep + 1, kMost}) {
+    for (const int64_t other : {int64_t{1}, int64_t{16}, kPairStep + 1, int64_t{97}}) {
       SCOPED_TRACE(::testing::Message() << extent << " and " << other);
       check(extent, other);
       check(other, extent);
@@ -75,7 +80,7 @@ void for_each_size(const std::function<void(int64_t, int64_t)>& check) {
 TEST(PairPacking, LaysOutRows) {
   for_each_target([] {
     for_each_size([](int64_t count, int64_t width) {
-      const PairRows from = matrix<bfloat16>(count, width);
+      const HalfRows from = matrix<bfloat16>(count, width);
       const int64_t rows = whole_pair_steps(count), depth = whole_pair_steps(width);
       std::vector<float> expected;
       for (int64_t i = 0; i < rows * depth; ++i) {
@@ -83,27 +88,55 @@ TEST(PairPacking, LaysOutRows) {
       }
       EXPECT_EQ(packed(rows * depth, [&](bfloat16* to) { pack_rows(from, rows, depth, to); }),
                 expected);
-      const MatrixRows<float> floats = matrix<float>(count, width);
-      EXPECT_EQ(
-          packed(rows * depth, [&](bfloat16* to) { pack_rounded_rows(floats, rows, depth, to); }),
-          expected);
+      const FloatRows floats = matrix<float>(count, width);
+      EXPECT_EQ(packed(rows * depth, [&](bfloat16* to) { pack_rows(floats, rows, depth, to); }),
+                expected);
     });
+  });
+}
+
+template <typename T>
+std::vector<float> pairs_of(const MatrixRows<T>& from, const PairPanels& panels) {
+  return packed(panels.columns * panels.depth, [&](bfloat16* to) {
+    PairPanels at = panels;
+    at.panels = to;
+    pack_pairs(from, at);
+  });
+}
+
+template <typename T>
+std::vector<float> transposed_pairs_of(const MatrixRows<T>& from, const PairPanels& panels) {
+  return packed(panels.columns * panels.depth, [&](bfloat16* to) {
+    PairPanels at = panels;
+    at.panels = to;
+    pack_transposed_pairs(from, at);
   });
 }
 
 TEST(PairPacking, LaysOutPanels) {
   for_each_target([] {
     for_each_size([](int64_t count, int64_t width) {
-      const PairRows from = matrix<bfloat16>(count, width);
-      const int64_t depth = whole_pair_steps(count), columns = whole_pair_steps(width);
-      EXPECT_EQ(
-          packed(columns * depth, [&](bfloat16* to) { pack_pairs(from, columns, depth, to); }),
-          panels_of(columns, depth, [&](int64_t k, int64_t j) { return element(from, k, j); }));
-      const MatrixRows<float> floats = matrix<float>(count, width);
-      EXPECT_EQ(
-          packed(columns * depth,
-                 [&](bfloat16* to) { pack_rounded_pairs(floats, columns, depth, to); }),
-          panels_of(columns, depth, [&](int64_t k, int64_t j) { return element(floats, k, j); }));
+      const HalfRows from = matrix<bfloat16>(count, width);
+      for (const PairPanels& panels : shapes_of(count, width)) {
+        const std::vector<float> expected =
+            panels_of(panels, [&](int64_t k, int64_t j) { return element(from, k, j); });
+        EXPECT_EQ(pairs_of(from, panels), expected);
+        EXPECT_EQ(pairs_of(matrix<float>(count, width), panels), expected);
+      }
+    });
+  });
+}
+
+TEST(PairPacking, LaysOutPanelsOfTheTransposed) {
+  for_each_target([] {
+    for_each_size([](int64_t count, int64_t width) {
+      const HalfRows from = matrix<bfloat16>(count, width);
+      for (const PairPanels& panels : shapes_of(width, count)) {
+        const std::vector<float> expected =
+            panels_of(panels, [&](int64_t k, int64_t j) { return element(from, j, k); });
+        EXPECT_EQ(transposed_pairs_of(from, panels), expected);
+        EXPECT_EQ(transposed_pairs_of(matrix<float>(count, width), panels), expected);
+      }
     });
   });
 }
@@ -113,48 +146,34 @@ TEST(PairPacking, RoundsToNearestEven) {
   for (int64_t i = 0; i < kPairPanelColumns; ++i) {
     row.push_back(1.0f + static_cast<float>(i) * 0x1p-9f);
   }
-  std::vector<float> expected;
-  for (const float value : row) {
-    expected.insert(expected.end(), {static_cast<float>(bfloat16(value)), 0.0f});
-  }
+  const FloatRows from{row.data(), 0, 1, kPairPanelColumns};
+  const PairPanels panels{nullptr, kPairPanelColumns, 2};
+  const PairPanels transposed{nullptr, kPairPanelColumns, kPairPanelColumns};
+  const auto rounded = [&](int64_t i) { return static_cast<float>(bfloat16(row[i])); };
   for_each_target([&] {
+    EXPECT_EQ(pairs_of(from, panels),
+              panels_of(panels, [&](int64_t k, int64_t j) { return k == 0 ? rounded(j) : 0.0f; }));
     EXPECT_EQ(
-        packed(
-            kPanelPair,
-            [&](bfloat16* to) {
-              pack_rounded_pairs({row.data(), 0, 1, kPairPanelColumns}, kPairPanelColumns, 2, to);
-            }),
-        expected);
-  });
-}
-
-TEST(PairPacking, LaysOutPanelsOfTheTransposed) {
-  for_each_target([] {
-    for_each_size([](int64_t count, int64_t width) {
-      const PairRows from = matrix<bfloat16>(count, width);
-      const int64_t columns = whole_pair_steps(count), depth = whole_pair_steps(width);
-      EXPECT_EQ(
-          packed(columns * depth,
-                 [&](bfloat16* to) { pack_transposed_pairs(from, columns, depth, to); }),
-          panels_of(columns, depth, [&](int64_t k, int64_t j) { return element(from, j, k); }));
-    });
+        transposed_pairs_of(from, transposed),
+        panels_of(transposed, [&](int64_t k, int64_t j) { return j == 0 ? rounded(k) : 0.0f; }));
   });
 }
 
 TEST(PairPacking, TransposesPanels) {
   for_each_target([] {
-    for (int64_t count = 1; count <= kTransposedDepth; ++count) {
-      const PairRows from = matrix<bfloat16>(count, kPairStep + 5);
-      const int64_t depth = whole_pair_steps(count), columns = whole_pair_steps(from.width);
-      testing::GuardedBuffer panels(static_cast<size_t>(columns * depth) * sizeof(bfloat16));
-      auto* const data = static_cast<bfloat16*>(panels.data());
-      pack_pairs(from, columns, depth, data);
+    for (int64_t count = 1; count <= kMost; ++count) {
+      const HalfRows from = matrix<bfloat16>(count, kPairStep + 5);
+      PairPanels panels{nullptr, whole_pair_steps(from.width), whole_pair_steps(count)};
+      testing::GuardedBuffer memory(static_cast<size_t>(panels.columns * panels.depth) *
+                                    sizeof(bfloat16));
+      panels.panels = static_cast<bfloat16*>(memory.data());
+      pack_pairs(from, panels);
       std::vector<float> expected;
-      for (int64_t i = 0; i < columns * kTransposedDepth; ++i) {
-        expected.push_back(element(from, i % kTransposedDepth, i / kTransposedDepth));
+      for (int64_t i = 0; i < panels.columns * panels.depth; ++i) {
+        expected.push_back(element(from, i % panels.depth, i / panels.depth));
       }
-      EXPECT_EQ(packed(columns * kTransposedDepth,
-                       [&](bfloat16* to) { transpose_panels(data, columns, depth, to); }),
+      EXPECT_EQ(packed(panels.columns * panels.depth,
+                       [&](bfloat16* to) { transpose_panels(panels, panels.depth, to); }),
                 expected)
           << count;
     }

@@ -44,8 +44,8 @@ void check(const Sizes& sizes, bool accumulates) {
   const std::vector<bfloat16> a = whole_numbers(sizes.rows * a_stride);
   const std::vector<bfloat16> b = whole_numbers(sizes.depth * sizes.columns);
   const AlignedBuffer panels(sizes.columns * sizes.depth);
-  pack_pairs({b.data(), sizes.columns, sizes.depth, sizes.columns}, sizes.columns, sizes.depth,
-             panels.data);
+  pack_pairs(HalfRows{b.data(), sizes.columns, sizes.depth, sizes.columns},
+             {panels.data, sizes.columns, sizes.depth});
   constexpr float kBefore = 5.0f;
   std::vector<float> expected;
   for (int64_t i = 0; i < sizes.rows; ++i) {

@@ -34,7 +34,6 @@ namespace {
 
 constexpr int64_t kChunk = VocabularySoftmax::kChunkRows;
 static_assert(kChunk % kPairProductRows == 0 && kChunk % kPairStep == 0);
-static_assert(kChunk <= kTransposedDepth, "dlogits of a chunk are transposed at once");
 static_assert(VocabularySoftmax::kMostColumns % kPairStep == 0);
 
 // R and H in whole steps of a product.
@@ -72,7 +71,7 @@ struct GradientBuffers {
         : workspace(memory),
           dlogit_rows(workspace.take<bfloat16>(kChunk * sizes.columns)),
           dlogit_pairs(workspace.take<bfloat16>(kChunk * sizes.columns)),
-          dlogits_by_column(workspace.take<bfloat16>(sizes.columns * kTransposedDepth)),
+          dlogits_by_column(workspace.take<bfloat16>(sizes.columns * kChunk)),
           table(workspace.take<bfloat16>(kChunk * whole_pair_steps(sizes.width))),
           dtable(workspace.take<float>(kChunk * whole_pair_steps(sizes.width))) {}
 
@@ -95,12 +94,11 @@ struct GradientBuffers {
   char* threads;
 };
 
-PairRows rows_of_x(const VocabularySizes& sizes, const VocabularyBlock& block) {
+HalfRows rows_of_x(const VocabularySizes& sizes, const VocabularyBlock& block) {
   return {static_cast<const bfloat16*>(block.x), sizes.width, block.count, sizes.width};
 }
 
-MatrixRows<float> table_rows(const VocabularySizes& sizes, const VocabularyBlock& block,
-                             int64_t chunk) {
+FloatRows table_rows(const VocabularySizes& sizes, const VocabularyBlock& block, int64_t chunk) {
   return {block.table + chunk * kChunk * sizes.width, sizes.width, sizes.rows(chunk), sizes.width};
 }
 
@@ -114,17 +112,18 @@ void differentiate_chunk(const VocabularySizes& sizes, const VocabularyBlock& bl
   const int64_t rows = sizes.rows(chunk);
   float* dlogits = block.logits + row * sizes.columns;
   block.softmax->apply_factors({dlogits, R, row, rows, block.dbias, block.adds_dbias});
-  const MatrixRows<float> dlogit_rows{dlogits, R, rows, R};
-  pack_rounded_rows(dlogit_rows, kChunk, R, buffers.dlogit_rows);
+  const FloatRows dlogit_rows{dlogits, R, rows, R};
+  pack_rows(dlogit_rows, kChunk, R, buffers.dlogit_rows);
   multiplier.multiply({kChunk, H, R, buffers.dlogit_rows, R, x, buffers.dtable});
   HWY_DYNAMIC_DISPATCH(put_dtable)
   (buffers.dtable, H, rows, sizes.width, block.adds_dtable, block.dtable + row * sizes.width);
 
-  pack_rounded_pairs(dlogit_rows, R, kChunk, buffers.dlogit_pairs);
-  transpose_panels(buffers.dlogit_pairs, R, kChunk, buffers.dlogits_by_column);
-  pack_rounded_pairs(table_rows(sizes, block, chunk), H, kChunk, buffers.table);
+  const PairPanels pairs{buffers.dlogit_pairs, R, kChunk};
+  pack_pairs(dlogit_rows, pairs);
+  transpose_panels(pairs, kChunk, buffers.dlogits_by_column);
+  pack_pairs(table_rows(sizes, block, chunk), {buffers.table, H, kChunk});
   multiplier.multiply(
-      {R, H, kChunk, buffers.dlogits_by_column, kTransposedDepth, buffers.table, dx, adds_dx});
+      {R, H, kChunk, buffers.dlogits_by_column, kChunk, buffers.table, dx, adds_dx});
 }
 
 }  // namespace
@@ -139,10 +138,10 @@ void NativeVocabulary::compute_logits(const VocabularyBlock& block) const {
   const LogitsBuffers buffers(sizes_, block.workspace);
   const int64_t H = whole_pair_steps(sizes_.width);
   const int64_t R = whole_pair_steps(block.count);
-  pack_transposed_pairs(rows_of_x(sizes_, block), R, H, buffers.x_by_depth);
+  pack_transposed_pairs(rows_of_x(sizes_, block), {buffers.x_by_depth, R, H});
   for_each_item(sizes_.chunks(), sizes_.num_threads, [&](int64_t chunk, int thread) {
     bfloat16* table = buffers.table + thread * buffers.table_floats;
-    pack_rounded_rows(table_rows(sizes_, block, chunk), kChunk, H, table);
+    pack_rows(table_rows(sizes_, block, chunk), kChunk, H, table);
     const int64_t row = chunk * kChunk;
     float* logits = sizes_.has_gradient ? block.logits + row * sizes_.columns
                                         : buffers.logits + thread * buffers.logits_floats;
@@ -155,7 +154,7 @@ void NativeVocabulary::compute_logits(const VocabularyBlock& block) const {
 void NativeVocabulary::compute_gradients(const VocabularyBlock& block) const {
   const GradientBuffers buffers(sizes_, block.workspace);
   const int64_t H = whole_pair_steps(sizes_.width);
-  pack_pairs(rows_of_x(sizes_, block), H, whole_pair_steps(block.count), buffers.x);
+  pack_pairs(rows_of_x(sizes_, block), {buffers.x, H, whole_pair_steps(block.count)});
   const int64_t slices = sizes_.slices();
   for_each_item(slices, sizes_.num_threads, [&](int64_t slice, int thread) {
     const PairMultiplier multiplier(pair_units());
