@@ -41,14 +41,11 @@ namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
 // sums[j] = sum over some rows of dy[row, j].
-void sum_dy_rows(const graph::TensorType& type, const void* dy, const Part& rows, float* sums) {
-  const int64_t columns = type.shape[1];
+void sum_dy_rows(const bfloat16* dy, int64_t columns, const Part& rows, float* sums) {
   std::fill_n(sums, columns, 0.0f);
-  with_storage(type.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
-    for (int64_t row = rows.begin; row < rows.end; ++row) {
-      AddFloats(static_cast<const T*>(dy) + row * columns, columns, sums);
-    }
-  });
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    AddFloats(dy + row * columns, columns, sums);
+  }
 }
 
 void round_elements(const float* from, int64_t count, bfloat16* to) { CopyFloats(from, count, to); }
@@ -95,38 +92,25 @@ class PackedPairs {
   // From rows [depth, columns], or those of the transposed.
   template <typename T>
   void pack(const MatrixRows<T>& from, bool is_transposed, void* to) const {
-    const PairPanels panels = at(to);
-    for_each_panel([&](int64_t column) {
+    for_each_item(panels_.columns / ops::kPairColumns, num_threads_, [&](int64_t panel, int) {
+      const int64_t column = panel * ops::kPairColumns;
+      PairPanels one = panels_;
+      one.panels = static_cast<bfloat16*>(to) + column * panels_.depth;
+      one.columns = ops::kPairColumns;
       MatrixRows<T> part = from;
       part.rows += column * (is_transposed ? from.stride : 1);
       if (is_transposed) {
         part.count = std::min(from.count - column, ops::kPairColumns);
-        pack_transposed_pairs(part, panel_of(panels, column));
+        pack_transposed_pairs(part, one);
       } else {
         part.width = std::min(from.width - column, ops::kPairColumns);
-        pack_pairs(part, panel_of(panels, column));
+        pack_pairs(part, one);
       }
     });
   }
 
  private:
-  PairPanels at(void* memory) const {
-    PairPanels panels = panels_;
-    panels.panels = static_cast<bfloat16*>(memory);
-    return panels;
-  }
-  static PairPanels panel_of(PairPanels panels, int64_t column) {
-    panels.panels += column * panels.depth;
-    panels.columns = panels.panel_columns;
-    return panels;
-  }
-  template <class Body>
-  void for_each_panel(const Body& body) const {
-    for_each_item(panels_.columns / panels_.panel_columns, num_threads_,
-                  [&](int64_t panel, int) { body(panel * panels_.panel_columns); });
-  }
-
-  PairPanels panels_;
+  PairPanels panels_;  // of no memory yet
   int num_threads_;
 };
 
@@ -418,12 +402,12 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
   }
 
   void sum_bias(const KernelArguments& arguments, void* workspace) const {
-    const graph::TensorType& dy = request_.inputs[kDy];
+    const int64_t columns = request_.inputs[kDy].shape[1];
     row_sums_.for_each_chunk(workspace, [&](const Part& rows, float* sums) {
-      HWY_DYNAMIC_DISPATCH(sum_dy_rows)(dy, arguments.input<void>(kDy), rows, sums);
+      HWY_DYNAMIC_DISPATCH(sum_dy_rows)(arguments.input<bfloat16>(kDy), columns, rows, sums);
     });
-    row_sums_.finish(
-        workspace, {arguments.output<float>(kDbias), 0, dy.shape[1], request_.accumulates[kDbias]});
+    row_sums_.finish(workspace,
+                     {arguments.output<float>(kDbias), 0, columns, request_.accumulates[kDbias]});
   }
 
   KernelRequest request_;

@@ -30,7 +30,6 @@ memory::data_type type_of(DType dtype) {
   return dtype == DType::kF32 ? memory::data_type::f32 : memory::data_type::bf16;
 }
 
-// A row-major matrix [rows, columns], or the transpose of one stored [columns, rows].
 memory::desc matrix(int64_t rows, int64_t columns, DType dtype) {
   return {{rows, columns}, type_of(dtype), memory::format_tag::ab};
 }
@@ -198,7 +197,7 @@ size_t Matmul::scratch_bytes() const {
 std::vector<KeptMemory> Matmul::kept_memory() const {
   // Measured with oneDNN 2.6: what of the library is read and written, 60 to 160 KiB of code for
   // each of BERT's shapes, and 8 KiB for one more product of a shape.
-  constexpr int64_t kLibraryBytes = 3 << 20, kCodeBytes = 100 << 10, kProductBytes = 8 << 10;
+  constexpr int64_t kLibraryBytes = 1 << 20, kCodeBytes = 100 << 10, kProductBytes = 8 << 10;
   std::vector<KeptMemory> kept = {{"oneDNN", kLibraryBytes},
                                   {code_of(state_->shape, state_->rows), kCodeBytes},
                                   {"", kProductBytes}};

@@ -5,7 +5,7 @@
 //
 // oneDNN computes some rows at a time on the thread that asks, and our threads share them out. With
 // threads of its own it would have them spin for milliseconds after each product, on the processors
-// that the next kernel needs.
+// that the next kernel needs. The bytes are the same for any number of threads.
 //
 // B is packed in pairs beforehand (ops/packed_linear.h), which is the layout oneDNN likes best. Plain
 // are groups of a product of these sizes (ops/grouped_linear.h), also one: their A and C lie side by

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <new>
 #include <vector>
@@ -100,6 +101,31 @@ TEST(Matmul, IsExactForWholeNumbers) {
     shape.has_bias = false;
     shape.b = flags & 4 ? MatmulWeight::kPlainTransposed : MatmulWeight::kPlain;
     for (shape.groups = 1; shape.groups <= 3; ++shape.groups) check(shape);
+  }
+}
+
+// oneDNN sums over the depth in one order, however many rows a part has: so the number of threads,
+// which decides that, does not show.
+TEST(Matmul, GivesTheSameBytesForAnyNumberOfThreads) {
+  if (const auto refusal = refuse_any_bf16()) GTEST_SKIP() << *refusal;
+  for (const int64_t depth : {96, 768, 4096}) {
+    MatmulShape shape{130, ops::kPairColumns, depth};
+    std::vector<bfloat16> a, b;
+    for (int64_t i = 0; i < shape.m * depth; ++i) {
+      a.push_back(bfloat16(std::sin(static_cast<float>(i))));
+    }
+    for (int64_t i = 0; i < shape.n * depth; ++i) {
+      b.push_back(bfloat16(std::cos(static_cast<float>(i))));
+    }
+    std::vector<float> first;
+    for (shape.num_threads = 1; shape.num_threads <= 9; ++shape.num_threads) {
+      Matmul matmul(shape);
+      const auto scratch = allocate(matmul.scratch_bytes());
+      std::vector<float> c(static_cast<size_t>(shape.m * shape.n));
+      matmul.run({.a = a.data(), .b = b.data(), .c = c.data(), .scratch = scratch.get()});
+      if (first.empty()) first = c;
+      EXPECT_EQ(c, first) << depth << ", threads " << shape.num_threads;
+    }
   }
 }
 

@@ -40,15 +40,15 @@ static_assert(VocabularySoftmax::kMostColumns % kPairStep == 0);
 struct LogitsBuffers {
   LogitsBuffers(const VocabularySizes& sizes, void* memory) : workspace(memory) {
     const int64_t H = whole_pair_steps(sizes.width);
-    table_floats = kChunk * H;
-    logits_floats = sizes.has_gradient ? 0 : kChunk * sizes.columns;
+    table_elements = kChunk * H;
+    logits_elements = sizes.has_gradient ? 0 : kChunk * sizes.columns;
     x_by_depth = workspace.take<bfloat16>(sizes.columns * H);
-    table = workspace.take<bfloat16>(sizes.num_threads * table_floats);
-    logits = workspace.take<float>(sizes.num_threads * logits_floats);
+    table = workspace.take<bfloat16>(sizes.num_threads * table_elements);
+    logits = workspace.take<float>(sizes.num_threads * logits_elements);
   }
 
   Workspace workspace;
-  int64_t table_floats, logits_floats;
+  int64_t table_elements, logits_elements;
   bfloat16* x_by_depth;  // panels of x^T [H, R]
   bfloat16* table;       // a chunk [96, H], per thread
   float* logits;         // a chunk [96, R], per thread; none where they are kept
@@ -140,11 +140,11 @@ void NativeVocabulary::compute_logits(const VocabularyBlock& block) const {
   const int64_t R = whole_pair_steps(block.count);
   pack_transposed_pairs(rows_of_x(sizes_, block), {buffers.x_by_depth, R, H});
   for_each_item(sizes_.chunks(), sizes_.num_threads, [&](int64_t chunk, int thread) {
-    bfloat16* table = buffers.table + thread * buffers.table_floats;
+    bfloat16* table = buffers.table + thread * buffers.table_elements;
     pack_rows(table_rows(sizes_, block, chunk), kChunk, H, table);
     const int64_t row = chunk * kChunk;
     float* logits = sizes_.has_gradient ? block.logits + row * sizes_.columns
-                                        : buffers.logits + thread * buffers.logits_floats;
+                                        : buffers.logits + thread * buffers.logits_elements;
     PairMultiplier(pair_units()).multiply({kChunk, R, H, table, H, buffers.x_by_depth, logits});
     block.softmax->take_chunk({row, sizes_.rows(chunk), 0, block.count, logits, R},
                               sizes_.has_gradient);
