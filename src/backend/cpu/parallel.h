@@ -29,6 +29,7 @@ struct Part {
 inline constexpr int64_t kPartsPerThread = 4;
 
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+inline int64_t round_up(int64_t value, int64_t to) { return divide_up(value, to) * to; }
 
 // One for a single thread.
 inline int64_t num_parts(const Work& work) {

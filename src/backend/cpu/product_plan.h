@@ -10,8 +10,6 @@
 
 namespace cloze::backend::cpu {
 
-inline int64_t round_up(int64_t value, int64_t to) { return divide_up(value, to) * to; }
-
 struct TileSize {
   int64_t rows = 0;
   int64_t columns = 0;

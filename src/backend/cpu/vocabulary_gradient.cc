@@ -90,7 +90,7 @@ void multiply_slice(const VocabularySlice& t) {
   const VocabularyBlock& block = *t.block;
   for (int64_t c = t.begin; c < t.end; ++c) {
     const int64_t row = c * VocabularySoftmax::kChunkRows;
-    const int64_t rows = HWY_MIN(VocabularySoftmax::kChunkRows, sizes.vocabulary - row);
+    const int64_t rows = sizes.rows(c);
     float* dlogits = block.logits + row * sizes.columns;
     block.softmax->apply_factors(
         {dlogits, sizes.columns, row, rows, block.dbias, block.adds_dbias});

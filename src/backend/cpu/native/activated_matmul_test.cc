@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kColumns = 3;
 constexpr int64_t kMostRows = 2 * Matmul::kMostRows + 2;
 
-// Added to u in one of the tests, so that it is no number of bf16.
+// One of the tests adds it to u, which bf16 cannot hold exactly then.
 constexpr float kBias[kColumns] = {0.0037f, 0.0011f, -0.0023f};
 
 double gelu(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }

@@ -3,8 +3,6 @@
 // exponential, probabilities stay in bf16. Scores, their exponentials and all sums are f32.
 #include "backend/cpu/attention.h"
 
-#include <algorithm>
-
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/native/pair_packing.h"
 #include "backend/cpu/native/pair_product.h"
@@ -62,11 +60,8 @@ void attend_rows_natively(const AttentionSizes& sizes, const AttentionTensors& t
       {kPairProductRows, padded, D, buffers.queries, D, buffers.keys, buffers.scores});
   float inverse_sums[kPairProductRows];
   ExponentiateRows<bfloat16>(sizes, t, head, {first, rows, padded, buffers.scores}, inverse_sums);
-  for (int64_t i = 0; i < rows; ++i) {
-    bfloat16* probabilities = buffers.probabilities + i * padded;
-    CopyFloats(buffers.scores + i * padded, head.length, probabilities);
-    std::fill(probabilities + head.length, probabilities + padded, bfloat16());
-  }
+  pack_rows(FloatRows{buffers.scores, padded, rows, head.length}, kPairProductRows, padded,
+            buffers.probabilities);
   multiplier.multiply({kPairProductRows, D, padded, buffers.probabilities, padded, buffers.values,
                        buffers.context});
   for (int64_t i = 0; i < rows; ++i) {

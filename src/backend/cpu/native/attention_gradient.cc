@@ -3,8 +3,6 @@
 // probabilities and d of scores, once they are computed in f32, are rounded for the products that
 // follow. Sums over queries are gathered by depth, dk^T and dv^T: so probabilities and d of scores
 // are panels of pairs of queries, which two of their rows make as they lie.
-#include <algorithm>
-
 #include "backend/cpu/attention.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/native/pair_packing.h"
@@ -105,11 +103,11 @@ HWY_INLINE void DifferentiateScores(const AttentionSizes& sizes, const Attention
                               {q.first, q.rows, L, buffers.probabilities, buffers.dscores});
 }
 
-// to [D, R] from rows of a head [R, D].
-HWY_INLINE void TransposeQueries(const HalfRows& from, const NativeQueries& q, int64_t D,
+// to [D, R] from rows [R, D].
+HWY_INLINE void TransposeQueries(const bfloat16* rows, const NativeQueries& q, int64_t D,
                                  bfloat16* pairs, bfloat16* to) {
   const PairPanels panels{pairs, D, q.padded};
-  pack_pairs(from, panels);
+  pack_pairs(HalfRows{rows, D, q.padded, D}, panels);
   transpose_panels(panels, kMostNativeRows, to);
 }
 
@@ -121,10 +119,8 @@ HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const Attentio
   const int64_t D = sizes.padded_D();
   const int64_t L = whole_pair_steps(head.length);
   const bool is_later = q.first > 0;
-  TransposeQueries(HeadRows(sizes, head, t.q, q.first, q.rows), q, D, buffers.pairs,
-                   buffers.queries_by_depth);
-  TransposeQueries(HeadRows(sizes, head, t.dcontext, q.first, q.rows), q, D, buffers.pairs,
-                   buffers.dcontext_by_depth);
+  TransposeQueries(buffers.queries, q, D, buffers.pairs, buffers.queries_by_depth);
+  TransposeQueries(buffers.dcontext, q, D, buffers.pairs, buffers.dcontext_by_depth);
   pack_pairs(FloatRows{buffers.probabilities, L, q.padded, L},
              {buffers.probability_pairs, L, q.padded});
   const FloatRows dscores{buffers.dscores, L, q.padded, L};

@@ -1,5 +1,5 @@
-// linear, grouped_linear and their gradients by oneDNN, where the processor multiplies bf16 itself:
-// several times as fast as f32. Elsewhere linear.cc serves.
+// linear, grouped_linear and their gradients by oneDNN, where the processor multiplies bf16 itself.
+// Elsewhere the vector kernels of linear.cc serve.
 #include <algorithm>
 
 #include "backend/cpu/kernels.h"
@@ -8,7 +8,6 @@
 #include "backend/cpu/native/pair_packing.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/row_sums.h"
-#include "backend/cpu/storage.h"
 #include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
 #include "ops/grouped_linear.h"
@@ -81,8 +80,8 @@ namespace {
 class PackedPairs {
  public:
   PackedPairs(int64_t depth, int64_t columns, int num_threads)
-      : panels_{.columns = divide_up(columns, ops::kPairColumns) * ops::kPairColumns,
-                .depth = divide_up(depth, ops::kPairDepth) * ops::kPairDepth,
+      : panels_{.columns = round_up(columns, ops::kPairColumns),
+                .depth = round_up(depth, ops::kPairDepth),
                 .panel_columns = ops::kPairColumns},
         num_threads_(num_threads) {}
 
@@ -114,28 +113,70 @@ class PackedPairs {
   int num_threads_;
 };
 
+// The weight of linear, whose B is its transposed, or of linear_input_gradient, in pairs.
+class PackedWeight {
+ public:
+  static constexpr MatmulWeight kLayout = MatmulWeight::kPairs;
+
+  explicit PackedWeight(const KernelRequest& request, bool is_transposed = false)
+      : shape_(request.inputs[ops::Linear::kWeight].shape),
+        is_transposed_(is_transposed),
+        packed_(shape_[is_transposed ? 1 : 0], shape_[is_transposed ? 0 : 1], request.num_threads) {
+  }
+
+  size_t bytes() const { return packed_.bytes(); }
+  void prepare(const float* weight, void* to) const {
+    packed_.pack(FloatRows{weight, shape_[1], shape_[0], shape_[1]}, is_transposed_, to);
+  }
+
+ private:
+  Shape shape_;
+  bool is_transposed_;
+  PackedPairs packed_;
+};
+
+// The weight of grouped_linear, or of its gradient: rounded, as it lies.
+class RoundedWeight {
+ public:
+  static constexpr MatmulWeight kLayout = MatmulWeight::kPlain;
+
+  explicit RoundedWeight(const KernelRequest& request)
+      : elements_(request.inputs[ops::GroupedLinear::kWeight].shape.elements()),
+        num_threads_(request.num_threads) {}
+
+  size_t bytes() const { return static_cast<size_t>(elements_) * sizeof(bfloat16); }
+  void prepare(const float* weight, void* to) const {
+    for_each_part(element_work(elements_, num_threads_), [&](const Part& part) {
+      HWY_DYNAMIC_DISPATCH(round_elements)
+      (weight + part.begin, part.size(), static_cast<bfloat16*>(to) + part.begin);
+    });
+  }
+
+ private:
+  int64_t elements_;
+  int num_threads_;
+};
+
 // y = x weight^T + bias, and GELU of it.
 class NativeLinear final : public Kernel, ops::Linear {
  public:
   explicit NativeLinear(const KernelRequest& request)
-      : weight_(request.inputs[kWeight].shape),
-        has_bias_(request.inputs.size() > kBias),
+      : has_bias_(request.inputs.size() > kBias),
         product_(shape_of(request)),
-        packed_(weight_[1], weight_[0], request.num_threads) {}
+        weight_(request, /*is_transposed=*/true) {}
 
   size_t workspace_bytes() const override {
-    return whole_lines(packed_.bytes()) + product_.scratch_bytes();
+    return whole_lines(weight_.bytes()) + product_.scratch_bytes();
   }
   std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
 
   void run(const KernelArguments& arguments, Stream&) override {
     char* workspace = arguments.workspace.as<char>();
-    packed_.pack(FloatRows{arguments.input<float>(kWeight), weight_[1], weight_[0], weight_[1]},
-                 /*is_transposed=*/true, workspace);
+    weight_.prepare(arguments.input<float>(kWeight), workspace);
     MatmulCall call{arguments.input<void>(kX), workspace};
     call.bias = has_bias_ ? arguments.input<float>(kBias) : nullptr;
     call.c = arguments.output<void>(product_.is_activated() ? kU : kY);
-    call.scratch = workspace + whole_lines(packed_.bytes());
+    call.scratch = workspace + whole_lines(weight_.bytes());
     product_.run(call, arguments.output<void>(kY));
   }
 
@@ -150,30 +191,9 @@ class NativeLinear final : public Kernel, ops::Linear {
     return shape;
   }
 
-  Shape weight_;
   bool has_bias_;
   ActivatedMatmul product_;
-  PackedPairs packed_;
-};
-
-// Weights of several groups, rounded where oneDNN reads them.
-class RoundedWeight {
- public:
-  explicit RoundedWeight(const KernelRequest& request)
-      : elements_(request.inputs[ops::GroupedLinear::kWeight].shape.elements()),
-        num_threads_(request.num_threads) {}
-
-  size_t bytes() const { return static_cast<size_t>(elements_) * sizeof(bfloat16); }
-  void round(const float* weight, void* to) const {
-    for_each_part(element_work(elements_, num_threads_), [&](const Part& part) {
-      HWY_DYNAMIC_DISPATCH(round_elements)
-      (weight + part.begin, part.size(), static_cast<bfloat16*>(to) + part.begin);
-    });
-  }
-
- private:
-  int64_t elements_;
-  int num_threads_;
+  PackedWeight weight_;
 };
 
 // oneDNN adds no bias to groups: the sums of a part are f32 until it is added.
@@ -187,7 +207,7 @@ class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
 
   void run(const KernelArguments& arguments, Stream&) override {
     const Buffers buffers(*this, arguments.workspace.as<void>());
-    weight_.round(arguments.input<float>(kWeight), buffers.weight);
+    weight_.prepare(arguments.input<float>(kWeight), buffers.weight);
     const float* bias = request_.inputs.size() > kBias ? arguments.input<float>(kBias) : nullptr;
     for_each_item(product_.num_parts(), shape_.num_threads, [&](int64_t part, int thread) {
       const Part rows = product_.rows(part);
@@ -237,46 +257,11 @@ class NativeGroupedLinear final : public Kernel, ops::GroupedLinear {
   RoundedWeight weight_;
 };
 
-// dx = dy weight.
-class NativeLinearInputGradient final : public Kernel, ops::LinearInputGradient {
+// dx = dy weight, of each group.
+template <class Weight>
+class NativeInputGradient final : public Kernel, ops::LinearInputGradient {
  public:
-  explicit NativeLinearInputGradient(const KernelRequest& request)
-      : weight_(request.inputs[kWeight].shape),
-        product_(shape_of(request)),
-        packed_(weight_[0], weight_[1], request.num_threads) {}
-
-  size_t workspace_bytes() const override {
-    return whole_lines(packed_.bytes()) + product_.scratch_bytes();
-  }
-  std::vector<KeptMemory> kept_memory() const override { return product_.kept_memory(); }
-
-  void run(const KernelArguments& arguments, Stream&) override {
-    char* workspace = arguments.workspace.as<char>();
-    packed_.pack(FloatRows{arguments.input<float>(kWeight), weight_[1], weight_[0], weight_[1]},
-                 /*is_transposed=*/false, workspace);
-    product_.run({.a = arguments.input<void>(kDy),
-                  .b = workspace,
-                  .c = arguments.output<void>(kDx),
-                  .scratch = workspace + whole_lines(packed_.bytes())});
-  }
-
- private:
-  static MatmulShape shape_of(const KernelRequest& request) {
-    const Shape& dy = request.inputs[kDy].shape;
-    MatmulShape shape{dy[0], request.inputs[kWeight].shape[1], dy[1]};
-    shape.result_dtype = request.inputs[kDy].dtype;
-    shape.num_threads = request.num_threads;
-    return shape;
-  }
-
-  Shape weight_;
-  Matmul product_;
-  PackedPairs packed_;
-};
-
-class NativeGroupedInputGradient final : public Kernel, ops::LinearInputGradient {
- public:
-  explicit NativeGroupedInputGradient(const KernelRequest& request)
+  explicit NativeInputGradient(const KernelRequest& request)
       : product_(shape_of(request)), weight_(request) {}
 
   size_t workspace_bytes() const override {
@@ -286,7 +271,7 @@ class NativeGroupedInputGradient final : public Kernel, ops::LinearInputGradient
 
   void run(const KernelArguments& arguments, Stream&) override {
     char* workspace = arguments.workspace.as<char>();
-    weight_.round(arguments.input<float>(kWeight), workspace);
+    weight_.prepare(arguments.input<float>(kWeight), workspace);
     product_.run({.a = arguments.input<void>(kDy),
                   .b = workspace,
                   .c = arguments.output<void>(kDx),
@@ -297,15 +282,15 @@ class NativeGroupedInputGradient final : public Kernel, ops::LinearInputGradient
   static MatmulShape shape_of(const KernelRequest& request) {
     const ops::LinearGroups groups =
         ops::linear_groups(request.outputs[kDx].shape[1], request.inputs[kWeight].shape);
-    MatmulShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs,
-                      MatmulWeight::kPlain, groups.count};
+    MatmulShape shape{request.inputs[kDy].shape[0], groups.inputs, groups.outputs, Weight::kLayout,
+                      groups.count};
     shape.result_dtype = request.inputs[kDy].dtype;
     shape.num_threads = request.num_threads;
     return shape;
   }
 
   Matmul product_;
-  RoundedWeight weight_;
+  Weight weight_;
 };
 
 // dweight = dy^T x of each group: some of its rows at a time, from columns of dy that the thread
@@ -369,9 +354,9 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
     }
 
     Workspace workspace;
-    void* x;        // in pairs
-    void* scratch;  // of the product
-    bfloat16* pairs;
+    void* x;                 // in pairs
+    void* scratch;           // of the product
+    bfloat16* pairs;         // a few rows of dy, per thread
     bfloat16* dy_by_column;  // [columns of a part, padded rows], per thread
   };
 
@@ -421,11 +406,11 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
 constexpr KernelRow kRows[] = {
     {&ops::kLinear, "native_bf16", refuse_unless_native_bf16, create_kernel<NativeLinear>},
     {&ops::kLinearInputGradient, "native_bf16", refuse_unless_native_bf16,
-     create_kernel<NativeLinearInputGradient>},
+     create_kernel<NativeInputGradient<PackedWeight>>},
     {&ops::kGroupedLinear, "native_bf16", refuse_unless_native_bf16,
      create_kernel<NativeGroupedLinear>},
     {&ops::kGroupedLinearInputGradient, "native_bf16", refuse_unless_native_bf16,
-     create_kernel<NativeGroupedInputGradient>},
+     create_kernel<NativeInputGradient<RoundedWeight>>},
     {&ops::kGroupedLinearWeightGradient, "native_bf16", refuse_unless_native_bf16,
      create_kernel<NativeLinearWeightGradient>},
     {&ops::kLinearWeightGradient, "native_bf16", refuse_unless_native_bf16,

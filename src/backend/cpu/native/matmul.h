@@ -7,10 +7,10 @@
 // threads of its own it would have them spin for milliseconds after each product, on the processors
 // that the next kernel needs. The bytes are the same for any number of threads.
 //
-// B is packed in pairs beforehand (ops/packed_linear.h), which is the layout oneDNN likes best. Plain
-// are groups of a product of these sizes (ops/grouped_linear.h), also one: their A and C lie side by
-// side in each row, their B, [depth, n] or transposed, one after the other. That is as fast for
-// blocks of their size.
+// B is packed in pairs beforehand (ops/packed_linear.h), which is the layout oneDNN likes best. A
+// grouped product (ops/grouped_linear.h) is as many products of these sizes as it has groups. Its B
+// is plain, [depth, n] or transposed, group after group, which is as fast for blocks of this size;
+// A and C of the groups lie side by side in each row.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ struct MatmulShape {
   int64_t n = 0;
   int64_t depth = 0;
   MatmulWeight b = MatmulWeight::kPairs;
-  int64_t groups = 1;                // of these sizes; plain, and without a bias
+  int64_t groups = 1;                // 1 in pairs
   DType result_dtype = DType::kF32;  // of C: f32 or bf16
-  bool has_bias = false;             // f32 [n]
+  bool has_bias = false;             // f32 [n]; in pairs only
   bool accumulates = false;          // adds to C
   int num_threads = 1;
 };
@@ -80,7 +80,7 @@ class Matmul {
 // What oneDNN may use from now on. InternalError when it has made up its mind before.
 void limit_matmul(InstructionSet set);
 
-// Why oneDNN has no products of bf16 here at all, as fast or slow as they may be.
+// Why oneDNN cannot multiply bf16 here at all, not even slowly: what tests of its products need.
 std::optional<std::string> refuse_any_bf16();
 
 // Why products of bf16 are better done in f32 here; empty where the processor has units for them.

@@ -72,8 +72,8 @@ void check(const MatmulShape& shape) {
   Matmul matmul(shape);
   const auto scratch = allocate(matmul.scratch_bytes());
   MatmulCall call{a.data(), b.data(), bias.data(), c.data(), scratch.get()};
-  PairPanels panels{nullptr, divide_up(shape.n, ops::kPairColumns) * ops::kPairColumns,
-                    divide_up(shape.depth, ops::kPairDepth) * ops::kPairDepth, ops::kPairColumns};
+  PairPanels panels{nullptr, round_up(shape.n, ops::kPairColumns),
+                    round_up(shape.depth, ops::kPairDepth), ops::kPairColumns};
   const auto packed =
       allocate(static_cast<size_t>(panels.columns * panels.depth) * sizeof(bfloat16));
   if (shape.b == MatmulWeight::kPairs) {

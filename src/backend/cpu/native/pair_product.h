@@ -1,6 +1,7 @@
 // PairProduct: a product of bf16 with sums in f32 by the processor's own units: AMX's tiles, or
 // AVX512-BF16's dot products. For the products of attention, whose sizes change from sequence to
-// sequence, where oneDNN (matmul.h) makes a product for one size.
+// sequence, where oneDNN (matmul.h) makes a product for one size, and of the vocabulary loss, chunk
+// by chunk between other work.
 //
 //   C[i, j] (+)= sum_k A[i, k] B[k, j]
 //
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 
+#include "backend/cpu/parallel.h"
 #include "base/bfloat16.h"
 
 namespace cloze::backend::cpu {
@@ -19,9 +21,7 @@ inline constexpr int64_t kPairProductRows = 32;  // what rows are multiples of
 inline constexpr int64_t kPairPanelColumns = 16;
 inline constexpr int64_t kPanelPair = 2 * kPairPanelColumns;  // elements of a panel for a pair
 inline constexpr int64_t kPairStep = 32;  // what columns and depth are multiples of
-inline int64_t whole_pair_steps(int64_t extent) {
-  return (extent + kPairStep - 1) / kPairStep * kPairStep;
-}
+inline int64_t whole_pair_steps(int64_t extent) { return round_up(extent, kPairStep); }
 
 struct PairProduct {
   int64_t rows = 0;
@@ -29,7 +29,7 @@ struct PairProduct {
   int64_t depth = 0;
   const bfloat16* a = nullptr;  // [rows, depth]
   int64_t a_stride = 0;         // elements between rows
-  const bfloat16* b = nullptr;  // panels, one after the other
+  const bfloat16* b = nullptr;  // panels, one after the other; aligned to 64
   float* c = nullptr;           // [rows, columns]
   bool accumulates = false;     // adds to c
 };
