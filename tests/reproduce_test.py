@@ -59,7 +59,7 @@ class ReproduceTest(unittest.TestCase):
 
         before = (self.output / "phase1" / "metrics.jsonl").stat().st_mtime
         status, out, error = self.finish(*SMALL, *PRETRAINING)
-        self.assertEqual((status, out.count("done before")), (0, 5), error)
+        self.assertEqual((status, out.count("done before")), (0, 6), error)
         self.assertEqual((self.output / "phase1" / "metrics.jsonl").stat().st_mtime, before)
 
         status, _, error = self.finish(*SMALL, *PRETRAINING, "--seed", "9")
