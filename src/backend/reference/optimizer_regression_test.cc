@@ -59,7 +59,7 @@ Fit fit(const graph::OpDefinition& op, const std::any& attributes, size_t num_mo
     std::vector<Tensor> inputs = state;
     inputs.push_back({state[0].type, gradient});
     inputs.push_back(floats({1}, {1.0}));
-    inputs.push_back({floats({1}, {0.0}).type, {kRate}});
+    inputs.push_back({floats({1}, {0.0}).type, {kRate}});  // not rounded to f32
     inputs.push_back(integers({1}, {double(first_index + update)}));
     inputs.push_back(floats({1}, {1.0}));
     const std::vector<Tensor> results = apply_in_double(op, attributes, inputs);
