@@ -104,8 +104,8 @@ TEST(OptimizerRegression, AdamW) {
 }
 
 // Two versions of the original recorded different weights: the older one's fit exponents from 1, as
-// ours, the newer one's exponents from 2. The first update matters to the last, since LAMB's updates
-// grow with the weights.
+// ours, the newer one's exponents from 2. So small a difference shows after 99 updates because
+// LAMB's updates grow with the weights.
 TEST(OptimizerRegression, Lamb) {
   const ops::MomentAttributes attributes;
   const Fit from_one = fit(ops::kLamb, attributes, 2);
