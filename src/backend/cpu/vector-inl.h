@@ -64,22 +64,37 @@ HWY_INLINE hn::Vec<D> FromHalfBits(D d, HalfBits<D> bits) {
   }
 }
 
+// The bits of bf16 in the upper half of a word; the lower half is left over.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> RoundToUpperHalf(D, hn::Vec<D> v) {
+  const hn::RebindToUnsigned<D> d32;
+  const auto bits = hn::BitCast(d32, v);
+  const auto is_odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
+  const auto rounded = hn::Add(bits, hn::Add(is_odd, hn::Set(d32, 0x7fff)));
+  const auto quiet_nan = hn::Or(bits, hn::Set(d32, 0x400000));
+  return hn::IfThenElse(hn::RebindMask(d32, hn::IsNaN(v)), quiet_nan, rounded);
+}
+
 template <HalfFloat Half, class D>
-HWY_INLINE HalfBits<D> ToHalfBits(D, hn::Vec<D> v) {
+HWY_INLINE HalfBits<D> ToHalfBits(D d, hn::Vec<D> v) {
   const hn::Rebind<uint16_t, D> d16;
   if constexpr (std::is_same_v<Half, float16>) {
     const hn::Rebind<hwy::float16_t, D> f16;
     return hn::BitCast(d16, hn::DemoteTo(f16, v));
   } else {
-    const hn::RebindToUnsigned<D> d32;
     const hn::RebindToSigned<D> signed32;
-    const auto bits = hn::BitCast(d32, v);
-    const auto is_odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
-    const auto rounded = hn::Add(bits, hn::Add(is_odd, hn::Set(d32, 0x7fff)));
-    const auto quiet_nan = hn::Or(bits, hn::Set(d32, 0x400000));
-    const auto is_nan = hn::RebindMask(d32, hn::IsNaN(v));
-    const auto word = hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet_nan, rounded));
-    return hn::DemoteTo(d16, hn::BitCast(signed32, word));
+    return hn::DemoteTo(d16, hn::BitCast(signed32, hn::ShiftRight<16>(RoundToUpperHalf(d, v))));
+  }
+}
+
+// v rounded to a half, as f32.
+template <HalfFloat Half, class D>
+HWY_INLINE hn::Vec<D> RoundTo(D d, hn::Vec<D> v) {
+  if constexpr (std::is_same_v<Half, float16>) {
+    return FromHalfBits<Half>(d, ToHalfBits<Half>(d, v));
+  } else {
+    const hn::RebindToUnsigned<D> d32;
+    return hn::BitCast(d, hn::And(RoundToUpperHalf(d, v), hn::Set(d32, 0xffff0000)));
   }
 }
 
@@ -130,7 +145,7 @@ struct RoundedFloat {
 
 template <class D, HalfFloat Half, class Part>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const RoundedFloat<Half>* HWY_RESTRICT from, Part part) {
-  return FromHalfBits<Half>(d, ToHalfBits<Half>(d, LoadFloats(d, &from->exact, part)));
+  return RoundTo<Half>(d, LoadFloats(d, &from->exact, part));
 }
 
 // v with the lanes after a tail set to 0, for sums.

@@ -35,7 +35,8 @@ struct VocabularySizes {
 struct VocabularyBlock {
   int64_t count = 0;  // predictions
   VocabularySoftmax* softmax = nullptr;
-  float* logits = nullptr;       // then exponentials and dlogits; null without a gradient
+  // Then exponentials, and dlogits where these are not rounded. Null without a gradient.
+  float* logits = nullptr;
   const void* x = nullptr;       // [count, H]
   const float* table = nullptr;  // [V, H], counts as rounded to dtype
   void* dx = nullptr;            // [count, H]

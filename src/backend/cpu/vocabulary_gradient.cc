@@ -93,7 +93,7 @@ void multiply_slice(const VocabularySlice& t) {
     const int64_t rows = sizes.rows(c);
     float* dlogits = block.logits + row * sizes.columns;
     block.softmax->apply_factors(
-        {dlogits, sizes.columns, row, rows, block.dbias, block.adds_dbias});
+        {dlogits, dlogits, DType::kF32, sizes.columns, row, rows, block.dbias, block.adds_dbias});
     TileArguments dtable{block.count, dlogits, sizes.columns, sizes.columns, t.x};
     dtable.c = block.dtable + row * sizes.width;
     dtable.c_stride = sizes.width;

@@ -6,6 +6,7 @@
 
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/product_plan.h"
+#include "backend/cpu/storage.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/vocabulary_softmax.cc"
@@ -24,6 +25,16 @@ struct SoftmaxChunk {
   const float* bias = nullptr;  // of the chunk's first row; may be null
   float* largest = nullptr;
   float* sum = nullptr;
+};
+
+// A row of e, and where its dlogits go.
+struct SoftmaxRow {
+  const float* exponentials = nullptr;
+  const float* factor = nullptr;         // of the chunk
+  const float* column_factor = nullptr;  // of all chunks
+  int64_t columns = 0;
+  void* dlogits = nullptr;
+  DType dtype = DType::kF32;
 };
 
 // The chunks of a few columns.
@@ -96,15 +107,17 @@ void combine_columns(const ChunkColumns& in) {
   });
 }
 
-// row[j] *= factor[j] * column_factor[j]; returns the sum of the row.
-float scale_row(const float* factor, const float* column_factor, int64_t columns, float* row) {
+// dlogits[j] = exponentials[j] * factor[j] * column_factor[j]; returns their sum before rounding.
+float scale_row(const SoftmaxRow& row) {
   const FloatTag d;
-  return SumOfTerms(d, columns, [&](int64_t j, auto part) HWY_ATTR {
-    const FloatVector f =
-        hn::Mul(LoadFloats(d, factor + j, part), LoadFloats(d, column_factor + j, part));
-    const FloatVector v = hn::Mul(LoadFloats(d, row + j, part), f);
-    StoreFloats(d, v, row + j, part);
-    return v;
+  return with_storage(row.dtype, [&]<class T>(Storage<T>) HWY_ATTR {
+    return SumOfTerms(d, row.columns, [&](int64_t j, auto part) HWY_ATTR {
+      const FloatVector f =
+          hn::Mul(LoadFloats(d, row.factor + j, part), LoadFloats(d, row.column_factor + j, part));
+      const FloatVector v = hn::Mul(LoadFloats(d, row.exponentials + j, part), f);
+      StoreFloats(d, v, static_cast<T*>(row.dlogits) + j, part);
+      return v;
+    });
   });
 }
 
@@ -195,18 +208,27 @@ VocabularySoftmax::Sums VocabularySoftmax::combine(double scale, const float* we
 }
 
 void VocabularySoftmax::apply_factors(const Chunk& chunk) const {
-  const float* factor = chunk_largest_ + chunk.row / kChunkRows * stride_;
-  for (int64_t i = 0; i < chunk.rows; ++i) {
-    float* row = chunk.values + i * chunk.stride;
-    const float sum = HWY_DYNAMIC_DISPATCH(scale_row)(factor, factor_, count_, row);
+  SoftmaxRow row{chunk.exponentials, chunk_largest_ + chunk.row / kChunkRows * stride_, factor_};
+  row.columns = count_;
+  row.dtype = chunk.dtype;
+  for (int64_t i = 0; i < chunk.rows; ++i, row.exponentials += chunk.stride) {
+    row.dlogits = element(chunk.dlogits, chunk.dtype, i * chunk.stride);
+    const float sum = HWY_DYNAMIC_DISPATCH(scale_row)(row);
     if (chunk.dbias == nullptr) continue;
     float* dbias = chunk.dbias + chunk.row + i;
     *dbias = chunk.adds_dbias ? *dbias + sum : sum;
   }
+  with_storage(chunk.dtype, [&]<class T>(Storage<T>) {
+    put_label_gradients(chunk, static_cast<T*>(chunk.dlogits));
+  });
+}
+
+template <class T>
+void VocabularySoftmax::put_label_gradients(const Chunk& chunk, T* dlogits) const {
   for (int64_t j = 0; j < count_; ++j) {
     const int64_t row = labels_[j] - chunk.row;
     if (labels_[j] < 0 || row < 0 || row >= chunk.rows) continue;
-    chunk.values[row * chunk.stride + j] = label_gradient_[j];
+    dlogits[row * chunk.stride + j] = T(label_gradient_[j]);
     if (chunk.dbias != nullptr) chunk.dbias[labels_[j]] += label_gradient_[j];
   }
 }

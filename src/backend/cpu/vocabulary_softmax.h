@@ -9,7 +9,7 @@
 //   sum = others + exp(logit[label] - largest)
 //   loss = largest + log(sum) - logit[label]
 //
-// and apply_factors() makes dlogits of a chunk of e in place:
+// and apply_factors() makes the dlogits of a chunk from its e:
 //   dlogit = e * scale exp(largest_c - largest) / sum,  of the label -scale others / sum
 //
 // The label's own exponential is kept out of sum_c, so that a label that is nearly certain loses
@@ -22,6 +22,7 @@
 
 #include "backend/cpu/product.h"
 #include "backend/cpu/workspace.h"
+#include "base/dtype.h"
 
 namespace cloze::backend::cpu {
 
@@ -52,19 +53,24 @@ class VocabularySoftmax {
   // weights [count]: what the loss itself is, and so its gradient once more; null: 1.
   Sums combine(double scale, const float* weights);
 
-  // Rows [row, row + rows) of e [V, stride], one chunk, become dlogits. dbias [V] may be null.
+  // Rows [row, row + rows) of the vocabulary, one chunk. In f32 dlogits may take the place of e.
+  // Rounded ones go to memory that stays in the cache: e is then not written back.
   struct Chunk {
-    float* values = nullptr;  // of the first row
-    int64_t stride = 0;
+    const float* exponentials = nullptr;  // of the first row, as dlogits
+    void* dlogits = nullptr;
+    DType dtype = DType::kF32;  // of dlogits
+    int64_t stride = 0;         // of both
     int64_t row = 0;
     int64_t rows = 0;
-    float* dbias = nullptr;
+    float* dbias = nullptr;  // [V]; may be null
     bool adds_dbias = false;
   };
   void apply_factors(const Chunk& chunk) const;
 
  private:
   bool is_correct(int64_t column) const;
+  template <class T>
+  void put_label_gradients(const Chunk& chunk, T* dlogits) const;
 
   int64_t stride_ = 0;
   int64_t num_chunks_ = 0;

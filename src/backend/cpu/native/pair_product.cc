@@ -77,7 +77,22 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_in_tiles(const PairPr
   }
 }
 
+// A line is fetched in the time that so much of the depth takes.
+constexpr int64_t kDepthOfLine = 4;
+static_assert(kPairStep % kDepthOfLine == 0);
+
+// What a tile of dot products fetches.
+struct Lines {
+  const char* next = nullptr;
+  int64_t step = 0;  // bytes; 0: nothing is left to fetch, so a line that is near anyway
+};
+Lines lines_beside(const PairProduct& p) {
+  if (p.queue->is_empty()) return {reinterpret_cast<const char*>(p.b)};
+  return {p.queue->take(p.depth / kDepthOfLine), FetchQueue::kLineBytes};
+}
+
 // Eight rows by two panels: sixteen sums, which stay in registers.
+template <bool kFetches>
 __attribute__((target("avx512f,avx512bf16"))) void multiply_by_dot_products(const PairProduct& p) {
   constexpr int64_t kRows = kDotProductRows;
   for (int64_t column = 0; column < p.columns; column += 2 * kPairPanelColumns) {
@@ -94,7 +109,13 @@ __attribute__((target("avx512f,avx512bf16"))) void multiply_by_dot_products(cons
                                      : _mm512_setzero_ps();
         }
       }
+      Lines lines;
+      if constexpr (kFetches) lines = lines_beside(p);
       for (int64_t k = 0; k < p.depth; k += 2, left += kPanelPair, right += kPanelPair) {
+        if (kFetches && k % kDepthOfLine == 0) {
+          __builtin_prefetch(lines.next, 0, 2);  // into the second cache
+          lines.next += lines.step;
+        }
         const auto b0 = reinterpret_cast<__m512bh>(_mm512_load_si512(left));
         const auto b1 = reinterpret_cast<__m512bh>(_mm512_load_si512(right));
 #pragma GCC unroll 8
@@ -158,7 +179,8 @@ void PairMultiplier::multiply_part(const PairProduct& part) const {
     case PairUnits::kTiles:
       return multiply_in_tiles(part);
     case PairUnits::kDotProducts:
-      return multiply_by_dot_products(part);
+      return part.queue == nullptr ? multiply_by_dot_products<false>(part)
+                                   : multiply_by_dot_products<true>(part);
     case PairUnits::kNone:
       return multiply_in_loops(part);
   }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "backend/cpu/native/fetch_queue.h"
 #include "backend/cpu/parallel.h"
 #include "base/bfloat16.h"
 
@@ -32,6 +33,7 @@ struct PairProduct {
   const bfloat16* b = nullptr;  // panels, one after the other; aligned to 64
   float* c = nullptr;           // [rows, columns]
   bool accumulates = false;     // adds to c
+  FetchQueue* queue = nullptr;  // fetched beside dot products, not beside tiles; may be null
 };
 
 enum class PairUnits { kNone, kDotProducts, kTiles };

@@ -58,12 +58,22 @@ void check(const Sizes& sizes, bool accumulates) {
       expected.push_back(sum);
     }
   }
-  for (const PairUnits units : all_units()) {
+  const auto expect = [&](PairUnits units, FetchQueue* queue) {
     std::vector<float> c(expected.size(), kBefore);
     PairMultiplier(units).multiply({sizes.rows, sizes.columns, sizes.depth, a.data(), a_stride,
-                                    panels.data, c.data(), accumulates});
+                                    panels.data, c.data(), accumulates, queue});
     EXPECT_EQ(c, expected) << sizes.rows << " x " << sizes.columns << " x " << sizes.depth
                            << ", units " << static_cast<int>(units) << ", adds " << accumulates;
+  };
+  for (const PairUnits units : all_units()) {
+    expect(units, nullptr);
+    // A queue that is soon empty, and one that outlasts the product.
+    for (const int64_t bytes : {int64_t{64}, int64_t{1} << 20}) {
+      const std::vector<char> read_later(static_cast<size_t>(bytes));
+      FetchQueue queue;
+      queue.add(read_later.data(), bytes);
+      expect(units, &queue);
+    }
   }
 }
 

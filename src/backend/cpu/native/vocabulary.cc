@@ -102,28 +102,55 @@ FloatRows table_rows(const VocabularySizes& sizes, const VocabularyBlock& block,
   return {block.table + chunk * kChunk * sizes.width, sizes.width, sizes.rows(chunk), sizes.width};
 }
 
-// The gradients of one chunk; dx is [R, H] of its slice.
-void differentiate_chunk(const VocabularySizes& sizes, const VocabularyBlock& block, int64_t chunk,
-                         const bfloat16* x, const GradientBuffers::Thread& buffers,
-                         const PairMultiplier& multiplier, float* dx, bool adds_dx) {
+// A chunk of a matrix of V rows.
+void add_chunk(const VocabularySizes& sizes, const float* matrix, int64_t width, int64_t chunk,
+               FetchQueue& queue) {
+  queue.add(matrix + chunk * kChunk * width, sizes.rows(chunk) * width * int64_t{sizeof(float)});
+}
+
+// What differentiate_chunk() reads of memory, in its order.
+FetchQueue gradient_reads(const VocabularySizes& sizes, const VocabularyBlock& block,
+                          int64_t chunk) {
+  FetchQueue queue;
+  add_chunk(sizes, block.logits, sizes.columns, chunk, queue);
+  add_chunk(sizes, block.dtable, sizes.width, chunk, queue);
+  add_chunk(sizes, block.table, sizes.width, chunk, queue);
+  return queue;
+}
+
+// Chunks [begin, end), whose dx is summed on its own.
+struct Slice {
+  int64_t begin = 0, end = 0;
+  const bfloat16* x = nullptr;  // panels [R, H]
+  float* dx = nullptr;          // [R, H]
+  GradientBuffers::Thread buffers;
+};
+
+// The gradients of one chunk.
+void differentiate_chunk(const VocabularySizes& sizes, const VocabularyBlock& block,
+                         const Slice& slice, int64_t chunk, const PairMultiplier& multiplier) {
+  const GradientBuffers::Thread& buffers = slice.buffers;
   const int64_t H = whole_pair_steps(sizes.width);
   const int64_t R = whole_pair_steps(block.count);
   const int64_t row = chunk * kChunk;
   const int64_t rows = sizes.rows(chunk);
-  float* dlogits = block.logits + row * sizes.columns;
-  block.softmax->apply_factors({dlogits, R, row, rows, block.dbias, block.adds_dbias});
-  const FloatRows dlogit_rows{dlogits, R, rows, R};
-  pack_rows(dlogit_rows, kChunk, R, buffers.dlogit_rows);
-  multiplier.multiply({kChunk, H, R, buffers.dlogit_rows, R, x, buffers.dtable});
+  FetchQueue next;
+  if (chunk + 1 < slice.end) next = gradient_reads(sizes, block, chunk + 1);
+  // Rows after the last of the vocabulary, and columns after the last prediction, count as zero.
+  if (rows < kChunk || block.count < R) std::fill_n(buffers.dlogit_rows, kChunk * R, bfloat16());
+  block.softmax->apply_factors({block.logits + row * sizes.columns, buffers.dlogit_rows,
+                                DType::kBF16, R, row, rows, block.dbias, block.adds_dbias});
+  multiplier.multiply(
+      {kChunk, H, R, buffers.dlogit_rows, R, slice.x, buffers.dtable, false, &next});
   HWY_DYNAMIC_DISPATCH(put_dtable)
   (buffers.dtable, H, rows, sizes.width, block.adds_dtable, block.dtable + row * sizes.width);
 
   const PairPanels pairs{buffers.dlogit_pairs, R, kChunk};
-  pack_pairs(dlogit_rows, pairs);
+  pack_pairs(HalfRows{buffers.dlogit_rows, R, kChunk, R}, pairs);
   transpose_panels(pairs, kChunk, buffers.dlogits_by_column);
   pack_pairs(table_rows(sizes, block, chunk), {buffers.table, H, kChunk});
-  multiplier.multiply(
-      {R, H, kChunk, buffers.dlogits_by_column, kChunk, buffers.table, dx, adds_dx});
+  multiplier.multiply({R, H, kChunk, buffers.dlogits_by_column, kChunk, buffers.table, slice.dx,
+                       chunk > slice.begin, &next});
 }
 
 }  // namespace
@@ -145,7 +172,16 @@ void NativeVocabulary::compute_logits(const VocabularyBlock& block) const {
     const int64_t row = chunk * kChunk;
     float* logits = sizes_.has_gradient ? block.logits + row * sizes_.columns
                                         : buffers.logits + thread * buffers.logits_elements;
-    PairMultiplier(pair_units()).multiply({kChunk, R, H, table, H, buffers.x_by_depth, logits});
+    // The threads take chunks in turn, so this is most likely the next one of this thread.
+    const int64_t after = chunk + sizes_.num_threads;
+    FetchQueue next;
+    if (after < sizes_.chunks()) {
+      add_chunk(sizes_, block.table, sizes_.width, after, next);
+      // A line that is only written is fetched as well.
+      if (sizes_.has_gradient) add_chunk(sizes_, block.logits, sizes_.columns, after, next);
+    }
+    PairMultiplier(pair_units())
+        .multiply({kChunk, R, H, table, H, buffers.x_by_depth, logits, false, &next});
     block.softmax->take_chunk({row, sizes_.rows(chunk), 0, block.count, logits, R},
                               sizes_.has_gradient);
   });
@@ -156,12 +192,13 @@ void NativeVocabulary::compute_gradients(const VocabularyBlock& block) const {
   const int64_t H = whole_pair_steps(sizes_.width);
   pack_pairs(rows_of_x(sizes_, block), {buffers.x, H, whole_pair_steps(block.count)});
   const int64_t slices = sizes_.slices();
-  for_each_item(slices, sizes_.num_threads, [&](int64_t slice, int thread) {
+  for_each_item(slices, sizes_.num_threads, [&](int64_t item, int thread) {
     const PairMultiplier multiplier(pair_units());
-    const int64_t begin = sizes_.chunks() * slice / slices;
-    for (int64_t chunk = begin; chunk < sizes_.chunks() * (slice + 1) / slices; ++chunk) {
-      differentiate_chunk(sizes_, block, chunk, buffers.x, buffers.thread(sizes_, thread),
-                          multiplier, buffers.slices + slice * buffers.slice_floats, chunk > begin);
+    const Slice slice{sizes_.chunks() * item / slices, sizes_.chunks() * (item + 1) / slices,
+                      buffers.x, buffers.slices + item * buffers.slice_floats,
+                      buffers.thread(sizes_, thread)};
+    for (int64_t chunk = slice.begin; chunk < slice.end; ++chunk) {
+      differentiate_chunk(sizes_, block, slice, chunk, multiplier);
     }
   });
   add_slices(sizes_, {buffers.slices, buffers.slice_floats, H}, block);
