@@ -7,6 +7,7 @@
 // after it read as 0 and are not written, so no byte outside an array is touched.
 #include <type_traits>
 
+#include "backend/cpu/workspace.h"
 #include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "base/float16.h"
@@ -158,8 +159,6 @@ template <class D>
 HWY_INLINE hn::Vec<D> Keep(D d, hn::Vec<D> v, Tail tail) {
   return hn::IfThenElseZero(hn::FirstN(d, tail.count), v);
 }
-
-inline constexpr int64_t kLineBytes = 64;  // of a cache
 
 // Asks for n elements to be brought to the first cache, for rows that lie so far apart that the
 // processor does not foresee the next.

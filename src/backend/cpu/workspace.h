@@ -16,10 +16,11 @@
 
 namespace cloze::backend::cpu {
 
-inline constexpr size_t kWorkspaceLine = 64;  // bytes
+inline constexpr int64_t kLineBytes = 64;  // of a cache
 // What a buffer of so many bytes takes.
 inline size_t whole_lines(size_t bytes) {
-  return (bytes + kWorkspaceLine - 1) / kWorkspaceLine * kWorkspaceLine;
+  constexpr size_t kLine = kLineBytes;
+  return (bytes + kLine - 1) / kLine * kLine;
 }
 
 class Workspace {

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/cpu/workspace.h"
+
 namespace cloze::backend::cpu {
 
 class FetchQueue {
  public:
-  static constexpr int64_t kLineBytes = 64;
-
   void add(const void* from, int64_t bytes) {
     const auto* begin = static_cast<const char*>(from);
     if (bytes > 0) ranges_.at(count_++) = {begin, begin + bytes};

@@ -15,19 +15,18 @@ TEST(FetchQueue, IsEmptyWithoutBytes) {
 }
 
 TEST(FetchQueue, TakesTheLinesOfEachRangeInOrder) {
-  constexpr int64_t kLine = FetchQueue::kLineBytes;
-  const std::vector<char> memory(static_cast<size_t>(12 * kLine));
+  const std::vector<char> memory(static_cast<size_t>(12 * kLineBytes));
   const char* first = memory.data();
-  const char* second = first + 6 * kLine;
-  const char* third = first + 10 * kLine;
+  const char* second = first + 6 * kLineBytes;
+  const char* third = first + 10 * kLineBytes;
   FetchQueue queue;
-  queue.add(first, 4 * kLine + 1);  // five lines
+  queue.add(first, 4 * kLineBytes + 1);  // five lines
   queue.add(second, 1);
-  queue.add(third, 2 * kLine);
+  queue.add(third, 2 * kLineBytes);
   std::vector<const char*> taken;
   while (!queue.is_empty()) taken.push_back(queue.take(2));
-  EXPECT_EQ(taken,
-            (std::vector<const char*>{first, first + 2 * kLine, first + 4 * kLine, second, third}));
+  EXPECT_EQ(taken, (std::vector<const char*>{first, first + 2 * kLineBytes, first + 4 * kLineBytes,
+                                             second, third}));
 }
 
 }  // namespace

@@ -77,18 +77,19 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_in_tiles(const PairPr
   }
 }
 
-// A line is fetched in the time that so much of the depth takes.
+// How much of the depth passes from one fetched line to the next.
 constexpr int64_t kDepthOfLine = 4;
 static_assert(kPairStep % kDepthOfLine == 0);
 
 // What a tile of dot products fetches.
 struct Lines {
   const char* next = nullptr;
-  int64_t step = 0;  // bytes; 0: nothing is left to fetch, so a line that is near anyway
+  // Bytes. 0: the queue is empty, and `next`, which is near anyway, is fetched again and again.
+  int64_t step = 0;
 };
 Lines lines_beside(const PairProduct& p) {
   if (p.queue->is_empty()) return {reinterpret_cast<const char*>(p.b)};
-  return {p.queue->take(p.depth / kDepthOfLine), FetchQueue::kLineBytes};
+  return {p.queue->take(p.depth / kDepthOfLine), kLineBytes};
 }
 
 // Eight rows by two panels: sixteen sums, which stay in registers.
