@@ -1,0 +1,214 @@
+// How a run begins: afresh, from start values, or from a checkpoint of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "feed/parameter_loading.h"
+#include "formats/json.h"
+#include "platform/phase.h"
+#include "train/manifest.h"
+#include "train/run_identity.h"
+#include "train/training.h"
+
+namespace cloze::train {
+namespace {
+
+namespace fs = std::filesystem;
+using feed::MatchedTensors;
+using graph::VariableRole;
+
+// A moment counts times a number that depends on its type.
+void require_same_types(const graph::Graph& graph, const std::vector<feed::WantedTensor>& wanted,
+                        const MatchedTensors& matched, const fs::path& path) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const DType there = matched.views[i]->dtype;
+    const DType here = graph.type(*graph.find(wanted[i].name)).dtype;
+    if (there == here) continue;
+    throw_user_error("{} keeps {} in {} and this run in {}; resume with first_moment_precision {}",
+                     path.string(), wanted[i].name, name_of(there), name_of(here), name_of(there));
+  }
+}
+
+// What any rank misses is missing, and unused what no rank uses.
+void share_names(comm::Communicator& ranks, MatchedTensors& matched) {
+  const nlohmann::json own{matched.missing, matched.unused};
+  matched.missing.clear();
+  std::map<std::string, int> unused;
+  for (const std::string& theirs : ranks.all_gather(own.dump())) {
+    const auto lists = nlohmann::json::parse(theirs).get<std::vector<std::vector<std::string>>>();
+    for (const std::string& name : lists[0]) {
+      if (std::ranges::find(matched.missing, name) == matched.missing.end()) {
+        matched.missing.push_back(name);
+      }
+    }
+    for (const std::string& name : lists[1]) ++unused[name];
+  }
+  std::erase_if(matched.unused,
+                [&](const std::string& name) { return unused[name] < ranks.size(); });
+}
+
+}  // namespace
+
+void Training::start_fresh() {
+  if (const std::vector<int64_t> steps = checkpoint_steps(store_.folder()); !steps.empty()) {
+    throw_user_error(
+        "save_path {} holds checkpoint-{} of an earlier run; resume it with --restore-dir {} or "
+        "choose another folder",
+        options_.save_path.string(), steps.front(), options_.save_path.string());
+  }
+  state_ = {.total_steps = options_.num_steps,
+            .seed = options_.step.seed,
+            .identity = run_identity(options_)};
+  step_.session().initialize_parameters(options_.step.seed);
+  if (!options_.init_checkpoint.empty()) load_initial_parameters();
+}
+
+void Training::load_initial_parameters() {
+  const checkpoints::StoredModel file(options_.init_checkpoint);
+  const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
+  std::vector<formats::TensorView> tensors = file.tensors();
+  std::erase_if(tensors, [&](const formats::TensorView& tensor) {
+    return !options_.fresh_prefix.empty() && tensor.name.starts_with(options_.fresh_prefix);
+  });
+  MatchedTensors matched = feed::match_tensors(tensors, file.path(), wanted);
+  if (matched.missing.size() == wanted.size()) feed::require_all(matched, file.path());
+  feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
+  if (step_.is_divided()) share_names(step_.ranks(), matched);
+  notice_(fmt::format("start values from {}", file.path().string()));
+  if (!matched.missing.empty()) {
+    notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
+                        feed::list_names(matched.missing)));
+  }
+  load_initial_moments(file);
+  require_finite_start(file.path());
+  matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
+  if (!matched.unused.empty()) {
+    notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
+                        feed::list_names(matched.unused)));
+  }
+}
+
+void Training::load_initial_moments(const checkpoints::StoredModel& file) {
+  if (options_.init_optimizer == InitOptimizer::kFresh) {
+    if (file.training_state().empty()) return;
+    notice_(fmt::format("  {} tensors of its optimiser's state are not carried over",
+                        file.training_state().size()));
+    return;
+  }
+  if (options_.step.optimizer.first_moment != DType::kF32) {
+    throw_user_error(
+        "init_optimizer takes moments in f32, but first_moment_precision is {}; set it to f32",
+        name_of(options_.step.optimizer.first_moment));
+  }
+  const checkpoints::ConvertedTensors moments = file.moments();
+  const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kOptimizerState);
+  const MatchedTensors matched = feed::match_tensors(moments.tensors, file.path(), wanted);
+  if (matched.missing.size() == wanted.size()) {
+    throw_user_error(
+        "init_optimizer asks for moments, but {} holds none that optimizer {} has; leave it out",
+        file.path().string(), options_.step.optimizer.name);
+  }
+  feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
+  notice_(fmt::format("  {} moments of its optimiser", wanted.size() - matched.missing.size()));
+  if (!matched.missing.empty()) {
+    notice_(fmt::format("  {} moments are not in it and start at zero: {}", matched.missing.size(),
+                        feed::list_names(matched.missing)));
+  }
+  if (options_.init_optimizer == InitOptimizer::kMomentsAndStep) take_initial_step(file);
+}
+
+void Training::take_initial_step(const checkpoints::StoredModel& file) {
+  const int64_t step = file.global_step().value_or(-1);
+  if (step < 0) {
+    throw_user_error("{} holds no global_step; choose init_optimizer moments",
+                     file.path().string());
+  }
+  if (step >= options_.num_steps) {
+    throw_user_error(
+        "{} was saved after step {}, but this run ends after step {}; raise num_train_steps, or "
+        "choose init_optimizer moments",
+        file.path().string(), step, options_.num_steps);
+  }
+  state_.step = step;
+  state_.samples = step * options_.global_batch_size;
+  notice_(fmt::format("  it goes on after step {}", step));
+}
+
+void Training::restore() {
+  platform::enter_phase("restoring");
+  const FoundCheckpoint found = checkpoint_in(options_.restore_dir, options_.restore_from);
+  for (const std::string& skipped : found.skipped) notice_("skipped " + skipped);
+  const OpenCheckpoint checkpoint(found.path);
+  state_ = checkpoint.state;
+  require_same_run(found.path);
+  load(checkpoint);
+  require_finite_start(found.path);
+  const fs::path folder = fs::canonical(found.path).parent_path();
+  adopt_best(folder);
+  if (fs::equivalent(folder, store_.folder())) last_saved_step_ = state_.step;
+  notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
+                      options_.num_steps));
+}
+
+void Training::load(const OpenCheckpoint& checkpoint) {
+  engine::Session& session = step_.session();
+  const std::pair<VariableRole, const formats::SafetensorsFile*> parts[] = {
+      {VariableRole::kParameter, &checkpoint.model},
+      {VariableRole::kOptimizerState, &checkpoint.optimizer}};
+  for (const auto& [role, file] : parts) {
+    const auto wanted = feed::wanted_tensors(session.graph(), role);
+    const MatchedTensors matched = feed::match_tensors(file->tensors(), file->path(), wanted);
+    feed::require_all(matched, file->path());
+    if (role == VariableRole::kOptimizerState) {
+      require_same_types(session.graph(), wanted, matched, file->path());
+    }
+    feed::copy_tensors(session, wanted, matched, [&file = *file] { file.release_memory(); });
+  }
+  history_ = read_trainer_history(checkpoint.model.path().parent_path() / kTrainerStateName);
+  state_.logged_steps = std::max(state_.logged_steps, std::ssize(history_));
+  state_.total_steps = options_.num_steps;
+}
+
+void Training::require_same_run(const fs::path& checkpoint) {
+  nlohmann::json identity = run_identity(options_);
+  if (state_.identity.empty()) {
+    notice_(fmt::format(
+        "{} does not say what it was made with: whether batch, seed and data are the same is not "
+        "known",
+        checkpoint.string()));
+  }
+  if (const std::string differences =
+          formats::value_differences(state_.identity, identity, "this run has");
+      !differences.empty()) {
+    throw_user_error(
+        "{} was made with {}; resume with the same, or start a new run with --init-checkpoint {}",
+        checkpoint.string(), differences, checkpoint.string());
+  }
+  state_.identity = std::move(identity);
+}
+
+// The best so far goes with the run into another folder: at the end it may still be the best.
+void Training::adopt_best(const fs::path& folder) {
+  if (!state_.best_metric) return;
+  const fs::path best = checkpoint_path(folder, state_.best_step);
+  if (fs::exists(store_.folder() / best.filename())) return;
+  if (const std::optional<std::string> damage = find_damage(best)) {
+    notice_(
+        fmt::format("{}, the best so far, cannot be kept ({}); the best of what follows will be",
+                    best.string(), *damage));
+    state_.best_metric.reset();
+    return;
+  }
+  store_.adopt(best);
+}
+
+// Not finite from the start: no step would say where that came from.
+void Training::require_finite_start(const fs::path& source) {
+  if (const auto found = find_non_finite_state(step_)) {
+    throw_data_error("{}: {} is not finite; take another checkpoint", source.string(), *found);
+  }
+}
+
+}  // namespace cloze::train
