@@ -1,46 +1,28 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <vector>
+#include <string>
 
-#include "cli/exit_code.h"
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 
 namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  ExitCode code;
-  std::string text;  // both streams
-};
-
-Outcome run(std::vector<std::string> arguments) {
-  std::vector<const char*> pointers = {"cloze"};
-  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int code = run_program(static_cast<int>(pointers.size()), pointers.data());
-  std::fflush(stdout);
-  return {static_cast<ExitCode>(code),
-          testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr()};
-}
-
 TEST(Convert, TakesTheOptionsOfTheOriginal) {
   const fs::path output = fs::temp_directory_path() / "cloze_convert_test";
   fs::remove_all(output);
-  const Outcome outcome =
-      run({"convert", "google2graphcore",
-           std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/tf_checkpoint/google/bert_model.ckpt",
-           "--output_dir", output.string(), "--vocab_size=20", "--num_embeddings_splits", "2",
-           "--use_qkv_bias", "True", "--use_cls_layer", "False", "--precision", "32"});
-  EXPECT_EQ(outcome.code, ExitCode::kSuccess) << outcome.text;
-  EXPECT_NE(outcome.text.find("wrote " + (output / "bert_model.ckpt.index").string()),
+  const CommandResult result = run_command(
+      {"convert", "google2graphcore",
+       std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/tf_checkpoint/google/bert_model.ckpt",
+       "--output_dir", output.string(), "--vocab_size=20", "--num_embeddings_splits", "2",
+       "--use_qkv_bias", "True", "--use_cls_layer", "False", "--precision", "32"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_NE(result.out.find("wrote " + (output / "bert_model.ckpt.index").string()),
             std::string::npos)
-      << outcome.text;
-  EXPECT_NE(outcome.text.find("left out, as asked: cls.predictions.transform"), std::string::npos);
+      << result.out;
+  EXPECT_NE(result.out.find("left out, as asked: cls.predictions.transform"), std::string::npos);
   fs::remove_all(output);
 }
 
@@ -50,29 +32,26 @@ TEST(Convert, EveryFormIsAModel) {
   const fs::path folder = fs::temp_directory_path() / "cloze_convert_test";
   fs::remove_all(folder);
   EXPECT_EQ(
-      run({"convert", "google2hf", fixtures + "/google", "--output-dir", folder.string()}).code,
+      run_command({"convert", "google2hf", fixtures + "/google", "--output-dir", folder.string()})
+          .status,
       ExitCode::kSuccess);
   const auto fill = [](const std::string& model) {
-    Outcome outcome =
-        run({"fill", "--init-checkpoint", model, "--text", "ab [MASK] c", "--threads", "1"});
-    const size_t note = outcome.text.find("note: 4 tensors of ");  // of other heads, with the path
-    EXPECT_NE(note, std::string::npos) << outcome.text;
-    outcome.text.resize(std::min(note, outcome.text.size()));
-    // Of its memory it says more or less, as the process has more or less loaded.
-    outcome.text.erase(outcome.text.find("memory: "));
-    return outcome;
+    const CommandResult result = run_command(
+        {"fill", "--init-checkpoint", model, "--text", "ab [MASK] c", "--threads", "1"});
+    EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+    EXPECT_NE(result.error.find("note: 4 tensors of "), std::string::npos) << result.error;
+    return result.out;
   };
-  const Outcome google = fill(fixtures + "/google/bert_model.ckpt");
-  EXPECT_EQ(google.code, ExitCode::kSuccess) << google.text;
-  EXPECT_NE(google.text.find(" %  "), std::string::npos);
-  EXPECT_EQ(fill(folder.string()).text, google.text);
-  EXPECT_EQ(fill(fixtures + "/graphcore").text, google.text);
+  const std::string google = fill(fixtures + "/google/bert_model.ckpt");
+  EXPECT_NE(google.find(" %  "), std::string::npos);
+  EXPECT_EQ(fill(folder.string()), google);
+  EXPECT_EQ(fill(fixtures + "/graphcore"), google);
   fs::remove_all(folder);
 }
 
 TEST(Convert, SaysWhatItCannotDo) {
-  EXPECT_EQ(run({"convert", "hf2hf", "/no/such/model"}).code, ExitCode::kUsage);
-  EXPECT_EQ(run({"convert", "hf2hf", "/no/such/model", "--max-shard-size", "much"}).text,
+  EXPECT_EQ(run_command({"convert", "hf2hf", "/no/such/model"}).status, ExitCode::kUsage);
+  EXPECT_EQ(run_command({"convert", "hf2hf", "/no/such/model", "--max-shard-size", "much"}).error,
             "cloze: \"much\" is not the size of a shard; give one such as 500MB or 5GB\n");
 }
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "train/checkpoint.h"
@@ -16,21 +15,6 @@ namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Result {
-  ExitCode status;
-  std::string out, error;
-};
-
-Result run(const std::vector<std::string>& arguments) {
-  std::vector<const char*> pointers{"cloze"};
-  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int status = run_program(static_cast<int>(pointers.size()), pointers.data());
-  return {static_cast<ExitCode>(status), testing::internal::GetCapturedStdout(),
-          testing::internal::GetCapturedStderr()};
-}
 
 // Options of the second, which all have values, replace those of the same name.
 std::vector<std::string> operator+(std::vector<std::string> first,
@@ -148,7 +132,7 @@ class FinetuneCommands : public testing::Test {
         std::vector<std::string>{"--generated-data", "true",       "--num-train-steps", "0",
                                  "--save-path",      path("start")} +
         more;
-    ASSERT_EQ(run(start).status, ExitCode::kSuccess);
+    ASSERT_EQ(run_command(start).status, ExitCode::kSuccess);
   }
   std::vector<std::string> glue_from_start() const {
     return {"glue",
@@ -180,32 +164,34 @@ class FinetuneCommands : public testing::Test {
 };
 
 TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
-  const Result glue = run(this->glue());
+  const CommandResult glue = run_command(this->glue());
   ASSERT_EQ(glue.status, ExitCode::kSuccess) << glue.error;
   EXPECT_NE(glue.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << glue.out;
   EXPECT_EQ(platform::read_file(path("rte/RTE.tsv")), "index\tprediction\n0\tentailment\n");
   EXPECT_TRUE(fs::exists(path("rte/eval_results_RTE.json")));
 
-  const Result classified = run({"classify", "--init-checkpoint", path("rte"), "--text",
-                                 "the cat sat\ta cat sat", "--text", "the cat sat\tthe dog ran"});
+  const CommandResult classified =
+      run_command({"classify", "--init-checkpoint", path("rte"), "--text", "the cat sat\ta cat sat",
+                   "--text", "the cat sat\tthe dog ran"});
   ASSERT_EQ(classified.status, ExitCode::kSuccess) << classified.error;
   EXPECT_EQ(classified.out.find("entailment\t"), 0u) << classified.out;
   EXPECT_NE(classified.out.find("\nnot_entailment\t"), std::string::npos) << classified.out;
 
   // A text in brackets, with a comma, is one text.
-  const Result brackets = run({"classify", "--init-checkpoint", path("rte"), "--text", "[a, cat]"});
+  const CommandResult brackets =
+      run_command({"classify", "--init-checkpoint", path("rte"), "--text", "[a, cat]"});
   EXPECT_EQ(std::ranges::count(brackets.out, '\n'), 1) << brackets.out << brackets.error;
 
   // The folder scores again what it scored while training.
-  const Result again =
-      run({"glue", "--task-name", "RTE", "--data-dir", folder_, "--init-checkpoint", path("rte"),
-           "--do-evaluation", "true", "--save-path", path("again")});
+  const CommandResult again =
+      run_command({"glue", "--task-name", "RTE", "--data-dir", folder_, "--init-checkpoint",
+                   path("rte"), "--do-evaluation", "true", "--save-path", path("again")});
   EXPECT_EQ(again.status, ExitCode::kSuccess) << again.error;
   EXPECT_NE(again.out.find("RTE {\"accuracy\":1.0}"), std::string::npos) << again.out;
 
   // --json prints the server's form.
-  const Result json =
-      run({"classify", "--init-checkpoint", path("rte"), "--text", "the cat sat", "--json"});
+  const CommandResult json = run_command(
+      {"classify", "--init-checkpoint", path("rte"), "--text", "the cat sat", "--json"});
   const auto classes = nlohmann::json::parse(json.out).at("classes");
   ASSERT_EQ(classes.size(), 2u) << json.out;
   EXPECT_GE(classes[0].at("probability"), classes[1].at("probability"));
@@ -219,35 +205,38 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   const std::vector<std::string> scores = {"glue",       "--task-name", "STS-B",
                                            "--data-dir", folder_,       "--init-checkpoint",
                                            path("rte"),  "--save-path", path("sts")};
-  const Result other_classes = run(scores + std::vector<std::string>{"--do-evaluation", "true"});
+  const CommandResult other_classes =
+      run_command(scores + std::vector<std::string>{"--do-evaluation", "true"});
   EXPECT_NE(other_classes.error.find("the start model's classes are [entailment, not_entailment], "
                                      "those of STS-B are [score]; train it on the task"),
             std::string::npos)
       << other_classes.error;
-  const Result afresh =
-      run(scores + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1"});
+  const CommandResult afresh =
+      run_command(scores + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1"});
   EXPECT_EQ(afresh.status, ExitCode::kSuccess) << afresh.error;
   EXPECT_NE(afresh.error.find("start afresh: classifier.weight, classifier.bias"),
             std::string::npos)
       << afresh.error;
 
-  const Result heads =
-      run(std::vector<std::string>{"pretrain"} + kTinyModel +
-          std::vector<std::string>{"--num-attention-heads", "4", "--generated-data", "true",
-                                   "--num-train-steps", "1", "--max-predictions-per-seq", "4",
-                                   "--init-checkpoint", path("rte/checkpoint-120"), "--save-path",
-                                   path("pre")});
+  const CommandResult heads =
+      run_command(std::vector<std::string>{"pretrain"} + kTinyModel +
+                  std::vector<std::string>{"--num-attention-heads", "4", "--generated-data", "true",
+                                           "--num-train-steps", "1", "--max-predictions-per-seq",
+                                           "4", "--init-checkpoint", path("rte/checkpoint-120"),
+                                           "--save-path", path("pre")});
   EXPECT_NE(heads.error.find("num_attention_heads is 4"), std::string::npos) << heads.error;
 
   // What the model cannot take is refused before it trains.
   const auto longer = std::vector<std::string>{
       "glue", "--task-name",       "RTE",       "--data-dir",  folder_,       "--epochs",
       "1",    "--init-checkpoint", path("rte"), "--save-path", path("longer")};
-  const Result refused = run(longer + std::vector<std::string>{"--seq-length", "65"});
+  const CommandResult refused =
+      run_command(longer + std::vector<std::string>{"--seq-length", "65"});
   EXPECT_NE(refused.error.find("seq_length 65 is over max_position_embeddings 64"),
             std::string::npos)
       << refused.error;
-  const Result other = run(longer + std::vector<std::string>{"--layer-norm-eps", "0.1"});
+  const CommandResult other =
+      run_command(longer + std::vector<std::string>{"--layer-norm-eps", "0.1"});
   EXPECT_NE(other.error.find("layer_norm_eps is 0.1"), std::string::npos) << other.error;
 }
 
@@ -257,11 +246,11 @@ TEST_F(FinetuneCommands, APlanEstimatesByTheRatesOfADevice) {
             "gflops": {"f32": 100}, "gigabytes_per_second": 10, "operators": []})");
   const std::vector<std::string> plan = {"--compile-only", "true"};
   for (const std::vector<std::string>& command : {glue(), squad()}) {
-    const Result plain = run(command + plan);
+    const CommandResult plain = run_command(command + plan);
     EXPECT_EQ(plain.status, ExitCode::kSuccess) << plain.error;
     EXPECT_EQ(plain.out.find("sequences/s"), std::string::npos) << plain.out;
-    const Result rated =
-        run(command + plan + std::vector<std::string>{"--device-file", path("device.json")});
+    const CommandResult rated = run_command(
+        command + plan + std::vector<std::string>{"--device-file", path("device.json")});
     EXPECT_NE(rated.out.find("sequences/s: an estimate from a device\n"), std::string::npos)
         << rated.out << rated.error;
   }
@@ -269,7 +258,7 @@ TEST_F(FinetuneCommands, APlanEstimatesByTheRatesOfADevice) {
 
 // A model says its task, and is scored as no other, though the classes are called the same.
 TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
-  const Result trained = run(glue() + std::vector<std::string>{"--epochs", "1"});
+  const CommandResult trained = run_command(glue() + std::vector<std::string>{"--epochs", "1"});
   ASSERT_EQ(trained.status, ExitCode::kSuccess) << trained.error;
   // A model of a task says which, and is scored as no other, though the classes are called the
   // same.
@@ -282,15 +271,15 @@ TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
   const std::vector<std::string> other_task = {"glue",       "--task-name", "QNLI",
                                                "--data-dir", folder_,       "--init-checkpoint",
                                                path("rte"),  "--save-path", path("qnli")};
-  const Result scored_as_other =
-      run(other_task + std::vector<std::string>{"--do-evaluation", "true"});
+  const CommandResult scored_as_other =
+      run_command(other_task + std::vector<std::string>{"--do-evaluation", "true"});
   EXPECT_NE(scored_as_other.status, ExitCode::kSuccess);
   EXPECT_NE(scored_as_other.error.find("the start model was trained on RTE, not on QNLI; train it, "
                                        "or give --task-name RTE"),
             std::string::npos)
       << scored_as_other.error;
-  const Result trained_on =
-      run(other_task + std::vector<std::string>{"--micro-batch-size", "1", "--epochs", "1"});
+  const CommandResult trained_on = run_command(
+      other_task + std::vector<std::string>{"--micro-batch-size", "1", "--epochs", "1"});
   EXPECT_EQ(trained_on.status, ExitCode::kSuccess) << trained_on.error;
   EXPECT_NE(trained_on.error.find("trained on RTE; the classifier starts afresh"),
             std::string::npos)
@@ -309,8 +298,8 @@ TEST_F(FinetuneCommands, AxIsTrainedOnMnli) {
   write("MNLI/dev_matched.tsv", rows);
   write("diagnostic/diagnostic.tsv",
         "index\tsentence1\tsentence2\n0\tthe cat sat\ta cat sat\n1\tthe cat sat\tthe dog ran\n");
-  const Result ax =
-      run(glue() + std::vector<std::string>{"--task-name", "ax", "--save-path", path("ax")});
+  const CommandResult ax = run_command(
+      glue() + std::vector<std::string>{"--task-name", "ax", "--save-path", path("ax")});
   ASSERT_EQ(ax.status, ExitCode::kSuccess) << ax.error;
   EXPECT_NE(ax.out.find("MNLI {\"accuracy\":1.0}"), std::string::npos) << ax.out;
   EXPECT_EQ(platform::read_file(path("ax/AX.tsv")),
@@ -318,7 +307,8 @@ TEST_F(FinetuneCommands, AxIsTrainedOnMnli) {
 }
 
 TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
-  const Result result = run(glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"});
+  const CommandResult result =
+      run_command(glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"});
   ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;
   EXPECT_NE(result.out.find("(2 runs: "), std::string::npos) << result.out;
   EXPECT_TRUE(fs::exists(path("rte/seed-1234/RTE.tsv")));
@@ -333,10 +323,11 @@ TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
 // A seed that has begun goes on, one that has not starts as the first time: both end as they did.
 TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
   const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
-  const Result whole = run(seeds);
+  const CommandResult whole = run_command(seeds);
   ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
   fs::remove_all(path("rte/seed-1235"));
-  const Result resumed = run(seeds + std::vector<std::string>{"--restore-dir", path("rte")});
+  const CommandResult resumed =
+      run_command(seeds + std::vector<std::string>{"--restore-dir", path("rte")});
   ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
   EXPECT_EQ(resumed.out, whole.out);
   EXPECT_NE(resumed.error.find("seed 1235 starts from random weights"), std::string::npos);
@@ -345,13 +336,14 @@ TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
 // Nothing need be repeated; the run of one seed goes on by itself as well.
 TEST_F(FinetuneCommands, SeedsAreResumedWithTheOptionsTheyHad) {
   const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
-  const Result whole = run(seeds);
+  const CommandResult whole = run_command(seeds);
   ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
   fs::remove_all(path("rte/seed-1235"));
-  const Result resumed = run({"glue", "--restore-dir", path("rte")});
+  const CommandResult resumed = run_command({"glue", "--restore-dir", path("rte")});
   ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
   EXPECT_EQ(resumed.out, whole.out);
-  const Result one = run({"glue", "--restore-dir", path("rte/seed-1235"), "--epochs", "2"});
+  const CommandResult one =
+      run_command({"glue", "--restore-dir", path("rte/seed-1235"), "--epochs", "2"});
   ASSERT_EQ(one.status, ExitCode::kSuccess) << one.error;
   EXPECT_NE(one.error.find("from here on epochs 2.0 (was 1.0)"), std::string::npos) << one.error;
   EXPECT_TRUE(fs::exists(path("rte/seed-1235/checkpoint-8")));
@@ -363,14 +355,14 @@ TEST_F(FinetuneCommands, SeedsThatStartFromAModelAreResumed) {
   write("graphcore.json", R"({"pipeline_stages": [], "precision": "32"})");
   for (const auto& form : {std::vector<std::string>{}, graphcore_form()}) {
     const auto seeds = glue_from_start() + form + std::vector<std::string>{"--num-seeds", "2"};
-    const Result whole = run(seeds);
+    const CommandResult whole = run_command(seeds);
     ASSERT_EQ(whole.status, ExitCode::kSuccess) << whole.error;
     const std::string second = weights("from-start/seed-1235/checkpoint-4");
     for (const auto& given :
          {std::vector<std::string>{}, {"--init-checkpoint", path("start/checkpoint-0")}}) {
       fs::remove_all(path("from-start/seed-1235"));
-      const Result resumed =
-          run(std::vector<std::string>{"glue", "--restore-dir", path("from-start")} + given);
+      const CommandResult resumed = run_command(
+          std::vector<std::string>{"glue", "--restore-dir", path("from-start")} + given);
       ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
       EXPECT_EQ(resumed.out, whole.out);
       EXPECT_EQ(weights("from-start/seed-1235/checkpoint-4"), second);
@@ -381,11 +373,12 @@ TEST_F(FinetuneCommands, SeedsThatStartFromAModelAreResumed) {
 
 TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
   const auto again = [&](const std::vector<std::string>& command, const std::string& folder) {
-    const Result first = run(command);
+    const CommandResult first = run_command(command);
     ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
     const fs::path newest = train::find_checkpoint(path(folder)).path;
-    const Result second = run({command.front(), "--config", newest / "training_config.json",
-                               "--save-path", path("again")});
+    const CommandResult second =
+        run_command({command.front(), "--config", newest / "training_config.json", "--save-path",
+                     path("again")});
     ASSERT_EQ(second.status, ExitCode::kSuccess) << second.error;
     EXPECT_EQ(second.out, first.out);
     EXPECT_EQ(platform::read_file(folder_ / "again" / newest.filename() / "model.safetensors"),
@@ -403,25 +396,28 @@ TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
 TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
   make_start({});
   write("graphcore.json", R"({"pipeline_stages": [], "hidden_act": "gelu", "precision": "32"})");
-  const Result first = run(glue_from_start() + graphcore_form());
+  const CommandResult first = run_command(glue_from_start() + graphcore_form());
   ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
   EXPECT_NE(first.error.find("this run takes 0.001"), std::string::npos) << first.error;
   const std::string stored = path("from-start/checkpoint-4/training_config.json");
-  const Result second = run({"glue", "--config", stored, "--save-path", path("again")});
+  const CommandResult second =
+      run_command({"glue", "--config", stored, "--save-path", path("again")});
   ASSERT_EQ(second.status, ExitCode::kSuccess) << second.error;
   EXPECT_EQ(weights("again/checkpoint-4"), weights("from-start/checkpoint-4"));
   // Without the origins beside it, it is a file like any other.
   write("alone.json", platform::read_file(stored));
-  const Result alone = run({"glue", "--config", path("alone.json"), "--save-path", path("alone")});
+  const CommandResult alone =
+      run_command({"glue", "--config", path("alone.json"), "--save-path", path("alone")});
   EXPECT_EQ(alone.status, ExitCode::kUsage);
   EXPECT_NE(alone.error.find("hidden_act is gelu_new"), std::string::npos) << alone.error;
 }
 
 TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
-  ASSERT_EQ(run(glue() + std::vector<std::string>{"--epochs", "20"}).status, ExitCode::kSuccess);
-  const Result moved =
-      run(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir", path("rte"),
-                                            "--save-path", path("moved")});
+  ASSERT_EQ(run_command(glue() + std::vector<std::string>{"--epochs", "20"}).status,
+            ExitCode::kSuccess);
+  const CommandResult moved =
+      run_command(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir", path("rte"),
+                                                    "--save-path", path("moved")});
   ASSERT_EQ(moved.status, ExitCode::kSuccess) << moved.error;
   const auto state = formats::read_json_file(path("moved/checkpoint-84/trainer_state.json"));
   EXPECT_EQ(state.at("log_history").size(), 84u);
@@ -434,9 +430,10 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
   EXPECT_EQ(origins.at("beta1"), "default");
 
   // The folder by its slash, and nothing left to train.
-  const Result slash = run(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
-                                                             path("moved/checkpoint-84/"),
-                                                             "--save-path", path("slash")});
+  const CommandResult slash =
+      run_command(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
+                                                    path("moved/checkpoint-84/"), "--save-path",
+                                                    path("slash")});
   EXPECT_EQ(slash.status, ExitCode::kSuccess) << slash.error;
   EXPECT_EQ(slash.out, moved.out);
   EXPECT_TRUE(fs::exists(path("slash/" + best))) << slash.error;
@@ -444,9 +441,9 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
 
   // A best one that is damaged is said to be, and does not end the run.
   write("rte/" + best + "/model.safetensors", "damaged");
-  const Result damaged = run(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
-                                                               path("rte/checkpoint-80"),
-                                                               "--save-path", path("less")});
+  const CommandResult damaged = run_command(
+      glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
+                                        path("rte/checkpoint-80"), "--save-path", path("less")});
   if (best != "checkpoint-80") {
     EXPECT_EQ(damaged.status, ExitCode::kSuccess) << damaged.error;
     EXPECT_NE(damaged.error.find("cannot be kept"), std::string::npos) << damaged.error;
@@ -454,48 +451,49 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
 }
 
 TEST_F(FinetuneCommands, CompileOnlyTrainsNothing) {
-  const Result plan = run(glue() + std::vector<std::string>{"--compile-only", "true"});
+  const CommandResult plan =
+      run_command(glue() + std::vector<std::string>{"--compile-only", "true"});
   EXPECT_EQ(plan.status, ExitCode::kSuccess) << plan.error;
   EXPECT_NE(plan.out.find("micro-batches"), std::string::npos) << plan.out;
   EXPECT_FALSE(fs::exists(path("rte")));
 }
 
 TEST_F(FinetuneCommands, SquadLearnsAnswersAndScores) {
-  const Result squad = run(this->squad());
+  const CommandResult squad = run_command(this->squad());
   ASSERT_EQ(squad.status, ExitCode::kSuccess) << squad.error;
   EXPECT_NE(squad.out.find("\"exact_match\":100.0"), std::string::npos) << squad.out;
   const auto predictions = formats::read_json_file(path("qa/predictions.json"));
   EXPECT_EQ(predictions, (nlohmann::json{{"1", "cat"}, {"2", "dog"}}));
-  const Result scored = run({"score", "squad", "--data", path("squad.json"), "--predictions",
-                             path("qa/predictions.json")});
+  const CommandResult scored = run_command({"score", "squad", "--data", path("squad.json"),
+                                            "--predictions", path("qa/predictions.json")});
   EXPECT_EQ(scored.out, R"({"exact_match":100.0,"f1":100.0})"
                         "\n")
       << scored.error;
 
   write("foreign.json", R"({"1": "cat", "no such question": "dog"})");
-  const Result foreign =
-      run({"score", "squad", "--data", path("squad.json"), "--predictions", path("foreign.json")});
+  const CommandResult foreign = run_command(
+      {"score", "squad", "--data", path("squad.json"), "--predictions", path("foreign.json")});
   EXPECT_EQ(foreign.status, ExitCode::kUsage);
   EXPECT_NE(foreign.error.find("question no such question"), std::string::npos) << foreign.error;
 
-  const Result answered =
-      run({"answer", "--init-checkpoint", path("qa"), "--question", "who sat ?", "--context",
-           "the cat sat on the mat . the dog ran on the hill .", "--top-k", "1"});
+  const CommandResult answered = run_command(
+      {"answer", "--init-checkpoint", path("qa"), "--question", "who sat ?", "--context",
+       "the cat sat on the mat . the dog ran on the hill .", "--top-k", "1"});
   EXPECT_EQ(answered.status, ExitCode::kSuccess) << answered.error;
   EXPECT_NE(answered.out.find("cat  [4, 7)"), std::string::npos) << answered.out;
 
   write("asked.jsonl",
         "{\"question\": \"who sat ?\", \"context\": \"the cat sat .\"}\n"
         "{\"question\": \"who ran ?\", \"context\": \" \\u0001 \"}\n");
-  const Result one_bad =
-      run({"answer", "--init-checkpoint", path("qa"), "--input-file", path("asked.jsonl")});
+  const CommandResult one_bad =
+      run_command({"answer", "--init-checkpoint", path("qa"), "--input-file", path("asked.jsonl")});
   EXPECT_NE(one_bad.error.find("the context of input 2 is empty"), std::string::npos)
       << one_bad.error;
 }
 
 TEST_F(FinetuneCommands, WrongInputIsNamed) {
   const auto error_of = [](const std::vector<std::string>& arguments) {
-    const Result result = run(arguments);
+    const CommandResult result = run_command(arguments);
     EXPECT_NE(result.status, ExitCode::kSuccess);
     return result.error;
   };
@@ -540,7 +538,7 @@ TEST_F(FinetuneCommands, OurConfigurationsAreAccepted) {
     if (!is_squad) {
       arguments = arguments + std::vector<std::string>{"--data-dir", folder_, "--task-name", "RTE"};
     }
-    const Result result = run(arguments);
+    const CommandResult result = run_command(arguments);
     const bool lacks_model = result.error.find("no model to start from") != std::string::npos;
     const bool lacks_words = result.error.find("no_vocab.txt") != std::string::npos;
     EXPECT_TRUE(lacks_model || lacks_words) << name << ": " << result.error;
@@ -551,13 +549,15 @@ TEST_F(FinetuneCommands, OurConfigurationsAreAccepted) {
 
 // The sizes are the configuration's, or those of a model to start from; never silently BERT-base's.
 TEST_F(FinetuneCommands, WithoutAStartModelTheShapeIsTheConfigurations) {
-  const Result large = run({"squad", "--config", CLOZE_SOURCE_DIR "/configs/squad_large.json",
-                            "--vocab-file", path("vocab.txt"), "--compile-only", "true"});
+  const CommandResult large =
+      run_command({"squad", "--config", CLOZE_SOURCE_DIR "/configs/squad_large.json",
+                   "--vocab-file", path("vocab.txt"), "--compile-only", "true"});
   EXPECT_EQ(large.status, ExitCode::kSuccess) << large.error;
   EXPECT_NE(large.out.find("parameters 333.9 million"), std::string::npos) << large.out;
 
-  const Result none = run({"squad", "--vocab-file", path("vocab.txt"), "--compile-only", "true",
-                           "--hidden-size", "32", "--num-hidden-layers", "1"});
+  const CommandResult none =
+      run_command({"squad", "--vocab-file", path("vocab.txt"), "--compile-only", "true",
+                   "--hidden-size", "32", "--num-hidden-layers", "1"});
   EXPECT_EQ(none.status, ExitCode::kUsage);
   EXPECT_EQ(none.error,
             "cloze: there is no model to start from; give init_checkpoint, or for random weights "
@@ -569,11 +569,12 @@ TEST_F(FinetuneCommands, AConfigurationOfGraphcoresComputesAsThatSystem) {
   write(
       "graphcore.json",
       R"({"task": "SQuAD", "hidden_act": "gelu", "pipeline_stages": [["emb"]], "precision": 32})");
-  ASSERT_EQ(run(squad() + std::vector<std::string>{"--epochs", "1"}).status, ExitCode::kSuccess);
-  const Result run_there =
-      run({"squad", "--config", path("graphcore.json"), "--train-file", path("squad.json"),
-           "--epochs", "1", "--micro-batch-size", "2", "--init-checkpoint", path("qa"),
-           "--seq-length", "32", "--threads", "1", "--save-path", path("there")});
+  ASSERT_EQ(run_command(squad() + std::vector<std::string>{"--epochs", "1"}).status,
+            ExitCode::kSuccess);
+  const CommandResult run_there =
+      run_command({"squad", "--config", path("graphcore.json"), "--train-file", path("squad.json"),
+                   "--epochs", "1", "--micro-batch-size", "2", "--init-checkpoint", path("qa"),
+                   "--seq-length", "32", "--threads", "1", "--save-path", path("there")});
   ASSERT_EQ(run_there.status, ExitCode::kSuccess) << run_there.error;
   EXPECT_NE(run_there.error.find("pipeline_stages makes this a file of Graphcore's"),
             std::string::npos)

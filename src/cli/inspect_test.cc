@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 
 namespace cloze::cli {
 namespace {
@@ -10,11 +10,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string listing_of(const std::string& path) {
-  const char* const arguments[] = {"cloze", "inspect", path.c_str()};
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(run_program(3, arguments), 0) << path;
-  std::fflush(stdout);
-  return testing::internal::GetCapturedStdout();
+  const CommandResult result = run_command({"inspect", path});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << path << ": " << result.error;
+  return result.out;
 }
 
 TEST(Inspect, ListsEveryForm) {

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 #include "platform/file.h"
 
 namespace cloze::cli {
@@ -15,11 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
-
-struct Result {
-  ExitCode status;
-  std::string out, error;
-};
 
 class ModelVocabulary : public testing::Test {
  protected:
@@ -44,18 +38,9 @@ class ModelVocabulary : public testing::Test {
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  static Result run(const Arguments& arguments) {
-    std::vector<const char*> pointers{"cloze"};
-    for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    const int status = run_program(static_cast<int>(pointers.size()), pointers.data());
-    return {static_cast<ExitCode>(status), testing::internal::GetCapturedStdout(),
-            testing::internal::GetCapturedStderr()};
-  }
   // With 13 rows the model lacks "mat" and "hill".
-  Result pretrain(const Arguments& data, const std::string& save_path,
-                  const std::string& rows = "13") const {
+  CommandResult pretrain(const Arguments& data, const std::string& save_path,
+                         const std::string& rows = "13") const {
     Arguments arguments{"pretrain",
                         "--vocab-size",
                         rows,
@@ -84,12 +69,12 @@ class ModelVocabulary : public testing::Test {
                         "--save-path",
                         path(save_path)};
     arguments.insert(arguments.end(), data.begin(), data.end());
-    return run(arguments);
+    return run_command(arguments);
   }
-  static void expect_success(const Result& result, const char* what) {
+  static void expect_success(const CommandResult& result, const char* what) {
     EXPECT_EQ(result.status, ExitCode::kSuccess) << what << ": " << result.error;
   }
-  static void expect_note(const Result& result, const std::string& part) {
+  static void expect_note(const CommandResult& result, const std::string& part) {
     expect_success(result, part.c_str());
     EXPECT_NE(result.error.find(part), std::string::npos) << result.error;
   }
@@ -103,22 +88,24 @@ class ModelVocabulary : public testing::Test {
       first.insert(first.end(), tune.begin(), tune.end());
       return first;
     };
-    const Result squad = run(with({"squad", "--train-file", path("squad.json"), "--predict-file",
-                                   path("squad.json"), "--save-path", path("qa")}));
-    const Result glue = run(with({"glue", "--task-name", "RTE", "--data-dir", folder_.string(),
-                                  "--save-path", path("rte")}));
+    const CommandResult squad =
+        run_command(with({"squad", "--train-file", path("squad.json"), "--predict-file",
+                          path("squad.json"), "--save-path", path("qa")}));
+    const CommandResult glue = run_command(with({"glue", "--task-name", "RTE", "--data-dir",
+                                                 folder_.string(), "--save-path", path("rte")}));
     expect_note(squad, note);
     expect_note(glue, note);
     expect_note(squad, counts ? "squad.json: 1 of 10 tokens have no row in the model" : "");
     expect_note(glue, counts ? "train.tsv: 1 of 4 tokens have no row in the model" : "");
-    for (const Result* task : {&squad, &glue}) {
+    for (const CommandResult* task : {&squad, &glue}) {
       EXPECT_EQ(task->error.find("no row") != std::string::npos, counts) << task->error;
     }
-    expect_success(run({"answer", "--init-checkpoint", path("qa"), "--question", "who sat ?",
-                        "--context", "the cat sat on the hill ."}),
+    expect_success(run_command({"answer", "--init-checkpoint", path("qa"), "--question",
+                                "who sat ?", "--context", "the cat sat on the hill ."}),
                    "answer");
-    expect_success(run({"classify", "--init-checkpoint", path("rte"), "--text", "the hill"}),
-                   "classify");
+    expect_success(
+        run_command({"classify", "--init-checkpoint", path("rte"), "--text", "the hill"}),
+        "classify");
   }
 
   const fs::path folder_ = fs::path(testing::TempDir()) / "model_vocabulary_test";
@@ -128,31 +115,32 @@ class ModelVocabulary : public testing::Test {
 };
 
 TEST_F(ModelVocabulary, TextIsTrainedOnWithFewerRowsThanTokens) {
-  const Result text =
+  const CommandResult text =
       pretrain({"--input-file", path("text.txt"), "--vocab-file", path("vocab.txt")}, "run");
   expect_note(text, kRowless_ + "; ");
   expect_note(text, " tokens in 20 of 20 samples");
   EXPECT_EQ(text.error.find("; 0 of "), std::string::npos) << text.error;
   const Arguments fill{"fill", "--init-checkpoint", path("run"), "--text", "the [MASK] hill ."};
-  expect_note(run(fill), kRowless_);
-  expect_success(run({"compile", "--init-checkpoint", path("run"), "--output-file", path("m")}),
-                 "compile");
-  const Result compiled =
-      run({"fill", "--init-checkpoint", path("m"), "--text", "the [MASK] hill ."});
+  expect_note(run_command(fill), kRowless_);
+  expect_success(
+      run_command({"compile", "--init-checkpoint", path("run"), "--output-file", path("m")}),
+      "compile");
+  const CommandResult compiled =
+      run_command({"fill", "--init-checkpoint", path("m"), "--text", "the [MASK] hill ."});
   expect_note(compiled, kRowless_);
-  EXPECT_EQ(compiled.out, run(fill).out);
+  EXPECT_EQ(compiled.out, run_command(fill).out);
   EXPECT_EQ(compiled.out.find("the [MASK] hill .\n  blank 1  [4, 10)\n"), 0u) << compiled.out;
   expect_tasks_work(path("run"), kRowless_);
 }
 
 TEST_F(ModelVocabulary, RecordsAreTrainedOnWithFewerRowsThanTokens) {
-  expect_success(run({"data", "records", "--input-file", path("text.txt"), "--vocab-file",
-                      path("vocab.txt"), "--do-lower-case", "--sequence-length", "32",
-                      "--mask-tokens", "5", "--output-file", path("records.tfrecord")}),
+  expect_success(run_command({"data", "records", "--input-file", path("text.txt"), "--vocab-file",
+                              path("vocab.txt"), "--do-lower-case", "--sequence-length", "32",
+                              "--mask-tokens", "5", "--output-file", path("records.tfrecord")}),
                  "records");
-  const Result named = pretrain({"--train-file", path("records.tfrecord"), "--vocab-file",
-                                 path("vocab.txt"), "--duplicate-factor", "6"},
-                                "run");
+  const CommandResult named = pretrain({"--train-file", path("records.tfrecord"), "--vocab-file",
+                                        path("vocab.txt"), "--duplicate-factor", "6"},
+                                       "run");
   expect_note(named, kRowless_ + "; ");
 }
 
@@ -161,16 +149,19 @@ TEST_F(ModelVocabulary, AFolderOfTransformersFiveOpensEverywhere) {
       pretrain({"--generated-data", "true", "--vocab-file", path("vocab.txt")}, "run", "15"),
       "pretrain");
   const fs::path model = folder_ / "run" / "checkpoint-12";
-  const Result before = run({"fill", "--init-checkpoint", model.string(), "--text", "a [MASK] ."});
+  const CommandResult before =
+      run_command({"fill", "--init-checkpoint", model.string(), "--text", "a [MASK] ."});
   expect_success(before, "fill");
   fs::remove(model / "vocab.txt");
   fs::remove(model / "special_tokens_map.json");
-  const Result after = run({"fill", "--init-checkpoint", model.string(), "--text", "a [MASK] ."});
+  const CommandResult after =
+      run_command({"fill", "--init-checkpoint", model.string(), "--text", "a [MASK] ."});
   expect_success(after, "fill without vocab.txt");
   EXPECT_EQ(after.out, before.out);
   expect_tasks_work(model.string(), "");
-  expect_success(run({"convert", "hf2google", model.string(), "--output-dir", path("google")}),
-                 "convert");
+  expect_success(
+      run_command({"convert", "hf2google", model.string(), "--output-dir", path("google")}),
+      "convert");
   EXPECT_EQ(platform::read_file(path("google/vocab.txt")), platform::read_file(path("vocab.txt")));
 }
 

@@ -1,4 +1,4 @@
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/exit_code.h"
-
 namespace cloze::cli {
 namespace {
-
-ExitCode status_of(std::vector<const char*> arguments) {
-  arguments.insert(arguments.begin(), "cloze");
-  return static_cast<ExitCode>(run_program(static_cast<int>(arguments.size()), arguments.data()));
-}
 
 TEST(Program, HelpAndVersionSucceed) {
   testing::internal::CaptureStdout();
@@ -57,12 +50,12 @@ TEST(Program, OptionsMayHaveUnderscores) {
 // A file that is written is --output-file everywhere, a folder --output-dir (or --save-path, where
 // training saves), a vocabulary that is read --vocab-file.
 TEST(Program, OutputsAndVocabulariesHaveOneName) {
-  const std::vector<std::vector<const char*>> commands = {
+  const std::vector<std::vector<std::string>> commands = {
       {"tokenize"},         {"pretrain"},      {"squad"},           {"glue"},
       {"convert"},          {"compile"},       {"data", "convert"}, {"data", "records"},
       {"data", "sample"},   {"data", "squad"}, {"data", "tokens"},  {"data", "vocabulary"},
       {"data", "wikipedia"}};
-  for (std::vector<const char*> command : commands) {
+  for (std::vector<std::string> command : commands) {
     command.push_back("--help");
     testing::internal::CaptureStdout();
     EXPECT_EQ(status_of(command), ExitCode::kSuccess);
@@ -109,7 +102,7 @@ TEST(ProgramDeathTest, AnInstructionSetLimitsTheKernels) {
 TEST(Program, EveryCommandThatComputesNamesTheInstructionSetsThereAre) {
   for (const char* command : {"answer", "classify", "compile", "fill", "glue", "latency", "plan",
                               "pretrain", "serve", "squad"}) {
-    std::vector<const char*> arguments{command, "--instruction-set", "avx9"};
+    std::vector<std::string> arguments{command, "--instruction-set", "avx9"};
     if (std::string_view("answer classify compile fill serve").find(command) != std::string::npos) {
       arguments.insert(arguments.end(), {"--init-checkpoint", "x"});
     }
@@ -128,7 +121,7 @@ TEST(Program, EveryCommandThatComputesNamesTheInstructionSetsThereAre) {
 
 // One spelling of mistakes for all commands.
 TEST(Program, ValuesThatAreWrongAreNamedWithTheirOptionAndWhatIsRight) {
-  const std::vector<std::pair<std::vector<const char*>, const char*>> mistakes = {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> mistakes = {
       {{"data", "packing", "--algorithm", "best"},
        "algorithm is \"best\"; choose one of spfhp, lpfhp, nnlshp"},
       {{"latency", "--batch-size", "0"}, "batch_size is 0; it must be at least 1"},

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
 #include "cli/pretrain_options.h"
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 #include "cli/training_run.h"
 #include "data/generated_dataset.h"
 #include "data/records/record_encoder.h"
@@ -33,20 +32,14 @@ class ResumedOptions : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  struct Result {
-    ExitCode status;
-    std::string error;
+  struct Result : CommandResult {
     bool says(const std::string& text) const { return error.find(text) != std::string::npos; }
   };
 
-  static Result pretrain(const Words& words) {
-    std::vector<const char*> pointers{"cloze", "pretrain"};
-    for (const std::string& word : words) pointers.push_back(word.c_str());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    const int status = run_program(static_cast<int>(pointers.size()), pointers.data());
-    testing::internal::GetCapturedStdout();
-    return {static_cast<ExitCode>(status), testing::internal::GetCapturedStderr()};
+  static Result pretrain(const Words& options) {
+    Words words{"pretrain"};
+    words.insert(words.end(), options.begin(), options.end());
+    return {run_command(words)};
   }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }

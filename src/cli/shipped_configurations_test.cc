@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 #include "formats/json.h"
 
 namespace cloze::cli {
@@ -17,21 +16,6 @@ namespace fs = std::filesystem;
 
 std::string configuration(const std::string& name) {
   return std::string(CLOZE_SOURCE_DIR) + "/configs/" + name + ".json";
-}
-
-struct Result {
-  ExitCode status;
-  std::string out, error;
-};
-
-Result plan(const std::string& name) {
-  const std::string path = configuration(name);
-  const std::vector<const char*> arguments = {"cloze", "plan", "--config", path.c_str()};
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int status = run_program(static_cast<int>(arguments.size()), arguments.data());
-  return {static_cast<ExitCode>(status), testing::internal::GetCapturedStdout(),
-          testing::internal::GetCapturedStderr()};
 }
 
 // Google's sizes (github.com/google-research/bert, "smaller BERT models"), with both heads of
@@ -44,7 +28,8 @@ struct Size {
 class BertSizes : public testing::TestWithParam<Size> {};
 
 TEST_P(BertSizes, PlansWithTheParametersOfThePublishedModel) {
-  const Result result = plan(std::string("bert_") + GetParam().name);
+  const std::string name = std::string("bert_") + GetParam().name;
+  const CommandResult result = run_command({"plan", "--config", configuration(name)});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
   EXPECT_EQ(result.error, "");
   const std::string expected = std::string("\nparameters ") + GetParam().parameters + " million\n";

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/program.h"
+#include "cli/run_command_test.h"
 #include "platform/file.h"
 #include "platform/interrupted_test.h"
 
@@ -16,12 +16,6 @@ namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int status = 0;
-  std::string output;
-  std::string errors;
-};
 
 class DataCommandsTest : public testing::Test {
  protected:
@@ -52,26 +46,10 @@ class DataCommandsTest : public testing::Test {
     }
     return text;
   }
-  static int run_plainly(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "cloze");
-    std::vector<const char*> pointers;
-    for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
-    return run_program(static_cast<int>(pointers.size()), pointers.data());
-  }
-  static Outcome run(std::vector<std::string> arguments) {
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Outcome outcome;
-    outcome.status = run_plainly(std::move(arguments));
-    std::fflush(stdout);
-    outcome.output = testing::internal::GetCapturedStdout();
-    outcome.errors = testing::internal::GetCapturedStderr();
-    return outcome;
-  }
-  Outcome run_with_vocabulary(std::vector<std::string> arguments) const {
+  CommandResult run_with_vocabulary(std::vector<std::string> arguments) const {
     for (const char* more : {"--vocab-file", "", "--do-lower-case"}) arguments.push_back(more);
     arguments[arguments.size() - 2] = path("vocab.txt");
-    return run(std::move(arguments));
+    return run_command(std::move(arguments));
   }
 
   static constexpr int kWords = 1000;
@@ -88,11 +66,12 @@ TEST_F(DataCommandsTest, StatsSayThatPairsAreCutInsideSentences) {
     ASSERT_EQ(run_with_vocabulary(
                   {"data", "tokens", "--input-file", path("text"), "--output-dir", path("store")})
                   .status,
-              0);
-    const Outcome stats = run({"data", "stats", "--train-file", path("store"), "--seq-length",
-                               "128", "--max-predictions-per-seq", "20"});
-    EXPECT_NE(stats.output.find(share), std::string::npos) << stats.output;
-    EXPECT_EQ(stats.errors.find(kParagraphs) != std::string::npos, is_noted) << stats.errors;
+              ExitCode::kSuccess);
+    const CommandResult stats =
+        run_command({"data", "stats", "--train-file", path("store"), "--seq-length", "128",
+                     "--max-predictions-per-seq", "20"});
+    EXPECT_NE(stats.out.find(share), std::string::npos) << stats.out;
+    EXPECT_EQ(stats.error.find(kParagraphs) != std::string::npos, is_noted) << stats.error;
   }
 }
 
@@ -100,10 +79,10 @@ TEST_F(DataCommandsTest, RecordsSayThatDocumentsAreOneSentence) {
   for (const auto& [text, is_noted] :
        {std::pair(text_of(40, 1, 20), true), std::pair(text_of(40, 9, 20), false)}) {
     write("text", text);
-    const Outcome made = run_with_vocabulary(
+    const CommandResult made = run_with_vocabulary(
         {"data", "records", "--input-file", path("text"), "--output-file", path("records")});
-    ASSERT_EQ(made.status, 0) << made.errors;
-    EXPECT_EQ(made.errors.find(kParagraphs) != std::string::npos, is_noted) << made.errors;
+    ASSERT_EQ(made.status, ExitCode::kSuccess) << made.error;
+    EXPECT_EQ(made.error.find(kParagraphs) != std::string::npos, is_noted) << made.error;
   }
 }
 
@@ -113,10 +92,10 @@ TEST_F(DataCommandsTest, AVocabularyIsOfTheTextAlone) {
     lines += "{\"curid\": 7, \"text\": \"rain and\\nsnow \\u00e9t\\u00e9\"}\n";
   }
   write("lines.jsonl", lines);
-  const Outcome trained =
-      run({"data", "vocabulary", "--input-file", path("lines.jsonl"), "--input-format", "jsonl",
-           "--output-file", path("trained.txt"), "--size", "60"});
-  ASSERT_EQ(trained.status, 0) << trained.errors;
+  const CommandResult trained =
+      run_command({"data", "vocabulary", "--input-file", path("lines.jsonl"), "--input-format",
+                   "jsonl", "--output-file", path("trained.txt"), "--size", "60"});
+  ASSERT_EQ(trained.status, ExitCode::kSuccess) << trained.error;
   const std::string vocabulary = platform::read_file(path("trained.txt"));
   EXPECT_NE(vocabulary.find("\nrain\n"), std::string::npos) << vocabulary;
   EXPECT_NE(vocabulary.find("\nsnow\n"), std::string::npos) << vocabulary;
@@ -131,21 +110,21 @@ TEST_F(DataCommandsTest, TextComesThroughAPipe) {
   ASSERT_EQ(std::system(("mkfifo " + pipe).c_str()), 0);
   const auto through_the_pipe = [&](std::vector<std::string> arguments) {
     std::jthread writer([&] { std::ofstream(pipe) << text_of(20, 9, 20); });
-    return run(std::move(arguments));
+    return run_command(std::move(arguments));
   };
-  const Outcome tokens =
+  const CommandResult tokens =
       through_the_pipe({"data", "tokens", "--input-file", pipe, "--output-dir", path("store"),
                         "--vocab-file", path("vocab.txt"), "--do-lower-case"});
-  EXPECT_EQ(tokens.status, 0) << tokens.errors;
-  EXPECT_NE(tokens.output.find("documents 20\n"), std::string::npos) << tokens.output;
-  const Outcome records =
+  EXPECT_EQ(tokens.status, ExitCode::kSuccess) << tokens.error;
+  EXPECT_NE(tokens.out.find("documents 20\n"), std::string::npos) << tokens.out;
+  const CommandResult records =
       through_the_pipe({"data", "records", "--input-file", pipe, "--output-file", path("records"),
                         "--vocab-file", path("vocab.txt"), "--do-lower-case"});
-  EXPECT_EQ(records.status, 0) << records.errors;
-  EXPECT_NE(records.output.find("documents 20\n"), std::string::npos) << records.output;
-  const Outcome vocabulary = through_the_pipe(
+  EXPECT_EQ(records.status, ExitCode::kSuccess) << records.error;
+  EXPECT_NE(records.out.find("documents 20\n"), std::string::npos) << records.out;
+  const CommandResult vocabulary = through_the_pipe(
       {"data", "vocabulary", "--input-file", pipe, "--output-file", path("trained.txt")});
-  EXPECT_EQ(vocabulary.status, 0) << vocabulary.errors;
+  EXPECT_EQ(vocabulary.status, ExitCode::kSuccess) << vocabulary.error;
 }
 
 TEST_F(DataCommandsTest, ATokenStoreBecomesRecordsOfBothLayouts) {
@@ -153,16 +132,16 @@ TEST_F(DataCommandsTest, ATokenStoreBecomesRecordsOfBothLayouts) {
   ASSERT_EQ(run_with_vocabulary(
                 {"data", "tokens", "--input-file", path("text"), "--output-dir", path("store")})
                 .status,
-            0);
+            ExitCode::kSuccess);
   for (const char* layout : {"--skip-bad", "--remask"}) {
-    const Outcome converted =
-        run({"data", "convert", "--train-file", path("store"), "--seq-length", "128",
-             "--max-predictions-per-seq", "20", "--output-file", path("records"), layout});
-    ASSERT_EQ(converted.status, 0) << converted.errors;
-    const Outcome verified =
-        run({"data", "verify", "--train-file", path("records"), "--seq-length", "128",
-             "--max-predictions-per-seq", "20", "--vocab-size", "1005"});
-    EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+    const CommandResult converted =
+        run_command({"data", "convert", "--train-file", path("store"), "--seq-length", "128",
+                     "--max-predictions-per-seq", "20", "--output-file", path("records"), layout});
+    ASSERT_EQ(converted.status, ExitCode::kSuccess) << converted.error;
+    const CommandResult verified =
+        run_command({"data", "verify", "--train-file", path("records"), "--seq-length", "128",
+                     "--max-predictions-per-seq", "20", "--vocab-size", "1005"});
+    EXPECT_EQ(verified.status, ExitCode::kSuccess) << verified.out << verified.error;
   }
 }
 
@@ -173,11 +152,11 @@ TEST_F(DataCommandsTest, RecordsThatASignalStopsGoOn) {
                                     path("text"),   "--output-file",   path(output),
                                     "--vocab-file", path("vocab.txt"), "--do-lower-case"};
   };
-  ASSERT_EQ(run(arguments("whole")).status, 0);
+  ASSERT_EQ(run_command(arguments("whole")).status, ExitCode::kSuccess);
   const int status = platform::status_of_interrupted(
       {.journal = path("cut.journal.partial"), .signal = SIGTERM}, [&] {
         std::freopen(path("errors").c_str(), "w", stderr);
-        const int ended = run_plainly(arguments("cut"));
+        const auto ended = static_cast<int>(status_of(arguments("cut")));
         std::fflush(stderr);
         std::_Exit(ended);
       });
@@ -187,10 +166,10 @@ TEST_F(DataCommandsTest, RecordsThatASignalStopsGoOn) {
             std::string::npos)
       << platform::read_file(path("errors"));
   EXPECT_FALSE(fs::exists(path("cut")));
-  const Outcome rest = run(arguments("cut"));
-  EXPECT_EQ(rest.status, 0);
-  EXPECT_NE(rest.errors.find("note: going on where this was interrupted"), std::string::npos)
-      << rest.errors;
+  const CommandResult rest = run_command(arguments("cut"));
+  EXPECT_EQ(rest.status, ExitCode::kSuccess);
+  EXPECT_NE(rest.error.find("note: going on where this was interrupted"), std::string::npos)
+      << rest.error;
   EXPECT_TRUE(platform::read_file(path("cut")) == platform::read_file(path("whole")));
 }
 
@@ -201,26 +180,26 @@ TEST_F(DataCommandsTest, WikipediaThatASignalStopsEndsWithItsStatus) {
   const int status = platform::status_of_interrupted(
       {.journal = path("text.journal.partial"), .signal = SIGTERM, .saves = 0}, [&] {
         while (!platform::stop_requested()) continue;
-        std::_Exit(run_plainly(arguments));
+        std::_Exit(static_cast<int>(status_of(arguments)));
       });
   EXPECT_EQ(status, platform::kInterruptedStatus);
   EXPECT_FALSE(fs::exists(path("text.partial"))) << "nothing was done";
-  EXPECT_EQ(run(arguments).status, 0);
+  EXPECT_EQ(run_command(arguments).status, ExitCode::kSuccess);
   EXPECT_EQ(platform::read_file(path("text")), "A is b.\n\n");
 }
 
 TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
   write("latin1", std::string(100, '\xE4'));
-  const Outcome refused = run_with_vocabulary(
+  const CommandResult refused = run_with_vocabulary(
       {"data", "tokens", "--input-file", path("latin1"), "--output-dir", path("store")});
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.errors.find("are not UTF-8"), std::string::npos) << refused.errors;
-  const Outcome share =
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_NE(refused.error.find("are not UTF-8"), std::string::npos) << refused.error;
+  const CommandResult share =
       run_with_vocabulary({"data", "tokens", "--input-file", path("latin1"), "--output-dir",
                            path("store"), "--max-invalid-utf8", "101"});
-  EXPECT_NE(share.errors.find("command line: max_invalid_utf8 is 101; it must be from 0 to 100"),
+  EXPECT_NE(share.error.find("command line: max_invalid_utf8 is 101; it must be from 0 to 100"),
             std::string::npos)
-      << share.errors;
+      << share.error;
 }
 
 }  // namespace
