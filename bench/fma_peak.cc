@@ -1,8 +1,10 @@
 #include "fma_peak.h"
 
 #include <cstdint>
+#include <vector>
 
 #include "bench_clock.h"
+#include "platform/thread_team.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fma_peak.cc"
@@ -48,18 +50,31 @@ namespace cloze::bench {
 
 HWY_EXPORT(run_chains);
 
+namespace {
+
+struct Chains {
+  double operations = 0.0;
+  float result = 0.5f;  // before that the factor
+};
+
+}  // namespace
+
 double fma_peak_gflops(int num_threads) {
   constexpr int64_t kRounds = 200000;
+  std::vector<Chains> chains(static_cast<size_t>(num_threads));
+  const double start = seconds(num_threads);
+  const auto run = [&](int64_t item, int) {
+    Chains& own = chains[static_cast<size_t>(item)];
+    own.operations = HWY_DYNAMIC_DISPATCH(run_chains)(kRounds, &own.result);
+  };
+  platform::share_items(num_threads, num_threads, platform::ItemBody(run));
+  const double elapsed = seconds(num_threads) - start;
   double operations = 0.0;
   float results = 0.0f;
-  const double start = seconds(num_threads);
-#pragma omp parallel num_threads(num_threads) reduction(+ : operations, results)
-  {
-    float factor = 0.5f;
-    operations += HWY_DYNAMIC_DISPATCH(run_chains)(kRounds, &factor);
-    results += factor;
+  for (const Chains& one : chains) {
+    operations += one.operations;
+    results += one.result;
   }
-  const double elapsed = seconds(num_threads) - start;
   // The result is used, so that the work cannot be left out.
   return results > 0.0f ? operations / elapsed * 1e-9 : 0.0;
 }

@@ -4,9 +4,8 @@
 //
 //   kernel_bench --benchmark_filter='layer_norm.*base.*bf16'
 //
-// OMP_NUM_THREADS sets the number of threads.
+// A thread for each processor it may use: `taskset -c 0` makes one.
 #include <benchmark/benchmark.h>
-#include <omp.h>
 
 #include <cstring>
 #include <new>
@@ -28,6 +27,7 @@
 #include "ops/optimizer_update.h"
 #include "ops/swish.h"
 #include "ops/tanh.h"
+#include "platform/available_threads.h"
 
 namespace cloze {
 namespace {
@@ -108,7 +108,7 @@ KernelRequest request_of(const Case& bench_case) {
   for (const int output : bench_case.op->accumulable_outputs) {
     request.accumulates[static_cast<size_t>(output)] = true;
   }
-  request.num_threads = omp_get_max_threads();
+  request.num_threads = platform::available_threads();
   return request;
 }
 

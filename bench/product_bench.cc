@@ -4,10 +4,9 @@
 //
 //   product_bench [FILTER] [ROUNDS]      lines whose name contains FILTER, best of ROUNDS
 //
-// OMP_NUM_THREADS sets the number of threads. Rounds go over all cases in turn, so that a noisy
-// minute hits all of them.
+// A thread for each processor it may use: `taskset -c 0` makes one. Rounds go over all cases in
+// turn, so that a noisy minute hits all of them.
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,6 +27,7 @@
 #include "ops/grouped_linear.h"
 #include "ops/linear.h"
 #include "ops/vocabulary_loss.h"
+#include "platform/available_threads.h"
 
 namespace cloze {
 namespace {
@@ -76,6 +76,11 @@ void fill(const Case& one, const TensorType& type, void* memory) {
   }
 }
 
+int num_threads() {
+  static const int count = platform::available_threads();
+  return count;
+}
+
 KernelRequest request_of(const Case& one) {
   KernelRequest request{.op = one.op, .inputs = one.inputs, .attributes = one.attributes};
   request.outputs = one.op->infer(request.inputs, request.attributes);
@@ -85,7 +90,7 @@ KernelRequest request_of(const Case& one) {
       request.accumulates[static_cast<size_t>(output)] = true;
     }
   }
-  request.num_threads = omp_get_max_threads();
+  request.num_threads = num_threads();
   return request;
 }
 
@@ -106,9 +111,9 @@ class Contestant {
   }
 
   void run() {
-    const double start = bench::seconds(omp_get_max_threads());
+    const double start = bench::seconds(num_threads());
     kernel_->run({inputs_, outputs_, backend::DeviceAddress(memory_.back().get())}, stream_);
-    const double elapsed = bench::seconds(omp_get_max_threads()) - start;
+    const double elapsed = bench::seconds(num_threads()) - start;
     best_seconds_ = std::min(best_seconds_, elapsed);
   }
 
@@ -245,7 +250,7 @@ std::vector<Contestant> contestants(std::string_view filter) {
 }
 
 void run(std::string_view filter, int rounds) {
-  const int threads = omp_get_max_threads();
+  const int threads = num_threads();
   std::vector<Contestant> all = contestants(filter);
   double peak = 0.0;
   for (int round = 0; round < rounds; ++round) {
