@@ -8,7 +8,6 @@
 #include <benchmark/benchmark.h>
 
 #include <cstring>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -28,6 +27,7 @@
 #include "ops/swish.h"
 #include "ops/tanh.h"
 #include "platform/available_threads.h"
+#include "platform/memory.h"
 
 namespace cloze {
 namespace {
@@ -50,23 +50,6 @@ const Model kModels[] = {{.name = "base", .H = 768, .F = 3072},
 
 constexpr double kRate = 0.1;
 constexpr int64_t kTokenTypes = 2;
-
-class AlignedMemory {
- public:
-  explicit AlignedMemory(size_t bytes)
-      : data_(::operator new (bytes + 1, std::align_val_t{64})), bytes_(bytes) {}
-  ~AlignedMemory() { ::operator delete (data_, std::align_val_t{64}); }
-  AlignedMemory(AlignedMemory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
-  AlignedMemory& operator=(AlignedMemory&&) = delete;
-
-  void* data() const { return data_; }
-  size_t bytes() const { return bytes_; }
-
- private:
-  void* data_;
-  size_t bytes_;
-};
 
 // Floating inputs are uniform in [-1, 1).
 struct Input {
@@ -115,7 +98,7 @@ KernelRequest request_of(const Case& bench_case) {
 void run_case(benchmark::State& state, const Case& bench_case) {
   const KernelRequest request = request_of(bench_case);
   const auto kernel = backend::cpu::backend().kernels(*request.op)[0].create(request);
-  std::vector<AlignedMemory> memory;
+  std::vector<platform::MemoryBlock> memory;
   std::vector<backend::DeviceAddress> inputs;
   std::vector<backend::DeviceAddress> outputs;
   int64_t bytes = 0;
@@ -132,7 +115,7 @@ void run_case(benchmark::State& state, const Case& bench_case) {
   for (const int input : request.op->mutated_inputs) {
     bytes += request.inputs[static_cast<size_t>(input)].bytes();
   }
-  const AlignedMemory workspace(kernel->workspace_bytes());
+  const platform::MemoryBlock workspace(kernel->workspace_bytes());
   const backend::KernelArguments arguments{inputs, outputs,
                                            backend::DeviceAddress(workspace.data())};
   backend::host::HostStream stream;

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +27,7 @@
 #include "ops/linear.h"
 #include "ops/vocabulary_loss.h"
 #include "platform/available_threads.h"
+#include "platform/memory.h"
 
 namespace cloze {
 namespace {
@@ -45,13 +45,6 @@ constexpr int64_t kVocabulary = 30522;
 const Model kModels[] = {{"base", 4096, 128, 640, 768, 3072, 12},
                          {"base384", 3072, 384, 464, 768, 3072, 12},
                          {"tiny", 8192, 128, 1280, 128, 512, 2}};
-
-struct AlignedDelete {
-  void operator()(void* data) const { ::operator delete (data, std::align_val_t{64}); }
-};
-using Memory = std::unique_ptr<void, AlignedDelete>;
-
-Memory allocate(size_t bytes) { return Memory(::operator new (bytes + 64, std::align_val_t{64})); }
 
 struct Case {
   std::string name;
@@ -107,12 +100,12 @@ class Contestant {
     for (const TensorType& type : request.outputs) {
       fill(one, type, add(outputs_, static_cast<size_t>(type.bytes())));
     }
-    memory_.push_back(allocate(kernel_->workspace_bytes()));
+    memory_.emplace_back(kernel_->workspace_bytes());
   }
 
   void run() {
     const double start = bench::seconds(num_threads());
-    kernel_->run({inputs_, outputs_, backend::DeviceAddress(memory_.back().get())}, stream_);
+    kernel_->run({inputs_, outputs_, backend::DeviceAddress(memory_.back().data())}, stream_);
     const double elapsed = bench::seconds(num_threads()) - start;
     best_seconds_ = std::min(best_seconds_, elapsed);
   }
@@ -125,15 +118,15 @@ class Contestant {
 
  private:
   void* add(std::vector<backend::DeviceAddress>& addresses, size_t bytes) {
-    memory_.push_back(allocate(bytes));
-    addresses.emplace_back(memory_.back().get());
-    return memory_.back().get();
+    void* const memory = memory_.emplace_back(bytes).data();
+    addresses.emplace_back(memory);
+    return memory;
   }
 
   std::string name_;
   double flops_;
   std::unique_ptr<backend::Kernel> kernel_;
-  std::vector<Memory> memory_;
+  std::vector<platform::MemoryBlock> memory_;  // as a session has
   std::vector<backend::DeviceAddress> inputs_, outputs_;
   backend::host::HostStream stream_;
   double best_seconds_ = 1e9;
