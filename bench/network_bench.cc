@@ -23,7 +23,7 @@ namespace {
 using cloze::comm::Communicator;
 
 constexpr int kRounds = 30;
-constexpr int64_t kFloats = 1 << 20;  // as train/gradient_exchange.cc sends them together
+constexpr int64_t kFloats = 1 << 20;  // as train/ranks/gradient_exchange.cc sends them together
 constexpr int kShortMessages = 200;
 
 // Of the fastest round; all ranks call it together.

@@ -24,7 +24,7 @@
 #include "formats/bzip2_compressed_test.h"
 #include "platform/file.h"
 #include "record_formats.h"
-#include "train/checkpoint.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze {
 namespace {

@@ -11,7 +11,7 @@
 #include "formats/json.h"
 #include "platform/file.h"
 #include "small_run.h"
-#include "train/manifest.h"
+#include "train/saving/manifest.h"
 #include "train/training.h"
 
 namespace cloze::tests {

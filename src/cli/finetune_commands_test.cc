@@ -9,7 +9,7 @@
 #include "cli/run_command_test.h"
 #include "formats/json.h"
 #include "platform/file.h"
-#include "train/checkpoint.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "cli/resumed_options.h"
 #include "models/bert_fields.h"
 #include "text/vocabulary.h"
-#include "train/checkpoint.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {

@@ -18,7 +18,7 @@
 #include "inference/inference_memory.h"
 #include "platform/file.h"
 #include "platform/signals.h"
-#include "train/checkpoint.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "formats/json.h"
 #include "formats/xxh3.h"
 #include "platform/file.h"
-#include "train/manifest.h"
+#include "train/saving/manifest.h"
 
 namespace cloze::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "formats/json.h"
-#include "train/checkpoint.h"
-#include "train/manifest.h"
+#include "train/saving/checkpoint.h"
+#include "train/saving/manifest.h"
 
 namespace cloze::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "formats/json.h"
 #include "formats/tfrecord.h"
 #include "platform/file.h"
-#include "train/manifest.h"
+#include "train/saving/manifest.h"
 
 namespace cloze::cli {
 namespace {

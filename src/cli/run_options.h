@@ -11,7 +11,7 @@
 #include "cli/options/option_table.h"
 #include "models/bert_config.h"
 #include "optim/schedule.h"
-#include "train/metrics_exports.h"
+#include "train/metrics/metrics_exports.h"
 #include "train/training.h"
 
 namespace cloze::cli {

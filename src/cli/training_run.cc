@@ -18,7 +18,7 @@
 #include "formats/json.h"
 #include "platform/signals.h"
 #include "platform/standard_streams.h"
-#include "train/progress.h"
+#include "train/metrics/progress.h"
 
 namespace cloze::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/session.h"
-#include "train/metrics.h"
+#include "train/metrics/metrics.h"
 
 namespace cloze::train {
 

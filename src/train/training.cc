@@ -12,7 +12,7 @@
 #include "platform/phase.h"
 #include "platform/signals.h"
 #include "train/batch_source.h"
-#include "train/gathered_tensors.h"
+#include "train/ranks/gathered_tensors.h"
 #include "train/tensor_norms.h"
 
 namespace cloze::train {

@@ -14,7 +14,7 @@
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
 // for damaged checkpoints and for start values that are not finite; DivergenceError when a step
 // went wrong and the run has to stop, which says where that began and what to do. Saving goes on
-// beside the steps (background_save.h); EnvironmentError after the step in which it failed.
+// beside the steps (saving/background_save.h); EnvironmentError after the step in which it failed.
 #pragma once
 
 #include <filesystem>
@@ -30,13 +30,13 @@
 #include "data/dataset.h"
 #include "optim/schedule.h"
 #include "text/tokenizer_options.h"
-#include "train/background_save.h"
-#include "train/checkpoint.h"
 #include "train/divergence.h"
 #include "train/evaluation.h"
 #include "train/loss_scale.h"
-#include "train/metrics.h"
-#include "train/model_folder.h"
+#include "train/metrics/metrics.h"
+#include "train/saving/background_save.h"
+#include "train/saving/checkpoint.h"
+#include "train/saving/model_folder.h"
 #include "train/step_watch.h"
 #include "train/training_step.h"
 

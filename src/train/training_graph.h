@@ -15,7 +15,7 @@
 #include "models/bert_heads.h"
 #include "optim/optimizer.h"
 #include "passes/pipeline.h"
-#include "train/pipeline_schedule.h"
+#include "train/ranks/pipeline_schedule.h"
 
 namespace cloze::train {
 
@@ -40,7 +40,7 @@ struct TrainingStepOptions {
   // others from the ranks that do.
   bool shards_states = false;
   DType gradient_transport = DType::kF32;  // of the sums over ranks
-  bool reproducible_sums = false;  // train/reproducible_sums.h; no eager step, f32 transport
+  bool reproducible_sums = false;  // train/ranks/reproducible_sums.h; no eager step, f32 transport
   // Of several ranks each may have a part of the model alone. They are as many as the stages take,
   // times the replicas; the ranks of a replica come one after the other. One rank ignores it.
   passes::Stages stages;

@@ -8,8 +8,8 @@
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "platform/phase.h"
-#include "train/manifest.h"
-#include "train/run_identity.h"
+#include "train/saving/manifest.h"
+#include "train/saving/run_identity.h"
 #include "train/training.h"
 
 namespace cloze::train {

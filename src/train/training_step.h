@@ -19,11 +19,11 @@
 #include "models/bert_config.h"
 #include "optim/optimizer.h"
 #include "runtime/arena_snapshots.h"
-#include "train/gradient_exchange.h"
-#include "train/loss_value.h"
+#include "train/metrics/loss_value.h"
 #include "train/micro_batch_sessions.h"
-#include "train/pipeline_step.h"
-#include "train/reproducible_sums.h"
+#include "train/ranks/gradient_exchange.h"
+#include "train/ranks/pipeline_step.h"
+#include "train/ranks/reproducible_sums.h"
 #include "train/training_graph.h"
 
 namespace cloze::train {

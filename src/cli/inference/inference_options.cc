@@ -16,7 +16,7 @@
 #include "platform/file.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
-#include "train/checkpoint.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 

@@ -15,7 +15,7 @@
 #include "platform/child.h"
 #include "platform/process.h"
 #include "platform/signals.h"
-#include "train/checkpoint.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {

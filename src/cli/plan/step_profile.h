@@ -12,7 +12,7 @@
 
 #include "cli/plan/report.h"
 #include "engine/session.h"
-#include "train/metrics.h"
+#include "train/metrics/metrics.h"
 
 namespace cloze::cli {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "train/pipeline_schedule.h"
+#include "train/ranks/pipeline_schedule.h"
 
 namespace cloze::cli {
 

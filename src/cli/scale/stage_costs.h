@@ -5,7 +5,7 @@
 // and after the last backward one is the first stage's: the embeddings; what comes between the last
 // forward and the first backward layer is the last stage's: the heads. A parameter is on every
 // stage that reads it, so the word embedding, tied to the vocabulary projection, is on two; the
-// first of them updates it, with its gradients of all (train/pipeline_step.h).
+// first of them updates it, with its gradients of all (train/ranks/pipeline_step.h).
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "comm/communicator.h"
 #include "optim/optimizer.h"
-#include "train/gradient_exchange.h"
+#include "train/ranks/gradient_exchange.h"
 
 namespace cloze::cli {
 namespace {

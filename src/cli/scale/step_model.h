@@ -2,12 +2,12 @@
 // closed formula (step_time.h) and the simulation (step_simulation.h) are both of this.
 //
 // Gradients leave in buckets while the last micro-batch's backward pass goes on
-// (train/gradient_exchange.h); those of pipelines after it, and after the first stage has what the
-// last one adds to the gradients of parameters that both have. Each of R replicas sends every other
-// one a share of the bucket, adds what it gets, and sends every other one its sums: 2 (R-1)/R bytes
-// of a rank for each byte. Sharded, the shares are the tensors that a replica owns, and sums stay
-// there. What was updated with them is sent to all in the same buckets, while the update goes on:
-// as many bytes, but not the same from each rank.
+// (train/ranks/gradient_exchange.h); those of pipelines after it, and after the first stage has
+// what the last one adds to the gradients of parameters that both have. Each of R replicas sends
+// every other one a share of the bucket, adds what it gets, and sends every other one its sums:
+// 2 (R-1)/R bytes of a rank for each byte. Sharded, the shares are the tensors that a replica owns,
+// and sums stay there. What was updated with them is sent to all in the same buckets, while the
+// update goes on: as many bytes, but not the same from each rank.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,172 @@
+#include "train/metrics/mllog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "formats/json.h"
+#include "train/training.h"
+
+namespace cloze::train {
+namespace {
+
+constexpr const char* kStart = "INTERVAL_START";
+constexpr const char* kEnd = "INTERVAL_END";
+constexpr const char* kPoint = "POINT_IN_TIME";
+
+// "opt_lamb_beta_1" ...
+void add_optimizer_facts(const optim::OptimizerOptions& options, nlohmann::ordered_json& facts) {
+  struct Fact {
+    const char* option;
+    const char* key;
+    double value;
+  };
+  const Fact all[] = {{"beta1", "beta_1", options.beta1},
+                      {"beta2", "beta_2", options.beta2},
+                      {"epsilon", "epsilon", options.epsilon},
+                      {"weight_decay_rate", "weight_decay_rate", options.weight_decay_rate},
+                      {"momentum", "momentum", options.momentum}};
+  const optim::Optimizer& optimizer = optim::optimizer_named(options.name);
+  for (const Fact& fact : all) {
+    if (std::ranges::count(optimizer.options, fact.option) == 0) continue;
+    facts[fmt::format("opt_{}_{}", optimizer.name, fact.key)] = fact.value;
+  }
+  facts["opt_epsilon"] = options.epsilon;
+}
+
+// Micro-batches of full sequences in a step.
+int64_t accumulated(const TrainingOptions& options, int64_t sequence_length) {
+  const int64_t sequences =
+      std::max<int64_t>(options.step.capacity.tokens / std::max<int64_t>(sequence_length, 1), 1);
+  return (options.global_batch_size + sequences - 1) / sequences;
+}
+
+}  // namespace
+
+MllogRun mllog_run(const TrainingOptions& options, int64_t sequence_length,
+                   const Submission& submission) {
+  const optim::Schedule& schedule = options.schedule;
+  nlohmann::ordered_json facts{
+      {"cache_clear", false},
+      {"submission_benchmark", "bert"},
+      {"submission_org", submission.organisation},
+      {"submission_division", submission.division},
+      {"submission_status", "onprem"},
+      {"submission_platform", submission.platform},
+      {"seed", options.step.seed},
+      {"global_batch_size", options.global_batch_size},
+      {"gradient_accumulation_steps", accumulated(options, sequence_length)},
+      {"max_sequence_length", sequence_length},
+      {"opt_name", options.step.optimizer.name},
+      {"opt_base_learning_rate", schedule.base_learning_rate},
+      {"opt_learning_rate_warmup_steps", schedule.warmup_steps},
+      {"num_warmup_steps", schedule.warmup_steps},
+      {"start_warmup_step", 0},
+      {"opt_learning_rate_training_steps", schedule.total_steps},
+      {"opt_lamb_learning_rate_decay_poly_power", schedule.powers.back()}};
+  if (options.evaluation_set) facts["eval_samples"] = options.evaluation_set->size();
+  add_optimizer_facts(options.step.optimizer, facts);
+  return {.facts = std::move(facts), .total_steps = options.num_steps, .target = options.target};
+}
+
+MllogMetrics::MllogMetrics(const std::filesystem::path& path, const MllogRun& run,
+                           int64_t samples_done, Clock::time_point start)
+    : file_(path, samples_done > 0 ? -1 : 0),
+      total_steps_(run.total_steps),
+      target_(run.target),
+      samples_(samples_done),
+      block_samples_(samples_done) {
+  append(kStart, "init_start", nullptr, nlohmann::ordered_json::object(), start);
+  for (const auto& [key, value] : run.facts.items()) append(kPoint, key, value);
+  for (const std::string& tensor : run.tensors) {
+    append(kPoint, "weights_initialization", nullptr, {{"tensor", tensor}});
+  }
+  append(kEnd, "init_stop", nullptr);
+  append(kStart, "run_start", nullptr);
+  block_start_ = Clock::now();
+  begin_block();
+}
+
+MllogMetrics::~MllogMetrics() {
+  try {
+    if (!has_ended_) end("aborted");
+  } catch (...) {  // the disk is full: what was written can be read without an end
+  }
+}
+
+void MllogMetrics::write(const StepMetrics& m) {
+  nlohmann::ordered_json stats{{"train_loss", m.loss}};
+  for (const LossValue& part : m.losses) stats[part.name + "_loss"] = part.loss;
+  stats["learning_rate"] = m.learning_rate;
+  stats["throughput"] = m.sequences_per_second;
+  step_ = m.step;
+  samples_ = m.samples;
+  begin_block();
+  append(kPoint, "tracked_stats", std::move(stats),
+         {{"step", m.step}, {"samples_count", m.samples}, {"epoch_num", m.epoch}});
+}
+
+void MllogMetrics::write_evaluation(const EvaluationMetrics& m) {
+  step_ = m.step;
+  samples_ = m.samples;
+  const Clock::time_point end = Clock::now();
+  const Clock::time_point start =
+      end - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(m.seconds));
+  begin_block();
+  end_block(start);
+  const nlohmann::ordered_json place{{"epoch_num", m.samples}, {"samples_count", m.samples}};
+  append(kStart, "eval_start", nullptr, place, start);
+  append(kPoint, "eval_accuracy", m.score, place, end);
+  append(kEnd, "eval_stop", nullptr, place, end);
+  best_ = std::max(best_, m.score);
+  block_samples_ = m.samples;
+  block_start_ = end;
+}
+
+void MllogMetrics::begin_block() {
+  if (is_in_block_) return;
+  is_in_block_ = true;
+  append(
+      kStart, "block_start", nullptr,
+      {{"first_epoch_num", block_samples_}, {"epoch_count", 1}, {"samples_count", block_samples_}},
+      block_start_);
+}
+
+void MllogMetrics::end_block(Clock::time_point time) {
+  if (!is_in_block_) return;
+  is_in_block_ = false;
+  append(kEnd, "block_stop", nullptr,
+         {{"first_epoch_num", block_samples_}, {"samples_count", samples_}}, time);
+}
+
+void MllogMetrics::finish() {
+  end((target_ ? best_ >= *target_ : step_ == total_steps_) ? "success" : "aborted");
+}
+
+void MllogMetrics::end(const char* status) {
+  has_ended_ = true;
+  end_block(Clock::now());
+  append(kPoint, "train_samples", samples_);
+  append(kEnd, "run_stop", nullptr, {{"status", status}, {"samples_count", samples_}});
+}
+
+void MllogMetrics::append(const char* event_type, const std::string& key,
+                          nlohmann::ordered_json value, nlohmann::ordered_json metadata,
+                          Clock::time_point time, const std::source_location& place) {
+  using std::chrono::milliseconds;
+  metadata["file"] = std::filesystem::path(place.file_name()).filename().string();
+  metadata["lineno"] = place.line();
+  file_.append(
+      ":::MLLOG " +
+      formats::json_line(
+          {{"namespace", ""},
+           {"time_ms", std::chrono::duration_cast<milliseconds>(time.time_since_epoch()).count()},
+           {"event_type", event_type},
+           {"key", key},
+           {"value", std::move(value)},
+           {"metadata", std::move(metadata)}}) +
+      "\n");
+}
+
+}  // namespace cloze::train

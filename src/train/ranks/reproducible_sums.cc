@@ -1,0 +1,136 @@
+#include "train/ranks/reproducible_sums.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "platform/phase.h"
+
+namespace cloze::train {
+namespace {
+
+using graph::Graph;
+using graph::Value;
+using graph::ValueInfo;
+using graph::ValueKind;
+using graph::VariableRole;
+using Clock = std::chrono::steady_clock;
+
+bool is_summed(const ValueInfo& info) {
+  return info.kind == ValueKind::kVariable &&
+         (info.role == VariableRole::kGradient || info.role == VariableRole::kMetric);
+}
+
+size_t elements_of(const Graph& graph, Value variable) {
+  CLOZE_CHECK(graph.type(variable).dtype == DType::kF32, "{} is not summed in f32",
+              graph.info(variable).name);
+  return static_cast<size_t>(graph.type(variable).shape.elements());
+}
+
+// Of one tensor.
+struct Squares {
+  int64_t number = 0;  // in the whole model
+  double sum = 0.0;
+};
+
+double sum_of_squares(std::span<const float> values) {
+  double sum = 0.0;
+  for (const float value : values) sum += double{value} * value;
+  return sum;
+}
+
+std::string bytes_of(const std::vector<Squares>& squares) {
+  return {reinterpret_cast<const char*>(squares.data()), squares.size() * sizeof(Squares)};
+}
+
+void append(std::vector<Squares>& squares, const std::string& bytes) {
+  const size_t before = squares.size();
+  squares.resize(before + bytes.size() / sizeof(Squares));
+  std::memcpy(squares.data() + before, bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+ReproducibleSums::ReproducibleSums(engine::Session& session, comm::Communicator& ranks)
+    : session_(session), ranks_(ranks) {
+  const Graph& graph = session.graph();
+  const size_t launches = session.executor().num_launches(graph::kMicroStep);
+  for (const Value variable : summed_variables(graph, 0, launches)) {
+    sums_[variable.index].resize(elements_of(graph, variable));
+  }
+}
+
+void ReproducibleSums::begin() {
+  for (auto& [variable, sums] : sums_) std::ranges::fill(sums, 0.0f);
+}
+
+void ReproducibleSums::add(std::span<const Value> variables, bool has_own) {
+  platform::enter_wait("summing gradients");
+  for (const Value variable : variables) {
+    std::vector<float>& sums = sums_.at(variable.index);
+    addends_.assign(sums.size(), 0.0f);
+    if (has_own) {
+      session_.executor().read(variable, std::as_writable_bytes(std::span(addends_)));
+      session_.executor().clear(variable);
+    }
+    // Only rank 0 brings the sum so far.
+    if (ranks_.rank() == 0) {
+      std::ranges::transform(sums, addends_, sums.begin(), std::plus<>());
+    } else {
+      std::ranges::copy(addends_, sums.begin());
+    }
+    const Clock::time_point start = Clock::now();
+    ranks_.all_reduce(sums);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    time_.seconds += seconds;
+    time_.waited += seconds;
+  }
+}
+
+void ReproducibleSums::end() {
+  for (const auto& [variable, sums] : sums_) {
+    session_.executor().write({variable}, std::as_bytes(std::span(sums)));
+  }
+}
+
+CommunicationTime ReproducibleSums::take_time() { return std::exchange(time_, {}); }
+
+std::vector<Value> summed_variables(const Graph& graph, size_t begin, size_t end) {
+  std::vector<Value> variables;
+  size_t launch = 0;
+  for (const graph::Node* node : graph.nodes_of(graph::kMicroStep)) {
+    const bool is_inside = launch >= begin && launch < end;
+    ++launch;
+    for (const Value output : node->outputs) {
+      if (!is_inside || !is_summed(graph.info(output))) continue;
+      if (std::ranges::find(variables, output) == variables.end()) variables.push_back(output);
+    }
+  }
+  return variables;
+}
+
+float reproducible_norm(engine::Session& session, std::span<const int32_t> numbers,
+                        comm::Communicator& ranks) {
+  std::vector<Squares> own;
+  std::vector<float> values;
+  auto number = numbers.begin();
+  for (const Value gradient : session.graph().variables(VariableRole::kGradient)) {
+    if (const int64_t at = *number++; at >= 0) {
+      session.read<float>(session.graph().info(gradient).name, values);
+      own.push_back({at, sum_of_squares(values)});
+    }
+  }
+  std::vector<Squares> all;
+  for (const std::string& bytes : ranks.all_gather(bytes_of(own))) append(all, bytes);
+  std::ranges::sort(all, {}, &Squares::number);
+  double sum = 0.0;
+  for (const Squares& tensor : all) sum += tensor.sum;
+  return static_cast<float>(std::sqrt(sum));
+}
+
+}  // namespace cloze::train

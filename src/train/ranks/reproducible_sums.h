@@ -1,0 +1,58 @@
+// Sums of a step that are the same bytes on any number of ranks and stages.
+//
+// What one micro-batch adds to gradients and metrics is made from zero, and added to the sum so far
+// in the order of the micro-batches, whoever computes them. A round is a micro-batch of each rank:
+//   sum = ((sum + rank 0's) + rank 1's) + ...
+// The norm of all gradients is made alike: the sum of squares of each tensor by one rank, and their
+// sum in the order of the whole model.
+//
+// Costs: a copy of the gradients in the host's memory, and a sum over the ranks in every round,
+// beside which nothing is computed.
+//
+// Errors: what the communicator throws. One thread calls it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "engine/session.h"
+#include "train/metrics/communication_time.h"
+
+namespace cloze::train {
+
+class ReproducibleSums {
+ public:
+  // ranks: those that share the micro-batches, a stage's. Session and ranks outlive the sums.
+  ReproducibleSums(engine::Session& session, comm::Communicator& ranks);
+
+  // Before a step: everything is zero.
+  void begin();
+  // The next round of these gradients and metrics, which the session then has as zero. A rank
+  // without a micro-batch in the round adds nothing.
+  void add(std::span<const graph::Value> variables, bool has_own);
+  // After the last round: the session has the sums.
+  void end();
+
+  // Since it was asked last.
+  CommunicationTime take_time();
+
+ private:
+  engine::Session& session_;
+  comm::Communicator& ranks_;
+  std::map<int32_t, std::vector<float>> sums_;  // by variable
+  std::vector<float> addends_;                  // of one variable
+  CommunicationTime time_;
+};
+
+// The gradients and metrics that launches [begin, end) of the micro-step write.
+std::vector<graph::Value> summed_variables(const graph::Graph& graph, size_t begin, size_t end);
+
+// The root of the sum of squares of all gradients. numbers: by gradient of the session, its number
+// in the whole model where this rank speaks of it; -1 elsewhere. All ranks call it together.
+float reproducible_norm(engine::Session& session, std::span<const int32_t> numbers,
+                        comm::Communicator& ranks);
+
+}  // namespace cloze::train

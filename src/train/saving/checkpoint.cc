@@ -1,0 +1,268 @@
+#include "train/saving/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "platform/file.h"
+#include "platform/process.h"
+#include "train/saving/manifest.h"
+
+namespace cloze::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "checkpoint-";
+constexpr std::string_view kTemporaryPrefix = ".tmp-checkpoint-";
+constexpr std::string_view kTrashPrefix = ".trash-checkpoint-";
+constexpr std::string_view kReplacedPrefix = ".old-checkpoint-";
+constexpr double kSpaceMargin = 1.2;  // file systems need some of their own
+constexpr double kMiB = 1 << 20;
+
+struct StepFolder {
+  int64_t step;
+  fs::path path;
+};
+
+std::optional<int64_t> step_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  if (error != std::errc() || end != name.data() + name.size() || step < 0) return std::nullopt;
+  return step;
+}
+
+// Newest first.
+std::vector<StepFolder> checkpoints_in(const fs::path& folder) {
+  std::vector<StepFolder> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::optional<int64_t> step = step_of(entry.path().filename().string());
+    if (step && entry.is_directory()) found.push_back({*step, entry.path()});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const StepFolder& a, const StepFolder& b) { return a.step > b.step; });
+  return found;
+}
+
+// ".old-checkpoint-7-123-0" → "checkpoint-7": what a checkpoint was called before it was replaced.
+std::string name_before_replacement(const std::string& name) {
+  const std::string_view rest = std::string_view(name).substr(kReplacedPrefix.size());
+  return std::string(kPrefix) + std::string(rest.substr(0, rest.find('-')));
+}
+
+// Killed between the two renames of publish().
+bool has_interrupted_replacement(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kReplacedPrefix) && !fs::exists(folder / name_before_replacement(name))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void recover_and_clean(const fs::path& folder) {
+  std::vector<fs::path> leftovers;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kReplacedPrefix)) {
+      const fs::path original = folder / name_before_replacement(name);
+      if (!fs::exists(original)) {  // killed between the two renames of publish()
+        fs::rename(entry.path(), original);
+        continue;
+      }
+    }
+    if (name.starts_with(kReplacedPrefix) || name.starts_with(kTemporaryPrefix) ||
+        name.starts_with(kTrashPrefix)) {
+      leftovers.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : leftovers) fs::remove_all(path);
+}
+
+// Of no other folder, of this process or another.
+std::string unique_name(std::string_view prefix, int64_t step) {
+  static int count = 0;
+  return fmt::format("{}{}-{}-{}", prefix, step, platform::process_id(), count++);
+}
+
+uint64_t bytes_needed(const CheckpointContent& content, const std::vector<TextFile>& files) {
+  constexpr uint64_t kStateBytes = 64 << 10;
+  constexpr uint64_t kHistoryBytes = 256;
+  uint64_t bytes = formats::safetensors_file_bytes(content.model) +
+                   formats::safetensors_file_bytes(content.optimizer) + kStateBytes +
+                   kHistoryBytes * content.history.size();
+  for (const TextFile& file : files) bytes += file.text.size();
+  return bytes;
+}
+
+void check_free_space(const fs::path& folder, const fs::path& target, uint64_t bytes) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  const double needed = kSpaceMargin * static_cast<double>(bytes);
+  if (error || static_cast<double>(space.available) >= needed) return;
+  throw_environment_error(
+      "cannot save {}: it needs {:.0f} MiB and {} has {:.0f} MiB free; free some space or choose "
+      "another save_path",
+      target.string(), needed / kMiB, folder.string(), static_cast<double>(space.available) / kMiB);
+}
+
+void write_content(const fs::path& temporary, const CheckpointContent& content,
+                   const std::vector<TextFile>& files) {
+  formats::write_safetensors(temporary / "model.safetensors", content.model);
+  formats::write_safetensors(temporary / "optimizer.safetensors", content.optimizer);
+  for (const TextFile& file : files) {
+    platform::write_file_atomically(temporary / file.name, file.text);
+  }
+  platform::write_file_atomically(temporary / kStateName, training_state_text(content.state));
+  platform::write_file_atomically(temporary / kTrainerStateName,
+                                  trainer_state_text(content.state, content.history));
+  write_manifest(temporary, content.state.step);
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(fs::path folder, int64_t max_to_keep)
+    : made_(folder), folder_(std::move(folder)), max_to_keep_(max_to_keep), lock_(folder_) {
+  recover_and_clean(folder_);
+}
+
+fs::path CheckpointStore::save(const CheckpointContent& content) {
+  const fs::path target = checkpoint_path(folder_, content.state.step);
+  const std::vector<TextFile> files = content.files();
+  const uint64_t bytes = bytes_needed(content, files);
+  check_free_space(folder_, target, bytes);
+  install(target,
+          fmt::format("save {} ({:.0f} MiB)", target.string(), static_cast<double>(bytes) / kMiB),
+          [&](const fs::path& temporary) { write_content(temporary, content, files); });
+  rotate(target, content.state);
+  return target;
+}
+
+void CheckpointStore::adopt(const fs::path& checkpoint) {
+  const fs::path target = folder_ / checkpoint.filename();
+  if (fs::exists(target)) return;
+  install(target, fmt::format("copy {} to {}", checkpoint.string(), target.string()),
+          [&](const fs::path& temporary) {
+            for (const auto& entry : fs::directory_iterator(checkpoint)) {
+              const platform::MappedFile from(entry.path());
+              platform::write_file_atomically(temporary / entry.path().filename(), from.text());
+            }
+          });
+}
+
+void CheckpointStore::install(const fs::path& target, const std::string& what,
+                              const std::function<void(const fs::path& temporary)>& write) {
+  const int64_t step = step_of(target.filename().string()).value_or(0);
+  const fs::path temporary = folder_ / unique_name(kTemporaryPrefix, step);
+  try {
+    fs::create_directory(temporary);
+    write(temporary);
+    publish(temporary, target);
+  } catch (const std::exception& error) {
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    throw_environment_error("cannot {}: {}; older checkpoints are untouched", what, error.what());
+  }
+}
+
+void CheckpointStore::publish(const fs::path& temporary, const fs::path& target) {
+  if (!fs::exists(target)) {
+    fs::rename(temporary, target);
+    platform::sync_directory(folder_);
+    return;
+  }
+  const int64_t step = *step_of(target.filename().string());
+  const fs::path replaced = folder_ / unique_name(kReplacedPrefix, step);
+  fs::rename(target, replaced);
+  try {
+    fs::rename(temporary, target);
+  } catch (const fs::filesystem_error&) {
+    fs::rename(replaced, target);
+    throw;
+  }
+  platform::sync_directory(folder_);
+  fs::remove_all(replaced);
+}
+
+// The one just saved stays even where an earlier run left checkpoints of later steps.
+void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& state) {
+  if (max_to_keep_ <= 0) return;
+  int64_t kept = 1;
+  for (const StepFolder& checkpoint : checkpoints_in(folder_)) {
+    const bool is_best = state.best_metric && checkpoint.step == state.best_step;
+    if (checkpoint.path == just_saved || is_best) continue;
+    if (kept++ < max_to_keep_) continue;
+    const fs::path trash = folder_ / unique_name(kTrashPrefix, checkpoint.step);
+    std::error_code error;
+    fs::rename(checkpoint.path, trash, error);
+    if (!error) fs::remove_all(trash, error);
+    if (error) {
+      throw_environment_error("saved {}, but cannot remove the older {}: {}", just_saved.string(),
+                              checkpoint.path.string(), error.message());
+    }
+  }
+}
+
+fs::path checkpoint_path(const fs::path& folder, int64_t step) {
+  return folder / fmt::format("{}{}", kPrefix, step);
+}
+
+std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
+  std::vector<int64_t> steps;
+  if (!fs::is_directory(folder)) return steps;
+  for (const StepFolder& checkpoint : checkpoints_in(folder)) steps.push_back(checkpoint.step);
+  return steps;
+}
+
+FoundCheckpoint find_checkpoint(const fs::path& folder) {
+  if (!fs::is_directory(folder)) {
+    throw_user_error("{} is not a folder; give one with checkpoints", folder.string());
+  }
+  std::vector<StepFolder> candidates = checkpoints_in(folder);
+  if (candidates.empty() && has_interrupted_replacement(folder)) {
+    const platform::FolderLock lock(folder);  // of a run that lives it is not interrupted
+    recover_and_clean(folder);
+    candidates = checkpoints_in(folder);
+  }
+  if (fs::exists(folder / kManifestName)) {
+    const fs::path name =
+        folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+    candidates = {{step_of(name.string()).value_or(0), folder}};
+  }
+  if (candidates.empty()) {
+    throw_user_error(
+        "{} holds no checkpoint; give a folder with checkpoint-STEP folders, or one of "
+        "those",
+        folder.string());
+  }
+  std::vector<std::string> damaged;
+  for (const auto& [step, path] : candidates) {
+    const std::optional<std::string> damage = find_damage(path);
+    if (!damage) return {.path = path, .step = step, .skipped = std::move(damaged)};
+    damaged.push_back(fmt::format("{}: {}", path.filename().string(), *damage));
+  }
+  throw_data_error("{} holds no undamaged checkpoint: {}", folder.string(),
+                   fmt::join(damaged, "; "));
+}
+
+FoundCheckpoint checkpoint_in(const fs::path& folder, const std::optional<FoundCheckpoint>& found) {
+  std::error_code missing;  // folders that are not there are not the same
+  const bool is_there = found && (fs::equivalent(found->path, folder, missing) ||
+                                  fs::equivalent(found->path.parent_path(), folder, missing));
+  return is_there ? *found : find_checkpoint(folder);
+}
+
+OpenCheckpoint::OpenCheckpoint(const fs::path& path)
+    : model(path / "model.safetensors"),
+      optimizer(path / "optimizer.safetensors"),
+      state(read_training_state(path / kStateName)) {}
+
+}  // namespace cloze::train

@@ -1,0 +1,70 @@
+#include "train/saving/model_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/hugging_face_tokenizer.h"
+
+namespace cloze::train {
+namespace {
+
+struct CardWords {
+  const char* pipeline;  // Hugging Face's name of the use
+  const char* how;
+  const char* objective;
+};
+CardWords card_words(models::HeadKind kind) {
+  switch (kind) {
+    case models::HeadKind::kQuestionAnswering:
+      return {"question-answering", "fine-tuned", "Question answering"};
+    case models::HeadKind::kSequenceClassification:
+      return {"text-classification", "fine-tuned", "Classification of sequences"};
+    case models::HeadKind::kPretraining:
+      break;
+  }
+  return {"fill-mask", "pre-trained", "Masked language model and next sentence prediction"};
+}
+
+std::string model_card(const ModelDescription& model, const TrainingState& state) {
+  const models::BertConfig& c = model.config;
+  const CardWords words = card_words(model.head.kind);
+  return fmt::format(
+      "---\n"
+      "library_name: transformers\n"
+      "pipeline_tag: {}\n"
+      "tags:\n- bert\n- cloze\n"
+      "---\n\n"
+      "# BERT {} with cloze\n\n"
+      "{} layers, hidden size {}, {} heads, vocabulary {} ({}), up to {} positions.\n\n"
+      "## Training\n\n"
+      "{}, {} of {} steps, {} sequences, {} tokens,\n"
+      "seed {}. `training_config.json` holds every option, `training_config_origins.json` where\n"
+      "it was set, `trainer_state.json` the curve.\n\n"
+      "## To be filled in\n\n"
+      "Language, licence, training data, intended use and limits.\n",
+      words.pipeline, words.how, c.num_hidden_layers, c.hidden_size, c.num_attention_heads,
+      c.vocab_size, model.tokenizer.lower_case ? "uncased" : "cased", c.max_position_embeddings,
+      words.objective, state.step, state.total_steps, state.samples, state.tokens, state.seed);
+}
+
+}  // namespace
+
+std::vector<TextFile> model_folder_files(const ModelDescription& model,
+                                         const TrainingState& state) {
+  std::vector<TextFile> files = {
+      {"config.json", checkpoints::hugging_face_config_text(model.config, model.head)},
+      {"README.md", model_card(model, state)}};
+  if (model.tokens.empty()) return files;
+  const auto vocabulary = text::Vocabulary::from_tokens({model.tokens.begin(), model.tokens.end()});
+  std::ranges::move(
+      checkpoints::tokenizer_files({.vocabulary = vocabulary,
+                                    .options = model.tokenizer,
+                                    .max_length = model.config.max_position_embeddings}),
+      std::back_inserter(files));
+  return files;
+}
+
+}  // namespace cloze::train

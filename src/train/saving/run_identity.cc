@@ -1,0 +1,23 @@
+#include "train/saving/run_identity.h"
+
+#include "models/bert_fields.h"
+
+namespace cloze::train {
+
+nlohmann::json run_identity(const TrainingOptions& options) {
+  nlohmann::json identity{{"architecture", models::architecture_of(options.step.head.kind)},
+                          {"labels", options.step.head.labels},
+                          {"global_batch_size", options.global_batch_size},
+                          {"seed", options.step.seed},
+                          {"optimizer", optim::optimizer_named(options.step.optimizer.name).name},
+                          {"data", options.dataset->fingerprint()}};
+  for (const models::BertField& field : models::bert_fields()) {
+    const bool is_of_another =
+        field.kind == models::FieldKind::kVariant && !options.step.model.groupbert;
+    if (field.kind == models::FieldKind::kStart || is_of_another) continue;
+    identity[field.name] = models::field_value(options.step.model, field);
+  }
+  return identity;
+}
+
+}  // namespace cloze::train
