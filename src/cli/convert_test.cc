@@ -51,7 +51,10 @@ TEST(Convert, EveryFormIsAModel) {
 
 TEST(Convert, SaysWhatItCannotDo) {
   EXPECT_EQ(run_command({"convert", "hf2hf", "/no/such/model"}).status, ExitCode::kUsage);
-  EXPECT_EQ(run_command({"convert", "hf2hf", "/no/such/model", "--max-shard-size", "much"}).error,
+  const CommandResult size =
+      run_command({"convert", "hf2hf", "/no/such/model", "--max-shard-size", "much"});
+  EXPECT_EQ(size.out, "");
+  EXPECT_EQ(size.error,
             "cloze: \"much\" is not the size of a shard; give one such as 500MB or 5GB\n");
 }
 

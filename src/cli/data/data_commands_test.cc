@@ -49,7 +49,7 @@ class DataCommandsTest : public testing::Test {
   CommandResult run_with_vocabulary(std::vector<std::string> arguments) const {
     for (const char* more : {"--vocab-file", "", "--do-lower-case"}) arguments.push_back(more);
     arguments[arguments.size() - 2] = path("vocab.txt");
-    return run_command(std::move(arguments));
+    return run_command(arguments);
   }
 
   static constexpr int kWords = 1000;
@@ -108,9 +108,9 @@ TEST_F(DataCommandsTest, AVocabularyIsOfTheTextAlone) {
 TEST_F(DataCommandsTest, TextComesThroughAPipe) {
   const std::string pipe = path("pipe");
   ASSERT_EQ(std::system(("mkfifo " + pipe).c_str()), 0);
-  const auto through_the_pipe = [&](std::vector<std::string> arguments) {
+  const auto through_the_pipe = [&](const std::vector<std::string>& arguments) {
     std::jthread writer([&] { std::ofstream(pipe) << text_of(20, 9, 20); });
-    return run_command(std::move(arguments));
+    return run_command(arguments);
   };
   const CommandResult tokens =
       through_the_pipe({"data", "tokens", "--input-file", pipe, "--output-dir", path("store"),
