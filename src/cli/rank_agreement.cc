@@ -21,12 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files themselves of a path, or those that it begins, as TensorFlow's "bert_model.ckpt" does.
+// The files of a folder, or those whose names begin as a path does: TensorFlow's "bert_model.ckpt"
+// has several, and "model.safetensors.index.json" those that begin with "model".
 std::vector<fs::path> files_of(const fs::path& path) {
   std::vector<fs::path> files;
   const bool is_folder = fs::is_directory(path);
   const fs::path folder = is_folder ? path : fs::absolute(path).parent_path();
-  const std::string beginning = is_folder ? "" : path.filename().string();
+  std::string beginning = is_folder ? "" : path.filename().string();
+  if (beginning.ends_with(".index.json")) beginning.resize(beginning.find('.'));
   for (const auto& entry : fs::directory_iterator(folder)) {
     const bool is_of_it = entry.path().filename().string().starts_with(beginning);
     if (is_of_it && entry.is_regular_file()) files.push_back(entry.path());

@@ -105,6 +105,11 @@ TEST_F(ContentsTest, AreThoseOfTheStartValues) {
   write("a/bert.ckpt.data-00000-of-00001", "weights");
   write("b/bert.ckpt.data-00000-of-00001", "others");
   EXPECT_NE(of_start(folder_ / "a/bert.ckpt"), of_start(folder_ / "b/bert.ckpt"));
+  const char* const index = "model.safetensors.index.json";
+  for (const char* run : {"d", "e"}) write(fs::path(run) / index, "index");
+  write("d/model-00001-of-00001.safetensors", "weights");
+  write("e/model-00001-of-00001.safetensors", "others");
+  EXPECT_NE(of_start(folder_ / "d" / index), of_start(folder_ / "e" / index));
 }
 
 }  // namespace
