@@ -7,16 +7,14 @@
 #include <set>
 
 #include "base/error.h"
+#include "checkpoints/conversion_configuration.h"
 #include "checkpoints/converted_folder.h"
-#include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "checkpoints/tensor_editing.h"
-#include "formats/json.h"
 #include "formats/model_tensors.h"
 #include "formats/tf_checkpoint.h"
 #include "graph/graph.h"
-#include "models/bert_fields.h"
 #include "models/bert_heads.h"
 #include "platform/file.h"
 
@@ -25,15 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using formats::TensorView;
-using models::Activation, models::BertConfig;
-
-constexpr CheckpointForm kForms[] = {CheckpointForm::kHuggingFace, CheckpointForm::kGoogle,
-                                     CheckpointForm::kGraphcore, CheckpointForm::kResearch};
-constexpr std::string_view kShortNames[] = {"hf", "google", "graphcore", "research"};
+using models::BertConfig;
 
 constexpr int64_t kGraphcoreVocabulary = 30400;
 constexpr int64_t kMaxVocabulary = 10'000'000;
-constexpr double kGraphcoreEpsilon = 1e-3;
 
 std::string names_of(const std::vector<std::string>& names, size_t limit = 50) {
   const size_t shown = std::min(limit, names.size());
@@ -67,10 +60,6 @@ class Conversion {
 
  private:
   bool to_hugging_face() const { return options_.to == CheckpointForm::kHuggingFace; }
-  // Research checkpoints are Graphcore's under other names.
-  static bool is_graphcore(CheckpointForm form) {
-    return form == CheckpointForm::kGraphcore || form == CheckpointForm::kResearch;
-  }
   bool to_graphcore() const { return is_graphcore(options_.to); }
   bool from_graphcore() const { return is_graphcore(options_.from); }
 
@@ -164,76 +153,15 @@ class Conversion {
   }
 
   void read_configuration() {
-    fs::path file = options_.config_file;
-    if (file.empty() && (to_hugging_face() || has_configuration(model_.folder()))) {
-      file = configuration_of(model_.path());
-    }
-    if (!file.empty()) {
-      configuration_name_ = file.filename().string();
-      const nlohmann::json json = formats::read_json_file(file);
-      config_ = bert_config_from_json(json, file.string());
-      check_variant(file);
-      if (!model_.is_tensorflow()) converted_.source_config = json;
-      if (from_graphcore()) set_graphcore_numbers(json);
-      set_switches();
-      if (!to_hugging_face() && !from_graphcore()) compare_with_programs();
+    if (auto read = conversion_configuration(options_, model_, tensors_, report_.notes)) {
+      configuration_name_ = read->file_name;
+      config_ = read->config;
+      if (!model_.is_tensorflow()) converted_.source_config = std::move(read->content);
     }
     converted_.vocabulary_file = options_.vocabulary_file;
     if (converted_.vocabulary_file.empty()) {
       converted_.vocabulary_file = vocabulary_file_in(model_.folder()).value_or("");
     }
-  }
-
-  void check_variant(const fs::path& file) const {
-    if (config_->groupbert == has(".convolution.")) return;
-    throw_user_error("{} describes a {}, but {} holds a {}; give its configuration with --config",
-                     file.string(), config_->groupbert ? "GroupBERT" : "BERT",
-                     model_.path().string(), config_->groupbert ? "BERT" : "GroupBERT");
-  }
-
-  // What Graphcore's programs compute whatever the configuration says.
-  void set_graphcore_numbers(const nlohmann::json& json) {
-    if (!json.contains("layer_norm_eps")) config_->layer_norm_eps = kGraphcoreEpsilon;
-    config_->hidden_act = Activation::kGeluTanh;
-    if (!to_graphcore()) {
-      note("Graphcore's programs compute GELU by tanh and LayerNorm with epsilon {}{}",
-           kGraphcoreEpsilon,
-           to_hugging_face() ? ": config.json says so"
-                             : "; Google's with 1e-12, which no configuration changes");
-    }
-  }
-
-  // TensorFlow's programs have one GELU and one epsilon, whatever their configuration says.
-  void compare_with_programs() {
-    const double epsilon = to_graphcore() ? kGraphcoreEpsilon : kGoogleEpsilon;
-    const std::string_view whose = to_graphcore() ? "Graphcore" : "Google";
-    if (config_->layer_norm_eps != epsilon) {
-      note("LayerNorm's epsilon is {}; {}'s programs compute with {}", config_->layer_norm_eps,
-           whose, epsilon);
-    }
-    if (config_->hidden_act == Activation::kGeluTanh) {
-      note(
-          "hidden_act {} is \"gelu\" in bert_config.json: {}'s programs compute that by tanh; "
-          "programs that compute the exact form need hidden_act gelu_new",
-          models::activation_name(config_->hidden_act), whose);
-    }
-  }
-
-  bool has(std::string_view part) const {
-    return std::ranges::any_of(tensors_, [&](const TensorView& tensor) {
-      return full_name(tensor.name).find(part) != std::string::npos;
-    });
-  }
-
-  // The switches say what there is; heads that are not there at all say nothing.
-  void set_switches() {
-    if (!model_.is_tensorflow()) return;
-    config_->use_qkv_bias = has(".attention.self.query.bias");
-    config_->use_attention_projection_bias = has(".attention.output.dense.bias");
-    config_->groupbert_conv_bias = has(".convolution.groupconv.bias");
-    if (!has("cls.")) return;
-    config_->use_cls_layer = has("cls.predictions.transform.");
-    config_->use_prediction_bias = has("cls.predictions.bias");
   }
 
   void leave_out_parts() {
@@ -434,22 +362,6 @@ class Conversion {
 };
 
 }  // namespace
-
-std::string_view short_name(CheckpointForm form) { return kShortNames[static_cast<int>(form)]; }
-
-ConversionAction conversion_action(std::string_view name) {
-  if (name == "research2apps") name = "research2graphcore";
-  if (name == "apps2research") name = "graphcore2research";
-  for (const CheckpointForm from : kForms) {
-    for (const CheckpointForm to : kForms) {
-      if (name == fmt::format("{}2{}", short_name(from), short_name(to))) return {from, to};
-    }
-  }
-  throw_user_error(
-      "{} is not a conversion; name it FROM2TO, where each is hf, google, graphcore or "
-      "research",
-      name);
-}
 
 ConversionReport convert_checkpoint(const ConversionOptions& options) {
   return Conversion(options).run();

@@ -15,24 +15,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "checkpoints/conversion_action.h"
+
 namespace cloze::checkpoints {
-
-// The forms of checkpoints that `cloze convert` knows.
-enum class CheckpointForm { kHuggingFace, kGoogle, kGraphcore, kResearch };
-
-std::string_view short_name(CheckpointForm form);  // "hf", "google", "graphcore", "research"
-
-struct ConversionAction {
-  CheckpointForm from;
-  CheckpointForm to;
-};
-
-// "google2graphcore", "hf2hf" ...: FROM2TO by short names; "apps" is another name for graphcore.
-// UserError that lists them for others.
-ConversionAction conversion_action(std::string_view name);
 
 struct ConversionOptions {
   CheckpointForm from = CheckpointForm::kHuggingFace;

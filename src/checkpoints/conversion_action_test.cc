@@ -1,4 +1,4 @@
-#include "checkpoints/conversion.h"
+#include "checkpoints/conversion_action.h"
 
 #include <gtest/gtest.h>
 
