@@ -1,5 +1,5 @@
-// The configuration that goes with converted weights: its file, with what the weights say of it and
-// what programs of either form compute whatever a file says.
+// The configuration that goes with converted weights: what its file says, which biases and heads the
+// weights have, and what Graphcore's programs compute whatever their file says.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,10 +20,10 @@ struct ConversionConfiguration {
   nlohmann::json content;  // of the file
 };
 
-// None where no file is given, none lies beside the model, and the new form can do without.
-// `tensors` are those that will be converted. Appends to `notes` what the new form's programs
-// compute otherwise. UserError or DataError where there is none though there has to be, or it is not
-// of this model's variant.
+// None when no file is given, none lies beside the model, and the new form does not need one.
+// `tensors` are those that will be converted. Appends to `notes` where the old or the new form's
+// programs do not compute what the file says. UserError when a file that the new form needs is
+// missing, or when it describes the other variant (BERT, GroupBERT).
 std::optional<ConversionConfiguration> conversion_configuration(
     const ConversionOptions& options, const StoredModel& model,
     std::span<const formats::TensorView> tensors, std::vector<std::string>& notes);

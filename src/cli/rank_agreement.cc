@@ -21,8 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files of a folder, or those whose names begin as a path does: TensorFlow's "bert_model.ckpt"
-// has several, and "model.safetensors.index.json" those that begin with "model".
+// The files of a folder; else those whose names begin with the path's: TensorFlow's
+// "bert_model.ckpt" is several. An index, "model.safetensors.index.json", stands for all files that
+// begin with its first word, its parts among them.
 std::vector<fs::path> files_of(const fs::path& path) {
   std::vector<fs::path> files;
   const bool is_folder = fs::is_directory(path);
