@@ -232,8 +232,8 @@ class ImportTest(unittest.TestCase):
 
     def test_what_is_planned_is_left_out_only_when_asked_for(self):
         path = self.folder / "theirs.json"
-        path.write_text(json.dumps({**read(CONFIGURATIONS / "mlperf" / "pod16-closed.json"), "dampening": 0.1}))
-        self.assertIn("not here yet: dampening", self.refusal(path).stderr)
+        path.write_text(json.dumps({**read(CONFIGURATIONS / "mlperf" / "pod16-closed.json"), "velocity_scaling": 0.1}))
+        self.assertIn("not here yet: velocity_scaling", self.refusal(path).stderr)
         self.convert(path, more=["--without-planned"])
 
     def test_an_unknown_key_is_named(self):

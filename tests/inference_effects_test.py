@@ -63,7 +63,7 @@ def make_data(folder):
     (folder / "configs" / "mine.json").write_text(json.dumps({**SMALL, "global_batch_size": 16}))
     (folder / "configs" / "benchmarks.yml").write_text(
         "mine:\n  - pretrain --config mine.json --train-file $DATASETS_DIR/a.tfrecord --num-train-steps 1\n")
-    (folder / "pipeline.json").write_text('{"popart_dtype": "FLOAT16", "dampening": 0.1}')
+    (folder / "pipeline.json").write_text('{"popart_dtype": "FLOAT16", "velocity_scaling": 0.1}')
 
 
 def make_predictions(folder):

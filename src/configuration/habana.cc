@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <map>
+
+#include "base/error.h"
 #include "configuration/import.h"
 #include "configuration/key_rules.h"
 
@@ -111,22 +114,51 @@ std::string task_of(const Conversion& c) {
   return c.text("command").empty() && task.empty() ? "pretraining" : "GLUE";
 }
 
-// What the launcher, demo_bert.py, takes where nothing is said: for pre-training one value for each
-// phase.
-struct LauncherDefault {
-  const char* key;
-  json pretraining, finetuning;
-};
-const std::vector<LauncherDefault>& launcher_defaults() {
-  static const std::vector<LauncherDefault> defaults = {{"learning_rate", {6e-3, 4e-3}, 2e-5},
-                                                        {"max_seq_length", {128, 512}, 128},
-                                                        {"batch_size", {64, 8}, 8},
-                                                        {"train_batch_size", {8192, 4096}, {}},
-                                                        {"save_steps", {200, 200}, {}},
-                                                        {"max_steps", {7038, 1563}, {}},
-                                                        {"warmup", {0.2843, 0.128}, {}},
-                                                        {"num_train_epochs", {}, 1}};
-  return defaults;
+// What a program takes where nothing is said. The launcher, demo_bert.py, has one value for each
+// phase of pre-training.
+using Defaults = std::map<std::string, json>;
+const Defaults& defaults_of(const std::string& program) {
+  static const std::map<std::string, Defaults> programs = {{"launcher pretraining",
+                                                            {{"learning_rate", {6e-3, 4e-3}},
+                                                             {"max_seq_length", {128, 512}},
+                                                             {"max_predictions_per_seq", {20, 80}},
+                                                             {"batch_size", {64, 8}},
+                                                             {"train_batch_size", {8192, 4096}},
+                                                             {"save_steps", {200, 200}},
+                                                             {"max_steps", {7038, 1563}},
+                                                             {"warmup", {0.2843, 0.128}}}},
+                                                           {"launcher finetuning",
+                                                            {{"learning_rate", 2e-5},
+                                                             {"max_seq_length", 128},
+                                                             {"batch_size", 8},
+                                                             {"num_train_epochs", 1}}},
+                                                           {"run_pretraining.py",
+                                                            {{"learning_rate", 5e-5},
+                                                             {"max_seq_length", 512},
+                                                             {"max_predictions_per_seq", 80},
+                                                             {"train_batch_size", 32},
+                                                             {"num_steps_per_checkpoint", 100},
+                                                             {"max_steps", 1000},
+                                                             {"warmup_proportion", 0.01}}},
+                                                           {"run_squad.py",
+                                                            {{"learning_rate", 5e-5},
+                                                             {"max_seq_length", 384},
+                                                             {"save_steps", 500},
+                                                             {"num_train_epochs", 3}}},
+                                                           {"run_glue.py",
+                                                            {{"learning_rate", 5e-5},
+                                                             {"max_seq_length", 128},
+                                                             {"save_steps", 500},
+                                                             {"num_train_epochs", 3}}}};
+  static const Defaults none;
+  const auto found = programs.find(program);
+  return found == programs.end() ? none : found->second;
+}
+
+// How many times `part` goes into `whole`; UserError unless it does at all and nothing is left.
+int64_t checked_quotient(const std::string& key, int64_t whole, int64_t part) {
+  if (whole % part == 0) return whole / part;
+  throw_user_error("{} is {}, which {} does not divide; change one of them", key, whole, part);
 }
 
 // One run of Habana's programs: what the launcher's command line and its presets leave open is
@@ -138,6 +170,8 @@ class HabanaRun {
     is_launcher_ = c.has("command") || c.program().starts_with("demo_bert");
     const bool is_second = c.value("phase2") == true || c.value("phase") == 2;
     phase_ = is_pretraining_ && is_second ? 1 : 0;
+    const char* launched = is_pretraining_ ? "launcher pretraining" : "launcher finetuning";
+    defaults_ = &defaults_of(is_launcher_ ? launched : c.program());
   }
 
   void convert() {
@@ -160,11 +194,7 @@ class HabanaRun {
   // The value of this run's phase; null: none.
   json value(const std::string& key) const {
     json found = c_.value(place(key));
-    if (found.is_null() && is_launcher_) {
-      for (const LauncherDefault& row : launcher_defaults()) {
-        if (row.key == key) found = is_pretraining_ ? row.pretraining : row.finetuning;
-      }
-    }
+    if (found.is_null() && defaults_->contains(key)) found = defaults_->at(key);
     if (found.is_string() && key == "data_dir" && is_pretraining_) found = split(found);
     if (!found.is_array()) return found;
     return found.empty() ? json() : found[std::min<size_t>(phase_, found.size() - 1)];
@@ -176,7 +206,7 @@ class HabanaRun {
   }
   int64_t count(const std::string& key, int64_t otherwise) const {
     const json found = value(key);
-    return found.is_number() ? found.get<int64_t>() : otherwise;
+    return found.is_null() ? otherwise : checked_count(key, found);
   }
   void set(const std::string& option, const std::string& key) {
     const json found = value(key);
@@ -188,11 +218,15 @@ class HabanaRun {
                                 "batch_size"};
     int64_t batch = 8, accumulation = count("gradient_accumulation_steps", 1);
     for (const char* key : per_device) batch = count(key, batch);
-    if (is_pretraining_ && !is_launcher_) batch = count("train_batch_size", 32) / accumulation;
+    if (is_pretraining_ && !is_launcher_) {
+      batch = checked_quotient("train_batch_size", count("train_batch_size", 32), accumulation);
+    }
     if (is_pretraining_ && is_launcher_ && c_.value("accumulate_gradients") == true) {
-      accumulation = count("train_batch_size", batch) / batch;
+      const int64_t whole = count("train_batch_size", batch);
+      accumulation = checked_quotient("train_batch_size", whole, batch);
     }
     const int64_t devices = c_.count("world_size", c_.value("dist") == true ? 8 : 1);
+    const int64_t sequences = checked_product({batch, accumulation, devices});
     const std::initializer_list<std::string> keys = {place("batch_size"),
                                                      "per_gpu_train_batch_size",
                                                      "per_device_train_batch_size",
@@ -202,20 +236,21 @@ class HabanaRun {
                                                      "world_size",
                                                      "dist"};
     c_.set("micro_batch_size", batch, {place("batch_size")});
-    c_.set("global_batch_size", batch * accumulation * devices, keys,
+    c_.set("global_batch_size", sequences, keys,
            fmt::format(" = {} * {} micro-batches * {} devices", batch, accumulation, devices));
   }
 
   void convert_length() {
-    if (count("max_steps", is_pretraining_ && !is_launcher_ ? 1000 : -1) > 0) {
-      c_.set("num_train_steps", count("max_steps", 1000), {place("max_steps")});
+    const json steps = value("max_steps");  // -1: none
+    if (steps.is_number() && steps.get<double>() > 0) {
+      c_.set("num_train_steps", checked_count("max_steps", steps), {place("max_steps")});
     } else {
       set("epochs", "num_train_epochs");
     }
     set("seq_length", "max_seq_length");
     set("steps_per_ckpts", "save_steps");
     set("steps_per_ckpts", "num_steps_per_checkpoint");
-    if (is_pretraining_) c_.set_default("max_predictions_per_seq", phase_ == 0 ? 20 : 80);
+    if (is_pretraining_) set("max_predictions_per_seq", "max_predictions_per_seq");
   }
 
   void convert_optimizer() {
@@ -294,6 +329,7 @@ class HabanaRun {
   }
 
   Conversion& c_;
+  const Defaults* defaults_;
   bool is_pretraining_ = false, is_launcher_ = false;
   size_t phase_ = 0;
 };

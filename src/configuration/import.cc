@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -12,6 +13,8 @@ namespace cloze::configuration {
 namespace {
 
 using nlohmann::json;
+
+constexpr int64_t kMostCounted = int64_t{1} << 53;
 
 bool says_nothing(const json& value) { return value.is_null() || value == ""; }
 
@@ -65,13 +68,11 @@ std::string Conversion::text(const std::string& key) const {
 }
 
 int64_t Conversion::count(const std::string& key, int64_t otherwise) const {
-  if (!has(key)) return otherwise;
-  const json& found = value(key);
-  const bool is_whole = found.is_number() && found.get<double>() == found.get<int64_t>();
-  if (!is_whole || found.get<int64_t>() < 1) {
-    throw_user_error("{} is {}; it is a whole number above 0", key, formats::json_line(found));
-  }
-  return found.get<int64_t>();
+  return has(key) ? checked_count(key, value(key)) : otherwise;
+}
+
+double Conversion::number(const std::string& key, double otherwise) const {
+  return has(key) ? checked_number(key, value(key)) : otherwise;
 }
 
 std::string Conversion::first_of(Keys keys) const {
@@ -163,6 +164,29 @@ void Conversion::take(const std::string& key, const std::string& option, const j
   const std::string reason = reason_of_absence(option, task_);
   if (!reason.empty()) return say(key, "no effect: " + reason);
   set(option, system_.meant(option, value), {key});
+}
+
+int64_t checked_count(const std::string& key, const json& value) {
+  const double number = value.is_number() ? value.get<double>() : 0.0;
+  if (number >= 1.0 && number <= kMostCounted && number == std::floor(number)) {
+    return value.get<int64_t>();
+  }
+  throw_user_error("{} is {}; it is a whole number above 0", key, formats::json_line(value));
+}
+
+double checked_number(const std::string& key, const json& value) {
+  if (value.is_number()) return value.get<double>();
+  throw_user_error("{} is {}; it is a number", key, formats::json_line(value));
+}
+
+int64_t checked_product(std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors) {
+    if (!__builtin_mul_overflow(product, factor, &product) && product <= kMostCounted) continue;
+    throw_user_error("{} are more sequences than a step can have; lower them",
+                     fmt::join(factors, " * "));
+  }
+  return product;
 }
 
 const ForeignSystem& recognised_system(const ForeignFile& file) {

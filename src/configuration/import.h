@@ -32,6 +32,8 @@ class Conversion {
   std::string text(const std::string& key) const;             // "" for what is no text
   // UserError when it is there and not a positive whole number.
   int64_t count(const std::string& key, int64_t otherwise) const;
+  // UserError when it is there and not a number.
+  double number(const std::string& key, double otherwise) const;
   // Of the first of these keys that has a value; "" for none.
   std::string first_of(Keys keys) const;
 
@@ -75,6 +77,12 @@ class Conversion {
   std::set<std::string> replaced_;
   std::vector<std::string> defaults_, refused_, planned_, unknown_;
 };
+
+// `value` as a positive whole number; UserError that names the key otherwise.
+int64_t checked_count(const std::string& key, const nlohmann::json& value);
+double checked_number(const std::string& key, const nlohmann::json& value);
+// UserError above 2^53, where JSON's numbers are no longer whole.
+int64_t checked_product(std::initializer_list<int64_t> factors);
 
 // The system that knows most of the file's keys. UserError when none knows any.
 const ForeignSystem& recognised_system(const ForeignFile& file);

@@ -223,13 +223,117 @@ TEST(Import, OptimumTakesReplicasByTheSizeOfThePod) {
   EXPECT_EQ(Imported(document).option("replicas"), 2);
 }
 
-TEST(Import, ABatchThatIsNoneIsRefused) {
+// The error that a document or a command line ends in.
+std::string refusal(const ForeignFile& file) {
   try {
-    Imported(json{{"batch_size", 0}, {"vocab_length", 30912}});
-    FAIL() << "it was taken";
+    converted(recognised_system(file), file);
   } catch (const UserError& error) {
-    EXPECT_STREQ(error.what(), "batch_size is 0; it is a whole number above 0");
+    return error.what();
   }
+  return "it was taken";
+}
+std::string refusal(const json& document) { return refusal(flat_values(document)); }
+
+TEST(Import, ANumberThatIsNoneIsRefused) {
+  const std::string habana = "python3 run_pretraining.py --learning_rate 0.01 ";
+  const int64_t large = int64_t{1} << 40;
+  EXPECT_EQ(refusal(json{{"batch_size", 0}, {"vocab_length", 30912}}),
+            "batch_size is 0; it is a whole number above 0");
+  EXPECT_EQ(refusal(json{{"batch_size", 1e300}, {"vocab_length", 30912}}),
+            "batch_size is 1e+300; it is a whole number above 0");
+  EXPECT_EQ(
+      refusal(json{{"batch_size", large}, {"replication_factor", large}, {"vocab_length", 9}}),
+      "1099511627776 * 1 * 1 * 1099511627776 * 1 are more sequences than a step can have; "
+      "lower them");
+  EXPECT_EQ(refusal(json{{"lr_bert_schedule", {{"init_lr", "x"}}}, {"vocab_length", 9}}),
+            "lr_bert_schedule.init_lr is \"x\"; it is a number");
+  EXPECT_EQ(refusal(command_line_values(habana + "--gradient_accumulation_steps 0")),
+            "gradient_accumulation_steps is 0; it is a whole number above 0");
+  EXPECT_EQ(refusal(command_line_values(habana + "--gradient_accumulation_steps 5")),
+            "train_batch_size is 32, which 5 does not divide; change one of them");
+  EXPECT_EQ(refusal(json{{"config_name", "bert-base-uncased"},
+                         {"config_overrides", "layer_norm_eps=abc,x=1"},
+                         {"ipu_config_name", "a"}}),
+            "layer_norm_eps of config_overrides is \"abc\"; it is a number");
+}
+
+TEST(Import, ABatchBelowOnePassIsRefused) {
+  const Imported result(
+      {{"pipeline_schedule", "Grouped"}, {"micro_batch_size", 8}, {"global_batch_size", 4}});
+  EXPECT_EQ(result.conversion.refused(), std::vector<std::string>{"global_batch_size"});
+  EXPECT_EQ(result.sentence("global_batch_size"),
+            "4 is less than the 8 sequences of a pass, micro_batch_size * replicas; raise it");
+}
+
+TEST(Import, AdamOfMlperfMayLeaveItsMomentsUncorrected) {
+  const json document = {{"vocab_length", 64}, {"optimizer", "ADAM_NO_BIAS"}};
+  EXPECT_EQ(Imported(document).option("optimizer"), "adamw");
+  EXPECT_EQ(Imported(document).option("use_debiasing"), false);
+  EXPECT_EQ(Imported(document).option("max_grad_norm"), 0.0);
+}
+
+TEST(Import, ADecayOfMlperfBeginsAfterTheWarmUp) {
+  const Imported result(
+      {{"vocab_length", 64},
+       {"optimizer", "LAMB"},
+       {"learning_rate", 3.0},
+       {"lr_bert_schedule",
+        {{"init_lr", 0.5}, {"num_training_steps", 1000}, {"num_warmup_steps", 100}}}});
+  EXPECT_EQ(result.option("base_learning_rate"), 0.5);
+  EXPECT_EQ(result.option("num_train_steps"), 1100);
+  EXPECT_EQ(result.option("warmup"), 100);
+  EXPECT_EQ(result.sentence("learning_rate"), "lr_bert_schedule overrides it");
+}
+
+TEST(Import, ADampedVelocityOfMlperfIsAScaledRate) {
+  json document = {{"vocab_length", 64}, {"learning_rate", 0.5}, {"momentum", 0.75}};
+  EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.125);
+  document["dampening"] = 0.5;
+  EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.25);
+  document["dampening"] = 0;
+  EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.5);
+  document["dampening"] = 0.5;
+  document["lr_schedule_by_step"] = {{"0", 1.0}, {"10", 0.5}};
+  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (json{{"0", 0.5}, {"10", 0.25}}));
+  document["optimizer"] = "LAMB";
+  EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.5);
+}
+
+TEST(Import, ASwitchThatIsOffLeavesThePrecisionToAnother) {
+  json document = {{"ipu_config_name", "a"}, {"fp16", true}, {"bf16", false}};
+  EXPECT_EQ(Imported(document).option("precision"), "fp16");
+  document["fp16"] = false;
+  EXPECT_EQ(Imported(document).option("precision"), "16");
+  document["bf16"] = true;
+  EXPECT_EQ(Imported(document).option("precision"), "bf16");
+  document["fp16"] = true;
+  EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"bf16"});
+}
+
+TEST(Import, LayersOfTensorFlow2KeepTheirGeluUnlessTheyAreReplaced) {
+  json document = {{"bert_config", {{"hidden_act", "gelu"}}},
+                   {"optimizer_opts", {{"name", "LAMB"}}}};
+  EXPECT_EQ(Imported(document).option("hidden_act"), "gelu_new");
+  document["replace_layers"] = false;
+  EXPECT_EQ(Imported(document).option("hidden_act"), "gelu");
+}
+
+TEST(Import, AProgramOfHabanaByItselfHasItsOwnDefaults) {
+  const auto option = [](const std::string& command, const std::string& name) {
+    const ForeignFile file = command_line_values(command);
+    return converted(habana(), file).options().value(name, json());
+  };
+  const std::string pretraining = "python3 run_pretraining.py --output_dir a";
+  EXPECT_EQ(option(pretraining, "seq_length"), 512);
+  EXPECT_EQ(option(pretraining, "base_learning_rate"), 5e-5);
+  EXPECT_EQ(option(pretraining, "warmup"), 0.01);
+  EXPECT_EQ(option(pretraining, "max_predictions_per_seq"), 80);
+  EXPECT_EQ(option(pretraining, "global_batch_size"), 32);
+  EXPECT_EQ(option(pretraining, "num_train_steps"), 1000);
+  EXPECT_EQ(option(pretraining, "steps_per_ckpts"), 100);
+  EXPECT_EQ(option("python3 run_squad.py --do_train", "epochs"), 3);
+  EXPECT_EQ(option("python3 run_squad.py --do_train", "base_learning_rate"), 5e-5);
+  EXPECT_EQ(option("python3 run_glue.py --task_name MRPC", "epochs"), 3);
 }
 
 TEST(Import, AFileThatNoSystemKnowsIsRefused) {

@@ -59,11 +59,12 @@ KeyRules optimizer_rules() {
       .mapped("gradient_clipping_norm", "max_grad_norm")
       .mapped("max_weight_norm", "weight_norm_clip")
       .mapped("momentum", "momentum")
-      .planned({"dampening", "velocity_scaling"}, "the velocity takes the whole gradient here")
+      .elsewhere({"dampening"}, "base_learning_rate, which it scales with SGD")
+      .planned({"velocity_scaling"}, "the velocity takes gradients as they are here")
       .planned({"beta1_schedule"}, "a schedule of beta1 is planned; leave it out")
       .planned({"pipeline_lr_scaling", "pipeline_lr_scaling_offset", "pipeline_momentum_scaling",
                 "pipeline_momentum_scaling_offset", "pipeline_dampening_scaling_offset"},
-               "pipelines are planned; leave it out")
+               "rates and momenta that differ by stage are planned; leave it out")
       .elsewhere({"lr_bert_schedule"}, "base_learning_rate, num_train_steps and warmup")
       .mapped("lr_schedule_by_step", "lr_schedule_by_step", "and lr_schedule custom")
       .planned({"lr_schedule_by_epoch"}, "a schedule goes by steps; choose lr_schedule_by_step")
@@ -150,9 +151,9 @@ std::string task_of(const Conversion& c) {
 // Returns the sequences of a step.
 int64_t convert_batch(Conversion& c) {
   const int64_t packs = c.count("batch_size", 1);
-  const int64_t product = packs * c.count("avg_seq_per_pack", 1) *
-                          c.count("gradient_accumulation_factor", 1) *
-                          c.count("replication_factor", 1) * c.count("batch_serialize", 1);
+  const int64_t product = checked_product(
+      {packs, c.count("avg_seq_per_pack", 1), c.count("gradient_accumulation_factor", 1),
+       c.count("replication_factor", 1), c.count("batch_serialize", 1)});
   const int64_t sequences = c.count("global_batch_size", product);
   c.set("micro_batch_size", packs, {"batch_size"}, ", packs in one pass");
   c.set("global_batch_size", sequences,
@@ -163,21 +164,57 @@ int64_t convert_batch(Conversion& c) {
 }
 
 constexpr int64_t kMostSequences = 6'000'000;
+constexpr double kLearningRate = 8e-4;
+constexpr double kMomentum = 0.984375;
 
-void convert_schedule(Conversion& c, int64_t sequences) {
-  const int64_t ends_after = c.count("max_training_sequences", kMostSequences) / sequences;
-  const nlohmann::json& schedule = c.value("lr_bert_schedule");
+// With SGD the velocity takes 1 - dampening of each gradient there, and dampening is the momentum
+// where the file leaves it out. It takes the whole gradient here, so the rate has the factor.
+double rate_factor(const Conversion& c) {
+  const bool is_descent = !c.has("optimizer") || c.text("optimizer") == "SGD";
+  return is_descent ? 1.0 - c.number("dampening", c.number("momentum", kMomentum)) : 1.0;
+}
+
+// Its decay begins at the end of the warm-up and takes num_training_steps.
+void convert_bert_schedule(Conversion& c, int64_t ends_after) {
+  const std::string key = "lr_bert_schedule";
+  const nlohmann::json& schedule = c.value(key);
+  const auto steps = [&](const std::string& name, int64_t otherwise) {
+    const nlohmann::json value = schedule.value(name, nlohmann::json(otherwise));
+    return value == 0 ? 0 : checked_count(key + "." + name, value);
+  };
+  const int64_t warmup = steps("num_warmup_steps", 0);
+  const nlohmann::json rate = schedule.value("init_lr", nlohmann::json(0.0));
+  c.set("base_learning_rate", rate_factor(c) * checked_number(key + ".init_lr", rate), {key});
+  c.set("num_train_steps", warmup + steps("num_training_steps", ends_after), {key});
+  c.set("warmup", warmup, {key});
+  c.say("learning_rate", "lr_bert_schedule overrides it");
+}
+
+void convert_rates(Conversion& c) {
+  const std::string key = "lr_schedule_by_step";
+  const double factor = rate_factor(c);
+  if (c.has(key)) c.set_default("lr_schedule", "custom");
+  if (factor == 1.0) return;
+  c.say("dampening", "base_learning_rate is the rate * (1 - dampening)");
+  if (!c.value("lr_bert_schedule").is_object()) {
+    c.set("base_learning_rate", factor * c.number("learning_rate", kLearningRate),
+          {"learning_rate"}, ", the rate * (1 - dampening)");
+  }
+  if (!c.value(key).is_object()) return;
+  nlohmann::json rates = c.value(key);
+  for (auto& [step, rate] : rates.items()) rate = factor * checked_number(key + "." + step, rate);
+  c.set(key, rates, {key}, ", the rates * (1 - dampening)");
+}
+
+void convert_length(Conversion& c, int64_t sequences) {
   const std::string end = "max_training_sequences";
+  const int64_t ends_after = c.count(end, kMostSequences) / sequences;
   if (c.task() == "pretraining") {
     c.set(end, c.count(end, kMostSequences), {end});
   } else {
     c.set("num_train_steps", ends_after, {end});
   }
-  if (!schedule.is_object()) return;
-  const std::string key = "lr_bert_schedule";
-  c.set("base_learning_rate", schedule.value("init_lr", 0.0), {key});
-  c.set("num_train_steps", schedule.value("num_training_steps", ends_after), {key});
-  c.set("warmup", schedule.value("num_warmup_steps", 0), {key});
+  if (c.value("lr_bert_schedule").is_object()) convert_bert_schedule(c, ends_after);
 }
 
 // The target was a constant of the program.
@@ -194,18 +231,20 @@ void convert_validation(Conversion& c) {
   c.set("mllog_file", "mllog.txt", {key});
 }
 
+// ADAM decays weights there, as AdamW.
 void convert_optimizer(Conversion& c) {
   std::string name = c.text("optimizer").empty() ? "SGD" : c.text("optimizer");
   const bool is_biased = name.ends_with("_NO_BIAS");
   if (is_biased) name.resize(name.size() - std::string("_NO_BIAS").size());
-  const char* ours = name == "LAMB" ? "lamb" : name == "ADAM" ? "adam" : "momentum";
+  const char* ours = name == "LAMB" ? "lamb" : name == "ADAM" ? "adamw" : "momentum";
   c.set("optimizer", ours, {"optimizer"});
   c.set("use_debiasing", !is_biased, {"optimizer"});
 }
 
 void convert(Conversion& c) {
-  convert_schedule(c, convert_batch(c));
+  convert_length(c, convert_batch(c));
   convert_optimizer(c);
+  convert_rates(c);
   if (c.task() == "pretraining") {
     const std::string key = "loss_averaging_basis";
     c.set(key, c.has(key) ? c.text(key) : "persequence", {key});
@@ -216,7 +255,6 @@ void convert(Conversion& c) {
     c.set("attention_probs_dropout_prob", 0.0, {"no_attn_dropout"});
   }
   if (c.value("no_cls_layer") == true) c.set("use_cls_layer", false, {"no_cls_layer"});
-  if (c.has("lr_schedule_by_step")) c.set_default("lr_schedule", "custom");
   c.set_default("intermediate_size", 4 * c.count("hidden_size", 768));
 }
 
@@ -235,7 +273,7 @@ const ForeignSystem& mlperf() {
                                                     {"seq_length", 128},
                                                     {"use_attention_projection_bias", false},
                                                     {"lr_schedule", "linear"},
-                                                    {"base_learning_rate", 8e-4},
+                                                    {"base_learning_rate", kLearningRate},
                                                     {"warmup", 0},
                                                     {"weight_decay_rate", 0.0},
                                                     {"epsilon", 1e-6},

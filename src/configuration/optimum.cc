@@ -110,25 +110,27 @@ std::string task_of(const Conversion& c) {
   return c.program() == "run_glue.py" || c.has("task_name") ? "GLUE" : "pretraining";
 }
 
-// The value of `key=value,key=[a b c]` in the overrides, or null.
-json overridden(const Conversion& c, const std::string& key) {
-  const std::string all = "," + c.text("ipu_config_overrides");
-  const size_t found = all.find("," + key + "=");
+// The value that `list`, as "a=1,b=[1 2]", gives a key: as JSON, or else as text; null: none.
+json assigned(const std::string& list, const std::string& key) {
+  const std::string all = "," + list + ",";
+  const std::string start = "," + key + "=";
+  const size_t found = all.find(start);
   if (found == std::string::npos) return nullptr;
-  const std::string rest = all.substr(found + key.size() + 2);
-  const json value = json::parse(rest.substr(0, rest.find(',')), nullptr, false);
-  return value.is_discarded() ? json() : value;
+  const size_t begin = found + start.size();
+  const std::string text = all.substr(begin, all.find(',', begin) - begin);
+  const json value = json::parse(text, nullptr, false);
+  return value.is_discarded() ? json(text) : value;
 }
 
 // Of the IPUConfig, which may have one value for each size of pod.
 int64_t ipu_value(const Conversion& c, const std::string& name) {
-  json value = overridden(c, name);
+  json value = assigned(c.text("ipu_config_overrides"), name);
   if (value.is_null()) value = c.value("ipu_config." + name);
   if (value.is_object()) {
     const std::string pod = c.text("pod_type").empty() ? "default" : c.text("pod_type");
     value = value.value(pod, value.value("default", json(1)));
   }
-  return value.is_number_integer() ? value.get<int64_t>() : 1;
+  return value.is_null() ? 1 : checked_count(name, value);
 }
 
 void convert_batch(Conversion& c) {
@@ -167,8 +169,21 @@ void convert_optimizer(Conversion& c) {
     c.set("optimizer", "lamb", {"lamb", "lamb_no_bias_correction"});
     c.set("use_debiasing", c.value("lamb_no_bias_correction") != true, {"lamb_no_bias_correction"});
   }
+}
+
+// A switch that is off says nothing of the precision: another may be on.
+void convert_precision(Conversion& c) {
+  if (c.value("bf16") == true && c.value("fp16") == true) {
+    c.refuse("bf16", "refused, as there: fp16 is true as well; leave one of the two out");
+    return;
+  }
   if (c.value("fp32") == true) c.set("precision", "f32", {"fp32"});
   if (c.value("fp16") == true) c.set("precision", "fp16", {"fp16"});
+  if (c.value("bf16") == true) {
+    c.set("precision", "bf16", {"bf16"});
+  } else {
+    c.say("bf16", "says nothing");
+  }
 }
 
 // Scaled automatically, a loss begins with the scale that is given.
@@ -200,10 +215,9 @@ void convert_model(Conversion& c) {
     c.set("groupbert", true, {"config_name"});
     c.set("groupbert_conv_bias", true, {"config_name"});
   }
-  const std::string overrides = "," + c.text("config_overrides");
-  const size_t epsilon = overrides.find(",layer_norm_eps=");
-  if (epsilon == std::string::npos) return;
-  c.set("layer_norm_eps", std::stod(overrides.substr(overrides.find('=', epsilon) + 1)),
+  const json epsilon = assigned(c.text("config_overrides"), "layer_norm_eps");
+  if (epsilon.is_null()) return;
+  c.set("layer_norm_eps", checked_number("layer_norm_eps of config_overrides", epsilon),
         {"config_overrides"});
 }
 
@@ -211,6 +225,7 @@ void convert(Conversion& c) {
   convert_batch(c);
   convert_length(c);
   convert_optimizer(c);
+  convert_precision(c);
   convert_loss_scale(c);
   convert_schedule(c);
   convert_model(c);

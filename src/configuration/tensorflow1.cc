@@ -124,7 +124,8 @@ void convert_batch(Conversion& c) {
   if (!c.has(key)) return;
   const nlohmann::json& stages = c.value("pipeline_stages");
   const int64_t multiple = stages.is_array() ? 2 * static_cast<int64_t>(stages.size()) : 1;
-  const int64_t per_pass = c.count("micro_batch_size", 1) * c.count("replicas", 1);
+  const int64_t per_pass =
+      checked_product({c.count("micro_batch_size", 1), c.count("replicas", 1)});
   const int64_t wanted = c.count(key, 1) / per_pass;
   const int64_t reached = stages.is_array() ? multiple * (1 + wanted / multiple) : wanted;
   const int64_t given = c.count("gradient_accumulation_count", reached);
@@ -135,10 +136,15 @@ void convert_batch(Conversion& c) {
                          reached, given));
     return;
   }
-  const int64_t batch = reached * per_pass;
-  c.set(key, batch, {key},
-        fmt::format(" = micro_batch_size * replicas * {}, the next multiple of twice the stages",
-                    reached));
+  if (reached == 0) {
+    c.refuse(key, fmt::format("{} is less than the {} sequences of a pass, micro_batch_size * "
+                              "replicas; raise it",
+                              c.count(key, 1), per_pass));
+    return;
+  }
+  c.set(key, checked_product({reached, per_pass}), {key},
+        fmt::format(" = micro_batch_size * replicas * {}, {}", reached,
+                    stages.is_array() ? "the next multiple of twice the stages" : "rounded down"));
   c.say("gradient_accumulation_count", "global_batch_size says it");
 }
 

@@ -137,11 +137,11 @@ void convert_steps(Conversion& c) {
     return c.count(c.has(name) ? name : "global_batch." + name, 1);
   };
   const int64_t micro_batch = of_batch("micro_batch_size");
-  const int64_t micro_batches_of_a_step =
-      of_batch("grad_acc_steps_per_replica") * of_batch("replicas");
   const int64_t micro_batches = samples_of_the_data_set(c) / micro_batch;
   const int64_t steps_together = c.count("global_batches_per_log", 1);
-  const int64_t executions = micro_batches / (micro_batches_of_a_step * steps_together);
+  const int64_t executions =
+      micro_batches / checked_product({of_batch("grad_acc_steps_per_replica"), of_batch("replicas"),
+                                       steps_together});
   c.set("num_train_steps", std::max<int64_t>(executions * steps_together, 1),
         {"total_num_train_samples"}, " by the samples in a step");
 }
@@ -160,6 +160,10 @@ void convert(Conversion& c) {
     if (c.has("dataset_dir")) c.set("train_file", c.value("dataset_dir"), {"dataset_dir"});
   }
   const bool replaces_layers = !c.has("replace_layers") || c.value("replace_layers") != false;
+  const std::string activation = "bert_config.hidden_act";
+  if (!replaces_layers && c.task() == "pretraining" && c.text(activation) == "gelu") {
+    c.set("hidden_act", "gelu", {activation});
+  }
   c.set_default("hidden_act", replaces_layers ? "gelu_new" : "gelu");
   const bool is_later_version = !c.first_of({"global_batch.micro_batch_size"}).empty();
   if (!is_later_version) return;
