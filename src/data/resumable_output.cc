@@ -32,7 +32,7 @@ nlohmann::json names_of(const std::vector<fs::path>& files) {
 
 ResumableOutput::ResumableOutput(const ResumableWork& work)
     : identity_(work.identity), outputs_(work.output_files.size()) {
-  if (work.output_files.empty()) throw_user_error("--output-file names no file");
+  platform::check_output_files(work.output_files);
   journal_ = platform::partial_path_of(beside(work.output_files.front(), "journal"));
   identity_["--output-file"] = names_of(work.output_files);
   std::vector<uint64_t> bytes(outputs_ + work.scratch_names.size());
@@ -106,29 +106,29 @@ void ResumableOutput::keep_files(const std::vector<uint64_t>& bytes) {
   }
 }
 
-void ResumableOutput::write_journal() const {
+void ResumableOutput::write_journal(const nlohmann::json& state) const {
   std::vector<uint64_t> bytes;
   for (const auto& file : files_) bytes.push_back(file ? file->bytes() : 0);
   platform::write_file_atomically(journal_, formats::json_text({{"work", identity_},
                                                                 {"input", input_},
                                                                 {"bytes", bytes},
-                                                                {"state", state_},
+                                                                {"state", state},
                                                                 {"is_complete", is_complete_}}));
 }
 
 void ResumableOutput::save(nlohmann::json state) {
   for (const auto& file : files_) file->sync();
+  write_journal(state);
   state_ = std::move(state);
-  write_journal();
   platform::stop_if_requested();
 }
 
 void ResumableOutput::commit(nlohmann::json state) {
   if (!is_complete_) {
     for (const auto& file : files_) file->sync();
-    state_ = std::move(state);
     is_complete_ = true;
-    write_journal();
+    write_journal(state);
+    state_ = std::move(state);
   }
   for (size_t i = 0; i < files_.size(); ++i) {
     if (files_[i]) i < outputs_ ? files_[i]->commit() : files_[i]->remove();

@@ -65,7 +65,7 @@ class ResumableOutput {
   void open_files(const ResumableWork& work);
   void read_journal(std::vector<uint64_t>& bytes);
   void keep_files(const std::vector<uint64_t>& bytes);
-  void write_journal() const;
+  void write_journal(const nlohmann::json& state) const;
   [[noreturn]] void fail(std::string_view why) const;
 
   std::filesystem::path journal_;

@@ -15,7 +15,8 @@ struct Sample {
   std::vector<int32_t> token_type_ids;    // [len]  0 for the first sentence, 1 for the second
   std::vector<int32_t> masked_positions;  // [p]    ascending, each in [0, len)
   std::vector<int32_t> masked_labels;     // [p]    the original ids there
-  int32_t next_sentence_label = 0;        // 0: the second sentence really follows; 1: random
+  int32_t next_sentence_label = 0;        // 0: the second sentence really follows; 1: random;
+                                          // -1: there is none, and nothing is learned of it
 
   int32_t class_label = -1;                               // classification; -1: not known
   float score = std::numeric_limits<float>::quiet_NaN();  // regression; not a number: not known

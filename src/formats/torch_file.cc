@@ -285,9 +285,12 @@ StateDictionary read_legacy(std::span<const std::byte> file, Storages& storages)
   const Pickle description = next("the dictionary");
   const Pickle keys = next("the list of storages");
   StateDictionary dictionary(description.root);
+  // Also those of an optimiser beside the model: storages have no frame but their sizes.
   std::map<std::string, int64_t> element_bytes;
-  for (const TorchTensor& tensor : dictionary.tensors) {
-    element_bytes[tensor.storage.key] = bytes_of(tensor.storage.dtype);
+  for (const PickleNode& node : description.nodes) {
+    if (!node.is(Kind::kReference)) continue;
+    const StorageKey storage = storage_key_of(node);
+    element_bytes[storage.key] = bytes_of(storage.dtype);
   }
   if (!keys.root->is(Kind::kList)) refuse("has no list of storages");
   for (const PickleNode* key : keys.root->items) {

@@ -33,6 +33,17 @@ TEST(TorchFileTest, BothFormsHoldTheTensors) {
   }
 }
 
+// Its storages stand among those of the optimiser.
+TEST(TorchFileTest, OfATrainingCheckpointOfTheOldFormTheModelIsTaken) {
+  const SafetensorsFile expected(kFixtures / "model.safetensors");
+  const TorchFile file(kFixtures / "legacy_training.bin");
+  ASSERT_EQ(file.tensors().size(), expected.tensors().size());
+  for (const TensorView& tensor : file.tensors()) {
+    EXPECT_TRUE(std::ranges::equal(tensor.bytes, expected.find(tensor.name)->bytes)) << tensor.name;
+  }
+  EXPECT_EQ(file.other_entries(), (std::vector<std::string>{"optimizer", "step"}));
+}
+
 fs::path stored(const std::string& bytes) {
   const fs::path path = testing::TempDir() + "torch_file_test.bin";
   fs::remove(path);
@@ -72,7 +83,7 @@ TEST(TorchFileTest, TensorsOutsideTheirStorageAreRefused) {
 
 // Cut short, or with flipped bits: an error that names the file, or tensors inside their storage.
 TEST(TorchFileTest, DamagedFilesNeverCrash) {
-  for (const char* name : {"zip.bin", "legacy.bin"}) {
+  for (const char* name : {"zip.bin", "legacy.bin", "legacy_training.bin"}) {
     const std::string good = platform::read_file(kFixtures / name);
     const auto size = static_cast<uint32_t>(good.size());
     PhiloxStream random(1, 0);

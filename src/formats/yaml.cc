@@ -5,6 +5,8 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <cctype>
+#include <charconv>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -22,12 +24,36 @@ struct Refusal {
   YAML::Mark mark;
 };
 
+// All of `text` as a number; null when it is none.
+template <typename Number>
+json number_in(std::string_view text, auto... form) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, form...);
+  return error == std::errc() && end == text.data() + text.size() ? json(value) : json();
+}
+
+// By the core schema: +12, 0x1F, 0o17, .5, 1., 1.e-4. Not a number and infinity are text, as JSON
+// has neither.
+json number_of(std::string_view text) {
+  if (text.starts_with("0x")) return number_in<uint64_t>(text.substr(2), 16);
+  if (text.starts_with("0o")) return number_in<uint64_t>(text.substr(2), 8);
+  std::string_view digits = text;
+  if (digits.starts_with('+') || digits.starts_with('-')) digits.remove_prefix(1);
+  const bool is_number = !digits.empty() && (std::isdigit(static_cast<unsigned char>(digits[0])) ||
+                                             (digits[0] == '.' && digits.size() > 1));
+  if (!is_number) return nullptr;
+  if (text[0] == '+') text.remove_prefix(1);
+  const json whole = number_in<int64_t>(text);
+  return whole.is_null() ? number_in<double>(text) : whole;
+}
+
 json plain_value(const std::string& text) {
-  if (text.empty() || text == "~" || text == "Null" || text == "NULL") return nullptr;
-  if (text == "True" || text == "TRUE") return true;
-  if (text == "False" || text == "FALSE") return false;
-  const auto parsed = parse_json(text);
-  return parsed && parsed->is_primitive() && !parsed->is_string() ? *parsed : json(text);
+  if (text.empty() || text == "~") return nullptr;
+  if (text == "null" || text == "Null" || text == "NULL") return nullptr;
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
+  json number = number_of(text);
+  return number.is_null() ? json(text) : number;
 }
 
 // Builds the value while the parser reads; no deeper than kMaxJsonDepth.
@@ -35,7 +61,11 @@ class Builder : public YAML::EventHandler {
  public:
   json take() { return std::move(root_); }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (std::exchange(has_document_, true)) {
+      throw Refusal{"a second document; give it a file of its own", mark};
+    }
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { add(nullptr, mark); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -91,6 +121,7 @@ class Builder : public YAML::EventHandler {
   }
 
   json root_;
+  bool has_document_ = false;
   std::vector<json> open_;
   std::vector<std::string> keys_;  // of each open map, the key whose value comes next
   std::vector<YAML::Mark> marks_;
@@ -107,7 +138,8 @@ Result<json> parse_yaml(std::string_view text) {
   Builder builder;
   try {
     YAML::Parser parser(stream);
-    parser.HandleNextDocument(builder);
+    while (parser.HandleNextDocument(builder)) {
+    }
   } catch (const Refusal& refusal) {
     return ParseError{refusal.message, offset_of(refusal.mark, text)};
   } catch (const YAML::Exception& error) {

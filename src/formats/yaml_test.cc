@@ -22,6 +22,17 @@ TEST(Yaml, MapsListsAndPlainValues) {
                           {"inner", {{"deeper", {{"a", {1, "two"}}}}}}}));
 }
 
+TEST(Yaml, NumbersAreThoseOfTheCoreSchema) {
+  const std::pair<const char*, json> numbers[] = {{"1.e-4", 1e-4}, {".5", 0.5}, {"1.", 1.0},
+                                                  {"+3", 3},       {"-7", -7},  {"0x1F", 31},
+                                                  {"0o17", 15},    {"010", 10}, {"-.5e1", -5.0}};
+  for (const auto& [text, value] : numbers) EXPECT_EQ(*parse_yaml(text), value) << text;
+  for (const char* text : {".", "+-3", "1e", "0x", "0x-1", "1_000", "1 /* x */", "2020-01-01",
+                           ".inf", "nan", "1e999"}) {
+    EXPECT_EQ(*parse_yaml(text), json(text)) << text;
+  }
+}
+
 std::string refusal(std::string_view text) {
   const auto value = parse_yaml(text);
   return value ? "accepted" : value.error().message;
@@ -33,6 +44,8 @@ TEST(Yaml, WhatMakesSmallTextsLargeOrUnclearIsRefused) {
   EXPECT_EQ(refusal("? [1]\n: 2\n"), "a key that is no text");
   EXPECT_EQ(refusal(std::string(100, '[')), "nested too deep");
   EXPECT_NE(refusal("a: [1,\n"), "accepted");
+  EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"), "a second document; give it a file of its own");
+  EXPECT_EQ(refusal("---\na: 1\n...\n"), "accepted");
 }
 
 TEST(Yaml, AnErrorSaysWhere) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include "base/error.h"
 #include "platform/partial_file.h"
@@ -23,8 +24,16 @@ constexpr size_t kWriteBufferBytes = 1 << 20;
 constexpr size_t kReadBufferBytes = 1 << 18;  // stays in the second cache
 constexpr char kTemporarySuffix[] = ".tmp-";
 
+// Whether the path is still that of the open file.
+bool is_file_at(const Descriptor& file, const fs::path& path) {
+  struct stat open_one, named;
+  return ::fstat(file.number(), &open_one) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+}
+
 // What processes that were killed left of a file. The kernel releases a lock with its process, so a
-// temporary that can be locked has no writer.
+// temporary that can be locked has no writer; unless its writer has renamed it since it was opened
+// here, and begun another.
 void remove_abandoned_temporaries(const fs::path& path) {
   const std::string prefix = path.filename().string() + kTemporarySuffix;
   std::error_code ignored;
@@ -32,16 +41,20 @@ void remove_abandoned_temporaries(const fs::path& path) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
     const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) continue;
-    if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+    const bool is_locked = ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+    if (is_locked && is_file_at(file, entry.path())) ::unlink(entry.path().c_str());
   }
 }
 
 // Its lock says that the writer lives. Another writer may remove it before it is locked.
 Descriptor create_locked(const fs::path& path) {
   while (true) {
-    Descriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, "create");
+    Descriptor file = open_file(path, O_WRONLY | O_CREAT, "create");
     ::flock(file.number(), LOCK_EX);
-    if (::access(path.c_str(), F_OK) == 0) return file;
+    if (!is_file_at(file, path)) continue;
+    // Not before: a process of the same number in another container may be writing it.
+    if (::ftruncate(file.number(), 0) != 0) throw_system_error("truncate", path);
+    return file;
   }
 }
 
@@ -129,6 +142,15 @@ MappedFile::MappedFile(const fs::path& path) {
 
 void MappedFile::release_memory() const {
   if (pages_) ::madvise(pages_.get(), pages_.get_deleter().bytes, MADV_DONTNEED);
+}
+
+void check_output_files(std::span<const fs::path> files) {
+  if (files.empty()) throw_user_error("--output-file names no file");
+  std::set<fs::path> seen;
+  for (const fs::path& file : files) {
+    if (seen.insert(fs::weakly_canonical(file)).second) continue;
+    throw_user_error("--output-file names {} twice; name each file once", file.string());
+  }
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {

@@ -1,5 +1,5 @@
 // Files: reading, memory mapping, and writing whole or not at all.
-// Errors: DataError or EnvironmentError that names the path and what the system said.
+// Errors: UserError or EnvironmentError that names the path and what the system said.
 #pragma once
 
 #include <cstddef>
@@ -62,6 +62,9 @@ class AtomicFile {
   std::string buffer_;
   Descriptor file_;
 };
+
+// UserError unless there is one at least, and each is named once.
+void check_output_files(std::span<const std::filesystem::path> files);
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 

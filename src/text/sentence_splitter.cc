@@ -219,7 +219,7 @@ std::vector<std::string_view> split_sentences(std::string_view paragraph) {
     if (next == paragraph.size()) break;
     if (stop.stops_end > at && ends_sentence(paragraph, stop, next)) cut(stop.end, next);
     if (stop.stops_end == at && is_thai_gap(paragraph, at, next)) cut(at, next);
-    at = std::max(stop.end, at + 1);
+    at = std::max({stop.end, next, at + 1});
   }
   const std::string_view rest = trim_ascii(paragraph.substr(begin));
   if (!rest.empty()) sentences.push_back(rest);

@@ -69,6 +69,13 @@ TEST(SentenceSplitterTest, ThaiAndLaoSentencesArePartedBySpaces) {
   EXPECT_EQ(split("ຂ້ອຍໄປ ລາວມາ"), "ຂ້ອຍໄປ | ລາວມາ");
 }
 
+// Quadratic work would not end.
+TEST(SentenceSplitterTest, AMillionSpacesAreReadOnce) {
+  const std::string spaces(1'000'000, ' ');
+  EXPECT_EQ(split_sentences("One." + spaces + "Two" + spaces + "three"),
+            (std::vector<std::string_view>{"One.", "Two" + spaces + "three"}));
+}
+
 TEST(SentenceSplitterTest, WhiteSpaceIsTrimmedAndNothingGivesNothing) {
   EXPECT_EQ(split("  One.\t Two. \r"), "One. | Two.");
   EXPECT_TRUE(split_sentences("").empty());

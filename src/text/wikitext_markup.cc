@@ -12,6 +12,8 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 constexpr size_t kLongestTag = 1000;
+// MediaWiki expands templates to a depth of 40. Marks that lie deeper go, and open nothing.
+constexpr size_t kDeepest = 100;
 
 // Elements whose content is not prose.
 constexpr std::string_view kDroppedElements[] = {
@@ -126,8 +128,8 @@ class MarkupRemover {
   bool starts_with(std::string_view mark) const { return source_.substr(at_).starts_with(mark); }
   bool is_open(Kind kind) const { return !open_.empty() && open_.back().kind == kind; }
   void open(Kind kind, size_t mark_size) {
-    open_.push_back({kind, copied_.size()});
     at_ += mark_size;
+    if (open_.size() < kDeepest) open_.push_back({kind, copied_.size()});
   }
   // Takes what the innermost opening holds out of the copy.
   std::string close(size_t mark_size) {

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
@@ -27,6 +28,9 @@ void complete(data::ConvertOptions& convert) {
   }
   convert.layout.sequence_length = shape.sequence_length;
   convert.layout.max_predictions = shape.max_predictions;
+  // Unused slots have a position that no token has.
+  convert.layout.pad_position_value =
+      std::max(convert.layout.pad_position_value, shape.sequence_length);
   convert.threads = platform::available_threads();
 }
 
@@ -67,6 +71,9 @@ void run(Options& options) {
   print_defects(counts.skipped);
   fmt::print("files {}\nrecords read {}\nrecords written {}\nbad records left out {}\n",
              convert.files.size(), counts.records, counts.samples, counts.skipped.size());
+  if (counts.without_pair > 0) {
+    fmt::print("samples of one part left out {}\n", counts.without_pair);
+  }
   if (counts.shortened > 0) {
     fmt::print("records shortened to make room for the slots {}, by {} tokens in all\n",
                counts.shortened, counts.tokens_taken);

@@ -50,11 +50,11 @@ void add_text_input(OptionTable& table, std::string& files, data::TextFormat& fo
   add_text_form(table, format, max_invalid_percent);
 }
 
-void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags) {
+void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char* default_profile) {
   table.add("vocab_file", &flags.vocabulary_file, "vocab.txt or tokenizer.json",
             {.is_required = true});
   table.add("do_lower_case", &flags.do_lower_case, "Lower-case, for uncased vocabularies");
-  table.add("profile", &flags.profile, "Tokenizer rules (hf; google with --google-compatible)",
+  table.add("profile", &flags.profile, fmt::format("Tokenizer rules ({})", default_profile),
             {.choices = {"hf", "google"}});
 }
 

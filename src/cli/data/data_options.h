@@ -30,7 +30,7 @@ void add_text_form(OptionTable& table, data::TextFormat& format, double& max_inv
 // These and --input-file, for platform::expand_paths(); "-" is standard input.
 void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
                     double& max_invalid_percent);
-void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags);
+void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char* default_profile);
 // The rules of a tokenizer as the commands name them that have --cased.
 Option profile_option(text::Profile& profile);
 Option threads_option(int& threads);  // of work whose output does not depend on it

@@ -86,7 +86,7 @@ void add_options(OptionTable& table, Options& o) {
   add_text_input(table, o.input_files, records.input.format, records.input.max_invalid_percent);
   table.add("output_file", &records.output_files, "TFRecord files to write: comma list",
             {.is_required = true});
-  add_tokenizer_options(table, o.tokenizer);
+  add_tokenizer_options(table, o.tokenizer, "hf; google with --google-compatible");
   table.add(threads_option(records.input.threads));
   table.add("sequence_length", &layout.sequence_length, "Tokens in a record, S");
   table.add("mask_tokens", &layout.max_predictions, "Predictions in a record, at most M");

@@ -71,7 +71,7 @@ void add_options(OptionTable& table, Options& o) {
             "Windows and labels as in run_squad.py (google) or in transformers' run_qa.py (hf); "
             "the tokenizer follows",
             {.choices = {"google", "hf"}});
-  add_tokenizer_options(table, o.tokenizer);
+  add_tokenizer_options(table, o.tokenizer, "as style");
   table.add("max_seq_length", &features.max_sequence_length, "Tokens of a sequence");
   table.add("doc_stride", &features.document_stride,
             "google: tokens between the begins of windows; hf: tokens that they share");

@@ -46,7 +46,7 @@ void run(Options& options) {
 void add_options(OptionTable& table, Options& o) {
   add_text_input(table, o.input_files, o.store.format, o.store.max_invalid_percent);
   table.add("output_dir", &o.store.folder, "Folder of the store", {.is_required = true});
-  add_tokenizer_options(table, o.tokenizer);
+  add_tokenizer_options(table, o.tokenizer, "hf");
   table.add("append", &o.store.append, "Keep what the store has; add the text at its end");
   table.add(threads_option(o.store.threads));
 }

@@ -279,6 +279,10 @@ TEST_F(CreateRecordsTest, NonsenseIsRefusedWithItsValue) {
   bad.duplication_factor = 0;
   EXPECT_EQ(refusal(bad), "--duplication-factor 0 must be in [1, 2^20]");
   EXPECT_EQ(refusal(options("")), "--output-file names no file");
+  RecordOptions twice = options("ab");
+  twice.output_files.push_back(folder_ / "." / "a");
+  EXPECT_EQ(refusal(twice), fmt::format("--output-file names {} twice; name each file once",
+                                        (folder_ / "./a").string()));
 }
 
 TEST_F(CreateRecordsTest, AFailureLeavesNoOutputBehind) {

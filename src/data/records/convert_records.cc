@@ -88,8 +88,9 @@ class RecordConverter {
       const int64_t count = std::min(kRecordsPerRound, dataset.size() - begin);
       std::vector<Converted> round(static_cast<size_t>(count));
       platform::parallel_for(count, options_.threads, [&](int64_t i) {
-        const std::string reason =
-            append_record(dataset.sample(begin + i, 0), options_.layout, round[i]);
+        Sample sample = dataset.sample(begin + i, 0);
+        if (sample.next_sentence_label < 0) return;
+        const std::string reason = append_record(std::move(sample), options_.layout, round[i]);
         CLOZE_CHECK(reason.empty(), "sample {}: {}", begin + i, reason);
       });
       for (Converted& converted : round) append(std::move(converted));
@@ -109,6 +110,7 @@ class RecordConverter {
   void append(Converted converted) {
     if (converted.defect) return skip(std::move(*converted.defect));
     ++counts_.records;
+    counts_.without_pair += converted.records.empty() ? 1 : 0;
     counts_.samples += std::ssize(converted.records);
     counts_.shortened += converted.shortened;
     counts_.tokens_taken += converted.tokens_taken;
@@ -131,7 +133,7 @@ class RecordConverter {
 
 RecordSink::RecordSink(std::span<const std::filesystem::path> files, bool is_binary)
     : is_binary_(is_binary) {
-  if (files.empty()) throw_user_error("--output-file names no file");
+  platform::check_output_files(files);
   for (const std::filesystem::path& path : files) {
     if (path.has_parent_path()) platform::make_writable_directory(path.parent_path());
     files_.push_back(std::make_unique<platform::AtomicFile>(path));

@@ -49,6 +49,7 @@ struct ConvertOptions {
 struct ConvertCounts {
   int64_t records = 0;
   int64_t samples = 0;
+  int64_t without_pair = 0;  // of a data set, left out: records have a label for the pair
   int64_t shortened = 0;     // samples that gave tokens to make room for slots
   int64_t tokens_taken = 0;  // from them
   std::vector<RecordDefect> skipped;

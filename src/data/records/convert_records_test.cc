@@ -84,6 +84,34 @@ TEST_F(ConvertRecordsTest, FullSequencesAreShortenedForTheSlots) {
   EXPECT_EQ(dataset.sample(0, 0).masked_labels, full.masked_labels);
 }
 
+// Every other sample has one part only, as a document of one token gives.
+class HalfOfThemPairs final : public Dataset {
+ public:
+  int64_t size() const override { return 10; }
+  Sample sample(int64_t index, int64_t) const override {
+    return {.input_ids = {2, 5, 3},
+            .token_type_ids = {0, 0, 0},
+            .next_sentence_label = index % 2 == 0 ? -1 : 1};
+  }
+  std::string fingerprint() const override { return ""; }
+};
+
+TEST_F(ConvertRecordsTest, SamplesOfOnePartAreLeftOut) {
+  ConvertProgress progress;
+  const ConvertCounts counts = convert_dataset(
+      HalfOfThemPairs(), {.output_files = {folder_ / "pairs"}, .layout = kLayout, .threads = 2},
+      progress);
+  EXPECT_EQ(counts.samples, 5);
+  EXPECT_EQ(counts.without_pair, 5);
+  const RecordDataset read(std::vector{folder_ / "pairs"}, {.shape = kShape, .threads = 1});
+  ASSERT_EQ(read.size(), 5);
+  EXPECT_EQ(read.sample(4, 0).next_sentence_label, 1);
+}
+
+TEST_F(ConvertRecordsTest, AFileIsNamedOnce) {
+  EXPECT_THROW(RecordSink(std::vector{folder_ / "a", folder_ / "." / "a"}), UserError);
+}
+
 TEST_F(ConvertRecordsTest, Hdf5ShardsBecomeTrainable) {
   const fs::path shard = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/records/shard.hdf5";
   fs::copy_file(shard, folder_ / "shard");

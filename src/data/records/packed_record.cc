@@ -86,9 +86,12 @@ class Unpacker {
 
   std::vector<Sample> unpack() {
     check_sizes();
-    const int64_t count = *std::max_element(pack_.mask.begin(), pack_.mask.end());
+    int32_t count = 0;
+    for (const int64_t number : pack_.mask) {
+      count = std::max(count, in_range(kInputMask, number, kSequencesPerPack + 1));
+    }
     if (count < 1) refuse("{} marks no token", kInputMask);
-    samples_.resize(in_range(kInputMask, count, kSequencesPerPack + 1));
+    samples_.resize(static_cast<size_t>(count));
     read_slots();
     for (int64_t k = 1; k <= count; ++k) samples_[k - 1] = sample_of(k);
     read_next_sentence_labels();

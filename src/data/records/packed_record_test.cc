@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/records/record_dataset.h"
+#include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 
 namespace cloze::data {
@@ -113,6 +114,47 @@ TEST(PackedRecord, SequencesThatOverlapLeaveGapsOrAreTooManyAreRefused) {
       << "a token of another";
   EXPECT_EQ(refused(S + slot, 4),
             ", record at byte 0: packed_input_mask holds 4; it must be in [0, 4)");
+}
+
+using Integers = std::vector<int32_t>;
+using Floats = std::vector<float>;
+
+// A pack of one sequence of four tokens, whose first stands last.
+formats::TfExample example_of_pack(const Integers& mask) {
+  formats::TfExample example;
+  example.add_integers("packed_input_ids", Integers{2, 3, 4, 1});
+  example.add_integers("packed_input_mask", mask);
+  example.add_integers("packed_segment_ids", Integers{0, 0, 0, 0});
+  example.add_integers("packed_position_ids", Integers{1, 2, 3, 0});
+  example.add_integers("packed_masked_lm_positions", Integers{0, 0, 0});
+  example.add_integers("packed_masked_lm_ids", Integers{9, 0, 0});
+  example.add_floats("packed_masked_lm_mask", Floats{1, 0, 0});
+  example.add_integers("packed_next_sentence_labels", Integers{0, 0, 1});
+  example.add_floats("packed_next_sentence_mask", Floats{0, 0, 1});
+  return example;
+}
+
+// The integers of a TFRecord have signs.
+TEST(PackedRecord, NoEntryOfTheMaskIsBelowZero) {
+  EXPECT_TRUE(read_packed_record(example_of_pack({1, 1, 1, 1}), {}));
+  for (size_t slot = 0; slot < 4; ++slot) {
+    Integers mask{1, 1, 1, 1};
+    mask[slot] = -100'000'000;
+    const auto samples = read_packed_record(example_of_pack(mask), {});
+    ASSERT_FALSE(samples) << slot;
+    EXPECT_EQ(samples.error().message, "packed_input_mask holds -100000000; it must be in [0, 4)");
+  }
+}
+
+TEST(PackedRecord, ADamagedFirstRecordCostsNoOther) {
+  const std::string payload = example_of_pack({1, 1, 1, 1}).serialize();
+  const std::string record = formats::tfrecord_bytes(std::as_bytes(std::span(payload)));
+  std::string bytes = record + record + record;
+  bytes[20] ^= 1;
+  const std::vector files{stored("packed_record_test_damaged", bytes)};
+  const RecordDataset dataset(files, {.threads = 1, .skip_bad = true});
+  EXPECT_EQ(dataset.size(), 2);
+  EXPECT_EQ(dataset.skipped().size(), 1u);
 }
 
 TEST(PackedRecord, BadPacksAreNamed) {

@@ -46,8 +46,8 @@ class TfRecordFile final : public RecordFile {
     const auto example = example_of(record);
     if (!example) return example.error();
     if (is_packed(*example) != holds_packs_) {
-      return ParseError{holds_packs_ ? "is not a pack, but the first record of the file is"
-                                     : "is a pack, but the first record of the file is not"};
+      return ParseError{holds_packs_ ? "is not a pack, but the first good record of the file is"
+                                     : "is a pack, but the first good record of the file is not"};
     }
     if (holds_packs_) return read_packed_record(*example, shape_);
     Result<Sample> sample = read_record(*example, shape_);
@@ -61,10 +61,12 @@ class TfRecordFile final : public RecordFile {
     if (!payload) return payload.error();
     return formats::TfExample::parse(*payload);
   }
+  // Of the first record that can be read.
   bool first_is_packed() const {
-    if (offsets_.empty()) return false;
-    const auto example = example_of(0);
-    return example && is_packed(*example);
+    for (int64_t record = 0; record < records(); ++record) {
+      if (const auto example = example_of(record)) return is_packed(*example);
+    }
+    return false;
   }
 
   platform::MappedFile file_;

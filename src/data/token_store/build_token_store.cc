@@ -28,6 +28,15 @@ struct Extent {
   size_t end = 0;
 };
 
+// A shard's name, or what a killed process left of one: 32 hexadecimal digits, the suffix and
+// whatever follows it. Other files may end in the same word, as WikiText's do.
+bool is_shard_name(std::string_view name) {
+  constexpr size_t kKeyDigits = 32;
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return name.size() > kKeyDigits && std::ranges::all_of(name.substr(0, kKeyDigits), is_digit) &&
+         name.substr(kKeyDigits).starts_with(kShardSuffix);
+}
+
 // What becomes one shard.
 struct Piece {
   std::vector<Extent> extents;
@@ -57,7 +66,10 @@ class PieceCutter {
  private:
   size_t piece_end(std::string_view text, size_t begin) const {
     if (text.size() - begin <= piece_bytes_) return text.size();
-    const size_t longest = std::min(text.size(), begin + kMaxDocumentPieces * piece_bytes_);
+    // A line of JSON is one document, and half of it is none.
+    const bool may_cut = format_ != TextFormat::kJsonLines;
+    const size_t longest =
+        may_cut ? std::min(text.size(), begin + kMaxDocumentPieces * piece_bytes_) : text.size();
     const size_t end = next_document(text.substr(0, longest), begin + piece_bytes_, format_);
     if (end < longest || longest == text.size()) return end;
     const size_t line_end = text.rfind('\n', longest - 1);
@@ -141,6 +153,7 @@ class TokenStoreBuilder {
   TokenStoreBuilt build() {
     platform::make_writable_directory(options_.folder);
     const platform::FolderLock lock(options_.folder);
+    require_own_vocabulary();
     TokenStoreManifest& manifest = built_.manifest;
     manifest.rules = rules_;
     if (options_.append) manifest.shards = shards_to_keep();
@@ -152,6 +165,18 @@ class TokenStoreBuilder {
   }
 
  private:
+  // A vocabulary in a folder that never was a store is somebody's own.
+  void require_own_vocabulary() const {
+    const fs::path path = options_.folder / kStoreVocabularyName;
+    if (is_token_store(options_.folder) || !fs::exists(path)) return;
+    for (const auto& entry : fs::directory_iterator(options_.folder)) {
+      if (is_shard_name(entry.path().filename().string())) return;
+    }
+    if (platform::read_file(path) == tokenizer_.vocabulary().to_text()) return;
+    throw_user_error("{} would be overwritten by the vocabulary of the store; name another folder",
+                     path.string());
+  }
+
   std::vector<std::string> shards_to_keep() const {
     const TokenStoreManifest old = read_token_store_manifest(options_.folder);
     if (old.rules.vocabulary != rules_.vocabulary || old.rules.tokenizer != rules_.tokenizer) {
@@ -249,10 +274,9 @@ class TokenStoreBuilder {
     const std::set<std::string> kept(shards.begin(), shards.end());
     for (const auto& entry : fs::directory_iterator(options_.folder)) {
       const std::string name = entry.path().filename().string();
-      const size_t suffix = name.find(kShardSuffix);
       // Also what a killed process left: nobody else writes here now.
-      if (suffix == std::string::npos) continue;
-      if (name.ends_with(kShardSuffix) && kept.contains(name.substr(0, suffix))) continue;
+      if (!is_shard_name(name)) continue;
+      if (name.ends_with(kShardSuffix) && kept.contains(name.substr(0, name.find('.')))) continue;
       fs::remove(entry.path());
       ++built_.shards_removed;
     }

@@ -8,9 +8,12 @@
 // same for any number of threads and any history.
 //
 // A document never runs on into the next file. One that is longer than
-// eight pieces is cut.
+// eight pieces is cut, but for a line of JSON.
 //
-// Errors: UserError for an empty corpus, and for `append` to a store of other rules; DataError that
+// Nothing but shards of a store is ever removed from the folder.
+//
+// Errors: UserError for an empty corpus, for `append` to a store of other rules, and for a folder
+// that is not a store and holds a vocab.txt; DataError that
 // names file, line and column of bad text; EnvironmentError when the folder cannot be written to or
 // another process builds there. The folder holds its old store until the new one is complete.
 #pragma once

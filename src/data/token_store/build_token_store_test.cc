@@ -180,6 +180,38 @@ TEST_F(BuildTokenStoreTest, OtherRulesAreRefusedWhenAppendingAndElseReplaceTheSt
   EXPECT_EQ(described(TokenStore(options.folder)), "51/|");
 }
 
+// WikiText's text is called wiki.train.tokens.
+TEST_F(BuildTokenStoreTest, NoFileButShardsIsEverRemoved) {
+  const std::vector<fs::path> texts{write("wiki.train.tokens", "a c\n"),
+                                    write("b.tokens.txt", "b")};
+  const std::string killed = std::string(32, 'a') + ".tokens.tmp-7";
+  write(killed, "half a shard");
+  EXPECT_EQ(build(options_for(texts, "")).shards_removed, 1);
+  EXPECT_FALSE(fs::exists(folder_ / killed));
+  for (const fs::path& text : texts) EXPECT_TRUE(fs::exists(text)) << text;
+  EXPECT_EQ(build(options_for({texts[0]}, "")).shards_removed, 1);
+  for (const fs::path& text : texts) EXPECT_TRUE(fs::exists(text)) << text;
+}
+
+TEST_F(BuildTokenStoreTest, AVocabularyOfAnotherPurposeIsNotOverwritten) {
+  const fs::path text = write("text", "a c\n");
+  write("vocab.txt", small_vocabulary("mine").to_text());
+  EXPECT_THROW(build(options_for({text}, "")), UserError);
+  EXPECT_EQ(platform::read_file(folder_ / "vocab.txt"), small_vocabulary("mine").to_text());
+  write("vocab.txt", small_vocabulary().to_text());
+  EXPECT_EQ(build(options_for({text}, "")).manifest.tokens, 2) << "the same one may lie there";
+}
+
+TEST_F(BuildTokenStoreTest, ALineOfJsonIsNotCut) {
+  std::string document = "{\"text\": \"";
+  while (document.size() < (640 << 10)) document += "a b\\n";
+  TokenStoreOptions options =
+      options_for({write("long.jsonl", document + "\"}\n{\"text\": \"c\"}\n")});
+  options.format = TextFormat::kJsonLines;
+  ASSERT_GT(document.size(), 8 * static_cast<size_t>(options.piece_bytes));
+  EXPECT_EQ(build(options).manifest.documents, 2);
+}
+
 TEST_F(BuildTokenStoreTest, AnotherVocabularyInTheFolderIsFound) {
   build(options_for({write("text", "a c\n")}));
   platform::write_file_atomically(folder_ / "store" / kStoreVocabularyName,

@@ -18,19 +18,35 @@ constexpr auto kTitleWords = std::to_array<std::string_view>(
      "homonymie", "doorverwijspagina", "ujednoznacznienie", "значения", "значення",
      "olika betydelser", "曖昧さ回避", "消歧义", "消歧義", "توضيح", "동음이의"});
 
-// A template's name ends with one of these...
-constexpr auto kNameEnds = std::to_array<std::string_view>(
-    {"disambiguation", "disambig", "disamb", " dab", "begriffsklärung", "homonymie",
-     "desambiguación", "disambigua", "desambiguação"});
+// An English template's name ends with one of these. Elsewhere the ends tell less: Italian articles
+// bear {{Nota disambigua}}.
+constexpr auto kEnglishNameEnds =
+    std::to_array<std::string_view>({"disambiguation", "disambig", "disamb", " dab"});
 
 // ... or is one of these, in English and elsewhere.
 constexpr auto kEnglishNames =
     std::to_array<std::string_view>({"dab", "dis", "geodis", "hndis", "hospitaldis", "mathdab",
                                      "mathdis", "numberdis", "roaddis", "schooldis", "stationdis"});
-constexpr auto kOtherNames = std::to_array<std::string_view>(
-    {"bks", "desambig", "dp", "doorverwijspagina", "ujednoznacznienie", "неоднозначность",
-     "багатозначність", "förgrening", "gren", "aimai", "曖昧さ回避", "消歧义", "消歧義", "توضيح",
-     "동음이의"});
+constexpr auto kOtherNames = std::to_array<std::string_view>({"begriffsklärung",
+                                                              "bks",
+                                                              "desambig",
+                                                              "desambiguación",
+                                                              "desambiguação",
+                                                              "disambigua",
+                                                              "dp",
+                                                              "doorverwijspagina",
+                                                              "homonymie",
+                                                              "ujednoznacznienie",
+                                                              "неоднозначность",
+                                                              "багатозначність",
+                                                              "förgrening",
+                                                              "gren",
+                                                              "aimai",
+                                                              "曖昧さ回避",
+                                                              "消歧义",
+                                                              "消歧義",
+                                                              "توضيح",
+                                                              "동음이의"});
 
 constexpr std::string_view kCleanup[] = {" cleanup", "-cleanup"};
 
@@ -49,7 +65,8 @@ bool names_disambiguation(std::string_view template_name) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   }
   return contains(kEnglishNames, name) || contains(kOtherNames, name) ||
-         std::ranges::any_of(kNameEnds, [&](std::string_view end) { return name.ends_with(end); });
+         std::ranges::any_of(kEnglishNameEnds,
+                             [&](std::string_view end) { return name.ends_with(end); });
 }
 
 bool has_disambiguating_template(std::string_view wikitext) {

@@ -23,6 +23,8 @@ TEST(Disambiguation, TheWholeNameOfATemplateTells) {
                                "{{disambig\n|geo}}",
                                "{{Begriffsklärung}}",
                                "{{Homonymie}}",
+                               "{{Disambigua}}",
+                               "{{desambiguación}}",
                                "{{неоднозначность}}",
                                "{{aimai}}",
                                "x __DISAMBIG__"}) {
@@ -36,7 +38,8 @@ TEST(Disambiguation, TemplatesOfArticlesDoNot) {
         "{{disambiguation link needed}}", "{{dn}}", "{{other uses|A (disambiguation)}}",
         "{{Redirect|B|other uses|B (disambiguation)}}", "{{for|x|disambig}}", "disambiguation}}",
         "{{disambig", "{{cite|title=disambiguation}}", "{{About|a|b|dab}}", "{{scrabble dabs}}",
-        "{{Mehrdab}}", "{{Disambiguation page maker}}"}) {
+        "{{Mehrdab}}", "{{Disambiguation page maker}}", "{{Nota disambigua|x|Roma}}",
+        "{{Voir homonymie}}", "{{Ver desambiguação}}"}) {
     EXPECT_FALSE(is_disambiguation({.title = "A", .wikitext = wikitext})) << wikitext;
   }
 }
