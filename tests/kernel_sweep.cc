@@ -49,6 +49,7 @@ static_assert(testing::kSweptSlicedWords >
               2 * VocabularySizes::kMostSlices * VocabularySoftmax::kChunkRows);
 static_assert(testing::kSweptGroupedDepth > 2 * ProductPlan::kMostGroupDepth);
 static_assert(testing::kSweptChunkedRows > 2 * RowSums::kMostChunks * RowSums::kLeastRows);
+static_assert(testing::kSweptRowSums > 2 * RowSums::kLeastSums);
 static_assert(testing::kSweptElements > 2 * kLeastElements);
 
 struct Arguments {

@@ -10,7 +10,8 @@ namespace {
 std::vector<TensorType> same_as_first(std::span<const TensorType> inputs, const std::any&) {
   return {inputs[0]};
 }
-const OpDefinition kCopy{.name = "copy", .inputs = {"x"}, .infer = same_as_first};
+const OpDefinition kCopy{
+    .name = "copy", .inputs = {"x"}, .infer = same_as_first, .accumulable_outputs = {0}};
 const OpDefinition kMix{.name = "mix", .inputs = {"x", "y"}, .infer = same_as_first};
 
 struct Example {

@@ -24,6 +24,70 @@ std::string within(const std::string& module, std::string_view name) {
   return module.empty() ? std::string(name) : fmt::format("{}.{}", module, name);
 }
 
+// Takes the nodes in their order and keeps which values are defined by then, and where.
+class Verifier {
+ public:
+  explicit Verifier(const Graph& graph)
+      : graph_(graph), phase_of_(static_cast<size_t>(graph.num_values())) {}
+
+  void check(const Node& node) {
+    for (const Value input : node.inputs) check_input(node, input);
+    check_types(node);
+    CLOZE_CHECK(node.accumulates.size() == node.outputs.size(),
+                "{}: {} outputs, of which {} are said to accumulate or not", node.name(),
+                node.outputs.size(), node.accumulates.size());
+    for (size_t i = 0; i < node.outputs.size(); ++i) check_output(node, i);
+  }
+
+ private:
+  bool is_intermediate(Value value) const {
+    return graph_.info(value).kind == ValueKind::kIntermediate;
+  }
+
+  void check_input(const Node& node, Value input) const {
+    CLOZE_CHECK(input.valid(), "{} uses an invalid value before it is defined", node.name());
+    if (!is_intermediate(input)) return;
+    const std::string& name = graph_.info(input).name;
+    const std::optional<Phase>& phase = phase_of(input);
+    CLOZE_CHECK(phase.has_value(), "{} uses {} before it is defined", node.name(), name);
+    CLOZE_CHECK(*phase == node.phase, "{} uses {} in phase {}, but it lives in phase {}",
+                node.name(), name, phase_name(node.phase), phase_name(*phase));
+  }
+
+  void check_types(const Node& node) const {
+    const std::vector<TensorType> expected =
+        infer_types(*node.op, graph_.types(node.inputs), node.attributes);
+    CLOZE_CHECK(expected == graph_.types(node.outputs),
+                "{}: the outputs do not have the types its rule gives", node.name());
+  }
+
+  void check_output(const Node& node, size_t i) {
+    const Value output = node.outputs[i];
+    const ValueInfo& info = graph_.info(output);
+    if (node.accumulates[i]) {
+      const bool may = std::ranges::count(node.op->accumulable_outputs, static_cast<int>(i)) > 0;
+      CLOZE_CHECK(may && info.kind == ValueKind::kVariable, "{}: output {} cannot be added to {}",
+                  node.name(), i, info.name);
+    }
+    CLOZE_CHECK(info.kind != ValueKind::kInput && !phase_of(output), "{} writes {} again",
+                node.name(), info.name);
+    if (is_intermediate(output)) phase_of(output) = node.phase;
+  }
+
+  std::optional<Phase>& phase_of(Value value) {
+    return phase_of_[static_cast<size_t>(value.index)];
+  }
+  const std::optional<Phase>& phase_of(Value value) const {
+    return phase_of_[static_cast<size_t>(value.index)];
+  }
+  const std::string& phase_name(Phase phase) const {
+    return graph_.phases()[static_cast<size_t>(phase.index)];
+  }
+
+  const Graph& graph_;
+  std::vector<std::optional<Phase>> phase_of_;  // of intermediates, once they are defined
+};
+
 }  // namespace
 
 std::string Node::name() const { return within(module, op->name); }
@@ -194,27 +258,8 @@ std::vector<Value> Graph::inputs() const {
 }
 
 void Graph::verify() const {
-  std::vector<bool> defined(values_.size());
-  for (size_t i = 0; i < values_.size(); ++i) {
-    defined[i] = values_[i].kind != ValueKind::kIntermediate;
-  }
-  for (const Node& node : nodes_) {
-    for (const Value input : node.inputs) {
-      CLOZE_CHECK(input.valid() && defined[input.index], "{} uses {} before it is defined",
-                  node.name(), input.valid() ? info(input).name : "an invalid value");
-    }
-    const std::vector<TensorType> expected =
-        infer_types(*node.op, types(node.inputs), node.attributes);
-    CLOZE_CHECK(expected == types(node.outputs),
-                "{}: the outputs do not have the types its rule gives", node.name());
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueInfo& output = info(node.outputs[i]);
-      const bool fresh = output.kind == ValueKind::kIntermediate && !node.accumulates[i];
-      CLOZE_CHECK(fresh ? !defined[node.outputs[i].index] : output.kind != ValueKind::kInput,
-                  "{} writes {} again", node.name(), output.name);
-      defined[node.outputs[i].index] = true;
-    }
-  }
+  Verifier verifier(*this);
+  for (const Node& node : nodes_) verifier.check(node);
 }
 
 std::string Graph::to_string() const {

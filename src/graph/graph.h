@@ -88,7 +88,7 @@ struct Node {
   std::vector<bool> accumulates;  // per output: add to the variable instead of writing
   Phase phase;
 
-  std::string name() const;  // module and operator, for the printer and the profiler
+  std::string name() const;            // module and operator, for the printer and the profiler
   std::vector<Value> written() const;  // its outputs, and the inputs that it updates in place
 };
 
@@ -165,7 +165,9 @@ class Graph {
   [[nodiscard]] Scope scope_of(const Node& node);           // where the node is
   [[nodiscard]] Scope phase_scope(std::string_view phase);  // outside all modules
 
-  // Throws InternalError unless every value is defined before it is used and all types fit.
+  // Throws InternalError unless every value is defined before it is used, intermediates are used in
+  // their own phase only, outputs are added only to variables and where the operator can, and all
+  // types fit.
   void verify() const;
   std::string to_string() const;
 

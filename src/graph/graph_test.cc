@@ -12,6 +12,8 @@ std::vector<TensorType> same_as_first(std::span<const TensorType> inputs, const 
   return {inputs[0]};
 }
 const OpDefinition kCopy{.name = "copy", .inputs = {"x"}, .infer = same_as_first};
+const OpDefinition kSum{
+    .name = "sum", .inputs = {"x"}, .infer = same_as_first, .accumulable_outputs = {0}};
 
 TEST(Graph, NamesFollowScopes) {
   Graph graph;
@@ -82,6 +84,26 @@ TEST(Graph, SaysWhichInputsAnOperatorTakes) {
   EXPECT_EQ(refusal(repeated, 3), "");
 }
 
+// Why verify() refuses the graph; empty when it does not.
+std::string verdict(const Graph& graph) {
+  try {
+    graph.verify();
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The same when the first node accumulates so.
+std::string verdict_with(Graph& graph, std::vector<bool> accumulates) {
+  Rewriter rewriter(graph);
+  Node node = rewriter.node(0);
+  node.accumulates = std::move(accumulates);
+  rewriter.replace(0, std::move(node));
+  rewriter.finish();
+  return verdict(graph);
+}
+
 TEST(Graph, VerifyRefusesUseBeforeDefinition) {
   Graph graph;
   const Value x = graph.add_input("x", {DType::kF32, {4}});
@@ -101,8 +123,50 @@ TEST(Graph, VerifyRefusesWrongTargetType) {
   const Value x = graph.add_input("x", {DType::kF32, {4}});
   const Value variable =
       graph.add_variable({.name = "v", .type = {DType::kF32, {5}}, .role = VariableRole::kMetric});
-  graph.add_into(kCopy, {x}, {}, {{variable, true}});
-  EXPECT_THROW(graph.verify(), InternalError);
+  graph.add_into(kSum, {x}, {}, {{variable, true}});
+  EXPECT_NE(verdict(graph).find("sum: the outputs do not have the types"), std::string::npos);
+}
+
+// Phases share the memory of their intermediates.
+TEST(Graph, VerifyRefusesAnIntermediateOfAnotherPhase) {
+  Graph graph;
+  const Value x = graph.add_input("x", kScalar);
+  const Value v = graph.add_variable({.name = "v", .type = kScalar, .role = VariableRole::kMetric});
+  const Value y = graph.add_one(kCopy, {x});
+  graph.add_into(kSum, {y}, {}, {{v, true}});
+  const auto update = graph.phase_scope(kUpdate);
+  graph.add_one(kCopy, {graph.add_one(kCopy, {x})});
+  graph.add_one(kCopy, {v});
+  EXPECT_EQ(verdict(graph), "");
+  graph.add_one(kCopy, {y});
+  EXPECT_NE(verdict(graph).find("in phase update, but it lives in phase micro_step"),
+            std::string::npos)
+      << verdict(graph);
+}
+
+TEST(Graph, VerifyRefusesToAddWhereTheOperatorCannot) {
+  const auto verdict_of = [](const OpDefinition& op, bool accumulates) {
+    Graph graph;
+    const Value x = graph.add_input("x", kScalar);
+    const Value v =
+        graph.add_variable({.name = "v", .type = kScalar, .role = VariableRole::kMetric});
+    graph.add_into(op, {x}, {}, {{v, accumulates}});
+    return verdict(graph);
+  };
+  EXPECT_EQ(verdict_of(kCopy, false), "");
+  EXPECT_EQ(verdict_of(kSum, true), "");
+  EXPECT_NE(verdict_of(kCopy, true).find("copy: output 0 cannot be added to v"), std::string::npos);
+}
+
+TEST(Graph, VerifyRefusesToAddToAnIntermediate) {
+  Graph graph;
+  graph.add_one(kSum, {graph.add_input("x", kScalar)});
+  const auto says = [&](std::vector<bool> accumulates, const char* part) {
+    return verdict_with(graph, std::move(accumulates)).find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(says({true}, "sum: output 0 cannot be added to %1"));
+  EXPECT_TRUE(says({}, "sum: 1 outputs, of which 0 are said to accumulate or not"));
+  EXPECT_EQ(verdict_with(graph, {false}), "");
 }
 
 }  // namespace

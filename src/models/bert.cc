@@ -43,8 +43,10 @@ Value embeddings(Graph& graph, const BertConfig& config, const BertInputs& input
   return ops::dropout(graph, normed, random_inputs(inputs), config.hidden_dropout_prob);
 }
 
+// A sequence has a position for each of its tokens, so it is no longer than their table.
 nn::EncoderLayer encoder_layer_of(const BertConfig& config) {
   return {.num_heads = config.num_attention_heads,
+          .max_length = config.max_position_embeddings,
           .intermediate_size = config.intermediate_size,
           .activation = gelu_form(config.hidden_act),
           .hidden_dropout_rate = config.hidden_dropout_prob,

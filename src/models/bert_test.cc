@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "models/bert_heads.h"
+#include "ops/attention.h"
 
 namespace cloze::models {
 namespace {
@@ -45,6 +46,24 @@ TEST(Bert, HasAsManyParametersAsPublished) {
   BertConfig published = sized(30522, 768, 12, 12);
   published.groupbert = published.groupbert_conv_bias = true;
   EXPECT_EQ(parameters_of(published), 160'842'044);
+}
+
+// However many slots there are: work buffers of attention are as long.
+TEST(Bert, BoundsItsSequencesByTheirPositions) {
+  BertConfig config = sized(100, 16, 3, 2);
+  config.max_position_embeddings = 48;
+  for (const bool is_groupbert : {false, true}) {
+    config.groupbert = is_groupbert;
+    graph::Graph graph;
+    bert_for_training(graph, config, {}, {.tokens = 512, .sequences = 16, .predictions = 20});
+    int64_t layers = 0;
+    for (const graph::Node& node : graph.nodes()) {
+      if (node.op != &ops::kAttention) continue;
+      ++layers;
+      EXPECT_EQ(std::any_cast<const ops::AttentionAttributes&>(node.attributes).max_length, 48);
+    }
+    EXPECT_EQ(layers, config.num_hidden_layers);
+  }
 }
 
 std::string refusal(const BertConfig& config) {

@@ -23,6 +23,7 @@ namespace cloze::nn {
 
 struct EncoderLayer {
   int64_t num_heads = 12;
+  int64_t max_length = 512;  // tokens of the longest sequence there can be
   int64_t intermediate_size = 3072;
   ops::GeluForm activation = ops::GeluForm::kErf;
   double hidden_dropout_rate = 0.1;

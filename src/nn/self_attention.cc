@@ -15,7 +15,9 @@ graph::Value self_attention(graph::Graph& graph, graph::Value x, graph::Value se
   const graph::Value k = linear_layer(graph, "key", x, projection);
   const graph::Value v = linear_layer(graph, "value", x, projection);
   return ops::attention(graph, {.q = q, .k = k, .v = v, .sequence_starts = sequence_starts}, random,
-                        layer.num_heads, layer.attention_dropout_rate);
+                        {.num_heads = layer.num_heads,
+                         .rate = layer.attention_dropout_rate,
+                         .max_length = layer.max_length});
 }
 
 }  // namespace cloze::nn

@@ -50,10 +50,11 @@ const graph::OpDefinition kAttentionGradient{
     .infer = infer_gradient};
 
 Value attention(Graph& graph, const AttentionInputs& in, const RandomInputs& random,
-                int64_t num_heads, double rate) {
-  return graph.add(
-      kAttention, {in.q, in.k, in.v, in.sequence_starts, random.sample_ids, random.random_key},
-      AttentionAttributes{num_heads, rate, graph.next_random_site()})[Attention::kContext];
+                AttentionAttributes attributes) {
+  attributes.site = graph.next_random_site();
+  return graph.add(kAttention,
+                   {in.q, in.k, in.v, in.sequence_starts, random.sample_ids, random.random_key},
+                   attributes)[Attention::kContext];
 }
 
 }  // namespace cloze::ops

@@ -24,6 +24,8 @@
 // multiplied. Source: Dao et al., arXiv 2205.14135.
 #pragma once
 
+#include <limits>
+
 #include "graph/graph.h"
 #include "ops/dropout.h"
 
@@ -33,6 +35,9 @@ struct AttentionAttributes {
   int64_t num_heads = 1;
   double rate = 0.0;
   int32_t site = 0;
+  // Slots of the longest sequence there can be: kernels have work buffers for one of so many, or of
+  // T when that is less, and throw InternalError when a longer one comes.
+  int64_t max_length = std::numeric_limits<int64_t>::max();
 };
 
 struct Attention {
@@ -61,7 +66,8 @@ struct AttentionInputs {
   graph::Value q, k, v;          // [T, H]
   graph::Value sequence_starts;  // [B+1] i32
 };
+// Its random site is the graph's next one, whatever `attributes` says.
 graph::Value attention(graph::Graph& graph, const AttentionInputs& in, const RandomInputs& random,
-                       int64_t num_heads, double rate);
+                       AttentionAttributes attributes);
 
 }  // namespace cloze::ops

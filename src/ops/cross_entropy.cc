@@ -14,10 +14,12 @@ void expect_inputs(const graph::OpDefinition& op, std::span<const TensorType> in
 
 }  // namespace
 
-const graph::OpDefinition kCrossEntropy{.name = "cross_entropy",
-                                        .inputs = {"logits", "labels", "normalizer"},
-                                        .infer = infer_loss<kCrossEntropy, 2, expect_inputs>,
-                                        .differentiate = differentiate_loss<kCrossEntropyGradient>};
+const graph::OpDefinition kCrossEntropy{
+    .name = "cross_entropy",
+    .inputs = {"logits", "labels", "normalizer"},
+    .infer = infer_loss<kCrossEntropy, 2, expect_inputs>,
+    .differentiate = differentiate_loss<kCrossEntropyGradient>,
+    .accumulable_outputs = {CrossEntropy::kLoss, CrossEntropy::kCorrect}};
 const graph::OpDefinition kCrossEntropyGradient{
     .name = "cross_entropy_gradient",
     .inputs = {"dloss", "logits", "labels", "normalizer"},

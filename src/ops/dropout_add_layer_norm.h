@@ -7,7 +7,8 @@
 // Inputs:  x, residual [T, H] f32 | bf16 | f16;  gamma, beta [H] f32;
 //          sample_ids, position_ids [T] i32;  random_key [2] i32
 // Outputs: y, z [T, H] as x;  mean, rstd [T] f32.  z, mean and rstd are kept for the backward pass.
-// Statistics are of z as it is stored. Rate 0 means no dropout (the random inputs are not read).
+// Statistics are of z as it is stored. Rate 0 means no dropout: the values of the random inputs do
+// not matter.
 //
 // dropout_add_layer_norm_gradient
 // Inputs:  dy, z [T, H];  gamma [H];  mean, rstd [T];  sample_ids, position_ids;  random_key;

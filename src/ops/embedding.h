@@ -4,6 +4,7 @@
 //
 // Inputs:  input_ids, token_type_ids, position_ids  [T] i32
 //          word [V, H], token_type [types, H], position [positions, H]   f32
+//          sequence_starts [B+1] i32, not used here: it is for the gradient
 // Outputs: y [T, H]  dtype of the attributes
 // Ids are inside their tables: the reader of the data has checked them.
 //

@@ -5,8 +5,9 @@
 //                                  + CE(logits[tokens of b, 1], end))
 //
 // Inputs:  logits [T, 2] f32 | bf16 | f16;  sequence_starts [B+1] i32;
-//          start_positions, end_positions [B] i32: slots in [0, T) inside the sequence,
-//          or -1: ignored;  normalizer [1] f32 (1 / sequences of the whole step)
+//          start_positions, end_positions [B] i32: slots in [0, T) inside the sequence; a sequence
+//          with either of them -1 is ignored, with both its sides;
+//          normalizer [1] f32 (1 / sequences of the whole step)
 // Outputs: loss [1] f32;  correct [1] f32: sequences with both positions the (first) largest logit
 // Source: transformers' BertForQuestionAnswering, google-research/bert run_squad.py; there the
 // softmax runs over padding as well, which here does not exist.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/linear_layer.h"
+#include "ops/cross_entropy.h"
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
 #include "ops/gelu.h"
@@ -77,6 +78,28 @@ TEST(Fuse, TakesPairsAndAccumulatesInPlace) {
   EXPECT_EQ(count(model.graph, ops::kVocabularyLossGradient), 0);
   EXPECT_EQ(count(model.graph, ops::kVocabularyLossWithGradient), 1);
   EXPECT_EQ(count(model.graph, ops::kAccumulate), 0);
+}
+
+TEST(Accumulate, LossesOfClassesAddToTheirMetricsThemselves) {
+  Graph graph;
+  const auto input = [&](const char* name, const graph::TensorType& type) {
+    return graph.add_input(name, type);
+  };
+  const ops::LossOutputs loss =
+      ops::cross_entropy(graph, input("logits", {DType::kF32, {6, 2}}),
+                         input("labels", {DType::kI32, {6}}), input("normalizer", graph::kScalar));
+  std::vector<Value> metrics;
+  for (const auto& [name, value] :
+       {std::pair{"loss", loss.loss}, std::pair{"correct", loss.correct}}) {
+    metrics.push_back(
+        graph.add_variable({.name = name, .type = graph::kScalar, .role = VariableRole::kMetric}));
+    graph.add_into(ops::kAccumulate, {value}, {}, {{metrics.back(), true}});
+  }
+  accumulate_in_place(graph);
+  graph.verify();
+  ASSERT_EQ(graph.nodes().size(), 1u);
+  EXPECT_EQ(graph.nodes()[0].outputs, metrics);
+  EXPECT_EQ(graph.nodes()[0].accumulates, (std::vector<bool>{true, true}));
 }
 
 // No copy of them in bf16 is kept.

@@ -14,6 +14,7 @@ namespace {
 using graph::Graph;
 using graph::Node;
 using graph::Phase;
+using graph::TensorType;
 using graph::Value;
 using graph::ValueInfo;
 using graph::ValueKind;
@@ -22,23 +23,25 @@ bool picks_rows(const Node& node) {
   return node.op == &ops::kEmbedding || node.op == &ops::kGatherRows;
 }
 
-int64_t bytes_of(const Graph& graph, const std::vector<Value>& values) {
-  return std::transform_reduce(values.begin(), values.end(), int64_t{0}, std::plus<>(),
-                               [&](Value value) { return graph.type(value).bytes(); });
+// Of a table the rows that are picked from it, as many elements as `rows` has, in its own dtype.
+int64_t bytes_of_rows(const TensorType& table, const TensorType& rows) {
+  return std::min(table.bytes(), rows.shape.elements() * bytes_of(table.dtype));
 }
 
 void count_traffic(const Graph& graph, const Node& node, LaunchUse& use) {
-  const int64_t written = bytes_of(graph, node.outputs);
   for (const Value input : node.inputs) {
-    const int64_t bytes = graph.type(input).bytes();
-    use.bytes_read += picks_rows(node) ? std::min(bytes, written) : bytes;
+    const TensorType& type = graph.type(input);
+    use.bytes_read +=
+        picks_rows(node) ? bytes_of_rows(type, graph.type(node.outputs[0])) : type.bytes();
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    int64_t bytes = graph.type(node.outputs[i]).bytes();
+    const TensorType& type = graph.type(node.outputs[i]);
+    int64_t bytes = type.bytes();
     if (node.accumulates[i]) {
       // Gradients of tables are added to the rows that were read.
-      if (node.op == &ops::kEmbeddingGradient)
-        bytes = std::min(bytes, graph.type(node.inputs[0]).bytes());
+      if (node.op == &ops::kEmbeddingGradient) {
+        bytes = bytes_of_rows(type, graph.type(node.inputs[ops::EmbeddingGradient::kDy]));
+      }
       use.bytes_read += bytes;
     }
     use.bytes_written += bytes;

@@ -75,25 +75,56 @@ TEST(ProgramUse, WhatIsAddedToIsReadAndWritten) {
   EXPECT_EQ(launch.activation_bytes, std::vector<int64_t>{0});
 }
 
-// Two rows of sixteen columns of a table of a thousand.
+// Two rows of sixteen columns of tables, which are f32 whatever the rows become.
+constexpr DType kRowDtypes[] = {DType::kF32, DType::kBF16};
+constexpr int64_t kIdBytes = 4 * 2 * 4;  // of three kinds of ids, and where sequences start
+
+std::vector<Value> id_inputs(Graph& graph) {
+  std::vector<Value> ids;
+  for (const char* name : {"ids", "types", "positions", "starts"}) {
+    ids.push_back(graph.add_input(name, {DType::kI32, {2}}));
+  }
+  return ids;
+}
+
 TEST(ProgramUse, OfATableOnlyRowsAreRead) {
-  Graph graph;
-  const graph::TensorType ids{DType::kI32, {2}};
-  const auto table = [&](const char* name, int64_t rows) {
-    return graph.add_input(name, {DType::kF32, {rows, 16}});
-  };
-  graph.mark_output(ops::embedding(graph, {.input_ids = graph.add_input("ids", ids),
-                                           .token_type_ids = graph.add_input("types", ids),
-                                           .position_ids = graph.add_input("positions", ids),
-                                           .word = table("word", 1000),
-                                           .token_type = table("token_type", 2),
-                                           .position = table("position", 8),
-                                           .sequence_starts = graph.add_input("starts", ids)}),
-                    "y");
-  const Program program = engine::compile(std::move(graph), {.num_threads = 1});
-  const LaunchUse launch = use_of(program).launches.at(0);
-  EXPECT_EQ(launch.bytes_written, 2 * kRow);
-  EXPECT_EQ(launch.bytes_read, 3 * 2 * kRow + 4 * 8);
+  for (const DType dtype : kRowDtypes) {
+    Graph graph;
+    const std::vector<Value> ids = id_inputs(graph);
+    const auto table = [&](const char* name, int64_t rows) {
+      return graph.add_input(name, {DType::kF32, {rows, 16}});
+    };
+    const std::vector<Value> inputs{
+        ids[0], ids[1], ids[2], table("word", 1000), table("token_type", 2), table("position", 8),
+        ids[3]};
+    graph.mark_output(graph.add_one(ops::kEmbedding, inputs, ops::EmbeddingAttributes{dtype}), "y");
+    const Program program = engine::compile(std::move(graph), {.num_threads = 1});
+    const LaunchUse launch = use_of(program).launches.at(0);
+    EXPECT_EQ(launch.bytes_written, 2 * 16 * bytes_of(dtype));
+    EXPECT_EQ(launch.bytes_read, 3 * 2 * kRow + kIdBytes);
+  }
+}
+
+TEST(ProgramUse, ToATableOnlyRowsAreAdded) {
+  for (const DType dtype : kRowDtypes) {
+    Graph graph;
+    std::vector<Value> inputs{graph.add_input("dy", {dtype, {2, 16}})};
+    for (const Value ids : id_inputs(graph)) inputs.push_back(ids);
+    std::vector<graph::Target> targets;
+    for (const auto& [name, rows] :
+         {std::pair{"dword", 1000}, std::pair{"dtoken_type", 2}, std::pair{"dposition", 8}}) {
+      targets.push_back({graph.add_variable({.name = name,
+                                             .type = {DType::kF32, {rows, 16}},
+                                             .role = graph::VariableRole::kMetric}),
+                         /*accumulate=*/true});
+    }
+    graph.add_into(ops::kEmbeddingGradient, inputs, ops::EmbeddingGradientAttributes{1000, 2, 8},
+                   targets);
+    const Program program = engine::compile(std::move(graph), {.num_threads = 1});
+    const LaunchUse launch = use_of(program).launches.at(0);
+    EXPECT_EQ(launch.bytes_written, 3 * 2 * kRow);
+    EXPECT_EQ(launch.bytes_read, 2 * 16 * bytes_of(dtype) + kIdBytes + launch.bytes_written);
+  }
 }
 
 }  // namespace

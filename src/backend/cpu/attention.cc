@@ -7,6 +7,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/storage.h"
+#include "base/error.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
@@ -22,10 +23,10 @@ namespace cloze::backend::cpu {
 struct AttentionBuffers {
   AttentionBuffers(const AttentionSizes& sizes, void* scratch)
       : workspace(scratch),
-        keys(workspace.take<float>(sizes.D * sizes.padded_T())),
-        values(workspace.take<float>(sizes.padded_T() * sizes.padded_D())),
+        keys(workspace.take<float>(sizes.D * sizes.padded_length())),
+        values(workspace.take<float>(sizes.padded_length() * sizes.padded_D())),
         queries(workspace.take<float>(kQueryRows * sizes.D)),
-        scores(workspace.take<float>(kQueryRows * sizes.padded_T())),
+        scores(workspace.take<float>(kQueryRows * sizes.padded_length())),
         context(workspace.take<float>(kQueryRows * sizes.padded_D())) {}
 
   Workspace workspace;
@@ -95,6 +96,7 @@ HWY_EXPORT(attend_head);
 
 AttentionSizes::AttentionSizes(const KernelRequest& request, size_t q, size_t sequence_starts)
     : T(request.inputs[q].shape[0]),
+      longest(std::min(T, request.attributes_as<ops::AttentionAttributes>().max_length)),
       B(request.inputs[sequence_starts].shape[0] - 1),
       H(request.inputs[q].shape[1]),
       N(request.attributes_as<ops::AttentionAttributes>().num_heads),
@@ -108,6 +110,15 @@ HeadKernel::HeadKernel(const KernelRequest& request, size_t q, size_t sequence_s
       sequence_starts_(sequence_starts),
       attributes_(request.attributes_as<ops::AttentionAttributes>()),
       scratch_bytes_(scratch_bytes(sizes_)) {}
+
+void HeadKernel::check_lengths(const int32_t* starts) const {
+  for (int64_t b = 0; b < sizes_.B; ++b) {
+    const int64_t length = starts[b + 1] - starts[b];
+    CLOZE_CHECK(length >= 0 && length <= sizes_.longest,
+                "attention: sequence {} has {} slots, and the work buffers room for {}", b, length,
+                sizes_.longest);
+  }
+}
 
 void HeadKernel::clear_unused(const KernelArguments& arguments, void* tensor) const {
   const int64_t row_bytes = sizes_.H * bytes_of(sizes_.dtype);

@@ -29,17 +29,18 @@ inline constexpr int64_t kMostGradientRows = 72;
 struct AttentionSizes {
   AttentionSizes(const KernelRequest& request, size_t q, size_t sequence_starts);
 
-  int64_t T = 0;  // token slots
-  int64_t B = 0;  // sequences
-  int64_t H = 0;  // hidden size
-  int64_t N = 0;  // heads
-  int64_t D = 0;  // head size
+  int64_t T = 0;        // token slots
+  int64_t longest = 0;  // slots that a sequence can have: at most T
+  int64_t B = 0;        // sequences
+  int64_t H = 0;        // hidden size
+  int64_t N = 0;        // heads
+  int64_t D = 0;        // head size
   DType dtype = DType::kF32;
   int num_threads = 1;
 
   // Extents of work buffers, for the longest sequence possible.
-  int64_t padded_T() const { return divide_up(T, kPaddedExtent) * kPaddedExtent; }
-  int64_t padded_D() const { return divide_up(D, kPaddedExtent) * kPaddedExtent; }
+  int64_t padded_length() const { return round_up(longest, kPaddedExtent); }
+  int64_t padded_D() const { return round_up(D, kPaddedExtent); }
   // What scores are multiplied with.
   float factor() const { return 1.0f / std::sqrt(static_cast<float>(D)); }
   // Where head n of slot t begins.
@@ -75,11 +76,13 @@ class HeadKernel : public Kernel {
              size_t (*scratch_bytes)(const AttentionSizes&));
 
   // attend(head) for each head of each sequence that is not empty, from several threads. Which
-  // thread takes which head depends on timing; what a head gives does not.
+  // thread takes which head depends on timing; what a head gives does not. Throws InternalError,
+  // before the first head, when a sequence is longer than the work buffers.
   template <class Attend>
   void for_each_head(const KernelArguments& arguments, const Attend& attend) const {
     const auto* starts = arguments.input<int32_t>(sequence_starts_);
     const auto* sample_ids = arguments.input<int32_t>(sequence_starts_ + 1);
+    check_lengths(starts);
     const DropoutRow dropout = dropout_row(attributes_.rate, attributes_.site,
                                            arguments.input<int32_t>(sequence_starts_ + 2));
     for_each_item(sizes_.B * sizes_.N, sizes_.num_threads, [&](int64_t item, int thread) {
@@ -104,6 +107,8 @@ class HeadKernel : public Kernel {
   const AttentionSizes sizes_;
 
  private:
+  void check_lengths(const int32_t* starts) const;
+
   size_t sequence_starts_;
   ops::AttentionAttributes attributes_;
   size_t scratch_bytes_;

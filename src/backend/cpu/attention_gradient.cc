@@ -22,7 +22,7 @@ namespace cloze::backend::cpu {
 struct AttentionGradientBuffers {
   AttentionGradientBuffers(const AttentionSizes& sizes, void* scratch) : workspace(scratch) {
     const int64_t R = kMostGradientRows;
-    const int64_t L = sizes.padded_T();
+    const int64_t L = sizes.padded_length();
     const int64_t D = sizes.padded_D();
     for (float** of_keys : {&keys_by_depth, &values_by_depth, &keys, &dk, &dv}) {
       *of_keys = workspace.take<float>(L * D);

@@ -69,12 +69,14 @@ struct Problem {
   }
   float a_at(int64_t i, int64_t k) const { return shape.a_is_transposed ? a.at(k, i) : a.at(i, k); }
   float b_at(int64_t k, int64_t j) const { return shape.b_is_transposed ? b.at(j, k) : b.at(k, j); }
-  std::vector<float> expected(float start) const {
-    std::vector<float> c(shape.m * shape.n, start);
-    for (int64_t i = 0; i < shape.m; ++i) {
-      for (int64_t k = 0; k < shape.depth; ++k) {
+  std::vector<float> expected() const {
+    std::vector<float> c(shape.m * shape.n);
+    std::vector<float> b_row(shape.n);
+    for (int64_t k = 0; k < shape.depth; ++k) {
+      for (int64_t j = 0; j < shape.n; ++j) b_row[j] = b_at(k, j);
+      for (int64_t i = 0; i < shape.m; ++i) {
         const float value = a_at(i, k);
-        for (int64_t j = 0; j < shape.n; ++j) c[i * shape.n + j] += value * b_at(k, j);
+        for (int64_t j = 0; j < shape.n; ++j) c[i * shape.n + j] += value * b_row[j];
       }
     }
     return c;
@@ -91,6 +93,24 @@ struct Problem {
   Matrix a, b;
   std::vector<char> workspace;
 };
+
+// More than is packed at a time: a second group of columns, and of the depth where it is divided.
+constexpr int64_t kSeveralGroups[] = {13, 1500, 3400};
+static_assert(kSeveralGroups[1] * ProductPlan::kMostGroupDepth > ProductPlan::kPackedElements);
+static_assert(kSeveralGroups[2] > ProductPlan::kMostGroupDepth);
+
+std::vector<ProductShape> shapes_of_several_groups() {
+  std::vector<ProductShape> all;
+  for (const bool a_is_transposed : {false, true}) {
+    for (const bool b_is_transposed : {false, true}) {
+      for (const DType dtype : {DType::kF32, DType::kBF16}) {
+        all.push_back({kSeveralGroups[0], kSeveralGroups[1], kSeveralGroups[2], a_is_transposed,
+                       b_is_transposed, dtype, dtype, false, false, 0, 3});
+      }
+    }
+  }
+  return all;
+}
 
 // Sizes below, at and across the borders of tiles, blocks and groups.
 std::vector<ProductShape> shapes() {
@@ -112,6 +132,7 @@ std::vector<ProductShape> shapes() {
       }
     }
   }
+  for (const ProductShape& shape : shapes_of_several_groups()) all.push_back(shape);
   return all;
 }
 
@@ -125,13 +146,15 @@ TEST(Product, IsExactForWholeNumbers) {
   for_each_target([] {
     for (const ProductShape& shape : shapes()) {
       Problem problem(shape);
+      const std::vector<float> expected = problem.expected();
       for (const bool accumulates : {false, true}) {
         std::vector<float> c(shape.m * shape.n, 5.0f);
         ProductCall call = problem.call();
         call.c = c.data();
         call.accumulates = accumulates;
         Product(shape).run(call);
-        EXPECT_EQ(c, problem.expected(accumulates ? 5.0f : 0.0f)) << describe(shape);
+        for (float& sum : c) sum -= accumulates ? 5.0f : 0.0f;
+        EXPECT_EQ(c, expected) << describe(shape);
       }
     }
   });
@@ -182,7 +205,7 @@ TEST(Product, GivesEverySumToTheSinkOnce) {
     ProductCall call = problem.call();
     call.sink = &sink;
     Product(shape).run(call);
-    EXPECT_EQ(c, problem.expected(0.0f)) << describe(shape);
+    EXPECT_EQ(c, problem.expected()) << describe(shape);
   }
 }
 
@@ -212,6 +235,17 @@ TEST(ProductPlan, PacksAtMostAFewMegabytes) {
   EXPECT_LE(plan.packed_floats(), ProductPlan::kPackedElements + 16 * plan.group_depth);
   EXPECT_EQ(plan.group_depth, 768);  // nobody takes unfinished sums
   EXPECT_EQ(plan.packed_columns % 16, 0);
+}
+
+// What the tests above rely on, whatever the tile.
+TEST(ProductPlan, PacksALargeProductInSeveralGroups) {
+  for_each_target([] {
+    for (const ProductShape& shape : shapes_of_several_groups()) {
+      const ProductPlan plan = plan_product(shape, register_tile(), shape.a_is_transposed);
+      EXPECT_LT(plan.packed_columns, shape.n) << describe(shape);
+      EXPECT_EQ(plan.group_depth < shape.depth, shape.a_is_transposed) << describe(shape);
+    }
+  });
 }
 
 TEST(ProductPlan, DividesADeepProduct) {

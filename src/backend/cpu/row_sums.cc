@@ -22,7 +22,7 @@ size_t RowSums::workspace_bytes() const {
 void RowSums::finish(void* workspace, const Target& target) const {
   const Work work{.items = target.count,
                   .granularity = kFloatsPerLine,
-                  .least_items = 1024,
+                  .least_items = kLeastSums,
                   .num_threads = num_threads_};
   for_each_part(work, [&](const Part& part) {
     if (!target.accumulates) std::fill(target.target + part.begin, target.target + part.end, 0.0f);

@@ -14,7 +14,8 @@ namespace cloze::backend::cpu {
 class RowSums {
  public:
   static constexpr int64_t kMostChunks = 64;
-  static constexpr int64_t kLeastRows = 32;  // of a chunk, while there are fewer chunks
+  static constexpr int64_t kLeastRows = 32;    // of a chunk, while there are fewer chunks
+  static constexpr int64_t kLeastSums = 1024;  // fewer are not worth a part of finish()
 
   RowSums(int64_t rows, int64_t sums, int num_threads);
 

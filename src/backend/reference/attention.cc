@@ -4,6 +4,7 @@
 
 #include "backend/reference/dropout.h"
 #include "backend/reference/softmax_row.h"
+#include "base/error.h"
 #include "ops/attention.h"
 
 namespace cloze::backend::reference {
@@ -38,6 +39,12 @@ struct HeadPlace {
   int64_t column() const { return head * size; }
 };
 
+// Slots that a sequence of this call can have: scores of a query at most.
+int64_t longest_length(const KernelRequest& request, size_t q) {
+  return std::min(request.inputs[q].shape[0],
+                  request.attributes_as<ops::AttentionAttributes>().max_length);
+}
+
 // sequence_starts, sample_ids and random_key follow each other from input `first`; q is another.
 struct Sequences {
   Sequences(const Call& call, size_t q, size_t first)
@@ -47,7 +54,15 @@ struct Sequences {
         sample_ids(call.integers(first + 1)),
         random_key(call.integers(first + 2)),
         slots(call.input_shape(q)[0]),
-        hidden(call.input_shape(q)[1]) {}
+        hidden(call.input_shape(q)[1]) {
+    const int64_t longest = longest_length(call.request, q);
+    for (int64_t b = 0; b < count; ++b) {
+      const int64_t length = starts[b + 1] - starts[b];
+      CLOZE_CHECK(length >= 0 && length <= longest,
+                  "attention: sequence {} has {} slots, and the workspace room for {}", b, length,
+                  longest);
+    }
+  }
 
   template <typename Body>
   void for_each_head(const Body& body) const {
@@ -85,7 +100,7 @@ struct Sequences {
   int64_t slots, hidden;
 };
 
-// Workspace: the scores of one query, at most T.
+// Workspace: the scores of one query.
 template <typename X>
 void attend(const Call& call, const Sequences& sequences, const HeadPlace& place) {
   const HeadView<X> q(call.read<X>(Attention::kQ), place.start, place.column());
@@ -198,7 +213,7 @@ void Attention::run(const Call& call) {
 }
 
 size_t Attention::workspace_bytes(const KernelRequest& request) {
-  return sizeof(double) * static_cast<size_t>(request.inputs[kQ].shape[0]);
+  return sizeof(double) * static_cast<size_t>(longest_length(request, kQ));
 }
 
 template <typename X>

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backend/testing/run_kernel.h"
+#include "base/error.h"
 
 namespace cloze::backend::reference {
 namespace {
@@ -50,6 +51,17 @@ TEST(Attention, DoesNotDependOnPacking) {
   const std::vector<double> tail(two[0].values.begin() + 4, two[0].values.end());
   EXPECT_EQ(one[0].values, tail);
   EXPECT_NE(one[0].values, attend({alone, alone, alone}, {0, 3}, {8, 8, 8}, 0.5)[0].values);
+}
+
+TEST(Attention, RefusesASequenceLongerThanItsWorkspace) {
+  const Tensor x = floats({4, 1}, {1, 2, 3, 4});
+  const auto attend_at_most = [&](int64_t max_length) {
+    return apply_in_double(
+        ops::kAttention, ops::AttentionAttributes{.max_length = max_length},
+        {x, x, x, integers({3}, {0, 1, 4}), integers({4}, {0, 1, 1, 1}), integers({2}, {1, 2})});
+  };
+  EXPECT_EQ(attend_at_most(3)[0].values, attend_at_most(4)[0].values);
+  EXPECT_THROW(attend_at_most(2), InternalError);
 }
 
 }  // namespace

@@ -3,23 +3,36 @@
 #include "backend/reference/softmax_row.h"
 
 namespace cloze::backend::reference {
+namespace {
+
+// start_positions and end_positions, which follow each other from input `first`.
+struct Positions {
+  Positions(const Call& call, size_t first)
+      : of_side{call.integers(first), call.integers(first + 1)} {}
+  bool is_ignored(int64_t b) const { return of_side[0][b] < 0 || of_side[1][b] < 0; }
+
+  const int32_t* of_side[2];
+};
+
+}  // namespace
 
 template <typename X>
 void SpanLoss::run(const Call& call) {
   using P = Parameter<X>;
   const Reader<X> logits = call.read<X>(kLogits);
   const int32_t* begins = call.integers(kSequenceStarts);
-  const int32_t* labels[] = {call.integers(kStartPositions), call.integers(kEndPositions)};
+  const Positions positions(call, kStartPositions);
   double loss = 0.0;
   double correct = 0.0;
   for (int64_t b = 0; b < call.input_shape(kStartPositions)[0]; ++b) {
-    if (labels[0][b] < 0) continue;
+    if (positions.is_ignored(b)) continue;
     bool is_correct = true;
     for (int64_t side = 0; side < 2; ++side) {
       const SoftmaxRow row = softmax_row(begins[b + 1] - begins[b],
                                          [&](int64_t t) { return logits(begins[b] + t, side); });
-      loss += 0.5 * (row.log_sum_exp - logits(labels[side][b], side));
-      is_correct = is_correct && begins[b] + row.first_largest == labels[side][b];
+      const int32_t label = positions.of_side[side][b];
+      loss += 0.5 * (row.log_sum_exp - logits(label, side));
+      is_correct = is_correct && begins[b] + row.first_largest == label;
     }
     correct += is_correct ? 1.0 : 0.0;
   }
@@ -32,18 +45,19 @@ void SpanLossGradient::run(const Call& call) {
   using P = Parameter<X>;
   const Reader<X> logits = call.read<X>(kLogits);
   const int32_t* begins = call.integers(kSequenceStarts);
-  const int32_t* labels[] = {call.integers(kStartPositions), call.integers(kEndPositions)};
+  const Positions positions(call, kStartPositions);
   const double scale = 0.5 * call.read<P>(kDloss)[0] * call.read<P>(kNormalizer)[0];
   const Writer<X> dlogits = call.write<X>(kDlogits);
   const int64_t sequences = call.input_shape(kStartPositions)[0];
   for (int64_t b = 0; b < sequences; ++b) {
     for (int64_t side = 0; side < 2; ++side) {
-      const int32_t label = labels[side][b];
+      const int32_t label = positions.of_side[side][b];
       const SoftmaxRow row = softmax_row(begins[b + 1] - begins[b],
                                          [&](int64_t t) { return logits(begins[b] + t, side); });
       for (int64_t t = begins[b]; t < begins[b + 1]; ++t) {
         const double probability = std::exp(logits(t, side) - row.log_sum_exp);
-        dlogits.put(t, side, label < 0 ? 0.0 : scale * (probability - (t == label ? 1.0 : 0.0)));
+        const double difference = probability - (t == label ? 1.0 : 0.0);
+        dlogits.put(t, side, positions.is_ignored(b) ? 0.0 : scale * difference);
       }
     }
   }

@@ -18,6 +18,7 @@ struct AttentionSizes {
   std::vector<int64_t> lengths;
   int64_t unused_slots = 0, heads = 1, head_size = 1;
   std::string why_zeros = "";
+  bool is_bounded = true;  // by the longest of the lengths; or by nothing but all slots
 
   int64_t used_slots() const { return std::accumulate(lengths.begin(), lengths.end(), int64_t{0}); }
   int64_t slots() const { return used_slots() + unused_slots; }
@@ -27,6 +28,7 @@ struct AttentionSizes {
 std::vector<AttentionSizes> attention_sizes() {
   return {{"one slot", {1}, 0, 1, 1, "one slot attends to itself whatever the score"},
           {"empty sequences", {5, 0, 7, 0}, 3, 1, 3},
+          {"no bound but all slots", {5, 8, 7, 0}, 3, 1, 3, "", false},
           {"prime sizes", {17, 31, 1}, 5, 3, 8},
           {"one long", {131}, 2, 2, 16},
           {"ranges of queries, full and with one more", {70, 73, 84, 85, 141, 144, 216}, 3, 1, 8},
@@ -44,11 +46,13 @@ void fill_sequences(std::vector<Tensor>& inputs, size_t first, const AttentionSi
 
 KernelCase forward_case(const AttentionSizes& sizes, double rate, DType dtype) {
   const int64_t batch = static_cast<int64_t>(sizes.lengths.size());
+  ops::AttentionAttributes attributes{.num_heads = sizes.heads, .rate = rate, .site = 9};
+  if (sizes.is_bounded) attributes.max_length = sizes.longest();
   const graph::TensorType x{dtype, {sizes.slots(), sizes.heads * sizes.head_size}};
   return {
       .name = fmt::format("{}, rate {}, heads {}", sizes.name, rate, sizes.heads),
       .op = &ops::kAttention,
-      .attributes = ops::AttentionAttributes{sizes.heads, rate, 9},
+      .attributes = attributes,
       .inputs =
           {x, x, x, {DType::kI32, {batch + 1}}, {DType::kI32, {sizes.slots()}}, {DType::kI32, {2}}},
       .prepare =
@@ -104,8 +108,8 @@ std::vector<KernelCase> attention_cases(DType dtype) {
   return cases;
 }
 
-// Every length alone; with a shorter and a longer one, the space for the longest then being more
-// than its own; and every size of a head.
+// Every length alone, which is all slots; with a shorter and a longer one, the space being that of
+// the longest, more than a sequence's own and less than all slots; and every size of a head.
 std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents) {
   std::vector<AttentionSizes> all;
   for (const int64_t length : extents.up_to(kSweptLength, {16, 32, 42, 72, 84})) {

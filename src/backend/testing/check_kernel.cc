@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "backend/testing/run_kernel.h"
 #include "backend/testing/tolerance.h"
@@ -159,11 +160,13 @@ std::vector<std::string> compare_all(const Target& target, const KernelOutcome& 
   return lines;
 }
 
-std::vector<std::string> compare_bytes(const KernelOutcome& first, const KernelOutcome& second) {
+// `how`: the way in which the second outcome came about.
+std::vector<std::string> compare_bytes(const KernelOutcome& first, const KernelOutcome& second,
+                                       std::string_view how) {
   std::vector<std::string> lines;
   for (size_t result = 0; result < first.results.size(); ++result) {
     if (first.results_bytes[result] != second.results_bytes[result]) {
-      lines.push_back(fmt::format("result {}: other bytes when run again", result));
+      lines.push_back(fmt::format("result {}: other bytes {}", result, how));
     }
   }
   return lines;
@@ -193,7 +196,7 @@ std::string accumulation_text(const std::vector<bool>& accumulates) {
   return outputs.empty() ? "" : fmt::format(", accumulates outputs {}", fmt::join(outputs, " "));
 }
 
-// One way to accumulate, with one thread and with several.
+// One way to accumulate, with one thread and with several, which give the same bytes.
 void check_variant(const KernelEntry& entry, const Prepared& prepared,
                    const std::vector<bool>& accumulates, const Effort& effort, CaseReport& report) {
   const Target target = target_of(prepared, accumulates);
@@ -208,6 +211,7 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
     std::ranges::for_each(lines, report_line);
   };
   if (effort.is_whole) report_lines(doubts(prepared.kernel_case, target));
+  KernelOutcome by_one_thread;
   for (const int threads : {1, 3}) {
     request.num_threads = threads;
     if (const auto refusal = entry.refuse(request)) {
@@ -220,7 +224,9 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
     };
     const KernelOutcome first = run();
     report_lines(compare_all(target, first));
-    if (effort.is_whole) report_lines(compare_bytes(first, run()));
+    if (effort.is_whole) report_lines(compare_bytes(first, run(), "when run again"));
+    if (threads == 1) by_one_thread = first;
+    report_lines(compare_bytes(by_one_thread, first, "than by one thread"));
   }
 }
 

@@ -2,8 +2,9 @@
 //
 // Of each case: results within the computed tolerance of the reference in double, from the same
 // rounded inputs; written and accumulated outputs; guard bytes, inputs and workspace left alone;
-// the same bytes when run again; one thread and several. A comparison that could not fail (almost
-// all expected values zero, or a bound too wide to mean anything) is itself a failure, MISTRUSTED.
+// the same bytes when run again, and by one thread as by several. A comparison that could not fail
+// (almost all expected values zero, or a bound too wide to mean anything) is itself a failure,
+// MISTRUSTED.
 #pragma once
 
 #include <optional>

@@ -23,6 +23,7 @@ enum class Fault {
   kPastTheEnd,
   kWritesInput,
   kNotRepeatable,
+  kDependsOnThreads,
   kPastWorkspace,
 };
 
@@ -33,7 +34,8 @@ class FaultyKernel : public Kernel {
  public:
   explicit FaultyKernel(const KernelRequest& request)
       : right_(reference::backend().kernels(*request.op).front().create(request)),
-        elements_(request.outputs[0].shape.elements()) {}
+        elements_(request.outputs[0].shape.elements()),
+        num_threads_(request.num_threads) {}
 
   size_t workspace_bytes() const override { return right_->workspace_bytes(); }
 
@@ -70,6 +72,9 @@ class FaultyKernel : public Kernel {
       case Fault::kNotRepeatable:
         y[0] += runs_ % 2 == 0 ? y[0] * 0x1p-23f : 0.0f;
         return;
+      case Fault::kDependsOnThreads:
+        y[0] += num_threads_ > 1 ? y[0] * 0x1p-23f : 0.0f;
+        return;
       case Fault::kPastWorkspace:
         arguments.workspace.as<char>()[workspace_bytes()] = 0;
         return;
@@ -79,6 +84,7 @@ class FaultyKernel : public Kernel {
  private:
   std::unique_ptr<Kernel> right_;
   int64_t elements_;
+  int num_threads_;
   int runs_ = 0;
 };
 
@@ -120,6 +126,7 @@ TEST(CheckKernel, EveryFaultIsCaught) {
   expect_caught(Fault::kPastTheEnd, "bytes beside output 0 overwritten");
   expect_caught(Fault::kWritesInput, "input 0 overwritten");
   expect_caught(Fault::kNotRepeatable, "other bytes when run again");
+  expect_caught(Fault::kDependsOnThreads, "threads 3: result 0: other bytes than by one thread");
   expect_caught(Fault::kPastWorkspace, "bytes beside workspace overwritten");
 }
 

@@ -26,6 +26,7 @@ inline constexpr int64_t kSweptSlicedWords = 6200;   // of a vocabulary: around 
 inline constexpr int64_t kSweptChannels = 300;       // of embeddings and of rows that are gathered
 inline constexpr int64_t kSweptGroupedDepth = 6200;  // of a gradient of a weight: around multiples
 inline constexpr int64_t kSweptChunkedRows = 4200;   // summed over: around multiples
+inline constexpr int64_t kSweptRowSums = 2100;       // of a row that is summed: around multiples
 inline constexpr int64_t kSweptPairRows = 300;       // of a product in pairs
 inline constexpr int64_t kSweptElements = 70000;     // around multiples
 

@@ -15,7 +15,7 @@
 namespace cloze::backend::testing {
 namespace {
 
-const Shape kShapes[] = {{1, 1}, {3, 2}, {7, 13}, {31, 33}, {5, 768}, {64, 128}};
+const Shape kShapes[] = {{1, 1}, {3, 2}, {7, 13}, {31, 33}, {5, 768}, {64, 128}, {3, 2100}};
 const double kRates[] = {0.0, 0.1, 0.25};
 
 struct RowTypes {
@@ -138,6 +138,10 @@ std::vector<KernelCase> layer_norm_sweep(DType dtype, const SweepExtents& extent
   // Rows in chunks, and enough elements for several threads.
   for (const int64_t rows : SweepExtents::around(kSweptChunkedRows, {2048})) {
     shapes.push_back({rows, 9});
+  }
+  // Sums over rows in several parts, each of several chunks.
+  for (const int64_t columns : SweepExtents::around(kSweptRowSums, {1024})) {
+    shapes.push_back({33, columns});
   }
   SweepCases sweep;
   sweep.add_each(shapes, [&](auto& family, const Shape& shape) {

@@ -15,8 +15,8 @@ struct ProductSizes {
   int64_t M, K, N;
 };
 
-constexpr ProductSizes kSizes[] = {{700, 1, 1},  {1, 64, 3},    {7, 13, 5},
-                                   {33, 17, 65}, {64, 128, 96}, {131, 48, 101}};
+constexpr ProductSizes kSizes[] = {{700, 1, 1},   {1, 64, 3},     {7, 13, 5},   {33, 17, 65},
+                                   {64, 128, 96}, {131, 48, 101}, {33, 2, 2100}};
 
 std::string activation_name(const std::optional<ops::GeluForm>& activation) {
   if (!activation) return "no activation";
@@ -87,6 +87,7 @@ std::vector<KernelCase> linear_sweep(DType dtype, const SweepExtents& extents) {
   for (const int64_t M : SweepExtents::around(kSweptGroupedDepth, {3072})) {
     sizes.push_back({M, 3, 5});
   }
+  for (const int64_t N : SweepExtents::around(kSweptRowSums, {1024})) sizes.push_back({33, 2, N});
   SweepCases sweep;
   sweep.add_each(sizes,
                  [&](auto& family, const ProductSizes& one) { add_cases(family, one, dtype); });

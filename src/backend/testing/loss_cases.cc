@@ -140,29 +140,38 @@ void fill_positions(Tensor& positions, const Tensor& logits, const std::vector<d
   if (sequences > 2) positions.values.back() = -1.0;
 }
 
-void add_span_loss_cases(std::vector<KernelCase>& cases, const std::vector<int64_t>& lengths,
-                         int64_t tokens, DType dtype) {
-  const auto sequences = static_cast<int64_t>(lengths.size());
+struct SpanSizes {
+  std::vector<int64_t> lengths;
+  int64_t tokens = 0;
+  bool has_halves = false;  // the first two sequences lack one position
+};
+
+void add_span_loss_cases(std::vector<KernelCase>& cases, const SpanSizes& sizes, DType dtype) {
+  const auto sequences = static_cast<int64_t>(sizes.lengths.size());
   const graph::TensorType positions{DType::kI32, {sequences}};
   add_loss_and_gradient(
       cases,
-      {.name = "positions and unused slots",
+      {.name = sizes.has_halves ? "one position of two" : "positions and unused slots",
        .op = &ops::kSpanLoss,
-       .inputs =
-           {{dtype, {tokens, 2}}, {DType::kI32, {sequences + 1}}, positions, positions, kScalar},
-       .summed_terms = tokens},
+       .inputs = {{dtype, {sizes.tokens, 2}},
+                  {DType::kI32, {sequences + 1}},
+                  positions,
+                  positions,
+                  kScalar},
+       .summed_terms = sizes.tokens},
       {.op = &ops::kSpanLossGradient,
-       .summed_terms = tokens,
+       .summed_terms = sizes.tokens,
        .why_zeros = "slots of no sequence, or of one that is ignored"},
-      [lengths](std::vector<Tensor>& in, size_t first, Random&) {
+      [sizes](std::vector<Tensor>& in, size_t first, Random&) {
         using Op = ops::SpanLoss;
-        const std::vector<double> starts = starts_of(lengths);
+        const std::vector<double> starts = starts_of(sizes.lengths);
         in[first + Op::kSequenceStarts].values = starts;
         for (int64_t side = 0; side < 2; ++side) {
           fill_positions(in[first + Op::kStartPositions + side], in[first + Op::kLogits], starts,
                          side);
+          if (sizes.has_halves) in[first + Op::kStartPositions + side].values[side] = -1.0;
         }
-        in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(lengths.size())};
+        in[first + Op::kNormalizer].values = {1.0 / static_cast<double>(sizes.lengths.size())};
       });
 }
 
@@ -186,8 +195,9 @@ void add_squared_error_cases(std::vector<KernelCase>& cases, int64_t sequences, 
 std::vector<KernelCase> loss_cases(DType dtype) {
   std::vector<KernelCase> cases;
   for (const HeadSizes& sizes : kHeadSizes) add_vocabulary_cases(cases, sizes, dtype);
-  add_span_loss_cases(cases, {4}, 4, dtype);
-  add_span_loss_cases(cases, {7, 3, 12, 5}, 30, dtype);
+  add_span_loss_cases(cases, {{4}, 4}, dtype);
+  add_span_loss_cases(cases, {{7, 3, 12, 5}, 30}, dtype);
+  add_span_loss_cases(cases, {{7, 3, 12, 5}, 30, /*has_halves=*/true}, dtype);
   add_squared_error_cases(cases, 1, dtype);
   add_squared_error_cases(cases, 6, dtype);
   for (const Shape& shape : {Shape{1, 2}, Shape{7, 3}, Shape{64, 2}, Shape{5, 33}}) {
@@ -215,8 +225,8 @@ std::vector<KernelCase> loss_sweep(DType dtype, const SweepExtents& extents) {
       sizes, [&](auto& family, const HeadSizes& one) { add_vocabulary_cases(family, one, dtype); });
   sweep.add_each(sizes, [&](auto& family, const HeadSizes& one) {
     add_cross_entropy_cases(family, {one.predictions, 1 + one.hidden}, dtype);
-    add_span_loss_cases(family, {one.predictions, one.vocabulary},
-                        one.predictions + one.vocabulary + 2, dtype);
+    add_span_loss_cases(
+        family, {{one.predictions, one.vocabulary}, one.predictions + one.vocabulary + 2}, dtype);
     add_squared_error_cases(family, one.predictions, dtype);
   });
   return sweep.take();

@@ -23,12 +23,12 @@ namespace cloze::backend::cpu {
 struct NativeAttentionBuffers {
   NativeAttentionBuffers(const AttentionSizes& sizes, void* scratch)
       : workspace(scratch),
-        scores(workspace.take<float>(kPairProductRows * sizes.padded_T())),
+        scores(workspace.take<float>(kPairProductRows * sizes.padded_length())),
         context(workspace.take<float>(kPairProductRows * sizes.padded_D())),
         queries(workspace.take<bfloat16>(kPairProductRows * sizes.padded_D())),
-        probabilities(workspace.take<bfloat16>(kPairProductRows * sizes.padded_T())),
-        keys(workspace.take<bfloat16>(sizes.padded_T() * sizes.padded_D())),
-        values(workspace.take<bfloat16>(sizes.padded_T() * sizes.padded_D())) {}
+        probabilities(workspace.take<bfloat16>(kPairProductRows * sizes.padded_length())),
+        keys(workspace.take<bfloat16>(sizes.padded_length() * sizes.padded_D())),
+        values(workspace.take<bfloat16>(sizes.padded_length() * sizes.padded_D())) {}
 
   Workspace workspace;
   float* scores;            // [rows, padded length]

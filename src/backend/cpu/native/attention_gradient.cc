@@ -28,7 +28,7 @@ static_assert(kMostNativeRows % kPairProductRows == 0 && kMostNativeRows % kPair
 struct NativeGradientBuffers {
   NativeGradientBuffers(const AttentionSizes& sizes, void* scratch) : workspace(scratch) {
     const int64_t R = kMostNativeRows;
-    const int64_t L = sizes.padded_T();
+    const int64_t L = sizes.padded_length();
     const int64_t D = sizes.padded_D();
     for (bfloat16** of_keys : {&keys_by_depth, &values_by_depth, &keys}) {
       *of_keys = workspace.take<bfloat16>(L * D);
