@@ -141,6 +141,18 @@ TEST(HttpServer, TheLogHasALineARequestWhateverItsPath) {
   EXPECT_EQ(lines[0].find("GET /x%0Aforged%1B[31m%FF 404"), 0u) << lines[0];
 }
 
+TEST(HttpServer, TheLogShowsAMethodWithoutItsControlBytes) {
+  std::vector<std::string> lines;
+  platform::ListeningSocket socket{"127.0.0.1", 0};
+  Service service({.model = {}, .endpoints = {}, .limits = {}});
+  {
+    HttpServer server(socket, service, [&](const std::string& line) { lines.push_back(line); });
+    reply_to(socket.port(), "GET\x1b[31m /x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].find("GET%1B[31m /x 404"), 0u) << lines[0];
+}
+
 TEST(HttpServer, SlowClientsAreToldAndEnded) {
   EchoServer server({.transfer_time = milliseconds(100)});
   HttpClient nothing(server.port());

@@ -35,6 +35,22 @@ std::string names_of(const std::vector<std::string>& names, size_t limit = 50) {
   return text;
 }
 
+// Nothing when the names of a TensorFlow checkpoint do not tell.
+std::optional<CheckpointForm> form_of(const StoredModel& model) {
+  if (!model.is_tensorflow()) return CheckpointForm::kHuggingFace;
+  const std::optional<TensorflowNames> names = model.tensorflow_names();
+  if (!names) return std::nullopt;
+  if (*names == TensorflowNames::kGoogle) return CheckpointForm::kGoogle;
+  return *names == TensorflowNames::kGraphcore ? CheckpointForm::kGraphcore
+                                               : CheckpointForm::kResearch;
+}
+
+std::string_view owner_of_names(CheckpointForm form) {
+  constexpr std::string_view kOwners[] = {"Hugging Face's", "Google's", "Graphcore's",
+                                          "Graphcore's research"};
+  return kOwners[static_cast<int>(form)];
+}
+
 class Conversion {
  public:
   explicit Conversion(const ConversionOptions& options)
@@ -72,13 +88,19 @@ class Conversion {
     throw_data_error("{} holds no tensor of a BERT", model_.path().string());
   }
 
+  // The forms differ in numbers that no tensor holds, so none is read as another.
+  void check_form() const {
+    const std::optional<CheckpointForm> form = form_of(model_);
+    if (form == options_.from) return;
+    if (!form && options_.from != CheckpointForm::kHuggingFace) return;
+    throw_user_error(
+        "{} holds tensors under {} names; choose an action that begins with {}",
+        model_.path().string(), form ? owner_of_names(*form) : "TensorFlow's",
+        form ? fmt::format("{}2", short_name(*form)) : "google2, graphcore2 or research2");
+  }
+
   void check_options() const {
-    if (model_.is_tensorflow() != (options_.from != CheckpointForm::kHuggingFace)) {
-      throw_user_error("{} holds tensors under {} names; choose an action that begins with {}",
-                       model_.path().string(),
-                       model_.is_tensorflow() ? "TensorFlow's" : "Hugging Face's",
-                       model_.is_tensorflow() ? "google2 or graphcore2" : "hf2");
-    }
+    check_form();
     if (fs::exists(options_.output_dir) &&
         !(fs::is_directory(options_.output_dir) && fs::is_empty(options_.output_dir))) {
       throw_user_error("{} is not empty; choose another --output-dir or remove it",

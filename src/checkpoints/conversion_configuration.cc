@@ -36,9 +36,14 @@ void check_variant(const BertConfig& config, const fs::path& file, const StoredM
 }
 
 // What Graphcore's programs compute whatever the configuration says.
-void set_graphcore_numbers(const nlohmann::json& json, CheckpointForm to, BertConfig& config,
+void set_graphcore_numbers(ConversionConfiguration& read, CheckpointForm to,
                            std::vector<std::string>& notes) {
-  if (!json.contains("layer_norm_eps")) config.layer_norm_eps = kGraphcoreEpsilon;
+  BertConfig& config = read.config;
+  if (read.content.contains("layer_norm_eps") && config.layer_norm_eps != kGraphcoreEpsilon) {
+    notes.push_back(fmt::format("{} says layer_norm_eps {}, which Graphcore's programs do not read",
+                                read.file_name, config.layer_norm_eps));
+  }
+  config.layer_norm_eps = kGraphcoreEpsilon;
   config.hidden_act = Activation::kGeluTanh;
   if (is_graphcore(to)) return;
   notes.push_back(
@@ -88,15 +93,16 @@ std::optional<ConversionConfiguration> conversion_configuration(const Conversion
     file = configuration_of(model.path());
   }
   if (file.empty()) return std::nullopt;
-  nlohmann::json content = formats::read_json_file(file);
-  BertConfig config = bert_config_from_json(content, file.string());
-  check_variant(config, file, model, tensors);
-  if (is_graphcore(options.from)) set_graphcore_numbers(content, options.to, config, notes);
-  if (model.is_tensorflow()) set_switches(tensors, config);
+  ConversionConfiguration read{.file_name = file.filename().string(),
+                               .content = formats::read_json_file(file)};
+  read.config = bert_config_from_json(read.content, file.string());
+  check_variant(read.config, file, model, tensors);
+  if (is_graphcore(options.from)) set_graphcore_numbers(read, options.to, notes);
+  if (model.is_tensorflow()) set_switches(tensors, read.config);
   if (!to_hugging_face && !is_graphcore(options.from)) {
-    compare_with_programs(config, options.to, notes);
+    compare_with_programs(read.config, options.to, notes);
   }
-  return ConversionConfiguration{config, file.filename().string(), std::move(content)};
+  return read;
 }
 
 }  // namespace cloze::checkpoints

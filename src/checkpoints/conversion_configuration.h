@@ -1,5 +1,5 @@
-// The configuration that goes with converted weights: what its file says, which biases and heads the
-// weights have, and what Graphcore's programs compute whatever their file says.
+// The configuration that goes with converted weights: what its file says, which biases and heads
+// the weights have, and what Graphcore's programs compute whatever their file says.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@
 namespace cloze::checkpoints {
 
 struct ConversionConfiguration {
-  models::BertConfig config;
+  models::BertConfig config = {};
   std::string file_name;
   nlohmann::json content;  // of the file
 };

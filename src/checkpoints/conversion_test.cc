@@ -200,8 +200,8 @@ TEST_F(CheckpointConversionTest, OldAndRedundantTensorsAreModernised) {
 
 TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
   EXPECT_NE(refusal(options("hf2google", kFixtures / "google", "o"))
-                .find("holds tensors under TensorFlow's names; choose an action that begins with "
-                      "google2 or graphcore2"),
+                .find("holds tensors under Google's names; choose an action that begins with "
+                      "google2"),
             std::string::npos);
   EXPECT_NE(refusal(options("hf2hf", folder_ / "absent", "o")).find("does not exist"),
             std::string::npos);
@@ -233,6 +233,58 @@ TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
             std::string::npos)
       << refusal(asked);
   EXPECT_FALSE(fs::exists(folder_ / "o")) << "nothing is written before all is known";
+}
+
+// What their programs compute with is not in the tensors, so a form is not taken for another.
+TEST_F(CheckpointConversionTest, AFormIsKnownByItsNames) {
+  convert_checkpoint(options("google2research", kFixtures / "google", "research"));
+  const std::pair<fs::path, std::pair<std::string, std::string>> kSources[] = {
+      {kFixtures / "model.safetensors", {"hf", "Hugging Face's"}},
+      {kFixtures / "google", {"google", "Google's"}},
+      {kFixtures / "graphcore", {"graphcore", "Graphcore's"}},
+      {folder_ / "research", {"research", "Graphcore's research"}}};
+  for (const auto& [source, form] : kSources) {
+    for (const std::string action : {"hf2hf", "google2hf", "graphcore2hf", "research2hf"}) {
+      ConversionOptions asked = options(action.c_str(), source, (form.first + action).c_str());
+      asked.config_file = kFixtures / "google/bert_config.json";
+      const std::string said = refusal(asked);
+      if (action == form.first + "2hf") {
+        EXPECT_EQ(said, "taken") << source;
+        continue;
+      }
+      const std::string wanted = " holds tensors under " + form.second +
+                                 " names; choose an action that begins with " + form.first + "2";
+      EXPECT_TRUE(said.ends_with(wanted)) << action << ": " << said;
+    }
+  }
+}
+
+TEST_F(CheckpointConversionTest, NamesThatDoNotTellAreTakenAsTheActionSays) {
+  const std::vector<float> values(22 * 4, 0.5f);
+  const fs::path source = folder_ / "embeddings.safetensors";
+  formats::write_safetensors(
+      source, std::vector<TensorView>{{"bert/embeddings/word_embeddings", DType::kF32, Shape{22, 4},
+                                       std::as_bytes(std::span(values))}});
+  for (const char* action : {"google2google", "graphcore2google", "research2google"}) {
+    EXPECT_EQ(refusal(options(action, source, action)), "taken");
+  }
+  EXPECT_EQ(refusal(options("hf2google", source, "o")),
+            source.string() +
+                " holds tensors under TensorFlow's names; choose an action that begins with "
+                "google2, graphcore2 or research2");
+}
+
+TEST_F(CheckpointConversionTest, GraphcoresEpsilonIsOneWhateverTheFileSays) {
+  fs::copy(kFixtures / "graphcore", folder_ / "source");
+  nlohmann::json config = formats::read_json_file(folder_ / "source/bert_config.json");
+  config["layer_norm_eps"] = 1e-5;
+  platform::write_file_atomically(folder_ / "source/bert_config.json", config.dump());
+  const auto report = convert_checkpoint(options("graphcore2hf", folder_ / "source", "hf"));
+  EXPECT_EQ(formats::read_json_file(folder_ / "hf/config.json")["layer_norm_eps"], 1e-3);
+  EXPECT_TRUE(has_note(report,
+                       "bert_config.json says layer_norm_eps 1e-05, which Graphcore's programs do "
+                       "not read"));
+  EXPECT_TRUE(has_note(report, "LayerNorm with epsilon 0.001: config.json says so"));
 }
 
 TEST_F(CheckpointConversionTest, WrongOptionsAreRefused) {

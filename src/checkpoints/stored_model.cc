@@ -46,6 +46,13 @@ std::vector<std::string> StoredModel::other_files() const {
   return others;
 }
 
+std::optional<TensorflowNames> StoredModel::tensorflow_names() const {
+  for (const formats::TensorView& tensor : file_.tensors()) {
+    if (const auto kind = kind_of_name(tensor.name)) return kind;
+  }
+  return std::nullopt;
+}
+
 ConvertedTensors StoredModel::moments() const {
   return is_tensorflow_ ? moments_from_tensorflow(file_.tensors()) : ConvertedTensors();
 }

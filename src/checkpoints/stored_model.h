@@ -25,6 +25,8 @@ class StoredModel {
   // Names of what lies in the folder and holds none of these weights, sorted.
   std::vector<std::string> other_files() const;
   bool is_tensorflow() const { return is_tensorflow_; }
+  // Which kind of TensorFlow's names the file has; nothing when it has none that only one kind has.
+  std::optional<TensorflowNames> tensorflow_names() const;
 
   const std::vector<formats::TensorView>& tensors() const { return converted_.tensors; }
   const formats::TensorView* find(std::string_view name) const {

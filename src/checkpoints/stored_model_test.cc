@@ -31,6 +31,12 @@ TEST(StoredModel, HasOurNamesWhateverTheForm) {
   EXPECT_EQ(StoredModel(kFixtures / "graphcore").global_step(), std::nullopt);
 }
 
+TEST(StoredModel, KnowsWhoseNamesTheFileHas) {
+  EXPECT_EQ(StoredModel(kFixtures / "google").tensorflow_names(), TensorflowNames::kGoogle);
+  EXPECT_EQ(StoredModel(kFixtures / "graphcore").tensorflow_names(), TensorflowNames::kGraphcore);
+  EXPECT_EQ(StoredModel(kFixtures / "model.safetensors").tensorflow_names(), std::nullopt);
+}
+
 TEST(StoredModel, KnowsWhichFilesAreItsOwn) {
   EXPECT_EQ(StoredModel(kFixtures / "google").other_files(),
             (std::vector<std::string>{"bert_config.json", "vocab.txt"}));

@@ -192,6 +192,18 @@ std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name,
   return OtherName{std::move(name), row->layout};
 }
 
+std::optional<TensorflowNames> kind_of_name(std::string_view tensorflow_name) {
+  if (tensorflow_name.starts_with(kResearchScope)) return TensorflowNames::kResearch;
+  const NameParts parts = parts_of(tensorflow_name, kTfLayer);
+  if (parts.layer.empty()) return std::nullopt;
+  const NameRow* row = find_row(true, [&](const NameRow& candidate) {
+    return candidate.google != candidate.graphcore &&
+           (candidate.google == parts.rest || candidate.graphcore == parts.rest);
+  });
+  if (row == nullptr) return std::nullopt;
+  return row->google == parts.rest ? TensorflowNames::kGoogle : TensorflowNames::kGraphcore;
+}
+
 std::string current_tensorflow_name(std::string_view name) {
   std::string current(name);
   if (!current.starts_with(kResearchScope)) return current;

@@ -39,6 +39,9 @@ struct OtherName {
 std::optional<OtherName> hugging_face_name(std::string_view tensorflow_name);
 std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, TensorflowNames names);
 
+// Which of the three kinds a name belongs to; nothing for one that several of them have.
+std::optional<TensorflowNames> kind_of_name(std::string_view tensorflow_name);
+
 // Of a research checkpoint's tensor Graphcore's name; of others the name itself.
 std::string current_tensorflow_name(std::string_view name);
 std::string research_name(std::string_view graphcore_name);

@@ -87,6 +87,20 @@ TEST(CheckpointNames, ResearchCheckpointsOfGroupBertHaveTheirOwn) {
   EXPECT_EQ(current_tensorflow_name("bert/pooler/dense/kernel"), "bert/pooler/dense/kernel");
 }
 
+TEST(CheckpointNames, SomeTellWhoseTheyAre) {
+  using enum TensorflowNames;
+  EXPECT_EQ(kind_of_name("bert/encoder/layer_3/attention/output/dense/kernel"), kGoogle);
+  EXPECT_EQ(kind_of_name("bert/encoder/layer_3/attention/output/LayerNorm/beta"), kGoogle);
+  EXPECT_EQ(kind_of_name("bert/encoder/layer_3/attention/projection/dense/kernel"), kGraphcore);
+  EXPECT_EQ(kind_of_name("bert/encoder/layer_3/attention/projection/LayerNorm/gamma"), kGraphcore);
+  EXPECT_EQ(kind_of_name("all/bert/encoder/layer_3/attention/output/weight"), kResearch);
+  EXPECT_EQ(kind_of_name("all/bert/embeddings/word_embeddings"), kResearch);
+  for (const char* name : {"bert/embeddings/word_embeddings", "output_weights", "global_step",
+                           "bert/encoder/layer_3/output/dense/kernel", "alles", ""}) {
+    EXPECT_EQ(kind_of_name(name), std::nullopt) << name;
+  }
+}
+
 TEST(CheckpointNames, OthersAreNotGuessedAt) {
   for (const char* name :
        {"", "bert", "bert/encoder/layer_/output/dense/bias", "bert/encoder/layer_1",

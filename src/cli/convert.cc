@@ -46,7 +46,8 @@ void add_options(OptionTable& table, Options& o) {
   checkpoints::ConversionOptions& conversion = o.conversion;
   const OptionRules word{.is_required = true, .is_positional = true};
   table.add("action", &o.action,
-            "FROM2TO, each hf, google or graphcore: google2hf, hf2graphcore, hf2hf ...", word);
+            "FROM2TO, each hf, google, graphcore or research: google2hf, hf2graphcore, hf2hf ...",
+            word);
   table.add("checkpoint", &conversion.checkpoint,
             "A model's folder or file, or a TensorFlow checkpoint's prefix", word);
   table.add("output_dir", &conversion.output_dir, "A new folder");

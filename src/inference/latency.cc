@@ -1,11 +1,16 @@
 #include "inference/latency.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cmath>
 #include <exception>
 #include <numeric>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "base/error.h"
@@ -38,6 +43,23 @@ void call_once(InferenceClient& client, const std::vector<data::Sample>& samples
   run.seconds.push_back(seconds_between(begin, run.end));
   run.sequences += std::ssize(samples);
   for (const data::Sample& sample : samples) run.tokens += std::ssize(sample.input_ids);
+}
+
+// Runs body(i) for each i < count on a thread of its own. When the system has not so many, calls
+// give_up(those that are missing), waits for the others and throws EnvironmentError.
+template <class Body, class GiveUp>
+void run_on_threads(size_t count, Body body, GiveUp give_up) {
+  std::vector<std::thread> threads;
+  std::string failure;
+  try {
+    while (threads.size() < count) threads.emplace_back(body, threads.size());
+  } catch (const std::system_error& error) {
+    failure = fmt::format("cannot start the thread of client {} of {}: {}; choose fewer clients",
+                          threads.size() + 1, count, error.what());
+    give_up(count - threads.size());
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (!failure.empty()) throw EnvironmentError(failure);
 }
 
 double percentile(const std::vector<double>& sorted, double share) {
@@ -86,17 +108,18 @@ LatencyRun measure_latency(const std::shared_ptr<const PackedModel>& model,
                            const std::function<std::vector<data::Sample>(int64_t)>& batch) {
   std::vector<ClientRun> runs(static_cast<size_t>(options.num_clients));
   std::barrier all_warm(options.num_clients);
+  std::atomic<bool> is_given_up = false;
   const auto serve = [&](size_t index) {
     ClientRun& run = runs[index];
     const int64_t first = static_cast<int64_t>(index) * options.calls_per_client;
     try {
       InferenceClient client(model, options.threads_per_client);
-      for (int64_t i = 0; i < options.warm_up_calls; ++i) {
+      for (int64_t i = 0; i < options.warm_up_calls && !is_given_up; ++i) {
         client.run(batch(first + i), [](const data::MicroBatch&) {});
       }
       all_warm.arrive_and_wait();
       run.begin = Clock::now();
-      for (int64_t i = 0; i < options.calls_per_client; ++i) {
+      for (int64_t i = 0; i < options.calls_per_client && !is_given_up; ++i) {
         call_once(client, batch(first + i), run);
       }
     } catch (...) {
@@ -104,9 +127,10 @@ LatencyRun measure_latency(const std::shared_ptr<const PackedModel>& model,
       all_warm.arrive_and_drop();
     }
   };
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < runs.size(); ++i) threads.emplace_back(serve, i);
-  for (std::thread& thread : threads) thread.join();
+  run_on_threads(runs.size(), serve, [&](size_t num_missing) {
+    is_given_up = true;
+    for (; num_missing > 0; --num_missing) all_warm.arrive_and_drop();
+  });
 
   LatencyRun result;
   Clock::time_point begin = Clock::time_point::max();

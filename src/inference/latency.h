@@ -49,7 +49,8 @@ struct LatencyRun {
 };
 
 // batch(call) gives the samples of a call, from several threads at a time. What it takes is not
-// counted; packing the samples is.
+// counted; packing the samples is. Throws what a client throws, and EnvironmentError when the
+// system has no thread for one.
 LatencyRun measure_latency(const std::shared_ptr<const PackedModel>& model,
                            const LatencyOptions& options,
                            const std::function<std::vector<data::Sample>(int64_t call)>& batch);

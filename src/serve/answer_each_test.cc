@@ -7,7 +7,7 @@
 namespace cloze::serve {
 namespace {
 
-// Answers each text with its length; refuses "bad" and fails on "broken".
+// Answers each text with its length; refuses "bad", fails on "broken", and has diverged on "odd".
 struct LengthModel {
   std::vector<size_t> batches;
   std::vector<nlohmann::ordered_json> operator()(std::span<const Input> inputs) {
@@ -16,6 +16,7 @@ struct LengthModel {
     for (const Input& input : inputs) {
       if (input.first == "bad") throw_user_error("\"bad\" cannot be measured");
       if (input.first == "broken") throw_environment_error("no memory");
+      if (input.first == "odd") throw_data_error("the logits are not finite numbers");
       outputs.push_back(input.first.size());
     }
     return outputs;
@@ -56,6 +57,8 @@ TEST(AnswerEach, ABadInputSpoilsOnlyItself) {
 TEST(AnswerEach, OtherErrorsPassThrough) {
   LengthModel model;
   EXPECT_THROW(answer_each(std::ref(model), inputs_of({"a", "broken"})), EnvironmentError);
+  EXPECT_THROW(answer_each(std::ref(model), inputs_of({"odd"})), DataError);
+  EXPECT_THROW(answer_each(std::ref(model), inputs_of({"a", "odd"})), DataError);
   const Handler forgets = [](auto) { return std::vector<nlohmann::ordered_json>(); };
   EXPECT_THROW(answer_each(forgets, inputs_of({"a"})), InternalError);
 }

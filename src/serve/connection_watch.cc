@@ -1,8 +1,10 @@
 #include "serve/connection_watch.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
+#include "base/error.h"
 #include "platform/socket.h"
 
 namespace cloze::serve {
@@ -18,8 +20,14 @@ struct ConnectionWatch::Connection {
   bool is_unanswered() const { return stage == Stage::kWorking || stage == Stage::kSending; }
 };
 
-ConnectionWatch::ConnectionWatch(Options options)
-    : options_(std::move(options)), thread_([this] { run(); }) {}
+ConnectionWatch::ConnectionWatch(Options options) : options_(std::move(options)) {
+  try {
+    thread_ = std::jthread([this] { run(); });
+  } catch (const std::system_error& error) {
+    throw_environment_error("cannot start the thread that watches connections: {}; see ulimit -u",
+                            error.what());
+  }
+}
 
 ConnectionWatch::~ConnectionWatch() {
   {

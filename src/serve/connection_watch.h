@@ -34,6 +34,7 @@ class ConnectionWatch {
     std::function<void()> on_late_request = [] {};
   };
 
+  // EnvironmentError when the system has no thread for it.
   explicit ConnectionWatch(Options options);
   ~ConnectionWatch();
   ConnectionWatch(const ConnectionWatch&) = delete;

@@ -20,7 +20,8 @@ struct Input {
   int64_t bytes() const { return static_cast<int64_t>(first.size() + second.size()); }
 };
 
-// One output per input, in order. UserError when any input is a bad one, before it computes.
+// One output per input, in order. UserError when any input is a bad one, before it computes;
+// DataError when the model is (its logits are not finite).
 using Handler = std::function<std::vector<nlohmann::ordered_json>(std::span<const Input> inputs)>;
 
 struct Endpoint {

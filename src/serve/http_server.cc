@@ -45,10 +45,10 @@ MHD_Result add_field(void* fields, MHD_ValueKind, const char* name, const char* 
   return MHD_YES;
 }
 
-// A path as it may stand in a log: one line, and nothing that a terminal acts on.
-std::string printable(std::string_view path) {
+// A method or path as it may stand in a log: one line, and nothing that a terminal acts on.
+std::string printable(std::string_view sent) {
   std::string text;
-  for (const char byte : path) {
+  for (const char byte : sent) {
     const bool is_plain = byte > ' ' && byte < '\x7f';
     text +=
         is_plain ? std::string(1, byte) : fmt::format("%{:02X}", static_cast<unsigned char>(byte));
@@ -214,7 +214,7 @@ class HttpServer::Implementation {
                               .status = status,
                               .seconds = seconds.count()});
     if (log_) {
-      log_(fmt::format("{:.16} {:.100} {} {:.1f} ms", exchange.head.method,
+      log_(fmt::format("{:.16} {:.100} {} {:.1f} ms", printable(exchange.head.method),
                        printable(exchange.head.path), status, 1000 * seconds.count()));
     }
   }

@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Everything is computed for the most that anybody asked for, and cut for each.
+// Candidates of a blank are the first of one order, whose probabilities are of the whole
+// vocabulary: they are listed for the most that anybody asked for, and cut for each.
 int64_t largest_top_k(std::span<const Input> inputs) {
   int64_t largest = 1;
   for (const Input& input : inputs) largest = std::max(largest, input.top_k);
@@ -42,13 +43,13 @@ std::vector<ordered_json> fill(tasks::MaskFiller& filler, std::span<const Input>
 std::vector<ordered_json> answer(tasks::QuestionAnswerer& answerer, std::span<const Input> inputs,
                                  const ServingOptions& options) {
   std::vector<tasks::QuestionAndContext> questions;
-  for (const Input& input : inputs) questions.push_back({input.first, input.second});
-  const auto answers = answerer.answer(
-      questions,
-      {.top_k = largest_top_k(inputs), .may_have_no_answer = options.may_have_no_answer});
+  for (const Input& input : inputs) {
+    questions.push_back({input.first, input.second, input.top_k});
+  }
   std::vector<ordered_json> outputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    outputs.push_back(tasks::answers_json(at_most(answers[i], inputs[i].top_k)));
+  for (const std::vector<tasks::Answer>& answers :
+       answerer.answer(questions, {.may_have_no_answer = options.may_have_no_answer})) {
+    outputs.push_back(tasks::answers_json(answers));
   }
   return outputs;
 }

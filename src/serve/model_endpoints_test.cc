@@ -98,6 +98,8 @@ TEST(ModelEndpoints, APretrainedModelFillsBlanks) {
   EXPECT_EQ(outputs[0]["blanks"][1]["start"], 21);
   const std::vector<Input> accents = {{.first = "\u00e9\u6f22 [MASK]"}};
   EXPECT_EQ(model.endpoints[0].handler(accents)[0]["blanks"][0]["start"], 3) << "code points";
+  const std::vector<Input> no_utf8 = {{.first = "\x92\xe9 [MASK]"}};
+  EXPECT_EQ(model.endpoints[0].handler(no_utf8)[0]["blanks"][0]["start"], 3) << "and errors";
   EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.first = "a town"}}), UserError);
 }
 
@@ -116,6 +118,24 @@ TEST(ModelEndpoints, AModelForQuestionsAnswersThem) {
     EXPECT_EQ(one.at("text"), context.substr(start, end - start));
   }
   EXPECT_THROW(model.endpoints[0].handler(std::vector<Input>{{.second = "a"}}), UserError);
+}
+
+TEST(ModelEndpoints, AnAnswerIsTheSameWhoeverSharesTheBatch) {
+  const MadeUpModel made_up({.kind = models::HeadKind::kQuestionAnswering});
+  const ServedModel model = made_up.serve();
+  const Input asked{.first = "the town ?", .second = "the town lies on a river .", .top_k = 3};
+  const Input neighbour{
+      .first = "a river ?", .second = "the river lies on the town .", .top_k = 100};
+  const auto alone = model.endpoints[0].handler(std::vector<Input>{asked})[0].at("answers");
+  const auto together = model.endpoints[0].handler(std::vector<Input>{asked, neighbour});
+  const ordered_json& beside = together[0].at("answers");
+  EXPECT_GT(together[1].at("answers").size(), 20u);
+  ASSERT_EQ(beside.size(), alone.size());
+  for (size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(beside[i].at("text"), alone[i].at("text"));
+    EXPECT_NEAR(beside[i].at("probability").get<double>(), alone[i].at("probability").get<double>(),
+                1e-5);
+  }
 }
 
 TEST(ModelEndpoints, ThereMayBeNoAnswer) {

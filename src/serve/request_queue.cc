@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -16,6 +17,8 @@ void append_answers(const Handler& handler, std::span<const Input> inputs,
     CLOZE_CHECK(values.size() == inputs.size(), "{} outputs for {} inputs", values.size(),
                 inputs.size());
     for (nlohmann::ordered_json& value : values) outputs.push_back({.value = std::move(value)});
+  } catch (const DataError&) {  // about the model, though it is a UserError too
+    throw;
   } catch (const UserError& error) {
     if (inputs.size() == 1) {
       outputs.push_back({.error = error.what()});
@@ -37,11 +40,16 @@ std::vector<Output> answer_each(const Handler& handler, std::span<const Input> i
 }
 
 RequestQueue::RequestQueue(Handler handler, const QueueLimits& limits, Observer observer)
-    : handler_(std::move(handler)),
-      limits_(limits),
-      observer_(std::move(observer)),
-      watch_([this] { watch_time(); }),
-      worker_([this] { work(); }) {}
+    : handler_(std::move(handler)), limits_(limits), observer_(std::move(observer)) {
+  try {
+    watch_ = std::jthread([this] { watch_time(); });
+    worker_ = std::jthread([this] { work(); });
+  } catch (const std::system_error& error) {
+    stop();  // a thread that runs would be waited for without end
+    throw_environment_error("cannot start the threads of the request queue: {}; see ulimit -u",
+                            error.what());
+  }
+}
 
 RequestQueue::~RequestQueue() { stop(); }
 

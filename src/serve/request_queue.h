@@ -28,7 +28,7 @@ struct Output {
 
 // One output per input, in order: a bad input spoils only its own answer. A batch that the handler
 // refuses is halved until the bad inputs stand alone: b bad ones among n cost about b·log2(n)
-// refusals. Errors of other kinds pass through.
+// refusals. A DataError is about the model and passes through, as errors of other kinds do.
 std::vector<Output> answer_each(const Handler& handler, std::span<const Input> inputs);
 
 enum class QueueResult {
@@ -54,6 +54,7 @@ class RequestQueue {
   };
   using Observer = std::function<void(BatchSize)>;  // called before each batch, by the worker
 
+  // EnvironmentError when the system has no thread for it.
   RequestQueue(Handler handler, const QueueLimits& limits, Observer observer = {});
   ~RequestQueue();
   RequestQueue(const RequestQueue&) = delete;

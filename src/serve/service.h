@@ -37,6 +37,7 @@ class Service {
   };
   using Done = std::function<void(Response)>;  // must not throw
 
+  // EnvironmentError when the system has no threads for its queues.
   explicit Service(Options options);
 
   // Checks a request before its body has come. Nothing: read the body, and go on with handle().

@@ -16,6 +16,7 @@ Service::Options echo_options() {
     for (const Input& input : inputs) {
       if (input.first == "bad") throw_user_error("\"bad\" is bad");
       if (input.first == "broken") throw_environment_error("no memory");
+      if (input.first == "odd") throw_data_error("the logits are not finite numbers");
       outputs.push_back({{"echo", input.first}});
     }
     return outputs;
@@ -137,6 +138,17 @@ TEST(Service, AnswersOneAndMany) {
   EXPECT_EQ(broken.status, 500);
   EXPECT_EQ(broken.body, "{\"error\":\"the model failed: no memory\"}\n");
   EXPECT_EQ(answered(service, post("/fill"), "{").status, 400);
+}
+
+TEST(Service, AModelThatDivergedIsNotTheClientsMistake) {
+  Service service(echo_options());
+  for (const char* body :
+       {R"({"text": "odd"})", R"({"inputs": [{"text": "a"}, {"text": "odd"}]})"}) {
+    const Response response = answered(service, post("/fill"), body);
+    EXPECT_EQ(response.status, 500);
+    EXPECT_EQ(response.body,
+              "{\"error\":\"the model failed: the logits are not finite numbers\"}\n");
+  }
 }
 
 TEST(Service, ABadInputSpoilsOnlyItsOwnAnswer) {

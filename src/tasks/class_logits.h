@@ -9,7 +9,7 @@
 
 namespace cloze::tasks {
 
-// Of a model with the head of sequence classification (a single class: a score). UserError when
+// Of a model with the head of sequence classification (a single class: a score). DataError when
 // they are not finite.
 std::vector<std::vector<float>> class_logits(inference::InferenceClient& client,
                                              std::span<const data::Sample> samples);

@@ -15,7 +15,7 @@ TEST(RequireFinite, NamesWhoseLogitsAreNot) {
     try {
       require_finite(std::vector<float>{0, bad}, "a text");
       ADD_FAILURE() << bad;
-    } catch (const UserError& error) {
+    } catch (const DataError& error) {
       EXPECT_STREQ(error.what(),
                    "the model's logits for a text are not finite numbers; has its training "
                    "diverged?");

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "tasks/decoded_length.h"
 #include "tasks/logits.h"
-#include "text/utf8.h"
 
 namespace cloze::tasks {
 namespace {
@@ -35,7 +35,8 @@ std::vector<Blank> blanks_of(std::string_view text, size_t index) {
   for (size_t at = text.find(text::kMaskToken); at != std::string_view::npos;
        at = text.find(text::kMaskToken, begin)) {
     const size_t end = at + text::kMaskToken.size();
-    const int64_t start = code_points + text::count_code_points(text.substr(begin, at - begin));
+    const int64_t start =
+        code_points + static_cast<int64_t>(decoded_length(text.substr(begin, at - begin)));
     code_points = start + std::ssize(text::kMaskToken);
     blanks.push_back({.text = index, .start = start, .end = code_points});
     begin = end;

@@ -1,7 +1,7 @@
 // Filling in blanks: what a pre-trained model expects at each [MASK] of a text.
 //
 // Errors: UserError for a model of another kind, a text without [MASK] or longer than the model's
-// positions.
+// positions; DataError for a model whose logits are not finite.
 #pragma once
 
 #include <memory>

@@ -11,6 +11,13 @@ namespace {
 
 constexpr int64_t kMaxQueryLength = 64;   // of the question, as in SQuAD
 constexpr int64_t kSequenceLength = 384;  // of a window, if the model has the positions
+constexpr int64_t kSpecialTokens = 3;     // [CLS], and [SEP] twice
+constexpr int64_t kNBestSize = 20;        // that probabilities are shared among, as in SQuAD
+
+// Which of several; of one alone nothing.
+std::string of_input(size_t index, size_t count) {
+  return count == 1 ? "" : fmt::format(" of input {}", index + 1);
+}
 
 SquadData squad_data_of(std::span<const QuestionAndContext> questions, bool may_have_no_answer) {
   SquadData data;
@@ -24,6 +31,23 @@ SquadData squad_data_of(std::span<const QuestionAndContext> questions, bool may_
                               .context = place->second});
   }
   return data;
+}
+
+// Each question's own: those beside it must not change its answers or their probabilities.
+std::vector<int64_t> n_best_sizes_of(std::span<const QuestionAndContext> questions) {
+  std::vector<int64_t> sizes;
+  for (const QuestionAndContext& one : questions) sizes.push_back(std::max(one.top_k, kNBestSize));
+  return sizes;
+}
+
+void check_not_empty(const SquadData& data, const SquadFeatures& features) {
+  for (size_t i = 0; i < data.questions.size(); ++i) {
+    const bool no_question = features.questions[i].empty();
+    if (no_question || features.contexts[data.questions[i].context].ids.empty()) {
+      throw_user_error("the {}{} is empty; give a question and a text that answers it",
+                       no_question ? "question" : "context", of_input(i, data.questions.size()));
+    }
+  }
 }
 
 std::vector<Answer> answers_of(const SquadPrediction& prediction, int64_t top_k) {
@@ -59,8 +83,24 @@ QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel>
   client_.model().pretrained().require_head(models::HeadKind::kQuestionAnswering);
 }
 
+// A long question is cut, but a model of few positions may have no room for what is left of it.
+void QuestionAnswerer::check_lengths(std::span<const QuestionAndContext> questions) const {
+  const int64_t positions = client_.model().config().max_position_embeddings;
+  const int64_t most = positions - kSpecialTokens - 1;
+  if (most >= kMaxQueryLength) return;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    std::vector<int32_t> ids;
+    client_.model().tokenizer().append_ids(questions[i].question, ids);
+    if (std::ssize(ids) <= most) continue;
+    throw_user_error(
+        "the question{} has {} tokens, the model has {} positions; shorten it to {} tokens",
+        of_input(i, questions.size()), ids.size(), positions, most);
+  }
+}
+
 std::vector<std::vector<Answer>> QuestionAnswerer::answer(
     std::span<const QuestionAndContext> questions, const AnswerOptions& options) {
+  check_lengths(questions);
   const SquadData data = squad_data_of(questions, options.may_have_no_answer);
   const SquadFeatures features =
       make_squad_features(data, client_.model().tokenizer(),
@@ -69,20 +109,13 @@ std::vector<std::vector<Answer>> QuestionAnswerer::answer(
                            .document_stride = options.document_stride,
                            .max_query_length = kMaxQueryLength,
                            .threads = client_.num_threads()});
-  for (size_t i = 0; i < questions.size(); ++i) {
-    const bool no_question = features.questions[i].empty();
-    if (no_question || features.contexts[data.questions[i].context].ids.empty()) {
-      throw_user_error("the {}{} is empty; give a question and a text that answers it",
-                       no_question ? "question" : "context",
-                       questions.size() == 1 ? "" : fmt::format(" of input {}", i + 1));
-    }
-  }
-  const auto predictions = answer_squad(client_, data, features,
-                                        {.n_best_size = std::max<int64_t>(options.top_k, 20),
-                                         .max_answer_length = options.max_answer_length});
+  check_not_empty(data, features);
+  const auto predictions = answer_squad(
+      client_, data, features,
+      {.n_best_sizes = n_best_sizes_of(questions), .max_answer_length = options.max_answer_length});
   std::vector<std::vector<Answer>> answers;
-  for (const SquadPrediction& prediction : predictions) {
-    answers.push_back(answers_of(prediction, options.top_k));
+  for (size_t i = 0; i < questions.size(); ++i) {
+    answers.push_back(answers_of(predictions[i], questions[i].top_k));
   }
   return answers;
 }

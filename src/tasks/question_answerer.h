@@ -1,6 +1,7 @@
 // Answers questions on texts of any length with a fine-tuned model. Long texts are cut into windows
 // that overlap (tasks/squad/squad_features.h). Errors: UserError for a model that answers no
-// questions, an empty question or text.
+// questions, an empty question or text, a question that leaves a text no room in the model's
+// positions; DataError for a model whose logits are not finite.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,7 @@ namespace cloze::tasks {
 struct QuestionAndContext {
   std::string question;
   std::string context;
+  int64_t top_k = 5;  // answers at most
 };
 
 struct Answer {
@@ -28,7 +30,6 @@ struct Answer {
 nlohmann::ordered_json answers_json(std::span<const Answer> answers);
 
 struct AnswerOptions {
-  int64_t top_k = 5;
   int64_t max_answer_length = 30;  // tokens
   int64_t document_stride = 128;
   bool may_have_no_answer = false;  // "" takes part, as in SQuAD 2.0
@@ -39,11 +40,14 @@ class QuestionAnswerer {
   // `num_threads` run a batch together; 0: all processors.
   QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
-  // For each question at most top_k answers, the most probable first.
+  // For each question at most its top_k answers, the most probable first. Which others are asked
+  // with it changes nothing of them, rounding aside.
   std::vector<std::vector<Answer>> answer(std::span<const QuestionAndContext> questions,
                                           const AnswerOptions& options);
 
  private:
+  void check_lengths(std::span<const QuestionAndContext> questions) const;
+
   inference::InferenceClient client_;
 };
 

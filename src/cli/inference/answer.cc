@@ -20,21 +20,22 @@ struct Options {
   std::string context;
   std::string context_file;
   std::string input_file;
+  int64_t top_k = 5;
   tasks::AnswerOptions answer;
   int threads = 0;
 };
 
 // A line of an input file: {"question": "...", "context": "..."}.
-std::vector<tasks::QuestionAndContext> read_questions(const std::string& path) {
+std::vector<tasks::QuestionAndContext> read_questions(const std::string& path, int64_t top_k) {
   std::vector<tasks::QuestionAndContext> questions;
   for (const nlohmann::json& item : read_json_lines(path, {"question", "context"})) {
-    questions.push_back({item.at("question"), item.at("context")});
+    questions.push_back({item.at("question"), item.at("context"), top_k});
   }
   return questions;
 }
 
 std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
-  if (!options.input_file.empty()) return read_questions(options.input_file);
+  if (!options.input_file.empty()) return read_questions(options.input_file, options.top_k);
   if (options.context.empty() == options.context_file.empty()) {
     throw_user_error("give --context, --context-file or --input-file");
   }
@@ -42,7 +43,7 @@ std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
   std::string context = is_file ? platform::read_file(options.context_file) : options.context;
   note_invalid_utf8(options.question, "the question");
   note_invalid_utf8(context, is_file ? options.context_file : "the context");
-  return {{options.question, std::move(context)}};
+  return {{options.question, std::move(context), options.top_k}};
 }
 
 void run(const Options& options) {
@@ -69,7 +70,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("input_file", &o.input_file,
             "JSONL of question and context; prints a JSON line for each",
             {.excludes = {"question", "context", "context_file"}});
-  table.add("top_k", &o.answer.top_k, "Answers at most", {.minimum = 1});
+  table.add("top_k", &o.top_k, "Answers at most", {.minimum = 1});
   table.add("max_answer_length", &o.answer.max_answer_length, "Tokens at most", {.minimum = 1});
   table.add("version_2_with_negative", &o.answer.may_have_no_answer,
             "There may be no answer, for models trained on SQuAD 2.0");

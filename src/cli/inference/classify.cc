@@ -31,6 +31,7 @@ tasks::TextAndPair text_of(std::string_view line) {
 
 std::vector<tasks::TextAndPair> texts_of(const Options& options) {
   std::vector<tasks::TextAndPair> texts;
+  note_invalid_texts(options.texts);
   for (const std::string& text : options.texts) texts.push_back(text_of(text));
   if (!texts.empty()) return texts;
   if (!options.input_file.empty()) {

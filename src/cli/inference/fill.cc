@@ -79,6 +79,7 @@ void run(const Options& options) {
   }
   const std::vector<std::string> texts = options.texts.empty() ? input_lines() : options.texts;
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
+  note_invalid_texts(options.texts);
   print_blanks(filler, texts, options.top_k);
 }
 

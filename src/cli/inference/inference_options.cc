@@ -56,6 +56,12 @@ void note_invalid_utf8(std::string_view text, std::string_view source) {
   fmt::print(stderr, "note: {} is not all UTF-8; the other bytes were left out\n", source);
 }
 
+void note_invalid_texts(const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    note_invalid_utf8(texts[i], texts.size() == 1 ? "the text" : fmt::format("text {}", i + 1));
+  }
+}
+
 std::vector<std::string> input_lines() {
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) {

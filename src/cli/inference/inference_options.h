@@ -24,6 +24,8 @@ std::filesystem::path model_path(const std::filesystem::path& path);
 
 // Says on standard error when a text is not all UTF-8: the tokenizer leaves such bytes out.
 void note_invalid_utf8(std::string_view text, std::string_view source);
+// Likewise of each of the texts that --text gave.
+void note_invalid_texts(const std::vector<std::string>& texts);
 // The lines of standard input; those that are not all UTF-8 are noted.
 std::vector<std::string> input_lines();
 // The objects of a file, one a line, each of which has these members, as texts; it may have the

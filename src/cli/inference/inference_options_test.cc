@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "cli/run_command_test.h"
+#include "inference/small_model_test.h"
 
 namespace cloze::cli {
 namespace {
@@ -20,6 +22,45 @@ TEST(PackingOptions, KnowTwoPrecisions) {
   EXPECT_EQ(compile.precision, DType::kBF16);
   command.parse("--precision fp16");
   EXPECT_THROW(table.resolve(), UserError);
+}
+
+// Longer times would not fit the clock, nor more connections the library that counts them.
+TEST(ServeOptions, TimesAndConnectionsHaveALargestValue) {
+  const std::vector<std::pair<std::string, std::string>> kRows = {
+      {"transfer_timeout", "it must be from 1 to 86400000"},
+      {"queue_timeout", "it must be from 1 to 86400000"},
+      {"batch_wait", "it must be from 0 to 86400000"},
+      {"max_connections", "it must be from 1 to 1000000"},
+      {"max_connections_per_address", "it must be from 1 to 1000000"},
+      {"max_header_bytes", "it must be from 1 to 1073741824"}};
+  for (const auto& [name, wanted] : kRows) {
+    const CommandResult result = run_command(
+        {"serve", "--init-checkpoint", "/no/such/model", flag_name(name), "10000000000000"});
+    EXPECT_EQ(result.status, ExitCode::kUsage);
+    EXPECT_NE(result.error.find(name + " is 10000000000000; " + wanted), std::string::npos)
+        << result.error;
+  }
+}
+
+TEST(InvalidUtf8, IsNotedOfEachTextThatIsGiven) {
+  const inference::SmallModelFolder blanks(models::HeadKind::kPretraining, "invalid_utf8_fill");
+  const CommandResult filled =
+      run_command({"fill", "--init-checkpoint", blanks.path().string(), "--text", "word5 [MASK]",
+                   "--text", "word6\xe9 [MASK]"});
+  EXPECT_EQ(filled.status, ExitCode::kSuccess) << filled.error;
+  EXPECT_NE(filled.error.find("note: text 2 is not all UTF-8; the other bytes were left out\n"),
+            std::string::npos)
+      << filled.error;
+  EXPECT_EQ(filled.error.find("note: text 1"), std::string::npos);
+  const inference::SmallModelFolder classes(models::HeadKind::kSequenceClassification,
+                                            "invalid_utf8_classify");
+  const CommandResult classified = run_command(
+      {"classify", "--init-checkpoint", classes.path().string(), "--text", "word5 \x93word6"});
+  EXPECT_EQ(classified.status, ExitCode::kSuccess) << classified.error;
+  EXPECT_NE(
+      classified.error.find("note: the text is not all UTF-8; the other bytes were left out\n"),
+      std::string::npos)
+      << classified.error;
 }
 
 }  // namespace

@@ -96,11 +96,16 @@ void run(const Options& options) {
 
 void add_limit_options(OptionTable& table, serve::Limits& limits) {
   const OptionRules positive{.minimum = 1};
-  table.add("max_connections", &limits.connections, "Connections", positive);
+  // The HTTP library counts connections, and bytes of a header, in narrower numbers.
+  const OptionRules connections{.minimum = 1, .maximum = 1'000'000};
+  const OptionRules header{.minimum = 1, .maximum = 1 << 30};
+  // A day: the clock counts nanoseconds in 64 bits, and a time is added to what it says.
+  constexpr double kMostMilliseconds = 86'400'000;
+  const OptionRules milliseconds{.minimum = 1, .maximum = kMostMilliseconds};
+  table.add("max_connections", &limits.connections, "Connections", connections);
   table.add("max_connections_per_address", &limits.connections_per_address,
-            "Connections from one address", positive);
-  table.add("max_header_bytes", &limits.header_bytes, "Bytes of a request line and header",
-            positive);
+            "Connections from one address", connections);
+  table.add("max_header_bytes", &limits.header_bytes, "Bytes of a request line and header", header);
   table.add("max_body_bytes", &limits.body_bytes, "Bytes of a body", positive);
   table.add("max_text_bytes", &limits.text_bytes, "Bytes of each text in it", positive);
   table.add("max_inputs", &limits.inputs_per_request, "Inputs in one request", positive);
@@ -110,11 +115,12 @@ void add_limit_options(OptionTable& table, serve::Limits& limits) {
   table.add("max_batch", &limits.queue.batch_inputs, "Inputs run together", positive);
   table.add("max_batch_bytes", &limits.queue.batch_bytes, "Bytes of text run together", positive);
   table.add("transfer_timeout", &limits.transfer_time,
-            "Milliseconds for a request to come whole, and for a reply to go", positive);
+            "Milliseconds for a request to come whole, and for a reply to go", milliseconds);
   table.add("queue_timeout", &limits.queue.waiting_time,
-            "Milliseconds in the queue; beyond: status 504", positive);
+            "Milliseconds in the queue; beyond: status 504", milliseconds);
   table.add("batch_wait", &limits.queue.batch_wait,
-            "Milliseconds that a batch waits for company; 0: takes what is there", {.minimum = 0});
+            "Milliseconds that a batch waits for company; 0: takes what is there",
+            {.minimum = 0, .maximum = kMostMilliseconds});
 }
 
 void add_options(OptionTable& table, Options& o) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tasks/decoded_length.h"
 #include "text/python_string.h"
 #include "text/utf8.h"
 
@@ -26,10 +27,9 @@ std::string basic_tokens(std::string_view text, const text::BasicTokenizer& toke
   return result;
 }
 
-// Code points that are not spaces.
+// Code points and errors that are not spaces: those that character_at() goes through.
 size_t count_characters(std::string_view text) {
-  return text::count_code_points(text) -
-         static_cast<size_t>(std::count(text.begin(), text.end(), ' '));
+  return decoded_length(text) - static_cast<size_t>(std::count(text.begin(), text.end(), ' '));
 }
 
 // The bytes of the character that `count` others are before.

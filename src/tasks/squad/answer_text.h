@@ -3,8 +3,8 @@
 //
 // The words are tokenised once more and the answer is looked for in the result. If both sides have
 // the same number of characters, spaces aside, the characters correspond one to one and the
-// answer's first and last are taken from the original. Else (an accent fell away, [UNK]) all words
-// stand for the answer.
+// answer's first and last are taken from the original. Else (an accent fell away, [UNK], bytes that
+// are not UTF-8) all words stand for the answer.
 #pragma once
 
 #include <span>

@@ -36,6 +36,14 @@ TEST(AnswerTextTest, AccentsThatKeepTheNumberOfCharacters) {
   EXPECT_EQ(aligned("cafe", "(Cafe\u0301)"), "(Cafe\u0301)");
 }
 
+// The tokens have none of the bytes that are not UTF-8; none of the answer's is cut off for them.
+TEST(AnswerTextTest, BytesThatAreNoCharactersAreOneEach) {
+  EXPECT_EQ(aligned("steve smith", "\x93Steve Smith\x94"), "\x93Steve Smith\x94");  // cp1252
+  EXPECT_EQ(aligned("caf", "(caf\xe9)"), "(caf\xe9)");
+  const std::string overlong = std::string(150, 'x') + "\x93" + std::string(150, 'x');
+  EXPECT_EQ(aligned("a", overlong + "-a"), "a");
+}
+
 TEST(AnswerTextTest, WhatIsNotFoundIsAllWords) {
   EXPECT_EQ(aligned("[UNK]", "\U0001F600 b"), "\U0001F600 b");
   EXPECT_EQ(aligned("", "a b"), "a b");

@@ -7,9 +7,9 @@
 #include "formats/json.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
+#include "tasks/decoded_length.h"
 #include "tasks/logits.h"
 #include "tasks/squad/answer_text.h"
-#include "text/utf8.h"
 
 namespace cloze::tasks {
 namespace {
@@ -65,8 +65,8 @@ bool are_usual_words(const SquadContext& context, const TokenSpan& tokens) {
 }
 
 text::Offset code_points_of(std::string_view text, const text::Offset& bytes) {
-  const size_t begin = text::count_code_points(text.substr(0, bytes.begin));
-  const size_t count = text::count_code_points(text.substr(bytes.begin, bytes.end - bytes.begin));
+  const size_t begin = decoded_length(text.substr(0, bytes.begin));
+  const size_t count = decoded_length(text.substr(bytes.begin, bytes.end - bytes.begin));
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + count)};
 }
 
@@ -81,6 +81,9 @@ SquadPredictor::SquadPredictor(const SquadData& data, const SquadFeatures& featu
       basic_tokenizer_(tokenizer.options()),
       options_(options) {
   check_positive("n_best_size", options.n_best_size);
+  for (const int64_t size : options.n_best_sizes) check_positive("n_best_size", size);
+  CLOZE_CHECK(options.n_best_sizes.empty() || options.n_best_sizes.size() == data.questions.size(),
+              "{} sizes for {} questions", options.n_best_sizes.size(), data.questions.size());
   check_positive("max_answer_length", options.max_answer_length);
 }
 
@@ -156,8 +159,9 @@ void SquadPredictor::add_pairs(size_t question, uint32_t window_index, const Squ
   const uint32_t end = first + window.end - window.begin;
   const uint32_t best_begin = first + window.best_begin - window.begin;
   const uint32_t best_end = first + window.best_end - window.begin;
-  const std::vector<uint32_t> ends = largest(logits.end, options_.n_best_size);
-  for (const uint32_t start : largest(logits.start, options_.n_best_size)) {
+  const int64_t n_best_size = n_best_size_of(question);
+  const std::vector<uint32_t> ends = largest(logits.end, n_best_size);
+  for (const uint32_t start : largest(logits.start, n_best_size)) {
     if (start < best_begin || start >= best_end) continue;
     for (const uint32_t last : ends) {
       if (last < start || last >= end || last - start >= options_.max_answer_length) continue;
@@ -174,7 +178,7 @@ std::vector<SquadCandidate> SquadPredictor::candidates_of(size_t question,
                                                           const std::vector<Pair>& pairs) const {
   std::vector<SquadCandidate> candidates;
   for (const Pair& pair : pairs) {
-    if (std::ssize(candidates) >= options_.n_best_size) break;
+    if (std::ssize(candidates) >= n_best_size_of(question)) break;
     SquadCandidate candidate = candidate_of(question, pair);
     if (holds_text(candidates, candidate.text)) continue;
     candidate.code_points =

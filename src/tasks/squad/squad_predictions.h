@@ -34,7 +34,8 @@ namespace cloze::tasks {
 
 struct SquadPredictionOptions {
   int64_t n_best_size = 20;
-  int64_t max_answer_length = 30;  // tokens
+  std::vector<int64_t> n_best_sizes = {};  // of each question; empty: n_best_size of all
+  int64_t max_answer_length = 30;          // tokens
   double null_score_diff_threshold = 0;
 };
 
@@ -67,8 +68,8 @@ class SquadPredictor {
   SquadPredictor(const SquadData& data, const SquadFeatures& features,
                  const text::Tokenizer& tokenizer, const SquadPredictionOptions& options);
 
-  // logits: of features.windows_of(question), in order. UserError when they are of another number
-  // or not finite. Thread-safe.
+  // logits: of features.windows_of(question), in order. UserError when they are of another number,
+  // DataError when they are not finite. Thread-safe.
   SquadPrediction predict(size_t question, std::span<const SquadLogits> logits) const;
 
  private:
@@ -81,6 +82,9 @@ class SquadPredictor {
     double score() const { return static_cast<double>(start_logit) + end_logit; }
   };
 
+  int64_t n_best_size_of(size_t question) const {
+    return options_.n_best_sizes.empty() ? options_.n_best_size : options_.n_best_sizes[question];
+  }
   void check(size_t question, std::span<const SquadLogits> logits) const;
   void add_pairs(size_t question, uint32_t window, const SquadLogits& logits,
                  std::vector<Pair>& pairs) const;

@@ -108,6 +108,16 @@ TEST_F(SquadPredictionsTest, PlacesInTheContext) {
   EXPECT_EQ(data_.contexts[0].substr(4, 9), "x\n(中国");
 }
 
+// As Python's decode(errors="replace") would count them.
+TEST_F(SquadPredictionsTest, PlacesInATextThatIsNotUtf8) {
+  ask("\x93 a\xe9 \x94g h");  // cp1252
+  start(0, 1) = end(0, 1) = 3;
+  const SquadCandidate answer = predict().n_best[0];
+  EXPECT_EQ(answer.text, "\x94g");
+  EXPECT_EQ(answer.bytes, (text::Offset{5, 7}));
+  EXPECT_EQ(answer.code_points, (text::Offset{5, 7}));
+}
+
 // Else each pair would look through the whole text.
 TEST_F(SquadPredictionsTest, ATextThatIsOneWordIsCutByTokens) {
   std::string context = "a";
@@ -173,10 +183,19 @@ TEST_F(SquadPredictionsTest, NothingIsLeft) {
   EXPECT_EQ(predict().null_odds, 5);
 }
 
+TEST_F(SquadPredictionsTest, EachQuestionMayHaveItsOwnSize) {
+  ask("a b c d e f");
+  options_.n_best_size = 2;
+  options_.n_best_sizes = {10};
+  EXPECT_EQ(predict().n_best.size(), 10u);
+  options_.n_best_sizes = {0};
+  EXPECT_THROW(predict(), UserError);
+}
+
 TEST_F(SquadPredictionsTest, LogitsThatCannotBeAreRefused) {
   ask("a b");
   start(0, 1) = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THROW(predict(), UserError);
+  EXPECT_THROW(predict(), DataError) << "the model is to blame";
   logits_[0].start.pop_back();
   EXPECT_THROW(predict(), UserError);
   logits_.clear();
