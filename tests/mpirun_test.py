@@ -167,6 +167,30 @@ class MpirunTest(unittest.TestCase):
                 for file in ("model.safetensors", "optimizer.safetensors"):
                     self.assert_same_weights("run", "one", 12, file)
 
+    def test_a_finished_run_that_is_asked_to_go_on_ends(self):
+        run = [*RUN, "--num-train-steps=3", "--save-path=run"]
+        for words in (["--pipeline-stages=2"], ["--replicated-tensor-sharding"], []):
+            with self.subTest(words):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                self.run_command(mpirun(2, *run, *words))
+                self.run_command(mpirun(2, *RUN, "--num-train-steps=3", *words, "--restore-dir=run"))
+                self.run_command(mpirun(2, *RUN, "--num-train-steps=5", *words, "--restore-dir=run",
+                                        "--on-non-finite=roll_back"))
+                self.assertTrue((self.folder / "run" / "checkpoint-5").exists())
+
+    def test_sums_of_replicas_do_not_wait_for_messages_of_stages(self):
+        # Activations of a few micro-batches are more than a rank keeps under way.
+        words = [word for word in RUN if not word.startswith(("--hidden", "--intermediate", "--tokens", "--global"))]
+        words += ["--hidden-size=128", "--intermediate-size=16", "--tokens-per-micro-batch=4096",
+                  "--global-batch-size=2048", "--pipeline-stages=2", "--pipeline-schedule=Grouped"]
+        self.run_command(mpirun(4, *words, "--reproducible-sums", "--num-train-steps=1", "--save-path=run"))
+
+    def test_replicas_of_the_configuration_are_those_of_the_start(self):
+        (self.folder / "run.json").write_text(json.dumps({"replicas": 3}))
+        run = [*RUN, "--config=run.json"]
+        self.run_command(mpirun(3, *run, "--num-train-steps=2", "--save-path=run"))
+        self.run_command(mpirun(2, *run, "--num-train-steps=3", "--restore-dir=run"))
+
     def test_stages_evaluate_norms_and_start_from_weights_like_one(self):
         self.run_command([PROGRAM, *RUN, "--num-train-steps=2", "--save-path=start"])
         run = [*RUN, "--num-train-steps=4", "--steps-per-norms=4", "--init-checkpoint=start/checkpoint-2"]

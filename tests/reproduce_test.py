@@ -78,6 +78,11 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(shapes[0], shapes[1])
         self.assertEqual((shapes[1]["model_type"], shapes[1]["conv_group_size"]), ("groupbert", 8))
 
+    def test_steps_are_those_of_both_phases(self):
+        status, _, error = self.finish("--steps", "45000")
+        self.assertEqual(status, 2)
+        self.assertIn("--steps is 45000; give both phases theirs", error)
+
     def test_an_unknown_model_brings_the_known_ones(self):
         status, _, error = self.finish(model="bert-huge")
         self.assertEqual(status, 2)

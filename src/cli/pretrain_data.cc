@@ -189,12 +189,20 @@ std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions&
   return open_pretrain_data(held_out).dataset;
 }
 
-void check_synthetic(const OptionTable& table, std::vector<std::string>& notes) {
+// The text of a token store has been tokenised.
+void check_letter_case(const PretrainOptions& options, const OptionTable& table) {
+  const bool is_lower =
+      data::read_token_store_manifest(options.train_file).rules.tokenizer.lower_case;
+  if (!table.is_asked_for("do_lower_case") || options.tokenizer.do_lower_case == is_lower) return;
+  throw_user_error(
+      "do_lower_case is {}, but the token store {} was made with {}; leave it out, or make the "
+      "store again with cloze data tokens",
+      options.tokenizer.do_lower_case, options.train_file, is_lower);
+}
+
+void check_loading(const OptionTable& table) {
   for (const std::string& name : table.asked_for({"loader_threads", "loader_memory"})) {
     throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", name);
-  }
-  for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor", "skip_bad"})) {
-    notes.push_back(name + " is an option of records, and has no effect with synthetic_data");
   }
 }
 
@@ -212,9 +220,7 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   training.tokens = std::move(data.tokens);
   training.tokenizer = data.tokenizer;
   const int64_t sequences = training.global_batch_size;
-  if (options.max_training_sequences) {
-    training.num_steps = *options.max_training_sequences / sequences;
-  }
+  if (options.last_step) training.num_steps = *options.last_step;
   if (options.validation.files.empty()) return training;
   training.evaluation_set = open_validation_data(options);
   training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
@@ -225,13 +231,22 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table) {
   std::vector<std::string> notes;
-  if (draws_samples(options)) {
-    for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor"})) {
-      notes.push_back(name + " is an option of records, but samples are drawn from text here");
+  if (options.input_file.empty()) {
+    for (const std::string& name :
+         table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
+      throw_user_error("{} goes with input_file, which is not given", name);
     }
-    return notes;
   }
-  if (options.training.synthetic_data) check_synthetic(table, notes);
+  if (options.input_file.empty() && draws_samples(options)) check_letter_case(options, table);
+  const bool reads_records = !draws_samples(options) && options.made_data().empty();
+  for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor", "skip_bad"})) {
+    if (reads_records || (name == "duplicate_factor" && options.generated_data)) continue;
+    notes.push_back(fmt::format(
+        "{} is an option of records, and has no effect with {}", name,
+        options.made_data().empty() ? "samples that are drawn from text" : options.made_data()));
+  }
+  if (draws_samples(options)) return notes;
+  if (options.training.synthetic_data) check_loading(table);
   for (const std::string& name :
        table.asked_for({"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"})) {
     if (options.compile_only) break;
@@ -239,10 +254,6 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
         "{} is set, but the samples of {} are as they were written; drop it, or give input_file or "
         "a token store",
         name, options.made_data().empty() ? options.train_file : options.made_data());
-  }
-  for (const std::string& name :
-       table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
-    throw_user_error("{} goes with input_file, which is not given", name);
   }
   return notes;
 }

@@ -63,15 +63,22 @@ void take_length_of_sequences(PretrainOptions& o) {
     throw_user_error("max_training_sequences {} is less than one step of {} sequences; raise it",
                      *o.max_training_sequences, sequences);
   }
-  if (!o.num_train_steps && !o.epochs) {
-    o.num_train_steps = *o.max_training_sequences / sequences;
-  }
+  const int64_t last_step = *o.max_training_sequences / sequences;
+  if (!o.num_train_steps && !o.epochs) o.num_train_steps = last_step;
+  if (o.num_train_steps != 0) o.last_step = last_step;
 }
 
 }  // namespace
 
 void settle_rivals(PretrainOptions& options, const OptionTable& table) {
+  const bool had_start = !options.training.init_checkpoint.empty();
   settle_rivals(static_cast<RunOptions&>(options), table);
+  // With a start that the run does not need any more goes what was to be taken from it.
+  const bool has_lost_start = had_start && options.training.init_checkpoint.empty();
+  if (has_lost_start &&
+      rank_of_origin(table, "init_optimizer") < rank_of_origin(table, "restore_dir")) {
+    options.training.init_optimizer = train::InitOptimizer::kFresh;
+  }
   keep_higher_rank(table, "train_file", options.train_file, "input_file", options.input_file);
   for (const auto& [name, made] : {std::pair("generated_data", &options.generated_data),
                                    std::pair("synthetic_data", &options.training.synthetic_data)}) {

@@ -90,6 +90,27 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
             "init_checkpoint a and restore_dir b both give the weights; give one");
   EXPECT_EQ(refusal({"--use-nvlamb", "--optimizer", "adamw"}),
             "use_nvlamb goes with optimizer lamb, not adamw; use max_grad_norm 1");
+  EXPECT_EQ(refusal({"--use-nvlamb", "--max-grad-norm", "0"}),
+            "max_grad_norm is 0, but use_nvlamb clips at 1; leave one of them out");
+  EXPECT_EQ(refusal({"--use-mpclip", "--max-grad-norm", "7"}),
+            "max_grad_norm is 7, but use_mpclip clips at 1; leave one of them out");
+  EXPECT_EQ(refusal({"--use-nvlamb", "--use-mpclip", "--max-grad-norm", "1"}), "accepted");
+  EXPECT_EQ(refusal({"--micro-batch-size", "65536", "--replicas", "65536"}),
+            "micro_batch_size 65536 * gradient_accumulation_count 1 * replicas 65536 are more than "
+            "the 2147483647 sequences that a step can have; lower them");
+}
+
+// Sequences end a run before or after its schedule; one that trains nothing stays so.
+TEST(PretrainOptions, SequencesEndARun) {
+  const auto steps = [](const char* num_train_steps) {
+    return planned_steps(parse({"--generated-data", "--global-batch-size", "4",
+                                "--max-training-sequences", "13", "--num-train-steps",
+                                num_train_steps})
+                             .options);
+  };
+  EXPECT_EQ(steps("1000"), 3);
+  EXPECT_EQ(steps("2"), 3);
+  EXPECT_EQ(steps("0"), 0);
 }
 
 TEST(PretrainOptions, RefusalsOfSingleValues) {
@@ -107,7 +128,7 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
       refusal({"--hidden-act", "relu"}),
       "command line: hidden_act is \"relu\"; choose one of gelu, gelu_new, gelu_pytorch_tanh");
   EXPECT_EQ(refusal({"--micro-batch-size", "0"}),
-            "command line: micro_batch_size is 0; it must be at least 1");
+            "command line: micro_batch_size is 0; it must be from 1 to 2147483647");
   EXPECT_EQ(refusal({"--hidden-dropout-prob", "1"}),
             "command line: hidden_dropout_prob is 1; it must be from 0 to 0.9999999");
   EXPECT_EQ(refusal({"--hidden-size", "100"}),

@@ -85,8 +85,9 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
   }
   const int replicas = ranks.size() / stages;
   // A run goes on with as many sequences in a step as it had, on any number of ranks.
-  if (!is_given && !options.training.restore_from) options.replicas = replicas;
-  if (is_given && options.replicas != replicas) {
+  const bool goes_on = options.training.restore_from.has_value();
+  if (!is_given && !goes_on) options.replicas = replicas;
+  if (is_given && !goes_on && options.replicas != replicas) {
     const std::string each = stages == 1 ? "" : fmt::format(" with {} stages each", stages);
     throw_user_error("replicas is {}{}, but mpirun started {} processes; leave replicas out",
                      options.replicas, each, ranks.size());

@@ -8,7 +8,6 @@
 
 #include "formats/json.h"
 #include "train/saving/checkpoint.h"
-#include "train/saving/manifest.h"
 
 namespace cloze::cli {
 namespace {
@@ -36,12 +35,6 @@ fs::path first_run_in(const fs::path& folder) {
   return first ? folder / fmt::format("seed-{}", *first) : folder;
 }
 
-// The folder of runs itself, or the one around a checkpoint.
-fs::path home_of(const fs::path& folder) {
-  if (!fs::exists(folder / train::kManifestName)) return folder;
-  return fs::canonical(folder).parent_path();
-}
-
 nlohmann::json read_if_there(const fs::path& path) {
   return fs::exists(path) ? formats::read_json_file(path) : nlohmann::json::object();
 }
@@ -55,7 +48,8 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
   const fs::path run = train::checkpoint_steps(folder).empty() ? first_run_in(folder) : folder;
   training.restore_from = train::find_checkpoint(run);
   const fs::path& checkpoint = training.restore_from->path;
-  if (table.origin("save_path") == kDefaultOrigin) training.save_path = home_of(folder);
+  if (table.origin("save_path") == kDefaultOrigin)
+    training.save_path = train::run_folder_of(folder);
   const fs::path file = checkpoint / kStoredOptionsName;
   if (!fs::exists(file)) {
     fmt::print(stderr, "note: {} has no {}; options not given have defaults\n", checkpoint.string(),

@@ -205,6 +205,39 @@ TEST_F(ResumedOptions, TheStoredConfigurationGivesTheRunAgain) {
   }
 }
 
+// Beside later checkpoints of the run that it leaves, what it saves would be taken for older.
+TEST_F(ResumedOptions, GoingBackNeedsAFolderOfItsOwn) {
+  ASSERT_EQ(start("run", {"--generated-data", "--steps-per-ckpts=1"}).status, ExitCode::kSuccess);
+  const std::string back = "--restore-dir=" + path("run/checkpoint-1");
+  Result result = pretrain({back});
+  EXPECT_EQ(result.status, ExitCode::kUsage);
+  EXPECT_TRUE(result.says(path("run/checkpoint-2") + " is there, and a run that goes on from"))
+      << result.error;
+  const std::string elsewhere = "--save-path=" + path("other");
+  result = pretrain({back, elsewhere});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_EQ(pretrain({back, elsewhere}).status, ExitCode::kUsage) << "it holds a run now";
+  EXPECT_EQ(pretrain({"--restore-dir=" + path("other"), "--num-train-steps=3"}).status,
+            ExitCode::kSuccess);
+  platform::write_file_atomically(path("run/checkpoint-2/model.safetensors"), "damaged");
+  result = pretrain({back});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+}
+
+// The file that a run began with may be given again.
+TEST_F(ResumedOptions, AStartOfTheFileIsNotNeededAnyMore) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  platform::write_file_atomically(path("start.json"),
+                                  R"({"init_checkpoint": "bert", "init_optimizer": "moments"})");
+  const Words again = {"--config=" + path("start.json"), "--restore-dir=" + path("run"),
+                       "--num-train-steps=3"};
+  const Result result = pretrain(again);
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  Words asked = again;
+  asked.push_back("--init-optimizer=moments_and_step");
+  EXPECT_EQ(pretrain(asked).status, ExitCode::kUsage);
+}
+
 TEST_F(ResumedOptions, AnOptionOfTextIsStillRefusedForRecords) {
   const Result refused = start("run", {"--generated-data", "--mlm-prob=0.15"});
   EXPECT_EQ(refused.status, ExitCode::kUsage);

@@ -96,11 +96,12 @@ std::string rough_duration(double seconds) {
 std::string describe_run(const RunOptions& options, double step_seconds,
                          const std::string& source) {
   const int64_t per_step = batch_plan(options).sequences_per_step;
-  const int64_t sequences = options.num_train_steps ? *options.num_train_steps * per_step : 1000000;
+  const std::optional<int64_t> steps = planned_steps(options);
+  const int64_t sequences = steps ? *steps * per_step : 1000000;
   std::string text;
-  if (options.num_train_steps) {
-    text = fmt::format("run {} steps, which see {} sequences of up to {} tokens\n",
-                       grouped(*options.num_train_steps), grouped(sequences), options.seq_length);
+  if (steps) {
+    text = fmt::format("run {} steps, which see {} sequences of up to {} tokens\n", grouped(*steps),
+                       grouped(sequences), options.seq_length);
   } else {
     text =
         fmt::format("run {}, of which a million sequences\n",

@@ -17,25 +17,27 @@ void add_loading_options(OptionTable& table, RunOptions& o, const char* seq_leng
 }
 
 void add_batch_options(OptionTable& table, RunOptions& o) {
+  const OptionRules count{.minimum = 1, .maximum = INT32_MAX};
   table.begin_group("Batches and steps");
-  table.add("micro_batch_size", &o.micro_batch_size, "Full sequences that one pass has room for",
-            {.minimum = 1});
+  table.add("micro_batch_size", &o.micro_batch_size,
+            "Full sequences that one pass has room for, where the step is large enough", count);
   table.add("gradient_accumulation_count", &o.gradient_accumulation_count,
-            "Micro-batches of full sequences in a step (1)", {.minimum = 1});
+            "Micro-batches of full sequences in a step (1)", count);
   table.add(
       "replicas", &o.replicas,
       "Multiplies the sequences of a step; under mpirun the number of processes, otherwise one "
       "process computes them all",
-      {.minimum = 1});
+      count);
   table.add("replicated_tensor_sharding", &o.training.step.shards_states,
             "Under mpirun: divide the optimiser's states over the processes, each of which then "
             "updates a part of the weights and sends it to the others; the same bytes");
   table.add("reduction_precision", named(o.training.step.gradient_transport, dtype_named, name_of),
             "Under mpirun: what gradients are while they travel; they are summed in f32",
             {.choices = {"f32", "bf16"}});
-  table.add("reproducible_sums", &o.training.step.reproducible_sums,
-            "Add up gradients micro-batch by micro-batch: the same bytes on any number of processes "
-            "and stages, for more time, and memory for the gradients once more");
+  table.add(
+      "reproducible_sums", &o.training.step.reproducible_sums,
+      "Add up gradients micro-batch by micro-batch: the same bytes on any number of processes "
+      "and stages, for more time, and memory for the gradients once more");
   const std::vector<std::string> schedules{"Grouped", "Interleaved", "Sequential"};
   table.add("pipeline_stages", &o.pipeline_stages,
             "Under mpirun: processes that share the layers of a replica; or lists of the parts of "
@@ -47,11 +49,13 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
             "micro-batch at a time",
             {.choices = schedules});
   table.add("global_batch_size", &o.global_batch_size,
-            "Sequences of a step, instead of gradient_accumulation_count", {.minimum = 1});
+            "Sequences of a step, instead of gradient_accumulation_count", count);
   table.add("tokens_per_micro_batch", &o.tokens_per_micro_batch,
-            "Token slots of one pass (micro_batch_size * seq_length)", {.minimum = 1});
+            "Token slots of one pass (a 96th of a step, at least 1024, at most micro_batch_size * "
+            "seq_length or 4096)",
+            count);
   table.add("num_train_steps", &o.num_train_steps, "Weight updates; 0 only saves the start values",
-            {.minimum = 0});
+            {.minimum = 0, .maximum = INT32_MAX});
   table.add("epochs", &o.epochs, "Passes over the data, instead of num_train_steps",
             {.minimum = 0});
   table.add("device_iterations", &o.training.device_iterations,
@@ -98,7 +102,7 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             "What adam, adamw and lamb keep the first moment in", {.choices = dtype_names()});
   table.add("bf16_weights", &o.has_bf16_weights,
             "Weights are bf16 numbers: each update rounds them up or down at random, right on "
-            "average, and no f32 master is kept");
+            "average; they stay in 4 bytes");
   table.add("use_nvlamb", &o.use_nvlamb, "Divide gradients by max(their global norm, 1)");
   table.add("weight_norm_clip", &o.weight_norm_clip,
             "Of lamb: a weight's norm counts as no more; 0: no limit", {.minimum = 0});

@@ -62,6 +62,27 @@ void validate_sums(const RunOptions& o) {
   }
 }
 
+int64_t product_of_batches(const RunOptions& o) {
+  const int64_t accumulated = o.gradient_accumulation_count.value_or(1);
+  int64_t product = o.micro_batch_size;
+  const bool is_too_large = __builtin_mul_overflow(product, accumulated, &product) ||
+                            __builtin_mul_overflow(product, o.replicas, &product) ||
+                            product > INT32_MAX;
+  if (!is_too_large || o.global_batch_size) return product;
+  throw_user_error(
+      "micro_batch_size {} * gradient_accumulation_count {} * replicas {} are more than the {} "
+      "sequences that a step can have; lower them",
+      o.micro_batch_size, accumulated, o.replicas, INT32_MAX);
+}
+
+// Each of the two switches divides gradients by their norm where that is above 1.
+void validate_clipping(const optim::OptimizerOptions& optimizer) {
+  const double norm = optimizer.max_gradient_norm.value_or(1.0);
+  if (norm == 1.0 || !(optimizer.use_nvlamb || optimizer.use_mpclip)) return;
+  throw_user_error("max_grad_norm is {}, but {} clips at 1; leave one of them out", norm,
+                   optimizer.use_nvlamb ? "use_nvlamb" : "use_mpclip");
+}
+
 // A whole number of sequences of seq_length.
 int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_step) {
   // Below the first a processor is wasted; above the second nothing is gained.
@@ -144,6 +165,7 @@ void validate(RunOptions& options) {
     throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",
                      optimizer.name);
   }
+  validate_clipping(optimizer);
   options.training.loss_scale.validate(options.training.step.compute_dtype);
   // Errors of the schedule need not wait until the data has been counted.
   learning_rate_schedule(options, options.num_train_steps.value_or(INT32_MAX));
@@ -171,9 +193,7 @@ void validate_positions(const RunOptions& options, const char* advice) {
 BatchPlan batch_plan(const RunOptions& options) {
   constexpr int64_t kRoomForShortSequences = 8;
   BatchPlan plan;
-  plan.sequences_per_step = options.global_batch_size.value_or(
-      options.micro_batch_size * options.gradient_accumulation_count.value_or(1) *
-      options.replicas);
+  plan.sequences_per_step = options.global_batch_size.value_or(product_of_batches(options));
   plan.tokens = options.tokens_per_micro_batch.value_or(
       tokens_per_micro_batch(options, plan.sequences_per_step));
   plan.sequences =
@@ -184,7 +204,11 @@ BatchPlan batch_plan(const RunOptions& options) {
 int64_t sequences_of_a_step(const nlohmann::ordered_json& options) {
   RunOptions run;
   const auto take = [&](const char* name, auto& target) {
-    if (options.contains(name)) target = options.at(name).template get<int64_t>();
+    if (!options.contains(name)) return;
+    if (!options.at(name).is_number_integer()) {
+      throw_user_error("{} is {}; it is a whole number", name, options.at(name).dump());
+    }
+    target = options.at(name).template get<int64_t>();
   };
   take("micro_batch_size", run.micro_batch_size);
   take("gradient_accumulation_count", run.gradient_accumulation_count);
@@ -201,6 +225,10 @@ int64_t micro_batches_of_step(const RunOptions& options) {
   const BatchPlan batch = batch_plan(options);
   const int64_t full = full_sequences(options, batch);
   return (batch.sequences_per_step + full - 1) / full;
+}
+
+std::optional<int64_t> planned_steps(const RunOptions& options) {
+  return options.last_step ? options.last_step : options.num_train_steps;
 }
 
 int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies) {

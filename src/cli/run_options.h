@@ -31,7 +31,8 @@ struct RunOptions {
   std::optional<int64_t> tokens_per_micro_batch;
   std::optional<int64_t> num_train_steps;
   std::optional<double> epochs;
-  double warmup = 0.1;  // steps, or a share of all
+  std::optional<int64_t> last_step;  // ends the run, whatever the length of its schedule
+  double warmup = 0.1;               // steps, or a share of all
   bool compile_only = false;
 
   train::MetricsExports exports;
@@ -93,6 +94,9 @@ int64_t sequences_of_a_step(const nlohmann::ordered_json& options);
 int64_t full_sequences(const RunOptions& options, const BatchPlan& plan);
 // Of full sequences.
 int64_t micro_batches_of_step(const RunOptions& options);
+
+// Where the run ends, as far as the options say: last_step, or num_train_steps.
+std::optional<int64_t> planned_steps(const RunOptions& options);
 
 // num_train_steps, or epochs * (num_samples / copies) / sequences_per_step, rounded down.
 // UserError when that is less than one step.

@@ -28,10 +28,10 @@ void add_squad_options(OptionTable& table, tasks::SquadFinetuningOptions& o) {
             "dev-v1.1.json, dev-v2.0.json: answered, and scored where it has answers");
   table.add("version_2_with_negative", &o.version_2_with_negative,
             "SQuAD 2.0: there may be no answer");
-  table.add("doc_stride", &o.features.document_stride, "Tokens from a window to the next",
-            {.minimum = 1});
+  table.add("doc_stride", &o.features.document_stride,
+            "google: tokens from a window to the next; hf: tokens that they share", {.minimum = 1});
   table.add("max_query_length", &o.features.max_query_length,
-            "Tokens of the question, the rest is cut", {.minimum = 1});
+            "google: tokens of the question, the rest is cut; hf keeps all", {.minimum = 1});
   table.add("feature_style", enumerated(o.features.style, styles),
             "Windows and labels as in run_squad.py or in transformers' run_qa.py",
             {.choices = styles});
@@ -75,6 +75,10 @@ void run(SquadOptions& options, OptionTable& table) {
   tasks::SquadFinetuningOptions& squad = options.squad;
   squad.features.max_sequence_length = options.seq_length;
   squad.features.threads = engine::resolved_threads(options.training.step.compile.num_threads);
+  if (squad.features.style == tasks::SquadStyle::kHuggingFace &&
+      table.is_asked_for("max_query_length")) {
+    fmt::print(stderr, "note: max_query_length has no effect with feature_style hf\n");
+  }
   tasks::SquadFinetuning task(squad, model.tokenizer, task_output());
   if (options.compile_only) return print_plan(options, model, task.head());
   if (!squad.version_2_with_negative && table.is_asked_for(kThreshold)) {

@@ -154,7 +154,7 @@ bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps)
 }
 
 bool saves_before_end(const RunOptions& options) {
-  return saves_before_end(options.training, options.num_train_steps.value_or(INT64_MAX));
+  return saves_before_end(options.training, planned_steps(options).value_or(INT64_MAX));
 }
 
 train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options,

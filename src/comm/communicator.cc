@@ -18,7 +18,7 @@ class Alone final : public Communicator {
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  protected:
-  void wait_for_room() override {}
+  void wait_for_room_on(int /*channel*/) override {}
   void send_on(int /*channel*/, std::span<const std::byte> /*bytes*/, int to) override {
     CLOZE_CHECK(false, "rank 0 of 1 sends to rank {}", to);
   }
@@ -110,7 +110,7 @@ void Communicator::reduce_scatter(std::span<float> values, std::span<const Share
   Parcel parcel(transport);
   std::vector<float> before;  // the sum of the ranks before this one
   for (int64_t round = 0; round < rounds_of(shares); ++round) {
-    wait_for_room();
+    wait_for_room_on(0);
     for (int to = 0; to < size(); ++to) {
       const Share slice = slice_of(shares[static_cast<size_t>(to)], round);
       if (to != rank() && slice.count() > 0) send(parcel.pack(part_of(values, slice)), to);
@@ -141,7 +141,7 @@ void Communicator::all_gather(std::span<float> values, std::span<const Share> sh
   if (size() == 1) return;
   Parcel parcel(transport);
   for (int64_t round = 0; round < rounds_of(shares); ++round) {
-    wait_for_room();
+    wait_for_room_on(0);
     const std::span<float> own =
         part_of(values, slice_of(shares[static_cast<size_t>(rank())], round));
     if (!own.empty()) {

@@ -35,7 +35,8 @@ std::vector<Share> even_shares(int64_t count, int size);
 // while they are summed.
 inline constexpr int64_t kSliceFloats = 1 << 16;
 
-// Of messages on their way, copies of which a rank keeps, before it waits for them to be received.
+// Of messages of a channel that are on their way, copies of which a rank keeps, before it waits for
+// them to be received.
 inline constexpr int64_t kMostBytesUnderWay = int64_t{8} << 20;
 
 class Communicator {
@@ -49,7 +50,7 @@ class Communicator {
   // The same, once most of what was sent before has been received: for a long row of messages that
   // all go one way, of which a rank that is ahead would keep copies otherwise.
   void send_when_there_is_room(std::span<const std::byte> bytes, int to) {
-    wait_for_room();
+    wait_for_room_on(0);
     send(bytes, to);
   }
   // Waits for what that rank sent.
@@ -75,11 +76,12 @@ class Communicator {
   [[noreturn]] virtual void abort(int exit_code) = 0;
 
  protected:
-  // Waits until no more than kMostBytesUnderWay has still to be received, so that a rank that only
-  // sends keeps few copies. Called between rounds: the rank that is behind never waits.
-  virtual void wait_for_room() = 0;
   // Messages of different channels do not meet; 0 is that of the whole world.
   friend class Group;
+  // Waits until no more than kMostBytesUnderWay of the channel has still to be received, so that a
+  // rank that only sends keeps few copies. Called between rounds: the rank that the others wait for
+  // never waits. What is under way on other channels does not count: it may have to wait for this.
+  virtual void wait_for_room_on(int channel) = 0;
   virtual void send_on(int channel, std::span<const std::byte> bytes, int to) = 0;
   virtual void receive_on(int channel, std::span<std::byte> bytes, int from) = 0;
 };

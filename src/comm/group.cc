@@ -21,6 +21,11 @@ void Group::abort(int exit_code) {
   std::_Exit(exit_code);  // for the compiler, which sees a virtual function return
 }
 
+void Group::wait_for_room_on(int channel) {
+  CLOZE_CHECK(channel == 0, "a group of a group");
+  world_.wait_for_room_on(channel_);
+}
+
 void Group::send_on(int channel, std::span<const std::byte> bytes, int to) {
   CLOZE_CHECK(channel == 0, "a group of a group");
   world_.send_on(channel_, bytes, members_[static_cast<size_t>(to)]);

@@ -21,7 +21,7 @@ class Group final : public Communicator {
   [[noreturn]] void abort(int exit_code) override;
 
  protected:
-  void wait_for_room() override { world_.wait_for_room(); }
+  void wait_for_room_on(int channel) override;
   void send_on(int channel, std::span<const std::byte> bytes, int to) override;
   void receive_on(int channel, std::span<std::byte> bytes, int from) override;
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -62,21 +63,23 @@ class Outbox {
     if (spare_.empty()) spare_.emplace_back();
     messages_.splice(messages_.end(), spare_, spare_.begin());
     Message& message = messages_.back();
+    message.tag = tag;
     message.bytes.assign(bytes.begin(), bytes.end());
-    bytes_ += bytes.size();
+    bytes_[tag] += bytes.size();
     check(MPI_Isend(message.bytes.data(), count_of(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
                     &message.request),
           "MPI_Isend");
     has_news_.notify_one();
   }
 
-  size_t bytes() {
+  size_t bytes(int tag) {
     const std::lock_guard lock(mutex_);
-    return bytes_;
+    return bytes_[tag];
   }
 
  private:
   struct Message {
+    int tag = 0;
     std::vector<std::byte> bytes;
     MPI_Request request = MPI_REQUEST_NULL;
   };
@@ -87,7 +90,7 @@ class Outbox {
     if (MPI_Test(&message.request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_done == 0) {
       return false;
     }
-    bytes_ -= message.bytes.size();
+    bytes_[message.tag] -= message.bytes.size();
     return true;
   }
 
@@ -119,8 +122,8 @@ class Outbox {
   std::mutex mutex_;
   std::condition_variable has_news_;
   std::list<Message> messages_;
-  size_t bytes_ = 0;          // of messages_
-  std::list<Message> spare_;  // that have left
+  std::map<int, size_t> bytes_;  // of messages_, by tag
+  std::list<Message> spare_;     // that have left
   bool is_closing_ = false;
   std::thread mover_;
 };
@@ -152,8 +155,8 @@ class MpiWorld final : public Communicator {
   }
 
  protected:
-  void wait_for_room() override {
-    while (outbox().bytes() > kMostBytesUnderWay && !is_broken_off_) {
+  void wait_for_room_on(int channel) override {
+    while (outbox().bytes(channel) > kMostBytesUnderWay && !is_broken_off_) {
       std::this_thread::sleep_for(kSleepTime);
     }
   }

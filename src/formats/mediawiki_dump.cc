@@ -48,7 +48,8 @@ struct MediaWikiDump::State {
 
   // Of what is parsed now, in the document.
   uint64_t place() const {
-    return static_cast<uint64_t>(XML_GetCurrentByteIndex(parser)) + skipped;
+    const XML_Index index = XML_GetCurrentByteIndex(parser);  // -1 where nothing was parsed
+    return (index < 0 ? 0 : static_cast<uint64_t>(index)) + skipped;
   }
 
   void start(std::string_view name, const XML_Char** attributes) {

@@ -136,6 +136,12 @@ MappedFile::MappedFile(const fs::path& path) {
   const auto bytes = static_cast<size_t>(status.st_size);
   if (bytes == 0) return;
   void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (mapping == MAP_FAILED && errno == ENOMEM) {
+    throw_environment_error(
+        "cannot map {}: no memory is left, or the process maps more files than vm.max_map_count "
+        "lets it; join small files into larger ones",
+        path.string());
+  }
   if (mapping == MAP_FAILED) throw_system_error("map", path);
   pages_ = Pages(static_cast<std::byte*>(mapping), {bytes});
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "train/tensor_norms.h"
@@ -74,6 +75,34 @@ NamedNorm largest_gradient(engine::Session& session) {
   return largest;
 }
 
+// By parameter: what the update left that is not finite, and the norm of the gradient.
+std::map<std::string, NamedNorm> overflows_in(engine::Session& session) {
+  std::map<std::string, NamedNorm> overflows;
+  for (const Updated& parameter : updated_parameters(session.graph())) {
+    const auto found = find_non_finite_in(session, parameter.written);
+    if (!found) continue;
+    const graph::ValueInfo& gradient = session.graph().info(parameter.gradient);
+    overflows[session.graph().info(gradient.master).name] = {*found,
+                                                             norm_of(session, parameter.gradient)};
+  }
+  return overflows;
+}
+
+// Of all ranks: a stage, or a part of the states, may be another's.
+std::map<std::string, NamedNorm> overflows_of_all(TrainingStep& step) {
+  nlohmann::json own = nlohmann::json::array();
+  for (const auto& [parameter, where] : overflows_in(step.session())) {
+    own.push_back({parameter, where.name, where.norm});
+  }
+  std::map<std::string, NamedNorm> all;
+  for (const std::string& theirs : step.ranks().all_gather(own.dump())) {
+    for (const nlohmann::json& one : nlohmann::json::parse(theirs)) {
+      all.try_emplace(one[0], NamedNorm{one[1], one[2].is_null() ? 0.0 : one[2].get<double>()});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<std::string> find_non_finite_state(TrainingStep& step) {
@@ -110,16 +139,13 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
                      describe(found->element), found->phase);
 }
 
-std::string overflow_of(engine::Session& session, double learning_rate) {
-  int count = 0;
+std::string overflow_of(TrainingStep& step, double learning_rate) {
   NamedNorm worst{.name = "no tensor"};
-  for (const Updated& parameter : updated_parameters(session.graph())) {
-    const auto found = find_non_finite_in(session, parameter.written);
-    if (!found) continue;
-    ++count;
-    const double norm = norm_of(session, parameter.gradient);
-    if (norm > worst.norm) worst = {*found, norm};
+  const std::map<std::string, NamedNorm> overflows = overflows_of_all(step);
+  for (const auto& [parameter, where] : overflows) {
+    if (where.norm > worst.norm) worst = where;
   }
+  const size_t count = overflows.size();
   std::string text = "left the finite numbers in " + worst.name;
   if (count > 1) {
     text += fmt::format(

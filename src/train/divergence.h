@@ -30,7 +30,7 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
 // computes each parameter from its own gradient, so no parameter is the cause of another: of
 // several, the one with the largest gradient is named, and in it a moment before the weight, which
 // follows from it.
-std::string overflow_of(engine::Session& session, double learning_rate);
+std::string overflow_of(TrainingStep& step, double learning_rate);
 
 // Whether the weights as they are give a finite loss and finite gradients: those that grew too far
 // in one update are finite themselves. Computes one micro-batch. All ranks ask together.

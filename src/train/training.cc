@@ -196,10 +196,14 @@ void Training::require_still_known(std::span<const StepResult> results) {
   const auto bad = std::ranges::find_if_not(results, is_good);
   if (bad == results.end()) return;
   if (bad->update_is_finite && std::none_of(bad, results.end(), is_good)) return;
+  const int64_t step = state_.step + 1 + (bad - results.begin());
+  const std::string what = bad->is_finite()
+                               ? fmt::format("the update of step {} left the finite numbers", step)
+                               : fmt::format("step {} is not finite: loss {}, gradient norm {}",
+                                             step, bad->loss(), bad->gradient_norm);
   throw DivergenceError(fmt::format(
-      "step {} is not finite: loss {}, gradient norm {}. {}. Set device_iterations 1 to see where "
-      "it begins, or lower base_learning_rate",
-      state_.step + 1 + (bad - results.begin()), bad->loss(), bad->gradient_norm, last_saved()));
+      "{}. {}. Set device_iterations 1 to see where it begins, or lower base_learning_rate", what,
+      last_saved()));
 }
 
 void Training::train_ahead(std::span<const data::StepBatch> batches, double waited_seconds) {

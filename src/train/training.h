@@ -127,6 +127,9 @@ class Training {
   void restore();
   void load(const OpenCheckpoint& checkpoint);
   void require_same_run(const std::filesystem::path& checkpoint);
+  bool is_in_own_folder(const std::filesystem::path& checkpoint) const;
+  void require_newest(const std::filesystem::path& checkpoint) const;
+  void take_folder(const std::filesystem::path& checkpoint);
   void adopt_best(const std::filesystem::path& folder);
   void require_finite_start(const std::filesystem::path& source);
   // Nothing when the step is not one of the run: it was skipped, or the run went back.

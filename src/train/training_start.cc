@@ -143,11 +143,10 @@ void Training::restore() {
   const OpenCheckpoint checkpoint(found.path);
   state_ = checkpoint.state;
   require_same_run(found.path);
+  if (is_first_rank()) require_newest(found.path);
   load(checkpoint);
   require_finite_start(found.path);
-  const fs::path folder = fs::canonical(found.path).parent_path();
-  adopt_best(folder);
-  if (fs::equivalent(folder, store_.folder())) last_saved_step_ = state_.step;
+  take_folder(found.path);
   notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
                       options_.num_steps));
 }
@@ -187,6 +186,39 @@ void Training::require_same_run(const fs::path& checkpoint) {
         checkpoint.string(), differences, checkpoint.string());
   }
   state_.identity = std::move(identity);
+}
+
+bool Training::is_in_own_folder(const fs::path& checkpoint) const {
+  return fs::equivalent(fs::canonical(checkpoint).parent_path(), store_.folder());
+}
+
+// Other checkpoints would be taken for newer ones of this run. Those that are damaged were passed
+// over; the best so far may have come along before (adopt_best).
+void Training::require_newest(const fs::path& checkpoint) const {
+  const bool is_own = is_in_own_folder(checkpoint);
+  for (const int64_t step : checkpoint_steps(store_.folder())) {
+    const fs::path other = checkpoint_path(store_.folder(), step);
+    const bool is_older = is_own && step <= state_.step;
+    const bool is_best = !is_own && state_.best_metric && step == state_.best_step;
+    if (is_older || is_best || find_damage(other)) continue;
+    throw_user_error(
+        "{} is there, and a run that goes on from {} would not tell it from its own; choose "
+        "another save_path, move it away, or go on with --restore-dir {}",
+        other.string(), checkpoint.string(), store_.folder().string());
+  }
+}
+
+// The first rank's folder is the run's: what is in it decides for all. Those of the others hold
+// nothing but logs.
+void Training::take_folder(const fs::path& checkpoint) {
+  nlohmann::json found = {false, false};
+  if (is_first_rank()) {
+    adopt_best(fs::canonical(checkpoint).parent_path());
+    found = {is_in_own_folder(checkpoint), state_.best_metric.has_value()};
+  }
+  const auto first = nlohmann::json::parse(step_.ranks().all_gather(found.dump()).front());
+  if (first[0].get<bool>()) last_saved_step_ = state_.step;
+  if (!first[1].get<bool>()) state_.best_metric.reset();
 }
 
 // The best so far goes with the run into another folder: at the end it may still be the best.

@@ -51,9 +51,9 @@ std::optional<StepProblem> Training::find_problem(const StepResult& result,
   }
   if (!result.update_is_finite) {
     return StepProblem{
-        .what = fmt::format("the update of step {} (gradient norm {}) {}; it was not saved",
-                            state_.step + 1, result.gradient_norm,
-                            overflow_of(step_.session(), learning_rate)),
+        .what =
+            fmt::format("the update of step {} (gradient norm {}) {}; it was not saved",
+                        state_.step + 1, result.gradient_norm, overflow_of(step_, learning_rate)),
         .advice = "Lower base_learning_rate, or set max_grad_norm"};
   }
   return std::nullopt;

@@ -93,6 +93,10 @@ std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& t
     throw_user_error("samples are drawn from {}; give --seq-length and --max-predictions-per-seq",
                      token_store);
   }
+  if (shape.vocabulary_size > 0) {
+    throw_user_error("the token store {} has its own vocabulary; leave out --vocab-size {}",
+                     token_store, shape.vocabulary_size);
+  }
   return std::make_unique<data::TokenStoreDataset>(
       std::make_shared<const data::TokenStore>(token_store),
       data::DrawingOptions{.pairs = {.masking = {.sequence_length = shape.sequence_length,

@@ -20,7 +20,19 @@ struct Options {
   bool skip_bad = false;
 };
 
+// A store has no records: all of it is checked by its own sizes.
+void require_no_shape(const Options& options) {
+  const data::RecordShape& shape = options.shape;
+  if (shape.sequence_length + shape.max_predictions + shape.vocabulary_size == 0) return;
+  throw_user_error(
+      "{} is a token store, whose tokens are not records yet; leave out --seq-length, "
+      "--max-predictions-per-seq and --vocab-size",
+      options.train_files);
+}
+
 data::Verification verify(const Options& options) {
+  const bool is_store = data::is_token_store(options.train_files);
+  if (is_store) require_no_shape(options);
   const auto files = platform::expand_paths(options.train_files);
   int64_t total = 0;
   for (const auto& file : files) total += static_cast<int64_t>(std::filesystem::file_size(file));
@@ -29,7 +41,7 @@ data::Verification verify(const Options& options) {
   const WorkDisplay display(
       [&](double seconds) { return "checked " + describe_bytes(bytes, total, seconds); });
   const int threads = platform::available_threads();
-  if (data::is_token_store(options.train_files)) {
+  if (is_store) {
     return data::verify_token_store(options.train_files, threads, progress);
   }
   return data::verify_records(files, options.shape, threads, progress);

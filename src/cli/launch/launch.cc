@@ -26,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 // For mpirun to end after the ranks did: it may wait for a host that is cut off.
 constexpr std::chrono::seconds kGrace{10};
 constexpr std::chrono::milliseconds kLookAround{100};
+// A request to stop may come while mpirun has not yet started all ranks.
+constexpr std::chrono::seconds kAskAgain{5};
 
 struct LaunchOptions {
   int64_t processes = 1;
@@ -38,7 +40,7 @@ struct LaunchOptions {
 
 void add_launch_options(OptionTable& table, LaunchOptions& o) {
   table.add("processes", &o.processes, "Processes in all; -n is short for it",
-            {.minimum = 1, .is_required = true});
+            {.minimum = 1, .maximum = INT32_MAX, .is_required = true});
   table.add("hosts", &o.hosts,
             "Machines to start them on: a file with a line NAME slots=4 for each (this machine)");
   table.add("remote_shell", &o.remote_shell,
@@ -76,9 +78,8 @@ MpirunSetting setting_of(const LaunchOptions& options, const std::vector<std::st
 // Passes on what mpirun says, and requests to stop; returns its exit code. Where ranks have ended
 // themselves, and mpirun has not, it is ended with their code.
 int watch(ChildProgram& mpirun) {
-  bool has_asked = false;
   std::string said;
-  std::optional<Clock::time_point> deadline;
+  std::optional<Clock::time_point> deadline, asked;
   while (!mpirun.exit_code()) {
     const std::string more = mpirun.read_errors(kLookAround);
     std::fwrite(more.data(), 1, more.size(), stderr);
@@ -92,8 +93,9 @@ int watch(ChildProgram& mpirun) {
       mpirun.kill();
       return static_cast<int>(ExitCode::kEnvironment);
     }
-    if (platform::stop_requested() && !has_asked) mpirun.ask_to_stop();
-    has_asked = platform::stop_requested();
+    if (!platform::stop_requested() || (asked && Clock::now() < *asked + kAskAgain)) continue;
+    mpirun.ask_to_stop();
+    asked = Clock::now();
   }
   for (std::string rest; !(rest = mpirun.read_errors(std::chrono::milliseconds(0))).empty();) {
     std::fwrite(rest.data(), 1, rest.size(), stderr);
@@ -107,8 +109,7 @@ struct NextRun {
   std::string start = "the start";
 };
 
-NextRun next_run(const std::vector<std::string>& command) {
-  const std::filesystem::path folder = save_path_of(command);
+NextRun next_run(const std::vector<std::string>& command, const std::filesystem::path& folder) {
   if (train::checkpoint_steps(folder).empty()) return {.command = command};
   return {.command = resumed_command(command, folder),
           .start = train::find_checkpoint(folder).path.string()};
@@ -117,13 +118,13 @@ NextRun next_run(const std::vector<std::string>& command) {
 // What is left of a run that ended so: the same command with fewer ranks. Nothing when it may not
 // go on.
 bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
-                 const std::vector<std::string>& command) {
+                 const std::vector<std::string>& command, const std::filesystem::path& run_folder) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
   if (!may_restart(exit_code) && silent.empty()) return false;
   const std::string end =
       fmt::format("the run ended with {}{}", describe_end(exit_code),
                   silent.empty() ? "" : ", and nobody answers on " + names_of(silent));
-  const NextRun next = next_run(command);
+  const NextRun next = next_run(command, run_folder);
   const int of_replica = processes_of_replica(next.command);
   ranks = ranks_left(ranks, silent);
   if (ranks.processes < of_replica) {
@@ -167,7 +168,9 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
         options.processes);
   }
   require_may_be_shared(command.front());
-  if (options.elastic) save_path_of(command);
+  // Now, as the checkpoint that the command names may be removed before a process is lost.
+  std::filesystem::path run_folder;
+  if (options.elastic) run_folder = save_path_of(command);
   Ranks ranks = ranks_of(options);
   MpirunSetting setting = setting_of(options, command);
   if (options.dry_run) {
@@ -181,8 +184,8 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
     const int code = watch(mpirun);
     const bool goes_on = code != 0 && options.elastic && !platform::stop_requested() &&
                          restarts < options.max_restarts &&
-                         take_losses(setting, ranks, code, command);
-    if (!goes_on) throw EarlyExit{static_cast<ExitCode>(code)};
+                         take_losses(setting, ranks, code, command, run_folder);
+    if (!goes_on || platform::stop_requested()) throw EarlyExit{static_cast<ExitCode>(code)};
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/exit_code.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
@@ -40,9 +41,9 @@ std::string describe_end(int exit_code) {
 
 std::filesystem::path save_path_of(const std::vector<std::string>& command) {
   std::vector<std::string> words = command;
-  for (const char* name : {"--save-path", "--restore-dir"}) {
-    if (std::string value = take_option(words, name, false); !value.empty()) return value;
-  }
+  if (std::string path = take_option(words, "--save-path", false); !path.empty()) return path;
+  const std::string restored = take_option(words, "--restore-dir", false);
+  if (!restored.empty()) return train::run_folder_of(restored);
   throw_user_error(
       "elastic goes on from checkpoints, and the command does not say where they are; add "
       "--save-path FOLDER to it");

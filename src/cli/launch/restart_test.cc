@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/error.h"
+#include "platform/file.h"
 
 namespace cloze::cli {
 namespace {
@@ -20,6 +23,13 @@ TEST(Restart, GoesOnFromTheFolderOfTheRun) {
   EXPECT_EQ(save_path_of({"pretrain", "--restore-dir", "old", "--save-path=run"}), "run");
   EXPECT_EQ(save_path_of({"pretrain", "--restore-dir", "old"}), "old");
   EXPECT_THROW(save_path_of({"pretrain", "--config", "a.json"}), UserError);
+  const std::filesystem::path run =
+      std::filesystem::path(testing::TempDir()) / "cloze_restart_test";
+  std::filesystem::create_directories(run / "checkpoint-20");
+  platform::write_file_atomically(run / "checkpoint-20" / "manifest.json", "{}");
+  EXPECT_EQ(save_path_of({"pretrain", "--restore-dir", (run / "checkpoint-20").string()}),
+            std::filesystem::canonical(run));
+  std::filesystem::remove_all(run);
   EXPECT_EQ(resumed_command({"pretrain", "--init-checkpoint", "bert", "--restore-dir=old",
                              "--save-path", "run", "--replicas=4", "--seed=1"},
                             "run"),

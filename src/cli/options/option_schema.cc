@@ -64,8 +64,9 @@ ordered_json OptionTable::schema() const {
     properties[alias.name] = {{"description", "Hugging Face's name of " + alias.option}};
   }
   for (const auto& [option, flag] : foreign_) {
-    properties[option.name] = {{"description", "No effect here: " + option.reason},
-                               {"deprecated", true}};
+    properties[option.name] = {
+        {"description", (option.is_refused ? "Not here: " : "No effect here: ") + option.reason},
+        {"deprecated", true}};
   }
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"type", "object"},

@@ -215,6 +215,10 @@ fs::path checkpoint_path(const fs::path& folder, int64_t step) {
   return folder / fmt::format("{}{}", kPrefix, step);
 }
 
+fs::path run_folder_of(const fs::path& path) {
+  return fs::exists(path / kManifestName) ? fs::canonical(path).parent_path() : path;
+}
+
 std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
   std::vector<int64_t> steps;
   if (!fs::is_directory(folder)) return steps;

@@ -74,6 +74,9 @@ class CheckpointStore {
 // FOLDER/checkpoint-STEP
 std::filesystem::path checkpoint_path(const std::filesystem::path& folder, int64_t step);
 
+// The folder of checkpoints that a path stands for: the one around a checkpoint, else itself.
+std::filesystem::path run_folder_of(const std::filesystem::path& path);
+
 // Steps of the checkpoints in a folder, damaged or not, newest first. A new run should not begin in
 // a folder that has some: on resuming, they would be taken for its own.
 std::vector<int64_t> checkpoint_steps(const std::filesystem::path& folder);

@@ -25,7 +25,7 @@ CardWords card_words(models::HeadKind kind) {
     case models::HeadKind::kPretraining:
       break;
   }
-  return {"fill-mask", "pre-trained", "Masked language model and next sentence prediction"};
+  return {"fill-mask", "pre-trained", "Masked language model"};
 }
 
 std::string model_card(const ModelDescription& model, const TrainingState& state) {
@@ -37,7 +37,7 @@ std::string model_card(const ModelDescription& model, const TrainingState& state
       "pipeline_tag: {}\n"
       "tags:\n- bert\n- cloze\n"
       "---\n\n"
-      "# BERT {} with cloze\n\n"
+      "# {} {} with cloze\n\n"
       "{} layers, hidden size {}, {} heads, vocabulary {} ({}), up to {} positions.\n\n"
       "## Training\n\n"
       "{}, {} of {} steps, {} sequences, {} tokens,\n"
@@ -45,9 +45,10 @@ std::string model_card(const ModelDescription& model, const TrainingState& state
       "it was set, `trainer_state.json` the curve.\n\n"
       "## To be filled in\n\n"
       "Language, licence, training data, intended use and limits.\n",
-      words.pipeline, words.how, c.num_hidden_layers, c.hidden_size, c.num_attention_heads,
-      c.vocab_size, model.tokenizer.lower_case ? "uncased" : "cased", c.max_position_embeddings,
-      words.objective, state.step, state.total_steps, state.samples, state.tokens, state.seed);
+      words.pipeline, c.groupbert ? "GroupBERT" : "BERT", words.how, c.num_hidden_layers,
+      c.hidden_size, c.num_attention_heads, c.vocab_size,
+      model.tokenizer.lower_case ? "uncased" : "cased", c.max_position_embeddings, words.objective,
+      state.step, state.total_steps, state.samples, state.tokens, state.seed);
 }
 
 }  // namespace
