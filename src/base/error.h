@@ -16,7 +16,8 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Bad bytes in a data file the user named: corrupt, truncated, of another shape.
+// Bad bytes in a file the user named: corrupt, truncated, of another shape; or a model of it whose
+// logits are not finite.
 class DataError : public UserError {
   using UserError::UserError;
 };

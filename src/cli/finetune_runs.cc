@@ -146,10 +146,13 @@ class FinetuneRuns {
     fmt::print(stderr, "wrote {}\n", file.string());
   }
 
-  // Of several seeds, those that have begun go on.
+  // Of several seeds, those that have begun go on; where the run writes, when the same command was
+  // stopped before.
   fs::path folder_to_resume() const {
     const train::TrainingOptions& training = options_.training;
     if (training.restore_dir.empty()) return {};
+    const fs::path written = run_folder(options_, training.save_path, training.step.seed);
+    if (options_.num_seeds > 1 && !train::checkpoint_steps(written).empty()) return written;
     const fs::path folder = run_folder(options_, training.restore_dir, training.step.seed);
     if (options_.num_seeds == 1 || !train::checkpoint_steps(folder).empty()) return folder;
     const fs::path& start = training.init_checkpoint;

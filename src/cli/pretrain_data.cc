@@ -189,11 +189,17 @@ std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions&
   return open_pretrain_data(held_out).dataset;
 }
 
+// What came with an input_file that train_file outranks goes with it.
+bool is_outranked(const OptionTable& table, const std::string& name) {
+  return rank_of_origin(table, name.c_str()) < rank_of_origin(table, "train_file");
+}
+
 // The text of a token store has been tokenised.
 void check_letter_case(const PretrainOptions& options, const OptionTable& table) {
   const bool is_lower =
       data::read_token_store_manifest(options.train_file).rules.tokenizer.lower_case;
-  if (!table.is_asked_for("do_lower_case") || options.tokenizer.do_lower_case == is_lower) return;
+  const bool counts = table.is_asked_for("do_lower_case") && !is_outranked(table, "do_lower_case");
+  if (!counts || options.tokenizer.do_lower_case == is_lower) return;
   throw_user_error(
       "do_lower_case is {}, but the token store {} was made with {}; leave it out, or make the "
       "store again with cloze data tokens",
@@ -234,6 +240,7 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
   if (options.input_file.empty()) {
     for (const std::string& name :
          table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
+      if (is_outranked(table, name)) continue;
       throw_user_error("{} goes with input_file, which is not given", name);
     }
   }

@@ -88,8 +88,7 @@ void add_rank_options(OptionTable& table, comm::WatchBounds& o) {
   table.begin_group("Several processes");
   table.add("heartbeat_timeout", &o.silence,
             "Seconds that a process may be silent, stopped or cut off, before all end; 0: nobody "
-            "watches, "
-            "stalls included",
+            "watches for silence or stalls",
             {.minimum = 0, .is_of_command = true});
   table.add("stall_timeout", &o.stall,
             "Seconds that one may take for one phase of a step (a micro-batch, a save, an "

@@ -72,8 +72,11 @@ void one_after_the_first(comm::Communicator& ranks, const std::function<void()>&
 
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table) {
   if (ranks.size() == 1) return;
-  const bool is_given =
-      table.origin("replicas") != kDefaultOrigin && !table.comes_from_run("replicas");
+  // A run goes on with as many sequences in a step as it had, on any number of ranks: then only the
+  // command line speaks of those that there are.
+  const bool goes_on = options.training.restore_from.has_value();
+  const bool is_given = table.origin("replicas") == kCommandLineOrigin ||
+                        (!goes_on && table.origin("replicas") != kDefaultOrigin);
   options.training.step.stages = pipeline_stages(options.pipeline_stages, options.device_mapping,
                                                  options.model().num_hidden_layers);
   const int stages = options.training.step.stages.num_ranks();
@@ -84,10 +87,8 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
         stages, ranks.size(), stages);
   }
   const int replicas = ranks.size() / stages;
-  // A run goes on with as many sequences in a step as it had, on any number of ranks.
-  const bool goes_on = options.training.restore_from.has_value();
   if (!is_given && !goes_on) options.replicas = replicas;
-  if (is_given && !goes_on && options.replicas != replicas) {
+  if (is_given && options.replicas != replicas) {
     const std::string each = stages == 1 ? "" : fmt::format(" with {} stages each", stages);
     throw_user_error("replicas is {}{}, but mpirun started {} processes; leave replicas out",
                      options.replicas, each, ranks.size());

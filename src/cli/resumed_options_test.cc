@@ -238,6 +238,31 @@ TEST_F(ResumedOptions, AStartOfTheFileIsNotNeededAnyMore) {
   EXPECT_EQ(pretrain(asked).status, ExitCode::kUsage);
 }
 
+// A run that began with text goes on with the store that was made of it.
+TEST_F(ResumedOptions, OptionsOfTheTextGoWithIt) {
+  platform::write_file_atomically(path("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n");
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "{\"text\": \"a b a. b b a. a a b b.\"}\n";
+  platform::write_file_atomically(path("text.jsonl"), text);
+  const Words of_text = {"--input-file=" + path("text.jsonl"), "--input-format=jsonl",
+                         "--token-store=" + path("store"), "--vocab-file=" + path("vocab.txt")};
+  Result result = start("run", of_text);
+  ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  const std::string store = "--train-file=" + path("store");
+  result = pretrain({"--restore-dir=" + path("run"), store, "--num-train-steps=3"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  result = start("other", {store, "--input-format=jsonl"});
+  EXPECT_EQ(result.status, ExitCode::kUsage);
+  EXPECT_TRUE(result.says("input_format goes with input_file, which is not given")) << result.error;
+  result = start("other", {store, "--do-lower-case=false"});
+  EXPECT_EQ(result.status, ExitCode::kUsage);
+  EXPECT_TRUE(result.says("do_lower_case is false, but the token store")) << result.error;
+  result = start("other", {store, "--skip-bad"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_TRUE(result.says("skip_bad is an option of records, and has no effect with samples that"))
+      << result.error;
+}
+
 TEST_F(ResumedOptions, AnOptionOfTextIsStillRefusedForRecords) {
   const Result refused = start("run", {"--generated-data", "--mlm-prob=0.15"});
   EXPECT_EQ(refused.status, ExitCode::kUsage);

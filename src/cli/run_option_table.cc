@@ -51,8 +51,8 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
   table.add("global_batch_size", &o.global_batch_size,
             "Sequences of a step, instead of gradient_accumulation_count", count);
   table.add("tokens_per_micro_batch", &o.tokens_per_micro_batch,
-            "Token slots of one pass (a 96th of a step, at least 1024, at most micro_batch_size * "
-            "seq_length or 4096)",
+            "Token slots of one pass (a 96th of a step; at least 1024; at most the larger of "
+            "micro_batch_size * seq_length and 4096)",
             count);
   table.add("num_train_steps", &o.num_train_steps, "Weight updates; 0 only saves the start values",
             {.minimum = 0, .maximum = INT32_MAX});

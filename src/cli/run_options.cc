@@ -68,7 +68,7 @@ int64_t product_of_batches(const RunOptions& o) {
   const bool is_too_large = __builtin_mul_overflow(product, accumulated, &product) ||
                             __builtin_mul_overflow(product, o.replicas, &product) ||
                             product > INT32_MAX;
-  if (!is_too_large || o.global_batch_size) return product;
+  if (!is_too_large) return product;
   throw_user_error(
       "micro_batch_size {} * gradient_accumulation_count {} * replicas {} are more than the {} "
       "sequences that a step can have; lower them",
@@ -193,7 +193,8 @@ void validate_positions(const RunOptions& options, const char* advice) {
 BatchPlan batch_plan(const RunOptions& options) {
   constexpr int64_t kRoomForShortSequences = 8;
   BatchPlan plan;
-  plan.sequences_per_step = options.global_batch_size.value_or(product_of_batches(options));
+  plan.sequences_per_step =
+      options.global_batch_size ? *options.global_batch_size : product_of_batches(options);
   plan.tokens = options.tokens_per_micro_batch.value_or(
       tokens_per_micro_batch(options, plan.sequences_per_step));
   plan.sequences =

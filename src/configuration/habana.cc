@@ -114,10 +114,10 @@ std::string task_of(const Conversion& c) {
   return c.text("command").empty() && task.empty() ? "pretraining" : "GLUE";
 }
 
-// What a program takes where nothing is said. The launcher, demo_bert.py, has one value for each
-// phase of pre-training.
+// What is taken where nothing is said: by the launcher, demo_bert.py, which has one value for each
+// phase of pre-training, or by the program of the task.
 using Defaults = std::map<std::string, json>;
-const Defaults& defaults_of(const std::string& program) {
+const Defaults& defaults_of(const std::string& name) {
   static const std::map<std::string, Defaults> programs = {{"launcher pretraining",
                                                             {{"learning_rate", {6e-3, 4e-3}},
                                                              {"max_seq_length", {128, 512}},
@@ -132,7 +132,7 @@ const Defaults& defaults_of(const std::string& program) {
                                                              {"max_seq_length", 128},
                                                              {"batch_size", 8},
                                                              {"num_train_epochs", 1}}},
-                                                           {"run_pretraining.py",
+                                                           {"pretraining",
                                                             {{"learning_rate", 5e-5},
                                                              {"max_seq_length", 512},
                                                              {"max_predictions_per_seq", 80},
@@ -140,19 +140,17 @@ const Defaults& defaults_of(const std::string& program) {
                                                              {"num_steps_per_checkpoint", 100},
                                                              {"max_steps", 1000},
                                                              {"warmup_proportion", 0.01}}},
-                                                           {"run_squad.py",
+                                                           {"SQuAD",
                                                             {{"learning_rate", 5e-5},
                                                              {"max_seq_length", 384},
                                                              {"save_steps", 500},
                                                              {"num_train_epochs", 3}}},
-                                                           {"run_glue.py",
+                                                           {"GLUE",
                                                             {{"learning_rate", 5e-5},
                                                              {"max_seq_length", 128},
                                                              {"save_steps", 500},
                                                              {"num_train_epochs", 3}}}};
-  static const Defaults none;
-  const auto found = programs.find(program);
-  return found == programs.end() ? none : found->second;
+  return programs.at(name);
 }
 
 // How many times `part` goes into `whole`; UserError unless it does at all and nothing is left.
@@ -171,7 +169,7 @@ class HabanaRun {
     const bool is_second = c.value("phase2") == true || c.value("phase") == 2;
     phase_ = is_pretraining_ && is_second ? 1 : 0;
     const char* launched = is_pretraining_ ? "launcher pretraining" : "launcher finetuning";
-    defaults_ = &defaults_of(is_launcher_ ? launched : c.program());
+    defaults_ = &defaults_of(is_launcher_ ? launched : c.task());
   }
 
   void convert() {
@@ -219,7 +217,7 @@ class HabanaRun {
     int64_t batch = 8, accumulation = count("gradient_accumulation_steps", 1);
     for (const char* key : per_device) batch = count(key, batch);
     if (is_pretraining_ && !is_launcher_) {
-      batch = checked_quotient("train_batch_size", count("train_batch_size", 32), accumulation);
+      batch = checked_quotient("train_batch_size", count("train_batch_size", 1), accumulation);
     }
     if (is_pretraining_ && is_launcher_ && c_.value("accumulate_gradients") == true) {
       const int64_t whole = count("train_batch_size", batch);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/output_files.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "platform/signals.h"
@@ -32,7 +33,7 @@ nlohmann::json names_of(const std::vector<fs::path>& files) {
 
 ResumableOutput::ResumableOutput(const ResumableWork& work)
     : identity_(work.identity), outputs_(work.output_files.size()) {
-  platform::check_output_files(work.output_files);
+  check_output_files(work.output_files);
   journal_ = platform::partial_path_of(beside(work.output_files.front(), "journal"));
   identity_["--output-file"] = names_of(work.output_files);
   std::vector<uint64_t> bytes(outputs_ + work.scratch_names.size());

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <set>
 
 #include "base/error.h"
 #include "platform/partial_file.h"
@@ -148,15 +147,6 @@ MappedFile::MappedFile(const fs::path& path) {
 
 void MappedFile::release_memory() const {
   if (pages_) ::madvise(pages_.get(), pages_.get_deleter().bytes, MADV_DONTNEED);
-}
-
-void check_output_files(std::span<const fs::path> files) {
-  if (files.empty()) throw_user_error("--output-file names no file");
-  std::set<fs::path> seen;
-  for (const fs::path& file : files) {
-    if (seen.insert(fs::weakly_canonical(file)).second) continue;
-    throw_user_error("--output-file names {} twice; name each file once", file.string());
-  }
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {

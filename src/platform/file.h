@@ -63,9 +63,6 @@ class AtomicFile {
   Descriptor file_;
 };
 
-// UserError unless there is one at least, and each is named once.
-void check_output_files(std::span<const std::filesystem::path> files);
-
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 // A file that only grows; every append is written through to the system at once.

@@ -54,11 +54,18 @@ TEST(AnswerEach, ABadInputSpoilsOnlyItself) {
   }
 }
 
+TEST(AnswerEach, AnInputThatTheModelFailsOnSpoilsOnlyItself) {
+  LengthModel model;
+  const auto outputs = answer_each(std::ref(model), inputs_of({"a", "odd", "bad"}));
+  EXPECT_EQ(outputs[0].value, 1);
+  EXPECT_EQ(outputs[1].error, "the logits are not finite numbers");
+  EXPECT_TRUE(outputs[1].is_models_fault);
+  EXPECT_FALSE(outputs[2].is_models_fault);
+}
+
 TEST(AnswerEach, OtherErrorsPassThrough) {
   LengthModel model;
   EXPECT_THROW(answer_each(std::ref(model), inputs_of({"a", "broken"})), EnvironmentError);
-  EXPECT_THROW(answer_each(std::ref(model), inputs_of({"odd"})), DataError);
-  EXPECT_THROW(answer_each(std::ref(model), inputs_of({"a", "odd"})), DataError);
   const Handler forgets = [](auto) { return std::vector<nlohmann::ordered_json>(); };
   EXPECT_THROW(answer_each(forgets, inputs_of({"a"})), InternalError);
 }

@@ -17,11 +17,10 @@ void append_answers(const Handler& handler, std::span<const Input> inputs,
     CLOZE_CHECK(values.size() == inputs.size(), "{} outputs for {} inputs", values.size(),
                 inputs.size());
     for (nlohmann::ordered_json& value : values) outputs.push_back({.value = std::move(value)});
-  } catch (const DataError&) {  // about the model, though it is a UserError too
-    throw;
   } catch (const UserError& error) {
     if (inputs.size() == 1) {
-      outputs.push_back({.error = error.what()});
+      const bool is_models_fault = dynamic_cast<const DataError*>(&error) != nullptr;
+      outputs.push_back({.error = error.what(), .is_models_fault = is_models_fault});
       return;
     }
     const size_t half = inputs.size() / 2;

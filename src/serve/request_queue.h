@@ -23,12 +23,14 @@ namespace cloze::serve {
 
 struct Output {
   nlohmann::ordered_json value;
-  std::string error;  // what is wrong with the input; "" when there is a value
+  std::string error = "";        // what is wrong with the input; "" when there is a value
+  bool is_models_fault = false;  // the error is of the model, which took the input
 };
 
 // One output per input, in order: a bad input spoils only its own answer. A batch that the handler
 // refuses is halved until the bad inputs stand alone: b bad ones among n cost about b·log2(n)
-// refusals. A DataError is about the model and passes through, as errors of other kinds do.
+// refusals. A DataError of one input is the model's fault, and no other's. Errors of other kinds
+// pass through.
 std::vector<Output> answer_each(const Handler& handler, std::span<const Input> inputs);
 
 enum class QueueResult {

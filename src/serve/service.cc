@@ -18,6 +18,7 @@ using nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> kPages = {"/", "/health", "/metrics", "/model"};
 constexpr std::array<std::string_view, 3> kModelPaths = {"/answer", "/classify", "/fill"};
+const std::string kModelFailed = "the model failed: ";
 constexpr size_t kQuotedBytes = 60;  // of what a client sent, in an error
 
 bool contains(const auto& list, std::string_view value) {
@@ -64,6 +65,7 @@ Response list_response(std::vector<Output> outputs, const std::vector<std::strin
 // The form of the request says that of the answer.
 Response answer_response(std::vector<Output> outputs, const RequestBody& asked) {
   if (asked.is_list) return list_response(std::move(outputs), asked.errors);
+  if (outputs[0].is_models_fault) return error_response(500, kModelFailed + outputs[0].error);
   if (!outputs[0].error.empty()) return error_response(400, outputs[0].error);
   return json_response(outputs[0].value);
 }
@@ -84,7 +86,7 @@ Response response_of(QueueReply reply, const RequestBody& asked, const QueueLimi
     case QueueResult::kFailed:
       break;
   }
-  return error_response(500, "the model failed: " + reply.error);
+  return error_response(500, kModelFailed + reply.error);
 }
 
 ordered_json json_of(const Limits& limits) {

@@ -142,13 +142,14 @@ TEST(Service, AnswersOneAndMany) {
 
 TEST(Service, AModelThatDivergedIsNotTheClientsMistake) {
   Service service(echo_options());
-  for (const char* body :
-       {R"({"text": "odd"})", R"({"inputs": [{"text": "a"}, {"text": "odd"}]})"}) {
-    const Response response = answered(service, post("/fill"), body);
-    EXPECT_EQ(response.status, 500);
-    EXPECT_EQ(response.body,
-              "{\"error\":\"the model failed: the logits are not finite numbers\"}\n");
-  }
+  const Response alone = answered(service, post("/fill"), R"({"text": "odd"})");
+  EXPECT_EQ(alone.status, 500);
+  EXPECT_EQ(alone.body, "{\"error\":\"the model failed: the logits are not finite numbers\"}\n");
+  const Response list =
+      answered(service, post("/fill"), R"({"inputs": [{"text": "a"}, {"text": "odd"}]})");
+  EXPECT_EQ(list.status, 200);
+  EXPECT_NE(list.body.find("{\"error\":\"the logits are not finite numbers\"}"), std::string::npos)
+      << list.body;
 }
 
 TEST(Service, ABadInputSpoilsOnlyItsOwnAnswer) {

@@ -45,8 +45,12 @@ void print_labels(const tasks::SquadData& data, const tasks::SquadFeatures& feat
   }
 }
 
-void run(Options& options) {
+void run(Options& options, OptionTable& table) {
   options.features.style = tasks::squad_style_from(options.style);
+  const bool is_google = options.features.style == tasks::SquadStyle::kGoogle;
+  if (!is_google && table.is_asked_for("max_query_length")) {
+    fmt::print(stderr, "note: max_query_length has no effect with style hf\n");
+  }
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, options.style);
   const tasks::SquadData data = tasks::read_squad(options.input_file);
   const auto start = std::chrono::steady_clock::now();

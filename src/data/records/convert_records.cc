@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/output_files.h"
 #include "formats/tfrecord.h"
 #include "platform/parallel_for.h"
 
@@ -133,7 +134,7 @@ class RecordConverter {
 
 RecordSink::RecordSink(std::span<const std::filesystem::path> files, bool is_binary)
     : is_binary_(is_binary) {
-  platform::check_output_files(files);
+  check_output_files(files);
   for (const std::filesystem::path& path : files) {
     if (path.has_parent_path()) platform::make_writable_directory(path.parent_path());
     files_.push_back(std::make_unique<platform::AtomicFile>(path));

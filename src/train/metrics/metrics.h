@@ -93,7 +93,8 @@ class MetricsLog : public MetricsSink {
 // Scalars under the names of Graphcore's BERT: loss/NAME and accuracy/NAME (MLM, NSP, SPAN ...),
 // learning_rate, loss_scaling, samples_per_sec, samples, epoch; and train/loss, train/grad_norm,
 // train/skipped_steps, train/tokens_per_sec, train/data_wait_share, train/ceiling_share,
-// train/communication_seconds, train/communication_hidden_share, weight_norm/TENSOR, gradient_norm/TENSOR.
+// train/communication_seconds, train/communication_hidden_share,
+// weight_norm/TENSOR, gradient_norm/TENSOR.
 std::vector<formats::Scalar> scalars_of(const StepMetrics& metrics);
 
 // scalars_of() for TensorBoard.
