@@ -153,7 +153,7 @@ class VocabularyTest(DataEffects, unittest.TestCase):
     BASE = {"input_file": "in/text.txt", "output_file": "vocab.txt", "size": 80}
     EFFECTS = {
         **text_effects(prints_other),
-        "input_format": Effect("jsonl", lambda run, base: "{" in base.lines("vocab.txt") and
+        "input_format": Effect("jsonl", lambda run, base: "--input-format jsonl" in base.messages and
                                "{" not in run.lines("vocab.txt"), input_file="in/text.jsonl"),
         "output_file": Effect("other.txt", writes_to("other.txt")),
         "size": Effect(60, lambda run, base: len(run.lines("vocab.txt")) == 60 !=

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string_view>
 
@@ -54,11 +55,25 @@ void set_graphcore_numbers(ConversionConfiguration& read, CheckpointForm to,
                       : "; Google's with 1e-12, which no configuration changes"));
 }
 
+bool is_zero(const TensorView& tensor) {
+  return std::ranges::all_of(tensor.bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// Zeros are there for a model without one too, for programs that always have one: whether they are
+// a bias, the configuration says.
+bool has_convolution_bias(std::span<const TensorView> tensors, bool is_said_to) {
+  return std::ranges::any_of(tensors, [&](const TensorView& tensor) {
+    const bool is_bias =
+        full_name(tensor.name).find(".convolution.groupconv.bias") != std::string::npos;
+    return is_bias && (is_said_to || !is_zero(tensor));
+  });
+}
+
 // The switches say what there is; heads that are not there at all say nothing.
 void set_switches(std::span<const TensorView> tensors, BertConfig& config) {
   config.use_qkv_bias = has(tensors, ".attention.self.query.bias");
   config.use_attention_projection_bias = has(tensors, ".attention.output.dense.bias");
-  config.groupbert_conv_bias = has(tensors, ".convolution.groupconv.bias");
+  config.groupbert_conv_bias = has_convolution_bias(tensors, config.groupbert_conv_bias);
   if (!has(tensors, "cls.")) return;
   config.use_cls_layer = has(tensors, "cls.predictions.transform.");
   config.use_prediction_bias = has(tensors, "cls.predictions.bias");

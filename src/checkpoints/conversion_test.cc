@@ -82,6 +82,20 @@ TEST_F(CheckpointConversionTest, ThereAndBackGivesTheSameBytes) {
   expect_same_tensors(folder_ / "graphcore", kFixtures / "graphcore");
 }
 
+// One of the two has a bias in its convolution, the other gets zeros for it on the way.
+TEST_F(CheckpointConversionTest, AGroupBertComesBackAsItself) {
+  for (const char* name : {"groupbert_pretraining", "groupbert_pretraining_tf1"}) {
+    const fs::path fixture = kFixtures.parent_path() / name;
+    fs::remove_all(folder_);
+    convert_checkpoint(options("hf2google", fixture, "google"));
+    convert_checkpoint(options("google2hf", folder_ / "google", "again"));
+    const auto before = formats::read_json_file(fixture / "config.json");
+    const auto after = formats::read_json_file(folder_ / "again" / "config.json");
+    EXPECT_EQ(after["architectures"], before["architectures"]) << name;
+    EXPECT_EQ(after["conv_bias"], before["conv_bias"]) << name;
+  }
+}
+
 TEST_F(CheckpointConversionTest, NothingGoesMissingUnsaid) {
   const auto report = convert_checkpoint(options("google2hf", kFixtures / "google", "hf"));
   EXPECT_EQ(report.tensors, 50);

@@ -154,12 +154,13 @@ void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedMod
   };
   const bool has_mlm = has("cls.predictions.");
   const bool has_nsp = has("cls.seq_relationship.");
-  model.architecture = has_mlm && has_nsp   ? "BertForPreTraining"
-                       : has_mlm            ? "BertForMaskedLM"
-                       : has("qa_outputs.") ? "BertForQuestionAnswering"
-                       : has("classifier.") ? "BertForSequenceClassification"
-                       : has_nsp            ? "BertForNextSentencePrediction"
-                                            : "BertModel";
+  const std::string_view class_of_bert = has_mlm && has_nsp   ? "BertForPreTraining"
+                                         : has_mlm            ? "BertForMaskedLM"
+                                         : has("qa_outputs.") ? "BertForQuestionAnswering"
+                                         : has("classifier.") ? "BertForSequenceClassification"
+                                         : has_nsp            ? "BertForNextSentencePrediction"
+                                                              : "BertModel";
+  model.architecture = class_name(model.config, class_of_bert);
   model.dtype = torch_dtype(tensors.front().dtype);
   // A span head has two outputs whatever a classifier beside it has.
   const formats::TensorView* classifier = formats::find_tensor(tensors, "classifier.weight");

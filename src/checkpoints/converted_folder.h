@@ -26,7 +26,8 @@ struct ConvertedModel {
   int64_t num_labels = 0;    // of a classifier; 0: there is none
 };
 
-// What the tensors, under Hugging Face's names, make of the model; there is at least one.
+// What the tensors, under Hugging Face's names, make of the model, whose configuration is known;
+// there is at least one.
 void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model);
 
 // config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are taken over

@@ -60,6 +60,19 @@ TEST(ConvertedFolder, HeadsTellTheArchitecture) {
   EXPECT_EQ(described({"classifier.weight", "qa_outputs.bias"}).num_labels, 0);
 }
 
+TEST(ConvertedFolder, AGroupBertHasItsOwnClasses) {
+  ConvertedModel model = model_of(22);
+  model.config.groupbert = true;
+  const std::vector<formats::TensorView> tensors{
+      {"cls.predictions.bias", DType::kF32, Shape{3, 4}, {}},
+      {"cls.seq_relationship.bias", DType::kF32, Shape{2}, {}}};
+  describe_tensors(tensors, model);
+  std::vector<std::string> notes;
+  const auto config = formats::parse_json(text_of(hugging_face_files(model, notes), "config.json"));
+  EXPECT_EQ((*config)["architectures"][0], "GroupBertForPreTraining");
+  EXPECT_EQ((*config)["model_type"], "groupbert");
+}
+
 TEST(ConvertedFolder, KeysOfTheSourceStay) {
   ConvertedModel model = model_of(24);
   model.source_config = {{"model_type", "bert"}, {"mine", 1}, {"dtype", "float32"}};

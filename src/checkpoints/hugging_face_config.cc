@@ -157,11 +157,14 @@ void check_problem_type(const KeyReader& reader, const BertHead& head, const std
 
 }  // namespace
 
+std::string class_name(const BertConfig& config, std::string_view class_of_bert) {
+  return std::string(config.groupbert ? kGroup : "").append(class_of_bert);
+}
+
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
                                      std::string_view dtype) {
-  const std::string class_name =
-      std::string(config.groupbert ? kGroup : "").append(models::architecture_of(head.kind));
-  nlohmann::ordered_json text{{"architectures", {class_name}},
+  const std::string name = class_name(config, models::architecture_of(head.kind));
+  nlohmann::ordered_json text{{"architectures", {name}},
                               {"model_type", config.groupbert ? kGroupBert : "bert"}};
   for (const BertField& field : models::bert_fields()) {
     if (field.kind == FieldKind::kVariant) {

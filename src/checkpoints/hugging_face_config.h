@@ -19,6 +19,9 @@
 
 namespace cloze::checkpoints {
 
+// What the class of a BERT, such as "BertForPreTraining", is called for this model.
+std::string class_name(const models::BertConfig& config, std::string_view class_of_bert);
+
 // The text of config.json; `dtype` is that of the weights beside it.
 std::string hugging_face_config_text(const models::BertConfig& config,
                                      const models::BertHead& head = {},

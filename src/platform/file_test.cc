@@ -158,6 +158,55 @@ TEST_F(FileTest, ExpandPathsKnowsListsGlobsAndFolders) {
   EXPECT_THROW(expand_paths((folder_ / "*.none").string()), UserError);
 }
 
+TEST_F(FileTest, ExpandPathsTakesANameBeforeAPattern) {
+  for (const char* name : {"a[1].txt", "a1.txt", "b*.txt", "b2.txt", "c?.txt"}) {
+    write_file_atomically(folder_ / name, "");
+  }
+  for (const char* name : {"a[1].txt", "b*.txt", "c?.txt"}) {
+    EXPECT_EQ(expand_paths((folder_ / name).string()), (std::vector<fs::path>{folder_ / name}));
+  }
+  EXPECT_EQ(expand_paths((folder_ / "a[0-9].txt").string()),
+            (std::vector<fs::path>{folder_ / "a1.txt"}));
+}
+
+std::string refusal_of(const ReadAndWritten& files) {
+  try {
+    require_other_files(files);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST_F(FileTest, AnInputIsNoOutput) {
+  write_file_atomically(folder_ / "text", "");
+  write_file_atomically(folder_ / "other", "");
+  fs::create_hard_link(folder_ / "text", folder_ / "link");
+  EXPECT_EQ(refusal_of({.inputs = {folder_ / "other", folder_ / "text"},
+                        .outputs = {folder_ / "new", folder_ / "." / "text"}}),
+            "writing " + (folder_ / "." / "text").string() + " would overwrite " +
+                (folder_ / "text").string() + ", which is read; name another file");
+  EXPECT_NE(refusal_of({.inputs = {folder_ / "text"}, .outputs = {folder_ / "link"}}), "taken");
+  EXPECT_EQ(refusal_of({.inputs = {"-", "", folder_ / "text", folder_ / "none"},
+                        .outputs = {"", "-", folder_ / "other", folder_ / "none"}}),
+            "taken");
+}
+
+TEST_F(FileTest, NothingIsWrittenIntoAFolderThatIsRead) {
+  fs::create_directories(folder_ / "store" / "deep");
+  fs::create_directory_symlink(folder_ / "store", folder_ / "link");
+  EXPECT_EQ(
+      refusal_of({.inputs = {folder_ / "store"}, .outputs = {folder_ / "store" / "store.json"}}),
+      (folder_ / "store" / "store.json").string() + " lies in " + (folder_ / "store").string() +
+          ", which is read; name a file outside of it");
+  for (const char* inside : {"store/deep/new", "store/none/new", "link/new"}) {
+    EXPECT_NE(refusal_of({.inputs = {folder_ / "store"}, .outputs = {folder_ / inside}}), "taken")
+        << inside;
+  }
+  EXPECT_EQ(refusal_of({.inputs = {folder_ / "store"}, .outputs = {"", folder_ / "storeroom"}}),
+            "taken");
+}
+
 TEST_F(FileTest, MissingFileNamesThePath) {
   try {
     read_file(folder_ / "nothing");

@@ -188,6 +188,49 @@ TEST_F(DataCommandsTest, WikipediaThatASignalStopsEndsWithItsStatus) {
   EXPECT_EQ(platform::read_file(path("text")), "A is b.\n\n");
 }
 
+TEST_F(DataCommandsTest, NoneOverwritesWhatItReads) {
+  write("text", text_of(20, 40, 10));
+  ASSERT_EQ(run_with_vocabulary(
+                {"data", "tokens", "--input-file", path("text"), "--output-dir", path("store")})
+                .status,
+            ExitCode::kSuccess);
+  const std::string text = path("text"), words = path("vocab.txt"), store = path("store");
+  const std::string manifest = (folder_ / "store" / "store.json").string();
+  const std::vector<std::vector<std::string>> commands{
+      {"vocabulary", "--input-file", text, "--output-file", text},
+      {"records", "--input-file", text, "--output-file", text, "--vocab-file", words},
+      {"records", "--input-file", text, "--output-file", words, "--vocab-file", words},
+      {"wikipedia", "--input-file", text, "--output-file", text},
+      {"squad", "--input-file", text, "--output-file", text, "--vocab-file", words},
+      {"stats", "--train-file", text, "--lengths", text},
+      {"stats", "--train-file", store, "--histogram", manifest},
+      {"convert", "--train-file", text, "--output-file", text, "--seq-length", "128",
+       "--max-predictions-per-seq", "20"},
+      {"convert", "--train-file", store, "--output-file", manifest, "--seq-length", "128",
+       "--max-predictions-per-seq", "20"}};
+  for (std::vector<std::string> command : commands) {
+    const std::string name = command.front();
+    command.insert(command.begin(), "data");
+    const CommandResult refused = run_command(command);
+    EXPECT_EQ(refused.status, ExitCode::kUsage) << name;
+    EXPECT_NE(refused.error.find(", which is read; name a"), std::string::npos)
+        << name << refused.error;
+  }
+  EXPECT_EQ(platform::read_file(text), text_of(20, 40, 10));
+}
+
+TEST_F(DataCommandsTest, PackingLeavesEarlierPacksAlone) {
+  write("lengths", "5 1\n");
+  fs::create_directories(folder_ / "packs");
+  const std::string pack = write("packs/strategy_5_part_0", "");
+  const CommandResult refused =
+      run_command({"data", "packing", "--lengths", path("lengths"), "--output-dir", path("packs")});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_NE(refused.error.find(pack + " is of an earlier packing"), std::string::npos)
+      << refused.error;
+  EXPECT_EQ(refused.out, "") << "nothing was done";
+}
+
 TEST_F(DataCommandsTest, InputThatIsNoTextIsRefused) {
   write("latin1", std::string(100, '\xE4'));
   const CommandResult refused = run_with_vocabulary(

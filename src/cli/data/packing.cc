@@ -51,6 +51,7 @@ void write(const data::RecordDataset* records, const data::HistogramPacking& pac
 
 void run(Options& options) {
   const auto algorithm = data::packing_algorithm_named(options.algorithm);
+  if (!options.packs.folder.empty()) data::check_has_no_packs(options.packs.folder);
   const auto records = open_records(options);
   const data::LengthHistogram histogram = records
                                               ? measure_with_display(*records).lengths

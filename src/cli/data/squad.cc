@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "platform/available_threads.h"
+#include "platform/file.h"
 #include "tasks/squad/squad_features.h"
 #include "tasks/squad/squad_records.h"
 
@@ -46,6 +47,8 @@ void print_labels(const tasks::SquadData& data, const tasks::SquadFeatures& feat
 }
 
 void run(Options& options, OptionTable& table) {
+  platform::require_other_files({.inputs = {options.input_file, options.tokenizer.vocabulary_file},
+                                 .outputs = {options.output_file}});
   options.features.style = tasks::squad_style_from(options.style);
   const bool is_google = options.features.style == tasks::SquadStyle::kGoogle;
   if (!is_google && table.is_asked_for("max_query_length")) {

@@ -1,6 +1,10 @@
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -35,9 +39,18 @@ std::unique_ptr<data::Dataset> open_store(const Options& options) {
   return drawn;
 }
 
+void require_other_files(std::vector<std::filesystem::path> inputs, const Options& options) {
+  platform::require_other_files(
+      {.inputs = std::move(inputs), .outputs = {options.lengths_file, options.histogram_file}});
+}
+
 std::unique_ptr<data::Dataset> open_data(const Options& options) {
-  if (data::is_token_store(options.train_files)) return open_store(options);
+  if (data::is_token_store(options.train_files)) {
+    require_other_files({options.train_files}, options);
+    return open_store(options);
+  }
   const auto files = platform::expand_paths(options.train_files);
+  require_other_files(files, options);
   fmt::print("files {}\n", files.size());
   return std::make_unique<data::RecordDataset>(
       files,

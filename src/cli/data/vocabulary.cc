@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
@@ -20,9 +22,10 @@ struct Options {
   text::VocabularyTrainerOptions trainer;
 };
 
-void add_text(const Options& options, text::VocabularyTrainer& trainer) {
+void add_text(const std::vector<std::filesystem::path>& files, const Options& options,
+              text::VocabularyTrainer& trainer) {
   data::CreationProgress progress;
-  for (const auto& path : platform::expand_paths(options.input_files)) {
+  for (const auto& path : files) {
     const data::TextSource source(path, options.source, progress);
     try {
       data::visit_sentences(
@@ -37,9 +40,11 @@ void add_text(const Options& options, text::VocabularyTrainer& trainer) {
 }
 
 void run(Options& options) {
+  const auto files = platform::expand_paths(options.input_files);
+  platform::require_other_files({.inputs = files, .outputs = {options.output_file}});
   options.trainer.tokenizer.lower_case = !options.cased;
   text::VocabularyTrainer trainer(options.trainer);
-  add_text(options, trainer);
+  add_text(files, options, trainer);
   if (trainer.num_invalid() > 0) {
     fmt::print(stderr, "{} invalid UTF-8 sequences were left out\n", trainer.num_invalid());
   }

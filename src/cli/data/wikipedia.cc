@@ -43,6 +43,8 @@ void print_counts(const data::WikipediaCounts& counts, double seconds) {
 
 void run(Options& options) {
   options.wikipedia.input.files = platform::expand_paths(options.input_files);
+  platform::require_other_files(
+      {.inputs = options.wikipedia.input.files, .outputs = {options.wikipedia.output_file}});
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::WikipediaProgress progress;

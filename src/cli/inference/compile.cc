@@ -9,6 +9,7 @@
 #include "cli/memory_forecast.h"
 #include "inference/inference_memory.h"
 #include "inference/packed_model.h"
+#include "platform/file.h"
 
 namespace cloze::cli {
 namespace {
@@ -19,6 +20,8 @@ struct Options {
 };
 
 void run(const Options& options) {
+  platform::require_other_files(
+      {.inputs = {options.model.checkpoint}, .outputs = {options.output_file}});
   limit_instruction_set(options.model.instruction_set);
   const inference::PackOptions& how = options.model.compile;
   inference::PretrainedModel trained = open_trained_model(options.model.checkpoint);

@@ -25,6 +25,19 @@ TEST(PackingOptions, KnowTwoPrecisions) {
 }
 
 // Longer times would not fit the clock, nor more connections the library that counts them.
+TEST(Compile, WritesNothingIntoTheModelItReads) {
+  const std::filesystem::path model =
+      std::filesystem::path(testing::TempDir()) / "cloze_compile_test";
+  std::filesystem::create_directories(model);
+  const CommandResult refused =
+      run_command({"compile", "--init-checkpoint", model.string(), "--output-file",
+                   (model / "model.safetensors").string()});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_NE(refused.error.find(", which is read; name a file outside of it"), std::string::npos)
+      << refused.error;
+  std::filesystem::remove_all(model);
+}
+
 TEST(ServeOptions, TimesAndConnectionsHaveALargestValue) {
   const std::vector<std::pair<std::string, std::string>> kRows = {
       {"transfer_timeout", "it must be from 1 to 86400000"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -22,7 +23,16 @@ constexpr std::array<std::pair<TextFormat, std::string_view>, 5> kFormatNames = 
      {TextFormat::kWikiExtractor, "wikiextractor"},
      {TextFormat::kWikipedia, "wikipedia"}}};
 
-constexpr std::string_view kDocumentTag = "<doc";
+// What the beginning of a text says of it.
+struct ShownForm {
+  std::string_view sign;
+  std::string_view name;
+  TextFormat format;
+};
+constexpr ShownForm kMarkup[] = {{"<doc", "WikiExtractor output", TextFormat::kWikiExtractor},
+                                 {"<mediawiki", "a dump", TextFormat::kWikipedia},
+                                 {"<?xml", "a dump", TextFormat::kWikipedia}};
+constexpr ShownForm kJson = {"an object with a \"text\"", "JSON Lines", TextFormat::kJsonLines};
 
 template <typename VisitLine>
 void visit_lines(std::string_view text, const SentenceVisitor& visitor, const VisitLine& visit) {
@@ -36,10 +46,14 @@ void visit_paragraph(std::string_view line, const SentenceVisitor& visitor) {
   for (const std::string_view sentence : text::split_sentences(line)) visitor.sentence(sentence);
 }
 
+bool has_text(const nlohmann::json& value) {
+  return value.is_object() && value.contains("text") && value["text"].is_string();
+}
+
 std::string document_of(std::string_view line) {
   const auto object = formats::parse_json(line);
   if (!object) throw BadText{object.error().message, line.data() + object.error().offset};
-  if (!object->is_object() || !object->contains("text") || !(*object)["text"].is_string()) {
+  if (!has_text(*object)) {
     throw BadText{"is not an object with a string \"text\"", line.data()};
   }
   return (*object)["text"].get<std::string>();
@@ -63,6 +77,20 @@ size_t block_end(std::string_view text, size_t begin, size_t bytes) {
   return found == std::string_view::npos ? text.size() : found + 1;
 }
 
+bool is_json_document(std::string_view line) {
+  if (!line.starts_with('{')) return false;
+  const auto object = formats::parse_json(line);
+  return object && has_text(*object);
+}
+
+std::optional<ShownForm> shown_form(std::string_view beginning) {
+  for (const ShownForm& markup : kMarkup) {
+    if (beginning.starts_with(markup.sign)) return markup;
+  }
+  if (is_json_document(text::take_line(beginning))) return kJson;
+  return std::nullopt;
+}
+
 }  // namespace
 
 TextFormat text_format_from(std::string_view name) {
@@ -82,17 +110,15 @@ void check_text_form(std::string_view text, TextFormat format, const std::filesy
   if (format == TextFormat::kWikipedia) return;
   const std::string_view beginning =
       text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  const bool is_extract = beginning.starts_with(kDocumentTag);
-  if (is_extract && format != TextFormat::kWikiExtractor) {
-    throw_user_error(
-        "{} begins with <doc: it is WikiExtractor output, not {}; set --input-format {}",
-        file.string(), text_format_name(format), text_format_name(TextFormat::kWikiExtractor));
+  if (beginning.empty()) return;
+  const std::optional<ShownForm> shown = shown_form(beginning);
+  if (shown && shown->format == format) return;
+  if (shown) {
+    throw_user_error("{} begins with {}: it is {}, not {}; set --input-format {}", file.string(),
+                     shown->sign, shown->name, text_format_name(format),
+                     text_format_name(shown->format));
   }
-  if (beginning.starts_with("<mediawiki")) {
-    throw_user_error("{} is a dump; set --input-format {}", file.string(),
-                     text_format_name(TextFormat::kWikipedia));
-  }
-  if (!is_extract && format == TextFormat::kWikiExtractor && !beginning.empty()) {
+  if (format == TextFormat::kWikiExtractor) {
     throw_user_error("{} does not begin with <doc: it is not WikiExtractor output", file.string());
   }
 }

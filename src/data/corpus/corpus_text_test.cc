@@ -75,6 +75,31 @@ TEST(CorpusTextTest, TextOfAnotherFormIsRefused) {
   EXPECT_NO_THROW(check_text_form(extract, kWikipedia, "f"));
 }
 
+std::string refusal_of(std::string_view text, TextFormat format) {
+  try {
+    check_text_form(text, format, "f");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(CorpusTextTest, TheRefusalNamesTheFormThatItIs) {
+  using enum TextFormat;
+  const std::string lines = "\n{\"id\": 1, \"text\": \"a\"}\n{\"text\": \"b\"}\n";
+  EXPECT_EQ(refusal_of(lines, kSentences),
+            "f begins with an object with a \"text\": it is JSON Lines, not sentences; set "
+            "--input-format jsonl");
+  EXPECT_NE(refusal_of(lines, kParagraphs), "taken");
+  EXPECT_EQ(refusal_of(lines, kJsonLines), "taken");
+  EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?>\n<mediawiki>", kParagraphs),
+            "f begins with <?xml: it is a dump, not paragraphs; set --input-format wikipedia");
+  EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?>\n<mediawiki>", kWikipedia), "taken");
+  for (const char* plain : {"{\"id\": 1}\n", "{\"text\": 1}\n", "{braces} are text\n", "{\n"}) {
+    EXPECT_EQ(refusal_of(plain, kSentences), "taken") << plain;
+  }
+}
+
 TEST(CorpusTextTest, UnknownFormatIsRefused) {
   EXPECT_EQ(text_format_from("wikiextractor"), TextFormat::kWikiExtractor);
   EXPECT_THROW(text_format_from("html"), UserError);

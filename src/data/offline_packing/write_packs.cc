@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -17,6 +20,7 @@ namespace {
 
 constexpr int64_t kPacksOfFile = 50'000;
 constexpr int64_t kNothing = -1;  // padding
+constexpr std::string_view kPackPrefix = "strategy_";
 
 // By length, the samples that have it, and what fills slots that no sample does, shuffled.
 using Bins = std::vector<std::vector<int64_t>>;
@@ -67,7 +71,7 @@ class PackWriter {
   void open(const PackStrategy& strategy, int64_t part) {
     commit();
     open_.emplace(files_.folder /
-                  fmt::format("strategy_{}_part_{}", fmt::join(strategy.lengths, "_"), part));
+                  fmt::format("{}{}_part_{}", kPackPrefix, fmt::join(strategy.lengths, "_"), part));
     ++written_.files;
   }
   void commit() {
@@ -91,8 +95,19 @@ class PackWriter {
 
 }  // namespace
 
+void check_has_no_packs(const std::filesystem::path& folder) {
+  std::error_code not_there;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, not_there)) {
+    if (!entry.path().filename().string().starts_with(kPackPrefix)) continue;
+    throw_user_error(
+        "{} is of an earlier packing; choose another folder, or remove its files {}* first",
+        entry.path().string(), kPackPrefix);
+  }
+}
+
 WrittenPacks write_packs(const Dataset& dataset, const HistogramPacking& packing,
                          const PackFiles& files) {
+  check_has_no_packs(files.folder);
   platform::make_writable_directory(files.folder);
   PackWriter writer(dataset, files, bins_of(dataset, packing, files.seed));
   for (const PackStrategy& strategy : packing.strategies) writer.write(strategy);

@@ -22,8 +22,12 @@ struct WrittenPacks {
   int64_t files = 0, packs = 0, sequences = 0;
 };
 
-// `packing` is of the data set's lengths. Each file appears when it is complete. UserError when a
-// pack holds more sequences than the form has room for, or they do not fit one another.
+// UserError when the folder holds packs already: those of two packings would be read as one.
+void check_has_no_packs(const std::filesystem::path& folder);
+
+// `packing` is of the data set's lengths. Each file appears when it is complete. UserError when the
+// folder holds packs, or a pack more sequences than the form has room for, or they do not fit one
+// another.
 WrittenPacks write_packs(const Dataset& dataset, const HistogramPacking& packing,
                          const PackFiles& files);
 

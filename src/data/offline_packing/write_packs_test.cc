@@ -81,6 +81,25 @@ TEST_F(WritePacks, HoldAllSamplesOnce) {
   }
 }
 
+TEST_F(WritePacks, AreNotMixedWithEarlierOnes) {
+  const Lengths dataset;
+  const HistogramPacking packing = packing_of(dataset, PackingAlgorithm::kLongestPackFirst);
+  EXPECT_NO_THROW(check_has_no_packs(folder_)) << "it is not there";
+  platform::make_writable_directory(folder_);
+  platform::write_file_atomically(folder_ / "notes", "");
+  EXPECT_NO_THROW(check_has_no_packs(folder_));
+  platform::write_file_atomically(folder_ / "strategy_48_part_0", "");
+  try {
+    write_packs(dataset, packing, {.folder = folder_, .shape = kShape});
+    FAIL() << "they were written";
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              (folder_ / "strategy_48_part_0").string() +
+                  " is of an earlier packing; choose another folder, or remove its files "
+                  "strategy_* first");
+  }
+}
+
 TEST_F(WritePacks, MoreThanThreeSequencesAreRefused) {
   const Lengths dataset;
   const HistogramPacking packing{.pack_tokens = 48,
