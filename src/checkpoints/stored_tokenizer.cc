@@ -38,12 +38,12 @@ std::string rules_text(const text::TokenizerOptions& options) {
                      options.strips_accents(), options.tokenize_chinese_chars);
 }
 
-// What the folder says of the rules; tokenizer.json, where there is one, has its own word.
+// What the folder says of the rules, in place of the tokenizer's options; tokenizer.json, where
+// there is one, has its own word.
 void settle_rules(const fs::path& folder, const std::optional<TokenizerJson>& json,
                   StoredTokenizer& tokenizer) {
   if (!json) {
-    tokenizer.options =
-        read_tokenizer_options(folder, {.lower_case = tokenizer.vocabulary.likely_lower_cased()});
+    tokenizer.options = read_tokenizer_options(folder, tokenizer.options);
     return;
   }
   tokenizer.options = json->options;
@@ -88,8 +88,39 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
     check_same_tokens(tokenizer.vocabulary, json->vocabulary, folder);
   }
   if (json) tokenizer.notes = json->notes;
+  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
   settle_rules(folder, json, tokenizer);
   return tokenizer;
+}
+
+StoredTokenizer read_vocabulary_file(const fs::path& file,
+                                     const text::TokenizerOptions& otherwise) {
+  std::optional<TokenizerJson> json;
+  if (is_json(file)) json = read_tokenizer_json(file);
+  StoredTokenizer tokenizer{.vocabulary = json ? json->vocabulary : text::Vocabulary::load(file),
+                            .options = otherwise,
+                            .vocabulary_file = file};
+  if (json) tokenizer.notes = json->notes;
+  settle_rules(file.has_parent_path() ? file.parent_path() : ".", json, tokenizer);
+  return tokenizer;
+}
+
+void require_rules(const StoredTokenizer& tokenizer, const text::TokenizerOptions& followed) {
+  const text::TokenizerOptions& said = tokenizer.options;
+  const std::string file = tokenizer.vocabulary_file.string();
+  if (said.lower_case != followed.lower_case) {
+    throw_user_error("{} goes with lowercase {}, but do_lower_case is {}; set --do-lower-case {}",
+                     file, said.lower_case, followed.lower_case, said.lower_case);
+  }
+  const auto require = [&](const char* rule, bool there, bool here) {
+    if (there == here) return;
+    throw_user_error(
+        "{} goes with {} {}, but this command cuts text with {}; to have it so, give the tokens as "
+        "a {} in a folder of its own",
+        file, rule, there, here, kVocabularyName);
+  };
+  require("strip_accents", said.strips_accents(), followed.strips_accents());
+  require("handle_chinese_chars", said.tokenize_chinese_chars, followed.tokenize_chinese_chars);
 }
 
 }  // namespace cloze::checkpoints

@@ -34,6 +34,19 @@ void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ra
   print_notes(options, table);
 }
 
+// The tensors that a BERT and a GroupBERT share have the same names and shapes.
+void check_variant(const models::BertConfig& model, const models::BertConfig& start,
+                   const std::filesystem::path& path) {
+  for (const models::BertField& field : models::bert_fields()) {
+    if (field.kind != models::FieldKind::kVariant) continue;
+    const std::string here = models::field_text(model, field);
+    const std::string there = models::field_text(start, field);
+    if (here == there) continue;
+    throw_user_error("{} is {}, but {} has {}; set it to {}, or take another checkpoint",
+                     field.name, here, path.string(), there, there);
+  }
+}
+
 // Shapes of tensors say neither how many heads there are nor how numbers are computed.
 void compare_with_start(const PretrainOptions& options) {
   const std::filesystem::path& path = options.training.init_checkpoint;
@@ -42,6 +55,7 @@ void compare_with_start(const PretrainOptions& options) {
   const models::BertConfig start =
       checkpoints::read_hugging_face_config(checkpoints::configuration_of(folder));
   const models::BertConfig& model = options.model();
+  check_variant(model, start, path);
   if (model.num_attention_heads != start.num_attention_heads) {
     throw_user_error("num_attention_heads is {}, but {} has {}; set it to {}",
                      model.num_attention_heads, path.string(), start.num_attention_heads,

@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
 #include "base/error.h"
+#include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "cli/data/data_options.h"
 #include "cli/training_run.h"
@@ -40,11 +42,62 @@ fs::path store_folder(const PretrainOptions& options) {
                                       : options.store.folder;
 }
 
-void build_store(const PretrainOptions& options) {
-  if (options.tokenizer.vocabulary_file.empty()) {
+// The folder of the weights that the run starts or goes on from; empty: none.
+fs::path start_folder(const PretrainOptions& options) {
+  const train::TrainingOptions& training = options.training;
+  if (training.restore_from) return training.restore_from->path;
+  if (training.init_checkpoint.empty()) return {};
+  return checkpoints::folder_of(training.init_checkpoint);
+}
+
+using StartTokenizer = std::optional<checkpoints::StoredTokenizer>;
+
+// That of start_folder(). Weights can be taken from a model whose text is cut by other rules.
+StartTokenizer start_tokenizer(const PretrainOptions& options) {
+  const fs::path folder = start_folder(options);
+  if (folder.empty() || !checkpoints::vocabulary_file_in(folder)) return std::nullopt;
+  try {
+    return checkpoints::read_tokenizer(folder);
+  } catch (const UserError& error) {
+    fmt::print(stderr, "note: the vocabulary of {} is not taken: {}\n", folder.string(),
+               error.what());
+    return std::nullopt;
+  }
+}
+
+// Rows of the embeddings mean the tokens that they were trained for.
+void note_other_tokens(const checkpoints::StoredTokenizer& start,
+                       const std::vector<std::string>& tokens, const PretrainOptions& options) {
+  const std::vector<std::string>& rows = start.vocabulary.tokens();
+  const auto [here, there] = std::ranges::mismatch(tokens, rows);
+  if (tokens.empty() || (here == tokens.end() && there == rows.end())) return;
+  const std::string& file = options.tokenizer.vocabulary_file;
+  const auto shown = [](const auto& token, const auto& all) {
+    return token == all.end() ? std::string("absent") : fmt::format("'{}'", *token);
+  };
+  fmt::print(stderr, "note: token {} is {} in {}, but {} in {}, where this run starts\n",
+             here - tokens.begin(), shown(here, tokens),
+             file.empty() ? store_folder(options).string() : file, shown(there, rows),
+             start.vocabulary_file.string());
+}
+
+// A token store keeps no rules but these two.
+text::Tokenizer tokenizer_of_start(const PretrainOptions& options, const StartTokenizer& start) {
+  if (!start) {
     throw_user_error("input_file {} has to be tokenised; give vocab_file", options.input_file);
   }
-  const auto tokenizer = make_tokenizer(options.tokenizer, "hf");
+  const std::string& profile = options.tokenizer.profile;
+  const text::TokenizerOptions rules{
+      .profile = text::profile_from_name(profile.empty() ? "hf" : profile),
+      .lower_case = start->options.lower_case};
+  checkpoints::require_rules(*start, rules);
+  return {start->vocabulary, rules};
+}
+
+void build_store(const PretrainOptions& options, const StartTokenizer& start) {
+  const auto tokenizer = options.tokenizer.vocabulary_file.empty()
+                             ? tokenizer_of_start(options, start)
+                             : make_tokenizer(options.tokenizer, "hf");
   data::TokenStoreOptions store = options.store;
   store.files = platform::expand_paths(options.input_file);
   store.folder = store_folder(options);
@@ -90,8 +143,8 @@ void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions&
       options.tokenizer.vocabulary_file, store.folder().string());
 }
 
-PretrainData open_store(const PretrainOptions& options) {
-  if (!options.input_file.empty()) build_store(options);
+PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
+  if (!options.input_file.empty()) build_store(options, start);
   auto store = std::make_shared<const data::TokenStore>(store_folder(options));
   check_same_vocabulary(*store, options);
   const auto missing = missing_rows(store->vocabulary(), store->folder().string(), options);
@@ -141,31 +194,36 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
   return records;
 }
 
-std::optional<text::Vocabulary> named_vocabulary(const PretrainOptions& options) {
-  if (options.tokenizer.vocabulary_file.empty()) return std::nullopt;
-  auto vocabulary = checkpoints::load_vocabulary(options.tokenizer.vocabulary_file);
-  if (options.tokenizer.do_lower_case && !vocabulary.likely_lower_cased()) {
+checkpoints::StoredTokenizer named_tokenizer(const PretrainOptions& options) {
+  const text::TokenizerOptions rules{.lower_case = options.tokenizer.do_lower_case};
+  auto tokenizer = checkpoints::read_vocabulary_file(options.tokenizer.vocabulary_file, rules);
+  if (rules.lower_case && !tokenizer.vocabulary.likely_lower_cased()) {
     throw_user_error(
         "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
         options.tokenizer.vocabulary_file);
   }
-  return vocabulary;
+  checkpoints::require_rules(tokenizer, rules);
+  return tokenizer;
 }
 
 // Records and generated samples, which have no vocabulary of their own.
-PretrainData open_without_text(const PretrainOptions& options) {
-  const auto vocabulary = named_vocabulary(options);
-  const auto missing =
-      vocabulary
-          ? missing_rows(*vocabulary, "vocab_file " + options.tokenizer.vocabulary_file, options)
-          : std::nullopt;
+PretrainData open_without_text(const PretrainOptions& options, const StartTokenizer& start) {
+  const bool is_named = !options.tokenizer.vocabulary_file.empty();
+  const StartTokenizer tokenizer = is_named ? named_tokenizer(options) : start;
   PretrainData opened{.tokenizer = {.lower_case = options.tokenizer.do_lower_case}};
-  if (vocabulary) opened.tokens = vocabulary->tokens();
+  std::optional<std::string> missing;
+  if (tokenizer) {
+    const std::string source = tokenizer->vocabulary_file.string();
+    missing =
+        missing_rows(tokenizer->vocabulary, is_named ? "vocab_file " + source : source, options);
+    opened.tokens = tokenizer->vocabulary.tokens();
+    opened.tokenizer = tokenizer->options;
+  }
   if (!options.made_data().empty()) {
     opened.dataset = open_generated(options);
     return opened;
   }
-  const int32_t unknown_id = vocabulary ? vocabulary->unknown_id() : kPublishedUnknownId;
+  const int32_t unknown_id = tokenizer ? tokenizer->vocabulary.unknown_id() : kPublishedUnknownId;
   opened.dataset = open_records(options);
   if (unknown_id < options.model().vocab_size) {
     opened.dataset = limited_to_rows(opened.dataset,
@@ -175,18 +233,19 @@ PretrainData open_without_text(const PretrainOptions& options) {
   return opened;
 }
 
-PretrainData open_pretrain_data(const PretrainOptions& options) {
-  if (draws_samples(options)) return open_store(options);
-  return open_without_text(options);
+PretrainData open_pretrain_data(const PretrainOptions& options, const StartTokenizer& start) {
+  if (draws_samples(options)) return open_store(options, start);
+  return open_without_text(options, start);
 }
 
 // The samples of on_the_spot_validation_files, read as those of train_file.
-std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions& options) {
+std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions& options,
+                                                          const StartTokenizer& start) {
   PretrainOptions held_out = options;
   held_out.train_file = options.validation.files;
   held_out.input_file.clear();
   held_out.generated_data = held_out.training.synthetic_data = false;
-  return open_pretrain_data(held_out).dataset;
+  return open_pretrain_data(held_out, start).dataset;
 }
 
 // What came with an input_file that train_file outranks goes with it.
@@ -206,6 +265,17 @@ void check_letter_case(const PretrainOptions& options, const OptionTable& table)
       options.tokenizer.do_lower_case, options.train_file, is_lower);
 }
 
+// Where no vocab_file is given, the start model's folder says the tokens and the rules.
+void check_letter_case_of_start(const PretrainOptions& options, const OptionTable& table) {
+  const bool has_own = !options.tokenizer.vocabulary_file.empty();
+  if (has_own || options.compile_only || !table.is_asked_for("do_lower_case")) return;
+  const StartTokenizer start = start_tokenizer(options);
+  if (!start || start->options.lower_case == options.tokenizer.do_lower_case) return;
+  throw_user_error("do_lower_case is {}, but {} goes with {}; leave it out, or give vocab_file",
+                   options.tokenizer.do_lower_case, start->vocabulary_file.string(),
+                   start->options.lower_case);
+}
+
 void check_loading(const OptionTable& table) {
   for (const std::string& name : table.asked_for({"loader_threads", "loader_memory"})) {
     throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", name);
@@ -215,7 +285,9 @@ void check_loading(const OptionTable& table) {
 }  // namespace
 
 train::TrainingOptions pretraining_options(const PretrainOptions& options) {
-  PretrainData data = open_pretrain_data(options);
+  const StartTokenizer start = start_tokenizer(options);
+  PretrainData data = open_pretrain_data(options, start);
+  if (start) note_other_tokens(*start, data.tokens, options);
   const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
   const int64_t copies = has_copies ? options.training.duplicate_factor : 1;
   train::TrainingOptions training =
@@ -228,7 +300,7 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options) {
   const int64_t sequences = training.global_batch_size;
   if (options.last_step) training.num_steps = *options.last_step;
   if (options.validation.files.empty()) return training;
-  training.evaluation_set = open_validation_data(options);
+  training.evaluation_set = open_validation_data(options, start);
   training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
   training.target = options.validation.target;
   return training;
@@ -244,7 +316,8 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
       throw_user_error("{} goes with input_file, which is not given", name);
     }
   }
-  if (options.input_file.empty() && draws_samples(options)) check_letter_case(options, table);
+  const bool is_store = options.input_file.empty() && draws_samples(options);
+  is_store ? check_letter_case(options, table) : check_letter_case_of_start(options, table);
   const bool reads_records = !draws_samples(options) && options.made_data().empty();
   for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor", "skip_bad"})) {
     if (reads_records || (name == "duplicate_factor" && options.generated_data)) continue;

@@ -11,8 +11,10 @@ void add_text_options(OptionTable& table, PretrainOptions& o) {
   add_text_form(table, o.store.format, o.store.max_invalid_percent);
   table.add("token_store", &o.store.folder,
             "Folder that keeps the tokens of input_file (save_path/tokens)");
-  table.add("vocab_file", &o.tokenizer.vocabulary_file,
-            "vocab.txt or tokenizer.json of the records or for the text; goes into checkpoints");
+  table.add(
+      "vocab_file", &o.tokenizer.vocabulary_file,
+      "vocab.txt or tokenizer.json of the records or for the text (the start model's); goes into "
+      "checkpoints");
   table.add("profile", &o.tokenizer.profile, "Tokenizer rules for input_file (hf)",
             {.choices = {"", "hf", "google"}});
   table.add("do_lower_case", &o.tokenizer.do_lower_case,

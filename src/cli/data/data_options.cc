@@ -24,8 +24,7 @@ void check_case(const text::Vocabulary& vocabulary, const TokenizerFlags& flags)
   }
   if (!lower && flags.do_lower_case) {
     throw_user_error(
-        "{} has tokens with capitals: it is a cased vocabulary; leave --do-lower-case out, or set "
-        "it to false",
+        "{} has tokens with capitals: it is a cased vocabulary; set --do-lower-case false",
         flags.vocabulary_file);
   }
 }
@@ -70,11 +69,15 @@ Option threads_option(int& threads) {
 }
 
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {
-  text::Vocabulary vocabulary = checkpoints::load_vocabulary(flags.vocabulary_file);
-  check_case(vocabulary, flags);
   const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
-  return {std::move(vocabulary),
-          {.profile = text::profile_from_name(profile), .lower_case = flags.do_lower_case}};
+  const text::TokenizerOptions rules{.profile = text::profile_from_name(profile),
+                                     .lower_case = flags.do_lower_case};
+  checkpoints::StoredTokenizer stored =
+      checkpoints::read_vocabulary_file(flags.vocabulary_file, rules);
+  check_case(stored.vocabulary, flags);
+  checkpoints::require_rules(stored, rules);
+  for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
+  return {std::move(stored.vocabulary), rules};
 }
 
 void add_record_options(OptionTable& table, std::string& train_files, data::RecordShape& shape) {

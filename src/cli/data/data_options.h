@@ -35,7 +35,7 @@ void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char
 Option profile_option(text::Profile& profile);
 Option threads_option(int& threads);  // of work whose output does not depend on it
 
-// UserError when the vocabulary is of the other case.
+// UserError when the vocabulary is of the other case, or its file says rules that no flag sets.
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile);
 
 // train_files: for platform::expand_paths(), or a token store.
