@@ -11,6 +11,7 @@
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
+#include "cli/export_options.h"
 #include "cli/inference/inference_options.h"
 #include "cli/options/foreign_options.h"
 #include "cli/resumed_options.h"
@@ -172,6 +173,7 @@ void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {
   const fs::path start = options.training.init_checkpoint;
   settle_rivals(options, table);
   validate(options);
+  validate_exports_of_seeds(options, options.num_seeds);
   limit_instruction_set(options.instruction_set);
   const uint32_t seed = options.training.step.seed;
   if (options.num_seeds - 1 > std::numeric_limits<uint32_t>::max() - seed) {

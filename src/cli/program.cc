@@ -98,6 +98,12 @@ void parse(CLI::App& program, std::vector<std::string> words) {
   }
 }
 
+// UserError when `launch` is to start what is no command.
+void check_launched(CLI::App& program, const std::vector<std::string>& launched) {
+  if (launched.empty() || launched.front().starts_with('-')) return;
+  check_words(program, {launched.front()});
+}
+
 int failed(const std::string& message, ExitCode code) {
   fmt::print(stderr, "cloze: {}\n", message);
   end_all_ranks(message, code);
@@ -117,13 +123,13 @@ int run_program(int argc, const char* const* argv) {
   program.require_subcommand(1);
   add_texts(program);
   std::vector<std::string> words = command_line_words(argc, argv);
-  std::vector<std::string> launched = take_launched_command(words);
-  add_commands({program, needs_all_options(words) ? std::nullopt : std::optional(words)},
-               std::move(launched));
+  const std::vector<std::string> launched = take_launched_command(words);
+  add_commands({program, needs_all_options(words) ? std::nullopt : std::optional(words)}, launched);
   try {
     take_own_processors();
     silence_other_ranks();
     require_shared_command(words);
+    check_launched(program, launched);
     parse(program, words);
     flush_standard_output();
   } catch (const EarlyExit& early) {

@@ -75,11 +75,13 @@ TEST(Program, WordsThatAreNotUnderstoodAreNamed) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(status_of({"pretrian"}), ExitCode::kUsage);
   EXPECT_EQ(status_of({"tokenize", "--vocab-file=", "x"}), ExitCode::kUsage);
+  EXPECT_EQ(status_of({"launch", "-n", "2", "--", "foo"}), ExitCode::kUsage);
   EXPECT_EQ(status_of({"plan", "--threads", "1", "--threads=2"}), ExitCode::kUsage);
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("cloze: cloze has no command \"pretrian\"; did you mean pretrain?\n"),
             std::string::npos)
       << text;
+  EXPECT_NE(text.find("cloze: cloze has no command \"foo\"; "), std::string::npos) << text;
   EXPECT_NE(text.find("cloze: --threads is given twice, as \"1\" and as \"2\"; give it once\n"),
             std::string::npos)
       << text;

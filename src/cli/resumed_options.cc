@@ -2,17 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "formats/json.h"
+#include "platform/file.h"
 #include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kNumSeeds = "num_seeds";
 
 std::optional<int64_t> seed_of(const std::string& name) {
   constexpr std::string_view kPrefix = "seed-";
@@ -23,16 +28,61 @@ std::optional<int64_t> seed_of(const std::string& name) {
   return parsed.ec == std::errc() && parsed.ptr == end ? std::optional(seed) : std::nullopt;
 }
 
-// That of the lowest seed that has begun; the folder itself when it has no such runs.
-fs::path first_run_in(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return folder;
-  std::optional<int64_t> first;
+fs::path run_of_seed(const fs::path& folder, int64_t seed) {
+  return folder / fmt::format("seed-{}", seed);
+}
+
+// The seeds whose runs have begun, in rising order.
+std::vector<int64_t> begun_seeds(const fs::path& folder) {
+  std::vector<int64_t> seeds;
+  if (!fs::is_directory(folder)) return seeds;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::optional<int64_t> seed = seed_of(entry.path().filename().string());
-    if (!seed || train::checkpoint_steps(entry.path()).empty()) continue;
-    if (!first || *seed < *first) first = seed;
+    if (!seed || train::checkpoint_steps(run_of_seed(folder, *seed)).empty()) continue;
+    seeds.push_back(*seed);
   }
-  return first ? folder / fmt::format("seed-{}", *first) : folder;
+  std::ranges::sort(seeds);
+  return seeds;
+}
+
+// That of the first seed; the folder itself when it has no such runs.
+fs::path first_run_in(const fs::path& folder) {
+  const std::vector<int64_t> seeds = begun_seeds(folder);
+  return seeds.empty() ? folder : run_of_seed(folder, seeds.front());
+}
+
+// As the newest checkpoint of a run has it; 0 where it does not say.
+int64_t stored_num_seeds(const fs::path& run) {
+  const fs::path newest = train::checkpoint_path(run, train::checkpoint_steps(run).front());
+  const fs::path file = newest / kStoredOptionsName;
+  if (!fs::exists(file)) return 0;
+  const auto values = formats::parse_json(platform::read_file(file));
+  if (!values || !values->is_object() || !values->contains(kNumSeeds)) return 0;
+  const nlohmann::json& number = values->at(kNumSeeds);
+  return number.is_number_integer() ? number.get<int64_t>() : 0;
+}
+
+// A resumed run may have added seeds, of which the first knows nothing. Those that do not follow on
+// are another run's.
+int64_t num_seeds_in(const fs::path& folder, int64_t of_first) {
+  const std::vector<int64_t> seeds = begun_seeds(folder);
+  int64_t count = of_first;
+  for (const int64_t seed : seeds) {
+    const int64_t place = seed - seeds.front();
+    if (place > count) break;
+    count = std::max({count, place + 1, stored_num_seeds(run_of_seed(folder, seed))});
+  }
+  return count;
+}
+
+void take_added_seeds(const OptionTable& table, const fs::path& folder, nlohmann::json& values) {
+  if (!table.has(kNumSeeds) || table.origin(kNumSeeds) != kDefaultOrigin) return;
+  const int64_t of_first = values.value(kNumSeeds, int64_t{1});
+  const int64_t count = num_seeds_in(folder, of_first);
+  if (count == of_first) return;
+  values[kNumSeeds] = count;
+  fmt::print(stderr, "note: num_seeds is {}: seeds were added to the {} of the first run\n", count,
+             of_first);
 }
 
 nlohmann::json read_if_there(const fs::path& path) {
@@ -57,7 +107,11 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
     return;
   }
   nlohmann::json values = formats::read_json_file(file);
-  if (run == folder) values.erase("num_seeds");  // this is the run of one seed
+  if (run == folder) {
+    values.erase(kNumSeeds);  // this is the run of one seed
+  } else {
+    take_added_seeds(table, folder, values);
+  }
   const std::vector<std::string> changes =
       table.take_run({file.string(), values, read_if_there(checkpoint / kStoredOriginsName)});
   // A single run needs its start no more; of several, some may not have begun.

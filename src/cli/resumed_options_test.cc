@@ -291,6 +291,7 @@ TEST_F(ResumedOptions, ARunFolderIsAStart) {
   EXPECT_EQ(next.status, ExitCode::kSuccess) << next.error;
   EXPECT_TRUE(next.says("start values from " + path("run/checkpoint-1/model.safetensors")))
       << next.error;
+  EXPECT_TRUE(next.says("note: skipped checkpoint-2: ")) << next.error;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cli/export_options.h"
 
 namespace cloze::cli {
 namespace {
@@ -160,6 +161,7 @@ void validate(RunOptions& options) {
   validate_lengths(options);
   validate_profile(options);
   validate_sums(options);
+  validate_exports(options);
   const optim::OptimizerOptions& optimizer = options.training.step.optimizer;
   if (optimizer.use_nvlamb && optimizer.name != "lamb") {
     throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",
@@ -270,6 +272,7 @@ std::string warmup_note(const RunOptions& options, int64_t num_steps) {
 void print_notes(const RunOptions& options, const OptionTable& table) {
   std::vector<std::string> notes = table.notes();
   for (std::string& note : options_without_effect(options, table)) notes.push_back(std::move(note));
+  for (std::string& note : exports_without_effect(options, table)) notes.push_back(std::move(note));
   for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 

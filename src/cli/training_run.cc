@@ -59,19 +59,24 @@ std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptio
   return std::make_unique<StepProfile>(session, make_report, options.profile_report);
 }
 
-// Exits with 6 when it was missed.
-void report_target(double target, const train::TrainingState& state,
+struct Target {
+  double score = 0.0;
+  int64_t sequences_per_step = 0;
+};
+
+// Exits with 6 when it was missed. A run may have gone on after the step that reached it.
+void report_target(const Target& target, const train::TrainingState& state,
                    train::TrainingOutcome outcome) {
   const double best = state.best_metric.value_or(0.0);
   if (outcome != train::TrainingOutcome::kMissedTarget) {
-    fmt::print(stderr, "the target {} is reached after step {} ({} sequences): {:.4f}\n", target,
-               state.best_step, state.samples, best);
+    fmt::print(stderr, "the target {} is reached after step {} ({} sequences): {:.4f}\n",
+               target.score, state.best_step, state.best_step * target.sequences_per_step, best);
     return;
   }
   fmt::print(stderr,
              "the target {} is not reached: the best evaluation is {:.4f}, after step {} of {}; "
              "train longer (num_train_steps, max_training_sequences), or lower the target\n",
-             target, best, state.best_step, state.total_steps);
+             target.score, best, state.best_step, state.total_steps);
   throw EarlyExit{ExitCode::kMissedTarget};
 }
 
@@ -166,6 +171,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;
   const std::optional<double> target = run.target;
+  const int64_t sequences_per_step = run.global_batch_size;
   const bool copies = saves_before_end(run, total_steps);
   train::ExportedRun exported{
       .folder = folder,
@@ -216,7 +222,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
                platform::stop_signal(), options.training.save_path.string());
     throw EarlyExit{ExitCode::kSavedOnSignal};
   }
-  if (target) report_target(*target, training.state(), outcome);
+  if (target) report_target({*target, sequences_per_step}, training.state(), outcome);
   return training.state();
 }
 

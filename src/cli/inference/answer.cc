@@ -34,23 +34,29 @@ std::vector<tasks::QuestionAndContext> read_questions(const std::string& path, i
   return questions;
 }
 
-std::vector<tasks::QuestionAndContext> questions_of(const Options& options) {
-  if (!options.input_file.empty()) return read_questions(options.input_file, options.top_k);
-  if (options.context.empty() == options.context_file.empty()) {
-    throw_user_error("give --context, --context-file or --input-file");
-  }
-  const bool is_file = options.context.empty();
+bool is_given(const OptionTable& table, const char* name) {
+  return table.origin(name) != kDefaultOrigin;
+}
+
+std::vector<tasks::QuestionAndContext> questions_of(const Options& options,
+                                                    const OptionTable& table) {
+  if (is_given(table, "input_file")) return read_questions(options.input_file, options.top_k);
+  const bool is_file = is_given(table, "context_file");
+  const bool is_text = is_given(table, "context");
+  if (is_file && is_text)
+    throw_user_error("--context and --context-file both give the text; give one");
+  if (!is_file && !is_text) throw_user_error("give --context, --context-file or --input-file");
   std::string context = is_file ? platform::read_file(options.context_file) : options.context;
   note_invalid_utf8(options.question, "the question");
   note_invalid_utf8(context, is_file ? options.context_file : "the context");
   return {{options.question, std::move(context), options.top_k}};
 }
 
-void run(const Options& options) {
-  const std::vector<tasks::QuestionAndContext> questions = questions_of(options);
+void run(const Options& options, const OptionTable& table) {
+  const std::vector<tasks::QuestionAndContext> questions = questions_of(options, table);
   tasks::QuestionAnswerer answerer(open_model(options.model, options.threads), options.threads);
   const auto answers = answerer.answer(questions, options.answer);
-  if (!options.input_file.empty()) {
+  if (is_given(table, "input_file")) {
     for (const std::vector<tasks::Answer>& one : answers) {
       fmt::print("{}\n", formats::json_line(tasks::answers_json(one)));
     }

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "tasks/mask_filler.h"
+#include "text/ascii.h"
 
 namespace cloze::cli {
 namespace {
@@ -71,13 +72,20 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
   }
 }
 
+// A blank line between texts is none.
+std::vector<std::string> texts_to_read() {
+  std::vector<std::string> lines = input_lines();
+  std::erase_if(lines, [](const std::string& line) { return text::trim_ascii(line).empty(); });
+  return lines;
+}
+
 void run(const Options& options) {
   tasks::MaskFiller filler(open_model(options.model, options.threads), options.threads);
   if (!options.score_file.empty()) {
     print_score(filler, read_questions(options.score_file));
     return;
   }
-  const std::vector<std::string> texts = options.texts.empty() ? input_lines() : options.texts;
+  const std::vector<std::string> texts = options.texts.empty() ? texts_to_read() : options.texts;
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   note_invalid_texts(options.texts);
   print_blanks(filler, texts, options.top_k);

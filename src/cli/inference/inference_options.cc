@@ -44,7 +44,10 @@ fs::path model_path(const fs::path& path) {
     throw_user_error("{} does not exist; give a {}", path.string(), kModelHelp);
   }
   if (!fs::is_directory(path) || checkpoints::has_configuration(path)) return path;
-  const fs::path newest = train::find_checkpoint(path).path;
+  const train::FoundCheckpoint found = train::find_checkpoint(path);
+  for (const std::string& skipped : found.skipped)
+    fmt::print(stderr, "note: skipped {}\n", skipped);
+  const fs::path& newest = found.path;
   const train::TrainingState state = train::read_training_state(newest / train::kStateName);
   const fs::path best = train::checkpoint_path(newest.parent_path(), state.best_step);
   if (!state.best_metric || !fs::exists(best)) return newest;
@@ -78,7 +81,9 @@ std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
   const std::string content = platform::read_file(path);
   std::string_view rest = content;
   for (int64_t line = 1; !rest.empty(); ++line) {
-    auto item = formats::parse_json(text::take_line(rest));
+    const std::string_view text = text::take_line(rest);
+    if (text::trim_ascii(text).empty()) continue;
+    auto item = formats::parse_json(text);
     const auto is_there = [&](const std::string& name) {
       return item->contains(name) && item->at(name).is_string();
     };

@@ -18,7 +18,8 @@ inline constexpr const char* kModelHelp =
     "best, or newest)";
 // The path itself when it is a model (a folder with a configuration, a file of weights, the prefix
 // of a TensorFlow checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the
-// best, where the run was evaluated, else the newest. UserError when there is none, DataError when
+// best, where the run was evaluated, else the newest; newer ones that are damaged are noted on
+// standard error. UserError when there is none, DataError when
 // the best is damaged.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
@@ -29,8 +30,8 @@ void note_invalid_texts(const std::vector<std::string>& texts);
 // The lines of standard input; those that are not all UTF-8 are noted.
 std::vector<std::string> input_lines();
 // The objects of a file, one a line, each of which has these members, as texts; it may have the
-// optional ones, and others as well (an id). DataError that names file and line when one has not;
-// UserError when the file is empty.
+// optional ones, and others as well (an id). Blank lines are skipped. DataError that names file and
+// line when one has not; UserError when the file is empty.
 std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
                                             const std::vector<std::string>& texts,
                                             const std::vector<std::string>& optional_texts = {});

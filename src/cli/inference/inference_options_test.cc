@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <iostream>
+#include <sstream>
 
 #include "base/error.h"
 #include "cli/run_command_test.h"
@@ -74,6 +76,30 @@ TEST(InvalidUtf8, IsNotedOfEachTextThatIsGiven) {
       classified.error.find("note: the text is not all UTF-8; the other bytes were left out\n"),
       std::string::npos)
       << classified.error;
+}
+
+TEST(InputLines, BlankOnesAreNoTextsToFill) {
+  const inference::SmallModelFolder model(models::HeadKind::kPretraining, "blank_lines_fill");
+  std::istringstream lines("word5 [MASK]\n\n \nword6 [MASK]\n");
+  std::streambuf* const before = std::cin.rdbuf(lines.rdbuf());
+  const CommandResult filled = run_command({"fill", "--init-checkpoint", model.path().string()});
+  std::cin.rdbuf(before);
+  std::cin.clear();
+  EXPECT_EQ(filled.status, ExitCode::kSuccess) << filled.error;
+  EXPECT_NE(filled.out.find("word6 [MASK]\n"), std::string::npos) << filled.out;
+}
+
+TEST(Context, IsGivenOnceThoughItBeEmpty) {
+  const auto error_of = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"answer", "--init-checkpoint", "/no/such/model", "--question",
+                                   "who"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words).error;
+  };
+  EXPECT_EQ(error_of({}), "cloze: give --context, --context-file or --input-file\n");
+  EXPECT_EQ(error_of({"--context", "a", "--context-file", "b"}),
+            "cloze: --context and --context-file both give the text; give one\n");
+  EXPECT_NE(error_of({"--context", ""}).find("/no/such/model does not exist"), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// Runs of several seeds of `cloze glue`, to which a resumed run adds.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/run_command_test.h"
+#include "platform/file.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FinetuneSeeds : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "RTE");
+    platform::write_file_atomically(folder_ / "vocab.txt",
+                                    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\ncat\ndog\n");
+    const std::string rows =
+        "index\tsentence1\tsentence2\tlabel\n0\ta cat\ta cat\tentailment\n"
+        "1\ta cat\ta dog\tnot_entailment\n";
+    platform::write_file_atomically(folder_ / "RTE/train.tsv", rows);
+    platform::write_file_atomically(folder_ / "RTE/dev.tsv", rows);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  // Of two seeds, 1234 and 1235.
+  std::vector<std::string> start() const {
+    return {"glue",
+            "--task-name=RTE",
+            "--data-dir=" + folder_.string(),
+            "--vocab-file=" + path("vocab.txt"),
+            "--vocab-size=8",
+            "--hidden-size=16",
+            "--num-hidden-layers=1",
+            "--num-attention-heads=2",
+            "--intermediate-size=16",
+            "--max-position-embeddings=16",
+            "--seq-length=16",
+            "--micro-batch-size=2",
+            "--epochs=1",
+            "--threads=1",
+            "--progress-bar=false",
+            "--save-path=" + path("runs"),
+            "--num-seeds=2"};
+  }
+  CommandResult resume(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"glue", "--restore-dir=" + path("runs")};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "finetune_seeds_test";
+};
+
+// As after a signal in the third of four seeds.
+TEST_F(FinetuneSeeds, ThoseThatWereAddedStayWithTheRun) {
+  ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
+  const CommandResult added = resume({"--num-seeds=4"});
+  ASSERT_EQ(added.status, ExitCode::kSuccess) << added.error;
+  fs::remove_all(path("runs/seed-1237"));
+  const CommandResult again = resume();
+  ASSERT_EQ(again.status, ExitCode::kSuccess) << again.error;
+  EXPECT_EQ(again.out, added.out);
+  EXPECT_NE(again.error.find("note: num_seeds is 4: seeds were added to the 2 of the first run\n"),
+            std::string::npos)
+      << again.error;
+}
+
+TEST_F(FinetuneSeeds, FewerAreAskedForByName) {
+  ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
+  ASSERT_EQ(resume({"--num-seeds=3"}).status, ExitCode::kSuccess);
+  const CommandResult fewer = resume({"--num-seeds=2"});
+  ASSERT_EQ(fewer.status, ExitCode::kSuccess) << fewer.error;
+  EXPECT_EQ(fewer.error.find("seeds were added"), std::string::npos) << fewer.error;
+  EXPECT_NE(fewer.out.find("(2 runs: "), std::string::npos) << fewer.out;
+}
+
+// Another run's, in the same folder.
+TEST_F(FinetuneSeeds, ThoseThatDoNotFollowOnAreNotAdded) {
+  ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
+  fs::copy(path("runs/seed-1235"), path("runs/seed-2000"), fs::copy_options::recursive);
+  const CommandResult again = resume();
+  ASSERT_EQ(again.status, ExitCode::kSuccess) << again.error;
+  EXPECT_NE(again.out.find("(2 runs: "), std::string::npos) << again.out;
+}
+
+}  // namespace
+}  // namespace cloze::cli
