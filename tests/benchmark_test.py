@@ -46,6 +46,14 @@ class BenchmarkTest(unittest.TestCase):
                 self.assertEqual([field for field, unit in printed],
                                  [field for command in commands for field in FIELDS[command]])
 
+    def test_a_name_runs_again(self):
+        for _ in range(2):
+            result = self.run_program("tf1_bert_base_pretrain_real_pod16", "--save-path", "again")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            metrics = self.folder / "again" / "tf1_bert_base_pretrain_real_pod16" / "1" / "metrics.jsonl"
+            steps = re.findall(r'"step": ?(\d+)', metrics.read_text())
+            self.assertEqual(len(steps), len(set(steps)))
+
     def test_what_is_scaled_is_said(self):
         result = self.run_program("tf1_bert_base_pretrain_real_pod16", "--save-path", "scaled")
         self.assertIn("hidden_size 768 -> 128", result.stdout)

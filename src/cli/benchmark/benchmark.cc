@@ -18,6 +18,7 @@
 #include "formats/json.h"
 #include "platform/file.h"
 #include "text/vocabulary_trainer.h"
+#include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
 namespace {
@@ -202,6 +203,18 @@ void run_latency_of(BenchmarkRun run, const fs::path& folder) {
              static_cast<double>(measured.sequences) / measured.elapsed);
 }
 
+// A benchmark begins anew each time. A folder of anything but a run is left as it is.
+void clear_earlier_run(const fs::path& folder) {
+  std::error_code error;
+  const bool is_of_a_run =
+      fs::exists(folder / "metrics.jsonl", error) || !train::checkpoint_steps(folder).empty();
+  if (is_of_a_run) fs::remove_all(folder, error);
+  if (error) {
+    throw_user_error("{} holds an earlier run and cannot be cleared ({}); choose another save_path",
+                     folder.string(), error.message());
+  }
+}
+
 void run_one(BenchmarkRun run, const fs::path& folder, const Options& o) {
   fmt::print("{}\n", run.text());
   const fs::path config = o.configs_dir / run.options.at("config");
@@ -210,6 +223,7 @@ void run_one(BenchmarkRun run, const fs::path& folder, const Options& o) {
   give_data(run, o.datasets_dir, o.save_path / "data");
   run.options["config"] = config;
   run.options["save_path"] = folder;
+  clear_earlier_run(folder);
   if (run.command == "latency") {
     run.options.try_emplace("seq_length", there.value("seq_length", nlohmann::json(128)).dump());
     return run_latency_of(std::move(run), folder);
