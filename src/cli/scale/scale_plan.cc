@@ -150,7 +150,25 @@ std::string describe_simulation(const StepModel& model, double straggler) {
                      100.0 * (formula / played.seconds - 1.0));
 }
 
-// Twice as many ranks in each row, as far as they fill hosts.
+// Without the efficiency, which is relative to another row, and what stands after it.
+struct ScalingRow {
+  std::string text;
+  double rate = 0.0;  // tokens/s of a rank
+};
+
+ScalingRow scaling_row(const StepModel& model, const PretrainOptions& options) {
+  const StepTime time = step_time(model);
+  const double tokens = tokens_of_step(options) / time.seconds();
+  return {
+      .text = fmt::format("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {:.2f} | {:.0f} |",
+                          model.layout.ranks(), options.replicas, model.layout.stages,
+                          batch_plan(options).sequences_per_step, mebibytes(largest_memory(model)),
+                          mebibytes_sent(most_sent(model)), 100.0 * time.bubble_share(),
+                          kMilliseconds * time.seconds(), tokens),
+      .rate = tokens / static_cast<double>(model.layout.ranks())};
+}
+
+// Twice as many ranks in each row; those that the network's hosts do not take are named after it.
 std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
                           const DeviceRates& rates, const NetworkRates& network) {
   std::string text =
@@ -162,25 +180,24 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
     text.replace(star, 1, " --: |");
   }
   const auto stages = std::ssize(layers_of_stages(options));
-  double first_rate = 0.0;  // tokens/s of a rank
+  std::string left_out;
+  double first_rate = 0.0;
   for (options.replicas = 1; options.replicas * stages <= *request.scaling; options.replicas *= 2) {
-    const StepModel model = model_of(options, rates, network);
-    const StepTime time = step_time(model);
-    const double tokens = tokens_of_step(options) / time.seconds();
-    const double rate = tokens / static_cast<double>(model.layout.ranks());
-    if (first_rate == 0.0) first_rate = rate;
-    text += fmt::format(
-        "| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {:.2f} | {:.0f} | {:.2f} |",
-        model.layout.ranks(), options.replicas, stages, batch_plan(options).sequences_per_step,
-        mebibytes(largest_memory(model)), mebibytes_sent(most_sent(model)),
-        100.0 * time.bubble_share(), kMilliseconds * time.seconds(), tokens, rate / first_rate);
-    if (request.simulate) {
-      text += fmt::format(" {:.2f} |",
-                          kMilliseconds * simulated_step(model, *request.simulate).seconds);
+    try {
+      const StepModel model = model_of(options, rates, network);
+      const ScalingRow row = scaling_row(model, options);
+      if (first_rate == 0.0) first_rate = row.rate;
+      text += fmt::format("{} {:.2f} |", row.text, row.rate / first_rate);
+      if (request.simulate) {
+        text += fmt::format(" {:.2f} |",
+                            kMilliseconds * simulated_step(model, *request.simulate).seconds);
+      }
+      text += "\n";
+    } catch (const UserError& error) {
+      left_out += fmt::format("left out, {} ranks: {}\n", options.replicas * stages, error.what());
     }
-    text += "\n";
   }
-  return text;
+  return text + left_out;
 }
 
 }  // namespace

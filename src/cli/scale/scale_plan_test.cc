@@ -56,6 +56,17 @@ TEST(ScalePlan, ATableDoublesTheReplicas) {
   EXPECT_EQ(text.find("\n| 16 |"), std::string::npos);
 }
 
+TEST(ScalePlan, RowsThatDoNotFitHostsAreLeftOut) {
+  const std::string text = described(1, "3", {.scaling = 24});
+  expect_part(text, "\n| 3 | 1 | 3 | 256 | ");
+  expect_part(text, "\n| 6 | 2 | 3 | 256 | ");
+  EXPECT_EQ(text.find("\n| 12 |"), std::string::npos);
+  expect_part(text, "\nleft out, 12 ranks: NVIDIA");
+  expect_part(text, "8 ranks on a host, which do not divide the plan's 12 ranks");
+  expect_part(text, "\nleft out, 24 ranks: NVIDIA");
+  expect_part(text, "8 ranks on a host, and pipeline_stages is 3");
+}
+
 TEST(ScalePlan, UnevenMicroBatchesAreSaid) {
   expect_part(described(3, "1", {}),
               "64 micro-batches of a step do not deal out evenly to 3 replicas");

@@ -193,6 +193,7 @@ class Split {
     }
     const double share = static_cast<double>(costs.gradient_bytes) / static_cast<double>(all);
     costs.host = seconds_.host * share;
+    costs.norm *= share;
   }
 
   // Planned as the whole program's are, of the values that the stage makes or is sent.

@@ -29,7 +29,7 @@ struct StageCosts {
   // Seconds
   double forward = 0.0;   // of a micro-batch
   double backward = 0.0;  // of a micro-batch
-  double norm = 0.0;      // of a step: the norm of all gradients, before any update
+  double norm = 0.0;      // of a step: the norm of the stage's gradients, before any update
   double host = 0.0;      // of a step, between its launches
   // Bytes that are sent
   int64_t forward_bytes = 0;                // of a micro-batch, to the next stage

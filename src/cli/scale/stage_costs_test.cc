@@ -78,17 +78,21 @@ TEST_P(StageCostsTest, StagesShareTheWork) {
   // Which the first one updates.
   size_t updated = 0;
   int64_t states = 0;
-  double update = 0.0;
+  double update = 0.0, norm = 0.0;
   for (const StageCosts& stage : stages) {
     updated += stage.gradients.size();
     states += stage.state_bytes;
     update += stage.update() - stage.norm;
+    norm += stage.norm;
     EXPECT_EQ(std::ranges::count(stage.gradients, table, &FinishedGradient::bytes),
               &stage == &stages.front() ? 1 : 0);
   }
   EXPECT_EQ(updated, whole.gradients.size());
   EXPECT_EQ(states, whole.state_bytes);
-  EXPECT_EQ(update, whole.update() - whole.norm);
+  EXPECT_NEAR(update, whole.update() - whole.norm, 1e-9);
+  // Each stage squares its own gradients, those of the table on two of them.
+  const auto gradients = static_cast<double>(whole.gradient_bytes);
+  EXPECT_NEAR(norm, whole.norm * (1.0 + static_cast<double>(table) / gradients), 1e-9);
 }
 
 // The hidden values, and their gradients.

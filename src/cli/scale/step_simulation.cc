@@ -147,19 +147,21 @@ class Pipelines {
 
 // All begin to update together; the end of the last. What two stages have, the first one gives to
 // the last.
-double updated_by_all(const StepModel& model) {
+double updated_by_all(const StepModel& model, double straggler) {
   EventQueue queue;
   Exchange exchange(model, queue, parameter_rounds(model));
   for (int64_t stage = 0; stage < model.layout.stages; ++stage) {
     for (int64_t replica = 0; replica < model.layout.replicas; ++replica) {
-      exchange.start(replica * model.layout.stages + stage, 0.0);
+      const int64_t rank = replica * model.layout.stages + stage;
+      exchange.start(rank, 0.0, rank == 0 ? straggler : 1.0);
     }
   }
   queue.run();
   double latest = 0.0;
   for (int64_t rank = 0; rank < model.layout.ranks(); ++rank) {
     const int64_t stage = rank % model.layout.stages, replica = rank / model.layout.stages;
-    const double updated = model.update_seconds(stage, replica) + exchange.taken(rank);
+    const double updated =
+        (rank == 0 ? straggler : 1.0) * model.update_seconds(stage, replica) + exchange.taken(rank);
     latest = std::max(
         latest, std::max(exchange.end(rank), updated) + (stage == 0 ? model.tied_seconds() : 0.0));
   }
@@ -171,8 +173,9 @@ double updated_by_all(const StepModel& model) {
 SimulatedStep simulated_step(const StepModel& model, double straggler) {
   Pipelines pipelines(model, straggler);
   pipelines.run();
-  return {.pipeline = pipelines.computed(),
-          .seconds = pipelines.summed() + model.agreement_seconds() + updated_by_all(model)};
+  return {
+      .pipeline = pipelines.computed(),
+      .seconds = pipelines.summed() + model.agreement_seconds() + updated_by_all(model, straggler)};
 }
 
 }  // namespace cloze::cli
