@@ -99,7 +99,7 @@ class StepBench {
   }
 
   nlohmann::json run() {
-    const Work work = next_work();
+    const Work work = first_work();
     const data::StepBatch& batch = work.batch;
     const auto start = Clock::now();
     const train::StepResult result = step_.run(batch, step_number_++, 1e-4);
@@ -157,9 +157,10 @@ class StepBench {
             .vocabulary_size = model_.vocab_size};
   }
 
-  Work next_work() const {
+  // Of the same samples in every step, as the peer's: the best of several is of equal work.
+  Work first_work() const {
     if (natural_) {
-      const auto step = natural_->step(step_number_ * batch_size_, batch_size_, is_padded_);
+      const auto step = natural_->step(0, batch_size_, is_padded_);
       data::StepBatch batch = data::pack(step.samples, capacity_);
       const auto predictions = static_cast<double>(batch.num_predictions);
       return {.batch = std::move(batch),
@@ -169,8 +170,7 @@ class StepBench {
     }
     const auto dataset = std::make_shared<data::GeneratedDataset>(contents());
     data::StepBatch batch = data::load_step(
-        {.dataset = dataset, .global_batch_size = batch_size_, .capacity = capacity_},
-        step_number_);
+        {.dataset = dataset, .global_batch_size = batch_size_, .capacity = capacity_}, 0);
     const models::BatchWork useful{
         .tokens = static_cast<double>(batch.num_tokens),
         .squared_lengths = static_cast<double>(batch.num_sequences * length_ * length_),

@@ -76,11 +76,12 @@ void run(const char* folder) {
       ->Arg(200)
       ->Arg(5'000)
       ->Arg(100'000)
-      ->Arg(10'000'000);
-  benchmark::RegisterBenchmark("open", open_store, folder);
-  benchmark::RegisterBenchmark("reach_step/1000000", reach_step, folder, 1'000'000);
-  benchmark::RegisterBenchmark("load_step/128", load_steps, folder, 128);
-  benchmark::RegisterBenchmark("load_step/512", load_steps, folder, 512);
+      ->Arg(10'000'000)
+      ->UseRealTime();
+  benchmark::RegisterBenchmark("open", open_store, folder)->UseRealTime();
+  benchmark::RegisterBenchmark("reach_step/1000000", reach_step, folder, 1'000'000)->UseRealTime();
+  benchmark::RegisterBenchmark("load_step/128", load_steps, folder, 128)->UseRealTime();
+  benchmark::RegisterBenchmark("load_step/512", load_steps, folder, 512)->UseRealTime();
   benchmark::RunSpecifiedBenchmarks();
 }
 

@@ -1,7 +1,7 @@
 // Measures how fast ranks tell each other something, and prints a network file for `cloze plan
 // --network-file` (src/cli/scale/network_rates.h): all on one host, or one on each of several.
 //
-//   mpirun -n 2 build/release/bench/network_bench > network.json
+//   mpirun -n 2 build/release/bin/network_bench > network.json
 //
 // latency_us is half of what a short message takes to another rank and back, message_us what each
 // of many short ones takes that nobody answers, and the rate that of sums of gradients, with the

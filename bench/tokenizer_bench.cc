@@ -56,9 +56,11 @@ void run(const char* vocabulary_path, const char* text_path) {
   const platform::MappedFile text(text_path);
   for (const auto& [name, tokenizer] : {std::pair{"google", &google}, {"hf", &hugging_face}}) {
     benchmark::RegisterBenchmark(fmt::format("append_ids/{}", name).c_str(), append_ids,
-                                 std::cref(*tokenizer), text.text());
+                                 std::cref(*tokenizer), text.text())
+        ->UseRealTime();
     benchmark::RegisterBenchmark(fmt::format("encode/{}", name).c_str(), encode,
-                                 std::cref(*tokenizer), text.text());
+                                 std::cref(*tokenizer), text.text())
+        ->UseRealTime();
   }
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -1,4 +1,4 @@
-"""`cloze pretrain` as runs that a script measures, in one process or in several (mpirun)."""
+"""Runs of `cloze` that a script measures, in one process or in several (mpirun), and what began them."""
 import json
 import os
 import pathlib
@@ -26,6 +26,21 @@ def output_of(command, folder):
     return result.stdout, result.stderr
 
 
+def keep_command(file, command, is_finished=False):
+    """Writes the command of a run into the file; ends the script when it has another one. What is finished
+    without the file is taken as it is."""
+    words = list(map(str, command))
+    if not file.exists():
+        if not is_finished:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(words, indent=1) + "\n")
+        return
+    before = json.loads(file.read_text())
+    if before != words:
+        raise SystemExit(f"{file.parent} was begun with other options; give those, or another folder\n"
+                         f"  then {' '.join(before)}\n  now  {' '.join(words)}")
+
+
 def of_ranks(ranks, command):
     """The command in so many processes."""
     return command if ranks == 1 else ["mpirun", "-n", str(ranks), *command]
@@ -49,7 +64,7 @@ class Run:
         self.steps = [line for line in lines if "step" in line][WARM_STEPS:]
 
     def seconds(self):
-        """Of a step."""
+        """Of a step, without what it waits for data."""
         return statistics.median(step["seconds"] * (1 - step["data_wait_share"]) for step in self.steps)
 
     def hidden_share(self):

@@ -73,7 +73,7 @@ class Run:
 
     def train(self, examples):
         arguments = self.arguments
-        steps = -(-len(examples) * arguments.epochs // arguments.batch)
+        steps = len(examples) * arguments.epochs // arguments.batch
         plain = [p for p in self.model.parameters() if p.dim() == 1]
         decayed = [p for p in self.model.parameters() if p.dim() > 1]
         optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01},
@@ -83,7 +83,7 @@ class Run:
         order = [index for _ in range(arguments.epochs)
                  for index in torch.randperm(len(examples)).tolist()]
         self.model.train()
-        for start in range(0, len(order), arguments.batch):
+        for start in range(0, steps * arguments.batch, arguments.batch):
             batch = [examples[index] for index in order[start:start + arguments.batch]]
             labels = torch.tensor([label for _, label in batch], dtype=self.label_type)
             with self.autocast():

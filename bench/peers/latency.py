@@ -63,6 +63,14 @@ def save_model(model, folder):
     (pathlib.Path(folder) / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
 
 
+def compiled(model):
+    """Frozen: only then does torch pack the weights for oneDNN."""
+    import torch
+    import torch._inductor.config
+    torch._inductor.config.freezing = True
+    return torch.compile(model)
+
+
 class TorchModel:
     def __init__(self, arguments):
         import torch
@@ -71,7 +79,7 @@ class TorchModel:
         model = make_model(arguments.config)
         if arguments.dtype == "bf16":
             model = model.to(torch.bfloat16)
-        self.model = torch.compile(model) if arguments.mode == "compiled" else model
+        self.model = compiled(model) if arguments.mode == "compiled" else model
 
     def __call__(self, batch):
         with self.torch.inference_mode():
@@ -142,7 +150,7 @@ def read_ends(path):
 
 
 def length_of(index, ends):
-    """As bench/natural_lengths.cc: spread evenly over the histogram by the golden ratio."""
+    """As src/data/offline_packing/length_histogram.cc: spread evenly over the histogram by the golden ratio."""
     place = int((((index + 1) * GOLDEN_RATIO) % 1.0) * ends[-1][1])
     return next(length for length, end in ends if end > place)
 

@@ -48,9 +48,9 @@ struct LatencyRun {
   int64_t tokens = 0;  // real ones
 };
 
-// batch(call) gives the samples of a call, from several threads at a time. What it takes is not
-// counted; packing the samples is. Throws what a client throws, and EnvironmentError when the
-// system has no thread for one.
+// batch(call) gives the samples of a call, from several threads at a time. What it takes counts in
+// `elapsed` alone; packing the samples counts in `seconds` too. Throws what a client throws, and
+// EnvironmentError when the system has no thread for one.
 LatencyRun measure_latency(const std::shared_ptr<const PackedModel>& model,
                            const LatencyOptions& options,
                            const std::function<std::vector<data::Sample>(int64_t call)>& batch);
