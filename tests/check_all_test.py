@@ -22,6 +22,14 @@ case "$*" in
 esac
 """
 
+TESTS = """#!/bin/sh
+case "$*" in
+  "--gtest_list_tests --gtest_filter=Known.*") printf 'Known.\\n  one\\n' ;;
+  --gtest_list_tests*) ;;
+  *) echo "[       OK ] Known.one" ;;
+esac
+"""
+
 
 class CheckAllTest(unittest.TestCase):
     def setUp(self):
@@ -56,8 +64,19 @@ class CheckAllTest(unittest.TestCase):
         self.assertEqual(row.last_line, f"{self.folder}/squad does not exist")
         row = self.run_check("echo", "[  SKIPPED ] 1 test")
         self.assertEqual(row.result, "skipped", "a test program that found no data")
+        row = self.run_check("sh", "-c", "echo '[       OK ] a'; echo '[  SKIPPED ] b'")
+        self.assertEqual(row.result, "skipped", "one that found only some of it")
         row = self.run_check("sh", "-c", "echo no mounts; exit 77")
         self.assertEqual((row.result, row.last_line), ("skipped", "no mounts"))
+
+    def test_a_pattern_that_matches_no_test_fails(self):
+        program = self.folder / "data_test"
+        program.write_text(TESTS)
+        program.chmod(0o755)
+        row = self.run_check(program, "--gtest_filter=Known.*")
+        self.assertEqual((row.result, row.last_line), ("passed", "[       OK ] Known.one"))
+        row = self.run_check(program, "--gtest_filter=Known.*:Absent.*")
+        self.assertEqual((row.result, row.last_line), ("FAILED", "no test is called Absent.*"))
 
     def test_the_environment_reaches_the_check(self):
         row = self.run_check("sh", "-c", "echo campaign $CLOZE_CAMPAIGN",
@@ -65,10 +84,12 @@ class CheckAllTest(unittest.TestCase):
         self.assertEqual(row.last_line, "campaign 7")
 
     def test_only_commands_that_compute_are_limited(self):
-        program = self.folder / "cloze"
+        build = self.folder / "a build"
+        build.mkdir()
+        program = build / "cloze"
         program.write_text(PROGRAM)
         program.chmod(0o755)
-        limited = check_all.limited_build(self.folder, "avx2", tempfile.mkdtemp(dir=self.folder))
+        limited = check_all.limited_build(build, "avx2", tempfile.mkdtemp(dir=self.folder))
         for words, expected in ((["train"], "train --instruction-set avx2"), (["data"], "data")):
             output = subprocess.run([limited / "cloze", *words], capture_output=True, text=True)
             self.assertEqual(output.stdout.strip(), expected)

@@ -157,6 +157,7 @@ class MlperfFlowTest(unittest.TestCase):
         (self.folder / "seeds" / "result_2.done").unlink()
         self.assertEqual(self.score(*options).returncode, 0)
         self.assertEqual((self.folder / "seeds" / "result_1.txt").stat().st_mtime_ns, time, "run 1 had ended")
+        self.assertIn("was begun with other options", self.score(*options, "--beta1=0.8").stderr)
 
 
 if __name__ == "__main__":

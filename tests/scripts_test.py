@@ -210,5 +210,38 @@ class BenchRanksTest(TreeTest):
             for states in ("whole", "divided")])
 
 
+CLOZE = """#!/bin/sh
+echo "$*" >> "$(dirname "$0")/calls.txt"
+echo "RTE accuracy 50.0"
+"""
+
+
+class ScoreTasksTest(TreeTest):
+    def score(self, *more):
+        self.write("cloze", CLOZE)
+        (self.root / "cloze").chmod(0o755)
+        self.write("model/config.json", "{}")
+        self.write("data/glue/RTE/dev.tsv", "index\tsentence1\tsentence2\tlabel\n0\ta\tb\tentailment\n")
+        status, _ = run("score_tasks", self.root / "model", self.root / "data", self.root / "out",
+                        "--tasks", "RTE", "--build-dir", self.root, *more)
+        return status
+
+    def test_seeds_that_were_stopped_go_on(self):
+        (self.root / "out" / "RTE-pretrained" / "seed-42" / "checkpoint-3").mkdir(parents=True)
+        self.assertEqual(self.score("--num-seeds", 2), 0)
+        first, second = (self.root / "calls.txt").read_text().splitlines()
+        self.assertIn(f"--restore-dir {self.root}/out/RTE-pretrained ", first)
+        self.assertNotIn("--restore-dir", second)
+
+    def test_what_is_finished_is_not_taken_for_another_command(self):
+        self.assertEqual(self.score(), 0)
+        self.assertEqual(self.score(), 0)
+        self.assertEqual(len((self.root / "calls.txt").read_text().splitlines()), 2)
+        self.assertEqual(self.score("--epochs", "RTE=1"), 1)
+        for file in self.root.glob("out/*/command.json"):  # of a version that kept none
+            file.unlink()
+        self.assertEqual(self.score("--epochs", "RTE=1"), 0)
+
+
 if __name__ == "__main__":
     unittest.main()

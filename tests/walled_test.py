@@ -91,11 +91,13 @@ class WalledTest(unittest.TestCase):
         self.assertEqual(messages[0].replace("cpu/", "walled/"), messages[1])
 
     def test_fine_tuning_with_evaluation(self):
-        for words, name, results in ((SQUAD, "squad", "*.json"), (GLUE, "glue", "*.txt")):
+        for words, name, predicted in ((SQUAD, "squad", ("predictions*", "nbest*")),
+                                       (GLUE, "glue", ("*.tsv",))):
             with self.subTest(name):
                 self.on_each(*words, f"--save-path=DEVICE/{name}")
                 self.assert_same_files(f"{name}/checkpoint-*/model.safetensors", 1)
-                self.assert_same_files(f"{name}/eval_results*", 1)
+                for results in ("eval_results*", *predicted):
+                    self.assert_same_files(f"{name}/{results}", 1)
 
     def test_inference(self):
         for words in (("fill", "--init-checkpoint=model", f"--text={TEXT}"),
