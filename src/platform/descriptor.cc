@@ -74,7 +74,8 @@ void write_all(const Descriptor& file, std::string_view bytes, const fs::path& p
 
 void check_output_path(const fs::path& path) {
   if (path.empty()) throw_user_error("the path of an output file is empty; name one");
-  if (fs::exists(path) && !fs::is_regular_file(path)) {
+  std::error_code unknown;  // opening it will say what is wrong
+  if (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown)) {
     throw_user_error("{} is not a regular file; choose another path to write to", path.string());
   }
 }
