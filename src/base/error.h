@@ -16,7 +16,7 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Bad bytes in a file the user named: corrupt, truncated, of another shape; or a model of it whose
+// Bad content of a file the user named: corrupt, truncated, of another shape, or a model whose
 // logits are not finite.
 class DataError : public UserError {
   using UserError::UserError;

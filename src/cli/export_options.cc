@@ -32,7 +32,8 @@ std::vector<ExportFile> files_of(const train::MetricsExports& exports) {
 
 fs::path place_of(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
-// What cli/training_run.h and Weights & Biases write, and below it.
+// Whether the run itself writes there: its metrics, or the folders of TensorBoard and of Weights &
+// Biases.
 bool is_used_by_run(const fs::path& place, const fs::path& save_path) {
   constexpr std::array<std::string_view, 3> kUsed = {"metrics.jsonl", "event", "wandb"};
   return std::ranges::any_of(kUsed, [&](std::string_view name) {

@@ -146,8 +146,8 @@ class FinetuneRuns {
     fmt::print(stderr, "wrote {}\n", file.string());
   }
 
-  // Of several seeds, those that have begun go on; where the run writes, when the same command was
-  // stopped before.
+  // Of several seeds, those that have begun go on: first those in save_path, where the same command
+  // may have been stopped before, and then those in restore_dir.
   fs::path folder_to_resume() const {
     const train::TrainingOptions& training = options_.training;
     if (training.restore_dir.empty()) return {};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/run_command_test.h"
+#include "cli/small_run_test.h"
 #include "platform/file.h"
 
 namespace cloze::cli {
@@ -31,23 +32,13 @@ class FinetuneSeeds : public testing::Test {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   // Of two seeds, 1234 and 1235.
   std::vector<std::string> start() const {
-    return {"glue",
-            "--task-name=RTE",
-            "--data-dir=" + folder_.string(),
-            "--vocab-file=" + path("vocab.txt"),
-            "--vocab-size=8",
-            "--hidden-size=16",
-            "--num-hidden-layers=1",
-            "--num-attention-heads=2",
-            "--intermediate-size=16",
-            "--max-position-embeddings=16",
-            "--seq-length=16",
-            "--micro-batch-size=2",
-            "--epochs=1",
-            "--threads=1",
-            "--progress-bar=false",
-            "--save-path=" + path("runs"),
-            "--num-seeds=2"};
+    std::vector<std::string> words = small_run_words();
+    words.insert(words.begin(), "glue");
+    words.insert(words.end(),
+                 {"--task-name=RTE", "--data-dir=" + folder_.string(),
+                  "--vocab-file=" + path("vocab.txt"), "--vocab-size=8", "--micro-batch-size=2",
+                  "--epochs=1", "--save-path=" + path("runs"), "--num-seeds=2"});
+    return words;
   }
   CommandResult resume(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words = {"glue", "--restore-dir=" + path("runs")};

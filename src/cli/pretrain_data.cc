@@ -248,7 +248,7 @@ std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions&
   return open_pretrain_data(held_out, start).dataset;
 }
 
-// What came with an input_file that train_file outranks goes with it.
+// Where train_file outranks input_file, the options that came with input_file do not count.
 bool is_outranked(const OptionTable& table, const std::string& name) {
   return rank_of_origin(table, name.c_str()) < rank_of_origin(table, "train_file");
 }

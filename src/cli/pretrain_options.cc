@@ -73,7 +73,7 @@ void take_length_of_sequences(PretrainOptions& o) {
 void settle_rivals(PretrainOptions& options, const OptionTable& table) {
   const bool had_start = !options.training.init_checkpoint.empty();
   settle_rivals(static_cast<RunOptions&>(options), table);
-  // With a start that the run does not need any more goes what was to be taken from it.
+  // A resumed run drops init_checkpoint, and with it what was to be taken from there.
   const bool has_lost_start = had_start && options.training.init_checkpoint.empty();
   if (has_lost_start &&
       rank_of_origin(table, "init_optimizer") < rank_of_origin(table, "restore_dir")) {

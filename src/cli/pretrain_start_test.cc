@@ -2,16 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "cli/run_command_test.h"
-#include "data/generated_dataset.h"
-#include "data/records/record_encoder.h"
+#include "cli/small_run_test.h"
 #include "formats/json.h"
-#include "formats/tfrecord.h"
 #include "platform/file.h"
 
 namespace cloze::cli {
@@ -33,28 +30,13 @@ class PretrainStart : public testing::Test {
     std::string text;
     for (int i = 0; i < 40; ++i) text += "{\"text\": \"a B a. B b a. a a b b.\"}\n";
     write("text.jsonl", text);
-    write_records();
+    write_small_records(folder_ / "records.tfrecord", 1);
   }
   void TearDown() override { fs::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const {
     platform::write_file_atomically(folder_ / name, text);
-  }
-
-  void write_records() const {
-    const data::GeneratedDataset samples({.sequence_length = 16,
-                                          .max_predictions = 3,
-                                          .vocabulary_size = 61,
-                                          .size = 20,
-                                          .seed = 1});
-    formats::TfRecordWriter writer(folder_ / "records.tfrecord");
-    for (int64_t i = 0; i < samples.size(); ++i) {
-      const std::string bytes =
-          data::encode_record(samples.sample(i, 0), {.sequence_length = 16, .max_predictions = 3});
-      writer.append(std::as_bytes(std::span(bytes)));
-    }
-    writer.commit();
   }
 
   void write_tokenizer_json(const text::TokenizerOptions& options) const {
@@ -65,21 +47,8 @@ class PretrainStart : public testing::Test {
 
   // A run of two steps.
   CommandResult pretrain(const std::string& name, const Words& more) const {
-    Words words{"pretrain",
-                "--vocab-size=61",
-                "--hidden-size=16",
-                "--num-hidden-layers=1",
-                "--num-attention-heads=2",
-                "--intermediate-size=16",
-                "--max-position-embeddings=16",
-                "--seq-length=16",
-                "--max-predictions-per-seq=3",
-                "--micro-batch-size=4",
-                "--warmup=0",
-                "--num-train-steps=2",
-                "--threads=1",
-                "--progress-bar=false",
-                "--save-path=" + path(name)};
+    Words words = small_pretraining_words(path(name));
+    words.insert(words.begin(), "pretrain");
     words.insert(words.end(), more.begin(), more.end());
     return run_command(words);
   }

@@ -72,8 +72,8 @@ void one_after_the_first(comm::Communicator& ranks, const std::function<void()>&
 
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table) {
   if (ranks.size() == 1) return;
-  // A run goes on with as many sequences in a step as it had, on any number of ranks: then only the
-  // command line speaks of those that there are.
+  // A run goes on with as many sequences in a step as it had, on any number of ranks. Then only
+  // replicas on the command line mean the ranks that there are now.
   const bool goes_on = options.training.restore_from.has_value();
   const bool is_given = table.origin("replicas") == kCommandLineOrigin ||
                         (!goes_on && table.origin("replicas") != kDefaultOrigin);

@@ -10,11 +10,9 @@
 
 #include "cli/pretrain_options.h"
 #include "cli/run_command_test.h"
+#include "cli/small_run_test.h"
 #include "cli/training_run.h"
-#include "data/generated_dataset.h"
-#include "data/records/record_encoder.h"
 #include "formats/json.h"
-#include "formats/tfrecord.h"
 #include "platform/file.h"
 #include "train/saving/manifest.h"
 
@@ -46,23 +44,9 @@ class ResumedOptions : public testing::Test {
 
   // A new run of two steps, with `data` and whatever else is given.
   Result start(const std::string& name, const Words& data) const {
-    Words words{"--vocab-size=61",
-                "--hidden-size=16",
-                "--num-hidden-layers=1",
-                "--num-attention-heads=2",
-                "--intermediate-size=16",
-                "--max-position-embeddings=16",
-                "--seq-length=16",
-                "--max-predictions-per-seq=3",
-                "--micro-batch-size=4",
-                "--base-learning-rate=0.01",
-                "--weight-decay-rate=0.1",
-                "--max-grad-norm=0.5",
-                "--warmup=0",
-                "--num-train-steps=2",
-                "--threads=1",
-                "--progress-bar=false",
-                "--save-path=" + path(name)};
+    Words words = small_pretraining_words(path(name));
+    words.insert(words.end(),
+                 {"--base-learning-rate=0.01", "--weight-decay-rate=0.1", "--max-grad-norm=0.5"});
     words.insert(words.end(), data.begin(), data.end());
     return pretrain(words);
   }
@@ -76,18 +60,7 @@ class ResumedOptions : public testing::Test {
   }
 
   std::string write_records(const std::string& name, uint64_t seed) const {
-    const data::GeneratedDataset samples({.sequence_length = 16,
-                                          .max_predictions = 3,
-                                          .vocabulary_size = 61,
-                                          .size = 20,
-                                          .seed = seed});
-    formats::TfRecordWriter writer(folder_ / name);
-    for (int64_t i = 0; i < samples.size(); ++i) {
-      const std::string bytes =
-          data::encode_record(samples.sample(i, 0), {.sequence_length = 16, .max_predictions = 3});
-      writer.append(std::as_bytes(std::span(bytes)));
-    }
-    writer.commit();
+    write_small_records(folder_ / name, seed);
     return path(name);
   }
 

@@ -80,7 +80,7 @@ class Communicator {
   friend class Group;
   // Waits until no more than kMostBytesUnderWay of the channel has still to be received, so that a
   // rank that only sends keeps few copies. Called between rounds: the rank that the others wait for
-  // never waits. What is under way on other channels does not count: it may have to wait for this.
+  // never waits. What is under way on other channels does not count: it may wait for this one.
   virtual void wait_for_room_on(int channel) = 0;
   virtual void send_on(int channel, std::span<const std::byte> bytes, int to) = 0;
   virtual void receive_on(int channel, std::span<std::byte> bytes, int from) = 0;

@@ -203,7 +203,7 @@ void run_latency_of(BenchmarkRun run, const fs::path& folder) {
              static_cast<double>(measured.sequences) / measured.elapsed);
 }
 
-// A benchmark begins anew each time. A folder of anything but a run is left as it is.
+// A benchmark starts afresh each time. Only a folder that holds a run is cleared.
 void clear_earlier_run(const fs::path& folder) {
   std::error_code error;
   const bool is_of_a_run =

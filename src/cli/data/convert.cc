@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -64,13 +66,10 @@ void run(Options& options) {
   complete(convert);
   data::ConvertProgress progress;
   const bool is_store = data::is_token_store(options.train_files);
-  if (is_store) {
-    platform::require_other_files(
-        {.inputs = {options.train_files}, .outputs = convert.output_files});
-  } else {
-    convert.files = platform::expand_paths(options.train_files);
-    platform::require_other_files({.inputs = convert.files, .outputs = convert.output_files});
-  }
+  if (!is_store) convert.files = platform::expand_paths(options.train_files);
+  platform::require_other_files(
+      {.inputs = is_store ? std::vector<std::filesystem::path>{options.train_files} : convert.files,
+       .outputs = convert.output_files});
   const data::ConvertCounts counts = is_store
                                          ? convert_store(options.train_files, convert, progress)
                                          : convert_files(convert, progress);

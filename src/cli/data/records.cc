@@ -59,9 +59,9 @@ void print_counts(const data::RecordCounts& counts, const Options& options, doub
 void run(Options& options) {
   data::RecordOptions& records = options.records;
   records.input.files = platform::expand_paths(options.input_files);
-  platform::require_other_files({.inputs = records.input.files, .outputs = records.output_files});
-  platform::require_other_files(
-      {.inputs = {options.tokenizer.vocabulary_file}, .outputs = records.output_files});
+  std::vector<std::filesystem::path> inputs = records.input.files;
+  inputs.emplace_back(options.tokenizer.vocabulary_file);
+  platform::require_other_files({.inputs = std::move(inputs), .outputs = records.output_files});
   records.input.documents_cross_files = records.google_compatible;
   const text::Tokenizer tokenizer =
       make_tokenizer(options.tokenizer, records.google_compatible ? "google" : "hf");

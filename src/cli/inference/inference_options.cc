@@ -81,9 +81,9 @@ std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
   const std::string content = platform::read_file(path);
   std::string_view rest = content;
   for (int64_t line = 1; !rest.empty(); ++line) {
-    const std::string_view text = text::take_line(rest);
-    if (text::trim_ascii(text).empty()) continue;
-    auto item = formats::parse_json(text);
+    const std::string_view object = text::take_line(rest);
+    if (text::trim_ascii(object).empty()) continue;
+    auto item = formats::parse_json(object);
     const auto is_there = [&](const std::string& name) {
       return item->contains(name) && item->at(name).is_string();
     };

@@ -19,8 +19,7 @@ inline constexpr const char* kModelHelp =
 // The path itself when it is a model (a folder with a configuration, a file of weights, the prefix
 // of a TensorFlow checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the
 // best, where the run was evaluated, else the newest; newer ones that are damaged are noted on
-// standard error. UserError when there is none, DataError when
-// the best is damaged.
+// standard error. UserError when there is none, DataError when the best is damaged.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
 // Says on standard error when a text is not all UTF-8: the tokenizer leaves such bytes out.

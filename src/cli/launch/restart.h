@@ -15,8 +15,8 @@ bool may_restart(int exit_code);
 // "137: a process was killed by signal 9"
 std::string describe_end(int exit_code);
 
-// Where the checkpoints of a command go: its --save-path, or else its --restore-dir, or the folder
-// around that when it is a checkpoint, which has to be there still. UserError without either.
+// Where the checkpoints of a command go: its --save-path, or else its --restore-dir; where that is a
+// checkpoint, which must still exist, the folder around it. UserError without either.
 std::filesystem::path save_path_of(const std::vector<std::string>& command);
 // The command that goes on from the newest checkpoint of the folder, on any number of replicas.
 std::vector<std::string> resumed_command(std::vector<std::string> command,

@@ -3,8 +3,8 @@
 // its host's. What the closed formula (step_time.h) assumes of ranks that move in step is found
 // here: a rank begins what it can, when its inputs are there and its link is free.
 //
-// The sends of a rank to all ranks of one host are one event. What is sent takes its time on the link
-// that it leaves by and on the one that it arrives by.
+// The sends of a rank to all ranks of one host are one event. They take time on the link that they
+// leave by, and on the link that they arrive by.
 #pragma once
 
 #include "cli/scale/step_model.h"
