@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,10 +11,26 @@ namespace cloze::platform {
 namespace {
 
 std::atomic<int> received{0};
+std::atomic<int64_t> received_at{0};  // milliseconds of a steady clock
+
+// A terminal and a launcher may both pass on one Ctrl-C.
+constexpr int64_t kOnePressMilliseconds = 500;
+
+int64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);  // may be called in a signal handler
+  return time.tv_sec * 1000 + time.tv_nsec / 1'000'000;
+}
 
 void on_signal(int number) {
+  const int64_t at = now();
   const int earlier = received.exchange(number);
-  if (earlier == SIGINT && number == SIGINT) _exit(128 + number);
+  const bool is_repeated = earlier == SIGINT && number == SIGINT;
+  if (!is_repeated) {
+    received_at = at;
+  } else if (at - received_at >= kOnePressMilliseconds) {
+    _exit(128 + number);
+  }
 }
 
 }  // namespace

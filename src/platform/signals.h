@@ -1,5 +1,6 @@
 // Signals that ask the program to stop: SIGTERM, SIGINT and SIGUSR1 set a flag that long work polls
-// between steps. Schedulers send several: only Ctrl-C twice ends the process at once.
+// between steps. Schedulers send several, and a launcher passes on the Ctrl-C that the terminal sent
+// to all: only a SIGINT half a second or more after the first ends the process at once.
 #pragma once
 
 #include <stdexcept>
