@@ -40,6 +40,9 @@ def make_text(folder):
     for name, more in {"vocab": (), "cased": ("--cased",), "small": ("--size", 60)}.items():
         cloze(folder, "data", "vocabulary", "--input-file", "text.txt", "--output-file",
               f"{name}.txt", *more)
+    (folder / "kept").mkdir()
+    (folder / "kept" / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    (folder / "kept" / "vocab.txt").write_text((folder / "vocab.txt").read_text())
     squad = {"version": "1.1", "data": [{"title": "t", "paragraphs": [{"context": CONTEXT, "qas": [
         question(1, "who sat on the mat ?", "cat"), question(2, "who ran ?", "dog")]}]}]}
     (folder / "squad.json").write_text(json.dumps(squad))
@@ -320,8 +323,9 @@ class TokenizeTest(DataEffects, unittest.TestCase):
     COMMAND = "tokenize"
     BASE = {"vocab_file": "in/vocab.txt", "stdin": "The cât sat\ue000 on 北京 .\n"}
     EFFECTS = {
-        "vocab_file": Effect("in/small.txt", prints_other),
-        "cased": Effect("true", prints_other),
+        # The same tokens, with other rules beside them.
+        "vocab_file": Effect("in/kept/vocab.txt", prints_other),
+        "cased": Effect("false", prints_other, vocab_file="in/kept/vocab.txt"),
         "strip_accents": Effect("false", prints_other),
         "tokenize_chinese_chars": Effect("false", lambda run, base: len(run.output.split()) ==
                                          len(base.output.split()) - 1),

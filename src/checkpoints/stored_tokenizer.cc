@@ -94,12 +94,13 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
 }
 
 StoredTokenizer read_vocabulary_file(const fs::path& file,
-                                     const text::TokenizerOptions& otherwise) {
+                                     const std::optional<text::TokenizerOptions>& otherwise) {
   std::optional<TokenizerJson> json;
   if (is_json(file)) json = read_tokenizer_json(file);
   StoredTokenizer tokenizer{.vocabulary = json ? json->vocabulary : text::Vocabulary::load(file),
-                            .options = otherwise,
                             .vocabulary_file = file};
+  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
+  if (otherwise) tokenizer.options = *otherwise;
   if (json) tokenizer.notes = json->notes;
   settle_rules(file.has_parent_path() ? file.parent_path() : ".", json, tokenizer);
   return tokenizer;

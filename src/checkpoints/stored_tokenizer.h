@@ -37,10 +37,11 @@ std::optional<std::filesystem::path> vocabulary_file_in(const std::filesystem::p
 // The tokens of a vocab.txt, or of a tokenizer.json, which is known by its ending .json.
 text::Vocabulary load_vocabulary(const std::filesystem::path& file);
 
-// These tokens with the rules that the file, or a tokenizer_config.json beside it, says; where
-// both say nothing, `otherwise`.
-StoredTokenizer read_vocabulary_file(const std::filesystem::path& file,
-                                     const text::TokenizerOptions& otherwise);
+// These tokens with the rules that the file, or a tokenizer_config.json beside it, says. Where both
+// say nothing: `otherwise`, or lower case as the tokens look.
+StoredTokenizer read_vocabulary_file(
+    const std::filesystem::path& file,
+    const std::optional<text::TokenizerOptions>& otherwise = std::nullopt);
 
 // For a command that cuts text by `followed`, whose lower_case is its option do_lower_case.
 // UserError that names the first rule of the tokenizer that says otherwise.

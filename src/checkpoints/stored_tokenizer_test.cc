@@ -124,6 +124,15 @@ TEST_F(StoredTokenizerTest, AVocabularyFileSaysItsRulesOrGoesByThoseGiven) {
             text::TokenizerOptions({.lower_case = true, .tokenize_chinese_chars = false}));
 }
 
+TEST_F(StoredTokenizerTest, AVocabularyFileWithoutRulesGoesByItsTokens) {
+  write_lines({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"});
+  EXPECT_TRUE(read_vocabulary_file(folder_ / "vocab.txt").options.lower_case);
+  write_lines(kTokens);
+  EXPECT_FALSE(read_vocabulary_file(folder_ / "vocab.txt").options.lower_case);
+  write("tokenizer_config.json", R"({"do_lower_case": true})");
+  EXPECT_TRUE(read_vocabulary_file(folder_ / "vocab.txt").options.lower_case);
+}
+
 TEST_F(StoredTokenizerTest, OnlyRulesThatDifferAreRefused) {
   write_json({.strip_accents = true});
   const StoredTokenizer tokenizer = read_vocabulary_file(folder_ / "tokenizer.json", {});

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkpoints/stored_tokenizer.h"
@@ -17,9 +18,23 @@ namespace {
 struct Options {
   std::string vocab;
   bool cased = false;
-  text::TokenizerOptions tokenizer;
+  text::TokenizerOptions rules;
   bool offsets = false;
 };
+
+// By the rules that go with the vocabulary, but for those that options say.
+text::Tokenizer make_tokenizer(const Options& options, const OptionTable& table) {
+  checkpoints::StoredTokenizer stored = checkpoints::read_vocabulary_file(options.vocab);
+  for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
+  text::TokenizerOptions rules = stored.options;
+  rules.profile = options.rules.profile;
+  if (table.is_asked_for("cased")) rules.lower_case = !options.cased;
+  if (table.is_asked_for("strip_accents")) rules.strip_accents = options.rules.strip_accents;
+  if (table.is_asked_for("tokenize_chinese_chars")) {
+    rules.tokenize_chinese_chars = options.rules.tokenize_chinese_chars;
+  }
+  return {std::move(stored.vocabulary), rules};
+}
 
 void write_out(fmt::memory_buffer& out) {
   std::fwrite(out.data(), 1, out.size(), stdout);
@@ -50,10 +65,9 @@ uint64_t tokenize_line(const text::Tokenizer& tokenizer, bool with_offsets, std:
   return num_invalid;
 }
 
-void tokenize(Options& options) {
+void tokenize(Options& options, OptionTable& table) {
   constexpr size_t kFlushBytes = size_t{1} << 20;
-  options.tokenizer.lower_case = !options.cased;
-  const text::Tokenizer tokenizer(checkpoints::load_vocabulary(options.vocab), options.tokenizer);
+  const text::Tokenizer tokenizer = make_tokenizer(options, table);
   std::ios::sync_with_stdio(false);
   std::vector<int32_t> ids;
   fmt::memory_buffer out;
@@ -71,12 +85,13 @@ void tokenize(Options& options) {
 
 void add_options(OptionTable& table, Options& o) {
   table.add("vocab_file", &o.vocab, "vocab.txt or tokenizer.json", {.is_required = true});
-  table.add("cased", &o.cased, "Keep capitals and accents");
-  table.add("strip_accents", &o.tokenizer.strip_accents,
-            "Strip accents, true or false; as --cased says if left out");
-  table.add("tokenize_chinese_chars", &o.tokenizer.tokenize_chinese_chars,
-            "Make every ideograph a word, true or false");
-  table.add(profile_option(o.tokenizer.profile));
+  table.add("cased", &o.cased,
+            "Keep capitals and accents; as the vocabulary's files say if left out");
+  table.add("strip_accents", &o.rules.strip_accents,
+            "Strip accents, true or false; as those files say if left out, or as --cased");
+  table.add("tokenize_chinese_chars", &o.rules.tokenize_chinese_chars,
+            "Make every ideograph a word, true or false; as those files say if left out");
+  table.add(profile_option(o.rules.profile));
   table.add("offsets", &o.offsets, "Print id:begin-end, bytes of the line, end excluded");
 }
 
