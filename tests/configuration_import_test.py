@@ -230,6 +230,10 @@ class ImportTest(unittest.TestCase):
             direct = self.run_program("plan", "--config", path)
             self.assertEqual((direct.returncode, direct.stderr), (2, result.stderr))
 
+    def test_a_file_of_ours_needs_no_import(self):
+        for path in filter(is_ours, CONFIGURATIONS.glob("*.json")):
+            self.assertIn(f"{path} is of our form already; give it to --config", self.refusal(path).stderr)
+
     def test_what_is_planned_is_left_out_only_when_asked_for(self):
         path = self.folder / "theirs.json"
         path.write_text(json.dumps({**read(CONFIGURATIONS / "mlperf" / "pod16-closed.json"), "velocity_scaling": 0.1}))

@@ -189,6 +189,17 @@ int64_t checked_product(std::initializer_list<int64_t> factors) {
   return product;
 }
 
+const std::string* find_mark(const ForeignSystem& system, const ForeignFile& file) {
+  const auto found = std::ranges::find_if(system.marks, [&](const std::string& mark) {
+    const auto value = file.values.find(mark);
+    if (value == file.values.end()) return false;
+    const KeyRule* rule = system.find(mark, "");
+    const bool is_option = rule != nullptr && rule->option == mark;
+    return !is_option || value->second.is_array();
+  });
+  return found == system.marks.end() ? nullptr : &*found;
+}
+
 const ForeignSystem& recognised_system(const ForeignFile& file) {
   const auto& systems = foreign_systems();
   const auto best = std::max_element(

@@ -84,6 +84,10 @@ double checked_number(const std::string& key, const nlohmann::json& value);
 // UserError above 2^53, where JSON's numbers are no longer whole.
 int64_t checked_product(std::initializer_list<int64_t> factors);
 
+// The first key that only this system's files have; null when the file has none. An option of ours
+// may have the name of such a key: it is text, where that system has a list.
+const std::string* find_mark(const ForeignSystem& system, const ForeignFile& file);
+
 // The system that knows most of the file's keys. UserError when none knows any.
 const ForeignSystem& recognised_system(const ForeignFile& file);
 // By ForeignSystem::id.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/run_options.h"
 #include "formats/json.h"
@@ -70,8 +71,20 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
 }
 
+// What --config takes without a conversion, though a key or two may be called as in another system.
+void refuse_own_form(const ImportOptions& o, const ForeignFile& file) {
+  const bool is_own = o.system.empty() && o.files.size() == 1 &&
+                      !configuration::read_foreign_form(o.files.front().string()) &&
+                      !configuration::find_mark(configuration::tensorflow1(), file);
+  if (!is_own) return;
+  throw_user_error(
+      "{} is of our form already; give it to --config, or name the --system whose it is",
+      o.files.front().string());
+}
+
 void import(const ImportOptions& o) {
   ForeignFile file = configuration::read_foreign_files(o.files);
+  refuse_own_form(o, file);
   if (o.phase) file.values["phase"] = *o.phase;
   const ForeignSystem& system = o.system.empty() ? configuration::recognised_system(file)
                                                  : configuration::system_named(o.system);

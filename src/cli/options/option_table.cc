@@ -180,11 +180,9 @@ json OptionTable::converted_file(const std::string& path) {
 // null where another key takes the place of one.
 json OptionTable::take_foreign_form(const json& config, const std::string& path) {
   if (form_ == nullptr) return config;
-  // An option of ours is text; where that system has the same name it is a list there.
-  const auto mark = std::ranges::find_if(form_->marks, [&](const std::string& key) {
-    return config.contains(key) && (find(key) == nullptr || config[key].is_array());
-  });
-  if (mark == form_->marks.end()) return config;
+  const configuration::ForeignFile file = configuration::flat_values(config);
+  const std::string* mark = configuration::find_mark(*form_, file);
+  if (mark == nullptr) return config;
   form_mark_ = *mark;
   form_path_ = path;
   for (const auto& [name, value] : form_->defaults.items()) {
@@ -193,7 +191,6 @@ json OptionTable::take_foreign_form(const json& config, const std::string& path)
     set_option(entry->option, value, form_->name);
     entry->origin = form_->name;
   }
-  const configuration::ForeignFile file = configuration::flat_values(config);
   const configuration::Conversion conversion = configuration::converted(*form_, file);
   conversion.require_no_contradiction();
   json meant = config;
@@ -228,6 +225,7 @@ void OptionTable::read_flags() {
     const json value = entry.option.rules.is_repeatable
                            ? json(entry.flag->results())
                            : value_of_text(entry.option.target, text_of(*entry.flag));
+    if (value.is_null()) clear_option(entry.option);
     set_option(entry.option, value, kCommandLine);
     entry.origin = kCommandLine;
   }
