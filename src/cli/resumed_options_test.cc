@@ -84,6 +84,17 @@ TEST_F(ResumedOptions, WhatIsNotGivenIsAsItWas) {
   EXPECT_EQ(after, before);
 }
 
+TEST_F(ResumedOptions, TheirOriginIsPrintedWithoutARun) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  const CommandResult printed = run_command(
+      {"config", "print", "pretrain", "--restore-dir", path("run"), "--num-train-steps", "4"});
+  ASSERT_EQ(printed.status, ExitCode::kSuccess) << printed.error;
+  const std::string file = path("run/checkpoint-2/training_config.json");
+  EXPECT_NE(printed.out.find("base_learning_rate 0.01  (" + file + ")\n"), std::string::npos)
+      << printed.out;
+  EXPECT_NE(printed.out.find("num_train_steps 4  (command line)\n"), std::string::npos);
+}
+
 // To see whether a checkpoint is whole, all of it is read: that happens once.
 TEST_F(ResumedOptions, TheCheckpointThatWasFoundIsTheOneToGoOnFrom) {
   ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/resumed_options.h"
 #include "cli/subcommand.h"
 
 namespace cloze::cli {
@@ -12,11 +13,15 @@ class ConfigurationCommands {
  public:
   explicit ConfigurationCommands(Subcommand config);
 
-  // With the options that the command itself has.
+  // With the options that the command itself has. `print` shows those of a run that --restore-dir
+  // names, as the command takes them.
   template <typename Options, typename Table>
   void add(const std::string& name, void (*add_options)(Table&, Options&)) {
     print_.add_command(name, "Every value of cloze " + name + ", and where it came from",
-                       add_options, [](Options&, Table& table) { print_values(table); });
+                       add_options, [](Options& options, Table& table) {
+                         take_options_of_run(table, options);
+                         print_values(table);
+                       });
     schema_.add_command(name, "Of the files that cloze " + name + " --config takes", add_nothing,
                         [add_options](Nothing&) {
                           Options options;

@@ -239,6 +239,13 @@ TEST_F(OptionTableTest, WhatIsNotGivenIsTakenFromTheRun) {
                 "run.json: of_another_version is not known here and has no effect"}));
 }
 
+TEST_F(OptionTableTest, AnEmptyFlagTakesANumberOfTheRunAway) {
+  resolve({"--epochs", ""});
+  const auto changes = table_.take_run({.path = "run.json", .values = {{"epochs", 3.0}}});
+  EXPECT_EQ(changes, std::vector<std::string>{"epochs null (was 3.0)"});
+  EXPECT_FALSE(epochs_.has_value());
+}
+
 TEST_F(OptionTableTest, AFileAsksForNothingByADefault) {
   resolve({"--use-bias", "true"}, R"({"optimizer": "lamb", "warmup": 7})");
   EXPECT_TRUE(table_.is_asked_for("use_bias")) << "the command line does";

@@ -213,6 +213,10 @@ json map_of(std::string_view text) {
 // What the text of a flag means, by the kind of its target.
 json meant(std::string_view text, const bool*) { return boolean_of(text); }
 json meant(std::string_view text, const std::optional<bool>*) { return boolean_of(text); }
+template <typename Number>
+json meant(std::string_view text, const std::optional<Number>*) {
+  return text.empty() ? json() : number_of(text);
+}
 json meant(std::string_view text, const std::vector<double>*) { return list_of(text); }
 json meant(std::string_view text, const std::map<int64_t, double>*) { return map_of(text); }
 json meant(std::string_view text, const std::string*) { return text; }

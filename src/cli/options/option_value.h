@@ -18,7 +18,8 @@ void set_option(const Option& option, const nlohmann::json& value, const std::st
 void clear_option(const Option& option);
 
 // What the text of a flag means for a target of this kind: "8" → 8, "yes" → true, "0.5,1" → [0.5,
-// 1]. Text that means nothing stays text, which set_option then refuses.
+// 1]; "" → null, no value, for a number that can be without one. Text that means nothing stays text,
+// which set_option then refuses.
 nlohmann::json value_of_text(const OptionTarget& target, std::string_view text);
 
 nlohmann::ordered_json option_value(const Option& option);
