@@ -71,6 +71,7 @@ function(cloze_compile_as_test target)
   endif()
   # What is tested is optimised; the tests themselves need not be, and compile sooner.
   # GCC 12 warns of the bounds of std::string where nothing is wrong (its bug 105329).
+  target_compile_definitions(${target} PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${target} PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow)
   target_precompile_headers(${target} REUSE_FROM cloze_test_headers)
 endfunction()
@@ -84,7 +85,6 @@ function(cloze_room_test name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name}_test ${ROOM_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ROOM_LINKS} GTest::gtest GTest::gtest_main)
-  target_compile_definitions(${name}_test PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   cloze_compile_as_test(${name}_test)
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${name} RESOURCE_LOCK ${name})  # cases of a room may share scratch folders
