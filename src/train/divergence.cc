@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "train/tensor_norms.h"
@@ -75,10 +76,25 @@ NamedNorm largest_gradient(engine::Session& session) {
   return largest;
 }
 
+// Of the gradients, those that this rank speaks of: where ranks are divided, it has but a part of the
+// sums of others, and none of their moments.
+std::set<int32_t> spoken_of(const TrainingStep& step) {
+  const std::vector<Value> gradients = step.session().graph().variables(VariableRole::kGradient);
+  const std::vector<bool> is_own = step.own_gradients();
+  std::set<int32_t> own;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!step.is_divided() || is_own[i]) own.insert(gradients[i].index);
+  }
+  return own;
+}
+
 // By parameter: what the update left that is not finite, and the norm of the gradient.
-std::map<std::string, NamedNorm> overflows_in(engine::Session& session) {
+std::map<std::string, NamedNorm> overflows_in(TrainingStep& step) {
+  engine::Session& session = step.session();
+  const std::set<int32_t> own = spoken_of(step);
   std::map<std::string, NamedNorm> overflows;
   for (const Updated& parameter : updated_parameters(session.graph())) {
+    if (!own.contains(parameter.gradient.index)) continue;
     const auto found = find_non_finite_in(session, parameter.written);
     if (!found) continue;
     const graph::ValueInfo& gradient = session.graph().info(parameter.gradient);
@@ -91,7 +107,7 @@ std::map<std::string, NamedNorm> overflows_in(engine::Session& session) {
 // Of all ranks: a stage, or a part of the states, may be another's.
 std::map<std::string, NamedNorm> overflows_of_all(TrainingStep& step) {
   nlohmann::json own = nlohmann::json::array();
-  for (const auto& [parameter, where] : overflows_in(step.session())) {
+  for (const auto& [parameter, where] : overflows_in(step)) {
     own.push_back({parameter, where.name, where.norm});
   }
   std::map<std::string, NamedNorm> all;

@@ -130,7 +130,8 @@ class Training {
   bool is_in_own_folder(const std::filesystem::path& checkpoint) const;
   void require_newest(const std::filesystem::path& checkpoint) const;
   void take_folder(const std::filesystem::path& checkpoint);
-  void adopt_best(const std::filesystem::path& folder);
+  bool is_copy(int64_t step, const std::filesystem::path& checkpoint) const;
+  void adopt_best(const std::filesystem::path& checkpoint);
   void require_finite_start(const std::filesystem::path& source);
   // Nothing when the step is not one of the run: it was skipped, or the run went back.
   std::optional<StepMetrics> train_one_step(const data::StepBatch& batch, double waited_seconds);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
+#include "platform/file.h"
 #include "platform/phase.h"
 #include "train/saving/manifest.h"
 #include "train/saving/run_identity.h"
@@ -193,14 +194,13 @@ bool Training::is_in_own_folder(const fs::path& checkpoint) const {
 }
 
 // Other checkpoints would be taken for newer ones of this run. Those that are damaged were passed
-// over; the best so far may have come along before (adopt_best).
+// over; copies may have come along before (adopt_best).
 void Training::require_newest(const fs::path& checkpoint) const {
   const bool is_own = is_in_own_folder(checkpoint);
   for (const int64_t step : checkpoint_steps(store_.folder())) {
     const fs::path other = checkpoint_path(store_.folder(), step);
     const bool is_older = is_own && step <= state_.step;
-    const bool is_best = !is_own && state_.best_metric && step == state_.best_step;
-    if (is_older || is_best || find_damage(other)) continue;
+    if (is_older || (!is_own && is_copy(step, checkpoint)) || find_damage(other)) continue;
     throw_user_error(
         "{} is there, and a run that goes on from {} would not tell it from its own; choose "
         "another save_path, move it away, or go on with --restore-dir {}",
@@ -208,12 +208,27 @@ void Training::require_newest(const fs::path& checkpoint) const {
   }
 }
 
+// Whether that of this step in the run's folder is a copy of the checkpoint, or of the best so far
+// beside it.
+bool Training::is_copy(int64_t step, const fs::path& checkpoint) const {
+  const bool is_best = state_.best_metric && step == state_.best_step;
+  if (step != state_.step && !is_best) return false;
+  const fs::path source =
+      step == state_.step
+          ? checkpoint
+          : checkpoint_path(fs::canonical(checkpoint).parent_path(), state_.best_step);
+  const fs::path there = source / kManifestName;
+  const fs::path here = checkpoint_path(store_.folder(), step) / kManifestName;
+  return fs::exists(there) && fs::exists(here) &&
+         platform::read_file(there) == platform::read_file(here);
+}
+
 // The first rank's folder is the run's: what is in it decides for all. Those of the others hold
 // nothing but logs.
 void Training::take_folder(const fs::path& checkpoint) {
   nlohmann::json found = {false, false};
   if (is_first_rank()) {
-    adopt_best(fs::canonical(checkpoint).parent_path());
+    adopt_best(checkpoint);
     found = {is_in_own_folder(checkpoint), state_.best_metric.has_value()};
   }
   const auto first = nlohmann::json::parse(step_.ranks().all_gather(found.dump()).front());
@@ -221,11 +236,12 @@ void Training::take_folder(const fs::path& checkpoint) {
   if (!first[1].get<bool>()) state_.best_metric.reset();
 }
 
-// The best so far goes with the run into another folder: at the end it may still be the best.
-void Training::adopt_best(const fs::path& folder) {
+// The best so far goes with the run into another folder: at the end it may still be the best. Before
+// it goes the checkpoint itself: alone, the best would be the newest there until the first save.
+void Training::adopt_best(const fs::path& checkpoint) {
   if (!state_.best_metric) return;
-  const fs::path best = checkpoint_path(folder, state_.best_step);
-  if (fs::exists(store_.folder() / best.filename())) return;
+  const fs::path best = checkpoint_path(fs::canonical(checkpoint).parent_path(), state_.best_step);
+  if (is_in_own_folder(checkpoint) && fs::exists(best)) return;
   if (const std::optional<std::string> damage = find_damage(best)) {
     notice_(
         fmt::format("{}, the best so far, cannot be kept ({}); the best of what follows will be",
@@ -233,7 +249,8 @@ void Training::adopt_best(const fs::path& folder) {
     state_.best_metric.reset();
     return;
   }
-  store_.adopt(best);
+  store_.adopt(checkpoint, state_.step);
+  store_.adopt(best, state_.best_step);
 }
 
 // Not finite from the start: no step would say where that came from.

@@ -83,6 +83,9 @@ TEST(StepModel, MessagesTakeMemoryOfSeveralRanksOnly) {
   model.stages[0].gradient_bytes = 100 << 20;
   EXPECT_EQ(message_bytes(model), 31 << 20);
   EXPECT_EQ(message_bytes(model_of({.stages = 2}, endless_network())), 23 << 20);
+  model = model_of({.replicas = 2, .stages = 2}, endless_network());
+  model.stages[0].gradient_bytes = 10 << 20;
+  EXPECT_EQ(message_bytes(model), 41 << 20);
 }
 
 // More owners than tensors.

@@ -35,11 +35,12 @@ inline constexpr int64_t kMostParcels = 4;
 constexpr int64_t parcel_bytes(int64_t gradient_bytes) {
   return std::min(gradient_bytes, kMostParcels * kBucketFloats * int64_t{sizeof(float)});
 }
-// What one of several ranks takes for messages: copies of those on their way, once more in MPI where
-// stages send each other activations (measured), and the parcels of replicas.
+// What one of several ranks takes for messages: copies of those on their way, for stages and for
+// replicas; once more in MPI where stages send each other activations (measured); and the parcels of
+// replicas.
 constexpr int64_t message_bytes(int64_t stages, int64_t replicas, int64_t gradient_bytes) {
-  return (stages > 1 ? 2 : 1) * comm::kMostBytesUnderWay +
-         (replicas > 1 ? parcel_bytes(gradient_bytes) : 0);
+  const int64_t outboxes = (stages > 1 ? 2 : 0) + (replicas > 1 ? 1 : 0);
+  return outboxes * comm::kMostBytesUnderWay + (replicas > 1 ? parcel_bytes(gradient_bytes) : 0);
 }
 
 class GradientExchange {

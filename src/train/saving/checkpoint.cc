@@ -146,9 +146,9 @@ fs::path CheckpointStore::save(const CheckpointContent& content) {
   return target;
 }
 
-void CheckpointStore::adopt(const fs::path& checkpoint) {
-  const fs::path target = folder_ / checkpoint.filename();
-  if (fs::exists(target)) return;
+void CheckpointStore::adopt(const fs::path& checkpoint, int64_t step) {
+  const fs::path target = checkpoint_path(folder_, step);
+  if (fs::exists(target) && !find_damage(target)) return;
   install(target, fmt::format("copy {} to {}", checkpoint.string(), target.string()),
           [&](const fs::path& temporary) {
             for (const auto& entry : fs::directory_iterator(checkpoint)) {
@@ -192,13 +192,15 @@ void CheckpointStore::publish(const fs::path& temporary, const fs::path& target)
   fs::remove_all(replaced);
 }
 
-// The one just saved stays even where an earlier run left checkpoints of later steps.
+// Checkpoints of later steps are damaged: the run would not have gone on from an older one else.
+// They do not count, so that no good one goes for them.
 void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& state) {
   if (max_to_keep_ <= 0) return;
   int64_t kept = 1;
   for (const StepFolder& checkpoint : checkpoints_in(folder_)) {
     const bool is_best = state.best_metric && checkpoint.step == state.best_step;
-    if (checkpoint.path == just_saved || is_best) continue;
+    const bool is_later = checkpoint.step > state.step;
+    if (checkpoint.path == just_saved || is_best || is_later) continue;
     if (kept++ < max_to_keep_) continue;
     const fs::path trash = folder_ / unique_name(kTrashPrefix, checkpoint.step);
     std::error_code error;
@@ -216,18 +218,20 @@ fs::path checkpoint_path(const fs::path& folder, int64_t step) {
 }
 
 fs::path run_folder_of(const fs::path& path) {
-  return fs::exists(path / kManifestName) ? fs::canonical(path).parent_path() : path;
+  std::error_code unknown;  // a path that cannot be is not there
+  return fs::exists(path / kManifestName, unknown) ? fs::canonical(path).parent_path() : path;
 }
 
 std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
   std::vector<int64_t> steps;
-  if (!fs::is_directory(folder)) return steps;
+  std::error_code unknown;
+  if (!fs::is_directory(folder, unknown)) return steps;
   for (const StepFolder& checkpoint : checkpoints_in(folder)) steps.push_back(checkpoint.step);
   return steps;
 }
 
 FoundCheckpoint find_checkpoint(const fs::path& folder) {
-  if (!fs::is_directory(folder)) {
+  if (std::error_code unknown; !fs::is_directory(folder, unknown)) {
     throw_user_error("{} is not a folder; give one with checkpoints", folder.string());
   }
   std::vector<StepFolder> candidates = checkpoints_in(folder);

@@ -53,8 +53,9 @@ class CheckpointStore {
   // the path and the bytes needed when it cannot be written; older checkpoints are then untouched.
   std::filesystem::path save(const CheckpointContent& content);
 
-  // Copies a checkpoint of another folder into this one, if there is none of that step.
-  void adopt(const std::filesystem::path& checkpoint);
+  // Copies the checkpoint of a step from another folder into this one, unless an undamaged one of
+  // that step is there.
+  void adopt(const std::filesystem::path& checkpoint, int64_t step);
 
   const std::filesystem::path& folder() const { return folder_; }
 

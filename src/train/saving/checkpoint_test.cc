@@ -103,10 +103,13 @@ TEST_F(CheckpointTest, AdoptsOneOfAnotherFolder) {
   EXPECT_TRUE(checkpoint_steps(folder_).empty());
   const fs::path from = CheckpointStore(folder_ / "from", 0).save(content(3));
   CheckpointStore store(folder_ / "to", 0);
-  store.adopt(from);
-  store.adopt(from);
+  store.adopt(from, 3);
+  store.adopt(from, 3);
   EXPECT_EQ(checkpoint_steps(store.folder()), std::vector<int64_t>{3});
   EXPECT_EQ(find_checkpoint(folder_ / "to").step, 3);
+  platform::write_file_atomically(folder_ / "to" / "checkpoint-3" / "model.safetensors", "damaged");
+  store.adopt(from, 3);
+  EXPECT_EQ(find_damage(folder_ / "to" / "checkpoint-3"), std::nullopt);
 }
 
 TEST_F(CheckpointTest, KeepsAllWhenToldSo) {
@@ -115,11 +118,10 @@ TEST_F(CheckpointTest, KeepsAllWhenToldSo) {
   EXPECT_EQ(checkpoint_steps(folder_).size(), 3u);
 }
 
-TEST_F(CheckpointTest, TheOneJustSavedStaysBesideLaterStepsOfAnEarlierRun) {
-  CheckpointStore store(folder_, 1);
-  store.save(content(100));
-  store.save(content(50));
-  EXPECT_EQ(checkpoint_steps(folder_), (std::vector<int64_t>{50}));
+TEST_F(CheckpointTest, LaterStepsTakeNoPlaceFromGoodOnes) {
+  CheckpointStore store(folder_, 2);
+  for (const int64_t step : {90, 100, 50, 60, 70}) store.save(content(step));
+  EXPECT_EQ(checkpoint_steps(folder_), (std::vector<int64_t>{100, 90, 70, 60}));
 }
 
 TEST_F(CheckpointTest, SavingAStepAgainReplacesIt) {
