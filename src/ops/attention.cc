@@ -1,5 +1,7 @@
 #include "ops/attention.h"
 
+#include <algorithm>
+
 #include "ops/type_check.h"
 
 namespace cloze::ops {
@@ -37,6 +39,19 @@ std::vector<Value> differentiate(Graph& graph, const GradientRequest& request) {
 }
 
 }  // namespace
+
+int64_t longest_length(int64_t T, const AttentionAttributes& attributes) {
+  return std::min(T, attributes.max_length);
+}
+
+void check_lengths(std::span<const int32_t> sequence_starts, int64_t longest) {
+  for (size_t b = 0; b + 1 < sequence_starts.size(); ++b) {
+    const int64_t length = sequence_starts[b + 1] - sequence_starts[b];
+    CLOZE_CHECK(length >= 0 && length <= longest,
+                "attention: sequence {} has {} slots, and the work buffers room for {}", b, length,
+                longest);
+  }
+}
 
 const graph::OpDefinition kAttention{
     .name = "attention",

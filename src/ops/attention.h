@@ -25,6 +25,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 
 #include "graph/graph.h"
 #include "ops/dropout.h"
@@ -39,6 +40,11 @@ struct AttentionAttributes {
   // T when that is less, and throw InternalError when a longer one comes.
   int64_t max_length = std::numeric_limits<int64_t>::max();
 };
+
+// Slots that work buffers have room for, of T.
+int64_t longest_length(int64_t T, const AttentionAttributes& attributes);
+// InternalError when one of the sequences is longer than that.
+void check_lengths(std::span<const int32_t> sequence_starts, int64_t longest);
 
 struct Attention {
   enum Input { kQ, kK, kV, kSequenceStarts, kSampleIds, kRandomKey };

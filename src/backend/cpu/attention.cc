@@ -96,7 +96,7 @@ HWY_EXPORT(attend_head);
 
 AttentionSizes::AttentionSizes(const KernelRequest& request, size_t q, size_t sequence_starts)
     : T(request.inputs[q].shape[0]),
-      longest(std::min(T, request.attributes_as<ops::AttentionAttributes>().max_length)),
+      longest(ops::longest_length(T, request.attributes_as<ops::AttentionAttributes>())),
       B(request.inputs[sequence_starts].shape[0] - 1),
       H(request.inputs[q].shape[1]),
       N(request.attributes_as<ops::AttentionAttributes>().num_heads),
@@ -110,15 +110,6 @@ HeadKernel::HeadKernel(const KernelRequest& request, size_t q, size_t sequence_s
       sequence_starts_(sequence_starts),
       attributes_(request.attributes_as<ops::AttentionAttributes>()),
       scratch_bytes_(scratch_bytes(sizes_)) {}
-
-void HeadKernel::check_lengths(const int32_t* starts) const {
-  for (int64_t b = 0; b < sizes_.B; ++b) {
-    const int64_t length = starts[b + 1] - starts[b];
-    CLOZE_CHECK(length >= 0 && length <= sizes_.longest,
-                "attention: sequence {} has {} slots, and the work buffers room for {}", b, length,
-                sizes_.longest);
-  }
-}
 
 void HeadKernel::clear_unused(const KernelArguments& arguments, void* tensor) const {
   const int64_t row_bytes = sizes_.H * bytes_of(sizes_.dtype);

@@ -82,7 +82,7 @@ class HeadKernel : public Kernel {
   void for_each_head(const KernelArguments& arguments, const Attend& attend) const {
     const auto* starts = arguments.input<int32_t>(sequence_starts_);
     const auto* sample_ids = arguments.input<int32_t>(sequence_starts_ + 1);
-    check_lengths(starts);
+    ops::check_lengths({starts, static_cast<size_t>(sizes_.B) + 1}, sizes_.longest);
     const DropoutRow dropout = dropout_row(attributes_.rate, attributes_.site,
                                            arguments.input<int32_t>(sequence_starts_ + 2));
     for_each_item(sizes_.B * sizes_.N, sizes_.num_threads, [&](int64_t item, int thread) {
@@ -107,8 +107,6 @@ class HeadKernel : public Kernel {
   const AttentionSizes sizes_;
 
  private:
-  void check_lengths(const int32_t* starts) const;
-
   size_t sequence_starts_;
   ops::AttentionAttributes attributes_;
   size_t scratch_bytes_;

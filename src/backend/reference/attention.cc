@@ -39,12 +39,6 @@ struct HeadPlace {
   int64_t column() const { return head * size; }
 };
 
-// Slots that a sequence of this call can have: scores of a query at most.
-int64_t longest_length(const KernelRequest& request, size_t q) {
-  return std::min(request.inputs[q].shape[0],
-                  request.attributes_as<ops::AttentionAttributes>().max_length);
-}
-
 // sequence_starts, sample_ids and random_key follow each other from input `first`; q is another.
 struct Sequences {
   Sequences(const Call& call, size_t q, size_t first)
@@ -55,13 +49,8 @@ struct Sequences {
         random_key(call.integers(first + 2)),
         slots(call.input_shape(q)[0]),
         hidden(call.input_shape(q)[1]) {
-    const int64_t longest = longest_length(call.request, q);
-    for (int64_t b = 0; b < count; ++b) {
-      const int64_t length = starts[b + 1] - starts[b];
-      CLOZE_CHECK(length >= 0 && length <= longest,
-                  "attention: sequence {} has {} slots, and the workspace room for {}", b, length,
-                  longest);
-    }
+    ops::check_lengths({starts, static_cast<size_t>(count) + 1},
+                       ops::longest_length(slots, attributes));
   }
 
   template <typename Body>
@@ -213,7 +202,9 @@ void Attention::run(const Call& call) {
 }
 
 size_t Attention::workspace_bytes(const KernelRequest& request) {
-  return sizeof(double) * static_cast<size_t>(longest_length(request, kQ));
+  return sizeof(double) *
+         static_cast<size_t>(ops::longest_length(
+             request.inputs[kQ].shape[0], request.attributes_as<ops::AttentionAttributes>()));
 }
 
 template <typename X>
