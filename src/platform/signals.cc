@@ -11,7 +11,7 @@ namespace cloze::platform {
 namespace {
 
 std::atomic<int> received{0};
-std::atomic<int64_t> received_at{0};  // milliseconds of a steady clock
+std::atomic<int64_t> interrupted_at{0};  // by SIGINT, in milliseconds of a steady clock; 0: never
 
 // A terminal and a launcher may both pass on one Ctrl-C.
 constexpr int64_t kOnePressMilliseconds = 500;
@@ -23,14 +23,12 @@ int64_t now() {
 }
 
 void on_signal(int number) {
+  received = number;
+  if (number != SIGINT) return;
+  int64_t first = 0;
   const int64_t at = now();
-  const int earlier = received.exchange(number);
-  const bool is_repeated = earlier == SIGINT && number == SIGINT;
-  if (!is_repeated) {
-    received_at = at;
-  } else if (at - received_at >= kOnePressMilliseconds) {
-    _exit(128 + number);
-  }
+  const bool is_first = interrupted_at.compare_exchange_strong(first, at);
+  if (!is_first && at - first >= kOnePressMilliseconds) _exit(128 + number);
 }
 
 }  // namespace
