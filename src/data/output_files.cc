@@ -14,7 +14,7 @@ void check_output_files(std::span<const fs::path> files) {
   std::set<fs::path> seen;
   for (const fs::path& file : files) {
     std::error_code unknown;  // opening it will say what is wrong
-    const fs::path whole = fs::weakly_canonical(file, unknown);
+    const fs::path whole = fs::weakly_canonical(fs::absolute(file), unknown);
     if (seen.insert(unknown ? file : whole).second) continue;
     throw_user_error("--output-file names {} twice; name each file once", file.string());
   }

@@ -277,8 +277,9 @@ std::vector<fs::path> expand_paths(std::string_view comma_list) {
     const std::string pattern(comma_list.substr(0, comma));
     comma_list.remove_prefix(comma == std::string_view::npos ? comma_list.size() : comma + 1);
     if (pattern.empty()) continue;
+    std::error_code unknown;  // a path that cannot be is not there
     const std::vector<fs::path> matches =
-        fs::is_directory(pattern) ? files_below(pattern) : files_matching(pattern);
+        fs::is_directory(pattern, unknown) ? files_below(pattern) : files_matching(pattern);
     files.insert(files.end(), matches.begin(), matches.end());
   }
   return files;

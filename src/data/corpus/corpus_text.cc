@@ -29,9 +29,9 @@ struct ShownForm {
   std::string_view name;
   TextFormat format;
 };
+constexpr std::string_view kDumpSign = "<mediawiki";
 constexpr ShownForm kMarkup[] = {{"<doc", "WikiExtractor output", TextFormat::kWikiExtractor},
-                                 {"<mediawiki", "a dump", TextFormat::kWikipedia},
-                                 {"<?xml", "a dump", TextFormat::kWikipedia}};
+                                 {kDumpSign, "a dump", TextFormat::kWikipedia}};
 constexpr ShownForm kJson = {"an object with a \"text\"", "JSON Lines", TextFormat::kJsonLines};
 
 template <typename VisitLine>
@@ -83,6 +83,14 @@ bool is_json_document(std::string_view line) {
   return object && has_text(*object);
 }
 
+// A dump may begin with a declaration and comments.
+std::string_view after_declaration(std::string_view beginning) {
+  constexpr size_t kLongestDeclaration = 4096;
+  if (!beginning.starts_with("<?xml")) return beginning;
+  const size_t dump = beginning.substr(0, kLongestDeclaration).find(kDumpSign);
+  return dump == std::string_view::npos ? beginning : beginning.substr(dump);
+}
+
 std::optional<ShownForm> shown_form(std::string_view beginning) {
   for (const ShownForm& markup : kMarkup) {
     if (beginning.starts_with(markup.sign)) return markup;
@@ -111,7 +119,7 @@ void check_text_form(std::string_view text, TextFormat format, const std::filesy
   const std::string_view beginning =
       text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (beginning.empty()) return;
-  const std::optional<ShownForm> shown = shown_form(beginning);
+  const std::optional<ShownForm> shown = shown_form(after_declaration(beginning));
   if (shown && shown->format == format) return;
   if (shown) {
     throw_user_error("{} begins with {}: it is {}, not {}; set --input-format {}", file.string(),

@@ -93,7 +93,8 @@ TEST(CorpusTextTest, TheRefusalNamesTheFormThatItIs) {
   EXPECT_NE(refusal_of(lines, kParagraphs), "taken");
   EXPECT_EQ(refusal_of(lines, kJsonLines), "taken");
   EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?>\n<mediawiki>", kParagraphs),
-            "f begins with <?xml: it is a dump, not paragraphs; set --input-format wikipedia");
+            "f begins with <mediawiki: it is a dump, not paragraphs; set --input-format wikipedia");
+  EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?> begins a document.\n", kSentences), "taken");
   EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?>\n<mediawiki>", kWikipedia), "taken");
   for (const char* plain : {"{\"id\": 1}\n", "{\"text\": 1}\n", "{braces} are text\n", "{\n"}) {
     EXPECT_EQ(refusal_of(plain, kSentences), "taken") << plain;

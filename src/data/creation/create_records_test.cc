@@ -283,6 +283,8 @@ TEST_F(CreateRecordsTest, NonsenseIsRefusedWithItsValue) {
   twice.output_files.push_back(folder_ / "." / "a");
   EXPECT_EQ(refusal(twice), fmt::format("--output-file names {} twice; name each file once",
                                         (folder_ / "./a").string()));
+  twice.output_files = {"not_there.tfrecord", "./not_there.tfrecord"};
+  EXPECT_EQ(refusal(twice), "--output-file names ./not_there.tfrecord twice; name each file once");
 }
 
 TEST_F(CreateRecordsTest, AFailureLeavesNoOutputBehind) {

@@ -65,8 +65,9 @@ class InterruptedCreationTest : public testing::Test {
     return "accepted";
   }
   int interrupt(const RecordOptions& options, int signal, int saves) {
-    return platform::status_of_interrupted({.journal = journal(), .signal = signal, .saves = saves},
-                                           [&] { create(options); });
+    return platform::status_of_interrupted_before(
+        options.output_files.front(), {.journal = journal(), .signal = signal, .saves = saves},
+        [&] { create(options); });
   }
   fs::path journal() const { return folder_ / "a.journal.partial"; }
 
@@ -84,8 +85,7 @@ class InterruptedCreationTest : public testing::Test {
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 5) << "all else is gone";
 
     // The counts are those of all, not of the last life.
-    fs::remove(folder_ / "a");
-    interrupt(cut, SIGKILL, 5);
+    ASSERT_EQ(interrupt(cut, SIGKILL, 5), -SIGKILL);
     ASSERT_FALSE(fs::exists(folder_ / "a"));
     const RecordCounts resumed = create(cut);
     EXPECT_EQ(resumed.instances, counts.instances);

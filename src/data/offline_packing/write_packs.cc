@@ -61,6 +61,12 @@ class PackWriter {
     }
   }
 
+  // What there is so far is no packing, and would stand in the way of the next.
+  void remove_files() const {
+    std::error_code ignored;
+    for (const std::filesystem::path& file : whole_) std::filesystem::remove(file, ignored);
+  }
+
   WrittenPacks finish() {
     CLOZE_CHECK(written_.sequences == dataset_.size(), "{} sequences", written_.sequences);
     commit();
@@ -75,7 +81,10 @@ class PackWriter {
     ++written_.files;
   }
   void commit() {
-    if (open_) open_->commit();
+    if (!open_) return;
+    open_->commit();
+    whole_.push_back(open_->path());
+    open_.reset();
   }
 
   void take(int32_t length, std::vector<Sample>& samples) {
@@ -90,6 +99,7 @@ class PackWriter {
   const PackFiles& files_;
   Bins bins_;
   std::optional<platform::AtomicFile> open_;
+  std::vector<std::filesystem::path> whole_;
   WrittenPacks written_;
 };
 
@@ -110,8 +120,13 @@ WrittenPacks write_packs(const Dataset& dataset, const HistogramPacking& packing
   check_has_no_packs(files.folder);
   platform::make_writable_directory(files.folder);
   PackWriter writer(dataset, files, bins_of(dataset, packing, files.seed));
-  for (const PackStrategy& strategy : packing.strategies) writer.write(strategy);
-  return writer.finish();
+  try {
+    for (const PackStrategy& strategy : packing.strategies) writer.write(strategy);
+    return writer.finish();
+  } catch (...) {
+    writer.remove_files();
+    throw;
+  }
 }
 
 }  // namespace cloze::data

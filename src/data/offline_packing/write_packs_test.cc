@@ -100,6 +100,14 @@ TEST_F(WritePacks, AreNotMixedWithEarlierOnes) {
   }
 }
 
+TEST_F(WritePacks, ARefusedPackingLeavesNoFiles) {
+  const Lengths dataset;
+  HistogramPacking packing = packing_of(dataset, PackingAlgorithm::kLongestPackFirst);
+  packing.strategies.push_back({.lengths = {5, 6, 7, 8}, .count = 1});
+  EXPECT_THROW(write_packs(dataset, packing, {.folder = folder_, .shape = kShape}), UserError);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
 TEST_F(WritePacks, MoreThanThreeSequencesAreRefused) {
   const Lengths dataset;
   const HistogramPacking packing{.pack_tokens = 48,

@@ -100,6 +100,10 @@ class RecordConverter {
   }
 
   ConvertCounts finish() {
+    if (counts_.without_pair > 0 && counts_.samples == 0) {
+      throw_user_error("none of the {} samples has the second part that records have a label for",
+                       counts_.without_pair);
+    }
     if (counts_.samples == 0) {
       throw_user_error("no record in the {} file(s) to convert", options_.files.size());
     }

@@ -85,7 +85,7 @@ TEST_F(ConvertRecordsTest, FullSequencesAreShortenedForTheSlots) {
 }
 
 // Every other sample has one part only, as a document of one token gives.
-class HalfOfThemPairs final : public Dataset {
+class HalfOfThemPairs : public Dataset {
  public:
   int64_t size() const override { return 10; }
   Sample sample(int64_t index, int64_t) const override {
@@ -94,6 +94,10 @@ class HalfOfThemPairs final : public Dataset {
             .next_sentence_label = index % 2 == 0 ? -1 : 1};
   }
   std::string fingerprint() const override { return ""; }
+};
+
+class FirstOfThem final : public HalfOfThemPairs {
+  int64_t size() const override { return 1; }
 };
 
 TEST_F(ConvertRecordsTest, SamplesOfOnePartAreLeftOut) {
@@ -106,6 +110,14 @@ TEST_F(ConvertRecordsTest, SamplesOfOnePartAreLeftOut) {
   const RecordDataset read(std::vector{folder_ / "pairs"}, {.shape = kShape, .threads = 1});
   ASSERT_EQ(read.size(), 5);
   EXPECT_EQ(read.sample(4, 0).next_sentence_label, 1);
+  try {
+    convert_dataset(FirstOfThem(), {.output_files = {folder_ / "none"}, .layout = kLayout},
+                    progress);
+    FAIL() << "they were written";
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "none of the 1 samples has the second part that records have a label for");
+  }
 }
 
 TEST_F(ConvertRecordsTest, AFileIsNamedOnce) {

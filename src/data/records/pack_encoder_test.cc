@@ -53,8 +53,8 @@ TEST(PackEncoder, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(refusal({kSecond, kSecond, kFirst}, kShape),
             "3 sequences with 14 tokens do not fit a pack of 12; raise pack_tokens");
   EXPECT_EQ(refusal({kSecond, kSecond, kFirst}, {.sequence_length = 14, .max_predictions = 2}),
-            "3 sequences have more predictions than the 4 of a pack; raise "
-            "max_predictions_per_seq 2");
+            "3 sequences have more predictions than the 4 of a pack; lower pack_tokens, or pack "
+            "samples with a larger max_predictions_per_seq than 2");
 }
 
 }  // namespace

@@ -273,8 +273,8 @@ std::string encode_pack(std::span<const Sample> samples, const RecordShape& shap
   for (size_t i = 0; i < slots.size() && slots[i].rank == kMasked; ++i) {
     if (i == room) {
       throw_user_error(
-          "{} sequences have more predictions than the {} of a pack; raise "
-          "max_predictions_per_seq {}",
+          "{} sequences have more predictions than the {} of a pack; lower pack_tokens, or pack "
+          "samples with a larger max_predictions_per_seq than {}",
           samples.size(), room, shape.max_predictions);
     }
     labels[i] = slots[i].label;

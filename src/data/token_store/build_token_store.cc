@@ -172,9 +172,17 @@ class TokenStoreBuilder {
     for (const auto& entry : fs::directory_iterator(options_.folder)) {
       if (is_shard_name(entry.path().filename().string())) return;
     }
-    if (platform::read_file(path) == tokenizer_.vocabulary().to_text()) return;
+    if (has_own_tokens(path)) return;
     throw_user_error("{} would be overwritten by the vocabulary of the store; name another folder",
                      path.string());
+  }
+
+  bool has_own_tokens(const fs::path& vocabulary) const {
+    try {
+      return vocabulary_hash(text::Vocabulary::load(vocabulary)) == rules_.vocabulary;
+    } catch (const std::exception&) {
+      return false;
+    }
   }
 
   std::vector<std::string> shards_to_keep() const {

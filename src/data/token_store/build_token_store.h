@@ -13,9 +13,9 @@
 // Nothing but shards of a store is ever removed from the folder.
 //
 // Errors: UserError for an empty corpus, for `append` to a store of other rules, and for a folder
-// that is not a store and holds a vocab.txt; DataError that
-// names file, line and column of bad text; EnvironmentError when the folder cannot be written to or
-// another process builds there. The folder holds its old store until the new one is complete.
+// without a store or shards that holds a vocab.txt of other tokens; DataError that names file, line
+// and column of bad text; EnvironmentError when the folder cannot be written to or another process
+// builds there. The folder holds its old store until the new one is complete.
 #pragma once
 
 #include <cstdint>

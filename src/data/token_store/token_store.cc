@@ -39,7 +39,10 @@ std::string vocabulary_hash(const text::Vocabulary& vocabulary) {
   return digest.hex();
 }
 
-bool is_token_store(const fs::path& folder) { return fs::is_regular_file(folder / kStoreName); }
+bool is_token_store(const fs::path& folder) {
+  std::error_code unknown;  // a path that cannot be is not there
+  return fs::is_regular_file(folder / kStoreName, unknown);
+}
 
 fs::path shard_path(const fs::path& folder, std::string_view key) {
   return folder / (std::string(key) + kShardSuffix);

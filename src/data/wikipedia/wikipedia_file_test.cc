@@ -69,8 +69,9 @@ class WikipediaFileTest : public testing::Test {
                                 [&](const std::string& notice) { notices_.push_back(notice); });
   }
   int interrupt(const WikipediaFileOptions& options, int signal, int saves) {
-    return platform::status_of_interrupted({.journal = journal(), .signal = signal, .saves = saves},
-                                           [&] { write(options); });
+    return platform::status_of_interrupted_before(
+        options.output_file, {.journal = journal(), .signal = signal, .saves = saves},
+        [&] { write(options); });
   }
   fs::path journal() const { return folder_ / "cut.journal.partial"; }
   std::string refusal(const WikipediaFileOptions& options) {
