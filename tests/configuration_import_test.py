@@ -234,6 +234,12 @@ class ImportTest(unittest.TestCase):
         for path in filter(is_ours, CONFIGURATIONS.glob("*.json")):
             self.assertIn(f"{path} is of our form already; give it to --config", self.refusal(path).stderr)
 
+    def test_a_file_without_a_mark_is_taken_by_its_keys(self):
+        self.convert(CONFIGURATIONS / "optimum" / "squad_arguments.json")
+        (self.folder / "none.json").write_text('{"foo": 1}')
+        self.ours.unlink()
+        self.assertIn("no key of it is known to any of", self.refusal(self.folder / "none.json").stderr)
+
     def test_what_is_planned_is_left_out_only_when_asked_for(self):
         path = self.folder / "theirs.json"
         path.write_text(json.dumps({**read(CONFIGURATIONS / "mlperf" / "pod16-closed.json"), "velocity_scaling": 0.1}))

@@ -129,9 +129,9 @@ EFFECTS = {
                           and not (run.folder / "tokens").exists(), **DRAWN),
     "vocab_file": Effect("vocab.txt", vocabulary_is_saved, **RECORDS),
     "profile": Effect("google", other_weights, **DRAWN),
-    "do_lower_case": Effect("false", lambda run, base:
+    "do_lower_case": Effect("false", lambda run, base: base.status == 2 and
                             run.json("tokenizer_config.json")["do_lower_case"] is False,
-                            vocab_file="vocab.txt", **RECORDS),
+                            vocab_file="cased.txt", **RECORDS),
     "generated_data": Effect(None, refused("there is no data")),
     "synthetic_data": Effect("true", synthetic, global_batch_size=6),
     "max_invalid_utf8": Effect(30, lambda run, base: run.status == 0 and base.status == 2,
@@ -324,6 +324,7 @@ def make_data(folder):
     (folder / "seed.json").write_text('{"seed": 77} // a comment')
     cloze(folder, "data", "vocabulary", "--input-file", "text.txt", "--output-file", "vocab.txt",
           "--size", 120)
+    (folder / "cased.txt").write_text((folder / "vocab.txt").read_text() + "Cat\n")
     for name, more in {"records": (), "remasked": ("--remask",)}.items():
         cloze(folder, "data", "records", "--input-file", "text.txt", "--vocab-file", "vocab.txt",
               "--output-file", f"{name}.tfrecord", "--sequence-length", 16, "--mask-tokens", 3,

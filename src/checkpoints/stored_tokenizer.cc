@@ -59,6 +59,18 @@ void settle_rules(const fs::path& folder, const std::optional<TokenizerJson>& js
       folder.string(), rules_text(tokenizer.options), kTokenizerName, rules_text(json->options)));
 }
 
+// The tokens of a file, with the rules that the folder says.
+StoredTokenizer assembled(const fs::path& file, const fs::path& folder,
+                          const std::optional<TokenizerJson>& json) {
+  StoredTokenizer tokenizer{
+      .vocabulary = is_json(file) ? json->vocabulary : text::Vocabulary::load(file),
+      .vocabulary_file = file};
+  if (json) tokenizer.notes = json->notes;
+  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
+  settle_rules(folder, json, tokenizer);
+  return tokenizer;
+}
+
 }  // namespace
 
 std::optional<fs::path> vocabulary_file_in(const fs::path& folder) {
@@ -81,38 +93,33 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
   if (is_json(file) || (!folder.empty() && fs::exists(json_file))) {
     json = read_tokenizer_json(json_file);
   }
-  StoredTokenizer tokenizer{
-      .vocabulary = is_json(file) ? json->vocabulary : text::Vocabulary::load(file),
-      .vocabulary_file = file};
+  StoredTokenizer tokenizer = assembled(file, folder, json);
   if (is_own && !is_json(file) && json) {
     check_same_tokens(tokenizer.vocabulary, json->vocabulary, folder);
   }
-  if (json) tokenizer.notes = json->notes;
-  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
-  settle_rules(folder, json, tokenizer);
   return tokenizer;
 }
 
-StoredTokenizer read_vocabulary_file(const fs::path& file,
-                                     const std::optional<text::TokenizerOptions>& otherwise) {
+StoredTokenizer read_vocabulary_file(const fs::path& file) {
   std::optional<TokenizerJson> json;
   if (is_json(file)) json = read_tokenizer_json(file);
-  StoredTokenizer tokenizer{.vocabulary = json ? json->vocabulary : text::Vocabulary::load(file),
-                            .vocabulary_file = file};
-  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
-  if (otherwise) tokenizer.options = *otherwise;
-  if (json) tokenizer.notes = json->notes;
-  settle_rules(file.has_parent_path() ? file.parent_path() : ".", json, tokenizer);
-  return tokenizer;
+  return assembled(file, file.has_parent_path() ? file.parent_path() : ".", json);
+}
+
+void require_letter_case(const StoredTokenizer& tokenizer, bool do_lower_case) {
+  const bool said = tokenizer.options.lower_case;
+  if (said == do_lower_case) return;
+  throw_user_error(
+      "{} goes with lowercase {}, but do_lower_case is {}; set --do-lower-case {}, or say "
+      "otherwise "
+      "in a tokenizer_config.json beside it",
+      tokenizer.vocabulary_file.string(), said, do_lower_case, said);
 }
 
 void require_rules(const StoredTokenizer& tokenizer, const text::TokenizerOptions& followed) {
   const text::TokenizerOptions& said = tokenizer.options;
   const std::string file = tokenizer.vocabulary_file.string();
-  if (said.lower_case != followed.lower_case) {
-    throw_user_error("{} goes with lowercase {}, but do_lower_case is {}; set --do-lower-case {}",
-                     file, said.lower_case, followed.lower_case, said.lower_case);
-  }
+  require_letter_case(tokenizer, followed.lower_case);
   const auto require = [&](const char* rule, bool there, bool here) {
     if (there == here) return;
     throw_user_error(

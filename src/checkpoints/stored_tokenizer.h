@@ -38,11 +38,11 @@ std::optional<std::filesystem::path> vocabulary_file_in(const std::filesystem::p
 text::Vocabulary load_vocabulary(const std::filesystem::path& file);
 
 // These tokens with the rules that the file, or a tokenizer_config.json beside it, says. Where both
-// say nothing: `otherwise`, or lower case as the tokens look.
-StoredTokenizer read_vocabulary_file(
-    const std::filesystem::path& file,
-    const std::optional<text::TokenizerOptions>& otherwise = std::nullopt);
+// say nothing, lower case is as the tokens look.
+StoredTokenizer read_vocabulary_file(const std::filesystem::path& file);
 
+// UserError unless that is the tokenizer's lower_case.
+void require_letter_case(const StoredTokenizer& tokenizer, bool do_lower_case);
 // For a command that cuts text by `followed`, whose lower_case is its option do_lower_case.
 // UserError that names the first rule of the tokenizer that says otherwise.
 void require_rules(const StoredTokenizer& tokenizer, const text::TokenizerOptions& followed);

@@ -111,16 +111,14 @@ TEST_F(StoredTokenizerTest, EitherFileIsAVocabulary) {
   EXPECT_EQ(load_vocabulary(folder_ / "vocab.txt").tokens(), kTokens);
 }
 
-TEST_F(StoredTokenizerTest, AVocabularyFileSaysItsRulesOrGoesByThoseGiven) {
-  const text::TokenizerOptions given{.lower_case = false, .tokenize_chinese_chars = false};
+TEST_F(StoredTokenizerTest, AVocabularyFileSaysItsRules) {
   write_lines(kTokens);
-  EXPECT_EQ(read_vocabulary_file(folder_ / "vocab.txt", given).options, given);
   write_json({.strip_accents = false});
-  const StoredTokenizer json = read_vocabulary_file(folder_ / "tokenizer.json", given);
+  const StoredTokenizer json = read_vocabulary_file(folder_ / "tokenizer.json");
   EXPECT_EQ(json.vocabulary.tokens(), kTokens);
   EXPECT_EQ(json.options, text::TokenizerOptions({.strip_accents = false}));
-  write("tokenizer_config.json", R"({"do_lower_case": true})");
-  EXPECT_EQ(read_vocabulary_file(folder_ / "vocab.txt", given).options,
+  write("tokenizer_config.json", R"({"do_lower_case": true, "tokenize_chinese_chars": false})");
+  EXPECT_EQ(read_vocabulary_file(folder_ / "vocab.txt").options,
             text::TokenizerOptions({.lower_case = true, .tokenize_chinese_chars = false}));
 }
 
@@ -135,7 +133,7 @@ TEST_F(StoredTokenizerTest, AVocabularyFileWithoutRulesGoesByItsTokens) {
 
 TEST_F(StoredTokenizerTest, OnlyRulesThatDifferAreRefused) {
   write_json({.strip_accents = true});
-  const StoredTokenizer tokenizer = read_vocabulary_file(folder_ / "tokenizer.json", {});
+  const StoredTokenizer tokenizer = read_vocabulary_file(folder_ / "tokenizer.json");
   EXPECT_NO_THROW(require_rules(tokenizer, {}));
   EXPECT_THROW(require_rules(tokenizer, {.lower_case = false}), UserError);
   EXPECT_THROW(require_rules(tokenizer, {.strip_accents = false}), UserError);

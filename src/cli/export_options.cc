@@ -32,14 +32,12 @@ std::vector<ExportFile> files_of(const train::MetricsExports& exports) {
 
 fs::path place_of(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
-// Whether the run itself writes there: its metrics, or the folders of TensorBoard and of Weights &
-// Biases.
+// Whether the run itself has that name: for its metrics, or for the folder of TensorBoard or of
+// Weights & Biases.
 bool is_used_by_run(const fs::path& place, const fs::path& save_path) {
   constexpr std::array<std::string_view, 3> kUsed = {"metrics.jsonl", "event", "wandb"};
-  return std::ranges::any_of(kUsed, [&](std::string_view name) {
-    const fs::path below = place.lexically_relative(place_of(save_path / name));
-    return !below.empty() && *below.begin() != "..";
-  });
+  return std::ranges::any_of(
+      kUsed, [&](std::string_view name) { return place == place_of(save_path / name); });
 }
 
 bool leaves_folder(const fs::path& path) {

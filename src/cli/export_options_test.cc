@@ -42,12 +42,13 @@ TEST(ExportOptions, EachFileHasANameOfItsOwn) {
 TEST(ExportOptions, WhatTheRunWritesItselfIsRefused) {
   const std::string absolute = fs::absolute("runs/one/metrics.jsonl").string();
   for (const std::string& used :
-       {std::string("metrics.jsonl"), absolute, std::string("event"), std::string("wandb/log")}) {
+       {std::string("metrics.jsonl"), absolute, std::string("event"), std::string("wandb")}) {
     EXPECT_EQ(
         refusal(options_with(used.c_str())),
         "dllogger_file " + used + " is where the run writes something else; choose another name");
   }
   EXPECT_EQ(refusal(options_with("../metrics.jsonl")), "accepted");
+  EXPECT_EQ(refusal(options_with("event/dllogger.json")), "accepted");
 }
 
 TEST(ExportOptions, SeveralSeedsDoNotShareAFile) {

@@ -43,10 +43,6 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
             "While training; the best weights are kept. 0: only at the end", {.minimum = 0});
 }
 
-bool is_set(const OptionTable& table, const char* name) {
-  return table.origin(name) != kDefaultOrigin;
-}
-
 // How the model computes is the checkpoint's affair. Graphcore's programs computed every checkpoint
 // in their own way, and so do their files here.
 void check_difference(const models::BertField& field, const std::string& here,
@@ -71,7 +67,7 @@ models::BertConfig merged_config(const fs::path& path, const models::BertConfig&
   models::BertConfig config =
       checkpoints::read_hugging_face_config(checkpoints::configuration_of(path));
   for (const models::BertField& field : models::bert_fields()) {
-    if (!is_set(table, field.name)) continue;
+    if (!table.is_given(field.name)) continue;
     const std::string here = models::field_text(wanted, field);
     const std::string there = models::field_text(config, field);
     if (here != there) check_difference(field, here, there, table.origin(field.name), path);
@@ -85,7 +81,7 @@ void require_sizes(const OptionTable& table) {
   std::vector<std::string> missing;
   for (const char* name :
        {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}) {
-    if (!is_set(table, name)) missing.emplace_back(name);
+    if (!table.is_given(name)) missing.emplace_back(name);
   }
   if (missing.empty()) return;
   throw_user_error(
@@ -96,7 +92,7 @@ void require_sizes(const OptionTable& table) {
 // A default is not a wish: the model's positions override it.
 void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
   const int64_t positions = options.model().max_position_embeddings;
-  if (!is_set(table, "seq_length") && options.seq_length > positions) {
+  if (!table.is_given("seq_length") && options.seq_length > positions) {
     fmt::print(stderr, "note: seq_length is {}, the positions of the model\n", positions);
     options.seq_length = positions;
   }
@@ -135,7 +131,7 @@ checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const Opt
     throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
   }
   checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer(folder, options.vocab_file);
-  if (is_set(table, "do_lower_case")) stored.options.lower_case = options.do_lower_case;
+  if (table.is_given("do_lower_case")) stored.options.lower_case = options.do_lower_case;
   options.do_lower_case = stored.options.lower_case;
   const std::string source = stored.vocabulary_file.string();
   if (stored.options.lower_case && !stored.vocabulary.likely_lower_cased()) {

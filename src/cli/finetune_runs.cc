@@ -10,6 +10,7 @@
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
 #include "cli/plan/report.h"
+#include "cli/resumed_options.h"
 #include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
@@ -119,6 +120,11 @@ class FinetuneRuns {
     if (named.empty()) {
       throw_user_error("there are no weights to score; give init_checkpoint, or train");
     }
+    if (options_.num_seeds > 1 && finetuning_.table.comes_from_run("num_seeds")) {
+      throw_user_error("{} has runs of {} seeds; name one of them: --restore-dir {}",
+                       named.string(), options_.num_seeds,
+                       run_folder(options_, named, options_.training.step.seed).string());
+    }
     if (options_.num_seeds > 1) {
       throw_user_error("num_seeds is {}, but nothing is trained; leave it out", options_.num_seeds);
     }
@@ -146,13 +152,20 @@ class FinetuneRuns {
     fmt::print(stderr, "wrote {}\n", file.string());
   }
 
-  // Of several seeds, those that have begun go on: first those in save_path, where the same command
-  // may have been stopped before, and then those in restore_dir.
+  // Whether it is this command, stopped before, that began the run.
+  bool went_on_here(const fs::path& run) const {
+    if (train::checkpoint_steps(run).empty()) return false;
+    const nlohmann::json stored = newest_options(run);
+    return stored.value("restore_dir", "") == options_.training.restore_dir.string();
+  }
+
+  // Of several seeds, those that have begun go on: first those in save_path, and then those in
+  // restore_dir.
   fs::path folder_to_resume() const {
     const train::TrainingOptions& training = options_.training;
     if (training.restore_dir.empty()) return {};
     const fs::path written = run_folder(options_, training.save_path, training.step.seed);
-    if (options_.num_seeds > 1 && !train::checkpoint_steps(written).empty()) return written;
+    if (options_.num_seeds > 1 && went_on_here(written)) return written;
     const fs::path folder = run_folder(options_, training.restore_dir, training.step.seed);
     if (options_.num_seeds == 1 || !train::checkpoint_steps(folder).empty()) return folder;
     const fs::path& start = training.init_checkpoint;

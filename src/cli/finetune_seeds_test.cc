@@ -81,5 +81,32 @@ TEST_F(FinetuneSeeds, ThoseThatDoNotFollowOnAreNotAdded) {
   EXPECT_NE(again.out.find("(2 runs: "), std::string::npos) << again.out;
 }
 
+// Nothing tells them from those of another run but the folder that they went on from.
+TEST_F(FinetuneSeeds, OnlyRunsThatWentOnFromThereGoOn) {
+  ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
+  std::vector<std::string> other = start();
+  other.insert(other.end(), {"--base-learning-rate=0.01", "--save-path=" + path("other")});
+  std::erase(other, "--save-path=" + path("runs"));
+  ASSERT_EQ(run_command(other).status, ExitCode::kSuccess);
+  const std::vector<std::string> into_other = {"--save-path=" + path("other"), "--epochs=3"};
+  const CommandResult refused = resume(into_other);
+  EXPECT_EQ(refused.status, ExitCode::kUsage) << refused.error;
+  EXPECT_NE(refused.error.find("would not tell it from its own"), std::string::npos)
+      << refused.error;
+  const std::vector<std::string> onwards = {"--save-path=" + path("onwards"), "--epochs=3"};
+  ASSERT_EQ(resume(onwards).status, ExitCode::kSuccess);
+  EXPECT_EQ(resume(onwards).status, ExitCode::kSuccess) << "the same command again";
+}
+
+TEST_F(FinetuneSeeds, WhatIsScoredAloneIsNamed) {
+  ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
+  const CommandResult all = resume({"--do-evaluation"});
+  EXPECT_EQ(all.status, ExitCode::kUsage) << all.error;
+  EXPECT_NE(all.error.find("runs has runs of 2 seeds; name one of them: --restore-dir " +
+                           path("runs/seed-1234")),
+            std::string::npos)
+      << all.error;
+}
+
 }  // namespace
 }  // namespace cloze::cli

@@ -34,16 +34,18 @@ void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ra
   print_notes(options, table);
 }
 
-// The tensors that a BERT and a GroupBERT share have the same names and shapes.
+// The tensors that a BERT and a GroupBERT share have the same names and shapes. `said_by` is the
+// configuration of the start.
 void check_variant(const models::BertConfig& model, const models::BertConfig& start,
-                   const std::filesystem::path& path) {
+                   const std::filesystem::path& said_by) {
   for (const models::BertField& field : models::bert_fields()) {
     if (field.kind != models::FieldKind::kVariant) continue;
     const std::string here = models::field_text(model, field);
     const std::string there = models::field_text(start, field);
     if (here == there) continue;
-    throw_user_error("{} is {}, but {} has {}; set it to {}, or take another checkpoint",
-                     field.name, here, path.string(), there, there);
+    throw_user_error(
+        "{} is {}, but {} says {}; set it to {}, correct that file, or take another checkpoint",
+        field.name, here, said_by.string(), there, there);
   }
 }
 
@@ -52,10 +54,10 @@ void compare_with_start(const PretrainOptions& options) {
   const std::filesystem::path& path = options.training.init_checkpoint;
   const std::filesystem::path folder = checkpoints::folder_of(path);
   if (path.empty() || !checkpoints::has_configuration(folder)) return;
-  const models::BertConfig start =
-      checkpoints::read_hugging_face_config(checkpoints::configuration_of(folder));
+  const std::filesystem::path said_by = checkpoints::configuration_of(folder);
+  const models::BertConfig start = checkpoints::read_hugging_face_config(said_by);
   const models::BertConfig& model = options.model();
-  check_variant(model, start, path);
+  check_variant(model, start, said_by);
   if (model.num_attention_heads != start.num_attention_heads) {
     throw_user_error("num_attention_heads is {}, but {} has {}; set it to {}",
                      model.num_attention_heads, path.string(), start.num_attention_heads,
@@ -86,7 +88,7 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
   nlohmann::json contents;
   const auto open = [&] {
     compare_with_start(options);
-    run = pretraining_options(options);
+    run = pretraining_options(options, table);
     if (ranks.size() > 1) contents = contents_of(run);
   };
   // The first makes a token store of text, which the others open.

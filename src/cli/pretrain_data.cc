@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -33,6 +34,11 @@ struct PretrainData {
 // Whether samples are drawn from text, rather than read as they were written.
 bool draws_samples(const PretrainOptions& options) {
   return !options.input_file.empty() || data::is_token_store(options.train_file);
+}
+
+// Whether they are drawn from a store that was made before.
+bool is_store(const PretrainOptions& options) {
+  return options.input_file.empty() && draws_samples(options);
 }
 
 // The folder for stores of text that pretrain tokenises itself.
@@ -194,15 +200,10 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
   return records;
 }
 
+// Text has been cut already, by whatever rules.
 checkpoints::StoredTokenizer named_tokenizer(const PretrainOptions& options) {
-  const text::TokenizerOptions rules{.lower_case = options.tokenizer.do_lower_case};
-  auto tokenizer = checkpoints::read_vocabulary_file(options.tokenizer.vocabulary_file, rules);
-  if (rules.lower_case && !tokenizer.vocabulary.likely_lower_cased()) {
-    throw_user_error(
-        "vocab_file {} has capital letters, but do_lower_case is true; set --do-lower-case false",
-        options.tokenizer.vocabulary_file);
-  }
-  checkpoints::require_rules(tokenizer, rules);
+  auto tokenizer = checkpoints::read_vocabulary_file(options.tokenizer.vocabulary_file);
+  checkpoints::require_letter_case(tokenizer, options.tokenizer.do_lower_case);
   return tokenizer;
 }
 
@@ -248,9 +249,11 @@ std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions&
   return open_pretrain_data(held_out, start).dataset;
 }
 
-// Where train_file outranks input_file, the options that came with input_file do not count.
+// Where other data outrank input_file, the options that came with input_file do not count.
 bool is_outranked(const OptionTable& table, const std::string& name) {
-  return rank_of_origin(table, name.c_str()) < rank_of_origin(table, "train_file");
+  const int rank = rank_of_origin(table, name.c_str());
+  return std::ranges::any_of(std::array{"train_file", "generated_data", "synthetic_data"},
+                             [&](const char* data) { return rank < rank_of_origin(table, data); });
 }
 
 // The text of a token store has been tokenised.
@@ -266,11 +269,11 @@ void check_letter_case(const PretrainOptions& options, const OptionTable& table)
 }
 
 // Where no vocab_file is given, the start model's folder says the tokens and the rules.
-void check_letter_case_of_start(const PretrainOptions& options, const OptionTable& table) {
-  const bool has_own = !options.tokenizer.vocabulary_file.empty();
-  if (has_own || options.compile_only || !table.is_asked_for("do_lower_case")) return;
-  const StartTokenizer start = start_tokenizer(options);
-  if (!start || start->options.lower_case == options.tokenizer.do_lower_case) return;
+void check_letter_case_of_start(const PretrainOptions& options, const OptionTable& table,
+                                const StartTokenizer& start) {
+  const bool has_own = !options.tokenizer.vocabulary_file.empty() || is_store(options);
+  if (has_own || !start || !table.is_asked_for("do_lower_case")) return;
+  if (start->options.lower_case == options.tokenizer.do_lower_case) return;
   throw_user_error("do_lower_case is {}, but {} goes with {}; leave it out, or give vocab_file",
                    options.tokenizer.do_lower_case, start->vocabulary_file.string(),
                    start->options.lower_case);
@@ -284,8 +287,10 @@ void check_loading(const OptionTable& table) {
 
 }  // namespace
 
-train::TrainingOptions pretraining_options(const PretrainOptions& options) {
+train::TrainingOptions pretraining_options(const PretrainOptions& options,
+                                           const OptionTable& table) {
   const StartTokenizer start = start_tokenizer(options);
+  check_letter_case_of_start(options, table, start);
   PretrainData data = open_pretrain_data(options, start);
   if (start) note_other_tokens(*start, data.tokens, options);
   const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
@@ -316,8 +321,7 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
       throw_user_error("{} goes with input_file, which is not given", name);
     }
   }
-  const bool is_store = options.input_file.empty() && draws_samples(options);
-  is_store ? check_letter_case(options, table) : check_letter_case_of_start(options, table);
+  if (is_store(options)) check_letter_case(options, table);
   const bool reads_records = !draws_samples(options) && options.made_data().empty();
   for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor", "skip_bad"})) {
     if (reads_records || (name == "duplicate_factor" && options.generated_data)) continue;

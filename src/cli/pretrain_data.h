@@ -11,11 +11,13 @@
 namespace cloze::cli {
 
 // Opens the data; tokenises input_file first when it is given. UserError when vocabulary,
-// vocab_size and data do not fit each other.
-train::TrainingOptions pretraining_options(const PretrainOptions& options);
+// vocab_size and data do not fit each other, or do_lower_case and the tokenizer of the start.
+train::TrainingOptions pretraining_options(const PretrainOptions& options,
+                                           const OptionTable& table);
 
-// UserError for options of drawing that are set while the data are records; and sentences about
-// options of records that are set while samples are drawn.
+// UserError for options of text, of drawing or of loading that are set where the data have no use
+// for them, and for a do_lower_case that is not the token store's; and sentences about options of
+// records that are set without records.
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table);
 

@@ -167,6 +167,25 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   EXPECT_EQ(options.train_file, "");
 }
 
+TEST(PretrainOptions, WhatIsTakenAwayOutranksNothing) {
+  const std::string path = testing::TempDir() + "pretrain_options_test.json";
+  platform::write_file_atomically(
+      path, R"({"train_file": "x", "global_batch_size": 64, "gradient_accumulation_count": 12,
+                "num_train_steps": 9})");
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  CLI::App command;
+  table.add_flags(command);
+  command.parse(std::vector<std::string>{"", "--gradient-accumulation-count", "false",
+                                         "--generated-data", path, "--config"});
+  table.resolve();
+  settle_rivals(options, table);
+  validate(options);
+  EXPECT_EQ(batch_plan(options).sequences_per_step, 64);
+  EXPECT_EQ(options.train_file, "x");
+}
+
 TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
   EXPECT_EQ(
       refusal({"--groupbert-conv-kernel-size", "5"}),

@@ -89,10 +89,10 @@ TEST_F(PretrainStart, TheOtherEncoderIsRefused) {
   };
   CommandResult result = pretrain("next", {made, "--groupbert", start_});
   expect_refusal(result, refusal("groupbert is true", "run/checkpoint-2"));
-  expect_refusal(result, " has false; set it to false, or take another checkpoint");
+  expect_refusal(result, " says false; set it to false, correct that file, or take another");
   result = pretrain("next", {made, group});
   expect_refusal(result, refusal("groupbert is false", "group/checkpoint-2"));
-  expect_refusal(result, " has true; set it to true, or take another checkpoint");
+  expect_refusal(result, " says true; set it to true, correct that file, or take another");
   result = pretrain("next", {made, "--groupbert", "--groupbert-conv-kernel-size=5", group});
   expect_refusal(result, refusal("groupbert_conv_kernel_size is 5", "group/checkpoint-2"));
   expect_success(pretrain("next", {made, "--groupbert", group}));
@@ -106,7 +106,7 @@ TEST_F(PretrainStart, TheOtherEncoderIsRefusedByGooglesFormToo) {
             "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 16})");
   expect_refusal(pretrain("next", {"--generated-data",
                                    "--init-checkpoint=" + path("rules/model.safetensors")}),
-                 "groupbert is false, but " + path("rules/model.safetensors") + " has true");
+                 "groupbert is false, but " + path("rules/bert_config.json") + " says true");
 }
 
 TEST_F(PretrainStart, RecordsGoOnWithTheVocabularyOfTheStart) {
@@ -171,7 +171,6 @@ TEST_F(PretrainStart, RulesThatNoOptionSetsAreRefused) {
     Words words = text_;
     words.push_back("--vocab-file=" + file);
     expect_refusal(pretrain("run", words), file + " goes with " + rule);
-    expect_refusal(pretrain("run", {records_, "--vocab-file=" + file}), file + " goes with ");
     expect_refusal(run_command({"data", "tokens", "--input-file", path("text.jsonl"),
                                 "--input-format", "jsonl", "--output-dir", path("store"),
                                 "--vocab-file", file, "--do-lower-case"}),
@@ -185,6 +184,8 @@ TEST_F(PretrainStart, RulesThatNoOptionSetsAreRefused) {
   expect_refused("handle_chinese_chars false, but this command cuts text with true; ");
   write_tokenizer_json({.lower_case = false});
   expect_refused("lowercase false, but do_lower_case is true; set --do-lower-case false");
+  expect_refusal(pretrain("run", {records_, "--vocab-file=" + file}),
+                 file + " goes with lowercase false, but do_lower_case is true");
   write_tokenizer_json({.strip_accents = true});
   expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
 }
@@ -194,15 +195,29 @@ TEST_F(PretrainStart, AConfigurationBesideTheVocabularyCountsAsItsRules) {
   write("rules/vocab.txt", kUncased);
   write("rules/tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": null})");
   expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
-  write("rules/tokenizer_config.json", R"({"strip_accents": false})");
+  write("rules/tokenizer_config.json", R"({"do_lower_case": false})");
   expect_refusal(pretrain("next", {records_, "--vocab-file=" + file}),
-                 file + " goes with strip_accents false, but this command cuts text with true");
+                 file + " goes with lowercase false, but do_lower_case is true");
+  // As some vocabularies of languages without capitals.
+  Words words = text_;
+  words.insert(words.end(), {"--vocab-file=" + file, "--do-lower-case=false"});
+  expect_success(pretrain("text", words));
+}
+
+TEST_F(PretrainStart, RecordsTakeAVocabularyOfAnyRules) {
+  write("rules/vocab.txt", kUncased);
+  write("rules/tokenizer_config.json", R"({"strip_accents": false})");
+  expect_success(pretrain("run", {records_, "--vocab-file=" + path("rules/vocab.txt")}));
+  const auto kept = formats::read_json_file(path("run/checkpoint-2/tokenizer_config.json"));
+  EXPECT_EQ(kept.at("strip_accents"), false);
 }
 
 TEST_F(PretrainStart, ACasedVocabularyIsRefusedWithWhatToSet) {
   Words words = text_;
   words.push_back("--vocab-file=" + path("cased.txt"));
-  expect_refusal(pretrain("run", words), "it is a cased vocabulary; set --do-lower-case false");
+  expect_refusal(pretrain("run", words),
+                 "goes with lowercase false, but do_lower_case is true; "
+                 "set --do-lower-case false");
 }
 
 }  // namespace

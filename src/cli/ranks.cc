@@ -75,8 +75,8 @@ void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable
   // A run goes on with as many sequences in a step as it had, on any number of ranks. Then only
   // replicas on the command line mean the ranks that there are now.
   const bool goes_on = options.training.restore_from.has_value();
-  const bool is_given = table.origin("replicas") == kCommandLineOrigin ||
-                        (!goes_on && table.origin("replicas") != kDefaultOrigin);
+  const bool is_given =
+      table.origin("replicas") == kCommandLineOrigin || (!goes_on && table.is_given("replicas"));
   options.training.step.stages = pipeline_stages(options.pipeline_stages, options.device_mapping,
                                                  options.model().num_hidden_layers);
   const int stages = options.training.step.stages.num_ranks();

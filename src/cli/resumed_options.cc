@@ -51,14 +51,9 @@ fs::path first_run_in(const fs::path& folder) {
   return seeds.empty() ? folder : run_of_seed(folder, seeds.front());
 }
 
-// As the newest checkpoint of a run has it; 0 where it does not say.
+// 0 where the run does not say.
 int64_t stored_num_seeds(const fs::path& run) {
-  const fs::path newest = train::checkpoint_path(run, train::checkpoint_steps(run).front());
-  const fs::path file = newest / kStoredOptionsName;
-  if (!fs::exists(file)) return 0;
-  const auto values = formats::parse_json(platform::read_file(file));
-  if (!values || !values->is_object() || !values->contains(kNumSeeds)) return 0;
-  const nlohmann::json& number = values->at(kNumSeeds);
+  const nlohmann::json number = newest_options(run).value(kNumSeeds, nlohmann::json());
   return number.is_number_integer() ? number.get<int64_t>() : 0;
 }
 
@@ -76,7 +71,7 @@ int64_t num_seeds_in(const fs::path& folder, int64_t of_first) {
 }
 
 void take_added_seeds(const OptionTable& table, const fs::path& folder, nlohmann::json& values) {
-  if (!table.has(kNumSeeds) || table.origin(kNumSeeds) != kDefaultOrigin) return;
+  if (!table.has(kNumSeeds) || table.is_given(kNumSeeds)) return;
   const int64_t of_first = values.value(kNumSeeds, int64_t{1});
   const int64_t count = num_seeds_in(folder, of_first);
   if (count == of_first) return;
@@ -91,6 +86,14 @@ nlohmann::json read_if_there(const fs::path& path) {
 
 }  // namespace
 
+nlohmann::json newest_options(const fs::path& run) {
+  const fs::path newest = train::checkpoint_path(run, train::checkpoint_steps(run).front());
+  const fs::path file = newest / kStoredOptionsName;
+  if (!fs::exists(file)) return nlohmann::json::object();
+  const auto values = formats::parse_json(platform::read_file(file));
+  return values && values->is_object() ? *values : nlohmann::json::object();
+}
+
 void take_options_of_run(OptionTable& table, RunOptions& options) {
   train::TrainingOptions& training = options.training;
   if (training.restore_dir.empty()) return;
@@ -98,8 +101,7 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
   const fs::path run = train::checkpoint_steps(folder).empty() ? first_run_in(folder) : folder;
   training.restore_from = train::find_checkpoint(run);
   const fs::path& checkpoint = training.restore_from->path;
-  if (table.origin("save_path") == kDefaultOrigin)
-    training.save_path = train::run_folder_of(folder);
+  if (!table.is_given("save_path")) training.save_path = train::run_folder_of(folder);
   const fs::path file = checkpoint / kStoredOptionsName;
   if (!fs::exists(file)) {
     fmt::print(stderr, "note: {} has no {}; options not given have defaults\n", checkpoint.string(),

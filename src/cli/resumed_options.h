@@ -16,4 +16,7 @@ namespace cloze::cli {
 // when there is no checkpoint.
 void take_options_of_run(OptionTable& table, RunOptions& options);
 
+// The options that the newest checkpoint of a run has; an empty object where it has none.
+nlohmann::json newest_options(const std::filesystem::path& run);
+
 }  // namespace cloze::cli

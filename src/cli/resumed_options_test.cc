@@ -247,6 +247,13 @@ TEST_F(ResumedOptions, OptionsOfTheTextGoWithIt) {
       << result.error;
 }
 
+TEST_F(ResumedOptions, MadeDataOutrankTheTextOfAFile) {
+  platform::write_file_atomically(
+      path("text.json"), R"({"input_file": "a", "token_store": "b", "profile": "google"})");
+  const Result result = start("run", {"--config=" + path("text.json"), "--generated-data"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+}
+
 TEST_F(ResumedOptions, AnOptionOfTextIsStillRefusedForRecords) {
   const Result refused = start("run", {"--generated-data", "--mlm-prob=0.15"});
   EXPECT_EQ(refused.status, ExitCode::kUsage);

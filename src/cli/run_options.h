@@ -56,14 +56,14 @@ void settle_rivals(RunOptions& options, const OptionTable& table);
 // 0: the default, 1: of the run that goes on, 2: from a file, 3: from the command line.
 int rank_of_origin(const OptionTable& table, const char* name);
 
-// Resets the one of two that ranks below the other.
+// Resets the one of two that ranks below the other. One that was taken away outranks nothing.
 template <typename A, typename B>
 void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const char* b_name,
                       B& b) {
   const int rank_of_a = rank_of_origin(table, a_name);
   const int rank_of_b = rank_of_origin(table, b_name);
-  if (rank_of_a > rank_of_b) b = B();
-  if (rank_of_b > rank_of_a) a = A();
+  if (rank_of_a > rank_of_b && a != A()) b = B();
+  if (rank_of_b > rank_of_a && b != B()) a = A();
 }
 
 // Check what one option cannot say alone. UserError that names the options and their values.

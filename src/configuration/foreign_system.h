@@ -44,7 +44,7 @@ struct ForeignSystem {
   std::vector<KeyGroup> groups;
   nlohmann::ordered_json defaults;  // options of ours that a file leaves out
   std::vector<Meaning> meanings;
-  std::vector<std::string> marks;  // keys that only a file of this system has
+  std::vector<std::string> marks;  // keys that tell a file of this system: find_mark() in import.h
   std::string (*task_of)(const Conversion&);
   void (*convert)(Conversion&);  // what takes several keys to compute, as the batch
 

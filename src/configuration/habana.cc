@@ -258,7 +258,8 @@ class HabanaRun {
     c_.set_default("lr_schedule", is_pretraining_ ? "poly_warmup" : "linear");
     if (is_pretraining_) c_.set_default("lr_power", {1.0, 0.5});
     if (!is_pretraining_) c_.set_default("warmup", 0);
-    c_.set_default("use_nvlamb", is_pretraining_);
+    // It clips at 1, and a file that clips elsewhere is followed.
+    c_.set_default("use_nvlamb", is_pretraining_ && c_.number("max_grad_norm", 1.0) == 1.0);
     c_.set_default("weight_decay_rate", is_pretraining_ ? 0.01 : 0.0);
     c_.set_default("epsilon", is_pretraining_ ? 1e-6 : 1e-8);
     convert_precision();

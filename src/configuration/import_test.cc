@@ -331,6 +331,8 @@ TEST(Import, AProgramOfHabanaByItselfHasItsOwnDefaults) {
   EXPECT_EQ(option(pretraining, "global_batch_size"), 32);
   EXPECT_EQ(option(pretraining, "num_train_steps"), 1000);
   EXPECT_EQ(option(pretraining, "steps_per_ckpts"), 100);
+  EXPECT_EQ(option(pretraining, "use_nvlamb"), true);
+  EXPECT_EQ(option(pretraining + " --max_grad_norm 0.5", "use_nvlamb"), false);
   EXPECT_EQ(option("python3 run_squad.py --do_train", "epochs"), 3);
   EXPECT_EQ(option("python3 run_squad.py --do_train", "base_learning_rate"), 5e-5);
   EXPECT_EQ(option("python3 run_glue.py --task_name MRPC", "epochs"), 3);

@@ -71,11 +71,13 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
 }
 
-// What --config takes without a conversion, though a key or two may be called as in another system.
-void refuse_own_form(const ImportOptions& o, const ForeignFile& file) {
+// What --config takes without a conversion. Its keys are those of the TensorFlow 1 programs, but for
+// the ones that mark a file as theirs.
+void refuse_own_form(const ImportOptions& o, const ForeignSystem& system, const ForeignFile& file) {
   const bool is_own = o.system.empty() && o.files.size() == 1 &&
+                      &system == &configuration::tensorflow1() &&
                       !configuration::read_foreign_form(o.files.front().string()) &&
-                      !configuration::find_mark(configuration::tensorflow1(), file);
+                      configuration::find_mark(system, file) == nullptr;
   if (!is_own) return;
   throw_user_error(
       "{} is of our form already; give it to --config, or name the --system whose it is",
@@ -84,10 +86,10 @@ void refuse_own_form(const ImportOptions& o, const ForeignFile& file) {
 
 void import(const ImportOptions& o) {
   ForeignFile file = configuration::read_foreign_files(o.files);
-  refuse_own_form(o, file);
   if (o.phase) file.values["phase"] = *o.phase;
   const ForeignSystem& system = o.system.empty() ? configuration::recognised_system(file)
                                                  : configuration::system_named(o.system);
+  refuse_own_form(o, system, file);
   const Conversion conversion = configuration::converted(system, file);
   print_report(system, file, conversion);
   conversion.require_free_way(o.without_planned);

@@ -12,25 +12,6 @@
 #include "platform/available_threads.h"
 
 namespace cloze::cli {
-namespace {
-
-// The seed program refuses a vocabulary whose name says the other case; this looks inside.
-void check_case(const text::Vocabulary& vocabulary, const TokenizerFlags& flags) {
-  const bool lower = vocabulary.likely_lower_cased();
-  if (lower && !flags.do_lower_case) {
-    throw_user_error(
-        "{} has no token with a capital: it is an uncased vocabulary; set --do-lower-case",
-        flags.vocabulary_file);
-  }
-  if (!lower && flags.do_lower_case) {
-    throw_user_error(
-        "{} has tokens with capitals: it is a cased vocabulary; set --do-lower-case false",
-        flags.vocabulary_file);
-  }
-}
-
-}  // namespace
-
 void add_text_form(OptionTable& table, data::TextFormat& format, double& max_invalid_percent) {
   table.add("input_format", named(format, data::text_format_from, data::text_format_name),
             "Form of input_file: a sentence or a paragraph a line and a blank line between "
@@ -72,9 +53,7 @@ text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& d
   const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
   const text::TokenizerOptions rules{.profile = text::profile_from_name(profile),
                                      .lower_case = flags.do_lower_case};
-  checkpoints::StoredTokenizer stored =
-      checkpoints::read_vocabulary_file(flags.vocabulary_file, rules);
-  check_case(stored.vocabulary, flags);
+  checkpoints::StoredTokenizer stored = checkpoints::read_vocabulary_file(flags.vocabulary_file);
   checkpoints::require_rules(stored, rules);
   for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
   return {std::move(stored.vocabulary), rules};

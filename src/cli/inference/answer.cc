@@ -34,15 +34,11 @@ std::vector<tasks::QuestionAndContext> read_questions(const std::string& path, i
   return questions;
 }
 
-bool is_given(const OptionTable& table, const char* name) {
-  return table.origin(name) != kDefaultOrigin;
-}
-
 std::vector<tasks::QuestionAndContext> questions_of(const Options& options,
                                                     const OptionTable& table) {
-  if (is_given(table, "input_file")) return read_questions(options.input_file, options.top_k);
-  const bool is_file = is_given(table, "context_file");
-  const bool is_text = is_given(table, "context");
+  if (table.is_given("input_file")) return read_questions(options.input_file, options.top_k);
+  const bool is_file = table.is_given("context_file");
+  const bool is_text = table.is_given("context");
   if (is_file && is_text)
     throw_user_error("--context and --context-file both give the text; give one");
   if (!is_file && !is_text) throw_user_error("give --context, --context-file or --input-file");
@@ -56,7 +52,7 @@ void run(const Options& options, const OptionTable& table) {
   const std::vector<tasks::QuestionAndContext> questions = questions_of(options, table);
   tasks::QuestionAnswerer answerer(open_model(options.model, options.threads), options.threads);
   const auto answers = answerer.answer(questions, options.answer);
-  if (is_given(table, "input_file")) {
+  if (table.is_given("input_file")) {
     for (const std::vector<tasks::Answer>& one : answers) {
       fmt::print("{}\n", formats::json_line(tasks::answers_json(one)));
     }

@@ -242,10 +242,12 @@ void OptionTable::read_flags() {
 void OptionTable::read_alias_flags() {
   for (const auto& [alias, flag] : aliases_) {
     if (flag->count() == 0) continue;
-    const std::string text = text_of(*flag);
-    const json value =
-        text.empty() ? json(true) : value_of_text(at(alias.option).option.target, text);
+    Entry& entry = *find(alias.option);
+    const json value = value_of_text(entry.option.target, text_of(*flag));
     read_alias(alias, value, kCommandLine);
+    if (!value.is_null()) continue;
+    clear_option(entry.option);
+    entry.origin = kCommandLine;
   }
 }
 
@@ -339,7 +341,9 @@ bool OptionTable::comes_from_run(const std::string& name) const {
 
 bool OptionTable::is_asked_for(const std::string& name) const {
   const Entry& entry = at(name);
-  return entry.origin == kCommandLine || option_value(entry.option) != entry.default_value;
+  const nlohmann::ordered_json value = option_value(entry.option);
+  const bool is_nothing = value.is_null() || value == "";
+  return value != entry.default_value || (entry.origin == kCommandLine && !is_nothing);
 }
 
 std::vector<std::string> OptionTable::asked_for(std::vector<std::string> names) const {

@@ -146,8 +146,10 @@ class OptionTable {
   // system stays the origin when a run's own file (kStoredOptionsName) gives the value again.
   const std::string& origin(const std::string& name) const;
   bool comes_from_run(const std::string& name) const;
+  bool is_given(const std::string& name) const { return origin(name) != kDefaultOrigin; }
   // Whether someone wants it: by the command line, or by another value than the default. A file of
-  // all options, as training_config.json, asks for nothing with the defaults in it.
+  // all options, as training_config.json, asks for nothing with the defaults in it; nor does a flag
+  // that takes away what is not there.
   bool is_asked_for(const std::string& name) const;
   // Those of the options that somebody wants.
   std::vector<std::string> asked_for(std::vector<std::string> names) const;

@@ -244,6 +244,7 @@ TEST_F(OptionTableTest, AnEmptyFlagTakesANumberOfTheRunAway) {
   const auto changes = table_.take_run({.path = "run.json", .values = {{"epochs", 3.0}}});
   EXPECT_EQ(changes, std::vector<std::string>{"epochs null (was 3.0)"});
   EXPECT_FALSE(epochs_.has_value());
+  EXPECT_FALSE(table_.is_asked_for("epochs"));
 }
 
 TEST_F(OptionTableTest, AFileAsksForNothingByADefault) {
