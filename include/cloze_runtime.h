@@ -39,13 +39,13 @@ typedef struct cloze_batch {
 
 /* "0.1.0" */
 CLOZE_EXPORT const char* cloze_version(void);
-/* Why the latest call that failed in this thread did; "" when none has. Valid until the next fails.
- */
+/* Says why the latest failed call in this thread failed; "" when none has failed. The text is valid
+ * until the next call in this thread fails. */
 CLOZE_EXPORT const char* cloze_last_error(void);
 
-/* Uses no more of the processor than "avx2", "avx512", "avx512_bf16" or "amx", so that results are
- * those of a processor that has no more. Before the first model is opened. Returns 0, or -1 for one
- * that this machine lacks; cloze_last_error names those it has. */
+/* Limits the process to the instruction set "avx2", "avx512", "avx512_bf16" or "amx", so that its
+ * results equal those of a processor that has no more. Call it before the first model is opened.
+ * Returns 0, or -1 when this machine lacks the set; cloze_last_error then names those it has. */
 CLOZE_EXPORT int cloze_limit_instruction_set(const char* name);
 
 /* Reads a packed model and checks it; NULL when it cannot be used here. */
@@ -54,17 +54,17 @@ CLOZE_EXPORT void cloze_model_close(cloze_model* model);
 /* transformers' name of the head: "BertForQuestionAnswering", "BertForSequenceClassification", or
  * "BertForPreTraining", which cloze_run does not run. */
 CLOZE_EXPORT const char* cloze_model_architecture(const cloze_model* model);
-/* The most tokens of a sequence, and how many token ids there are. */
+/* The maximum number of tokens in a sequence, and the number of token ids. */
 CLOZE_EXPORT int64_t cloze_model_positions(const cloze_model* model);
 CLOZE_EXPORT int64_t cloze_model_vocabulary(const cloze_model* model);
 
-/* num_threads run one batch together; 0: as many as there are processors. */
+/* num_threads threads run each batch together; 0: one for each processor the process may use. */
 CLOZE_EXPORT cloze_client* cloze_client_open(const cloze_model* model, int num_threads);
 CLOZE_EXPORT void cloze_client_close(cloze_client* client);
 
-/* How many numbers cloze_run writes, or -1:
- *   question answering        2 for each token: where an answer begins, and where it ends
- *   sequence classification   1 for each class, for each sequence; one for a regression
+/* The number of logits that cloze_run writes, or -1 when it fails:
+ *   question answering        2 for each token: for the start and for the end of an answer
+ *   sequence classification   1 for each class of each sequence; a regression has 1 per sequence
  */
 CLOZE_EXPORT int64_t cloze_logits_count(const cloze_model* model, const cloze_batch* batch);
 /* Returns 0, or -1 when it fails; then `logits` is as it was. */

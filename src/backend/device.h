@@ -56,9 +56,9 @@ class Device {
   std::string_view name() const { return backend().name(); }
   // Zeroed. EnvironmentError that says how many bytes were wanted when memory runs out.
   virtual std::unique_ptr<DeviceMemory> allocate(size_t bytes) = 0;
-  // Beside its memory, for what is large and seldom used: of a device that is the host's processor
-  // in a file of that folder. EnvironmentError when there is no room, UserError for a device that
-  // has nothing beside.
+  // Allocates outside the device's memory, for large data that is seldom used. A device that is the
+  // host's processor uses a file in this folder. EnvironmentError when there is no room; UserError
+  // when the device has only its own memory.
   virtual std::unique_ptr<DeviceMemory> allocate_aside(size_t bytes,
                                                        const std::filesystem::path& folder) {
     throw_user_error("device {} keeps {} bytes in its own memory only, not in {}", name(), bytes,

@@ -41,8 +41,8 @@ inline constexpr int kMaxWordCharacters = 100;  // longer words become [UNK], as
 nlohmann::json single_template();               // [CLS] A [SEP]
 nlohmann::json pair_template();                 // [CLS] A [SEP] B [SEP], the second half of type 1
 
-// What the tokenizer_config.json of a folder says, and where that says nothing (or the folder is
-// empty: there is none) `otherwise`. UserError for what is neither true nor false.
+// The rules in the tokenizer_config.json of a folder; `otherwise` where the file says nothing, or
+// where the folder is empty (there is none). UserError for a value that is neither true nor false.
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
                                               const text::TokenizerOptions& otherwise);
 

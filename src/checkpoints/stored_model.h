@@ -1,5 +1,6 @@
-// A model in whichever form it was saved (formats/model_tensors.h), its tensors under Hugging
-// Face's names and in its layout: the one door for whoever wants parameters.
+// A model in any form in which it was saved (formats/model_tensors.h), its tensors under Hugging
+// Face's names and in its layout. All code that needs stored parameters reads them through this
+// class.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,8 @@ struct StoredTokenizer {
   std::vector<std::string> notes;
 };
 
-// That of a folder. With a `vocabulary_file` its tokens count, and the folder, which may be empty,
-// says the rules.
+// The tokenizer of a folder. With a `vocabulary_file` the tokens come from that file, and only the
+// rules come from the folder, which may be empty.
 StoredTokenizer read_tokenizer(const std::filesystem::path& folder,
                                const std::filesystem::path& vocabulary_file = {});
 

@@ -11,7 +11,7 @@ enum class ExitCode : int {
   kUsage = 2,           // a bad flag, option, configuration or path
   kData = 3,            // bad bytes in a file that was named
   kEnvironment = 4,     // no memory, no space
-  kDiverged = 5,        // training left the finite numbers
+  kDiverged = 5,        // training diverged: a number was not finite
   kMissedTarget = 6,    // training came to its end below the target it was given
   kSavedOnSignal = 75,  // asked to stop, state saved: give the command again, training with
                         // --restore-dir (EX_TEMPFAIL)

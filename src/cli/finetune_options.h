@@ -53,7 +53,7 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 std::vector<int64_t> evaluation_steps(const FinetuneOptions& options, int64_t num_samples,
                                       int64_t num_steps);
 
-// Of one of several seeds' runs in a folder; the folder itself when there is one.
+// The folder of one seed's run inside `folder`; `folder` itself when there is only one seed.
 std::filesystem::path run_folder(const FinetuneOptions& options,
                                  const std::filesystem::path& folder, int64_t seed);
 

@@ -1,5 +1,5 @@
-// What all ranks of a run have to have alike. They make the same updates from the same sums; where
-// they differ in what follows, their weights would drift apart and nobody would see it.
+// Checks that all ranks of a run agree on what decides its result. The ranks make the same updates
+// from the same sums; if these values differed, their weights would drift apart unnoticed.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -82,17 +82,17 @@ struct BatchPlan {
 
 // sequences_per_step = global_batch_size, or micro_batch_size * gradient_accumulation_count *
 // replicas. tokens = tokens_per_micro_batch, or a 96th of a step of full sequences, but at least
-// 1024 and at most micro_batch_size * seq_length or 4096: how a step is laid out changes nothing
-// but the time, smaller micro-batches waste a processor, and larger ones take more memory. There is
-// room for eight times as many sequences as full ones: unused places cost next to nothing, and
-// where they run out token slots stay empty.
-// Synthetic data have one micro-batch for all: a step is a whole number of them, by fewer tokens.
+// 1024 and at most the larger of micro_batch_size * seq_length and 4096. Rounding aside, the layout
+// of a step changes only its time: smaller micro-batches waste a processor, and larger ones take
+// more memory. There is room for eight times as many sequences as full ones: unused places cost
+// next to nothing, and where they run out token slots stay empty. With synthetic data `tokens` is
+// lowered until a step is a whole number of micro-batches.
 BatchPlan batch_plan(const RunOptions& options);
 // Of a configuration as a file has it.
 int64_t sequences_of_a_step(const nlohmann::ordered_json& options);
-// Of seq_length, that a micro-batch holds.
+// The number of sequences of seq_length that a micro-batch holds.
 int64_t full_sequences(const RunOptions& options, const BatchPlan& plan);
-// Of full sequences.
+// The number of micro-batches in a step of full sequences.
 int64_t micro_batches_of_step(const RunOptions& options);
 
 // Where the run ends, as far as the options say: last_step, or num_train_steps.

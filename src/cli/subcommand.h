@@ -1,6 +1,6 @@
-// A subcommand of the program: its options and what it does. The parser behind it (CLI11) is known
-// to subcommand.cc, option_table.cc, arguments.cc, command_texts.cc and program.cc only: its
-// headers cost more to compile than all of a command's own code.
+// A subcommand of the program: its options and what it does. Only subcommand.cc, option_table.cc,
+// arguments.cc, command_texts.cc and program.cc include the parser (CLI11), because its headers
+// take longer to compile than all of a command's own code.
 #pragma once
 
 #include <concepts>
@@ -16,8 +16,8 @@ namespace cloze::cli {
 
 class Subcommand {
  public:
-  // Of the commands below only the one that `words` begin with gets its options: those of all of
-  // them would cost each start 20 ms. Without words all get them.
+  // Only the command that `words` begin with gets its options, because the options of all commands
+  // would cost 20 ms at each start. Without words all commands get theirs.
   Subcommand(CLI::App& app, std::optional<std::vector<std::string>> words)
       : app_(&app), words_(std::move(words)) {}
 

@@ -4,8 +4,8 @@
 // received with the same sizes. Everything else is made of that: all ranks call the same functions
 // in the same order, and each returns when its own result is there.
 //
-// Of each number one rank makes the sum, in the order of the ranks, and gives it to the others:
-// every rank gets the same bytes, whatever the timing.
+// In an all-reduce, one rank sums each number in the order of the ranks and sends the sum to the
+// others. So every rank gets the same bytes, whatever the timing.
 //
 // One thread at a time calls a communicator; threads with a group each (group.h) do not meet.
 // EnvironmentError when another rank cannot be reached.
@@ -35,8 +35,8 @@ std::vector<Share> even_shares(int64_t count, int size);
 // while they are summed.
 inline constexpr int64_t kSliceFloats = 1 << 16;
 
-// Of messages of a channel that are on their way, copies of which a rank keeps, before it waits for
-// them to be received.
+// The bytes of messages on one channel that a rank keeps as copies while they are under way; above
+// this it waits until messages have been received.
 inline constexpr int64_t kMostBytesUnderWay = int64_t{8} << 20;
 
 class Communicator {
@@ -47,8 +47,9 @@ class Communicator {
 
   // Takes a copy and returns at once.
   void send(std::span<const std::byte> bytes, int to) { send_on(0, bytes, to); }
-  // The same, once most of what was sent before has been received: for a long row of messages that
-  // all go one way, of which a rank that is ahead would keep copies otherwise.
+  // Like send(), but first waits until most of what was sent before has been received. For long
+  // series of messages in one direction: otherwise a rank that is ahead would keep copies of all of
+  // them.
   void send_when_there_is_room(std::span<const std::byte> bytes, int to) {
     wait_for_room_on(0);
     send(bytes, to);
@@ -69,8 +70,7 @@ class Communicator {
                   DType transport = DType::kF32);
   // What each rank has to say, in the order of the ranks.
   std::vector<std::string> all_gather(const std::string& text);
-  // Whoever waits for another rank, in any thread of this one, throws instead. For a rank that
-  // ends.
+  // Makes every thread of this rank that waits for another rank throw. For a rank that ends.
   virtual void break_off() = 0;
   // Ends all ranks with this exit code, also those that wait for this one.
   [[noreturn]] virtual void abort(int exit_code) = 0;

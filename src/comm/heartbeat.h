@@ -3,12 +3,12 @@
 // what the ranks compute or exchange: a thread of its own speaks five times a second, so that only
 // a process that is stopped, dead or out of reach is silent.
 //
-// A rank that is silent, or makes no progress, for longer than the bounds ends all ranks, and so
-// does one whose connection ends without a farewell: the first rank says who that was and what it
-// did last. The others watch the first, and of them the second speaks: a rank that ends has mpirun
-// end all the others, so that these wait for it to speak, and take over only when it is lost too.
-// Whoever dies is mpirun's to bury: it ends the other ranks, with an exit code that says how that
-// one died; they end themselves if it does not.
+// All ranks end when a rank is silent or makes no progress for longer than the bounds, or when its
+// connection ends without a farewell. The first rank says which rank that was and what it did last.
+// The other ranks watch the first. When it is lost, the second rank says so at once; the others
+// wait, because mpirun ends them as soon as a rank has ended, and speak only when the second is
+// lost too. When a process dies, mpirun ends the other ranks, with an exit code that says how it
+// died; they end themselves if mpirun does not.
 #pragma once
 
 #include <chrono>

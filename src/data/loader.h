@@ -49,9 +49,10 @@ std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step);
 // The rank's batch of one step, computed here and now.
 StepBatch load_step(const LoaderOptions& options, int64_t step);
 
-// Synthetic data: one micro-batch, the same in every pass of every step, so that nothing is read
-// and nothing is moved to the device after the first. It holds the whole data set. InternalError
-// when that does not fit into one, or when the step's samples are no whole number of them.
+// Synthetic data: one micro-batch, the same in every pass of every step, so that nothing is read,
+// and nothing is copied to the device after the first pass. It holds the whole data set.
+// InternalError when the data set does not fit into one micro-batch, or when its size does not
+// divide the number of samples in a step.
 StepBatch synthetic_step(const LoaderOptions& options);
 
 // What a loader of samples of so many tokens holds at most: batches that are ready or in use, and

@@ -45,8 +45,8 @@ struct MicroBatch {
 // The samples of one optimiser step, packed; and the totals that normalise its losses.
 struct StepBatch {
   std::vector<MicroBatch> micro_batches;
-  // Of synthetic data: the step computes its one micro-batch so often, and the next one does the
-  // same with the same. 0: of any other data.
+  // With synthetic data, how often the step computes its one micro-batch; every step uses the same
+  // one. 0 with any other data.
   int64_t synthetic_passes = 0;
   int64_t num_tokens = 0;
   int64_t num_sequences = 0;

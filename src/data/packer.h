@@ -8,9 +8,9 @@
 // short samples to the last micro-batches, which may run out of places for sequences before they
 // are full. So if the totals of the step would do with fewer micro-batches, those are tried: the
 // longer half of the samples goes where most room is left, the shorter half closes the gaps.
-// Inside a micro-batch samples stand in the order of the step. How a step is packed changes nothing
-// but the time: losses are normalised by the totals of the step, and dropout is keyed by the
-// sample's number in it.
+// Inside a micro-batch samples stand in the order of the step. Rounding aside, the packing of a
+// step changes only its time: losses are normalised by the totals of the step, and dropout is keyed
+// by the number of the sample in the step.
 //
 // Errors: UserError when one sample alone is over a capacity.
 #pragma once

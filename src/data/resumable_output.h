@@ -1,5 +1,5 @@
-// Output files that take hours to write, and a journal of how far they are: whoever is interrupted,
-// by a signal, a death or a power failure, loses what came after the last save().
+// Output files that take hours to write, with a journal of their progress. Work that is interrupted
+// by a signal, a killed process or a power failure loses only what came after the last save().
 //
 //   OUTPUT.partial          an output file while it grows
 //   FIRST.NAME.partial      a file that is needed on the way only, beside the first output file
@@ -10,8 +10,9 @@
 //      "state": ...,                 of the work; the work knows what it is
 //      "is_complete": false}         true while the output files get their names
 //
-// A journal of the same work is gone on with: the files are cut to its lengths. Other work is
-// refused, with what differs. What failed before its first save() leaves nothing.
+// The same work continues from its journal, after the files are cut to the lengths in it. Other
+// work is refused; the error says what differs. Work that fails before its first save() leaves no
+// files.
 //
 // Errors: UserError when the journal is of other work; DataError when it or the files are damaged;
 // EnvironmentError when another process writes the same files, or the disk is full: what was saved

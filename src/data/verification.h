@@ -19,7 +19,7 @@ struct Verification {
   std::vector<RecordDefect> bad;  // in the order of the files
 };
 
-// Where the frame of a record cannot be believed the file ends: where the next one begins is not
+// A file ends at the first record whose frame is damaged, because where the next one begins is not
 // known. A file without a record counts as bad. Runs on `threads` threads; the result does not
 // depend on it. `progress` is told the bytes read so far.
 Verification verify_records(std::span<const std::filesystem::path> files, const RecordShape& shape,

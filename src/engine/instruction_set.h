@@ -7,12 +7,12 @@
 
 namespace cloze::engine {
 
-// Those of this machine, each holding the ones before.
+// The sets of this machine; each includes those before it.
 std::vector<std::string> instruction_sets();
 // The widest in use.
 std::string instruction_set();
-// From now on no more than this. Before the first model is compiled. UserError, which names those
-// there are, for one that this machine lacks.
+// Limits the process to this set from now on. Call it before the first model is compiled.
+// UserError, which names the sets of this machine, when it lacks this one.
 void limit_instruction_set(const std::string& name);
 
 }  // namespace cloze::engine

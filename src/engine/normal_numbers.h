@@ -17,8 +17,8 @@ struct UniformPairs {
 // By the C library.
 double normal_number(float u, float v);
 
-// How far those below are from it: parts of it; and, where the cosine is next to nothing, what the
-// rounding of 2 pi v makes of the library's.
+// The largest errors of normal_numbers() against normal_number(): relative; and absolute where the
+// cosine is close to 0, from the rounding of 2 pi v in the library's value.
 inline constexpr double kNormalRelativeError = 1e-12;
 inline constexpr double kNormalAbsoluteError = 1e-14;
 using NormalNumbers = std::array<double, kNormalsAtOnce>;

@@ -38,7 +38,8 @@ class Session {
  public:
   Session(graph::Graph graph, const CompileOptions& options);
   Session(plan::Program program, backend::Device& device, const runtime::SharedArenas& shared = {});
-  // Beside another of the same graph for fewer slots (runtime/executor.h).
+  // A session of the same graph as `full` with fewer slots; shares memory with it
+  // (runtime/executor.h).
   Session(plan::Program program, runtime::Executor& full);
 
   const graph::Graph& graph() const { return executor_.graph(); }

@@ -11,7 +11,7 @@
 
 namespace cloze::feed {
 
-// Kernels believe what they are given: UserError when an id is not a row of a table of so many.
+// Kernels do not check ids, so this does. UserError when an id is not in [0, rows).
 void require_rows(std::span<const int32_t> ids, int64_t rows, std::string_view what);
 
 // The session may have fewer slots than the batch, if all that are used are among them.

@@ -43,9 +43,9 @@ std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::Varia
 // DataError that names what `file` lacks.
 void require_all(const MatchedTensors& matched, const std::filesystem::path& file);
 
-// What was found into the session's variables of those names, as f32; into those of another dtype
-// what has that dtype. `copied` is called after each: to
-// release memory of the file.
+// Copies the tensors that were found into the session's variables of those names. Values become
+// f32; a variable of another dtype takes only a tensor of its own dtype. `copied` is called after
+// each tensor, to release memory of the file.
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched, const std::function<void()>& copied);
 

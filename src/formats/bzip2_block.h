@@ -26,7 +26,7 @@ class BitView {
  public:
   explicit BitView(std::span<const std::byte> bytes) : bytes_(bytes) {}
   uint64_t size() const { return bytes_.size() * 8; }
-  // The `count` bits from `bit` on, at most 56. Behind the last there are zeros.
+  // The `count` bits from `bit` on, at most 56. Bits after the last one are 0.
   uint64_t read(uint64_t bit, int count) const;
   uint8_t byte(uint64_t index) const {
     return index < bytes_.size() ? std::to_integer<uint8_t>(bytes_[index]) : uint8_t{0};

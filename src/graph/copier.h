@@ -21,7 +21,7 @@ class Copier {
 
   Graph& graph() { return to_; }
   bool has(Value value) const { return copies_.contains(value.index); }
-  // Whoever reads `value` reads `stand_in` in the copy.
+  // In the copy, nodes that read `value` read `stand_in` instead.
   void replace(Value value, Value stand_in) { copies_[value.index] = stand_in; }
   // The value in the copy. Inputs and variables may be copied before the nodes that use them, which
   // decides their order; a variable brings its master.

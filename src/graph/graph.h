@@ -1,14 +1,14 @@
-// Graph: a training step as data. Nodes apply operators to values, in the order they were added,
-// which is the order they run in. There are three kinds of values: inputs (written by the host
-// before each run), variables (live as long as the session) and intermediates (live within one
-// phase).
+// Graph: a training step as data. A node applies an operator to values. Nodes run in the order in
+// which they were added. A value is an input (the host writes it before a run), a variable (it
+// lives as long as the session) or an intermediate (it lives within one phase).
 //
-// A node may write its output into a variable instead of a new intermediate (assign), or add it
-// to the variable (accumulate). That is all the mutation there is, besides the inputs an
-// operator declares as mutated (optimisers).
+// A node may write its output into a variable instead of a new intermediate (assign), or add the
+// output to the variable (accumulate). Apart from that, values change only where an operator
+// declares mutated inputs (optimisers).
 //
-// A graph is a list of named phases. Each runs as a whole, when the host says so; its intermediates
-// live no longer than one run of it. Every graph has kMicroStep; passes add the others.
+// A graph is a list of named phases. The host decides when a phase runs. The intermediates of a
+// phase live no longer than one run of it. Every graph has kMicroStep; passes and the optimiser add
+// the others.
 #pragma once
 
 #include <any>

@@ -29,12 +29,13 @@ struct GradientRequest {
 struct OpDefinition {
   std::string_view name;  // also the name of its files, bench and profiler row
 
-  // Their names, in the order in which nodes, kernels and `infer` have them; the operator's header
-  // has the same as an enum.
+  // The names of the inputs, in the order that nodes, kernels and `infer` use; the operator's
+  // header has the same order as an enum.
   std::vector<std::string_view> inputs;
   int optional_inputs = 0;  // how many of the last may be left out
   bool repeats_last_input = false;
-  // Matrices of parameters: f32, and counted as rounded to the dtype of the activations they meet.
+  // Inputs that are parameter matrices: stored in f32; the operator computes with them rounded to
+  // the dtype of its activations.
   std::vector<int> weight_inputs = {};
 
   // Output types from as many input types as there may be (infer_types). Throws InternalError

@@ -8,8 +8,8 @@
 //   }
 //   rewriter.finish();
 //
-// Nodes keep their numbers, which are their order, until finish(). What the pass adds to the graph
-// meanwhile comes after them and has no number.
+// Nodes keep their numbers, and with them their order, until finish(). Nodes that the pass adds to
+// the graph in the meantime follow them and have no number.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Rewriter {
 
   // The last node that writes the value; none for inputs and for variables nobody writes.
   std::optional<NodeId> producer(Value value) const;
-  // The nodes that read it, each once for every input that it is.
+  // The nodes that read the value. A node appears once for each of its inputs that is this value.
   const std::vector<NodeId>& readers(Value value) const { return readers_[value.index]; }
 
   void replace(NodeId id, Node changed);

@@ -1,4 +1,4 @@
-// The memory that a model takes which infers, known before it is there.
+// Predicts the memory that a model takes for inference, before it is loaded.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ struct LatencySummary {
   double p50 = 0.0, p90 = 0.0, p99 = 0.0, p999 = 0.0;
 };
 
-// A percentile is the shortest time that at least so many percent of the calls did not exceed.
+// The p-th percentile is the shortest time that at least p percent of the calls did not exceed.
 LatencySummary summarize(std::vector<double> seconds);
 
 }  // namespace cloze::inference

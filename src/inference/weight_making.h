@@ -1,6 +1,6 @@
-// The weights of a packed model on a device, made of the parameters it was trained with: packed,
-// or as they are. One after the other, so that beside the weights nothing is held but what one of
-// them is made of.
+// Makes the weights of a packed model on a device from the parameters that it was trained with:
+// packed, or as they are. They are made one by one, so that beside the weights only the parameter
+// in work is held.
 #pragma once
 
 #include <functional>

@@ -20,8 +20,9 @@ namespace cloze::models {
 
 enum class HeadKind { kPretraining, kQuestionAnswering, kSequenceClassification };
 
-// What the masked language model's loss is a mean of: the step's predictions, or the means of its
-// sequences' (Graphcore's MLPerf programs call it loss_averaging_basis).
+// How the loss of the masked language model is averaged: over the predictions of the step, or first
+// over those of each sequence and then over the sequences (loss_averaging_basis in Graphcore's
+// MLPerf programs).
 enum class LossBasis { kPerToken, kPerSequence };
 
 struct BertHead {

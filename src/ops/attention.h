@@ -41,7 +41,7 @@ struct AttentionAttributes {
   int64_t max_length = std::numeric_limits<int64_t>::max();
 };
 
-// Slots that work buffers have room for, of T.
+// The slots that the work buffers hold: the smaller of T and max_length.
 int64_t longest_length(int64_t T, const AttentionAttributes& attributes);
 // InternalError when one of the sequences is longer than that.
 void check_lengths(std::span<const int32_t> sequence_starts, int64_t longest);

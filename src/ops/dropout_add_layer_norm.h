@@ -1,6 +1,6 @@
-// dropout_add_layer_norm: how every sublayer of an encoder ends, in one pass over the data. A
-// post-norm encoder goes on with y; of a pre-norm one y is what the next sublayer reads, and z the
-// sum that its result is added to.
+// dropout_add_layer_norm: the end of every sublayer of an encoder, in one pass over the data. A
+// post-norm encoder continues with y. In a pre-norm encoder the next sublayer reads y, and its
+// result is added to z.
 //
 //   z = residual + dropout(x)       y = layer_norm(z) * gamma + beta
 //

@@ -3,9 +3,9 @@
 //   erf:   y = x/2 (1 + erf(x / sqrt 2))
 //   tanh:  y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 //
-// A kernel rounds as any other does. In the erf form it may besides be off by kGeluErfError,
-// whether gelu is the operator or the activation of a product: its tail may be made of polynomials
-// (backend/cpu/math-inl.h), and end at -7.25.
+// A kernel rounds like any other kernel. The erf form may have an additional error of up to
+// kGeluErfError, both as an operator and as the activation of a product: a kernel may compute the
+// tail by polynomials (backend/cpu/math-inl.h) and let it end at -7.25.
 // Inputs:  x f32 | bf16 | f16, any shape.   Outputs: y as x.   gelu_gradient: dy, x -> dx.
 // Source: Hendrycks, Gimpel, arXiv 1606.08415; "gelu" and "gelu_new" of transformers.
 #pragma once

@@ -1,5 +1,5 @@
-// What losses share. Their gradient operators take dloss and then all inputs of the loss, in its
-// order. Most give the gradient of the first of these and of no other.
+// What losses share. The gradient operator of a loss takes dloss, then all inputs of the loss in
+// the same order. Most compute the gradient of the first of these inputs only.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ inline std::vector<Value> loss_gradient_inputs(const GradientRequest& request) {
   return inputs;
 }
 
-// Shape rule of a loss, whose outputs are all [1]. `expect_inputs` checks its inputs, which are those
-// from the given one on.
+// Shape rule of a loss whose outputs are all [1]. `expect_inputs` checks the inputs of the loss;
+// its last argument is the index of the first of them.
 template <const graph::OpDefinition& op, size_t outputs, auto expect_inputs>
 std::vector<TensorType> infer_loss(std::span<const TensorType> in, const std::any&) {
   expect_inputs(op, in, 0);

@@ -9,8 +9,8 @@
 // lamb, adamw:     mutate parameter, m, v and check.
 // Inputs:  parameter, m, v, gradient  f32, one shape;  gradient_scale, learning_rate [1] f32;
 //          update_index [1] i32, t = 1 for the first update;  check [1] f32
-//          m may be bf16 or f16. It is kept as first_moment_scale * m, and read as it is kept: what
-//          rounding took from m, the update does not see either.
+//          m may be bf16 or f16. It is stored as first_moment_scale * m, and the update uses the
+//          stored, rounded value.
 //   g = gradient_scale * gradient;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //   mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) with use_debiasing, else m, v
 //   lamb:   u = mhat / (sqrt(vhat) + epsilon) + weight_decay * w

@@ -9,10 +9,11 @@
 // packed_linear   y_i = activation(x weight_i^T + bias_i)      i < W
 //   Inputs:  x [M, K] f32;  packed_i, as pack_weight gives them;  bias_i [N] f32 (optional)
 //   Outputs: y_i [M, N] f32
-// Products and sums are in f32: a bf16 weight halves what is read from memory, nothing else. What
-// reads the same x, as queries, keys and values do, is one node, so that x is laid out once.
+// Products and sums are in f32: a bf16 weight only halves the bytes read from memory. Products that
+// read the same x, such as queries, keys and values, form one node, so that x is packed once.
 //
-// In pairs, for processors that multiply bf16 themselves, two neighbours of the depth at a time:
+// The layout in pairs is for processors with bf16 units, which multiply two neighbours of the depth
+// at a time:
 //   packed[p, q, i, j, h] = weight[64 p + j, 32 q + 2 i + h], 0 outside of it
 //   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16 | f16
 // There W is 1, x has the dtype of the packed weight, y that of the attributes; sums are in f32.

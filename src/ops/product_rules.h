@@ -1,6 +1,7 @@
-// What linear, grouped_linear and grouped_convolution share. Their inputs begin with x and a weight,
-// whose rows are outputs, and may end with a bias; those of their gradient operators begin with dy
-// and the weight, or with dy and x. Every row of x meets all of the weight once.
+// What linear, grouped_linear and grouped_convolution share. Their first inputs are x and a weight
+// whose rows are outputs; their last input may be a bias. The first inputs of their gradient
+// operators are dy and the weight, or dy and x. Every row of x is multiplied once by the whole
+// weight.
 #pragma once
 
 #include <utility>
@@ -11,12 +12,12 @@
 
 namespace cloze::ops {
 
-// Multiplications and additions of the product, and of that with the gradient of x.
+// FLOPs of the product; the gradient of x takes as many.
 inline double product_flops(std::span<const TensorType> in, const std::any&) {
   return 2.0 * static_cast<double>(in[1].shape.elements()) * static_cast<double>(in[0].shape[0]);
 }
 
-// Those of the gradient of the weight, which is the first that `infer` gives.
+// FLOPs of the gradient of the weight, whose type is the first that `infer` returns.
 template <auto infer>
 double weight_gradient_flops(std::span<const TensorType> in, const std::any& attributes) {
   const Shape weight = infer(in, attributes)[0].shape;
@@ -42,7 +43,7 @@ struct ProductGradients {
   std::any weight_attributes;
 };
 
-// The gradient rule. What is between weight and bias, both gradient operators read too.
+// The gradient rule. Both gradient operators also read the inputs between weight and bias.
 inline std::vector<Value> differentiate_product(Graph& graph, const GradientRequest& request,
                                                 const ProductGradients& gradients) {
   const std::vector<Value>& in = request.node.inputs;

@@ -1,6 +1,6 @@
-// stochastic_rounding: every element of a parameter becomes one of the two bf16 numbers beside it,
-// the nearer one more often, so that it is right on average. An update smaller than half a step of
-// bf16 is thus not lost: it moves some of many weights by a whole step.
+// stochastic_rounding: rounds every element of a parameter to one of the two neighbouring bf16
+// numbers. The nearer one is more likely, so that the result is right on average. Thus an update
+// smaller than half a step of bf16 is not lost: it moves some of many weights by a whole step.
 //
 // Inputs:  parameter f32, mutated;  gradient_scale [1] f32: 0 says that nothing moves in this step
 //          (ops/optimizer_update.h);  random_key [2] i32: seed, step

@@ -43,8 +43,9 @@ struct OptimizerOptions {
   double clipping_norm() const;
 };
 
-// What a first moment in f16 is kept times, so that 2^-26 of a moment is still a normal number and
-// 16 the most it can be. The others have the range of f32.
+// The factor with which a first moment in f16 is stored: moments down to 2^-26 are then normal
+// numbers, and 16 is the largest that fits. The other dtypes have the range of f32 and need no
+// factor.
 inline constexpr double kFloat16MomentScale = 0x1p12;
 
 // A row of the table of optimisers: to add one, add its operator (ops/optimizer_update.h) and a
@@ -73,21 +74,23 @@ struct StepValues {
   graph::Value random_key;           // [2] i32: seed, step; read with has_bf16_weights
 };
 
-// Of an update that ranks share, each makes a part: it alone has the states of those parameters.
-// Its gradient_norm is that of its part until the ranks have put theirs together.
+// One rank's part of an update that ranks share: only this rank has the optimiser states of these
+// parameters. gradient_norm covers only this part until the ranks have combined their norms.
 struct UpdateShare {
   int rank = 0;
   int ranks = 1;
-  // Of a graph that is a part of a model's: by its gradients, their numbers in the model's; -1 for
-  // one that others update. Empty: it has all.
+  // For a graph that is part of a model: for each of its gradients the number in the whole model,
+  // or -1 when another rank updates its parameter. Empty: the graph is the whole model.
   std::vector<int32_t> numbers;
 };
 
-// By size, the rank that takes it: the largest first, each to the rank that has least so far.
+// For each size, the rank that takes it: the largest first, each to the rank with the smallest
+// total so far.
 std::vector<int> shared_out(std::span<const int64_t> sizes, int ranks);
 
-// By the graph's gradients, the rank that updates each one's parameter, shared out by their
-// numbers; -1 for one that others update. UserError for more ranks than gradients.
+// For each gradient of the graph, the rank that updates its parameter, assigned by size
+// (shared_out()); -1 where `share.numbers` is -1. UserError when there are more ranks than
+// gradients to assign.
 std::vector<int> update_owners(const graph::Graph& graph, const UpdateShare& share);
 
 // Run after differentiate(): every parameter that has a gradient, and is in this rank's share, is

@@ -1,12 +1,12 @@
-// Freezing: a graph that infers, with weights that never change again.
+// Freezing: makes an inference graph whose weights never change again.
 //
 //   before                                       after
 //   y = packed_linear(x, packed.w, b)            y = packed_linear(x, packed.w, b)
 //   (kRefresh)  packed.w = pack_weight(w)
 //   variables: w, packed.w, b                    variables: packed.w, b
 //
-// What the micro-step reads is left, in the order of its first use: variables of the same names,
-// all of them parameters now, whose values somebody has to bring.
+// The new graph keeps the variables that the micro-step reads, under the same names and in the
+// order of their first use. All of them are parameters, and the caller has to provide their values.
 #pragma once
 
 #include "graph/graph.h"

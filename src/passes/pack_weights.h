@@ -4,11 +4,12 @@
 //   y = linear(x, w, b)            y = packed_linear(x, packed.w, b)
 //                                  (kRefresh)  packed.w = pack_weight(w)
 //
-// Those that read the same x and follow each other, as queries, keys and values do, become one
-// node. An activation that fuse_activations() gave a linear stays with it; what that kept for the
-// backward pass goes away, so this is for graphs without one. Weights in pairs belong to products
-// of bf16 activations: use_compute_dtype() (precision.h) comes next. There products that are
-// outputs of the graph give f32, so that scores are as exact as the sums.
+// Consecutive products that read the same x, such as queries, keys and values, become one node. An
+// activation that fuse_activations() gave to a linear stays with it, but the output that it keeps
+// for the backward pass is dropped, so this pass is for graphs without a backward pass. Weights in
+// pairs belong to products of bf16 activations: use_compute_dtype() (precision.h) has to run next.
+// In that layout, products that are outputs of the graph give f32, so that scores are as exact as
+// the sums.
 #pragma once
 
 #include "graph/graph.h"

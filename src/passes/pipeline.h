@@ -4,13 +4,13 @@
 //   a micro-batch    part 0 ─────────────► part 1 ────► part 2
 //                    part 4 ◄───────────── part 3 ◄────     (backward)
 //
-// A part is what one rank computes of a micro-batch without hearing of another; forward and
-// backward pass of the last stage are one. Values that cross from one rank to another are outputs
-// of the one graph and inputs of the other. Parameters are where they are read. The tied word
-// embeddings may be at both ends: the first rank that has them updates them, with the gradients of
-// the others.
+// A part is what one rank computes of a micro-batch without a message from another rank. The
+// forward and backward passes of the last stage are one part. A value that crosses from one rank to
+// another is an output of one graph and an input of the other. A parameter is on every rank that
+// reads it. The tied word embeddings may be on the first and the last stage: the first rank that
+// has them updates them, with the gradients of all ranks that have them.
 //
-// Run before the update is added, over the whole graph: nodes keep their numbers of random draws.
+// Run it on the whole graph, before the update is added: nodes keep their random sites.
 #pragma once
 
 #include <string>
@@ -48,8 +48,8 @@ struct SharedParameter {
 struct PipelinePlan {
   std::vector<int> part_ranks;      // who computes each part
   std::vector<Crossing> crossings;  // in the order in which they are made
-  // Gradients that several parts add to, from each part to the next that does, by the variable's
-  // name: for who wants the sum of each micro-batch. Of one rank or of two.
+  // Gradients that several parts of one or two ranks add to: a link from each such part to the
+  // next, under the variable's name. For callers that want the sum of each micro-batch.
   std::vector<Crossing> gradient_links;
   std::vector<SharedParameter> shared;
   std::vector<int64_t> part_ends;  // by part of this rank: launches of the micro-step until then
@@ -64,12 +64,12 @@ struct PipelineCut {
   graph::Graph graph;
   PipelinePlan plan;
 };
-// What `rank` has of the whole.
+// The part of the whole graph that `rank` computes, and its plan.
 PipelineCut cut_to_rank(const graph::Graph& whole, const Stages& stages, int rank);
 
-// By node of the micro-step, its place on a micro-batch's way through S stages: 0 to S - 1 upwards,
-// and on to 2 (S - 1), which is the first stage's backward pass. The last stage turns: its forward
-// and backward pass are one place. `layers`: as Stages.
+// For each node of the micro-step, its place on the path of a micro-batch through S stages: 0 to
+// S-1 in the forward pass, then on to 2(S-1), the backward pass of the first stage. The forward and
+// backward passes of the last stage share one place. `layers`: as in Stages.
 std::vector<int> places_on_way(const graph::Graph& graph, const std::vector<int64_t>& layers);
 
 }  // namespace cloze::passes

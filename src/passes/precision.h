@@ -1,4 +1,4 @@
-// Compute dtype: lets the matrix products of an f32 forward graph run in bf16.
+// Compute dtype: lets the matrix products of an f32 forward graph run in bf16 or f16.
 //
 //   before                               after
 //   embedding ─► f32 [T, H]              embedding ─► bf16 [T, H]

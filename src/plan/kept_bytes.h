@@ -1,5 +1,5 @@
-// Sums what kernels keep beside the memory that is planned for them (backend/kernel.h): what several
-// share counts once.
+// Sums the memory that kernels hold outside the planned arenas (backend/kernel.h). Memory that
+// several kernels share counts once.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Program: a compiled training step. Per phase a flat list of kernel launches over planned
-// addresses. Nothing is allocated after this, and everything there is to know about memory is known
-// now.
+// Program: a compiled training step. Each phase is a flat list of kernel launches with planned
+// addresses. A program determines all memory in advance: the executor allocates it once, and a run
+// allocates nothing.
 #pragma once
 
 #include <array>

@@ -12,15 +12,15 @@ namespace cloze::plan {
 struct LaunchUse {
   const graph::Node* node = nullptr;
   const Launch* launch = nullptr;
-  // Of whole tensors; of a table that indices pick rows of, as many bytes as there are picked rows.
-  // What is added to is read and written.
+  // Bytes of whole tensors. Of a table whose rows are picked by indices, only the picked rows
+  // count. An output that accumulates is both read and written.
   int64_t bytes_read = 0;
   int64_t bytes_written = 0;
   // Alive: [0] made outside the layers, [1 + i] in layer i of the encoder, forward or backward.
   std::vector<int64_t> activation_bytes;
   int64_t workspace_bytes = 0;
 
-  // Both together: what the program takes for this launch beside what it always has.
+  // Activations and workspace together: what this launch needs in addition to always_bytes.
   int64_t temporary_bytes() const;
 };
 

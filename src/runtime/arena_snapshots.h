@@ -1,5 +1,5 @@
-// Snapshots of an arena, in the device's memory: what the host writes ahead for several runs, or
-// reads later of them, so that it need not visit between them.
+// Snapshots of an arena, in the device's memory. The host writes the inputs of several runs in
+// advance, or reads their results afterwards, so that the runs need no host between them.
 //
 //   write(...); inputs.take(0);  write(...); inputs.take(1);
 //   inputs.put_back(0); run(...);  inputs.put_back(1); run(...);

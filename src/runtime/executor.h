@@ -39,18 +39,19 @@ struct LaunchProfile {
   int64_t calls = 0;
 };
 
-// Memory of the same device that several executors use; what it lacks an executor allocates itself.
-// Exactly the arena, but of activations and workspace at least the arena. Parameters that threads
-// share are only read. Of executors that share anything else one runs at a time; where they share
-// activations no result outlives the next run of any of them.
+// Memory of one device that several executors share. An executor allocates the arenas that are
+// missing here. A shared block has exactly the size of the arena; a block for activations or
+// workspace may be larger. Executors on several threads may share only parameters, which they only
+// read. Of executors that share anything else only one may run at a time. When they share
+// activations, the results of a run are valid only until the next run of any of them.
 using SharedArenas = std::map<plan::Arena, std::shared_ptr<const backend::DeviceMemory>>;
 
 class Executor {
  public:
   Executor(plan::Program program, backend::Device& device, const SharedArenas& shared = {});
-  // Beside another one of the same graph for fewer slots: shares all its memory but the inputs, and
-  // its spans are among the other's, which outlives it. Of activations and workspace it has memory
-  // of its own where the other's is too small.
+  // An executor of the same graph as `full` with fewer slots. It shares all memory of `full` except
+  // the inputs, and `full`, which must outlive it, also records its spans. It allocates its own
+  // activations or workspace where those of `full` are too small.
   Executor(plan::Program program, Executor& full);
 
   // InternalError for a phase that the graph lacks, and for launches that read an input that nobody
@@ -75,7 +76,7 @@ class Executor {
   // Sets the whole arena, or one value, to zero; inputs of the arena then count as written.
   void clear(plan::Arena arena);
   void clear(graph::Value value);
-  // A whole arena within the device, in the order of the launches. Of the arena's size.
+  // Copies a whole arena within the device, in the order of the stream. Both have the arena's size.
   void copy_arena(plan::Arena arena, backend::DeviceMemory& target);
   void set_arena(plan::Arena arena, const backend::DeviceMemory& source);
   // All but inputs and activations: for an executor of the same program that has another
@@ -86,8 +87,8 @@ class Executor {
   const graph::Graph& graph() const { return program_.graph; }
   backend::Device& device() const { return device_; }
 
-  // Profiling costs two events per launch, and memory for a span; off by default. Turned on, it
-  // forgets the spans so far. profile() is of this executor's program alone.
+  // Profiling is off by default. It costs two events and the memory of one span per launch. Turning
+  // it on discards earlier spans. profile() covers the program of this executor only.
   void set_profiling(bool on);
   const std::vector<LaunchSpan>& spans() const { return spans_; }
   std::vector<LaunchProfile> profile() const;

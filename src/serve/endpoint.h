@@ -11,7 +11,7 @@
 
 namespace cloze::serve {
 
-// One thing asked. What the texts are is for the endpoint to say.
+// One input of a request. The endpoint says what the texts are.
 struct Input {
   std::string first;
   std::string second;  // "" when not given

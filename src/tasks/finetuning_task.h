@@ -1,5 +1,5 @@
-// A task that a model is fine-tuned on: the head it needs, its samples, and what a model scores on
-// them. Whoever trains asks for these; what there is to say goes to a TaskOutput.
+// A task that a model is fine-tuned on: the head it needs, its samples, and the scores of a model
+// on them. The training command calls these functions; messages go to a TaskOutput.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs);
 struct TaskOutput {
   std::function<void(const std::string&)> notice;  // a line on what was read, scored or written
   std::function<void(const std::string&)> result;  // a line with the scores
-  // Watches a client on its way through so many sequences, until what it returns is gone.
+  // Watches a client while it runs so many sequences, until the returned object is destroyed.
   std::function<std::shared_ptr<void>(inference::InferenceClient&, int64_t sequences)> watch;
 };
 

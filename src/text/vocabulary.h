@@ -62,8 +62,8 @@ class Vocabulary {
 // its vocab_size. The published pair of Graphcore's programs has 30,522 tokens and 30,400 rows: a
 // token whose id has no row is read as [UNK]. Rows without a token are fine.
 
-// Ids that data for a table of so many rows may hold. Whoever has twice the rows or more has data
-// of another model.
+// Bound of the ids that data for a table of this many rows may hold: data with ids from twice the
+// rows on belong to another model.
 inline constexpr int64_t max_ids(int64_t rows) { return 2 * rows; }
 
 // A sentence on the tokens that have no row; nothing when all have one. `source` is what messages

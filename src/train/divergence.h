@@ -1,4 +1,4 @@
-// What to say when training leaves the finite numbers: where that began, and what is left.
+// Explains divergence: where the first number that is not finite came from, and what it reached.
 #pragma once
 
 #include <optional>
@@ -27,9 +27,9 @@ std::optional<std::string> find_non_finite_gradient(TrainingStep& step);
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index);
 
 // "left the finite numbers in ...", after StepResult::update_is_finite was false. An update
-// computes each parameter from its own gradient, so no parameter is the cause of another: of
-// several, the one with the largest gradient is named, and in it a moment before the weight, which
-// follows from it.
+// computes each parameter from its own gradient, so no parameter causes the overflow of another.
+// When several overflow, the text names the one with the largest gradient, and of its tensors a
+// moment before the weight, because the weight follows from the moment.
 std::string overflow_of(TrainingStep& step, double learning_rate);
 
 // Whether the weights as they are give a finite loss and finite gradients: those that grew too far

@@ -1,7 +1,7 @@
-// Held-out samples, run through a model while it trains: losses and accuracies without dropout,
-// over all predictions (or sequences) of the set, whatever the training's loss is a mean of. The
-// training's session is only read: the forward pass is a program of its own, with a copy of all
-// weights, those of other ranks too.
+// Evaluates held-out samples while a model trains: losses and accuracies without dropout, over all
+// predictions (or sequences) of the set, whatever mean the training loss is. It only reads the
+// training session: the forward pass is a separate program with its own copy of all weights,
+// including those of other ranks.
 #pragma once
 
 #include <cstdint>

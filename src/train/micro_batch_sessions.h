@@ -1,12 +1,12 @@
 // The sessions that compute a step's micro-batches: the step's own, which has the slots of a full
 // one, and smaller ones beside it for micro-batches that are not full.
 //
-// A program computes all slots that it was compiled for, used or not. So the last micro-batch of a
-// step, or the only one of a step of short sequences, goes through the smallest program that holds
-// it; there is one for each eighth of the full slots, for tokens and for predictions. They are made
-// when they are first needed, in a few milliseconds, and share all memory with the full one but
-// their inputs. Which one computes a micro-batch depends on its lengths alone: a run that was
-// stopped goes on as if it had not been, and all ranks of a pipeline choose alike.
+// A program computes all slots that it was compiled for, used or not. So a micro-batch that is not
+// full, such as the last one of a step, goes through the smallest program that holds it. The
+// smaller programs have 1 to 7 eighths of the full token and prediction slots. Each is made when it
+// is first needed, in a few milliseconds, and shares all memory with the full one except the
+// inputs. The choice depends only on the sizes of the micro-batch: a resumed run continues as if it
+// had not stopped, and all ranks of a pipeline choose alike.
 #pragma once
 
 #include <array>

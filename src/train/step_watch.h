@@ -7,15 +7,16 @@
 //   warn       a line for the user; the step counts
 //   ignore     nothing
 //
-// None of a bad step is kept, whichever is chosen: weights that are not finite cannot be helped by
-// skipping, so the run stops then, as it does after kMostSkips steps skipped in a row, or after
-// kMostRollBacks times back to the same checkpoint.
-// A spike is a loss of more than 6 deviations above the mean of those before it, both running ones
-// over some 128 steps:
+// A step that is not finite is never kept. Skipping cannot mend weights that are not finite, so
+// `skip` stops the run then. The run also stops after kMostSkips skipped steps in a row, or after
+// kMostRollBacks returns to the same checkpoint.
+// A spike is a loss more than 6 standard deviations above the mean of the losses before it. Mean
+// and deviation are running ones over about 128 steps:
 //
 //   a = max(1/(n+1), 1/128);  d = loss - mean;  mean += a d;  variance = (1 - a)(variance + a d^2)
 //
-// from the 64th loss on. A spike enters them as if it were at the limit: it does not hide the next.
+// They are used once 64 losses are known. A spike enters them as if it were at the limit, so that
+// it does not hide the next one.
 // Source: 6 deviations over 128 steps, at least half of them: OLMo-core, SkipStepOptimizer; going
 // back and leaving data out: PaLM, arXiv 2204.02311, section 5.1.
 #pragma once

@@ -1,15 +1,15 @@
 // The training loop: batches in, steps, metrics and checkpoints out.
 //
-// A run is a function of its options and its data: stopped after any step and resumed from the
-// checkpoint, it goes on with the same bytes. A signal to stop (platform/signals.h) is obeyed after
-// the micro-batch it meets, or the steps that the device computes ahead, with a checkpoint of the
-// last whole step.
+// A run is a function of its options and its data: if it stops after any step and resumes from the
+// checkpoint, it produces the same bytes. On a signal to stop (platform/signals.h) the run finishes
+// the current micro-batch (several ranks: the current step), or the steps that the device computes
+// ahead, and saves a checkpoint of the last complete step.
 //
-// A step goes wrong when a loss, a gradient or what the update wrote is not finite, or when the
-// loss leaps up: train/step_watch.h says what the run does then. Nothing of it is saved, and older
-// checkpoints stay. Weights are saved only after they gave a finite loss and gradients for a
-// micro-batch. An overflow (train/loss_scale.h) is none of these: the step is skipped, until the
-// loss scale says that the run has to stop.
+// A step goes wrong when a loss, a gradient or a result of the update is not finite, or when the
+// loss spikes; train/step_watch.h says what the run does then. A step that is not finite is never
+// saved, and older checkpoints stay. Weights are saved only after they gave a finite loss and
+// finite gradients for a micro-batch. An overflow (train/loss_scale.h) is none of these: the step
+// is skipped, until the loss scale requires the run to stop.
 //
 // Errors: UserError when the folder holds another run, or the checkpoint does not fit; DataError
 // for damaged checkpoints and for start values that are not finite; DivergenceError when a step
@@ -42,8 +42,8 @@
 
 namespace cloze::train {
 
-// What is taken of init_checkpoint beside the weights: nothing; the optimiser's moments; or these
-// and the number of its updates, from which the run goes on.
+// What a run takes from init_checkpoint besides the weights: nothing, the optimiser's moments, or
+// the moments and the number of updates; the run then continues from that number.
 enum class InitOptimizer { kFresh, kMoments, kMomentsAndStep };
 
 struct TrainingOptions {
@@ -89,8 +89,8 @@ struct TrainingOptions {
   int64_t loader_memory = 256;        // MiB that steps made ready may take
   std::vector<TextFile> extra_files;  // written into checkpoints as they are
 
-  // What makes the host look at each step before the next, whatever device_iterations says: a step
-  // that is eager, may be skipped or taken back, or is shared. Nothing when it need not.
+  // Why the host must look at each step before the next one, whatever device_iterations says: the
+  // step is eager, may be skipped or taken back, or is shared by ranks. Empty when it need not.
   std::optional<std::string_view> looks_at_each_step_for() const;
 };
 

@@ -41,8 +41,8 @@ struct TrainingStepOptions {
   bool shards_states = false;
   DType gradient_transport = DType::kF32;  // of the sums over ranks
   bool reproducible_sums = false;  // train/ranks/reproducible_sums.h; no eager step, f32 transport
-  // Of several ranks each may have a part of the model alone. They are as many as the stages take,
-  // times the replicas; the ranks of a replica come one after the other. One rank ignores it.
+  // Pipeline stages: with several, each rank holds only its part of the model. Each replica takes
+  // stages.num_ranks() ranks, one after the other. A single rank ignores the stages.
   passes::Stages stages;
   PipelineSchedule schedule = PipelineSchedule::kInterleaved;
 

@@ -2,8 +2,8 @@
 //
 //   k x (forward, backward, accumulate)  ->  clip, update
 //
-// What a step computes is a function of (parameters, optimiser state, samples, seed, step): not of
-// how the samples were packed.
+// What a step computes is a function of (parameters, optimiser state, samples, seed, step).
+// Rounding aside, it does not depend on how the samples were packed.
 #pragma once
 
 #include <cstdint>
@@ -60,9 +60,9 @@ class TrainingStep {
 
   // Of the steps from now on (train/loss_scale.h); gradients in the session are too large by it.
   void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
-  // Step numbers count from 0; the update's index is step + 1. Interruption between two
-  // micro-batches when a signal asks to stop: nothing was updated, and gradients have to be
-  // cleared; not with several ranks, which stop together after a step.
+  // Step numbers count from 0; the index of the update is step + 1. Throws Interruption between two
+  // micro-batches when a signal asks to stop: then nothing was updated, and the caller has to clear
+  // the gradients. Several ranks do not throw it; they stop together after a step.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
   // The same for several steps, one after the other: the host writes all their inputs first, and
   // reads all their results at the end. A step after one that is not finite runs as ever; gradients
@@ -77,9 +77,10 @@ class TrainingStep {
   void update(int64_t step, double learning_rate);
   void clear_gradients() { session_.clear(plan::Arena::kGradients); }
 
-  // After a step that is not finite: computes it again, operator by operator, up to the one where
-  // that began. Nothing: the second time all was finite. Never updates a parameter; the
-  // gradients that it computes stay. Of an eager step the answer is known.
+  // After a step that is not finite: computes it again, operator by operator, up to the first
+  // operator that writes a number that is not finite. Nothing when all numbers are finite the
+  // second time. Never updates a parameter; the gradients that it computes stay. For an eager step
+  // the answer is already known.
   std::optional<runtime::NonFiniteOutput> find_non_finite(const data::StepBatch& batch,
                                                           int64_t step);
 

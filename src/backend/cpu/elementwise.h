@@ -11,7 +11,7 @@ namespace cloze::backend::cpu {
 struct GeluRun {
   ops::GeluForm form = ops::GeluForm::kErf;
   DType dtype = DType::kF32;    // f32 | bf16 | f16, of x
-  DType y_dtype = DType::kF32;  // dtype, or a half
+  DType y_dtype = DType::kF32;  // dtype, bf16 or f16
   int64_t count = 0;            // elements
 };
 

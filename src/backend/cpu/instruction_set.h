@@ -1,6 +1,6 @@
-// What of the processor the kernels use. Our own vectors, oneDNN's products and the choice of bf16
-// units follow one limit, so that a processor that has more can be made to give the bytes of one
-// that has less.
+// The instruction set that the kernels use. One limit applies to our vector kernels, to oneDNN's
+// products and to the choice of bf16 units, so that a processor with more instructions can
+// reproduce the bytes of one with fewer.
 //
 //   avx2          the floor
 //   avx512        F, BW, CD, DQ, VL
@@ -19,14 +19,14 @@ enum class InstructionSet { kAvx2, kAvx512, kAvx512Bf16, kAmx };
 
 std::string_view name_of(InstructionSet set);
 
-// Those of this processor that the system lets us use, each holding the ones before.
+// The sets that this processor has and the system lets us use; each includes those before it.
 std::vector<InstructionSet> instruction_sets();
 
 // The one of these that is called so; UserError, which names them all, for another one.
 InstructionSet instruction_set_named(std::string_view name, std::span<const InstructionSet> sets);
 
-// From now on kernels use no more than this. Before the first kernel is asked for: InternalError
-// when oneDNN has made up its mind.
+// Limits kernels to this set from now on. Call it before the first kernel is created: InternalError
+// when oneDNN has already fixed its choice.
 void limit_instruction_set(InstructionSet set);
 
 // The widest that is in use.

@@ -3,9 +3,9 @@
 //   C[i, j] (+)= sum_k A[i, k] B[k, j]        i < m, j < n, k < depth
 //
 // A is stored [m, depth], or [depth, m] when a_is_transposed; B is stored [depth, n], or [n, depth]
-// when b_is_transposed. Halves are widened, and f32 operands that count as halves are rounded,
-// while they are brought near, so a machine without units for them pays nothing. B is packed into
-// panels once per run; f32 A is read where it lies.
+// when b_is_transposed. While operands are loaded, bf16 and f16 are widened, and f32 that counts as
+// bf16 or f16 is rounded, so a machine without units for these types loses no time. B is packed
+// into panels once per run; f32 A is read where it lies.
 //
 // What is done with finished sums (bias, activation, softmax, another dtype) is a ProductSink's:
 // it gets blocks that are still in the cache. Without a c the sink is the only taker.

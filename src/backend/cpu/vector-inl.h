@@ -2,8 +2,8 @@
 // compiled once per instruction set (Highway); include it from files that are.
 //
 // Functions whose first argument is a vector tag are spelled like Highway's own. Arithmetic is in
-// f32 whatever the storage; a half is rounded to nearest even when it is stored, and NaN stays NaN,
-// as base/bfloat16.h and base/float16.h define. A vector of n < Lanes(d) elements is a Tail: lanes
+// f32 whatever the storage. Stores of bf16 and f16 round to nearest even, and NaN stays NaN, as
+// base/bfloat16.h and base/float16.h define. A vector of n < Lanes(d) elements is a Tail: lanes
 // after it read as 0 and are not written, so no byte outside an array is touched.
 #include <type_traits>
 

@@ -16,10 +16,10 @@ namespace cloze::cli {
 inline constexpr const char* kModelHelp =
     "model's folder or file, prefix of a TensorFlow checkpoint, or folder of checkpoints (its "
     "best, or newest)";
-// The path itself when it is a model (a folder with a configuration, a file of weights, the prefix
-// of a TensorFlow checkpoint), else the checkpoint of TensorFlow's in the folder; or of ours the
-// best, where the run was evaluated, else the newest; newer ones that are damaged are noted on
-// standard error. UserError when there is none, DataError when the best is damaged.
+// Returns the path itself when it is a model (a folder with a configuration, a file of weights, the
+// prefix of a TensorFlow checkpoint). Otherwise it finds a checkpoint in the folder: TensorFlow's,
+// or of ours the best when the run was evaluated, else the newest. Newer ones that are damaged are
+// noted on standard error. UserError when there is none, DataError when the best is damaged.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
 // Says on standard error when a text is not all UTF-8: the tokenizer leaves such bytes out.

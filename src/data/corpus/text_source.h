@@ -3,9 +3,10 @@
 // with the forms `wikipedia` and `wikiextractor` a dump or WikiExtractor's output
 // becomes the text that wikipedia_text.h makes of it.
 //
-// What is no UTF-8 text is refused by name: bytes that are zero (binary files, UTF-16), UTF-16 and
-// UTF-32 by their marks, other forms of compression, and texts of which more than a given share is
-// not UTF-8 (Latin-1). The share is that of blocks from all over the file, some megabytes of it.
+// Input that is not UTF-8 text is refused, and the message says what it is: bytes that are zero
+// (binary files, UTF-16), UTF-16 and UTF-32 by their marks, other forms of compression, and text in
+// which more than a given share is not UTF-8 (Latin-1). The share is measured in blocks from all
+// over the file, some megabytes in total.
 //
 // Errors: UserError for those; DataError when a compressed file or a dump is damaged.
 #pragma once

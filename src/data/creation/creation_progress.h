@@ -1,5 +1,5 @@
-// How far the creation of records has come: written by the threads that work, read by whoever
-// shows it. Totals are 0 until they are known. Of work that goes on, what was done before counts.
+// The progress of record creation. Worker threads write it, and the display reads it. Totals are 0
+// until they are known. In resumed work the counts include what was done before.
 #pragma once
 
 #include <atomic>

@@ -7,8 +7,8 @@
 namespace cloze::data {
 
 // With streams of random numbers that are named by (seed, duplicate, document): each duplicate
-// visits the documents in an order of its own, and the records of some million tokens of text are
-// shuffled together.
+// visits the documents in an order of its own, and the records of some eight million tokens of text
+// (RecordOptions::window_tokens) are shuffled together.
 void make_records_in_windows(const RecordOptions& options, const Corpus& corpus,
                              const text::Vocabulary& vocabulary, CreationProgress& progress,
                              RecordOutput& output);

@@ -31,8 +31,8 @@ struct GlueTask {
 // "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
 
-// Whether the classifier of a task that is called `name`, by whomever, is that of `task`: it is
-// the same task, or both are of MNLI, MNLI-mm and AX.
+// Whether a classifier that was trained on the task `name` serves `task`: both are the same task,
+// or both are among MNLI, MNLI-mm and AX.
 bool has_classifier_of(const GlueTask& task, std::string_view name);
 
 // Which file holds a split of a GLUE task, in a task's folder or in the folder above it, as the

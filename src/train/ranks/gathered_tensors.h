@@ -1,7 +1,7 @@
-// Tensors that ranks have between them, read by the first: it saves what others hold.
+// Lets the first rank read the tensors that the ranks hold between them, to save them.
 //
-// The first asks a tensor's owner for so many bytes at a time, in whatever order it writes; the
-// others answer until it is done. So no rank ever holds the whole.
+// The first rank asks a tensor's owner for one range of bytes at a time, in the order in which it
+// writes; the other ranks answer until it is done. So no rank ever holds all tensors.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
 // Sums gradients over ranks beside the backward pass that makes them, and shares divided updates
 // beside the update.
 //
-// Gradients are taken in buckets, in the order in which the last micro-batch completes them. Each
-// is copied out when it is complete, summed by a thread of its own while the step computes on, and
-// copied back. Parameters travel in the same buckets, in the order in which they are updated. The
-// order of the sums is that of the ranks (comm/communicator.h): results do not depend on the timing.
+// Gradients travel in buckets, in the order in which the last micro-batch completes them. A
+// complete bucket is copied out, summed by a separate thread while the step computes on, and copied
+// back. Parameters travel in the same buckets, in the order in which they are updated. Sums are in
+// the order of the ranks (comm/communicator.h), so results do not depend on timing.
 //
 // Errors: what the communicator throws. One thread calls it, and no other uses the communicator
 // meanwhile.
@@ -35,9 +35,9 @@ inline constexpr int64_t kMostParcels = 4;
 constexpr int64_t parcel_bytes(int64_t gradient_bytes) {
   return std::min(gradient_bytes, kMostParcels * kBucketFloats * int64_t{sizeof(float)});
 }
-// What one of several ranks takes for messages: copies of those on their way, for stages and for
-// replicas; once more in MPI where stages send each other activations (measured); and the parcels of
-// replicas.
+// The memory that one of several ranks needs for messages: copies of messages under way, for stages
+// and for replicas; as much again inside MPI where stages send each other activations (measured);
+// and the parcels of replicas.
 constexpr int64_t message_bytes(int64_t stages, int64_t replicas, int64_t gradient_bytes) {
   const int64_t outboxes = (stages > 1 ? 2 : 0) + (replicas > 1 ? 1 : 0);
   return outboxes * comm::kMostBytesUnderWay + (replicas > 1 ? parcel_bytes(gradient_bytes) : 0);

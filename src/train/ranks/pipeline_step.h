@@ -36,8 +36,8 @@ class PipelineStep {
   // session. `most`: of the replica that has most of them.
   using Write = std::function<void(engine::Session& session, const data::MicroBatch& micro_batch)>;
   void run(std::vector<const data::MicroBatch*> micro_batches, int64_t most, const Write& write);
-  // Of a parameter that several ranks have, the first of them gets the sum of all its gradients, in
-  // the order of the ranks, and gives the others what it has made of it.
+  // For a parameter that several ranks have, the first of them gets the sum of all its gradients,
+  // in the order of the ranks; after its update it sends the new parameter to the others.
   void sum_shared_gradients();
   void share_parameters();
 

@@ -1,13 +1,13 @@
 // Sums of a step that are the same bytes on any number of ranks and stages.
 //
-// What one micro-batch adds to gradients and metrics is made from zero, and added to the sum so far
-// in the order of the micro-batches, whoever computes them. A round is a micro-batch of each rank:
+// Each micro-batch computes its share of gradients and metrics from zero. The shares are added in
+// the order of the micro-batches, whichever rank computes them. In a round every rank adds one:
 //   sum = ((sum + rank 0's) + rank 1's) + ...
-// The norm of all gradients is made alike: the sum of squares of each tensor by one rank, and their
-// sum in the order of the whole model.
+// The norm of all gradients is computed in the same way: one rank sums the squares of each tensor,
+// and these sums are added in the order of the whole model.
 //
-// Costs: a copy of the gradients in the host's memory, and a sum over the ranks in every round,
-// beside which nothing is computed.
+// The cost is a copy of the gradients in the host's memory, and in every round a sum over the
+// ranks, during which nothing is computed.
 //
 // Errors: what the communicator throws. One thread calls it.
 #pragma once

@@ -1,6 +1,6 @@
-// What makes a run the one it is: its model, its data, and the order in which they are met. A
-// checkpoint holds it with the values, and only a run that agrees can go on from there; whatever is
-// not in it may change.
+// The identity of a run: its model, its data, and the order in which the data are seen. A
+// checkpoint stores these values, and only a run with the same values can resume from it.
+// Everything else may change.
 #pragma once
 
 #include <nlohmann/json.hpp>
