@@ -232,7 +232,7 @@ class ImportTest(unittest.TestCase):
 
     def test_a_file_of_ours_needs_no_import(self):
         for path in filter(is_ours, CONFIGURATIONS.glob("*.json")):
-            self.assertIn(f"{path} is of our form already; give it to --config", self.refusal(path).stderr)
+            self.assertIn(f"{path} is already in cloze's form; give it to --config", self.refusal(path).stderr)
 
     def test_a_file_without_a_mark_is_taken_by_its_keys(self):
         self.convert(CONFIGURATIONS / "optimum" / "squad_arguments.json")

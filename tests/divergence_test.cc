@@ -186,7 +186,7 @@ TEST_P(Divergence, AFiniteStepNamesNothing) {
     ASSERT_TRUE(step.run(batch, index, 0.001).is_finite());
     poison_intermediates(step.session());
     EXPECT_EQ(train::origin_of(step, batch, index),
-              "Computed again it is finite: the machine may be at fault");
+              "The step is finite when it is computed again; the machine may be faulty");
   }
 }
 
@@ -227,7 +227,7 @@ TEST_P(Divergence, AnUpdateThatOverflowsIsNotSaved) {
   const std::string v = std::string("optimizer.v.") + kQuery;
   const std::string moment = message_of(set(v, kInfinity, 5), run);
   EXPECT_TRUE(contains(moment, "the update of step 3 (gradient norm ")) << moment;
-  EXPECT_TRUE(contains(moment, ") left the finite numbers in " + v +
+  EXPECT_TRUE(contains(moment, ") produced numbers that are not finite in " + v +
                                    " (element 5 is inf); "
                                    "it was not saved."))
       << moment;
@@ -273,7 +273,7 @@ TEST_P(Divergence, OfManyThatOverflowTheLargestGradientIsNamed) {
     const std::string largest = largest_gradient(run, change);
     EXPECT_NE(largest, "bert.embeddings.word_embeddings.weight") << "the first of the list";
     const std::string message = message_of(change, run);
-    EXPECT_TRUE(contains(message, "left the finite numbers in optimizer.v." + largest))
+    EXPECT_TRUE(contains(message, "produced numbers that are not finite in optimizer.v." + largest))
         << largest << ": " << message;
     EXPECT_TRUE(contains(message, " other parameters, none of which has a larger gradient"))
         << message;
@@ -289,7 +289,7 @@ TEST_P(Divergence, AGradientNormThatOverflowsNamesTheLargestGradient) {
   const std::string message = message_of(change, resumed());
   EXPECT_TRUE(contains(message,
                        "gradient norm inf; nothing was updated. Every gradient is finite, "
-                       "but the norm of all is more than f32 holds. The largest is that "
+                       "but their global norm overflows f32. The largest is that "
                        "of bert.pooler.dense.weight (norm "))
       << message;
 }
@@ -331,9 +331,10 @@ TEST_P(Divergence, ALearningRateThatOverflowsIsNotSaved) {
     run.schedule.base_learning_rate = 1e300;  // infinite in f32
     const std::string message = message_of(nothing, run);
     EXPECT_TRUE(contains(message, "the update of step 3 ")) << message;
-    EXPECT_TRUE(contains(message, "left the finite numbers in " + largest_gradient(run, nothing)))
+    EXPECT_TRUE(contains(
+        message, "produced numbers that are not finite in " + largest_gradient(run, nothing)))
         << message;
-    EXPECT_TRUE(contains(message, ": the learning rate 6e+299 is more than f32 holds")) << message;
+    EXPECT_TRUE(contains(message, ": the learning rate 6e+299 overflows f32")) << message;
   }
 }
 

@@ -167,7 +167,7 @@ const Site kFaults[] = {
     {"gradient.bert.encoder.layer.1.intermediate.dense.weight", 4, kNaN, 0, 200},
     {"gradient.bert.encoder.layer.0.attention.self.key.bias", 6, kNaN, 0, 11},
     {"gradient.bert.embeddings.word_embeddings.weight", 7, -kInfinity, 0, 100},
-    {"gradient_norm", 2, kNaN, 0, 0, 0, "Every gradient is finite, but the norm of all is"},
+    {"gradient_norm", 2, kNaN, 0, 0, 0, "Every gradient is finite, but their global norm"},
     // Inputs
     {"loss_gradient", 3, kNaN, 0, 0, 1, "It began in "},
     {"mlm_normalizer", 4, kInfinity, 0, 0, 2, "(element 0 is inf)"},
@@ -388,7 +388,8 @@ TEST_P(Injection, AFaultThatPassesLeavesNoTrace) {
     arm(site, session);
     fault.passes = true;
   };
-  const char* origin = ". Computed again it is finite: the machine may be at fault. ";
+  const char* origin =
+      ". The step is finite when it is computed again; the machine may be faulty. ";
   const Outcome stopped = run(site, WatchPolicy::kStop, begin);
   EXPECT_NE(stopped.message.find(origin), std::string::npos) << stopped.message;
   EXPECT_TRUE(stopped.after == stopped.before);
@@ -409,10 +410,10 @@ TEST_P(Injection, StateThatIsNotFiniteIsCaughtInTheNextStep) {
     const bool is_weight = !site.place.starts_with("optimizer.");
     const std::string where = is_weight ? fmt::format("step {} is not finite: loss ", site.step + 1)
                                         : fmt::format("the update of step {} (", site.step + 1);
-    const std::string origin =
-        fmt::format("{} {} (element {} is {})",
-                    is_weight ? "It was there before the step, in" : "left the finite numbers in",
-                    site.place, site.element, number(site.value));
+    const std::string origin = fmt::format(
+        "{} {} (element {} is {})",
+        is_weight ? "It was there before the step, in" : "produced numbers that are not finite in",
+        site.place, site.element, number(site.value));
     for (const WatchPolicy policy : {WatchPolicy::kStop, WatchPolicy::kSkip}) {
       const Outcome stopped = run(site, policy, begin);
       EXPECT_EQ(stopped.message.find(where), 0u) << stopped.message;

@@ -86,7 +86,7 @@ class LaunchErrorsTest(unittest.TestCase):
         (self.folder / "hosts").write_text("\n# none\n")
         self.assert_refused(2, "the hosts file hosts names no host; write one a line: NAME slots=4", options)
         (self.folder / "hosts").write_text("localhost slots=1\nfar slots=1\nfarther slots=1\n")
-        self.assert_refused(4, "nobody answers on far, farther: `/bin/false far true` has to work without a "
+        self.assert_refused(4, "no answer from far, farther: `/bin/false far true` has to work without a "
                                "password; mend that, or take the host out of the hosts file", options)
 
 

@@ -368,7 +368,7 @@ class HostsTest(FaultCase):
                                    SILENCE + 3 * ENDS_WITHIN))
         process.terminate()
         messages = self.assert_ends(process, 75, ENDS_WITHIN)
-        self.assertRegex(messages, rf"cloze: the run ended with 4, and nobody answers on {self.hosts.names[1]}; "
+        self.assertRegex(messages, rf"cloze: the run ended with 4, and no answer from {self.hosts.names[1]}; "
                                    r"2 processes go on from run/checkpoint-\d+")
         self.assertRegex(messages, r"resumed from run/checkpoint-\d+")
 

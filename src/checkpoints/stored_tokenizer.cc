@@ -55,7 +55,8 @@ void settle_rules(const fs::path& folder, const std::optional<TokenizerJson>& js
     return;
   }
   tokenizer.notes.push_back(fmt::format(
-      "{}: tokenizer_config.json says {}, {} says {}; the former counts, as in transformers",
+      "{}: tokenizer_config.json says {}, {} says {}; tokenizer_config.json takes precedence, as "
+      "in transformers",
       folder.string(), rules_text(tokenizer.options), kTokenizerName, rules_text(json->options)));
 }
 

@@ -69,7 +69,8 @@ TEST_F(StoredTokenizerTest, TheConfigurationGoesFirstUnlessItsClassLeavesAllToTh
                 folder_.string() +
                 ": tokenizer_config.json says lowercase true, strip_accents true, "
                 "handle_chinese_chars true, tokenizer.json says lowercase false, strip_accents "
-                "false, handle_chinese_chars true; the former counts, as in transformers"});
+                "false, handle_chinese_chars true; tokenizer_config.json takes precedence, as in "
+                "transformers"});
   write("tokenizer_config.json",
         R"({"tokenizer_class": "TokenizersBackend", "do_lower_case": true})");
   const StoredTokenizer generic = read_tokenizer(folder_);

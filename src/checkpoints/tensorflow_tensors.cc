@@ -67,7 +67,7 @@ class Converter {
  public:
   void add(TensorView tensor) {
     if (!names_.insert(tensor.name).second) {
-      throw_data_error("tensor {} is there in two forms; remove one", tensor.name);
+      throw_data_error("tensor {} is stored in two forms; remove one", tensor.name);
     }
     result_.tensors.push_back(std::move(tensor));
   }
@@ -341,7 +341,7 @@ ConvertedTensors from_tensorflow(std::span<const TensorView> tensors) {
       converter.result().training_state.push_back(tensor.name);
     } else if (const auto part = word_part(tensor.name)) {
       if (!word_parts.emplace(*part, &tensor).second) {
-        throw_data_error("tensor {} is there in two forms; remove one", tensor.name);
+        throw_data_error("tensor {} is stored in two forms; remove one", tensor.name);
       }
     } else if (const auto other = hugging_face_name(tensor.name)) {
       converter.add(tensor, *other);

@@ -9,7 +9,7 @@
 //                                                   values first
 //
 // The dtype of a tensor stays as it is. Errors: DataError that names the tensor, when a shape is
-// impossible, a part is missing, or a tensor is there in two forms.
+// impossible, a part is missing, or a tensor is stored in two forms.
 #pragma once
 
 #include <cstddef>

@@ -158,7 +158,7 @@ TEST(TensorflowTensors, MissingAndDoublePartsAreRefused) {
   EXPECT_EQ(refusal({tensor("bert/embeddings/s0/word_embeddings", {2, 2}),
                      tensor("bert/embeddings/s2/word_embeddings", {2, 2})}),
             "bert/embeddings/s1/word_embeddings is missing: there are 2 parts, the last is 2");
-  const std::string twice = "is there in two forms; remove one";
+  const std::string twice = "is stored in two forms; remove one";
   EXPECT_NE(refusal({tensor("bert/embeddings/s0/word_embeddings", {2, 2}),
                      tensor("bert/embeddings/word_embeddings", {2, 2})})
                 .find(twice),

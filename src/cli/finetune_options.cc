@@ -96,7 +96,7 @@ void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
     fmt::print(stderr, "note: seq_length is {}, the positions of the model\n", positions);
     options.seq_length = positions;
   }
-  validate_positions(options, "the checkpoint has no more; lower the former");
+  validate_positions(options, "the checkpoint has no more; lower seq_length");
 }
 
 // The model the run starts from; empty: none.

@@ -91,7 +91,8 @@ TEST_F(FinetuneSeeds, OnlyRunsThatWentOnFromThereGoOn) {
   const std::vector<std::string> into_other = {"--save-path=" + path("other"), "--epochs=3"};
   const CommandResult refused = resume(into_other);
   EXPECT_EQ(refused.status, ExitCode::kUsage) << refused.error;
-  EXPECT_NE(refused.error.find("would not tell it from its own"), std::string::npos)
+  EXPECT_NE(refused.error.find("could not distinguish it from its own checkpoints"),
+            std::string::npos)
       << refused.error;
   const std::vector<std::string> onwards = {"--save-path=" + path("onwards"), "--epochs=3"};
   ASSERT_EQ(resume(onwards).status, ExitCode::kSuccess);

@@ -80,7 +80,7 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({}, {"--num-train-steps", "10"}),
             "there is no data; give input_file, train_file or generated_data");
   EXPECT_EQ(refusal({"--seq-length", "1024"}),
-            "seq_length 1024 is over max_position_embeddings 512; raise the latter");
+            "seq_length 1024 is over max_position_embeddings 512; raise max_position_embeddings");
   EXPECT_EQ(refusal({"--max-predictions-per-seq", "129"}),
             "max_predictions_per_seq 129 is over seq_length 128; lower it");
   EXPECT_EQ(refusal({"--tokens-per-micro-batch", "100"}),
@@ -206,7 +206,7 @@ TEST(PretrainOptions, ALongWarmupIsShortenedAndSaysSo) {
   RunOptions options{.warmup = 2000};
   EXPECT_EQ(learning_rate_schedule(options, 4).warmup_steps, 4);
   EXPECT_EQ(warmup_note(options, 4),
-            "warmup is 2000 steps, the run has 4: it is shortened to those");
+            "warmup is 2000 steps, the run has 4: the warm-up is shortened to 4 steps");
   EXPECT_EQ(learning_rate_schedule(options, 7032).warmup_steps, 2000);
   EXPECT_EQ(warmup_note(options, 7032), "");
   options.warmup = 0.1;
@@ -218,8 +218,8 @@ TEST(PretrainOptions, FloatingPointExceptionsAreAcceptedWithAWord) {
       parse({"--generated-data", "--num-train-steps", "1", "--fp-exceptions", "true"});
   EXPECT_EQ(parsed.notes,
             (std::vector<std::string>{
-                "command line: fp_exceptions has no effect: a loss or gradient that is not finite "
-                "always ends the run"}));
+                "command line: fp_exceptions has no effect: on_non_finite says what a loss or "
+                "gradient that is not finite does to the run"}));
 }
 
 TEST(PretrainOptions, TheSequencesOfAStep) {

@@ -195,7 +195,7 @@ TEST_F(ResumedOptions, GoingBackNeedsAFolderOfItsOwn) {
   const std::string back = "--restore-dir=" + path("run/checkpoint-1");
   Result result = pretrain({back});
   EXPECT_EQ(result.status, ExitCode::kUsage);
-  EXPECT_TRUE(result.says(path("run/checkpoint-2") + " is there, and a run that goes on from"))
+  EXPECT_TRUE(result.says(path("run/checkpoint-2") + " is there, and a run that resumes from"))
       << result.error;
   const std::string elsewhere = "--save-path=" + path("other");
   result = pretrain({back, elsewhere});

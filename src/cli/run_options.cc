@@ -183,7 +183,7 @@ void validate_start(const RunOptions& options) {
 
 void validate_model(RunOptions& options) {
   options.model().validate();
-  validate_positions(options, "raise the latter");
+  validate_positions(options, "raise max_position_embeddings");
 }
 
 void validate_positions(const RunOptions& options, const char* advice) {
@@ -265,8 +265,8 @@ optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_st
 
 std::string warmup_note(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0 || options.warmup <= static_cast<double>(num_steps)) return "";
-  return fmt::format("warmup is {} steps, the run has {}: it is shortened to those", options.warmup,
-                     num_steps);
+  return fmt::format("warmup is {} steps, the run has {}: the warm-up is shortened to {} steps",
+                     options.warmup, num_steps, num_steps);
 }
 
 void print_notes(const RunOptions& options, const OptionTable& table) {

@@ -97,7 +97,7 @@ Heartbeat::Heartbeat(Communicator& ranks, HeartbeatOptions options)
     all.push_back(Introduction::from(text));
   }
   if (all.front().port == "-") {
-    throw_environment_error("the ranks cannot hear of each other: {}",
+    throw_environment_error("the ranks cannot open their heartbeat channel: {}",
                             fmt::join(all.front().addresses, " "));
   }
   if (rank_ > 0) call_first(all.front());

@@ -73,7 +73,7 @@ KeyRules run_rules() {
       .elsewhere({"disable_progress_bar", "tqdm_smoothing"}, "progress_bar")
       .supported({"version_2_with_negative", "null_score_diff_threshold", "doc_stride",
                   "max_query_length", "n_best_size", "max_answer_length", "do_lower_case"})
-      .no_effect({"verbose_logging"}, "what is worth saying is always said")
+      .no_effect({"verbose_logging"}, "important messages are always printed")
       .no_effect({"per_gpu_eval_batch_size", "per_device_eval_batch_size"},
                  "evaluation packs sequences by itself")
       .elsewhere({"evaluate_during_training", "eval_steps"}, "evaluations_per_epoch")

@@ -122,7 +122,7 @@ KeyRules execution_rules() {
                  "the vocabulary projection always works in blocks")
       .mapped("batches_per_step", "device_iterations")
       .no_effect({"floating_point_exceptions"},
-                 "a loss or gradient that is not finite always ends the run")
+                 "on_non_finite says what a loss or gradient that is not finite does to the run")
       .no_effect({"engine_cache"}, "a step is planned in milliseconds")
       .no_effect({"no_outlining", "disable_fully_connected_pass", "max_copy_merge_size",
                   "internal_exchange_optimisation_target"},

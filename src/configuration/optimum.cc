@@ -36,7 +36,7 @@ KeyRules ipu_rules() {
       .no_effect({"ipu_config.embedding_serialization_factor"},
                  "the vocabulary projection always works in blocks")
       .no_effect({"ipu_config.recompute_checkpoint_every_layer"},
-                 "recompute says it here: host memory seldom needs it")
+                 "recompute is the option here; host memory seldom needs it")
       .elsewhere({"ipu_config.auto_loss_scaling"}, "loss_scaling 0", false)
       .no_effect({"ipu_config.optimum_version", "ipu_config.transformers_version"},
                  "says who wrote the file");

@@ -57,8 +57,9 @@ KeyRules execution_rules() {
                  "products accumulate in f32 and weights keep an f32 master")
       .no_effect({"no_outlining", "scheduler"}, "there is no graph compiler")
       .no_effect({"enable_recomputation", "recomputation_mode"},
-                 "recompute says it here: host memory seldom needs it")
-      .no_effect({"fp_exceptions"}, "a loss or gradient that is not finite always ends the run")
+                 "recompute is the option here; host memory seldom needs it")
+      .no_effect({"fp_exceptions"},
+                 "on_non_finite says what a loss or gradient that is not finite does to the run")
       .supported({"use_nvlamb", "use_debiasing", "use_mpclip", "weight_norm_clip", "compile_only"})
       .no_effect({"reduction_type"}, "gradients are those of the mean over the step", "mean")
       .no_effect({"matmul_serialize_factor"}, "the vocabulary projection always works in blocks")
@@ -86,7 +87,7 @@ KeyRules finetuning_rules() {
   return KeyRules()
       .supported({"do_training", "do_predict", "do_evaluation", "do_lower_case", "vocab_file",
                   "output_dir"})
-      .no_effect({"verbose_logging"}, "what is worth saying is always said")
+      .no_effect({"verbose_logging"}, "important messages are always printed")
       .no_effect({"tfrecord_dir"},
                  "features are made in a second or two; cloze data squad writes them")
       .no_effect({"static_mask", "max_predictions_per_seq"},

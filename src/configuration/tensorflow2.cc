@@ -76,7 +76,7 @@ KeyRules run_rules() {
       .mapped("wandb_opts.init.name", "wandb_name")
       .supported({"wandb_name"})
       .no_effect({"wandb_opts.*", "wandb_tags"}, "a run has a name and no tags")
-      .no_effect({"logging"}, "what is worth saying is always said")
+      .no_effect({"logging"}, "important messages are always printed")
       .no_effect({"show_accuracy"}, "accuracies are always computed", true);
 }
 
@@ -98,11 +98,11 @@ KeyRules execution_rules() {
       .mapped("ipu_config.replicated_tensor_sharding", "replicated_tensor_sharding")
       .no_effect({"use_outlining", "ipu_config.use_outlining"}, "there is no graph compiler")
       .no_effect({"enable_recomputation", "ipu_config.enable_recomputation"},
-                 "recompute says it here: host memory seldom needs it")
+                 "recompute is the option here; host memory seldom needs it")
       .no_effect({"embedding_serialization_factor"},
                  "the vocabulary projection always works in blocks")
       .no_effect({"fp_exceptions", "ipu_config.fp_exceptions"},
-                 "a loss or gradient that is not finite always ends the run");
+                 "on_non_finite says what a loss or gradient that is not finite does to the run");
 }
 
 KeyRules rules() {

@@ -69,7 +69,7 @@ void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
         formats::value_differences(journal.at("work"), identity_, "this command has");
     if (!differences.empty()) {
       throw_user_error(
-          "{} is of work that was interrupted, with {}; give the same command as then to go on, or "
+          "{} belongs to interrupted work with {}; give the same command to continue, or "
           "delete that file to start over",
           journal_.string(), differences);
     }
@@ -86,8 +86,8 @@ void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
 void ResumableOutput::check_input(const std::string& digest) {
   if (!state_.is_null() && input_ != digest) {
     throw_user_error(
-        "{} is of work that was interrupted, on other content of --input-file; give the same files "
-        "to go on, or delete that file to start over",
+        "{} belongs to interrupted work on other content of --input-file; give the same files "
+        "to continue, or delete that file to start over",
         journal_.string());
   }
   input_ = digest;
@@ -101,7 +101,7 @@ void ResumableOutput::keep_files(const std::vector<uint64_t>& bytes) {
     } else if (is_complete_ && file.bytes() == 0) {
       files_[i].reset();  // it has its name already
     } else {
-      fail(fmt::format("speaks of {} bytes of {}, which has {}", bytes[i],
+      fail(fmt::format("records {} bytes of {}, which has {}", bytes[i],
                        file.partial_path().string(), file.bytes()));
     }
   }

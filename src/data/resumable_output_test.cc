@@ -80,8 +80,8 @@ TEST_F(ResumableOutputTest, OtherWorkIsRefusedWithWhatDiffers) {
   interrupt();
   EXPECT_EQ(refusal(work(8)),
             journal() +
-                " is of work that was interrupted, with --seed 7, this command has 8; give "
-                "the same command as then to go on, or delete that file to start over");
+                " belongs to interrupted work with --seed 7, this command has 8; give "
+                "the same command to continue, or delete that file to start over");
   ResumableWork fewer = work();
   fewer.output_files.pop_back();
   EXPECT_NE(refusal(fewer).find("--output-file [\"a\",\"b\"], this command has [\"a\"]"),
@@ -95,7 +95,7 @@ TEST_F(ResumableOutputTest, OtherWorkIsRefusedWithWhatDiffers) {
 TEST_F(ResumableOutputTest, DamageIsNamed) {
   interrupt();
   fs::resize_file(folder_ / "b.partial", 3);
-  EXPECT_EQ(refusal(work()), journal() + ": speaks of 4 bytes of " +
+  EXPECT_EQ(refusal(work()), journal() + ": records 4 bytes of " +
                                  (folder_ / "b.partial").string() +
                                  ", which has 3; delete it to start over");
   platform::write_file_atomically(journal(), "{\"work\": {}}");

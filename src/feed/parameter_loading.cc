@@ -100,7 +100,7 @@ void copy_as_float(const TensorView& tensor, std::span<float> values) {
       convert_each<float16>(tensor.bytes, values, [](float16 x) { return static_cast<float>(x); });
       return;
     default:
-      throw_data_error("tensor {} holds {}, where numbers with a fraction are needed", tensor.name,
+      throw_data_error("tensor {} holds {}, where a floating-point dtype is needed", tensor.name,
                        name_of(tensor.dtype));
   }
 }

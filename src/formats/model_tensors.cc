@@ -88,7 +88,7 @@ void ModelTensors::add_file(const fs::path& file) {
 void ModelTensors::add(std::span<const TensorView> tensors, const fs::path& file) {
   for (const TensorView& tensor : tensors) {
     if (!names_.insert(tensor.name).second) {
-      throw_data_error("{}: tensor {} is there twice", file.string(), tensor.name);
+      throw_data_error("{}: tensor {} is stored twice", file.string(), tensor.name);
     }
     tensors_.push_back(tensor);
   }

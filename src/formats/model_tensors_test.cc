@@ -83,7 +83,7 @@ TEST_F(ModelTensorsFolderTest, BadIndexesAreRefused) {
   write_index(
       "{\"weight_map\": {\"bert.half\": \"one.safetensors\", \"bert.double\": "
       "\"two.safetensors\"}}");
-  EXPECT_NE(refusal().find("is there twice"), std::string::npos);
+  EXPECT_NE(refusal().find("is stored twice"), std::string::npos);
 }
 
 }  // namespace

@@ -140,13 +140,13 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
   if (const auto state = find_non_finite_state(step)) {
     return fmt::format("It was there before the step, in {}", *state);
   }
-  if (step.is_pipeline()) return "A run of one process, with --restore-dir, says where it begins";
+  if (step.is_pipeline()) return "Resume in one process with --restore-dir to see where it begins";
   const auto found = step.find_non_finite(batch, step_index);
-  if (!found) return "Computed again it is finite: the machine may be at fault";
+  if (!found) return "The step is finite when it is computed again; the machine may be faulty";
   if (found->tensor == "gradient_norm") {  // of gradients that were all finite when they were made
     const NamedNorm largest = largest_gradient(step.session());
     return fmt::format(
-        "Every gradient is finite, but the norm of all is more than f32 holds. The largest is that "
+        "Every gradient is finite, but their global norm overflows f32. The largest is that "
         "of {} (norm {:.4g})",
         largest.name, largest.norm);
   }
@@ -162,7 +162,7 @@ std::string overflow_of(TrainingStep& step, double learning_rate) {
     if (where.norm > worst.norm) worst = where;
   }
   const size_t count = overflows.size();
-  std::string text = "left the finite numbers in " + worst.name;
+  std::string text = "produced numbers that are not finite in " + worst.name;
   if (count > 1) {
     text += fmt::format(
         ", and in {} other parameters, none of which has a larger gradient (this one's has norm "
@@ -170,7 +170,7 @@ std::string overflow_of(TrainingStep& step, double learning_rate) {
         count - 1, worst.norm);
   }
   if (!std::isfinite(static_cast<float>(learning_rate))) {
-    text += fmt::format(": the learning rate {} is more than f32 holds", learning_rate);
+    text += fmt::format(": the learning rate {} overflows f32", learning_rate);
   }
   return text;
 }

@@ -26,10 +26,10 @@ std::optional<std::string> find_non_finite_gradient(TrainingStep& step);
 // "It began in ...", after StepResult::is_finite() was false. Computes the step again.
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index);
 
-// "left the finite numbers in ...", after StepResult::update_is_finite was false. An update
-// computes each parameter from its own gradient, so no parameter causes the overflow of another.
-// When several overflow, the text names the one with the largest gradient, and of its tensors a
-// moment before the weight, because the weight follows from the moment.
+// "produced numbers that are not finite in ...", after StepResult::update_is_finite was false. An
+// update computes each parameter from its own gradient, so no parameter causes the overflow of
+// another. When several overflow, the text names the one with the largest gradient, and of its
+// tensors a moment before the weight, because the weight follows from the moment.
 std::string overflow_of(TrainingStep& step, double learning_rate);
 
 // Whether the weights as they are give a finite loss and finite gradients: those that grew too far

@@ -197,10 +197,11 @@ void Training::require_still_known(std::span<const StepResult> results) {
   if (bad == results.end()) return;
   if (bad->update_is_finite && std::none_of(bad, results.end(), is_good)) return;
   const int64_t step = state_.step + 1 + (bad - results.begin());
-  const std::string what = bad->is_finite()
-                               ? fmt::format("the update of step {} left the finite numbers", step)
-                               : fmt::format("step {} is not finite: loss {}, gradient norm {}",
-                                             step, bad->loss(), bad->gradient_norm);
+  const std::string what =
+      bad->is_finite()
+          ? fmt::format("the update of step {} produced numbers that are not finite", step)
+          : fmt::format("step {} is not finite: loss {}, gradient norm {}", step, bad->loss(),
+                        bad->gradient_norm);
   throw DivergenceError(fmt::format(
       "{}. {}. Set device_iterations 1 to see where it begins, or lower base_learning_rate", what,
       last_saved()));

@@ -202,8 +202,8 @@ void Training::require_newest(const fs::path& checkpoint) const {
     const bool is_older = is_own && step <= state_.step;
     if (is_older || (!is_own && is_copy(step, checkpoint)) || find_damage(other)) continue;
     throw_user_error(
-        "{} is there, and a run that goes on from {} would not tell it from its own; choose "
-        "another save_path, move it away, or go on with --restore-dir {}",
+        "{} is there, and a run that resumes from {} could not distinguish it from its own "
+        "checkpoints; choose another save_path, move it away, or go on with --restore-dir {}",
         other.string(), checkpoint.string(), store_.folder().string());
   }
 }

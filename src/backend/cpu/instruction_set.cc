@@ -65,7 +65,7 @@ InstructionSet instruction_set_named(std::string_view name, std::span<const Inst
     if (name_of(set) == name) return set;
     names.push_back(name_of(set));
   }
-  throw_user_error("instruction set {} is not one of this machine; it has {}", name,
+  throw_user_error("instruction set {} is not available on this machine; it has {}", name,
                    fmt::join(names, ", "));
 }
 

@@ -26,8 +26,9 @@ TEST(InstructionSet, AnErrorNamesThoseThereAre) {
       instruction_set_named(name, sets);
       ADD_FAILURE() << name;
     } catch (const UserError& error) {
-      EXPECT_EQ(std::string(error.what()), std::string("instruction set ") + name +
-                                               " is not one of this machine; it has avx2, avx512");
+      EXPECT_EQ(std::string(error.what()),
+                std::string("instruction set ") + name +
+                    " is not available on this machine; it has avx2, avx512");
     }
   }
 }

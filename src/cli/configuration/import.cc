@@ -79,9 +79,8 @@ void refuse_own_form(const ImportOptions& o, const ForeignSystem& system, const 
                       !configuration::read_foreign_form(o.files.front().string()) &&
                       configuration::find_mark(system, file) == nullptr;
   if (!is_own) return;
-  throw_user_error(
-      "{} is of our form already; give it to --config, or name the --system whose it is",
-      o.files.front().string());
+  throw_user_error("{} is already in cloze's form; give it to --config, or name its --system",
+                   o.files.front().string());
 }
 
 void import(const ImportOptions& o) {

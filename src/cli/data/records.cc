@@ -49,7 +49,7 @@ struct CreationLine {
 };
 
 void print_counts(const data::RecordCounts& counts, const Options& options, double seconds) {
-  fmt::print("documents {}\nsentences {}\ntext tokens {}\nreplaced invalid UTF-8 sequences {}\n",
+  fmt::print("documents {}\nsentences {}\ntext tokens {}\ninvalid UTF-8 sequences left out {}\n",
              counts.documents, counts.sentences, counts.text_tokens, counts.invalid_utf8);
   fmt::print("instances {}\ntokens {}\npredictions {}\n", counts.instances, counts.tokens,
              counts.predictions);

@@ -89,7 +89,7 @@ int watch(ChildProgram& mpirun) {
     if (!deadline && said.find(comm::kLastWords) != std::string::npos)
       deadline = Clock::now() + kGrace;
     if (deadline && Clock::now() > *deadline) {
-      fmt::print(stderr, "cloze: mpirun waits for what is lost, and is ended\n");
+      fmt::print(stderr, "cloze: mpirun still waits for a lost process; ending it\n");
       mpirun.kill();
       return static_cast<int>(ExitCode::kEnvironment);
     }
@@ -123,7 +123,7 @@ bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
   if (!may_restart(exit_code) && silent.empty()) return false;
   const std::string end =
       fmt::format("the run ended with {}{}", describe_end(exit_code),
-                  silent.empty() ? "" : ", and nobody answers on " + names_of(silent));
+                  silent.empty() ? "" : ", and no answer from " + names_of(silent));
   const NextRun next = next_run(command, run_folder);
   const int of_replica = processes_of_replica(next.command);
   ranks = ranks_left(ranks, silent);
@@ -155,7 +155,7 @@ void require_answers(const Ranks& ranks, const MpirunSetting& setting) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
   if (silent.empty()) return;
   throw_environment_error(
-      "nobody answers on {}: `{} {} true` has to work without a password; mend that, or take the "
+      "no answer from {}: `{} {} true` has to work without a password; mend that, or take the "
       "host out of the hosts file",
       names_of(silent), setting.remote_shell, silent.front().name);
 }

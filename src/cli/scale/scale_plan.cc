@@ -101,7 +101,7 @@ std::string describe_layout(const StepModel& model, const PretrainOptions& optio
   const int64_t micro_batches = micro_batches_of_step(options);
   if (micro_batches % layout.replicas != 0) {
     text += fmt::format(
-        "  {} micro-batches of a step do not deal out evenly to {} replicas: some wait\n",
+        "  {} micro-batches of a step do not divide evenly among {} replicas: some wait\n",
         micro_batches, layout.replicas);
   }
   return text;

@@ -69,7 +69,7 @@ TEST(ScalePlan, RowsThatDoNotFitHostsAreLeftOut) {
 
 TEST(ScalePlan, UnevenMicroBatchesAreSaid) {
   expect_part(described(3, "1", {}),
-              "64 micro-batches of a step do not deal out evenly to 3 replicas");
+              "64 micro-batches of a step do not divide evenly among 3 replicas");
 }
 
 TEST(ScalePlan, StagesAreInTheOrderOfTheirRanks) {

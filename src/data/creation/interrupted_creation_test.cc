@@ -133,14 +133,14 @@ TEST_F(InterruptedCreationTest, OtherOptionsAndOtherTextAreRefused) {
   other.masking_probability = 0.2;
   EXPECT_EQ(refusal(other),
             journal().string() +
-                " is of work that was interrupted, with --mlm-prob 0.15, this command has 0.2; "
-                "--seed 1984, this command has 5; give the same command as then to go on, or "
+                " belongs to interrupted work with --mlm-prob 0.15, this command has 0.2; "
+                "--seed 1984, this command has 5; give the same command to continue, or "
                 "delete that file to start over");
   platform::write_file_atomically(folder_ / "text", text(2));
   EXPECT_EQ(refusal(asked),
             journal().string() +
-                " is of work that was interrupted, on other content of --input-file; give the same "
-                "files to go on, or delete that file to start over");
+                " belongs to interrupted work on other content of --input-file; give the same "
+                "files to continue, or delete that file to start over");
   EXPECT_TRUE(fs::exists(journal())) << "a refusal destroys nothing";
   platform::write_file_atomically(folder_ / "text", text(1));
   RecordOptions threads = asked;

@@ -193,7 +193,7 @@ void store_records(const Corpus& documents, const RecordMaker& maker, PythonRand
     records.clear();
     if (state.made > std::numeric_limits<uint32_t>::max()) {
       throw_user_error(
-          "--google-compatible: more than 2^32 records; lower --duplication-factor or split the "
+          "--google-compatible: 2^32 records or more; lower --duplication-factor or split the "
           "text");
     }
     if (saving.is_due(documents.tokens_in(document)) || state.passes == total_passes) {

@@ -24,8 +24,8 @@ PackingLimits checked_limits(const LengthHistogram& histogram, PackingLimits lim
   if (longest == 0) throw_user_error("there is no sequence to pack");
   if (limits.pack_tokens == 0) limits.pack_tokens = longest;
   if (longest > limits.pack_tokens) {
-    throw_user_error("a sequence of {} tokens does not fit a pack of {}; raise the latter", longest,
-                     limits.pack_tokens);
+    throw_user_error("a sequence of {} tokens does not fit a pack of {}; raise the pack length",
+                     longest, limits.pack_tokens);
   }
   if (limits.sequences_per_pack < 0) {
     throw_user_error("{} sequences per pack; give a positive number, or 0 for no limit",

@@ -155,7 +155,7 @@ TEST(HistogramPacking, NonsenseIsRefused) {
   EXPECT_EQ(refusal(histogram, {}), "there is no sequence to pack");
   histogram.add(20, 5);
   EXPECT_EQ(refusal(histogram, {.pack_tokens = 10}),
-            "a sequence of 20 tokens does not fit a pack of 10; raise the latter");
+            "a sequence of 20 tokens does not fit a pack of 10; raise the pack length");
   EXPECT_EQ(refusal(histogram, {.sequences_per_pack = -1}),
             "-1 sequences per pack; give a positive number, or 0 for no limit");
   EXPECT_EQ(refusal(histogram, {.pack_tokens = 512, .sequences_per_pack = 9}),

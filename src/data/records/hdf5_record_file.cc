@@ -41,7 +41,7 @@ class Hdf5RecordFile final : public RecordFile {
                          found.rows, rows_);
       }
       if (found.columns > kMaxColumns) {
-        throw_data_error("{}: data set {} has {} columns; no record has so many", path.string(),
+        throw_data_error("{}: data set {} has {} columns; no record has that many", path.string(),
                          names()[c], found.columns);
       }
       columns_[c] = found.columns;

@@ -124,7 +124,7 @@ void TokenStore::check_counts() const {
     return;
   }
   throw_unusable(folder_ / kStoreName,
-                 fmt::format("speaks of {} documents, {} sentences and {} tokens, its shards hold "
+                 fmt::format("records {} documents, {} sentences and {} tokens, its shards hold "
                              "{}, {} and {}",
                              manifest_.documents, manifest_.sentences, manifest_.tokens,
                              counted.documents, counted.sentences, counted.tokens));

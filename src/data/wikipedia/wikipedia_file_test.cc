@@ -125,14 +125,14 @@ TEST_F(WikipediaFileTest, OtherOptionsAndOtherFilesAreRefused) {
   WikipediaFileOptions other = asked;
   other.input.language = "fr";
   EXPECT_EQ(refusal(other), journal +
-                                " is of work that was interrupted, with --language \"\", this "
-                                "command has \"fr\"; give the same command as then to go on, or "
+                                " belongs to interrupted work with --language \"\", this "
+                                "command has \"fr\"; give the same command to continue, or "
                                 "delete that file to start over");
   stored("a.xml", dump(2));
   EXPECT_EQ(refusal(asked),
             journal +
-                " is of work that was interrupted, on other content of --input-file; give "
-                "the same files to go on, or delete that file to start over");
+                " belongs to interrupted work on other content of --input-file; give "
+                "the same files to continue, or delete that file to start over");
   stored("a.xml", dump(1));
   EXPECT_EQ(refusal(asked), "accepted");
 }
