@@ -41,7 +41,7 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
             "The MLM loss is the mean of the step's predictions, or of its sequences' means",
             {.choices = bases});
   table.add("duplicate_factor", &o.training.duplicate_factor,
-            "How often each text stands in the records; used by epochs", {.minimum = 1});
+            "How many copies of each text the records hold; used by epochs", {.minimum = 1});
 }
 
 void add_validation_options(OptionTable& table, PretrainOptions& o) {
@@ -50,26 +50,27 @@ void add_validation_options(OptionTable& table, PretrainOptions& o) {
   table.add("on_the_spot_validation_files", &v.files,
             "Evaluation set: records (comma list of files, folders, patterns) or a token store");
   table.add("on_the_spot_validation_triggers", &v.triggers,
-            "Evaluate after so many sequences of training: 25000,50000", {.minimum = 1});
-  table.add("eval_iter_samples", &v.interval,
-            "Or every so many (MLPerf's: 0.05 * (230.23 * sequences of a step + 3000000), in whole "
-            "25000)",
-            {.minimum = 1});
+            "Evaluate after these numbers of training sequences: 25000,50000", {.minimum = 1});
+  table.add(
+      "eval_iter_samples", &v.interval,
+      "Or evaluate every N training sequences (MLPerf's: 0.05 * (230.23 * sequences of a step + "
+      "3000000), in whole 25000)",
+      {.minimum = 1});
   table.add("eval_iter_start_samples", &v.start,
-            "For the first time after so many (eval_iter_samples)", {.minimum = 1});
+            "First evaluation after N sequences (eval_iter_samples)", {.minimum = 1});
   table.add("target_mlm_accuracy", &v.target,
             "End the run when the evaluation set's MLM accuracy is no less; exit status 6 when it "
             "never is",
             {.minimum = 0, .maximum = 1});
-  table.add("max_training_sequences", &o.max_training_sequences,
-            "End the run after so many sequences, whatever num_train_steps makes of the learning "
-            "rate",
-            {.minimum = 1});
+  table.add(
+      "max_training_sequences", &o.max_training_sequences,
+      "End the run after N sequences; the learning-rate schedule still follows num_train_steps",
+      {.minimum = 1});
   train::Submission& submission = o.exports.submission;
-  table.add("submission_org", &submission.organisation, "Of mllog_file: who submits");
-  table.add("submission_division", &submission.division, "Of mllog_file: by which rules",
+  table.add("submission_org", &submission.organisation, "mllog_file: name of the submitter");
+  table.add("submission_division", &submission.division, "mllog_file: division whose rules apply",
             {.choices = {"closed", "open"}});
-  table.add("submission_platform", &submission.platform, "Of mllog_file: on what machine");
+  table.add("submission_platform", &submission.platform, "mllog_file: name of the machine");
 }
 
 void add_drawing_options(OptionTable& table, data::WindowOptions& o) {

@@ -32,20 +32,20 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
             "Under mpirun: divide the optimiser's states over the processes, each of which then "
             "updates a part of the weights and sends it to the others; the same bytes");
   table.add("reduction_precision", named(o.training.step.gradient_transport, dtype_named, name_of),
-            "Under mpirun: what gradients are while they travel; they are summed in f32",
+            "Under mpirun: dtype of gradients in transit; sums are in f32",
             {.choices = {"f32", "bf16"}});
   table.add(
       "reproducible_sums", &o.training.step.reproducible_sums,
       "Add up gradients micro-batch by micro-batch: the same bytes on any number of processes "
-      "and stages, for more time, and memory for the gradients once more");
+      "and stages; slower, and with a second copy of the gradients in memory");
   const std::vector<std::string> schedules{"Grouped", "Interleaved", "Sequential"};
   table.add("pipeline_stages", &o.pipeline_stages,
             "Under mpirun: processes that share the layers of a replica; or lists of the parts of "
             "each stage: [[\"emb\", \"hid\"], [\"hid\", \"mlm\", \"nsp\"]]");
   table.add("device_mapping", &o.device_mapping,
-            "Of pipeline_stages: the process of each stage, as [0, 1, 0] (a process each)");
+            "With pipeline_stages: the process of each stage, as [0, 1, 0] (a process each)");
   table.add("pipeline_schedule", enumerated(o.training.step.schedule, schedules),
-            "Of pipeline_stages: all forward passes first; forward and backward in turn; or one "
+            "With pipeline_stages: all forward passes first; forward and backward in turn; or one "
             "micro-batch at a time",
             {.choices = schedules});
   table.add("global_batch_size", &o.global_batch_size,
@@ -59,7 +59,7 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
   table.add("epochs", &o.epochs, "Passes over the data, instead of num_train_steps",
             {.minimum = 0});
   table.add("device_iterations", &o.training.device_iterations,
-            "Steps that the device computes without a visit of the host, which writes their "
+            "Steps that the device computes without returning to the host, which writes their "
             "batches before and reads their metrics after them",
             {.minimum = 1});
   table.add("compile_only", &o.compile_only, "Plan, print the memory, stop",
@@ -80,9 +80,9 @@ void add_schedule_options(OptionTable& table, RunOptions& o) {
   table.add("lr_schedule_by_step", &schedule.rates_by_step,
             "The rates of the schedule custom, from which step on: 0:1e-4,1000:5e-5",
             {.minimum = 0});
-  table.add("decay_rate", &schedule.decay_rate, "Of natural_exponential: of each stair",
+  table.add("decay_rate", &schedule.decay_rate, "natural_exponential: decay rate per stair",
             {.minimum = 0});
-  table.add("decay_steps", &schedule.decay_steps, "Of natural_exponential: steps of a stair",
+  table.add("decay_steps", &schedule.decay_steps, "natural_exponential: steps per stair",
             {.minimum = 1});
 }
 
@@ -105,23 +105,24 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             "average; they stay in 4 bytes");
   table.add("use_nvlamb", &o.use_nvlamb, "Divide gradients by max(their global norm, 1)");
   table.add("weight_norm_clip", &o.weight_norm_clip,
-            "Of lamb: a weight's norm counts as no more; 0: no limit", {.minimum = 0});
+            "lamb: upper limit of a weight's norm; 0: none", {.minimum = 0});
   table.add("use_mpclip", &o.use_mpclip, "Clip the global gradient norm at 1");
   table.add("max_grad_norm", &o.max_gradient_norm,
-            "Clip it here; 0: never (1 with adamw, use_mpclip, use_nvlamb; else 0)",
+            "Clip the global gradient norm at this value; 0: never (1 with adamw, use_mpclip, "
+            "use_nvlamb; else 0)",
             {.minimum = 0});
 }
 
 void add_loss_scale_options(OptionTable& table, train::LossScaleOptions& o) {
   const OptionRules scale{.minimum = 0x1p-24, .maximum = 0x1p24};
   table.begin_group("Loss scale");
-  table.add("loss_scaling", &o.given,
-            "What gradients are multiplied by, lest f16 lose small ones; 0: dynamic (0 with f16, "
-            "else 1)",
-            {.minimum = 0, .maximum = 0x1p24});
+  table.add(
+      "loss_scaling", &o.given,
+      "Loss scale; keeps small gradients from being lost in f16; 0: dynamic (0 with f16, else 1)",
+      {.minimum = 0, .maximum = 0x1p24});
   table.add("loss_scaling_by_step", &o.by_step, "The scale from which step on: 0:512,1000:1024",
             scale);
-  table.add("init_loss_scale", &o.initial, "What a dynamic scale begins with", scale);
+  table.add("init_loss_scale", &o.initial, "Initial value of a dynamic loss scale", scale);
   table.add("loss_scale_window", &o.window,
             "Steps in a row without overflow after which a dynamic scale doubles", {.minimum = 1});
   table.add("min_loss_scale", &o.minimum, "A run whose dynamic scale would fall below this stops",
@@ -139,7 +140,7 @@ void add_watch_options(OptionTable& table, train::WatchOptions& o) {
             "newest checkpoint, and go on after them",
             {.choices = train::watch_policy_names(WatchPolicy::kSkip)});
   table.add("on_loss_spike", policy(o.on_loss_spike),
-            "The same about a loss 6 deviations above the mean of those before it",
+            "What to do about a loss 6 standard deviations above the mean of those before it",
             {.choices = train::watch_policy_names()});
 }
 
@@ -162,7 +163,7 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
             {.minimum = 0, .maximum = 1024});
   table.add(device_option(step.compile.device));
   table.add(instruction_set_option(o.instruction_set));
-  table.add("seed", &step.seed, "Of initial weights, order of samples and dropout");
+  table.add("seed", &step.seed, "Seed of the initial weights, the sample order and dropout");
   table.add("profile_report", &o.profile_report,
             "Write a page of HTML with the times of a few steps, launch by launch, and beside it "
             "FILE.trace.json for chrome://tracing",
@@ -202,7 +203,7 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
 void add_export_options(OptionTable& table, train::MetricsExports& o) {
   table.add("wandb", &o.wandb,
             "Write a run of Weights & Biases below save_path, which `wandb sync` sends");
-  table.add("wandb_name", &o.wandb_name, "Its name (that of the folder)");
+  table.add("wandb_name", &o.wandb_name, "Name of the W&B run (the folder's name)");
   table.add("dllogger_file", &o.dllogger_file,
             "Write lines of NVIDIA's DLLogger to this file, below save_path");
   table.add("mllog_file", &o.mllog_file,

@@ -22,8 +22,8 @@ class ConfigurationCommands {
                          take_options_of_run(table, options);
                          print_values(table);
                        });
-    schema_.add_command(name, "Of the files that cloze " + name + " --config takes", add_nothing,
-                        [add_options](Nothing&) {
+    schema_.add_command(name, "JSON schema of the files that cloze " + name + " --config takes",
+                        add_nothing, [add_options](Nothing&) {
                           Options options;
                           Table table;
                           add_options(table, options);

@@ -99,7 +99,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("mlm_prob", &records.masking_probability, "Share of tokens to predict");
   table.add("short_seq_prob", &records.short_sequence_probability,
             "Share of documents cut into shorter sequences");
-  table.add("max_samples", &records.max_samples, "Stop after so many records; -1: all");
+  table.add("max_samples", &records.max_samples, "Stop after N records; -1: all");
   table.add("pad_position_value", &layout.pad_position_value,
             "With --remask: position of unused slots");
   table.add("remask", &layout.remask, "Write the static-mask layout: masked tokens first");

@@ -119,7 +119,7 @@ void add_limit_options(OptionTable& table, serve::Limits& limits) {
   table.add("queue_timeout", &limits.queue.waiting_time,
             "Milliseconds in the queue; beyond: status 504", milliseconds);
   table.add("batch_wait", &limits.queue.batch_wait,
-            "Milliseconds that a batch waits for company; 0: takes what is there",
+            "Milliseconds that a batch waits for more inputs; 0: takes what is there",
             {.minimum = 0, .maximum = kMostMilliseconds});
 }
 

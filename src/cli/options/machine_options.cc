@@ -9,15 +9,15 @@ Option device_option(std::string& device) {
   return {
       "device",
       &device,
-      "What computes: cpu; for tests reference (scalar kernels), walled (the host may not touch "
-      "its memory) and null (computes nothing)",
+      "Device that computes: cpu; for tests reference (scalar kernels), walled (the host may not "
+      "touch its memory) and null (computes nothing)",
       {.choices = engine::device_names()}};
 }
 
 Option instruction_set_option(std::string& instruction_set) {
   return {"instruction_set",
           &instruction_set,
-          "Use no more of the processor than this",
+          "Highest instruction set to use",
           {.choices = {kAnyInstructionSet, "avx2", "avx512", "avx512_bf16", "amx"}}};
 }
 

@@ -208,11 +208,10 @@ void add_scale_rows(OptionTable& table, ScaleRequest& request) {
             "Plan replicas times pipeline_stages ranks that this network connects, as device_file "
             "computes; configs/networks/ has some");
   table.add("scaling", &request.scaling,
-            "Also a table of 1, 2, 4 ... replicas, up to so many ranks",
+            "Also print a table for 1, 2, 4 ... replicas, up to N ranks",
             {.minimum = 1, .maximum = 1 << 16});
   table.add("simulate", &request.simulate,
-            "Also play the step event by event, with a first rank that computes so many times as "
-            "long; 1: as the others",
+            "Also simulate the step event by event; the first rank is N times slower; 1: equal",
             {.minimum = 1});
 }
 
