@@ -105,7 +105,7 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             "average; they stay in 4 bytes");
   table.add("use_nvlamb", &o.use_nvlamb, "Divide gradients by max(their global norm, 1)");
   table.add("weight_norm_clip", &o.weight_norm_clip,
-            "lamb: upper limit of a weight's norm; 0: none", {.minimum = 0});
+            "lamb: highest norm that a weight counts with; 0: no limit", {.minimum = 0});
   table.add("use_mpclip", &o.use_mpclip, "Clip the global gradient norm at 1");
   table.add("max_grad_norm", &o.max_gradient_norm,
             "Clip the global gradient norm at this value; 0: never (1 with adamw, use_mpclip, "
