@@ -71,9 +71,9 @@ std::ostream& operator<<(std::ostream& out, const Outcomes& o) {
 class CorruptionTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        fs::temp_directory_path() / (std::string("cloze_corruption_") +
-                                     testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("cloze_corruption_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -7,6 +7,7 @@
 // that nothing of this is in the product. Weights and moments are written through the session.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
@@ -308,7 +309,7 @@ class Injection : public testing::TestWithParam<DType> {
   }
 
   std::map<std::pair<int64_t, int64_t>, std::vector<float>> expected_;
-  const fs::path folder_ = scratch() / "cloze_injection_test";
+  const fs::path folder_ = scratch() / fmt::format("cloze_injection_test_{}", ::getpid());
 };
 
 // The launch that writes the site's node or variable, and how a message names it.

@@ -359,7 +359,8 @@ void add_others(Files& files) {
 }
 
 std::string refusal(const std::string& bytes) {
-  const fs::path path = fs::path(testing::TempDir()) / "malicious_model_test.bin";
+  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const fs::path path = fs::path(testing::TempDir()) / ("malicious_model_test_" + test + ".bin");
   fs::remove(path);
   std::ofstream(path, std::ios::binary) << bytes;
   try {

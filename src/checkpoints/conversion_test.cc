@@ -22,7 +22,7 @@ const fs::path kFixtures = fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_check
 class CheckpointConversionTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / "cloze_checkpoint_conversion_test";
+    folder_ = fs::path(testing::TempDir()) / "cloze_checkpoint_conversion_test";
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

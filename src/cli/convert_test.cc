@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(Convert, TakesTheOptionsOfTheOriginal) {
-  const fs::path output = fs::temp_directory_path() / "cloze_convert_test";
+  const fs::path output = fs::path(testing::TempDir()) / "cloze_convert_test";
   fs::remove_all(output);
   const CommandResult result = run_command(
       {"convert", "google2graphcore",
@@ -29,7 +29,7 @@ TEST(Convert, TakesTheOptionsOfTheOriginal) {
 // The same model in three forms fills blanks alike: straight from each, no conversion asked for.
 TEST(Convert, EveryFormIsAModel) {
   const std::string fixtures = std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/tf_checkpoint";
-  const fs::path folder = fs::temp_directory_path() / "cloze_convert_test";
+  const fs::path folder = fs::path(testing::TempDir()) / "cloze_convert_test";
   fs::remove_all(folder);
   EXPECT_EQ(
       run_command({"convert", "google2hf", fixtures + "/google", "--output-dir", folder.string()})

@@ -24,7 +24,7 @@ TEST(Inspect, ListsEveryForm) {
 }
 
 TEST(Inspect, AnIndexAloneIsEnough) {
-  const fs::path folder = fs::temp_directory_path() / "cloze_inspect_test";
+  const fs::path folder = fs::path(testing::TempDir()) / "cloze_inspect_test";
   fs::create_directories(folder);
   fs::copy_file(
       std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/tf_checkpoint/google/bert_model.ckpt.index",

@@ -44,7 +44,7 @@ TEST(ModelTensorsTest, TensorFlowCheckpointsKeepTheirNames) {
 class ModelTensorsFolderTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / "cloze_model_tensors_test";
+    folder_ = fs::path(testing::TempDir()) / "cloze_model_tensors_test";
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

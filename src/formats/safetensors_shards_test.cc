@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 class ModelFolderShardsTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / "cloze_safetensors_shards_test";
+    folder_ = fs::path(testing::TempDir()) / "cloze_safetensors_shards_test";
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     for (const char* name : {"a", "b", "c", "d"}) {

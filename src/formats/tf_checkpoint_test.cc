@@ -35,7 +35,7 @@ const TensorView& find(const TfCheckpoint& checkpoint, std::string_view name) {
 class TfCheckpointTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / "cloze_tf_checkpoint_test";
+    folder_ = fs::path(testing::TempDir()) / "cloze_tf_checkpoint_test";
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -1,6 +1,8 @@
 // A model folder small enough to be made in a test: random weights, a vocabulary of made-up words.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <list>
 #include <string>
@@ -20,7 +22,7 @@ namespace cloze::inference {
 class SmallModelFolder {
  public:
   explicit SmallModelFolder(models::HeadKind kind, const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("cloze_" + name)) {
+      : path_(std::filesystem::path(::testing::TempDir()) / ("cloze_" + name)) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
     head_.kind = kind;

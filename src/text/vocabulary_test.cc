@@ -28,7 +28,7 @@ class VocabularyTest : public testing::Test {
     return "no error";
   }
   const std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() /
+      std::filesystem::path(testing::TempDir()) /
       (std::string("cloze_vocabulary_test_") +
        testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt");
 };

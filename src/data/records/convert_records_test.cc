@@ -20,7 +20,7 @@ constexpr RecordLayout kLayout{.sequence_length = 16, .max_predictions = 4};
 class ConvertRecordsTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / "cloze_convert_records_test";
+    folder_ = fs::path(testing::TempDir()) / "cloze_convert_records_test";
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     PhiloxStream random(1, 0);

@@ -24,7 +24,7 @@ text::Vocabulary small_vocabulary(const std::string& last = "c") {
 class BuildTokenStoreTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / "cloze_build_token_store_test";
+    folder_ = fs::path(testing::TempDir()) / "cloze_build_token_store_test";
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -19,7 +19,7 @@ constexpr std::string_view kKey = "0123456789abcdef0123456789abcdef";
 class TokenShardTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / "cloze_token_shard_test";
+    folder_ = fs::path(testing::TempDir()) / "cloze_token_shard_test";
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -53,7 +53,7 @@ std::string numbered_text() {
 class TokenStoreDatasetTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new fs::path(fs::temp_directory_path() / "cloze_token_store_dataset_test");
+    folder_ = new fs::path(fs::path(testing::TempDir()) / "cloze_token_store_dataset_test");
     fs::remove_all(*folder_);
     fs::create_directories(*folder_);
     platform::write_file_atomically(*folder_ / "text", numbered_text());
