@@ -2,7 +2,7 @@
 // this machine, as scripts/check_kernels and the tests do.
 //   kernel_sweep [--thin] [--part I/N] [OPERATOR ...]
 // Prints a line "OPERATOR SET cases N failures N" for each; failures go to standard error. Exit
-// status 1 when there are any.
+// status 1 when there are any, 2 when there is no such operator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,7 +127,19 @@ int64_t count_unswept(const Counts& counts) {
   return unswept;
 }
 
+// Names that no operator has, each a line on standard error.
+int64_t count_unknown(const std::vector<std::string_view>& names) {
+  int64_t unknown = 0;
+  for (const std::string_view name : names) {
+    if (std::ranges::count(reference::operators(), name, &graph::OpDefinition::name) > 0) continue;
+    fmt::print(stderr, "kernel_sweep: no operator is called {}\n", name);
+    ++unknown;
+  }
+  return unknown;
+}
+
 int run(const Arguments& arguments) {
+  if (count_unknown(arguments.operators) > 0) return 2;
   const bool is_all = arguments.operators.empty() && arguments.parts == 1;
   int64_t failures = 0;
   for (const int64_t target : vector_targets()) {
