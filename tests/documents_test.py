@@ -96,7 +96,7 @@ class Documents(unittest.TestCase):
                     self.assertIsNotNone(help_text, "no such command")
                     for word in words:
                         if word.startswith("--"):
-                            self.assertRegex(help_text, re.escape(word.split("=")[0]) + r"\b")
+                            self.assertRegex(help_text, re.escape(word.split("=")[0]) + r"(?![\w-])")
 
 
 if __name__ == "__main__":
