@@ -8,23 +8,17 @@ differ then. An option of the program without an entry is a failure.
 import json
 import unittest
 
-from option_effects import (CommandRun, Effect, OptionEffects, cloze, counts, counts_fewer, counts_more, prints,
-                            prints_other, refused, succeeds, writes_other, writes_same, writes_to)
+from option_effects import (CONTEXT, CommandRun, Effect, OptionEffects, cloze, counts, counts_fewer, counts_more,
+                            prints, prints_other, question, refused, succeeds, writes_other, writes_same, writes_to)
 
 # The private-use character is a letter by Google's rules and left out by those of Hugging Face.
 SENTENCES = [f"The cat number {i} sat on the mat\ue000. The dog ran up hill {i % 7}."
              for i in range(60)]
-CONTEXT = "the cat sat on the mat . the dog ran on the hill . and then it went home ."
 DAMAGED = "in/damaged.tfrecord"
 
 
 def page(title, text):
     return f"<page><title>{title}</title><ns>0</ns><revision><text>{text}</text></revision></page>"
-
-
-def question(number, text, answer):
-    return {"id": str(number), "question": text,
-            "answers": [{"text": answer, "answer_start": CONTEXT.index(answer)}]}
 
 
 def documents(lines):

@@ -8,12 +8,11 @@ import json
 import re
 import unittest
 
-from option_effects import Effect, OptionEffects, other_weights, refused
+from option_effects import CONTEXT, Effect, OptionEffects, other_weights, question, refused
 from pretrain_effects_test import EFFECTS as OF_EVERY_RUN
 
 VOCABULARY = ("[PAD] [UNK] [CLS] [SEP] [MASK] a the cat dog sat ran who where on mat hill . ? and "
               "then it went home").split()
-CONTEXT = "the cat sat on the mat . the dog ran on the hill . and then it went home ."
 MODEL = {
     "vocab_file": "vocab.txt", "vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 1,
     "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 64,
@@ -22,11 +21,6 @@ MODEL = {
 VERSION_2 = {"version_2_with_negative": "true", "train_file": "squad2.json",
              "predict_file": "squad2.json"}
 SCORE_ONLY = {"init_checkpoint": "base", "num_train_steps": None, "train_file": None}
-
-
-def question(number, text, answer):
-    answers = [{"text": answer, "answer_start": CONTEXT.index(answer)}] if answer else []
-    return {"id": str(number), "question": text, "answers": answers}
 
 
 def squad(questions, **more):

@@ -16,8 +16,8 @@ import finetune_effects_test
 import launch_test
 import pretrain_effects_test
 import serve_effects_test
-from option_effects import (CommandRun, Effect, OptionEffects, Page, cloze, help_of, prints, prints_other, prints_same,
-                            refused, succeeds, writes_to)
+from option_effects import (CONTEXT, CommandRun, Effect, OptionEffects, Page, cloze, help_of, prints, prints_other,
+                            prints_same, refused, succeeds, writes_to)
 from small_models import make_models
 
 SMALL = {"vocab_size": 120, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
@@ -131,8 +131,7 @@ class FillTest(InferenceEffects, unittest.TestCase):
 
 class AnswerTest(InferenceEffects, unittest.TestCase):
     COMMAND = "answer"
-    BASE = {"init_checkpoint": "in/qa", "question": QUESTION, "context": finetune_effects_test.CONTEXT,
-            "threads": 1}
+    BASE = {"init_checkpoint": "in/qa", "question": QUESTION, "context": CONTEXT, "threads": 1}
     EFFECTS = {
         **MACHINE,
         "init_checkpoint": Effect("in/other_qa", prints_other),

@@ -13,6 +13,13 @@ import xml.etree.ElementTree
 
 PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve()
 WORD_TABLE = "bert.embeddings.word_embeddings.weight"
+CONTEXT = "the cat sat on the mat . the dog ran on the hill . and then it went home ."
+
+
+def question(number, text, answer):
+    """One of SQuAD's about CONTEXT; without an answer an impossible one."""
+    answers = [{"text": answer, "answer_start": CONTEXT.index(answer)}] if answer else []
+    return {"id": str(number), "question": text, "answers": answers}
 
 
 class Run:
