@@ -82,13 +82,9 @@ class ServerRun:
         cls.started.clear()
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-PORT = free_port()
+# A number that nobody else is given, as it is taken here on 127.0.0.1: the server takes it on 127.0.0.2.
+HELD = socket.create_server(("127.0.0.1", 0))
+PORT = HELD.getsockname()[1]
 
 
 # --- What may differ --------------------------------------------------------------------------
@@ -175,7 +171,7 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "host": Effect("127.0.0.2", lambda run, base: run.address[0] == "127.0.0.2" and
                        same_answer(run, base)),
         "port": Effect(PORT, lambda run, base: run.address[1] == PORT != base.address[1] and
-                       same_answer(run, base)),
+                       same_answer(run, base), host="127.0.0.2"),
         "threads": Effect(2, same_answer),
         "device": Effect("none", refused('device is "none"; choose one of cpu')),
         "instruction_set": Effect("none", refused("none")),
