@@ -10,7 +10,6 @@ import re
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,10 @@ import time
 import unittest
 import urllib.request
 
-PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve()
+import mpirun_test as runs
+from training_runs import words_of  # mpirun_test knows where it is
+
+PROGRAM = runs.PROGRAM
 WORDS = "the cat sat on mat . dog ran hill and then it went home who where ?".split()
 CONTEXT = " ".join(["the cat sat on the mat . the dog ran on the hill . then it went home ."] * 15)
 MODEL = {"vocab_size": 8000, "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
@@ -28,10 +30,6 @@ MEBIBYTE = 1 << 20
 TEXTS = 14  # of 280 tokens: together nearly the 4096 of the largest micro-batch
 # Beside it: code that runs for the first time, stacks of threads, what the allocator keeps.
 MOST_OVER, MOST_UNDER = 1.04, 0.94
-
-
-def words_of(options):
-    return [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
 
 
 def planned_in(messages):
@@ -189,30 +187,31 @@ class MemoryOfCommands(MemoryCase):
     def test_serve(self):
         self.run_program("compile", {"init_checkpoint": "squad", "output_file": "served.cloze"})
         for checkpoint in ("squad", "served.cloze"):  # compiled in memory, and beforehand
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = free.getsockname()[1]
             said = self.folder / "serve.log"
             with said.open("w") as log:
                 server = subprocess.Popen(
-                    [PROGRAM, "serve", *words_of({"init_checkpoint": checkpoint, "threads": 2,
-                                                  "port": port})], cwd=self.folder, stderr=log)
+                    [PROGRAM, "serve", *words_of({"init_checkpoint": checkpoint, "threads": 2, "port": 0})],
+                    cwd=self.folder, stderr=log)
             try:
-                self.ask(port, said)
+                self.ask(self.address_in(said))
                 peak = peak_of(server.pid)
             finally:
                 server.terminate()
                 server.wait(60)
             self.expect_planned(peak, planned_in(said.read_text()))
 
-    def ask(self, port, said):
+    def address_in(self, said):
         deadline = time.monotonic() + 60
-        while "serving" not in said.read_text() and time.monotonic() < deadline:
+        while not (address := re.search(r"http://\S+?(?=/:)", said.read_text())):
+            self.assertLess(time.monotonic(), deadline, said.read_text())
             time.sleep(0.05)
+        return address[0]
+
+    def ask(self, address):
         inputs = [{"question": "who sat ?", "context": CONTEXT}] * TEXTS
         for asked in (inputs[:1], inputs[:5], inputs):
             request = urllib.request.Request(
-                f"http://127.0.0.1:{port}/answer", json.dumps({"inputs": asked}).encode(),
+                f"{address}/answer", json.dumps({"inputs": asked}).encode(),
                 {"Content-Type": "application/json"})
             urllib.request.urlopen(request, timeout=60).read()
 
@@ -220,9 +219,6 @@ class MemoryOfCommands(MemoryCase):
 @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
 class MemoryOfRanks(MemoryCase):
     """Most of the model is its word embeddings, which both ends of a pipeline have."""
-    ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-                   "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
     def expect_ranks(self, *more):
         options = {**RUN, "vocab_size": 60000, "hidden_size": 384, "num_hidden_layers": 2, "threads": 1, "seq_length": 64,
@@ -230,7 +226,7 @@ class MemoryOfRanks(MemoryCase):
                    "generated_data": "true", "save_path": "run"}
         with tempfile.TemporaryDirectory() as folder:
             result = subprocess.run(["mpirun", "-n", "2", PROGRAM, "pretrain", *words_of(options), *more],
-                                    cwd=folder, env=self.ENVIRONMENT, capture_output=True, text=True, timeout=300)
+                                    cwd=folder, env=runs.ENVIRONMENT, capture_output=True, text=True, timeout=300)
             if "built without MPI" in result.stderr:
                 self.skipTest("built without MPI")
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -4,6 +4,7 @@ bounded time, and the right one is named.
 Usage: mpirun_faults_test.py PROGRAM
 CLOZE_FAULTS=50 in the environment makes 50 kills and stops and 100 signals instead of a few.
 """
+import contextlib
 import os
 import pathlib
 import random
@@ -164,6 +165,7 @@ class LaunchTest(FaultCase):
         process = subprocess.Popen([runs.PROGRAM, "launch", "-n", "4", *options, "--", *runs.RUN, LONG,
                                     "--save-path=run", *words], cwd=self.folder, env=runs.ENVIRONMENT,
                                    text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(runs.end, process)
         return process
 
     def ranks_of_launch(self, process, size):
@@ -253,15 +255,12 @@ class Hosts:
         mark = f"cz{os.getpid() % 100000}"
         self.names = [mark + "a", mark + "b"]
         self.folder = folder
-        for name in self.names:
-            self.ip("netns", "add", name)
-        self.ip("link", "add", mark + "va", "netns", self.names[0], "type", "veth", "peer", "name",
-                mark + "vb", "netns", self.names[1])
         self.ends = [mark + "va", mark + "vb"]
-        for i, (name, end) in enumerate(zip(self.names, self.ends)):
-            self.ip("-n", name, "addr", "add", f"{self.SUBNET}.{i + 1}/24", "dev", end)
-            self.ip("-n", name, "link", "set", end, "up")
-            self.ip("-n", name, "link", "set", "lo", "up")
+        try:
+            self.connect()
+        except (OSError, subprocess.CalledProcessError):
+            self.remove()
+            raise
         # What mpirun calls to start its part on another host.
         self.agent = folder / "agent"
         self.is_cut = folder / "is_cut"
@@ -273,6 +272,16 @@ class Hosts:
         net = self.SUBNET + ".0/24"
         self.environment = {**runs.ENVIRONMENT, "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": net,
                             "OMPI_MCA_oob_tcp_if_include": net}
+
+    def connect(self):
+        for name in self.names:
+            self.ip("netns", "add", name)
+        self.ip("link", "add", self.ends[0], "netns", self.names[0], "type", "veth", "peer", "name",
+                self.ends[1], "netns", self.names[1])
+        for i, (name, end) in enumerate(zip(self.names, self.ends)):
+            self.ip("-n", name, "addr", "add", f"{self.SUBNET}.{i + 1}/24", "dev", end)
+            self.ip("-n", name, "link", "set", end, "up")
+            self.ip("-n", name, "link", "set", "lo", "up")
 
     @staticmethod
     def ip(*words):
@@ -294,15 +303,21 @@ class Hosts:
         self.ip("-n", self.names[1], "link", "set", self.ends[1], "down")
 
     def processes(self):
-        return [int(word) for name in self.names for word in self.ip("netns", "pids", name).split()]
+        return [process for name in self.names for process in self.processes_of(name)]
+
+    def processes_of(self, name):
+        return [int(word) for word in self.ip("netns", "pids", name).split()]
 
     def ranks(self):
         return [process for process in self.processes() if is_running(process) and name_of(process) == "cloze"]
 
     def remove(self):
-        for process in self.processes():
-            os.kill(process, signal.SIGKILL)
-        for name in self.names:
+        """As much as was made."""
+        made = {line.split()[0] for line in self.ip("netns", "list").splitlines()}
+        for name in made.intersection(self.names):
+            for process in self.processes_of(name):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
             self.ip("netns", "del", name)
 
 
@@ -335,6 +350,7 @@ class HostsTest(FaultCase):
         with (self.folder / "messages").open("w") as messages:
             process = subprocess.Popen(command, cwd=self.folder, env=self.hosts.environment,
                                        stdout=subprocess.DEVNULL, stderr=messages)
+        self.addCleanup(runs.end, process)
         self.assertTrue(wait_until(lambda: newest_checkpoint(self.folder / "run"), 60))
         let_the_first_hear()
         self.hosts.cut()

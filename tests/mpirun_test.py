@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "bench"))
+import training_runs  # noqa: E402  found by the line above
+
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
 MODEL = ["--vocab-size=120", "--hidden-size=16", "--num-hidden-layers=2", "--num-attention-heads=2",
          "--intermediate-size=24", "--max-position-embeddings=64", "--threads=1", "--seq-length=32",
@@ -22,8 +25,7 @@ MODEL = ["--vocab-size=120", "--hidden-size=16", "--num-hidden-layers=2", "--num
 STEPS = ["--generated-data", "--global-batch-size=12", "--tokens-per-micro-batch=64",
          "--steps-per-logs=1", "--optimizer=adamw", "--base-learning-rate=0.01"]
 RUN = ["pretrain", *MODEL, *STEPS]
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+ENVIRONMENT = {**training_runs.ENVIRONMENT, "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_hwloc_base_binding_policy": "none",
                # Between processes of a container the kernel may refuse to copy.
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -31,6 +33,16 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
 
 def mpirun(size, *words):
     return ["mpirun", "-n", str(size), PROGRAM, *words]
+
+
+def end(process):
+    """However its test ended. When it is asked to, mpirun takes its ranks along."""
+    process.terminate()
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def losses(folder):
@@ -68,9 +80,11 @@ class MpirunTest(unittest.TestCase):
 
     def start(self, size, *words):
         self.run_command(mpirun(2, *RUN, "--compile-only"))
-        return subprocess.Popen(mpirun(size, *RUN, "--num-train-steps=1000000", *words),
-                                cwd=self.folder, env=ENVIRONMENT, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(mpirun(size, *RUN, "--num-train-steps=1000000", *words),
+                                   cwd=self.folder, env=ENVIRONMENT, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(end, process)
+        return process
 
     def ranks_of(self, process, size):
         """Process numbers of the ranks, once all have trained."""
