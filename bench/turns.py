@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RELEASE = ROOT / "build" / "release"
 
 
 class RunnerError(Exception):
@@ -52,8 +53,9 @@ class Runner:
         self.process.wait()
 
 
-def build_bench_step():
+def build(folder, *targets):
+    """Of a build folder; build/release is made where there is none."""
     subprocess.run([ROOT / "scripts" / "setup"], check=True)
-    subprocess.run(["cmake", "--preset", "release"], check=True, cwd=ROOT, stdout=sys.stderr)
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "bench_step"],
-                   check=True, cwd=ROOT, stdout=sys.stderr)
+    if folder == RELEASE:
+        subprocess.run(["cmake", "--preset", "release"], check=True, cwd=ROOT, stdout=sys.stderr)
+    subprocess.run(["cmake", "--build", folder, "--target", *targets], check=True, cwd=ROOT, stdout=sys.stderr)
