@@ -1,4 +1,5 @@
 """Runs of `cloze` that a script measures, in one process or in several (mpirun), and what began them."""
+import argparse
 import json
 import os
 import pathlib
@@ -11,6 +12,20 @@ WARM_STEPS = 2
 # As root, and with more processes than there are processors.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def measured_steps(text):
+    """A number of steps, as argparse takes it."""
+    if int(text) <= WARM_STEPS:
+        raise argparse.ArgumentTypeError(f"{text} is too few: the first {WARM_STEPS} do not count")
+    return int(text)
+
+
+def require_program(program):
+    """Ends the script when it is not built."""
+    if not program.exists():
+        raise SystemExit(f"there is no {program}; build it: cmake --preset release && "
+                         "cmake --build --preset release --target cloze")
 
 
 def words_of(options):
