@@ -96,6 +96,27 @@ class CheckAllTest(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "has no --instruction-set"):
             check_all.require_limits(limited)
 
+    def test_only_checks_that_compute_keep_to_an_instruction_set(self):
+        def planned(*sets):
+            limited = {name: self.folder / name for name in sets}
+            return list(check_all.planned_checks(sys.executable, self.folder, limited, 1))
+        whole = planned()
+        self.assertEqual({name for name, _ in whole}, {"all"})
+        computing = [check.name for _, check in whole if check.computes]
+        limited = planned("avx2", "avx512")
+        for name in ("avx2", "avx512"):
+            self.assertEqual([check.name for of, check in limited if of == name], computing)
+        self.assertEqual(len(limited), len(whole) + len(computing))
+        for name, check in limited:
+            words = " ".join(map(str, check.command)) + " ".join(check.environment.values())
+            self.assertEqual(f"{self.folder}/avx" in words, name != "all", check.name)
+
+    def test_a_table_of_some_checks_is_no_document(self):
+        result = subprocess.run([sys.executable, SCRIPT, "--only", "kernels", "--write-docs"],
+                                capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("leave out --only", result.stderr)
+
     def test_the_document_has_one_section_for_a_processor(self):
         document = self.folder / "checks.md"
         document.write_text("# Checks\n\nWords.\n\n## Other\n\nCommit 1.\n\n## This\n\nCommit 2.\n")
