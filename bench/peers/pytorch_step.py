@@ -43,8 +43,6 @@ def parse_arguments():
     parser.add_argument("--mode", choices=sorted({m for modes in MODES.values() for m in modes}))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--steps", type=int, default=1, help="repetitions without --serve")
-    parser.add_argument("--optimizer", choices=("adamw", "lamb-equivalent"), default="adamw",
-                        help="torch has no LAMB: both are fused AdamW, whose update costs less")
     parser.add_argument("--gather-predictions", action="store_true",
                         help="project only the predicted positions on the vocabulary")
     parser.add_argument("--serve", action="store_true")
