@@ -52,11 +52,15 @@ for line in sys.stdin:
 """
 
 
+def finished(script, *arguments, **environment):
+    return subprocess.run([sys.executable, ROOT / "scripts" / script, *map(str, arguments)],
+                          capture_output=True, text=True, timeout=60,
+                          env=os.environ | {name: str(v) for name, v in environment.items()})
+
+
 def run(script, *arguments, **environment):
     """Exit status and output of a script of ours."""
-    result = subprocess.run([sys.executable, ROOT / "scripts" / script, *map(str, arguments)],
-                            capture_output=True, text=True, timeout=60,
-                            env=os.environ | {name: str(v) for name, v in environment.items()})
+    result = finished(script, *arguments, **environment)
     return result.returncode, result.stdout
 
 
@@ -241,6 +245,66 @@ class ScoreTasksTest(TreeTest):
         for file in self.root.glob("out/*/command.json"):  # of a version that kept none
             file.unlink()
         self.assertEqual(self.score("--epochs", "RTE=1"), 0)
+
+
+# wrk's own print, with a share of requests (the last column) that ends as a percentile does.
+WRK = """#!/bin/sh
+cat <<END
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.23ms    2.50ms  50.00ms   99.50%
+    Req/Sec     0.98k     1.02k    4.00k    88.99%
+  Latency Distribution
+     50%    1.00ms
+     75%    1.50ms
+     90%    2.00ms
+     99%    3.00ms
+Requests/sec:   1000.00
+END
+"""
+SERVING_CLOZE = """#!{python}
+import http.server, json, sys
+class Model(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(dict(endpoints=["/fill"], model=dict(
+            head="h", layers=1, hidden_size=2, vocabulary=3))).encode())
+server = http.server.HTTPServer(("127.0.0.1", 0), Model)
+print(f"serving on http://127.0.0.1:{{server.server_port}}/: all", file=sys.stderr, flush=True)
+server.serve_forever()
+"""
+
+
+class BenchServerTest(TreeTest):
+    def test_percentiles_are_those_of_their_own_lines(self):
+        for name, text in (("wrk", WRK), ("cloze", SERVING_CLOZE.format(python=sys.executable))):
+            self.write(name, text)
+            (self.root / name).chmod(0o755)
+        status, output = run("bench_server", "--init-checkpoint", "m", "--connections", "1", "--cloze",
+                             self.root / "cloze", PATH=f"{self.root}:{os.environ['PATH']}")
+        self.assertEqual(status, 0)
+        self.assertEqual(output.count("1000.0 requests/s, half within 1.00 ms, 99 % within 3.00 ms"), 2, output)
+
+
+class RefusalTest(TreeTest):
+    def assert_refused(self, status, said, script, *arguments):
+        result = finished(script, *arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertIn(said, result.stderr.splitlines()[-1])
+
+    def test_what_would_measure_or_compare_nothing(self):
+        self.assert_refused(2, "2 is too few: the first 2 do not count", "bench_ranks", "--steps", 2)
+        self.assert_refused(2, "kills 0 checks nothing", "check_checkpoints", "kills")
+
+    def test_a_program_that_is_not_built(self):
+        self.assert_refused(1, "/cloze; build it: cmake --preset release", "reproduce", "bert-tiny",
+                            "--build-dir", self.root, "--output", self.root / "out")
+
+    def test_a_package_that_is_not_installed(self):
+        self.write("check_it", f"import sys\nsys.path.insert(0, {str(ROOT / 'bench')!r})\n"
+                   "from peer_packages import packages\nwith packages():\n    import no_such.package\n")
+        self.assert_refused(1, "check_it: no package no_such; scripts/setup --peers installs it, then "
+                            "build/peers/bin/python scripts/check_it", self.root / "check_it")
 
 
 if __name__ == "__main__":
