@@ -136,6 +136,13 @@ std::optional<std::string> find_non_finite_gradient(TrainingStep& step) {
       find_non_finite_in(session, session.graph().variables(VariableRole::kGradient)));
 }
 
+data::StepBatch alone(const data::MicroBatch& batch) {
+  return {.micro_batches = {batch},
+          .num_tokens = batch.num_tokens,
+          .num_sequences = batch.num_sequences,
+          .num_predictions = batch.num_predictions};
+}
+
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index) {
   if (const auto state = find_non_finite_state(step)) {
     return fmt::format("It was there before the step, in {}", *state);
@@ -177,11 +184,7 @@ std::string overflow_of(TrainingStep& step, double learning_rate) {
 
 bool has_finite_gradients(TrainingStep& step, const data::MicroBatch& batch, int64_t step_index) {
   engine::Session& session = step.session();
-  const StepResult result = step.accumulate({.micro_batches = {batch},
-                                             .num_tokens = batch.num_tokens,
-                                             .num_sequences = batch.num_sequences,
-                                             .num_predictions = batch.num_predictions},
-                                            step_index);
+  const StepResult result = step.accumulate(alone(batch), step_index);
   const auto found = find_non_finite_gradient(step);
   session.clear(plan::Arena::kGradients);
   return std::isfinite(result.loss()) && !found;

@@ -23,6 +23,9 @@ std::optional<std::string> find_non_finite_state(TrainingStep& step);
 // The same of the gradients that a step holds.
 std::optional<std::string> find_non_finite_gradient(TrainingStep& step);
 
+// A step of this micro-batch alone.
+data::StepBatch alone(const data::MicroBatch& batch);
+
 // "It began in ...", after StepResult::is_finite() was false. Computes the step again.
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index);
 

@@ -70,8 +70,7 @@ bool Training::have_finite_gradients() {
   recover(options_.watch.on_non_finite,
           {.what = fmt::format("the weights after step {} are finite, but no longer give finite "
                                "losses and gradients; they were not saved. {}",
-                               state_.step,
-                               origin_of(step_, {.micro_batches = {*probe_}}, state_.step)),
+                               state_.step, origin_of(step_, alone(*probe_), state_.step)),
            .advice = "Lower base_learning_rate, or set max_grad_norm"},
           nullptr);
   return false;
