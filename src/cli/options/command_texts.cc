@@ -61,7 +61,8 @@ std::string described(const CLI::Option& option) {
 
 constexpr const char* kExitStatus = R"(.SH EXIT STATUS
 0 success; 1 an error of cloze's own; 2 a bad option, configuration or path; 3 bad bytes in a file;
-4 no memory or space; 5 training diverged; 75 stopped by a signal, state saved.
+4 no memory or space; 5 training diverged; 6 training ended below its target; 75 stopped by a
+signal, state saved.
 )";
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <regex>
 #include <string>
 
+#include "cli/exit_code.h"
 #include "platform/file.h"
 
 namespace cloze::cli {
@@ -47,6 +49,17 @@ TEST_F(CommandTexts, BashCompletesCommandsAndTheirOptions) {
 TEST_F(CommandTexts, OptionsOfOtherSystemsAreNotOffered) {
   EXPECT_EQ(completions("cloze data records --pipe"), "\n");
   EXPECT_EQ(manual_page(program_, "0.1").find("pipeline"), std::string::npos);
+}
+
+TEST_F(CommandTexts, TheManualPageSaysEveryExitStatus) {
+  const std::string page = manual_page(program_, "0.1");
+  const std::string statuses = page.substr(page.find(".SH EXIT STATUS"));
+  for (const ExitCode code : {ExitCode::kSuccess, ExitCode::kFailure, ExitCode::kUsage,
+                              ExitCode::kData, ExitCode::kEnvironment, ExitCode::kDiverged,
+                              ExitCode::kMissedTarget, ExitCode::kSavedOnSignal}) {
+    const std::regex number("(^|[\\n ])" + std::to_string(static_cast<int>(code)) + " [a-z]");
+    EXPECT_TRUE(std::regex_search(statuses, number)) << static_cast<int>(code) << statuses;
+  }
 }
 
 TEST_F(CommandTexts, TheManualPageNamesEveryCommandAndEscapesItsText) {
