@@ -35,6 +35,7 @@ void check_range(const Context& context, double number) {
     context.refuse(fmt::format("it must be from {} to {}", *minimum, *maximum));
   }
   if (minimum && number < *minimum) context.refuse(fmt::format("it must be at least {}", *minimum));
+  if (maximum && number > *maximum) context.refuse(fmt::format("it must be at most {}", *maximum));
 }
 
 void store(const Context& context, bool& target) {

@@ -90,6 +90,8 @@ TEST(OptionValue, NumbersAndListsOfThem) {
   EXPECT_EQ(refusal(option, "0.5"), "accepted");
   EXPECT_EQ(list, std::vector<double>{0.5});
   EXPECT_EQ(refusal(option, "[1, -1]"), "f: p is [1,-1]; it must be at least 0");
+  EXPECT_EQ(refusal({"x", &number, "", {.maximum = 1}}, "1.5"),
+            "f: x is 1.5; it must be at most 1");
 }
 
 TEST(OptionValue, EditDistance) {
