@@ -81,7 +81,10 @@ Outcome outcome_of(train::TrainingStep& step, std::span<const data::Sample> samp
   step.session().initialize_parameters(5);
   const float loss_scale = dtype == DType::kF16 ? 0x1p12f : 1.0f;
   step.set_loss_scale(loss_scale);
-  const data::StepBatch batch = data::pack(samples, capacity, first_ordinal);
+  data::StepBatch batch = data::pack(samples, capacity);
+  for (data::MicroBatch& micro_batch : batch.micro_batches) {
+    for (int32_t& ordinal : micro_batch.sample_ids) ordinal += static_cast<int32_t>(first_ordinal);
+  }
   Outcome outcome{.num_micro_batches = batch.micro_batches.size(),
                   .start = values(step.session(), "")};
   outcome.result = step.accumulate(batch, 0);

@@ -12,11 +12,6 @@
 namespace cloze::data {
 namespace {
 
-// The first sample of a step that rank `rank` takes.
-int64_t first_ordinal(const LoaderOptions& options, int64_t rank) {
-  return options.global_batch_size * rank / options.ranks;
-}
-
 int64_t bytes_of_micro_batch(const MicroBatchCapacity& capacity) {
   const int64_t values = 4 * capacity.tokens + 8 * capacity.sequences + 2 * capacity.predictions;
   return values * static_cast<int64_t>(sizeof(int32_t));
@@ -35,9 +30,8 @@ int64_t bytes_of(const StepBatch& batch) {
 
 std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step) {
   const auto size = static_cast<uint64_t>(options.dataset->size());
-  const uint64_t first = static_cast<uint64_t>(step) * options.global_batch_size;
-  const uint64_t begin = first + first_ordinal(options, options.rank);
-  const uint64_t end = first + first_ordinal(options, options.rank + 1);
+  const uint64_t begin = static_cast<uint64_t>(step) * options.global_batch_size;
+  const uint64_t end = begin + options.global_batch_size;
   std::vector<Sample> samples;
   samples.reserve(end - begin);
   std::optional<Permutation> permutation;
@@ -52,7 +46,7 @@ std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step) {
 }
 
 StepBatch load_step(const LoaderOptions& options, int64_t step) {
-  return pack(step_samples(options, step), options.capacity, first_ordinal(options, options.rank));
+  return pack(step_samples(options, step), options.capacity);
 }
 
 StepBatch synthetic_step(const LoaderOptions& options) {
@@ -61,7 +55,7 @@ StepBatch synthetic_step(const LoaderOptions& options) {
               options.global_batch_size, count);
   std::vector<Sample> samples;
   for (int64_t i = 0; i < count; ++i) samples.push_back(options.dataset->sample(i, 0));
-  StepBatch batch = pack(samples, options.capacity, 0);
+  StepBatch batch = pack(samples, options.capacity);
   CLOZE_CHECK(batch.micro_batches.size() == 1, "{} micro-batches", batch.micro_batches.size());
   batch.synthetic_passes = options.global_batch_size / count;
   batch.num_tokens *= batch.synthetic_passes;
@@ -71,7 +65,7 @@ StepBatch synthetic_step(const LoaderOptions& options) {
 }
 
 int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample) {
-  const int64_t tokens = options.global_batch_size / options.ranks * tokens_per_sample;
+  const int64_t tokens = options.global_batch_size * tokens_per_sample;
   const int64_t batch =
       (tokens / options.capacity.tokens + 1) * bytes_of_micro_batch(options.capacity);
   const int64_t ready =
@@ -83,12 +77,8 @@ int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample) {
 Loader::Loader(LoaderOptions options) : options_(std::move(options)) {
   CLOZE_CHECK(options_.dataset != nullptr, "a loader without a data set");
   if (options_.dataset->size() < 1) throw_user_error("the data set is empty");
-  if (options_.ranks < 1 || options_.rank < 0 || options_.rank >= options_.ranks) {
-    throw_user_error("rank {} of {} ranks", options_.rank, options_.ranks);
-  }
-  if (options_.global_batch_size < options_.ranks) {
-    throw_user_error("global batch size {} must be at least 1 for each of {} rank(s)",
-                     options_.global_batch_size, options_.ranks);
+  if (options_.global_batch_size < 1) {
+    throw_user_error("global batch size {} must be at least 1", options_.global_batch_size);
   }
   if (options_.first_step < 0 || options_.prefetch_steps < 1 || options_.threads < 1) {
     throw_user_error(

@@ -2,10 +2,8 @@
 //
 // Step k takes samples [kN, (k+1)N) of the sequence
 //   epoch 0 shuffled, epoch 1 shuffled anew, ...        (Permutation(seed, epoch), shuffle.h)
-// which runs across the borders of epochs: every sample is used once in each. Of them, rank r of R
-// takes [floor(rN/R), floor((r+1)N/R)), so that all ranks together take each once, in order. A
-// rank's batch is a function of (dataset, N, R, r, capacity, seed, k), so a run resumes at any step
-// by asking for it.
+// which runs across the borders of epochs: every sample is used once in each. The batch is a
+// function of (dataset, N, capacity, seed, k), so a run resumes at any step by asking for it.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +27,6 @@ struct LoaderOptions {
   MicroBatchCapacity capacity;
   uint64_t seed = 0;
   int64_t first_step = 0;
-  int64_t rank = 0;
-  int64_t ranks = 1;
   int64_t threads = 1;
   int64_t prefetch_steps = 4;        // step batches kept ready, at least 1
   int64_t memory_bytes = 256 << 20;  // which they may take; one batch is kept whatever its size
@@ -43,10 +39,10 @@ struct LoaderOptions {
   }
 };
 
-// The rank's samples of one step, in order.
+// The samples of one step, in order.
 std::vector<Sample> step_samples(const LoaderOptions& options, int64_t step);
 
-// The rank's batch of one step, computed here and now.
+// The batch of one step, computed here and now.
 StepBatch load_step(const LoaderOptions& options, int64_t step);
 
 // Synthetic data: one micro-batch, the same in every pass of every step, so that nothing is read,

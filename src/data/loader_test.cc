@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -123,41 +122,6 @@ TEST(LoaderTest, DataSetsAreToldTheEpoch) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(samples[i].next_sentence_label, i < 6 ? 0 : 1);
 }
 
-TEST(LoaderTest, RanksShareOutTheSamplesOfAStepInOrder) {
-  LoaderOptions options = options_for(std::make_shared<NumberedDataset>(30));
-  options.global_batch_size = 11;
-  for (int64_t step : {0, 2, 1'000'000}) {
-    options.rank = 0;
-    options.ranks = 1;
-    const std::vector<Sample> all = step_samples(options, step);
-    ASSERT_EQ(all.size(), 11u);
-    for (int64_t ranks : {2, 3, 4, 11}) {
-      options.ranks = ranks;
-      size_t place = 0;
-      for (options.rank = 0; options.rank < ranks; ++options.rank) {
-        for (const Sample& sample : step_samples(options, step)) {
-          EXPECT_EQ(sample.input_ids, all[place++].input_ids) << ranks << " ranks";
-        }
-      }
-      EXPECT_EQ(place, all.size());
-    }
-  }
-}
-
-TEST(LoaderTest, ARanksSamplesAreNumberedAsInTheStep) {
-  LoaderOptions options = options_for(std::make_shared<NumberedDataset>(30));
-  options.rank = 1;
-  options.ranks = 2;
-  std::vector<int32_t> ordinals;
-  for (const MicroBatch& batch : load_step(options, 0).micro_batches) {
-    for (int64_t s = 0; s < batch.num_sequences; ++s) {
-      ordinals.push_back(batch.sample_ids[batch.first_tokens[s]]);
-    }
-  }
-  std::sort(ordinals.begin(), ordinals.end());
-  EXPECT_EQ(ordinals, (std::vector<int32_t>{4, 5, 6, 7}));
-}
-
 TEST(LoaderTest, SeveralThreadsGiveTheStepsInOrder) {
   LoaderOptions options = options_for(std::make_shared<NumberedDataset>(200));
   const LoaderOptions alone = options;
@@ -195,12 +159,6 @@ TEST(LoaderTest, NonsenseSizesAreRefused) {
   EXPECT_THROW(Loader{no_batch}, UserError);
   EXPECT_THROW(Loader{options_for(std::make_shared<NumberedDataset>(0))}, UserError);
   EXPECT_THROW(Loader{options_for(dataset, -1)}, UserError);
-  LoaderOptions no_such_rank = options_for(dataset);
-  no_such_rank.rank = no_such_rank.ranks = 2;
-  EXPECT_THROW(Loader{no_such_rank}, UserError);
-  LoaderOptions too_many_ranks = options_for(dataset);
-  too_many_ranks.ranks = 9;  // for 8 samples
-  EXPECT_THROW(Loader{too_many_ranks}, UserError);
 }
 
 }  // namespace

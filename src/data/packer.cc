@@ -196,8 +196,7 @@ void append(const Sample& sample, size_t ordinal, MicroBatch& batch) {
 
 }  // namespace
 
-StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity,
-               int64_t first_ordinal) {
+StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
   const auto predicting = std::ranges::count_if(
       samples, [](const Sample& sample) { return predictions_of(sample) > 0; });
   const double sequence_weight = 1.0 / static_cast<double>(std::max<int64_t>(predicting, 1));
@@ -206,7 +205,7 @@ StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capaci
     MicroBatch& batch = step.micro_batches.emplace_back(empty_micro_batch(capacity));
     for (size_t index : bin.samples) {
       append_predictions(samples[index], sequence_weight, batch);
-      append(samples[index], first_ordinal + index, batch);
+      append(samples[index], index, batch);
     }
     std::fill(batch.sequence_starts.begin() + batch.num_sequences, batch.sequence_starts.end(),
               static_cast<int32_t>(batch.num_tokens));

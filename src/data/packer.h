@@ -23,8 +23,6 @@
 
 namespace cloze::data {
 
-// `first_ordinal`: the number of the first of these samples in the step.
-StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity,
-               int64_t first_ordinal = 0);
+StepBatch pack(std::span<const Sample> samples, const MicroBatchCapacity& capacity);
 
 }  // namespace cloze::data

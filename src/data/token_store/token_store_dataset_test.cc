@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "data/creation/creation_progress.h"
-#include "data/loader.h"
 #include "data/token_store/build_token_store.h"
 #include "data/unmasked_test.h"
 #include "platform/file.h"
@@ -212,29 +211,6 @@ TEST_F(TokenStoreDatasetTest, WholeWordsAreMaskedTogether) {
     for (int32_t t = 2; t < std::ssize(ids); ++t) {
       if (ids[t] != ending || ids[t - 1] < 5) continue;  // a piece after [CLS] or [SEP]
       EXPECT_EQ(chosen.contains(t), chosen.contains(t - 1));
-    }
-  }
-}
-
-TEST_F(TokenStoreDatasetTest, StepsOfEveryRankAreTheSameSamples) {
-  LoaderOptions options{.dataset = dataset(),
-                        .global_batch_size = 16,
-                        .capacity = {.tokens = 512, .sequences = 16, .predictions = 80},
-                        .seed = 7};
-  for (int64_t step : {0, 3, 1'000'000}) {
-    options.rank = 0;
-    options.ranks = 1;
-    const std::vector<Sample> all = step_samples(options, step);
-    for (int64_t ranks : {1, 2, 4}) {
-      options.ranks = ranks;
-      size_t place = 0;
-      for (options.rank = 0; options.rank < ranks; ++options.rank) {
-        for (const Sample& sample : step_samples(options, step)) {
-          EXPECT_EQ(sample.input_ids, all[place].input_ids);
-          EXPECT_EQ(sample.masked_positions, all[place++].masked_positions);
-        }
-      }
-      EXPECT_EQ(place, all.size());
     }
   }
 }
