@@ -41,7 +41,6 @@ class PipelineStep {
   void sum_shared_gradients();
   void share_parameters();
 
-  const passes::PipelinePlan& plan() const { return plan_; }
   // The most of `count` micro-batches that have a session at a time.
   int64_t in_flight(int64_t count) const;
   // Of the last run.
