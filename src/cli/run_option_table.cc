@@ -38,7 +38,7 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
       "reproducible_sums", &o.training.step.reproducible_sums,
       "Add up gradients micro-batch by micro-batch: the same bytes on any number of processes "
       "and stages; slower, and with a second copy of the gradients in memory");
-  const std::vector<std::string> schedules{"Grouped", "Interleaved", "Sequential"};
+  const std::vector<std::string> schedules = train::pipeline_schedule_names();
   table.add("pipeline_stages", &o.pipeline_stages,
             "Under mpirun: processes that share the layers of a replica; or lists of the parts of "
             "each stage: [[\"emb\", \"hid\"], [\"hid\", \"mlm\", \"nsp\"]]");

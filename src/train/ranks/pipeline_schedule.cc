@@ -39,12 +39,8 @@ std::vector<RankParts> parts_of_ranks(std::span<const int> part_ranks, PipelineS
 
 }  // namespace
 
-PipelineSchedule pipeline_schedule_named(std::string_view name) {
-  if (name == "Grouped") return PipelineSchedule::kGrouped;
-  if (name == "Interleaved") return PipelineSchedule::kInterleaved;
-  if (name == "Sequential") return PipelineSchedule::kSequential;
-  throw_user_error("pipeline_schedule {} is not known; choose Grouped, Interleaved or Sequential",
-                   name);
+std::vector<std::string> pipeline_schedule_names() {
+  return {"Grouped", "Interleaved", "Sequential"};
 }
 
 // All parts take one tick of a clock.

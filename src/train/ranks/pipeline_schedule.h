@@ -14,14 +14,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace cloze::train {
 
 enum class PipelineSchedule { kGrouped, kInterleaved, kSequential };
-// "Grouped", "Interleaved" or "Sequential"; UserError for another.
-PipelineSchedule pipeline_schedule_named(std::string_view name);
+// "Grouped", "Interleaved" and "Sequential": of the enumerators, in their order.
+std::vector<std::string> pipeline_schedule_names();
 
 struct PipelineTask {
   int64_t micro_batch = 0;

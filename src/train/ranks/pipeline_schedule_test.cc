@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error.h"
-
 namespace cloze::train {
 namespace {
 
@@ -89,8 +87,12 @@ TEST(PipelineSchedule, HasABubble) {
 }
 
 TEST(PipelineSchedule, HasNames) {
-  EXPECT_EQ(pipeline_schedule_named("Grouped"), PipelineSchedule::kGrouped);
-  EXPECT_THROW(pipeline_schedule_named("grouped"), UserError);
+  const auto name_of = [](PipelineSchedule schedule) {
+    return pipeline_schedule_names().at(static_cast<size_t>(schedule));
+  };
+  EXPECT_EQ(name_of(PipelineSchedule::kGrouped), "Grouped");
+  EXPECT_EQ(name_of(PipelineSchedule::kInterleaved), "Interleaved");
+  EXPECT_EQ(name_of(PipelineSchedule::kSequential), "Sequential");
 }
 
 }  // namespace
