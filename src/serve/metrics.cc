@@ -63,10 +63,10 @@ void Metrics::count(const Reply& reply) {
   recent_seconds_.add(reply.seconds);
 }
 
-void Metrics::count(RequestQueue::BatchSize batch) {
+void Metrics::count_batch(int64_t inputs) {
   const std::lock_guard lock(mutex_);
-  batch_inputs_.add(static_cast<double>(batch.inputs));
-  recent_inputs_.add(static_cast<double>(batch.inputs));
+  batch_inputs_.add(static_cast<double>(inputs));
+  recent_inputs_.add(static_cast<double>(inputs));
 }
 
 std::string Metrics::prometheus(const Gauges& gauges) const {

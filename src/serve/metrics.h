@@ -7,9 +7,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-#include "serve/request_queue.h"
 
 namespace cloze::serve {
 
@@ -47,7 +46,7 @@ class Metrics {
   };
 
   void count(const Reply& reply);
-  void count(RequestQueue::BatchSize batch);
+  void count_batch(int64_t inputs);
 
   // The text format of Prometheus, version 0.0.4.
   std::string prometheus(const Gauges& gauges) const;

@@ -10,7 +10,7 @@ TEST(Metrics, CountsRepliesByPathAndStatus) {
   metrics.count({.path = "/fill", .status = 200, .seconds = 0.003});
   metrics.count({.path = "/fill", .status = 200, .seconds = 0.003});
   metrics.count({.path = "other", .status = 404, .seconds = 0.0001});
-  metrics.count(RequestQueue::BatchSize{.requests = 2, .inputs = 6});
+  metrics.count_batch(6);
   const std::string text = metrics.prometheus({.waiting_inputs = 7, .connections = 3});
   for (const std::string line :
        {"cloze_requests_total{path=\"/fill\",status=\"200\"} 2",
@@ -28,7 +28,7 @@ TEST(Metrics, SummarisesWhatCameSinceTheLastTime) {
   metrics.count({.path = "/fill", .status = 200, .seconds = 0.003});
   metrics.count({.path = "/fill", .status = 400, .seconds = 0.003});
   metrics.count({.path = "/fill", .status = 503, .seconds = 40});
-  metrics.count(RequestQueue::BatchSize{.requests = 1, .inputs = 3});
+  metrics.count_batch(3);
   EXPECT_EQ(metrics.take_summary(),
             "3 requests: 1 good, 1 refused (4xx), 1 failed (5xx); half within 5 ms, 99 % over 30 "
             "s; 3.0 inputs a batch");

@@ -134,7 +134,7 @@ void RequestQueue::run(std::vector<Entry> batch) {
   for (Entry& entry : batch) {
     std::move(entry.inputs.begin(), entry.inputs.end(), std::back_inserter(inputs));
   }
-  if (observer_) observer_({.requests = std::ssize(batch), .inputs = std::ssize(inputs)});
+  if (observer_) observer_(std::ssize(inputs));
   std::vector<Output> outputs;
   try {
     outputs = answer_each(handler_, inputs);

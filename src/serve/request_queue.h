@@ -49,12 +49,8 @@ struct QueueReply {
 
 class RequestQueue {
  public:
-  using Done = std::function<void(QueueReply)>;  // must not throw
-  struct BatchSize {
-    int64_t requests = 0;
-    int64_t inputs = 0;
-  };
-  using Observer = std::function<void(BatchSize)>;  // called before each batch, by the worker
+  using Done = std::function<void(QueueReply)>;          // must not throw
+  using Observer = std::function<void(int64_t inputs)>;  // before each batch, by the worker
 
   // EnvironmentError when the system has no thread for it.
   RequestQueue(Handler handler, const QueueLimits& limits, Observer observer = {});

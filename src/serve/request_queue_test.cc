@@ -64,7 +64,7 @@ TEST(RequestQueue, WhatWaitsIsRunTogetherUpToTheLimits) {
   GatedModel model;
   std::vector<int64_t> observed;
   RequestQueue queue(model.handler(), {.batch_inputs = 4, .batch_bytes = 100},
-                     [&](RequestQueue::BatchSize batch) { observed.push_back(batch.requests); });
+                     [&](int64_t inputs) { observed.push_back(inputs); });
   std::vector<std::future<QueueReply>> replies;
   replies.push_back(submit(queue, texts(1)));
   model.wait_until_begun();
@@ -77,7 +77,7 @@ TEST(RequestQueue, WhatWaitsIsRunTogetherUpToTheLimits) {
   for (auto& reply : replies) EXPECT_EQ(reply.get().result, QueueResult::kAnswered);
   queue.stop();
   EXPECT_EQ(model.batches, (std::vector<size_t>{1, 4, 1, 5, 2, 1}));
-  EXPECT_EQ(observed, (std::vector<int64_t>{1, 2, 1, 1, 2, 1}));
+  EXPECT_EQ(observed, (std::vector<int64_t>{1, 4, 1, 5, 2, 1}));
   EXPECT_EQ(queue.waiting_inputs(), 0);
 }
 

@@ -203,9 +203,9 @@ Response page_response() {
 
 Service::Service(Options options) : options_(std::move(options)) {
   for (const Endpoint& endpoint : options_.endpoints) {
-    queues_.push_back(std::make_unique<RequestQueue>(
-        endpoint.handler, options_.limits.queue,
-        [this](RequestQueue::BatchSize batch) { metrics_.count(batch); }));
+    queues_.push_back(
+        std::make_unique<RequestQueue>(endpoint.handler, options_.limits.queue,
+                                       [this](int64_t inputs) { metrics_.count_batch(inputs); }));
   }
 }
 
