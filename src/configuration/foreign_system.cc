@@ -18,11 +18,6 @@ const KeyRule* find_in(const KeyGroup& group, std::string_view key) {
 
 }  // namespace
 
-std::string_view word_of(Fate fate) {
-  constexpr std::string_view kWords[] = {"supported", "mapped", "no effect", "planned"};
-  return kWords[static_cast<size_t>(fate)];
-}
-
 const KeyRule* ForeignSystem::find(std::string_view key, std::string_view task) const {
   const auto search = [&](auto is_wanted) -> const KeyRule* {
     for (const KeyGroup& group : groups) {

@@ -12,7 +12,6 @@ namespace cloze::configuration {
 
 // The words of docs/fidelity/options.md.
 enum class Fate { kSupported, kMapped, kNoEffect, kPlanned };
-std::string_view word_of(Fate fate);
 
 struct KeyRule {
   std::string key;  // nested keys joined by dots; "wandb_opts.*" is all keys beneath wandb_opts

@@ -12,6 +12,11 @@
 namespace cloze::configuration {
 namespace {
 
+std::string_view word_of(Fate fate) {
+  constexpr std::string_view kWords[] = {"supported", "mapped", "no effect", "planned"};
+  return kWords[static_cast<size_t>(fate)];
+}
+
 // The options of the tables beneath a heading of docs/fidelity/options.md, each with its word.
 std::map<std::string, std::string> documented(const std::string& heading) {
   const std::string document = platform::read_file(CLOZE_SOURCE_DIR "/docs/fidelity/options.md");

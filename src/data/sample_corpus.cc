@@ -71,7 +71,7 @@ SampleCorpusSize write_sample_corpus(const SampleCorpusOptions& options) {
   platform::make_writable_directory(options.directory);
   const SampleWorld world(options.seed);
   write_cloze_items(world, options);
-  SampleCorpusSize size{.num_cloze_items = options.num_cloze_items};
+  SampleCorpusSize size;
   write_documents(world, options, size);
   return size;
 }

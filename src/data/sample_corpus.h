@@ -24,7 +24,6 @@ struct SampleCorpusSize {
   int64_t num_documents = 0;
   int64_t num_sentences = 0;
   int64_t num_bytes = 0;
-  int64_t num_cloze_items = 0;
 };
 
 // Throws what write_sample_corpus would say of the size of corpus.txt; writes nothing.

@@ -1,7 +1,6 @@
 #include "plan/memory_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace cloze::plan {
@@ -40,21 +39,6 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
                   i);
   }
   return plan;
-}
-
-int64_t lower_bound_bytes(const std::vector<Lifetime>& lifetimes) {
-  std::map<int64_t, int64_t> change;  // launch -> bytes that begin minus bytes that end before it
-  for (const Lifetime& lifetime : lifetimes) {
-    change[lifetime.first] += aligned(lifetime.bytes);
-    change[lifetime.last + 1] -= aligned(lifetime.bytes);
-  }
-  int64_t alive = 0;
-  int64_t most = 0;
-  for (const auto& [launch, bytes] : change) {
-    alive += bytes;
-    most = std::max(most, alive);
-  }
-  return most;
 }
 
 }  // namespace cloze::plan

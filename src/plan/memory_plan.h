@@ -25,9 +25,6 @@ struct MemoryPlan {
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes);
 
-// No plan can be smaller: the most bytes alive at one launch.
-int64_t lower_bound_bytes(const std::vector<Lifetime>& lifetimes);
-
 int64_t aligned(int64_t bytes);
 
 }  // namespace cloze::plan

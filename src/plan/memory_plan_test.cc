@@ -2,10 +2,29 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/philox.h"
 
 namespace cloze::plan {
 namespace {
+
+// No plan can be smaller: the most bytes alive at one launch.
+int64_t lower_bound_bytes(const std::vector<Lifetime>& lifetimes) {
+  std::map<int64_t, int64_t> change;  // launch -> bytes that begin minus bytes that end before it
+  for (const Lifetime& lifetime : lifetimes) {
+    change[lifetime.first] += aligned(lifetime.bytes);
+    change[lifetime.last + 1] -= aligned(lifetime.bytes);
+  }
+  int64_t alive = 0;
+  int64_t most = 0;
+  for (const auto& [launch, bytes] : change) {
+    alive += bytes;
+    most = std::max(most, alive);
+  }
+  return most;
+}
 
 TEST(MemoryPlan, ReusesWhatHasDied) {
   // a is dead when c is born, so c takes its place.

@@ -19,7 +19,7 @@ void write_corpus(const data::SampleCorpusOptions& options) {
   const std::string directory = options.directory.string();
   fmt::print("{}/corpus.txt: {} documents, {} sentences, {:.1f} MB\n", directory,
              size.num_documents, size.num_sentences, static_cast<double>(size.num_bytes) / 1e6);
-  fmt::print("{}/cloze.jsonl: {} held-out sentences\n", directory, size.num_cloze_items);
+  fmt::print("{}/cloze.jsonl: {} held-out sentences\n", directory, options.num_cloze_items);
 }
 
 void write_squad(const data::SampleSquadOptions& options) {
