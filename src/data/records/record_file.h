@@ -44,7 +44,7 @@ class RecordFile {
   // Whether reading in random order is as quick as reading in order.
   virtual bool is_random_access() const { return true; }
   // Why the file ends before its last byte; it holds the records that came before.
-  virtual const std::optional<RecordDefect>& broken_end() const { return broken_end_; }
+  const std::optional<RecordDefect>& broken_end() const { return broken_end_; }
 
   // As read(), with the file and the place.
   std::vector<Sample> read_or_throw(int64_t record) const;
