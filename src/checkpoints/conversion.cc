@@ -27,13 +27,7 @@ using models::BertConfig;
 
 constexpr int64_t kGraphcoreVocabulary = 30400;
 constexpr int64_t kMaxVocabulary = 10'000'000;
-
-std::string names_of(const std::vector<std::string>& names, size_t limit = 50) {
-  const size_t shown = std::min(limit, names.size());
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
+constexpr size_t kNamesInNote = 50;
 
 // Nothing when the names of a TensorFlow checkpoint do not tell.
 std::optional<CheckpointForm> form_of(const StoredModel& model) {
@@ -143,18 +137,18 @@ class Conversion {
     }
     if (tensors_.empty()) refuse_as_no_bert();
     if (!renamed.empty()) {
-      note("renamed, {} tensors: {}", renamed.size(), names_of(renamed, 3));
+      note("renamed, {} tensors: {}", renamed.size(), list_names(renamed));
     }
     if (!model_.training_state().empty()) {
       note("left out, {} tensors of the optimiser's state: {}", model_.training_state().size(),
-           names_of(model_.training_state(), 3));
+           list_names(model_.training_state()));
     }
     if (!model_.unknown().empty()) {
       note("left out, {} tensors that do not belong to BERT: {}", model_.unknown().size(),
-           names_of(model_.unknown()));
+           list_names(model_.unknown(), kNamesInNote));
     }
     if (!model_.other_entries().empty()) {
-      note("left out, no tensors: {}", names_of(model_.other_entries()));
+      note("left out, no tensors: {}", list_names(model_.other_entries(), kNamesInNote));
     }
   }
 
@@ -197,7 +191,7 @@ class Conversion {
         if (is_part) names.push_back(tensor.name);
         return is_part;
       });
-      if (!names.empty()) note("left out, as asked: {}", names_of(names));
+      if (!names.empty()) note("left out, as asked: {}", list_names(names, kNamesInNote));
     };
     leave_out(options_.use_qkv_bias, {".self.query.bias", ".self.key.bias", ".self.value.bias"});
     leave_out(options_.use_attention_bias, {".attention.output.dense.bias"});
@@ -267,11 +261,12 @@ class Conversion {
       missing.erase(expected);
     }
     if (missing.size() == num_expected) refuse_as_no_bert();
-    if (!others.empty()) note("beside BERT's pre-training model: {}", names_of(others));
+    if (!others.empty())
+      note("beside BERT's pre-training model: {}", list_names(others, kNamesInNote));
     if (missing.empty()) return;
     std::vector<std::string> names;
     for (const auto& [name, shape] : missing) names.push_back(name);
-    note("not in the checkpoint, so not in the output: {}", names_of(names));
+    note("not in the checkpoint, so not in the output: {}", list_names(names, kNamesInNote));
   }
 
   // Biases that the model does without are zeros for those who expect them.
@@ -285,7 +280,8 @@ class Conversion {
       convert_precision(tensors_.back(), tensors_.front().dtype, storage_);
       names.push_back(bias.name);
     }
-    if (!names.empty()) note("new, zeros for biases the model does without: {}", names_of(names));
+    if (!names.empty())
+      note("new, zeros for biases the model does without: {}", list_names(names, kNamesInNote));
     if (!config_->use_cls_layer) {
       note("the model has no cls.predictions.transform; others would start one afresh");
     }
@@ -349,7 +345,8 @@ class Conversion {
                                            .num_word_tables = options_.num_embeddings_splits});
     if (tensorflow_.tensors.empty()) refuse_as_no_bert();
     if (!tensorflow_.unknown.empty()) {
-      note("left out, no name for them in such checkpoints: {}", names_of(tensorflow_.unknown));
+      note("left out, no name for them in such checkpoints: {}",
+           list_names(tensorflow_.unknown, kNamesInNote));
     }
   }
 
@@ -369,7 +366,8 @@ class Conversion {
       return name == configuration_name_ || name == converted_.vocabulary_file.filename() ||
              std::ranges::find(report_.files, name) != report_.files.end();
     });
-    if (!names.empty()) note("files of the folder that are not carried over: {}", names_of(names));
+    if (!names.empty())
+      note("files of the folder that are not carried over: {}", list_names(names, kNamesInNote));
   }
 
   const ConversionOptions& options_;

@@ -1,9 +1,10 @@
 #include "checkpoints/tensor_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <ranges>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -286,6 +287,13 @@ bool is_redundant(std::string_view full_name) {
   return full_name == "bert.embeddings.position_ids" ||
          full_name == "cls.predictions.decoder.weight" ||
          full_name == "cls.predictions.decoder.bias";
+}
+
+std::string list_names(std::span<const std::string> names, size_t limit) {
+  const size_t shown = std::min(limit, names.size());
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
 }
 
 }  // namespace cloze::checkpoints

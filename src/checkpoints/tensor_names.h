@@ -15,6 +15,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -63,5 +64,8 @@ std::string current_name(std::string_view hugging_face_name);
 std::string full_name(std::string_view hugging_face_name);
 // What a file may hold though it is not a parameter: position counters, copies of tied weights.
 bool is_redundant(std::string_view full_name);
+
+// "a, b, c and 4 more"
+std::string list_names(std::span<const std::string> names, size_t limit = 3);
 
 }  // namespace cloze::checkpoints

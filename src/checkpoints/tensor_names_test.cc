@@ -144,5 +144,12 @@ TEST(CheckpointNames, EarlyNamesOfHuggingFace) {
   EXPECT_TRUE(is_redundant(full_name("embeddings.position_ids")));
 }
 
+TEST(ListNames, StopsAtTheLimit) {
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
+  EXPECT_EQ(list_names(names), "a, b, c and 2 more");
+  EXPECT_EQ(list_names(names, 5), "a, b, c, d, e");
+  EXPECT_EQ(list_names({}), "");
+}
+
 }  // namespace
 }  // namespace cloze::checkpoints

@@ -73,7 +73,7 @@ MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::fil
   if (!misfits.empty()) {
     throw_data_error(
         "{} is a checkpoint of another shape: {}; give the configuration it was made with",
-        path.string(), list_names(misfits, 1));
+        path.string(), checkpoints::list_names(misfits, 1));
   }
   for (const auto& [name, view] : stored) {
     const bool says_nothing = checkpoints::is_redundant(name) || is_bias_of_zeros(*view);
@@ -116,7 +116,7 @@ std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::Varia
 void require_all(const MatchedTensors& matched, const std::filesystem::path& file) {
   if (matched.missing.empty()) return;
   throw_data_error("{} lacks {} tensors of this model: {}; is it of another configuration?",
-                   file.string(), matched.missing.size(), list_names(matched.missing));
+                   file.string(), matched.missing.size(), checkpoints::list_names(matched.missing));
 }
 
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
@@ -152,13 +152,13 @@ std::vector<std::string> StoredParameters::notes() const {
   std::vector<std::string> notes;
   const std::string file = file_.path().string();
   if (!absent_.empty()) {
-    notes.push_back(
-        fmt::format("{} cannot predict next sentences: it lacks {}", file, list_names(absent_)));
+    notes.push_back(fmt::format("{} cannot predict next sentences: it lacks {}", file,
+                                checkpoints::list_names(absent_)));
   }
   if (!unused_.empty()) {
     notes.push_back(
         fmt::format("{} tensors of {} have no place in the model of its configuration: {}",
-                    unused_.size(), file, list_names(unused_)));
+                    unused_.size(), file, checkpoints::list_names(unused_)));
   }
   return notes;
 }
@@ -185,13 +185,6 @@ std::vector<std::string> load_parameters(engine::Session& session,
   }
   session.refresh();
   return stored.notes();
-}
-
-std::string list_names(std::span<const std::string> names, size_t limit) {
-  const size_t shown = std::min(limit, names.size());
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
 }
 
 }  // namespace cloze::feed

@@ -73,7 +73,4 @@ class StoredParameters {
 std::vector<std::string> load_parameters(engine::Session& session,
                                          const std::filesystem::path& path);
 
-// "a, b, c and 4 more"
-std::string list_names(std::span<const std::string> names, size_t limit = 3);
-
 }  // namespace cloze::feed

@@ -91,12 +91,5 @@ TEST(CopyAsFloat, ConvertsHalfPrecisionExactly) {
   EXPECT_TRUE(std::isnan(nan[0]));
 }
 
-TEST(ListNames, StopsAtTheLimit) {
-  const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
-  EXPECT_EQ(list_names(names), "a, b, c and 2 more");
-  EXPECT_EQ(list_names(names, 5), "a, b, c, d, e");
-  EXPECT_EQ(list_names({}), "");
-}
-
 }  // namespace
 }  // namespace cloze::feed

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "checkpoints/tensor_names.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "platform/file.h"
@@ -80,14 +81,14 @@ void Training::load_initial_parameters() {
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
-                        feed::list_names(matched.missing)));
+                        checkpoints::list_names(matched.missing)));
   }
   load_initial_moments(file);
   require_finite_start(file.path());
   matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
   if (!matched.unused.empty()) {
     notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
-                        feed::list_names(matched.unused)));
+                        checkpoints::list_names(matched.unused)));
   }
 }
 
@@ -115,7 +116,7 @@ void Training::load_initial_moments(const checkpoints::StoredModel& file) {
   notice_(fmt::format("  {} moments of its optimiser", wanted.size() - matched.missing.size()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} moments are not in it and start at zero: {}", matched.missing.size(),
-                        feed::list_names(matched.missing)));
+                        checkpoints::list_names(matched.missing)));
   }
   if (options_.init_optimizer == InitOptimizer::kMomentsAndStep) take_initial_step(file);
 }
