@@ -113,7 +113,7 @@ BertInputs add_bert_inputs(Graph& graph, const BatchShape& shape) {
           .sample_ids = integers("sample_ids", shape.tokens),
           .sequence_starts = integers("sequence_starts", shape.sequences + 1),
           .first_tokens = integers("first_tokens", shape.sequences),
-          .random_key = integers("random_key", 2)};
+          .random_key = integers(kRandomKey, 2)};
 }
 
 Value bert_encoder(Graph& graph, const BertConfig& config, const BertInputs& inputs) {

@@ -19,6 +19,9 @@ struct BatchShape {
   int64_t predictions = 0;  // P
 };
 
+// The key of dropout, which a training step writes.
+inline constexpr const char* kRandomKey = "random_key";
+
 struct BertInputs {
   graph::Value input_ids;        // [T] i32
   graph::Value token_type_ids;   // [T] i32

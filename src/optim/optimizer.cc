@@ -110,7 +110,7 @@ Value add_metric(Graph& graph, const char* name) {
 
 Value add_gradient_scale(Graph& graph, const std::vector<Value>& gradients, const StepValues& step,
                          double max_norm) {
-  std::vector<Value> verdicts = {add_metric(graph, "gradient_norm"), step.loss_scale};
+  std::vector<Value> verdicts = {add_metric(graph, kGradientNorm), step.loss_scale};
   graph.add_into(ops::kGlobalNorm, gradients, {}, {{verdicts.front(), false}});
   verdicts.insert(verdicts.end(), step.losses.begin(), step.losses.end());
   return graph.add_one(ops::kGradientScale, verdicts, ops::GradientScaleAttributes{max_norm});
@@ -210,9 +210,9 @@ void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValu
   }
   const UpdateInputs inputs{
       .gradient_scale = add_gradient_scale(graph, own, step, options.clipping_norm()),
-      .learning_rate = graph.add_input("learning_rate", graph::kScalar),
-      .update_index = graph.add_input("update_index", {DType::kI32, {1}}),
-      .check = add_metric(graph, "update_check")};
+      .learning_rate = graph.add_input(kLearningRate, graph::kScalar),
+      .update_index = graph.add_input(kUpdateIndex, {DType::kI32, {1}}),
+      .check = add_metric(graph, kUpdateCheck)};
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (owners[i] != share.rank) continue;
     add_update(graph, optimizer, options, gradients[i], inputs);

@@ -23,6 +23,12 @@
 
 namespace cloze::optim {
 
+// What the graph's inputs and metrics are called.
+inline constexpr const char* kLearningRate = "learning_rate";
+inline constexpr const char* kUpdateIndex = "update_index";
+inline constexpr const char* kGradientNorm = "gradient_norm";
+inline constexpr const char* kUpdateCheck = "update_check";
+
 struct OptimizerOptions {
   std::string name = "lamb";  // of the table
   double beta1 = 0.9;

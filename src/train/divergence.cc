@@ -150,7 +150,8 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
   if (step.is_pipeline()) return "Resume in one process with --restore-dir to see where it begins";
   const auto found = step.find_non_finite(batch, step_index);
   if (!found) return "The step is finite when it is computed again; the machine may be faulty";
-  if (found->tensor == "gradient_norm") {  // of gradients that were all finite when they were made
+  // Of gradients that were all finite when they were made.
+  if (found->tensor == optim::kGradientNorm) {
     const NamedNorm largest = largest_gradient(step.session());
     return fmt::format(
         "Every gradient is finite, but their global norm overflows f32. The largest is that "

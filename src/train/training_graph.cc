@@ -51,7 +51,7 @@ std::vector<LossTerm> terms_of(const std::vector<models::TaskLoss>& losses) {
 optim::StepValues step_values(const TrainingGraph& training) {
   const Graph& graph = training.graph;
   optim::StepValues values{.loss_scale = *graph.find(kLossGradient),
-                           .random_key = *graph.find(kRandomKey)};
+                           .random_key = *graph.find(models::kRandomKey)};
   for (const LossTerm& term : training.terms) {
     values.losses.push_back(*graph.find(term.name + "_loss"));
   }
@@ -109,7 +109,7 @@ TrainingGraph evaluation_graph(TrainingStepOptions options) {
   options.head.classifier_dropout = 0.0;
   Graph graph;
   const std::vector<models::TaskLoss> losses = add_forward(graph, options);
-  graph.info(*graph.find(kRandomKey)).is_optional = true;  // nothing is dropped
+  graph.info(*graph.find(models::kRandomKey)).is_optional = true;  // nothing is dropped
   accumulate_metrics(graph, losses);
   passes::fuse_activations(graph);
   return {std::move(graph), terms_of(losses)};

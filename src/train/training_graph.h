@@ -19,9 +19,8 @@
 
 namespace cloze::train {
 
-// Inputs of the graph beside the micro-batch: what losses are multiplied by, and dropout's key.
+// The input that losses are multiplied by.
 inline constexpr const char* kLossGradient = "loss_gradient";
-inline constexpr const char* kRandomKey = "random_key";
 
 struct TrainingStepOptions {
   models::BertConfig model;

@@ -15,9 +15,8 @@ namespace {
 using graph::Graph;
 using graph::Value;
 using graph::VariableRole;
-
-constexpr const char* kGradientNorm = "gradient_norm";
-constexpr const char* kUpdateCheck = "update_check";
+using optim::kGradientNorm;
+using optim::kUpdateCheck;
 
 // Of each micro-batch.
 int64_t passes_of(const data::StepBatch& batch) {
@@ -138,7 +137,7 @@ void TrainingStep::write_step_inputs(engine::Session& session, const data::StepB
                                      int64_t step) {
   if (session.has(kLossGradient)) {  // not when evaluating
     const int32_t key[] = {static_cast<int32_t>(seed_), static_cast<int32_t>(step)};
-    session.write<int32_t>(kRandomKey, key);
+    session.write<int32_t>(models::kRandomKey, key);
     session.write_scalar(kLossGradient, loss_scale_);
   }
   for (const LossTerm& term : terms_) {
@@ -149,8 +148,8 @@ void TrainingStep::write_step_inputs(engine::Session& session, const data::StepB
 }
 
 void TrainingStep::write_update_inputs(int64_t step, double learning_rate) {
-  session_.write_scalar("learning_rate", static_cast<float>(learning_rate));
-  session_.write_scalar("update_index", static_cast<int32_t>(step + 1));
+  session_.write_scalar(optim::kLearningRate, static_cast<float>(learning_rate));
+  session_.write_scalar(optim::kUpdateIndex, static_cast<int32_t>(step + 1));
 }
 
 void TrainingStep::write_micro_batch(engine::Session& session, const data::MicroBatch& micro_batch,

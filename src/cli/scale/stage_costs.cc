@@ -11,6 +11,7 @@
 #include "plan/kept_bytes.h"
 #include "plan/lifetimes.h"
 #include "plan/memory_plan.h"
+#include "train/training_graph.h"
 
 namespace cloze::cli {
 namespace {
@@ -51,7 +52,7 @@ class Split {
   // In the place where the last stage turns, what comes after the gradient of the loss is backward.
   void place_nodes(const std::vector<int64_t>& layers) {
     const std::vector<int> way = passes::places_on_way(graph_, layers);
-    const std::optional<Value> loss_gradient = graph_.find("loss_gradient");
+    const std::optional<Value> loss_gradient = graph_.find(train::kLossGradient);
     const auto last = static_cast<int>(layers.size()) - 1;
     bool has_turned = false;
     for (size_t i = 0; i < way.size(); ++i) {
