@@ -215,7 +215,7 @@ std::vector<int64_t> evaluation_steps(const FinetuneOptions& options, int64_t nu
 }
 
 fs::path run_folder(const FinetuneOptions& options, const fs::path& folder, int64_t seed) {
-  return options.num_seeds == 1 ? folder : folder / fmt::format("seed-{}", seed);
+  return options.num_seeds == 1 ? folder : run_of_seed(folder, seed);
 }
 
 tasks::FinetuningPhases phases_of(const FinetuneOptions& options,

@@ -18,18 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kNumSeeds = "num_seeds";
+constexpr std::string_view kSeedPrefix = "seed-";
 
 std::optional<int64_t> seed_of(const std::string& name) {
-  constexpr std::string_view kPrefix = "seed-";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
+  if (!name.starts_with(kSeedPrefix)) return std::nullopt;
   int64_t seed = 0;
   const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, seed);
+  const auto parsed = std::from_chars(name.data() + kSeedPrefix.size(), end, seed);
   return parsed.ec == std::errc() && parsed.ptr == end ? std::optional(seed) : std::nullopt;
-}
-
-fs::path run_of_seed(const fs::path& folder, int64_t seed) {
-  return folder / fmt::format("seed-{}", seed);
 }
 
 // The seeds whose runs have begun, in rising order.
@@ -85,6 +81,10 @@ nlohmann::json read_if_there(const fs::path& path) {
 }
 
 }  // namespace
+
+fs::path run_of_seed(const fs::path& folder, int64_t seed) {
+  return folder / fmt::format("{}{}", kSeedPrefix, seed);
+}
 
 nlohmann::json newest_options(const fs::path& run) {
   const fs::path newest = train::checkpoint_path(run, train::checkpoint_steps(run).front());

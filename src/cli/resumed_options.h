@@ -3,6 +3,7 @@
 // are reported; train/saving/run_identity.h refuses those that a run cannot change.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 #include "cli/options/option_table.h"
@@ -15,6 +16,9 @@ namespace cloze::cli {
 // taken; its num_seeds becomes that of later ones where seeds were added, which is noted. UserError
 // when there is no checkpoint.
 void take_options_of_run(OptionTable& table, RunOptions& options);
+
+// Of several runs in a folder, that of one seed.
+std::filesystem::path run_of_seed(const std::filesystem::path& folder, int64_t seed);
 
 // The options that the newest checkpoint of a run has; an empty object where it has none.
 nlohmann::json newest_options(const std::filesystem::path& run);
