@@ -47,10 +47,11 @@ void run(const std::span<char* const> arguments) {
   if (arguments.size() != 6) {
     throw_user_error("usage: squad_driver STYLE DATA VOCABULARY LOGITS FOLDER");
   }
-  const SquadStyle style = squad_style_from(arguments[1]);
+  const text::Profile profile = text::profile_from_name(arguments[1]);
+  const SquadStyle style =
+      profile == text::Profile::kGoogle ? SquadStyle::kGoogle : SquadStyle::kHuggingFace;
   const SquadData data = read_squad(arguments[2]);
-  const text::Tokenizer tokenizer(text::Vocabulary::load(arguments[3]),
-                                  {.profile = text::profile_from_name(arguments[1])});
+  const text::Tokenizer tokenizer(text::Vocabulary::load(arguments[3]), {.profile = profile});
   const platform::MappedFile file(arguments[4]);
   const std::filesystem::path folder = arguments[5];
   const SquadFeatures features =

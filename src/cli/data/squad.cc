@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
@@ -17,7 +18,6 @@ namespace {
 struct Options {
   std::string input_file;
   std::string output_file;
-  std::string style = "google";
   TokenizerFlags tokenizer;
   tasks::SquadFeatureOptions features{.threads = platform::available_threads()};
 };
@@ -49,12 +49,11 @@ void print_labels(const tasks::SquadData& data, const tasks::SquadFeatures& feat
 void run(Options& options, OptionTable& table) {
   platform::require_other_files({.inputs = {options.input_file, options.tokenizer.vocabulary_file},
                                  .outputs = {options.output_file}});
-  options.features.style = tasks::squad_style_from(options.style);
   const bool is_google = options.features.style == tasks::SquadStyle::kGoogle;
   if (!is_google && table.is_asked_for("max_query_length")) {
     fmt::print(stderr, "note: max_query_length has no effect with style hf\n");
   }
-  const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, options.style);
+  const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, is_google ? "google" : "hf");
   const tasks::SquadData data = tasks::read_squad(options.input_file);
   const auto start = std::chrono::steady_clock::now();
   const tasks::SquadFeatures features =
@@ -71,13 +70,14 @@ void run(Options& options, OptionTable& table) {
 
 void add_options(OptionTable& table, Options& o) {
   tasks::SquadFeatureOptions& features = o.features;
+  const std::vector<std::string> styles{"google", "hf"};
   table.add("input_file", &o.input_file, "SQuAD file, 1.1 or 2.0", {.is_required = true});
   table.add("output_file", &o.output_file,
             "TFRecord file to write: Google's and Graphcore's cache");
-  table.add("style", &o.style,
+  table.add("style", enumerated(features.style, styles),
             "Windows and labels as in run_squad.py (google) or in transformers' run_qa.py (hf); "
             "the tokenizer follows",
-            {.choices = {"google", "hf"}});
+            {.choices = styles});
   add_tokenizer_options(table, o.tokenizer, "as style");
   table.add("max_seq_length", &features.max_sequence_length, "Tokens of a sequence");
   table.add("doc_stride", &features.document_stride,

@@ -154,12 +154,6 @@ class FeatureMaker {
 
 }  // namespace
 
-SquadStyle squad_style_from(std::string_view name) {
-  if (name == "google") return SquadStyle::kGoogle;
-  if (name == "hf") return SquadStyle::kHuggingFace;
-  throw_user_error("unknown style of SQuAD features '{}'; choose google or hf", name);
-}
-
 SquadFeatures make_squad_features(const SquadData& data, const text::Tokenizer& tokenizer,
                                   const SquadFeatureOptions& options) {
   return FeatureMaker(data, tokenizer, options).make();

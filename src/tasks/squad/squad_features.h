@@ -29,7 +29,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "data/instances/sequence.h"
@@ -39,9 +38,6 @@
 #include "text/tokenizer.h"
 
 namespace cloze::tasks {
-
-// "google" or "hf"; UserError for any other name.
-SquadStyle squad_style_from(std::string_view name);
 
 struct SquadFeatureOptions {
   int64_t max_sequence_length = 384;
