@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
 #include "tasks/glue/glue_finetuning.h"
+#include "tasks/glue/glue_task.h"
 
 namespace cloze::cli {
 namespace {
@@ -15,7 +18,7 @@ struct GlueOptions : FinetuneOptions {
 void add_options(OptionTable& table, GlueOptions& o) {
   table.begin_group("Task");
   table.add("task_name", &o.glue.task_name,
-            "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX");
+            fmt::format("One of {}", fmt::join(tasks::glue_task_names(), ", ")));
   table.add("data_dir", &o.glue.data_dir, "Folder of the task's TSV files, or the one above it");
   table.add("glue_dropout_prob", &o.glue.head.classifier_dropout, "Dropout before the classifier",
             {.minimum = 0, .maximum = 0.9999999});

@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "tasks/glue/glue_data.h"
 #include "tasks/glue/glue_score.h"
+#include "tasks/glue/glue_task.h"
 #include "tasks/squad/squad_score.h"
 
 namespace cloze::cli {
@@ -82,7 +83,7 @@ void add_squad_options(OptionTable& table, SquadOptions& o) {
 }
 
 void add_glue_options(OptionTable& table, GlueOptions& o) {
-  table.add("task", &o.task, "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI or AX",
+  table.add("task", &o.task, fmt::format("One of {}", fmt::join(tasks::glue_task_names(), ", ")),
             {.is_required = true});
   table.add("data", &o.data, "The task's dev.tsv", {.is_required = true});
   table.add("predictions", &o.predictions,

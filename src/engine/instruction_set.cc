@@ -1,14 +1,23 @@
 #include "engine/instruction_set.h"
 
+#include <span>
+
 #include "backend/cpu/instruction_set.h"
 
 namespace cloze::engine {
+namespace {
 
-std::vector<std::string> instruction_sets() {
+std::vector<std::string> names_of(std::span<const backend::cpu::InstructionSet> sets) {
   std::vector<std::string> names;
-  for (const auto set : backend::cpu::instruction_sets()) names.emplace_back(name_of(set));
+  for (const auto set : sets) names.emplace_back(name_of(set));
   return names;
 }
+
+}  // namespace
+
+std::vector<std::string> all_instruction_sets() { return names_of(backend::cpu::kInstructionSets); }
+
+std::vector<std::string> instruction_sets() { return names_of(backend::cpu::instruction_sets()); }
 
 std::string instruction_set() { return std::string(name_of(backend::cpu::instruction_set())); }
 

@@ -7,6 +7,8 @@
 
 namespace cloze::engine {
 
+// All there are, whether or not this machine has them; each includes those before it.
+std::vector<std::string> all_instruction_sets();
 // The sets of this machine; each includes those before it.
 std::vector<std::string> instruction_sets();
 // The widest in use.

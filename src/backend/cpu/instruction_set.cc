@@ -42,8 +42,7 @@ int64_t targets_beyond(InstructionSet set) {
 
 std::vector<InstructionSet> find_sets() {
   std::vector<InstructionSet> sets;
-  for (const InstructionSet set : {InstructionSet::kAvx2, InstructionSet::kAvx512,
-                                   InstructionSet::kAvx512Bf16, InstructionSet::kAmx}) {
+  for (const InstructionSet set : kInstructionSets) {
     if (!is_present(set)) break;
     sets.push_back(set);
   }

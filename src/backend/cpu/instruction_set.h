@@ -16,6 +16,9 @@
 namespace cloze::backend::cpu {
 
 enum class InstructionSet { kAvx2, kAvx512, kAvx512Bf16, kAmx };
+inline constexpr InstructionSet kInstructionSets[] = {
+    InstructionSet::kAvx2, InstructionSet::kAvx512, InstructionSet::kAvx512Bf16,
+    InstructionSet::kAmx};
 
 std::string_view name_of(InstructionSet set);
 

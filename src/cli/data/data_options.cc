@@ -16,7 +16,7 @@ void add_text_form(OptionTable& table, data::TextFormat& format, double& max_inv
   table.add("input_format", named(format, data::text_format_from, data::text_format_name),
             "Form of input_file: a sentence or a paragraph a line and a blank line between "
             "documents, an object with a \"text\" a line, WikiExtractor's output, or a dump",
-            {.choices = {"sentences", "paragraphs", "jsonl", "wikiextractor", "wikipedia"}});
+            {.choices = data::text_format_names()});
   table.add("max_invalid_utf8", &max_invalid_percent,
             "Refuse an input_file when more than this per cent of its bytes are not UTF-8",
             {.minimum = 0, .maximum = 100});

@@ -15,10 +15,12 @@ Option device_option(std::string& device) {
 }
 
 Option instruction_set_option(std::string& instruction_set) {
+  std::vector<std::string> choices = engine::all_instruction_sets();
+  choices.insert(choices.begin(), kAnyInstructionSet);
   return {"instruction_set",
           &instruction_set,
           "Highest instruction set to use",
-          {.choices = {kAnyInstructionSet, "avx2", "avx512", "avx512_bf16", "amx"}}};
+          {.choices = choices}};
 }
 
 void limit_instruction_set(const std::string& instruction_set) {

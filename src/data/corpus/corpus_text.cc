@@ -105,13 +105,18 @@ TextFormat text_format_from(std::string_view name) {
   for (const auto& [format, format_name] : kFormatNames) {
     if (format_name == name) return format;
   }
-  throw_user_error(
-      "unknown text format '{}'; choose sentences, paragraphs, jsonl, wikiextractor or wikipedia",
-      name);
+  throw_user_error("unknown text format '{}'; choose one of {}", name,
+                   fmt::join(text_format_names(), ", "));
 }
 
 std::string_view text_format_name(TextFormat format) {
   return kFormatNames[static_cast<size_t>(format)].second;
+}
+
+std::vector<std::string> text_format_names() {
+  std::vector<std::string> names;
+  for (const auto& [format, name] : kFormatNames) names.emplace_back(name);
+  return names;
 }
 
 void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file) {

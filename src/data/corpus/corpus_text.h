@@ -26,6 +26,7 @@ enum class TextFormat { kSentences, kParagraphs, kJsonLines, kWikiExtractor, kWi
 // UserError for any name but those above.
 TextFormat text_format_from(std::string_view name);
 std::string_view text_format_name(TextFormat format);
+std::vector<std::string> text_format_names();
 
 // UserError when the beginning of a file, before anything is made of it, shows that it is of
 // another form. What is no dump is found out where dumps are read.

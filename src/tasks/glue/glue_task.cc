@@ -72,13 +72,18 @@ std::string_view name_of(GlueMetric metric) {
   return kNames[static_cast<size_t>(metric)];
 }
 
-const GlueTask& glue_task(std::string_view name) {
+std::vector<std::string_view> glue_task_names() {
   std::vector<std::string_view> names;
+  for (const GlueTask& task : kTasks) names.push_back(task.name);
+  return names;
+}
+
+const GlueTask& glue_task(std::string_view name) {
   for (const GlueTask& task : kTasks) {
     if (plain(task.name) == plain(name)) return task;
-    names.push_back(task.name);
   }
-  throw_user_error("unknown GLUE task '{}'; choose one of {}", name, fmt::join(names, ", "));
+  throw_user_error("unknown GLUE task '{}'; choose one of {}", name,
+                   fmt::join(glue_task_names(), ", "));
 }
 
 bool has_classifier_of(const GlueTask& task, std::string_view name) {

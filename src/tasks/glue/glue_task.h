@@ -27,8 +27,9 @@ struct GlueTask {
   bool is_regression() const { return labels.empty(); }
 };
 
-// CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI, AX; case does not matter, nor
-// "-" or "_". UserError that lists the names otherwise.
+// CoLA, SST-2, MRPC, STS-B, QQP, MNLI, MNLI-mm, QNLI, RTE, WNLI, AX.
+std::vector<std::string_view> glue_task_names();
+// Case does not matter, nor "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
 
 // Whether a classifier that was trained on the task `name` serves `task`: both are the same task,
