@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -12,6 +11,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/whole_number.h"
 
 namespace cloze::checkpoints {
 namespace {
@@ -151,10 +151,8 @@ std::optional<int64_t> word_part(std::string_view name) {
   if (!name.starts_with(kWordPartStart) || !name.ends_with(kWordPartEnd)) return std::nullopt;
   name.remove_prefix(kWordPartStart.size());
   name.remove_suffix(std::min(name.size(), kWordPartEnd.size()));
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool is_number = error == std::errc() && end == name.data() + name.size() && number >= 0;
-  return is_number ? std::optional(number) : std::nullopt;
+  const std::optional<int64_t> number = number_in<int64_t>(name);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 // Columns of a fused kernel or elements of a fused bias: equal parts, each as if it were the tensor

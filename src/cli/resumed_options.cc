@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/whole_number.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "train/saving/checkpoint.h"
@@ -22,10 +22,7 @@ constexpr std::string_view kSeedPrefix = "seed-";
 
 std::optional<int64_t> seed_of(const std::string& name) {
   if (!name.starts_with(kSeedPrefix)) return std::nullopt;
-  int64_t seed = 0;
-  const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + kSeedPrefix.size(), end, seed);
-  return parsed.ec == std::errc() && parsed.ptr == end ? std::optional(seed) : std::nullopt;
+  return number_in<int64_t>(std::string_view(name).substr(kSeedPrefix.size()));
 }
 
 // The seeds whose runs have begun, in rising order.

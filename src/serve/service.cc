@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "serve/page_html.h"
 #include "serve/request_body.h"
 #include "text/ascii.h"
@@ -41,11 +41,7 @@ std::string media_type(std::string_view content_type) {
 }
 
 std::optional<int64_t> parse_length(std::string_view text) {
-  int64_t length = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  const bool is_whole = error == std::errc() && end == text.data() + text.size();
-  if (!is_whole || length < 0 || !(text[0] >= '0' && text[0] <= '9')) return std::nullopt;
-  return length;
+  return text.starts_with('-') ? std::nullopt : number_in<int64_t>(text);
 }
 
 ordered_json json_of(Output output) {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <list>
@@ -12,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/whole_number.h"
 #include "platform/child.h"
 #include "platform/process.h"
 
@@ -24,10 +24,8 @@ constexpr std::chrono::seconds kPatience{15};
 constexpr std::string_view kSlots = "slots=";
 
 int slots_from(const std::string& word, const std::filesystem::path& file) {
-  int slots = 0;
-  const char* end = word.data() + word.size();
-  const auto [rest, error] = std::from_chars(word.data() + kSlots.size(), end, slots);
-  if (error == std::errc() && rest == end && slots > 0) return slots;
+  const auto slots = number_in<int>(std::string_view(word).substr(kSlots.size()));
+  if (slots && *slots > 0) return *slots;
   throw_user_error("{}: \"{}\" gives no number of processes; write slots=4", file.string(), word);
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
+#include "base/whole_number.h"
 #include "formats/json.h"
 #include "text/ascii.h"
 
@@ -144,10 +144,8 @@ void store(const Context& context, std::vector<double>& target) {
 
 // "250" → 250; nothing for other texts.
 std::optional<int64_t> step_of(const std::string& text) {
-  int64_t step = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-  if (error != std::errc() || end != text.data() + text.size() || step < 0) return std::nullopt;
-  return step;
+  const std::optional<int64_t> step = number_in<int64_t>(text);
+  return step && *step >= 0 ? step : std::nullopt;
 }
 
 void store(const Context& context, std::map<int64_t, double>& target) {

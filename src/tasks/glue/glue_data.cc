@@ -1,11 +1,11 @@
 #include "tasks/glue/glue_data.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/whole_number.h"
 #include "platform/file.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
@@ -27,11 +27,8 @@ std::vector<std::string_view> columns_of(std::string_view line) {
 }
 
 std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!std::isfinite(value)) return std::nullopt;
-  return value;
+  const std::optional<double> value = number_in<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 // The label's number; nothing when the task has no such label.

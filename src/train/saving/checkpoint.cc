@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/whole_number.h"
 #include "formats/json.h"
 #include "platform/file.h"
 #include "platform/process.h"
@@ -33,10 +33,8 @@ struct StepFolder {
 std::optional<int64_t> step_of(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
-  int64_t step = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-  if (error != std::errc() || end != name.data() + name.size() || step < 0) return std::nullopt;
-  return step;
+  const std::optional<int64_t> step = number_in<int64_t>(name);
+  return step && *step >= 0 ? step : std::nullopt;
 }
 
 // Newest first.
