@@ -13,6 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/seconds.h"
 #include "fma_peak.h"
 #include "inference/inference_client.h"
 #include "inference/latency.h"
@@ -55,7 +56,7 @@ class LatencyBench {
       tokens += static_cast<int64_t>(work.tokens);
       const Clock::time_point start = Clock::now();
       call(samples);
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      seconds.push_back(seconds_since(start));
       const double peak = 1e9 * bench::fma_peak_gflops(options_.threads);
       floor_seconds.push_back(models::forward_flops(client_.model().config(), work) / peak);
     }

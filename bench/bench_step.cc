@@ -17,6 +17,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/seconds.h"
 #include "checkpoints/hugging_face_config.h"
 #include "data/generated_dataset.h"
 #include "data/loader.h"
@@ -46,10 +47,6 @@ struct Arguments {
   int steps = 3;
   bool serve = false;
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // The matrix product at its best: y [4096, 3072] = x [4096, 768] w^T on the same backend and
 // threads.

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "base/seconds.h"
 #include "engine/session.h"
 #include "models/bert_flops.h"
 #include "ops/linear.h"
@@ -14,10 +15,6 @@ namespace cloze::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // As many rows as a micro-batch has, but no more than keep all threads busy.
 int64_t product_rows(const PretrainOptions& options) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/seconds.h"
 #include "platform/standard_streams.h"
 
 namespace cloze::cli {
@@ -40,8 +41,8 @@ void WorkDisplay::run(const std::stop_token& stop) {
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
   while (!stopped.wait_for(lock, stop, period, [&] { return stop.stop_requested(); })) {
-    const std::chrono::duration<double> elapsed = Clock::now() - start;
-    fmt::print(stderr, "{}{}{}", redraws ? "\r\033[K" : "", describe_(elapsed.count()),
+    const double elapsed = seconds_since(start);
+    fmt::print(stderr, "{}{}{}", redraws ? "\r\033[K" : "", describe_(elapsed),
                redraws ? "" : "\n");
     std::fflush(stderr);
   }

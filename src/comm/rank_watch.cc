@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/seconds.h"
+
 namespace cloze::comm {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr size_t kTimedSteps = 31;
 constexpr size_t kLeastTimedSteps = 3;  // before that a step may be one that makes things ready
 constexpr double kStragglerSteps = 10.0;
 constexpr double kStragglerSeconds = 5.0;
-
-double seconds_between(RankWatch::Time begin, RankWatch::Time end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "data/packer.h"
 #include "data/shuffle.h"
 
@@ -96,8 +97,7 @@ StepBatch Loader::next() {
   const auto asked = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_.contains(next_step_); });
-  waited_seconds_ +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+  waited_seconds_ += seconds_since(asked);
   Outcome& outcome = ready_.at(next_step_);
   if (outcome.error) std::rethrow_exception(outcome.error);
   StepBatch batch = std::move(outcome.batch);

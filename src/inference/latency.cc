@@ -15,16 +15,13 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "base/seconds.h"
 #include "inference/inference_client.h"
 
 namespace cloze::inference {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
 
 // The calls of one client.
 struct ClientRun {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/seconds.h"
 #include "formats/json.h"
 #include "models/bert_flops.h"
 #include "models/bert_heads.h"
@@ -21,10 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using graph::VariableRole;
 using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
 
 void append_zeros(const std::vector<models::AbsentBias>& biases,
                   std::vector<formats::TensorSource>& tensors) {
@@ -120,7 +117,7 @@ std::optional<StepMetrics> Training::train_one_step(const data::StepBatch& batch
     recover(options_.watch.on_non_finite, *problem, &batch);
     return std::nullopt;
   }
-  const double seconds = seconds_between(start, Clock::now()) + waited_seconds;
+  const double seconds = seconds_since(start) + waited_seconds;
   const StepAhead done{.batch = &batch, .step = step, .learning_rate = rate, .loss_scale = scale};
   StepMetrics metrics = count_step(done, result, {.all = seconds, .waited = waited_seconds});
   metrics.norms = std::move(norms);
@@ -219,7 +216,7 @@ void Training::train_ahead(std::span<const data::StepBatch> batches, double wait
   const Clock::time_point start = Clock::now();
   const std::vector<StepResult> results = step_.run_ahead(steps);
   const auto count = static_cast<double>(steps.size());
-  const Seconds seconds{.all = (seconds_between(start, Clock::now()) + waited_seconds) / count,
+  const Seconds seconds{.all = (seconds_since(start) + waited_seconds) / count,
                         .waited = waited_seconds / count};
   require_still_known(results);
   for (size_t i = 0; i < steps.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/seconds.h"
 #include "platform/phase.h"
 #include "train/training.h"
 
@@ -43,7 +44,7 @@ std::optional<EvaluationMetrics> Training::score() {
     if (!score) return std::nullopt;
     metrics.score = *score;
   }
-  metrics.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  metrics.seconds = seconds_since(start);
   return metrics;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "data/offline_packing/histogram_packing.h"
@@ -58,9 +59,9 @@ void run(Options& options) {
                                               : data::read_length_histogram(options.lengths_file);
   const auto start = std::chrono::steady_clock::now();
   const data::HistogramPacking packing = data::pack_histogram(histogram, algorithm, options.limits);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  const double elapsed = seconds_since(start);
   fmt::print("{}{}, {:.3f} s\n", data::describe_packing(histogram, packing), options.algorithm,
-             elapsed.count());
+             elapsed);
   if (!options.packs.folder.empty()) write(records.get(), packing, options.packs);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/work_display.h"
@@ -76,8 +77,8 @@ void run(Options& options) {
       fmt::print(stderr, "note: {}\n", notice);
     });
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  print_counts(counts, options, elapsed.count());
+  const double elapsed = seconds_since(start);
+  print_counts(counts, options, elapsed);
   print_pair_notice(
       static_cast<double>(counts.documents_of_one_sentence) / static_cast<double>(counts.documents),
       "the documents are a single sentence, so that their pairs have label 1 only", "");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "platform/available_threads.h"
@@ -58,10 +59,10 @@ void run(Options& options, OptionTable& table) {
   const auto start = std::chrono::steady_clock::now();
   const tasks::SquadFeatures features =
       tasks::make_squad_features(data, tokenizer, options.features);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  const double elapsed = seconds_since(start);
   print_counts(data, features);
   if (options.features.with_labels) print_labels(data, features);
-  fmt::print("made in {:.2f} s\n", elapsed.count());
+  fmt::print("made in {:.2f} s\n", elapsed);
   if (!options.output_file.empty()) {
     tasks::write_squad_records(options.output_file, data, features,
                                options.features.max_sequence_length);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "platform/available_threads.h"
@@ -39,8 +40,8 @@ void run(Options& options) {
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, "hf");
   const auto start = std::chrono::steady_clock::now();
   const data::TokenStoreBuilt built = build_with_display(options.store, tokenizer);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  print_counts(built, elapsed.count());
+  const double elapsed = seconds_since(start);
+  print_counts(built, elapsed);
 }
 
 void add_options(OptionTable& table, Options& o) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/work_display.h"
@@ -55,8 +56,8 @@ void run(Options& options) {
       fmt::print(stderr, "note: {}\n", notice);
     });
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  print_counts(counts, elapsed.count());
+  const double elapsed = seconds_since(start);
+  print_counts(counts, elapsed);
 }
 
 void add_options(OptionTable& table, Options& o) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/seconds.h"
 #include "cli/plan/step_seconds.h"
 #include "data/generated_dataset.h"
 #include "data/loader.h"
@@ -42,7 +43,7 @@ std::vector<double> run_steps(train::TrainingStep& training, const data::StepBat
   while (steps.size() < kFewestSteps || (total < kSeconds && steps.size() < kMostSteps)) {
     const auto start = Clock::now();
     training.run(batch, std::ssize(steps) + 1, kLearningRate);
-    steps.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    steps.push_back(seconds_since(start));
     total += steps.back();
   }
   return steps;

@@ -5,16 +5,13 @@
 
 #include <cmath>
 
+#include "base/seconds.h"
 #include "formats/json.h"
 
 namespace cloze::train {
 namespace {
 
 constexpr const char* kProject = "cloze";
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // NaN and infinities have spellings of their own there.
 std::string prometheus_number(double value) {

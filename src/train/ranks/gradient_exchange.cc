@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/seconds.h"
 #include "platform/phase.h"
 
 namespace cloze::train {
@@ -14,10 +15,6 @@ using graph::Node;
 using graph::Value;
 using graph::VariableRole;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // By value, after how many launches of the phase nobody writes it any more.
 std::vector<size_t> completion_of(const Graph& graph, std::string_view phase) {

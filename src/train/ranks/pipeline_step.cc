@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "platform/phase.h"
 
 namespace cloze::train {
@@ -156,7 +157,7 @@ std::vector<std::byte> PipelineStep::taken(const Key& key) {
     platform::enter_wait("waiting for another stage");
     const Clock::time_point start = Clock::now();
     stages_.receive(bytes, static_cast<int>(sender));
-    waited_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+    waited_seconds_ += seconds_since(start);
   }
   return std::move(early_.extract(key).mapped());
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "platform/phase.h"
 
 namespace cloze::train {
@@ -86,7 +87,7 @@ void ReproducibleSums::add(std::span<const Value> variables, bool has_own) {
     }
     const Clock::time_point start = Clock::now();
     ranks_.all_reduce(sums);
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     time_.seconds += seconds;
     time_.waited += seconds;
   }
