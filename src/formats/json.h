@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -39,6 +40,11 @@ std::string json_line(const nlohmann::ordered_json& value);
 // a name that only one of them has is left alone.
 std::string value_differences(const nlohmann::json& stored, const nlohmann::json& current,
                               std::string_view word);
+
+// What is not finite is written as null.
+inline double number_or_nan(const nlohmann::json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
 
 // The value, null for none.
 template <class T>

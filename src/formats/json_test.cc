@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -68,6 +69,12 @@ TEST(Json, WritesTextThatReadsBack) {
   EXPECT_EQ(json_line(value), R"({"z":1,"a":null})");
   EXPECT_EQ(json_line(nlohmann::ordered_json("\xff")), "\"\xef\xbf\xbd\"");
   EXPECT_TRUE(json_text(value).ends_with("}\n"));
+}
+
+TEST(Json, NullIsANumberThatIsNotFinite) {
+  EXPECT_TRUE(std::isnan(number_or_nan(nullptr)));
+  EXPECT_EQ(number_or_nan(2.5), 2.5);
+  EXPECT_EQ(number_or_nan(2), 2.0);
 }
 
 TEST(Json, MessagesShowTheBeginningOfALongText) {

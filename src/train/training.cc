@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 
 #include "base/seconds.h"
 #include "formats/json.h"
@@ -33,11 +32,6 @@ void append_zeros(const std::vector<models::AbsentBias>& biases,
                          std::ranges::fill(target, std::byte{0});
                        }});
   }
-}
-
-// What is not finite travels as null.
-double number_of(const nlohmann::json& value) {
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
 bool is_due(int64_t step, int64_t period) { return period > 0 && step % period == 0; }
@@ -136,7 +130,7 @@ std::vector<TensorNorm> Training::shared_norms(double loss_scale) {
   norms.clear();
   for (const std::string& theirs : step_.ranks().all_gather(own.dump())) {
     for (const nlohmann::json& norm : nlohmann::json::parse(theirs)) {
-      norms.push_back({norm[0], number_of(norm[1]), number_of(norm[2])});
+      norms.push_back({norm[0], formats::number_or_nan(norm[1]), formats::number_or_nan(norm[2])});
     }
   }
   return norms;

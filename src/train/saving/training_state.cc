@@ -1,7 +1,6 @@
 #include "train/saving/training_state.h"
 
 #include <bit>
-#include <limits>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -17,11 +16,6 @@ constexpr int kVersionWithoutIdentity = 1;
 nlohmann::json best_checkpoint_of(const TrainingState& state) {
   if (!state.best_metric) return nullptr;
   return checkpoint_path({}, state.best_step).string();
-}
-
-// What is not finite is written as null.
-double number_of(const nlohmann::json& value) {
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
 std::optional<double> number_or_nothing(const nlohmann::json& value) {
@@ -164,10 +158,10 @@ std::vector<StepMetrics> read_trainer_history(const std::filesystem::path& path)
   try {
     for (const nlohmann::json& line : json.at("log_history")) {
       history.push_back({.step = line.at("step").get<int64_t>(),
-                         .epoch = number_of(line.at("epoch")),
-                         .loss = number_of(line.at("loss")),
-                         .learning_rate = number_of(line.at("learning_rate")),
-                         .gradient_norm = number_of(line.at("grad_norm"))});
+                         .epoch = formats::number_or_nan(line.at("epoch")),
+                         .loss = formats::number_or_nan(line.at("loss")),
+                         .learning_rate = formats::number_or_nan(line.at("learning_rate")),
+                         .gradient_norm = formats::number_or_nan(line.at("grad_norm"))});
     }
   } catch (const nlohmann::json::exception& error) {
     throw_data_error("{}: {}", path.string(), error.what());
