@@ -4,6 +4,7 @@
 // The field names are the names of the program's inputs (models/bert.h, models/bert_heads.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ struct StepBatch {
   int64_t num_tokens = 0;
   int64_t num_sequences = 0;
   int64_t num_predictions = 0;
+
+  // Of each micro-batch.
+  int64_t passes() const { return std::max<int64_t>(synthetic_passes, 1); }
 };
 
 }  // namespace cloze::data

@@ -46,7 +46,7 @@ models::BatchWork work_of(const data::StepBatch& batch) {
       work.squared_lengths += length * length;
     }
   }
-  work.squared_lengths *= static_cast<double>(std::max<int64_t>(batch.synthetic_passes, 1));
+  work.squared_lengths *= static_cast<double>(batch.passes());
   return work;
 }
 

@@ -18,11 +18,6 @@ using graph::VariableRole;
 using optim::kGradientNorm;
 using optim::kUpdateCheck;
 
-// Of each micro-batch.
-int64_t passes_of(const data::StepBatch& batch) {
-  return std::max<int64_t>(batch.synthetic_passes, 1);
-}
-
 // The root of the sum of squares, in the order of the ranks.
 float norm_over(comm::Communicator& ranks, float own_norm) {
   std::vector<float> norms(static_cast<size_t>(ranks.size()), 0.0f);
@@ -222,7 +217,7 @@ void TrainingStep::run_pipeline(const data::StepBatch& batch, int64_t step) {
   const int64_t count = std::ssize(batch.micro_batches);
   const int64_t replicas = this->replicas().size();
   const int64_t most = (count + replicas - 1) / replicas;
-  const int64_t passes = passes_of(batch);
+  const int64_t passes = batch.passes();
   std::vector<const data::MicroBatch*> own;
   for (int64_t i = this->replicas().rank(); i < count; i += replicas) {
     own.insert(own.end(), static_cast<size_t>(passes),
@@ -243,10 +238,10 @@ void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
   platform::enter_phase("computing a micro-batch");
   engine::Session& session = micro_batch_sessions_.holding(micro_batch).session();
   write_micro_batch(session, micro_batch, batch, step);
-  for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
+  for (int64_t pass = 0; pass < batch.passes(); ++pass) {
     const bool is_first = pass == 0 && &micro_batch == &batch.micro_batches.front();
     if (!is_first && ranks_.size() == 1) platform::stop_if_requested();
-    if (exchange_ && !sums_ && is_last_own && pass + 1 == passes_of(batch)) {
+    if (exchange_ && !sums_ && is_last_own && pass + 1 == batch.passes()) {
       exchange_->run_and_sum(session);
     } else {
       run_phase(session, graph::kMicroStep);
@@ -341,7 +336,7 @@ void TrainingStep::run_written(std::span<const StepAhead> steps) {
     for (const data::MicroBatch& micro_batch : steps[i].batch->micro_batches) {
       last = &micro_batch_sessions_.holding(micro_batch);
       last->take_inputs();
-      for (int64_t pass = 0; pass < passes_of(*steps[i].batch); ++pass) {
+      for (int64_t pass = 0; pass < steps[i].batch->passes(); ++pass) {
         last->session().run(graph::kMicroStep);
       }
     }
@@ -376,7 +371,7 @@ std::optional<runtime::NonFiniteOutput> TrainingStep::find_non_finite(const data
   for (const data::MicroBatch& micro_batch : batch.micro_batches) {
     engine::Session& session = micro_batch_sessions_.holding(micro_batch).session();
     write_micro_batch(session, micro_batch, batch, step);
-    for (int64_t pass = 0; pass < passes_of(batch); ++pass) {
+    for (int64_t pass = 0; pass < batch.passes(); ++pass) {
       if (auto found = session.executor().run_until_non_finite(graph::kMicroStep)) return found;
     }
   }
