@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "data/instances/sequence.h"
 
 namespace cloze::data {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 constexpr int64_t kClsId = 101;
 constexpr int64_t kSepId = 102;
 constexpr int64_t kMaskId = 103;
-constexpr int64_t kSpecialTokens = 3;
 
 // `count` of the positions that are neither the first, nor `border`, nor the last; ascending.
 std::vector<int32_t> draw_positions(int64_t length, int64_t border, int64_t count,
@@ -36,10 +36,12 @@ std::vector<int32_t> draw_positions(int64_t length, int64_t border, int64_t coun
 
 GeneratedDataset::GeneratedDataset(const GeneratedOptions& options) : options_(options) {
   const int64_t S = options.sequence_length;
-  if (S < kSpecialTokens + 2) throw_user_error("generated data: sequence length {} is under 5", S);
-  if (options.max_predictions < 0 || options.max_predictions > S - kSpecialTokens) {
+  if (S < kShortestPair) {
+    throw_user_error("generated data: sequence length {} is under {}", S, kShortestPair);
+  }
+  if (options.max_predictions < 0 || options.max_predictions > S - kPairBorders) {
     throw_user_error("generated data: {} predictions do not fit into sequences of {}; at most {}",
-                     options.max_predictions, S, S - kSpecialTokens);
+                     options.max_predictions, S, S - kPairBorders);
   }
   if (options.vocabulary_size < 1 || options.size < 1) {
     throw_user_error("generated data: vocabulary size {} and size {} must be positive",

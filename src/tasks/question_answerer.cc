@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "data/instances/sequence.h"
 #include "tasks/squad/squad_answering.h"
 
 namespace cloze::tasks {
@@ -11,7 +12,6 @@ namespace {
 
 constexpr int64_t kMaxQueryLength = 64;   // of the question, as in SQuAD
 constexpr int64_t kSequenceLength = 384;  // of a window, if the model has the positions
-constexpr int64_t kSpecialTokens = 3;     // [CLS], and [SEP] twice
 constexpr int64_t kNBestSize = 20;        // that probabilities are shared among, as in SQuAD
 
 // Which of several; of one alone nothing.
@@ -86,7 +86,7 @@ QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel>
 // A long question is cut, but a model of few positions may have no room for what is left of it.
 void QuestionAnswerer::check_lengths(std::span<const QuestionAndContext> questions) const {
   const int64_t positions = client_.model().config().max_position_embeddings;
-  const int64_t most = positions - kSpecialTokens - 1;
+  const int64_t most = positions - data::kPairBorders - 1;
   if (most >= kMaxQueryLength) return;
   for (size_t i = 0; i < questions.size(); ++i) {
     std::vector<int32_t> ids;

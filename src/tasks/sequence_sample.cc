@@ -25,7 +25,7 @@ bool cut(Ids& first, Ids& second, int64_t room) {
 
 SequenceSample sequence_sample(std::string_view first, std::optional<std::string_view> second,
                                const text::Tokenizer& tokenizer, int64_t max_length) {
-  const int64_t room = max_length - (second ? 3 : 2);
+  const int64_t room = max_length - data::num_borders(second.has_value());
   CLOZE_CHECK(room >= 0, "{} tokens hold no sequence", max_length);
   const text::Vocabulary& vocabulary = tokenizer.vocabulary();
   Ids first_ids, second_ids;

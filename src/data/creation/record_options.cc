@@ -3,13 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "data/instances/sequence.h"
 #include "data/token_store/token_store.h"
 
 namespace cloze::data {
 namespace {
 
-constexpr int64_t kMinSequenceLength = 5;
-constexpr int64_t kSpecialTokens = 3;
 // Goes up with every change of the records that are made of the same text and options.
 constexpr int kRecordsVersion = 1;
 
@@ -33,7 +32,7 @@ MaskingOptions masking_of(const RecordOptions& options) {
 CorpusOptions corpus_options_of(const RecordOptions& options) {
   CorpusOptions input = options.input;
   if (!options.google_compatible) {
-    input.longest_sentence = masking_of(options).sequence_length - kSpecialTokens;
+    input.longest_sentence = masking_of(options).sequence_length - kPairBorders;
   }
   return input;
 }
@@ -42,12 +41,12 @@ void check_record_options(const RecordOptions& options) {
   const RecordLayout& layout = options.layout;
   const int64_t S = layout.sequence_length;
   const int64_t M = layout.max_predictions;
-  if (S < kMinSequenceLength) {
-    throw_user_error("--sequence-length {} must be at least {}", S, kMinSequenceLength);
+  if (S < kShortestPair) {
+    throw_user_error("--sequence-length {} must be at least {}", S, kShortestPair);
   }
-  if (M < 1 || M > S - kSpecialTokens) {
+  if (M < 1 || M > S - kPairBorders) {
     throw_user_error("--mask-tokens {} must be in [1, {}], for sequences of {}", M,
-                     S - kSpecialTokens, S);
+                     S - kPairBorders, S);
   }
   if (options.duplication_factor < 1 || options.duplication_factor > (1 << 20)) {
     throw_user_error("--duplication-factor {} must be in [1, 2^20]", options.duplication_factor);
@@ -69,11 +68,11 @@ void check_record_options(const RecordOptions& options) {
         "--remask needs room for the slots, which whole words may not leave; drop --remask or "
         "--do-whole-word-mask");
   }
-  if (const int64_t left = masking_of(options).sequence_length; left < kMinSequenceLength) {
+  if (const int64_t left = masking_of(options).sequence_length; left < kShortestPair) {
     throw_user_error(
         "--mask-tokens {} leaves room for {} tokens in re-masked sequences of {}; they need {}: "
         "lower --mask-tokens",
-        M, left, S, kMinSequenceLength);
+        M, left, S, kShortestPair);
   }
 }
 

@@ -6,7 +6,6 @@ namespace cloze::data {
 namespace {
 
 constexpr int kDocumentTries = 10;
-constexpr int64_t kSpecialTokens = 3;  // [CLS] and one [SEP] a part
 
 // Shortens the longer of the two (the second when they tie) until both fit.
 void truncate_pair(std::span<const int32_t>& first, std::span<const int32_t>& second,
@@ -24,7 +23,7 @@ PairInstances::PairInstances(const Corpus& corpus, const VocabularyIds& vocabula
     : corpus_(corpus),
       vocabulary_(vocabulary),
       options_(options),
-      max_tokens_(options.masking.sequence_length - kSpecialTokens) {}
+      max_tokens_(options.masking.sequence_length - kPairBorders) {}
 
 void PairInstances::append(int64_t document, RandomSource& random,
                            std::vector<Sample>& samples) const {

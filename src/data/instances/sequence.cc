@@ -10,7 +10,7 @@ Sample sequence_of(std::span<const int32_t> first, std::optional<std::span<const
     sample.input_ids.push_back(borders.sep);
     sample.token_type_ids.resize(sample.input_ids.size(), type);
   };
-  sample.input_ids.reserve(first.size() + (second ? second->size() : 0) + 3);
+  sample.input_ids.reserve(first.size() + (second ? second->size() : 0) + kPairBorders);
   append(first, 0);
   if (second) append(*second, 1);
   return sample;

@@ -22,6 +22,12 @@ TEST(SequenceTest, OnePartEndsWithItsSeparator) {
   EXPECT_EQ(sample.next_sentence_label, -1);
 }
 
+TEST(SequenceTest, CountsItsBorders) {
+  EXPECT_EQ(std::ssize(sequence_of(Ids{10}, Ids{20}, kBorders).input_ids), kShortestPair);
+  EXPECT_EQ(std::ssize(sequence_of(Ids{}, Ids{}, kBorders).input_ids), num_borders(true));
+  EXPECT_EQ(std::ssize(sequence_of(Ids{}, std::nullopt, kBorders).input_ids), num_borders(false));
+}
+
 TEST(SequenceTest, AnEmptySecondPartIsAPart) {
   const Sample sample = sequence_of(Ids{10}, Ids{}, kBorders);
   EXPECT_EQ(sample.input_ids, (Ids{1, 10, 2, 2}));

@@ -1,16 +1,16 @@
 #include "data/token_store/token_store_dataset.h"
 
 #include "base/error.h"
+#include "data/instances/sequence.h"
 
 namespace cloze::data {
 namespace {
 
 DrawingOptions checked(const DrawingOptions& options) {
-  constexpr int64_t kMinSequenceLength = 5;
   const MaskingOptions& masking = options.pairs.masking;
-  if (masking.sequence_length < kMinSequenceLength) {
+  if (masking.sequence_length < kShortestPair) {
     throw_user_error("sequences of {} tokens; they need at least {}", masking.sequence_length,
-                     kMinSequenceLength);
+                     kShortestPair);
   }
   if (masking.max_predictions < 1) {
     throw_user_error("{} predictions a sequence; there must be at least 1",

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "data/instances/sequence.h"
 #include "platform/parallel_for.h"
 #include "tasks/sequence_sample.h"
 
@@ -11,7 +12,7 @@ namespace cloze::tasks {
 namespace {
 
 void check_length(const GlueTask& task, bool is_pair, int64_t max_length) {
-  const int64_t least = is_pair ? 3 : 2;
+  const int64_t least = data::num_borders(is_pair);
   if (max_length < least || max_length > std::numeric_limits<int32_t>::max()) {
     throw_user_error("max_seq_length is {}; for {} it must be from {} to {}", max_length, task.name,
                      least, std::numeric_limits<int32_t>::max());

@@ -11,8 +11,6 @@
 namespace cloze::tasks {
 namespace {
 
-constexpr int64_t kSpecialTokens = 3;  // [CLS], and [SEP] twice
-
 void check(const char* name, int64_t value, int64_t smallest) {
   if (value < smallest || value > std::numeric_limits<int32_t>::max()) {
     throw_user_error("{} is {}; it must be from {} to {}", name, value, smallest,
@@ -25,7 +23,7 @@ class FeatureMaker {
   FeatureMaker(const SquadData& data, const text::Tokenizer& tokenizer,
                const SquadFeatureOptions& options)
       : data_(data), tokenizer_(tokenizer), options_(options) {
-    check("max_seq_length", options.max_sequence_length, kSpecialTokens + 1);
+    check("max_seq_length", options.max_sequence_length, data::kPairBorders + 1);
     check("doc_stride", options.document_stride, 1);
     check("max_query_length", options.max_query_length, 0);
   }
@@ -106,13 +104,13 @@ class FeatureMaker {
 
   TokenWindowRule rule_of(uint32_t question, uint32_t num_tokens) const {
     const int64_t query = std::ssize(features_.questions[question]);
-    const int64_t room = options_.max_sequence_length - query - kSpecialTokens;
+    const int64_t room = options_.max_sequence_length - query - data::kPairBorders;
     const int64_t stride = options_.document_stride;
     if (room < 1) {
       throw_user_error(
           "max_seq_length {} leaves no room for the context of question {}, which has {} tokens "
           "beside {} special ones; set it higher{}",
-          options_.max_sequence_length, data_.questions[question].id, query, kSpecialTokens,
+          options_.max_sequence_length, data_.questions[question].id, query, data::kPairBorders,
           is_google() ? fmt::format(", or max_query_length ({}) lower", options_.max_query_length)
                       : "");
     }
