@@ -34,6 +34,7 @@ void append_utf8(char32_t code_point, std::string& out);
 bool is_valid_utf8(std::string_view text);
 // All code points of a text; invalid bytes are U+0000.
 std::u32string decoded_utf8(std::string_view text);
+std::string_view without_byte_order_mark(std::string_view text);
 // Code points of a valid text.
 size_t count_code_points(std::string_view text);
 

@@ -46,6 +46,12 @@ TEST(Utf8Test, IllFormedSequencesAreCutAtMaximalSubparts) {
   EXPECT_EQ(count_code_points("αβγ 漢字 😀"), 8u);
 }
 
+TEST(Utf8Test, TakesAByteOrderMarkOffTheFront) {
+  EXPECT_EQ(without_byte_order_mark("\uFEFFa\uFEFF"), "a\uFEFF");
+  EXPECT_EQ(without_byte_order_mark("a"), "a");
+  EXPECT_EQ(without_byte_order_mark(""), "");
+}
+
 TEST(Utf8Test, DecodingBackwardsStepsOverInvalidBytesOneByOne) {
   const std::string_view text = "\xCE\xB1\x80\xE2\x82";
   EXPECT_FALSE(decode_utf8_before(text, 5).is_valid);

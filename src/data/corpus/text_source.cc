@@ -16,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr size_t kBlocksLookedAt = 64;
 
@@ -132,17 +131,13 @@ platform::MappedFile wikipedia_text(const fs::path& path, const TextSourceOption
   return text.map();
 }
 
-std::string_view without_mark(std::string_view text) {
-  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
-}
-
 platform::MappedFile text_of(const fs::path& path, const TextSourceOptions& options,
                              CreationProgress& progress) {
   platform::MappedFile file = opened(path);
   const auto compression = formats::compression_of(file.bytes());
   const bool is_packed = compression != formats::Compression::kNone;
   platform::MappedFile plain = is_packed ? unpacked(compression, file, path) : std::move(file);
-  check_text_form(without_mark(plain.text()), options.format, path);
+  check_text_form(text::without_byte_order_mark(plain.text()), options.format, path);
   if (!is_wikipedia(options.format)) return plain;
   if (options.format == TextFormat::kWikiExtractor && is_blank(plain.text())) return plain;
   if (!is_packed && fs::is_regular_file(path)) return wikipedia_text(path, options, progress);
@@ -158,7 +153,7 @@ TextSource::TextSource(fs::path path, const TextSourceOptions& options, Creation
   check_is_text(text(), options, path_);
 }
 
-std::string_view TextSource::text() const { return without_mark(file_.text()); }
+std::string_view TextSource::text() const { return text::without_byte_order_mark(file_.text()); }
 
 std::vector<TextSource> open_text_sources(const std::vector<fs::path>& files,
                                           const TextSourceOptions& options,

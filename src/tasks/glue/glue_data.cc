@@ -13,7 +13,7 @@
 namespace cloze::tasks {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr double kLargestScore = 5;
 
 std::vector<std::string_view> columns_of(std::string_view line) {
   std::vector<std::string_view> columns;
@@ -41,7 +41,7 @@ std::optional<double> label_of(std::string_view text, const GlueTask& task) {
 }
 
 std::string labels_text(const GlueTask& task) {
-  if (task.is_regression()) return "a number from 0 to 5";
+  if (task.is_regression()) return fmt::format("a number from 0 to {}", kLargestScore);
   return fmt::format("{}", fmt::join(task.labels, ", "));
 }
 
@@ -49,8 +49,7 @@ std::string labels_text(const GlueTask& task) {
 class TsvFile {
  public:
   explicit TsvFile(const std::filesystem::path& path) : path_(path), file_(path) {
-    rest_ = file_.text();
-    if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+    rest_ = text::without_byte_order_mark(file_.text());
   }
 
   bool next() {
@@ -124,7 +123,8 @@ GlueExample example_of(const TsvFile& file, const Columns& columns, const GlueTa
   if (columns.second) example.second = values[*columns.second];
   if (columns.label) {
     example.label = label_of(values[*columns.label], task);
-    const bool is_score = !task.is_regression() || (example.label >= 0.0 && example.label <= 5.0);
+    const bool is_score =
+        !task.is_regression() || (example.label >= 0.0 && example.label <= kLargestScore);
     if (!example.label || !is_score) {
       file.refuse(fmt::format("label '{}' of {}; it must be {}", values[*columns.label], task.name,
                               labels_text(task)));
@@ -132,8 +132,6 @@ GlueExample example_of(const TsvFile& file, const Columns& columns, const GlueTa
   }
   return example;
 }
-
-constexpr double kLargestScore = 5;
 
 std::string prediction_text(const GlueTask& task, double prediction, size_t index) {
   if (task.is_regression()) {
