@@ -13,7 +13,6 @@ namespace cloze::text {
 namespace {
 
 constexpr char32_t kNumCodePoints = 0x110000;
-constexpr char32_t kCapitalIWithDot = 0x130;
 constexpr char32_t kCombiningDotAbove = 0x307;
 
 // Hangul syllables decompose by arithmetic: Unicode 14.0, section 3.12.

@@ -30,6 +30,7 @@ enum class CharacterKind : uint8_t {
   kGeneral,      // see expand()
 };
 
+inline constexpr char32_t kCapitalIWithDot = 0x130;
 inline constexpr char32_t kCapitalSigma = 0x3A3;
 inline constexpr char32_t kFinalSigma = 0x3C2;
 inline constexpr size_t kSigmaBytes = 2;  // of either, in UTF-8

@@ -9,8 +9,6 @@
 namespace cloze::text {
 namespace {
 
-constexpr char32_t kCapitalIWithDot = 0x130;
-
 // Whether the nearest code point from `at` in the direction that is not ignorable is cased.
 bool next_is_cased(const std::u32string& text, size_t at, int direction) {
   const UnicodeTables& tables = google_unicode_tables();
