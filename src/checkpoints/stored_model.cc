@@ -33,7 +33,7 @@ fs::path StoredModel::folder() const { return folder_of(path()); }
 std::vector<std::string> StoredModel::other_files() const {
   const std::string own = path().filename().string();
   const std::string stem = own.substr(0, own.find('.'));
-  const bool is_sharded = own.ends_with(".index.json");
+  const bool is_sharded = formats::is_shard_index(own);
   std::vector<std::string> others;
   for (const auto& entry : fs::directory_iterator(folder())) {
     std::string name = entry.path().filename().string();

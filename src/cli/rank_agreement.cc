@@ -12,6 +12,7 @@
 #include "cli/version.h"
 #include "engine/instruction_set.h"
 #include "formats/json.h"
+#include "formats/model_tensors.h"
 #include "formats/xxh3.h"
 #include "platform/file.h"
 #include "train/saving/manifest.h"
@@ -29,7 +30,7 @@ std::vector<fs::path> files_of(const fs::path& path) {
   const bool is_folder = fs::is_directory(path);
   const fs::path folder = is_folder ? path : fs::absolute(path).parent_path();
   std::string beginning = is_folder ? "" : path.filename().string();
-  if (beginning.ends_with(".index.json")) beginning.resize(beginning.find('.'));
+  if (formats::is_shard_index(beginning)) beginning.resize(beginning.find('.'));
   for (const auto& entry : fs::directory_iterator(folder)) {
     const bool is_of_it = entry.path().filename().string().starts_with(beginning);
     if (is_of_it && entry.is_regular_file()) files.push_back(entry.path());

@@ -16,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kIndexSuffix = ".index.json";
 constexpr const char* kNames[] = {"model.safetensors", "model.safetensors.index.json",
                                   "pytorch_model.bin", "pytorch_model.bin.index.json"};
 
@@ -71,7 +70,7 @@ ModelTensors::ModelTensors(const fs::path& path) {
         path.string());
   }
   path_ = file.value_or(path);
-  path_.filename().string().ends_with(kIndexSuffix) ? add_shards(path_) : add_file(path_);
+  is_shard_index(path_.filename().string()) ? add_shards(path_) : add_file(path_);
 }
 
 void ModelTensors::add_file(const fs::path& file) {
@@ -148,6 +147,8 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
   platform::write_file_atomically(folder / files.back(), json_text(index));
   return files;
 }
+
+bool is_shard_index(std::string_view file_name) { return file_name.ends_with(".index.json"); }
 
 uint64_t shard_bytes(std::string_view text) {
   constexpr std::pair<std::string_view, uint64_t> kUnits[] = {

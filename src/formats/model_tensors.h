@@ -65,6 +65,9 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
                                             std::span<const TensorView> tensors,
                                             uint64_t max_bytes);
 
+// Whether a file is an index of shards: *.index.json.
+bool is_shard_index(std::string_view file_name);
+
 // "500MB", "5GB", "2GiB", "1000" → bytes. UserError for anything else.
 uint64_t shard_bytes(std::string_view text);
 
