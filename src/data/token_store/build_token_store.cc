@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/corpus/array_corpus.h"
+#include "data/token_store/token_shard.h"
 #include "formats/xxh3.h"
 #include "platform/file.h"
 #include "platform/parallel_for.h"
@@ -31,7 +32,6 @@ struct Extent {
 // A shard's name, or what a killed process left of one: 32 hexadecimal digits, the suffix and
 // whatever follows it. Other files may end in the same word, as WikiText's do.
 bool is_shard_name(std::string_view name) {
-  constexpr size_t kKeyDigits = 32;
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return name.size() > kKeyDigits && std::ranges::all_of(name.substr(0, kKeyDigits), is_digit) &&
          name.substr(kKeyDigits).starts_with(kShardSuffix);

@@ -17,7 +17,6 @@ static_assert(std::endian::native == std::endian::little, "shards are mapped as 
 constexpr std::string_view kMagic = "clozetok";
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kBlockBytes = 64 << 10;
-constexpr size_t kKeyDigits = 32;
 
 struct RawHeader {
   std::array<char, 8> magic{};

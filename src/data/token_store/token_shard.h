@@ -22,6 +22,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -33,6 +34,8 @@
 #include "platform/file.h"
 
 namespace cloze::data {
+
+inline constexpr size_t kKeyDigits = 32;  // of a key, hexadecimal
 
 struct TokenShardHeader {
   int64_t documents = 0;
