@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/memory_forecast.h"
 #include "formats/model_tensors.h"
 
 namespace cloze::cli {
@@ -23,7 +24,7 @@ class Listing {
   void print_rest(const std::vector<std::string>& other_entries, const std::string& path) const {
     for (const std::string& entry : other_entries) fmt::print("{}  no tensor\n", entry);
     fmt::print("{}: {} tensors, {} elements, {:.1f} MiB\n", path, tensors_, elements_,
-               static_cast<double>(bytes_) / (1 << 20));
+               mebibytes(bytes_));
   }
 
  private:

@@ -14,7 +14,10 @@
 
 namespace cloze::cli {
 
-inline double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+template <typename Bytes>
+double mebibytes(Bytes bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
+}
 
 class MemoryForecast {
  public:

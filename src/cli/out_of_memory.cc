@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "cli/memory_forecast.h"
 #include "platform/memory.h"
 
 namespace {
@@ -27,12 +28,10 @@ void operator delete(void* block, size_t) noexcept { std::free(block); }
 namespace cloze::cli {
 
 std::string out_of_memory_message() {
-  constexpr double kMebibyte = 1 << 20;
   return fmt::format(
       "memory ran out: {:.1f} MiB more were asked for, and this process holds {:.1f} MiB; give it "
       "less at a time (smaller files, sizes or batches, fewer threads), or more memory",
-      static_cast<double>(refused_bytes) / kMebibyte,
-      static_cast<double>(platform::private_bytes()) / kMebibyte);
+      mebibytes(refused_bytes.load()), mebibytes(platform::private_bytes()));
 }
 
 }  // namespace cloze::cli

@@ -35,7 +35,7 @@ void run(const Options& options) {
   model.write(options.output_file);
   fmt::print("{}: {}, {:.1f} MiB\n", options.output_file,
              models::architecture_of(model.head().kind),
-             static_cast<double>(std::filesystem::file_size(options.output_file)) / (1 << 20));
+             mebibytes(std::filesystem::file_size(options.output_file)));
 }
 
 void add_options(OptionTable& table, Options& o) {

@@ -84,8 +84,6 @@ double most_sent(const StepModel& model) {
   return most;
 }
 
-double mebibytes_sent(double bytes) { return bytes / (1 << 20); }
-
 double tokens_of_step(const PretrainOptions& options) {
   return static_cast<double>(batch_plan(options).sequences_per_step * options.seq_length);
 }
@@ -118,9 +116,9 @@ std::string describe_stage(const StepModel& model, int64_t stage, const RankMemo
       stage, costs.layers, kMilliseconds * costs.forward, kMilliseconds * costs.backward,
       mebibytes(memory.total()), mebibytes(memory.parameters), mebibytes(memory.gradients),
       mebibytes(memory.state), mebibytes(memory.activations), memory.in_flight,
-      mebibytes(costs.activation_bytes), mebibytes(memory.other), mebibytes_sent(traffic.total()),
-      mebibytes_sent(traffic.gradients), mebibytes_sent(traffic.parameters),
-      mebibytes_sent(traffic.boundaries), mebibytes_sent(traffic.tied));
+      mebibytes(costs.activation_bytes), mebibytes(memory.other), mebibytes(traffic.total()),
+      mebibytes(traffic.gradients), mebibytes(traffic.parameters), mebibytes(traffic.boundaries),
+      mebibytes(traffic.tied));
 }
 
 std::string describe_memory(const StepModel& model, const PretrainOptions& options,
@@ -163,7 +161,7 @@ ScalingRow scaling_row(const StepModel& model, const PretrainOptions& options) {
       .text = fmt::format("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {:.2f} | {:.0f} |",
                           model.layout.ranks(), options.replicas, model.layout.stages,
                           batch_plan(options).sequences_per_step, mebibytes(largest_memory(model)),
-                          mebibytes_sent(most_sent(model)), 100.0 * time.bubble_share(),
+                          mebibytes(most_sent(model)), 100.0 * time.bubble_share(),
                           kMilliseconds * time.seconds(), tokens),
       .rate = tokens / static_cast<double>(model.layout.ranks())};
 }
