@@ -22,6 +22,12 @@ std::vector<size_t> update_order(const std::vector<FinishedGradient>& gradients)
   return order;
 }
 
+// Of a message between a stage and the next.
+double boundary_seconds(const NetworkRates& network, int64_t stage, double bytes) {
+  const bool is_inside = network.host_of(stage) == network.host_of(stage + 1);
+  return (is_inside ? network.inside_host : *network.between_hosts).seconds(1.0, bytes);
+}
+
 }  // namespace
 
 void StepModel::require() const {
@@ -130,16 +136,14 @@ double StepModel::messages_of(double bytes) {
 
 double StepModel::forward_seconds(int64_t stage) const {
   if (stage + 1 == layout.stages) return 0.0;
-  const bool is_inside = network.host_of(stage) == network.host_of(stage + 1);
-  const Link& link = is_inside ? network.inside_host : *network.between_hosts;
-  return link.seconds(1.0, static_cast<double>(stages[static_cast<size_t>(stage)].forward_bytes));
+  return boundary_seconds(network, stage,
+                          static_cast<double>(stages[static_cast<size_t>(stage)].forward_bytes));
 }
 
 double StepModel::backward_seconds(int64_t stage) const {
   if (stage == 0) return 0.0;
-  const bool is_inside = network.host_of(stage) == network.host_of(stage - 1);
-  const Link& link = is_inside ? network.inside_host : *network.between_hosts;
-  return link.seconds(1.0, static_cast<double>(stages[static_cast<size_t>(stage)].backward_bytes));
+  return boundary_seconds(network, stage - 1,
+                          static_cast<double>(stages[static_cast<size_t>(stage)].backward_bytes));
 }
 
 double StepModel::tied_seconds() const {
