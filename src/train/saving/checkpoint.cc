@@ -56,12 +56,15 @@ std::string name_before_replacement(const std::string& name) {
 }
 
 // Killed between the two renames of publish().
+bool was_replaced_halfway(const fs::path& entry) {
+  const std::string name = entry.filename().string();
+  return name.starts_with(kReplacedPrefix) &&
+         !fs::exists(entry.parent_path() / name_before_replacement(name));
+}
+
 bool has_interrupted_replacement(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(kReplacedPrefix) && !fs::exists(folder / name_before_replacement(name))) {
-      return true;
-    }
+    if (was_replaced_halfway(entry.path())) return true;
   }
   return false;
 }
@@ -70,12 +73,9 @@ void recover_and_clean(const fs::path& folder) {
   std::vector<fs::path> leftovers;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(kReplacedPrefix)) {
-      const fs::path original = folder / name_before_replacement(name);
-      if (!fs::exists(original)) {  // killed between the two renames of publish()
-        fs::rename(entry.path(), original);
-        continue;
-      }
+    if (was_replaced_halfway(entry.path())) {
+      fs::rename(entry.path(), folder / name_before_replacement(name));
+      continue;
     }
     if (name.starts_with(kReplacedPrefix) || name.starts_with(kTemporaryPrefix) ||
         name.starts_with(kTrashPrefix)) {
