@@ -223,7 +223,7 @@ void Executor::write(Value value, std::span<const std::byte> bytes) {
   const ValueInfo& info = graph().info(value);
   CLOZE_CHECK(std::ssize(bytes) == info.type.bytes(), "{}: {} bytes written to {}", info.name,
               bytes.size(), info.type.bytes());
-  stream_->copy_in(address(value), bytes);
+  write_part(value, 0, bytes);
   is_written_[static_cast<size_t>(value.index)] = true;
 }
 
