@@ -54,6 +54,12 @@ data::MicroBatchCapacity capacity_for(std::span<const data::Sample> samples,
           .predictions = predicts_tokens ? power_of_two(predictions.capacity()) : 0};
 }
 
+std::shared_ptr<const PackedModel> with_head(std::shared_ptr<const PackedModel> model,
+                                             models::HeadKind head) {
+  model->pretrained().require_head(head);
+  return model;
+}
+
 void check(const data::Sample& sample, const models::BertConfig& config) {
   const int64_t length = std::ssize(sample.input_ids);
   if (length < 1 || length > config.max_position_embeddings) {
@@ -88,6 +94,10 @@ InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, int n
              {plan::Arena::kActivations, allocate(plan::Arena::kActivations)},
              {plan::Arena::kWorkspace, allocate(plan::Arena::kWorkspace)}};
 }
+
+InferenceClient::InferenceClient(std::shared_ptr<const PackedModel> model, models::HeadKind head,
+                                 int num_threads)
+    : InferenceClient(with_head(std::move(model), head), num_threads) {}
 
 engine::Session& InferenceClient::session_for(const data::MicroBatchCapacity& capacity) {
   const auto found = std::find_if(shapes_.begin(), shapes_.end(), [&](const CompiledShape& shape) {

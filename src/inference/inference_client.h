@@ -28,6 +28,7 @@
 #include "data/sample.h"
 #include "engine/session.h"
 #include "inference/packed_model.h"
+#include "models/bert_heads.h"
 
 namespace cloze::inference {
 
@@ -35,6 +36,8 @@ class InferenceClient {
  public:
   // `num_threads` run one batch together; 0: all processors.
   InferenceClient(std::shared_ptr<const PackedModel> model, int num_threads);
+  // UserError, before any memory is taken, when the model has another head.
+  InferenceClient(std::shared_ptr<const PackedModel> model, models::HeadKind head, int num_threads);
 
   // Calls `visit` after each micro-batch, when output() holds its results. A batch's sample_ids and
   // sequence_ids are indexes of `samples`; which samples share a batch is left open. Up to

@@ -191,6 +191,12 @@ TEST_F(InferenceClientTest, RefusesWhatTheModelCannotRead) {
   EXPECT_EQ(message(sample), "token id 97; the model has 0 to 96");
 }
 
+TEST_F(InferenceClientTest, RefusesAModelOfAnotherHead) {
+  const auto model = packed(folder_, DType::kF32);
+  EXPECT_NO_THROW(InferenceClient(model, HeadKind::kQuestionAnswering, 1));
+  EXPECT_THROW(InferenceClient(model, HeadKind::kPretraining, 1), UserError);
+}
+
 TEST(SlotsFor, RoundsUpALittle) {
   EXPECT_EQ(slots_for(1), 16);
   EXPECT_EQ(slots_for(17), 24);

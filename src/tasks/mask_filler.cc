@@ -72,9 +72,7 @@ std::vector<Candidate> best_candidates(std::span<const float> logits,
 }  // namespace
 
 MaskFiller::MaskFiller(std::shared_ptr<const inference::PackedModel> model, int num_threads)
-    : client_(std::move(model), num_threads) {
-  client_.model().pretrained().require_head(models::HeadKind::kPretraining);
-}
+    : client_(std::move(model), models::HeadKind::kPretraining, num_threads) {}
 
 data::Sample MaskFiller::sample_of(const std::string& text) const {
   data::Sample sample{.input_ids = {vocabulary().cls_id()}};

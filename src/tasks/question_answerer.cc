@@ -79,9 +79,7 @@ nlohmann::ordered_json answers_json(std::span<const Answer> answers) {
 
 QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model,
                                    int num_threads)
-    : client_(std::move(model), num_threads) {
-  client_.model().pretrained().require_head(models::HeadKind::kQuestionAnswering);
-}
+    : client_(std::move(model), models::HeadKind::kQuestionAnswering, num_threads) {}
 
 // A long question is cut, but a model of few positions may have no room for what is left of it.
 void QuestionAnswerer::check_lengths(std::span<const QuestionAndContext> questions) const {

@@ -32,9 +32,7 @@ nlohmann::ordered_json classes_json(std::span<const ClassProbability> classes, b
 }
 
 TextClassifier::TextClassifier(std::shared_ptr<const inference::PackedModel> model, int num_threads)
-    : client_(std::move(model), num_threads) {
-  client_.model().pretrained().require_head(models::HeadKind::kSequenceClassification);
-}
+    : client_(std::move(model), models::HeadKind::kSequenceClassification, num_threads) {}
 
 std::vector<std::vector<ClassProbability>> TextClassifier::classify(
     std::span<const TextAndPair> texts) {
