@@ -19,7 +19,7 @@ struct KeyRule {
   std::string option;  // ours that takes the value; empty: none, or the system's convert() does it
   std::string note;    // of kMapped where the meaning went; of kNoEffect and kPlanned why
   nlohmann::json agreeing = nullptr;  // the value that asks for what is done here anyway
-  bool is_refused = false;            // setting it is an error and no note
+  bool is_missing = false;            // setting it is an error and no note
 };
 
 // Keys of one program, or of all programs of the system: a table of the document.

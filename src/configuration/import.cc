@@ -148,11 +148,11 @@ void Conversion::follow_rule(const std::string& key, const json& value) {
   if (says_nothing(value)) return say(key, "says nothing");
   if (!rule->option.empty()) return take(key, rule->option, value);
   const bool has_agreeing = !rule->agreeing.is_null();
-  const bool is_elsewhere = rule->fate == Fate::kMapped && !rule->is_refused;
+  const bool is_elsewhere = rule->fate == Fate::kMapped && !rule->is_missing;
   const bool agrees = has_agreeing ? rule->agreeing == value : is_off(value) && !is_elsewhere;
   if (agrees) return say(key, "as here");
   if (is_elsewhere) return say(key, rule->note);
-  if (rule->is_refused) {
+  if (rule->is_missing) {
     planned_.push_back(key);
     return say(key, "not here: " + rule->note);
   }

@@ -37,7 +37,7 @@ class KeyRules {
     return add(keys, Fate::kMapped, note, std::move(agreeing), false);
   }
   // As elsewhere(), and whoever sets them has to be told.
-  KeyRules& replaced(Keys keys, const char* note) {
+  KeyRules& missing(Keys keys, const char* note) {
     return add(keys, Fate::kMapped, note, nullptr, true);
   }
   KeyRules& no_effect(Keys keys, const char* reason, nlohmann::json agreeing = nullptr) {
@@ -55,8 +55,8 @@ class KeyRules {
   operator std::vector<KeyRule>() const { return rules_; }  // NOLINT: implicit by design
 
  private:
-  KeyRules& add(Keys keys, Fate fate, const char* note, nlohmann::json agreeing, bool is_refused) {
-    for (const char* key : keys) rules_.push_back({key, fate, "", note, agreeing, is_refused});
+  KeyRules& add(Keys keys, Fate fate, const char* note, nlohmann::json agreeing, bool is_missing) {
+    for (const char* key : keys) rules_.push_back({key, fate, "", note, agreeing, is_missing});
     return *this;
   }
 

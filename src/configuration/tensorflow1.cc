@@ -63,7 +63,7 @@ KeyRules execution_rules() {
       .supported({"use_nvlamb", "use_debiasing", "use_mpclip", "weight_norm_clip", "compile_only"})
       .no_effect({"reduction_type"}, "gradients are those of the mean over the step", "mean")
       .no_effect({"matmul_serialize_factor"}, "the vocabulary projection always works in blocks")
-      .replaced({"glue_dropout_prob"}, "it is an option of cloze glue; leave it out");
+      .missing({"glue_dropout_prob"}, "it is an option of cloze glue; leave it out");
 }
 
 KeyRules data_rules() {
@@ -94,7 +94,7 @@ KeyRules finetuning_rules() {
                  "it is an option of pre-training records")
       .no_effect({"duplicate_factor"}, "the data of a task stands there once")
       .no_effect({"generated_data"}, "cloze pretrain makes generated data")
-      .replaced({"synthetic_data"}, "cloze pretrain computes on synthetic data; leave it out")
+      .missing({"synthetic_data"}, "cloze pretrain computes on synthetic data; leave it out")
       .no_effect({"num_synthetic_dataset_samples"}, "there is no run without data")
       .no_effect({"buffer_size"}, "an epoch is shuffled whole");
 }

@@ -13,7 +13,7 @@ void add_keys(OptionTable& table, const ForeignSystem& system, const std::string
       const bool counts = rule.option.empty() && system.find(rule.key, task) == &rule &&
                           system.is_for(rule.key, task);
       if (!counts || table.has(rule.key)) continue;
-      table.add_foreign({rule.key, rule.note, rule.is_refused, rule.agreeing});
+      table.add_foreign({rule.key, rule.note, rule.is_missing, rule.agreeing});
     }
   }
 }
