@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "base/error.h"
 #include "platform/partial_file.h"
@@ -93,7 +95,7 @@ std::vector<fs::path> files_below(const std::string& folder) {
 
 std::vector<fs::path> files_matching(const std::string& pattern) {
   std::error_code unknown;
-  if (pattern == "-" || fs::exists(pattern, unknown)) return {pattern};
+  if (is_standard_input(pattern) || fs::exists(pattern, unknown)) return {pattern};
   glob_t matches{};
   const int status = ::glob(pattern.c_str(), 0, nullptr, &matches);
   std::vector<fs::path> files;
@@ -123,7 +125,7 @@ bool lies_in(const fs::path& file, const fs::path& folder) {
 }
 
 void require_other_file(const fs::path& output, const fs::path& input) {
-  if (input == "-") return;
+  if (is_standard_input(input)) return;
   if (is_same(output, input)) {
     throw_user_error("writing {} would overwrite {}, which is read; name another file",
                      output.string(), input.string());
@@ -135,6 +137,28 @@ void require_other_file(const fs::path& output, const fs::path& input) {
 }
 
 }  // namespace
+
+bool is_standard_input(const std::filesystem::path& path) { return path == "-"; }
+
+void read_stream(const std::filesystem::path& path,
+                 const std::function<void(std::string_view)>& visit) {
+  const bool is_open = is_standard_input(path);
+  std::FILE* const file = is_open ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    throw_user_error("cannot open {}: {}; check the path", path.string(), std::strerror(errno));
+  }
+  const auto close = [&](std::FILE* stream) {
+    if (!is_open) std::fclose(stream);
+  };
+  const std::unique_ptr<std::FILE, decltype(close)> closer(file, close);
+  std::vector<char> buffer(kReadBufferBytes);
+  while (const size_t bytes = std::fread(buffer.data(), 1, buffer.size(), file)) {
+    visit({buffer.data(), bytes});
+  }
+  if (std::ferror(file) != 0) {
+    throw_user_error("cannot read {}: {}; check the path", path.string(), std::strerror(errno));
+  }
+}
 
 void read_in_pieces(const fs::path& path,
                     const std::function<void(std::span<const std::byte>)>& body) {

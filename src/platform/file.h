@@ -23,6 +23,13 @@ std::string read_file(const std::filesystem::path& path);
 void read_in_pieces(const std::filesystem::path& path,
                     const std::function<void(std::span<const std::byte>)>& body);
 
+// "-": standard input.
+bool is_standard_input(const std::filesystem::path& path);
+
+// Reads a pipe, a device or standard input to its end; UserError when it cannot be read.
+void read_stream(const std::filesystem::path& path,
+                 const std::function<void(std::string_view)>& visit);
+
 // A file mapped read-only for as long as this object lives.
 class MappedFile {
  public:

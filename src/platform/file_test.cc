@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <thread>
 
 #include "base/error.h"
 #include "platform/memory.h"
@@ -214,6 +215,20 @@ TEST_F(FileTest, MissingFileNamesThePath) {
   } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find("nothing"), std::string::npos);
   }
+}
+
+TEST(ReadStreamTest, APipeIsReadToItsEnd) {
+  const fs::path pipe = fs::path(testing::TempDir()) / "cloze_read_stream_pipe";
+  fs::remove(pipe);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string text(3'000'000, 'x');
+  std::thread writer([&] { std::ofstream(pipe) << text; });
+  std::string read;
+  read_stream(pipe, [&](std::string_view bytes) { read += bytes; });
+  writer.join();
+  fs::remove(pipe);
+  EXPECT_EQ(read, text);
+  EXPECT_THROW(read_stream("/no/such/pipe", [](std::string_view) {}), UserError);
 }
 
 }  // namespace

@@ -4,19 +4,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 
 namespace cloze::platform {
 namespace {
-
-constexpr size_t kBufferBytes = 1 << 20;
 
 [[noreturn]] void fail(std::string_view action, const std::filesystem::path& folder) {
   throw_environment_error("cannot {} a temporary file in {}: {}; set TMPDIR to a folder with room",
@@ -60,28 +55,6 @@ std::string TemporaryFile::read(uint64_t offset, size_t bytes) const {
 
 std::filesystem::path TemporaryFile::path() const {
   return fmt::format("/proc/self/fd/{}", file_.number());
-}
-
-bool is_standard_input(const std::filesystem::path& path) { return path == "-"; }
-
-void read_stream(const std::filesystem::path& path,
-                 const std::function<void(std::string_view)>& visit) {
-  const bool is_open = is_standard_input(path);
-  std::FILE* const file = is_open ? stdin : std::fopen(path.c_str(), "rb");
-  if (file == nullptr) {
-    throw_user_error("cannot open {}: {}; check the path", path.string(), std::strerror(errno));
-  }
-  const auto close = [&](std::FILE* stream) {
-    if (!is_open) std::fclose(stream);
-  };
-  const std::unique_ptr<std::FILE, decltype(close)> closer(file, close);
-  std::vector<char> buffer(kBufferBytes);
-  while (const size_t bytes = std::fread(buffer.data(), 1, buffer.size(), file)) {
-    visit({buffer.data(), bytes});
-  }
-  if (std::ferror(file) != 0) {
-    throw_user_error("cannot read {}: {}; check the path", path.string(), std::strerror(errno));
-  }
 }
 
 }  // namespace cloze::platform

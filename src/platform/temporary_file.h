@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -32,12 +31,5 @@ class TemporaryFile {
   Descriptor file_;
   uint64_t bytes_ = 0;
 };
-
-// "-": standard input.
-bool is_standard_input(const std::filesystem::path& path);
-
-// Reads a pipe, a device or standard input to its end; UserError when it cannot be read.
-void read_stream(const std::filesystem::path& path,
-                 const std::function<void(std::string_view)>& visit);
 
 }  // namespace cloze::platform

@@ -1,13 +1,10 @@
 #include "platform/temporary_file.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "base/error.h"
 
@@ -63,20 +60,6 @@ TEST(TemporaryFileTest, AFolderThatCannotBeUsedIsNamed) {
       EXPECT_NE(std::string(error.what()).find("TMPDIR"), std::string::npos) << error.what();
     }
   }
-}
-
-TEST(ReadStreamTest, APipeIsReadToItsEnd) {
-  const fs::path pipe = fs::path(testing::TempDir()) / "cloze_read_stream_pipe";
-  fs::remove(pipe);
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const std::string text(3'000'000, 'x');
-  std::thread writer([&] { std::ofstream(pipe) << text; });
-  std::string read;
-  read_stream(pipe, [&](std::string_view bytes) { read += bytes; });
-  writer.join();
-  fs::remove(pipe);
-  EXPECT_EQ(read, text);
-  EXPECT_THROW(read_stream("/no/such/pipe", [](std::string_view) {}), UserError);
 }
 
 }  // namespace
