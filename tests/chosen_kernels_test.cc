@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <string>
 #include <string_view>
 
 #include "backend/cpu/backend.h"

@@ -2,6 +2,8 @@
 // own, which the run itself does not use, and several seeds' runs each have their own.
 #pragma once
 
+#include <vector>
+
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"
 

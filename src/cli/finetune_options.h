@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/options/option_table.h"
 #include "cli/run_options.h"

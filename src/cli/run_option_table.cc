@@ -1,4 +1,7 @@
 #include "cli/run_options.h"
+
+#include <vector>
+
 #include "models/bert_fields.h"
 #include "optim/optimizer.h"
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/export_options.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/options/machine_options.h"
 #include "cli/options/option_table.h"

@@ -2,8 +2,6 @@
 // stages of a replica.
 #pragma once
 
-#include <memory>
-
 #include "comm/communicator.h"
 
 namespace cloze::comm {

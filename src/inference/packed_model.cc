@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "base/error.h"

@@ -23,7 +23,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 

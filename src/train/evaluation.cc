@@ -1,7 +1,5 @@
 #include "train/evaluation.h"
 
-#include <utility>
-
 #include "base/error.h"
 #include "data/packer.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <string>
 
 #include "backend/cpu/native/matmul.h"
 #include "base/error.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "backend/cpu/native/matmul.h"
 #include "backend/cpu/native/pair_product.h"

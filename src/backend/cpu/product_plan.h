@@ -1,7 +1,6 @@
 // ProductPlan: how a product is cut into blocks that fit the caches, from its sizes alone.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 #include "cli/scale/step_simulation.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "cli/scale/event_queue.h"
 #include "cli/scale/exchange.h"

@@ -1,6 +1,5 @@
 #include "data/records/unpacked_binary.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"

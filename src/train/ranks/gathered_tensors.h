@@ -4,7 +4,6 @@
 // writes; the other ranks answer until it is done. So no rank ever holds all tensors.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "comm/communicator.h"

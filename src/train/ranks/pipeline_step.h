@@ -11,7 +11,7 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "comm/communicator.h"
