@@ -76,8 +76,8 @@ NamedNorm largest_gradient(engine::Session& session) {
   return largest;
 }
 
-// Of the gradients, those that this rank speaks of: where ranks are divided, it has but a part of the
-// sums of others, and none of their moments.
+// The gradients that this rank reports. Where ranks are divided, it holds only its own part of the
+// other gradients' sums, and none of their moments.
 std::set<int32_t> spoken_of(const TrainingStep& step) {
   const std::vector<Value> gradients = step.session().graph().variables(VariableRole::kGradient);
   const std::vector<bool> is_own = step.own_gradients();

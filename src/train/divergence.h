@@ -10,7 +10,7 @@
 
 namespace cloze::train {
 
-// Training has left the finite numbers.
+// Training diverged: a loss, a gradient or a result of the update is not finite.
 class DivergenceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -237,8 +237,9 @@ void Training::take_folder(const fs::path& checkpoint) {
   if (!first[1].get<bool>()) state_.best_metric.reset();
 }
 
-// The best so far goes with the run into another folder: at the end it may still be the best. Before
-// it goes the checkpoint itself: alone, the best would be the newest there until the first save.
+// Copies the best checkpoint so far into another folder, because at the end it may still be the
+// best. The restored checkpoint is copied first: otherwise the best would be the newest one there
+// until the first save.
 void Training::adopt_best(const fs::path& checkpoint) {
   if (!state_.best_metric) return;
   const fs::path best = checkpoint_path(fs::canonical(checkpoint).parent_path(), state_.best_step);

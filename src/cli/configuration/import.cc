@@ -71,8 +71,8 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
 }
 
-// What --config takes without a conversion. Its keys are those of the TensorFlow 1 programs, but for
-// the ones that mark a file as theirs.
+// Refuses a file that --config takes without a conversion. It has keys of the TensorFlow 1 programs,
+// except those that mark a file as theirs.
 void refuse_own_form(const ImportOptions& o, const ForeignSystem& system, const ForeignFile& file) {
   const bool is_own = o.system.empty() && o.files.size() == 1 &&
                       &system == &configuration::tensorflow1() &&
