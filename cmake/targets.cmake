@@ -70,9 +70,9 @@ function(cloze_compile_as_test target)
     target_precompile_headers(cloze_test_headers PRIVATE <gtest/gtest.h> <fmt/format.h> <filesystem>
       <functional> <map> <string> <vector>)
   endif()
+  target_compile_definitions(${target} PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # What is tested is optimised; the tests themselves need not be, and compile sooner.
   # GCC 12 warns of the bounds of std::string where nothing is wrong (its bug 105329).
-  target_compile_definitions(${target} PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${target} PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow)
   target_precompile_headers(${target} REUSE_FROM cloze_test_headers)
 endfunction()

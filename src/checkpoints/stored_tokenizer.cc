@@ -112,8 +112,7 @@ void require_letter_case(const StoredTokenizer& tokenizer, bool do_lower_case) {
   if (said == do_lower_case) return;
   throw_user_error(
       "{} goes with lowercase {}, but do_lower_case is {}; set --do-lower-case {}, or say "
-      "otherwise "
-      "in a tokenizer_config.json beside it",
+      "otherwise in a tokenizer_config.json beside it",
       tokenizer.vocabulary_file.string(), said, do_lower_case, said);
 }
 

@@ -62,8 +62,8 @@ inline int status_of_interrupted(const Interrupting& interrupting,
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// The same of work that makes `output` at its end. On a busy machine it may get there before the
-// signal: it begins anew then.
+// The same for work that makes `output` at its end. On a busy machine the work may end before the
+// signal comes; then it is started again.
 inline int status_of_interrupted_before(const std::filesystem::path& output,
                                         const Interrupting& interrupting,
                                         const std::function<void()>& work) {

@@ -9,7 +9,7 @@
 
 namespace cloze::data {
 
-inline constexpr int64_t kPairBorders = 3;                  // [CLS], and a [SEP] behind each part
+inline constexpr int64_t kPairBorders = 3;                  // [CLS], and a [SEP] after each part
 inline constexpr int64_t kShortestPair = kPairBorders + 2;  // a token in each part
 constexpr int64_t num_borders(bool has_second) { return has_second ? kPairBorders : 2; }
 
