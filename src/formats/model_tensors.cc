@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/error.h"
+#include "base/whole_number.h"
 #include "formats/json.h"
 #include "platform/file.h"
 
@@ -151,17 +152,8 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
 bool is_shard_index(std::string_view file_name) { return file_name.ends_with(".index.json"); }
 
 uint64_t shard_bytes(std::string_view text) {
-  constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
-      {"", 1},          {"KB", 1'000},    {"MB", 1'000'000}, {"GB", 1'000'000'000},
-      {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  for (const auto& [name, bytes] : kUnits) {
-    uint64_t product = 0;
-    if (error != std::errc() || name != unit || number == 0) continue;
-    if (!__builtin_mul_overflow(number, bytes, &product)) return product;
-  }
+  if (const auto bytes = number_in<uint64_t>(text); bytes && *bytes > 0) return *bytes;
+  if (const auto bytes = byte_size(text)) return static_cast<uint64_t>(*bytes);
   throw_user_error("\"{}\" is not the size of a shard; give one such as 500MB or 5GB", text);
 }
 

@@ -68,7 +68,7 @@ std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
 // Whether a file is an index of shards: *.index.json.
 bool is_shard_index(std::string_view file_name);
 
-// "500MB", "5GB", "2GiB", "1000" → bytes. UserError for anything else.
+// "500MB", as base/byte_size.h has it, or only a number → bytes. UserError for anything else.
 uint64_t shard_bytes(std::string_view text);
 
 }  // namespace cloze::formats

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
+#include <optional>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
@@ -49,31 +49,13 @@ class Plans {
 
 }  // namespace
 
-int64_t memory_size(const std::string& text) {
-  constexpr std::array<std::pair<const char*, double>, 8> kUnits = {{{"KiB", 0x1p10},
-                                                                     {"MiB", 0x1p20},
-                                                                     {"GiB", 0x1p30},
-                                                                     {"TiB", 0x1p40},
-                                                                     {"KB", 1e3},
-                                                                     {"MB", 1e6},
-                                                                     {"GB", 1e9},
-                                                                     {"TB", 1e12}}};
-  double number = 0.0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  const std::string unit(rest + (rest < end && *rest == ' ' ? 1 : 0), end);
-  for (const auto& [name, bytes] : kUnits) {
-    if (error == std::errc() && unit == name && number * bytes >= 1.0 && number * bytes < 0x1p60) {
-      return static_cast<int64_t>(number * bytes);
-    }
-  }
-  throw_user_error("fit is {}; give a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB, as 8GiB",
-                   text);
-}
-
 std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
                             const MemoryForecast& before) {
-  const int64_t limit = memory_size(memory);
+  const std::optional<int64_t> limit = byte_size(memory);
+  if (!limit) {
+    throw_user_error("fit is {}; give a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB, as 8GiB",
+                     memory);
+  }
   const bool recompute = options.training.step.recompute;
   const int64_t sequences_per_step = batch_plan(options).sequences_per_step;
   Plans plans(options, before);
@@ -81,7 +63,7 @@ std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
   int64_t too_many = sequences_per_step + 1;
   while (fits + 1 < too_many) {
     const int64_t middle = fits + (too_many - fits) / 2;
-    (plans.bytes(middle, recompute) <= limit ? fits : too_many) = middle;
+    (plans.bytes(middle, recompute) <= *limit ? fits : too_many) = middle;
   }
   if (fits == 0) refuse(plans, options, memory);
   options.global_batch_size = sequences_per_step;

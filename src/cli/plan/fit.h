@@ -9,11 +9,7 @@
 
 namespace cloze::cli {
 
-// "8GiB", "1.5 GB", "800MiB" in bytes: KB, MB, GB and TB are powers of 1000, KiB to TiB of 1024.
-// UserError when it is none of these, or 0.
-int64_t memory_size(const std::string& text);
-
-// Sets tokens_per_micro_batch to as many full sequences as fit `memory`, a size as above, and
+// Sets tokens_per_micro_batch to as many full sequences as fit `memory` (base/byte_size.h), and
 // global_batch_size to the sequences that a step has without it. Returns a line with both as
 // options to copy. `before` is what the process takes now. UserError when not even one sequence
 // fits, which says what that takes, and what it would take with recompute.
