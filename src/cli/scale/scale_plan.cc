@@ -230,7 +230,7 @@ std::string describe_scale(const PretrainOptions& options, const ScaleRequest& r
   }
   text += describe_memory(model, options, before) + describe_time(model, options);
   if (request.simulate) text += describe_simulation(model, *request.simulate);
-  if (request.scaling) text += "\n" + scaling_table(options, request, rates, network);
+  if (request.scaling) text += fmt::format("\n{}", scaling_table(options, request, rates, network));
   return text;
 }
 
