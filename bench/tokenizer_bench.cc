@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "text/tokenizer.h"
 
 namespace cloze::text {

@@ -22,7 +22,7 @@
 #include "data/token_store/build_token_store.h"
 #include "data/wikipedia/dump_reader.h"
 #include "formats/bzip2_compressed_test.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "record_formats.h"
 #include "train/saving/checkpoint.h"
 

@@ -12,7 +12,8 @@
 #include "data/loader.h"
 #include "engine/change_values_test.h"
 #include "formats/safetensors.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "small_run.h"
 #include "train/training.h"
 

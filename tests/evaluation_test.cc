@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "data/packer.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "small_run.h"
 
 namespace cloze::tests {

@@ -6,7 +6,7 @@
 
 #include "data/generated_dataset.h"
 #include "engine/change_values_test.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "small_model.h"
 #include "train/training.h"
 #include "trained_weights.h"
@@ -80,8 +80,7 @@ TEST_P(Executions, AllTrainToTheSameBytes) {
   const Trained plain = train({});
   for (const Execution& other :
        {Execution{.recompute = true}, Execution{.eager = true}, Execution{.device_iterations = 3},
-        Execution{.states_in_file = true},
-        Execution{.recompute = true, .eager = true},
+        Execution{.states_in_file = true}, Execution{.recompute = true, .eager = true},
         Execution{.recompute = true, .device_iterations = 20}}) {
     const Trained trained = train(other);
     EXPECT_EQ(trained.parameters, plain.parameters);

@@ -22,7 +22,7 @@
 #include "engine/change_values_test.h"
 #include "engine/devices.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "small_run.h"
 #include "train/training.h"
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "checkpoints/hugging_face_config.h"
-#include "platform/file.h"
 
 namespace cloze::tests {
 namespace {

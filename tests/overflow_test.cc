@@ -9,7 +9,7 @@
 
 #include "data/loader.h"
 #include "engine/change_values_test.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "small_run.h"
 #include "train/training.h"
 

@@ -9,7 +9,7 @@
 #include "data/records/record_encoder.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::tests {
 namespace {

@@ -8,7 +8,9 @@
 
 #include "driver_main.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
+#include "platform/files/folder.h"
 #include "tasks/squad/squad_predictions.h"
 
 namespace cloze::tasks {

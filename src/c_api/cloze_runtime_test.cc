@@ -8,6 +8,7 @@
 #include "inference/inference_client.h"
 #include "inference/packed_model.h"
 #include "inference/small_model_test.h"
+#include "platform/files/file.h"
 
 namespace cloze {
 namespace {

@@ -16,7 +16,8 @@
 #include "formats/tf_checkpoint.h"
 #include "graph/graph.h"
 #include "models/bert_heads.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 
 namespace cloze::checkpoints {
 namespace {

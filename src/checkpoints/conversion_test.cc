@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "checkpoints/stored_model.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "text/vocabulary.h"
 
 namespace cloze::checkpoints {

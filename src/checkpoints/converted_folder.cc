@@ -11,7 +11,7 @@
 #include "checkpoints/stored_tokenizer.h"
 #include "checkpoints/tokenizer_json.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "text/vocabulary.h"
 
 namespace cloze::checkpoints {

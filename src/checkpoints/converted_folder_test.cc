@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::checkpoints {
 namespace {

@@ -42,7 +42,7 @@ class StoredModel {
   // updates were done, where that is stored.
   ConvertedTensors moments() const;
   std::optional<int64_t> global_step() const;
-  // What was read of the tensors leaves memory (platform/file.h).
+  // What was read of the tensors leaves memory (platform/files/file.h).
   void release_memory() const { file_.release_memory(); }
 
  private:

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "checkpoints/hugging_face_tokenizer.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::checkpoints {
 namespace {

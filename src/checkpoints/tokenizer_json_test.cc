@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::checkpoints {
 namespace {

@@ -8,7 +8,8 @@
 
 #include "cli/run_command_test.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "train/saving/checkpoint.h"
 
 namespace cloze::cli {

@@ -17,7 +17,8 @@
 #include "cli/work_display.h"
 #include "formats/json.h"
 #include "inference/inference_memory.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 #include "platform/signals.h"
 #include "train/saving/checkpoint.h"
 

@@ -7,7 +7,7 @@
 
 #include "cli/run_command_test.h"
 #include "cli/small_run_test.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

@@ -6,7 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "platform/memory.h"
 
 namespace cloze::cli {

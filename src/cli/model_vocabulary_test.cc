@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "cli/run_command_test.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {

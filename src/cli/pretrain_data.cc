@@ -17,7 +17,7 @@
 #include "data/row_limited_dataset.h"
 #include "data/token_store/token_store_dataset.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 #include "text/vocabulary.h"
 
 namespace cloze::cli {

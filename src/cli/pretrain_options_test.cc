@@ -7,7 +7,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {

@@ -9,7 +9,8 @@
 #include "cli/run_command_test.h"
 #include "cli/small_run_test.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {

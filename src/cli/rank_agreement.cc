@@ -14,7 +14,7 @@
 #include "formats/json.h"
 #include "formats/model_tensors.h"
 #include "formats/xxh3.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "train/saving/manifest.h"
 
 namespace cloze::cli {

@@ -10,7 +10,7 @@
 #include "comm/loopback.h"
 #include "data/generated_dataset.h"
 #include "engine/instruction_set.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/pipeline_options.h"
 #include "comm/world.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/folder.h"
 #include "platform/standard_streams.h"
 
 namespace cloze::cli {

@@ -9,7 +9,7 @@
 
 #include "base/whole_number.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "train/saving/checkpoint.h"
 
 namespace cloze::cli {

@@ -13,7 +13,8 @@
 #include "cli/small_run_test.h"
 #include "cli/training_run.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "train/saving/manifest.h"
 
 namespace cloze::cli {

@@ -10,7 +10,7 @@
 #include "configuration/foreign_system.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::configuration {
 namespace {

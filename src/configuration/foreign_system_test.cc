@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::configuration {
 namespace {

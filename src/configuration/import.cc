@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::configuration {
 namespace {

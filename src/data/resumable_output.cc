@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "data/output_files.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 #include "platform/signals.h"
 
 namespace cloze::data {

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/partial_file.h"
+#include "platform/files/partial_file.h"
 
 namespace cloze::data {
 

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "data/sample_world.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 namespace {

@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "data/sample_world/readings.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 
 namespace cloze::data {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 namespace {

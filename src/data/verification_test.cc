@@ -7,7 +7,7 @@
 #include "base/philox.h"
 #include "data/records/record_encoder.h"
 #include "formats/tfrecord.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::data {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "base/bfloat16.h"
 #include "base/error.h"
-#include "platform/file.h"
 
 namespace cloze::feed {
 namespace {

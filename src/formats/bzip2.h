@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "formats/bzip2_block.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 

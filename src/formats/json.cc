@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 namespace {

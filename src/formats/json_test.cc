@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::formats {
 namespace {

@@ -10,7 +10,8 @@
 #include "base/error.h"
 #include "base/whole_number.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 namespace {

@@ -33,7 +33,7 @@ class ModelTensors {
   const std::vector<TensorView>& tensors() const { return tensors_; }
   // What a file holds besides.
   const std::vector<std::string>& other_entries() const { return other_entries_; }
-  // What was read of the tensors leaves memory (platform/file.h).
+  // What was read of the tensors leaves memory (platform/files/file.h).
   void release_memory() const;
 
  private:

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::formats {
 namespace {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/refusal.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::formats {
 namespace {

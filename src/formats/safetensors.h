@@ -24,7 +24,7 @@
 #include "base/dtype.h"
 #include "base/result.h"
 #include "base/shape.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 
@@ -69,7 +69,7 @@ class SafetensorsFile {
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const TensorView* find(std::string_view name) const { return find_tensor(tensors_, name); }
   const std::filesystem::path& path() const { return path_; }
-  // What was read of the tensors leaves memory (platform/file.h).
+  // What was read of the tensors leaves memory (platform/files/file.h).
   void release_memory() const { file_.release_memory(); }
 
  private:

@@ -9,7 +9,8 @@
 
 #include "base/data_folder_test.h"
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 namespace {

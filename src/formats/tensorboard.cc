@@ -7,6 +7,7 @@
 
 #include "event.pb.h"
 #include "formats/tfrecord.h"
+#include "platform/files/folder.h"
 #include "platform/process.h"
 
 namespace cloze::formats {

@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "platform/file.h"
+#include "platform/files/append_file.h"
 
 namespace cloze::formats {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/tfrecord.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 namespace {

@@ -10,6 +10,7 @@
 #include "formats/crc32c.h"
 #include "formats/refusal.h"
 #include "formats/sorted_table.h"
+#include "platform/files/atomic_file.h"
 #include "tf_checkpoint.pb.h"
 
 namespace cloze::formats {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "formats/safetensors.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 
@@ -61,7 +61,7 @@ class TfCheckpoint {
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const std::vector<std::string>& other_entries() const { return index_.other_entries(); }
-  // What was read of the tensors leaves memory (platform/file.h).
+  // What was read of the tensors leaves memory (platform/files/file.h).
   void release_memory() const;
 
  private:

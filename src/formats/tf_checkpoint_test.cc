@@ -12,6 +12,7 @@
 #include "base/philox.h"
 #include "formats/crc32c.h"
 #include "formats/sorted_table.h"
+#include "platform/files/atomic_file.h"
 #include "tf_checkpoint.pb.h"
 
 namespace cloze::formats {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::formats {
 

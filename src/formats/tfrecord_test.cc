@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/data_folder_test.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 namespace {

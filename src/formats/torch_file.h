@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "formats/safetensors.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::formats {
 
@@ -33,7 +33,7 @@ class TorchFile {
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const std::vector<std::string>& other_entries() const { return other_entries_; }
-  // What was read of the tensors leaves memory (platform/file.h).
+  // What was read of the tensors leaves memory (platform/files/file.h).
   void release_memory() const { file_.release_memory(); }
 
  private:

@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "formats/json.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 #include "platform/process.h"
 #include "wandb.pb.h"
 

@@ -21,7 +21,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "platform/file.h"
+#include "platform/files/append_file.h"
 
 namespace cloze::formats {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "wandb.pb.h"
 
 namespace cloze::formats {

@@ -17,6 +17,8 @@
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "text/ascii.h"
 #include "text/vocabulary.h"
 

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "formats/xxh3.h"
 #include "inference/small_model_test.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::inference {
 namespace {

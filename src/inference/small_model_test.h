@@ -14,7 +14,7 @@
 #include "engine/session.h"
 #include "formats/safetensors.h"
 #include "inference/inference_graph.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::inference {
 

@@ -10,7 +10,7 @@
 #include "feed/parameter_loading.h"
 #include "formats/safetensors.h"
 #include "models/bert_heads.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::serve {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::serve {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/data_folder_test.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "text/tokenizer.h"
 
 namespace cloze::text {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
 

@@ -8,7 +8,7 @@
 #include "checkpoints/tensor_names.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "platform/phase.h"
 #include "train/saving/manifest.h"
 #include "train/saving/run_identity.h"

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "backend/testing/check_kernel.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::backend::reference {
 namespace {

@@ -16,7 +16,9 @@
 #include "data/sample_corpus.h"
 #include "data/sample_squad.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
+#include "platform/files/folder.h"
 #include "text/vocabulary_trainer.h"
 #include "train/saving/checkpoint.h"
 

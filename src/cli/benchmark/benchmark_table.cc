@@ -10,7 +10,7 @@
 #include "cli/options/option_value.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {

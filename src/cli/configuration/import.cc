@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/run_options.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

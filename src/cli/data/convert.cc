@@ -11,7 +11,7 @@
 #include "cli/work_display.h"
 #include "data/records/convert_records.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {

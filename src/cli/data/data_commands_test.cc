@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "cli/run_command_test.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "platform/interrupted_test.h"
 
 namespace cloze::cli {

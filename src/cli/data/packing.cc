@@ -13,7 +13,7 @@
 #include "data/records/record_dataset.h"
 #include "data/statistics.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {

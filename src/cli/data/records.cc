@@ -10,7 +10,7 @@
 #include "cli/work_display.h"
 #include "data/creation/create_records.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 #include "platform/signals.h"
 
 namespace cloze::cli {

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 #include "tasks/squad/squad_features.h"
 #include "tasks/squad/squad_records.h"
 

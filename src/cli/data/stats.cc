@@ -15,7 +15,8 @@
 #include "data/statistics.h"
 #include "data/token_store/token_store_dataset.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {

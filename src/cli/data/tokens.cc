@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {

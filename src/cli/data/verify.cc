@@ -9,7 +9,7 @@
 #include "data/token_store/token_store.h"
 #include "data/verification.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {

@@ -8,7 +8,8 @@
 #include "cli/data/data_options.h"
 #include "data/corpus/text_source.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/input_paths.h"
 #include "text/vocabulary_trainer.h"
 
 namespace cloze::cli {

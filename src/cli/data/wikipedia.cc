@@ -9,7 +9,7 @@
 #include "cli/work_display.h"
 #include "data/wikipedia/wikipedia_file.h"
 #include "platform/available_threads.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 #include "platform/signals.h"
 
 namespace cloze::cli {

@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "tasks/text_classifier.h"
 #include "text/ascii.h"
 

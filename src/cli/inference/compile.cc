@@ -9,7 +9,7 @@
 #include "cli/memory_forecast.h"
 #include "inference/inference_memory.h"
 #include "inference/packed_model.h"
-#include "platform/file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {

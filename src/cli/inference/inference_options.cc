@@ -13,7 +13,7 @@
 #include "formats/json.h"
 #include "formats/tf_checkpoint.h"
 #include "inference/inference_memory.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
 #include "train/saving/checkpoint.h"

@@ -10,7 +10,7 @@
 #include "cli/inference/latency_command.h"
 #include "cli/work_display.h"
 #include "inference/latency.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

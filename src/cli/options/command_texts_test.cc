@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/exit_code.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

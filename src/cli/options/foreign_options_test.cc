@@ -10,7 +10,8 @@
 #include "cli/finetune_options.h"
 #include "cli/pretrain_options.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {

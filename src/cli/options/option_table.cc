@@ -11,7 +11,7 @@
 #include "cli/options/option_value.h"
 #include "configuration/import.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "engine/session.h"
 #include "ops/elementwise.h"
 #include "ops/linear.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

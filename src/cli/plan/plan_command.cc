@@ -11,7 +11,7 @@
 #include "cli/run_estimate.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/plan/sums_program_test.h"
 #include "engine/devices.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {

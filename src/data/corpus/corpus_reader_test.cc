@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "data/corpus/array_corpus.h"
 #include "data/corpus/described_corpus_test.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::data {
 namespace {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "data/corpus/array_corpus.h"
-#include "platform/partial_file.h"
+#include "platform/files/file.h"
+#include "platform/files/partial_file.h"
 
 namespace cloze::data {
 

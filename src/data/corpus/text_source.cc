@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "data/wikipedia/wikipedia_text.h"
 #include "formats/decompression.h"
+#include "platform/files/temporary_file.h"
 #include "platform/signals.h"
-#include "platform/temporary_file.h"
 #include "text/utf8.h"
 
 namespace cloze::data {

@@ -1,5 +1,5 @@
 // The text of one input, whatever it comes in: a plain file is mapped; a pipe, standard input
-// ("-"), gzip and Zstandard are read into a temporary file first (platform/temporary_file.h), and
+// ("-"), gzip and Zstandard are read into a temporary file first (platform/files/temporary_file.h), and
 // with the forms `wikipedia` and `wikiextractor` a dump or WikiExtractor's output
 // becomes the text that wikipedia_text.h makes of it.
 //
@@ -17,7 +17,7 @@
 
 #include "data/corpus/corpus_text.h"
 #include "data/creation/creation_progress.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 

@@ -17,7 +17,8 @@
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 #include "formats/xxh3.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 namespace {

@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "data/creation/create_records.h"
 #include "platform/child.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "platform/interrupted_test.h"
 #include "platform/limited_memory_test.h"
 

@@ -10,6 +10,7 @@
 #include "data/instances/pair_instances.h"
 #include "data/instances/python_random.h"
 #include "data/shuffle.h"
+#include "platform/files/file.h"
 #include "platform/parallel_for.h"
 #include "platform/signals.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/markup.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "text/ascii.h"
 
 namespace cloze::data {

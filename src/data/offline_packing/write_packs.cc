@@ -13,7 +13,8 @@
 #include "base/philox.h"
 #include "data/records/packed_record.h"
 #include "data/shuffle.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 
 namespace cloze::data {
 namespace {

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "data/records/record_dataset.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::data {
 namespace {

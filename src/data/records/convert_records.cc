@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/output_files.h"
 #include "formats/tfrecord.h"
+#include "platform/files/folder.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {

@@ -18,7 +18,7 @@
 #include "data/dataset.h"
 #include "data/records/record_encoder.h"
 #include "data/records/record_file.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::data {
 

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "data/records/record_dataset.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 namespace {

@@ -12,6 +12,7 @@
 #include "data/records/record_dataset.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::data {
 namespace {

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "data/part_place.h"
 #include "formats/xxh3.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
+#include "platform/files/temporary_file.h"
 #include "platform/parallel_for.h"
-#include "platform/temporary_file.h"
 
 namespace cloze::data {
 namespace {

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "data/records/record_encoder.h"
 #include "formats/tfrecord.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 namespace {

@@ -11,7 +11,7 @@
 #include "data/records/unpacked_binary.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "data/records/record_dataset.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::data {
 namespace {

@@ -10,7 +10,9 @@
 #include "data/corpus/array_corpus.h"
 #include "data/token_store/token_shard.h"
 #include "formats/xxh3.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
+#include "platform/files/folder.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {

@@ -9,7 +9,9 @@
 #include "base/philox.h"
 #include "data/corpus/array_corpus.h"
 #include "data/corpus/described_corpus_test.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
+#include "platform/files/folder.h"
 
 namespace cloze::data {
 namespace {

@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "data/corpus/array_corpus.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 

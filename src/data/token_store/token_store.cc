@@ -8,7 +8,6 @@
 #include "data/part_place.h"
 #include "formats/json.h"
 #include "formats/xxh3.h"
-#include "platform/file.h"
 
 namespace cloze::data {
 namespace {

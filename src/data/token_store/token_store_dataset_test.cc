@@ -15,7 +15,7 @@
 #include "data/creation/creation_progress.h"
 #include "data/token_store/build_token_store.h"
 #include "data/unmasked_test.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::data {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "formats/bzip2.h"
 #include "formats/mediawiki_dump.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 

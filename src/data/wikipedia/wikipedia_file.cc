@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data/resumable_output.h"
 #include "formats/xxh3.h"
+#include "platform/files/file.h"
 #include "platform/signals.h"
 
 namespace cloze::formats {

@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "formats/bzip2_compressed_test.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "platform/interrupted_test.h"
 
 namespace cloze::data {

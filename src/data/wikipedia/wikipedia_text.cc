@@ -10,7 +10,7 @@
 #include "data/wikipedia/disambiguation.h"
 #include "data/wikipedia/dump_reader.h"
 #include "data/wikipedia/extract_article.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {

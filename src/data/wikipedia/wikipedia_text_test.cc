@@ -4,7 +4,8 @@
 
 #include "base/data_folder_test.h"
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::data {
 namespace {

@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 #include "base/whole_number.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/data_folder_test.h"
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::tasks {
 namespace {

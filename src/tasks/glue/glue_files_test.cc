@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::tasks {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 #include "tasks/class_logits.h"
 #include "tasks/glue/glue_score.h"
 

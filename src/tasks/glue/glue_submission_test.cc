@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 
 namespace cloze::tasks {
 namespace {

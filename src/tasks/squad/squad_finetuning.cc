@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 #include "tasks/squad/squad_answering.h"
 
 namespace cloze::tasks {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
 #include "tasks/squad/squad_fixture_test.h"
 
 namespace cloze::tasks {

@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 #include "platform/parallel_for.h"
 #include "tasks/decoded_length.h"
 #include "tasks/logits.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/file.h"
 #include "tasks/squad/squad_fixture_test.h"
 
 namespace cloze::tasks {

@@ -4,6 +4,7 @@
 
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
+#include "platform/files/file.h"
 #include "tasks/squad/squad_fixture_test.h"
 
 namespace cloze::tasks {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "formats/json.h"
+#include "platform/files/file.h"
 
 namespace cloze::train {
 namespace {

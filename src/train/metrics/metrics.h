@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/tensorboard.h"
-#include "platform/file.h"
+#include "platform/files/append_file.h"
 #include "train/metrics/communication_time.h"
 #include "train/metrics/loss_value.h"
 #include "train/ranks/pipeline_schedule.h"

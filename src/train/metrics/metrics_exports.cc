@@ -7,6 +7,8 @@
 
 #include "base/seconds.h"
 #include "formats/json.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/folder.h"
 
 namespace cloze::train {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "formats/wandb_run.h"
-#include "platform/file.h"
+#include "platform/files/append_file.h"
 #include "train/metrics/metrics.h"
 #include "train/metrics/mllog.h"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/json.h"
+#include "platform/files/file.h"
 
 namespace cloze::train {
 namespace {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "formats/json.h"
+#include "platform/files/file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::train {
 namespace {

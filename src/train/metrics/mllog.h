@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/file.h"
+#include "platform/files/append_file.h"
 #include "train/metrics/metrics.h"
 
 namespace cloze::train {

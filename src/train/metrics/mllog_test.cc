@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/json.h"
+#include "platform/files/file.h"
 #include "train/training.h"
 
 namespace cloze::train {

@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "base/whole_number.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
+#include "platform/files/folder.h"
 #include "platform/process.h"
 #include "train/saving/manifest.h"
 

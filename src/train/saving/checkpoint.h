@@ -22,7 +22,7 @@
 
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/safetensors.h"
-#include "platform/file.h"
+#include "platform/files/folder.h"
 #include "train/metrics/metrics.h"
 #include "train/saving/training_state.h"
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 #include "train/saving/manifest.h"
 
 namespace cloze::train {

@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "formats/crc32c.h"
 #include "formats/json.h"
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::train {
 namespace {

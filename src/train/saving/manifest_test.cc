@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "platform/file.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::train {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <string_view>
 
-#include "platform/file.h"
+#include "platform/files/buffered_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::platform {
 
@@ -36,12 +36,9 @@ class PartialFile {
   void remove();
 
  private:
-  void flush();
-
   std::filesystem::path path_;
   std::filesystem::path partial_;
-  std::string buffer_;
-  Descriptor file_;
+  BufferedFile file_;
   uint64_t bytes_ = 0;  // with those in the buffer
 };
 

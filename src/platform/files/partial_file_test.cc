@@ -1,27 +1,24 @@
-#include "platform/partial_file.h"
+#include "platform/files/partial_file.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "platform/files/own_folder_test.h"
 
 namespace cloze::platform {
 namespace {
 
 namespace fs = std::filesystem;
 
-class PartialFileTest : public testing::Test {
+class PartialFileTest : public OwnFolderTest {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
+    OwnFolderTest::SetUp();
+    path_ = folder_ / "a";
+    partial_ = folder_ / "a.partial";
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) /
-                           (std::string("cloze_partial_file_test_") +
-                            testing::UnitTest::GetInstance()->current_test_info()->name());
-  const fs::path path_ = folder_ / "a";
-  const fs::path partial_ = folder_ / "a.partial";
+  fs::path path_, partial_;
 };
 
 TEST_F(PartialFileTest, GrowsOverSeveralLives) {

@@ -9,7 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "platform/file.h"
+#include "platform/descriptor.h"
+#include "platform/files/file.h"
 
 namespace cloze::platform {
 

@@ -1,0 +1,107 @@
+#include "platform/files/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "platform/files/folder.h"
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kTemporarySuffix[] = ".tmp-";
+
+fs::path temporary_path_of(const fs::path& path) {
+  fs::path temporary = path;
+  return temporary += kTemporarySuffix + std::to_string(::getpid());
+}
+
+// Whether the path is still that of the open file.
+bool is_file_at(const Descriptor& file, const fs::path& path) {
+  struct stat open_one, named;
+  return ::fstat(file.number(), &open_one) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+}
+
+// What processes that were killed left of a file. The kernel releases a lock with its process, so a
+// temporary that can be locked has no writer; unless its writer has renamed it since it was opened
+// here, and begun another.
+void remove_abandoned_temporaries(const fs::path& path) {
+  const std::string prefix = path.filename().string() + kTemporarySuffix;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_of(path), ignored)) {
+    if (!entry.path().filename().string().starts_with(prefix)) continue;
+    const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) continue;
+    const bool is_locked = ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+    if (is_locked && is_file_at(file, entry.path())) ::unlink(entry.path().c_str());
+  }
+}
+
+// Its lock says that the writer lives. Another writer may remove it before it is locked.
+Descriptor create_locked(const fs::path& path) {
+  while (true) {
+    Descriptor file = open_file(path, O_WRONLY | O_CREAT, "create");
+    ::flock(file.number(), LOCK_EX);
+    if (!is_file_at(file, path)) continue;
+    // Not before: a process of the same number in another container may be writing it.
+    if (::ftruncate(file.number(), 0) != 0) throw_system_error("truncate", path);
+    return file;
+  }
+}
+
+Descriptor create_alone(const fs::path& path, const fs::path& temporary) {
+  check_output_path(path);
+  remove_abandoned_temporaries(path);
+  return create_locked(temporary);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(fs::path path)
+    : path_(std::move(path)),
+      temporary_(temporary_path_of(path_)),
+      file_(create_alone(path_, temporary_), path_) {}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, size_t bytes) {
+  file_.write({static_cast<const char*>(data), bytes});
+}
+
+void AtomicFile::commit() {
+  file_.sync();
+  // Open, and so locked, for as long as it has a name that other writers remove when nobody has it.
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_system_error("rename to", path_);
+  temporary_.clear();
+  file_.close();  // all of it is on the disk
+  sync_directory(folder_of(path_));
+}
+
+void write_file_atomically(const fs::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+bool is_temporary_of_atomic_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const size_t suffix = name.rfind(kTemporarySuffix);
+  if (suffix == std::string::npos) return false;
+  const std::string process = name.substr(suffix + std::strlen(kTemporarySuffix));
+  return !process.empty() &&
+         std::ranges::all_of(process, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace cloze::platform

@@ -1,0 +1,85 @@
+#include "platform/files/atomic_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <vector>
+
+#include "base/error.h"
+#include "platform/files/file.h"
+#include "platform/files/own_folder_test.h"
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+using AtomicFileTest = OwnFolderTest;
+
+TEST_F(AtomicFileTest, AppearsOnlyOnCommit) {
+  const fs::path path = folder_ / "a";
+  {
+    AtomicFile file(path);
+    file.write("half");
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  write_file_atomically(path, std::string(3 << 20, 'x') + "end");
+  EXPECT_EQ(read_file(path).size(), (3u << 20) + 3);
+  EXPECT_EQ(MappedFile(path).text().substr(3 << 20), "end");
+}
+
+TEST_F(AtomicFileTest, ReplacesFilesOnly) {
+  EXPECT_THROW(AtomicFile{fs::path()}, UserError);
+  EXPECT_THROW(AtomicFile{folder_}, UserError);
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(AtomicFile{folder_ / "pipe"}, UserError);
+  EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
+}
+
+TEST_F(AtomicFileTest, WhatAKilledWriterLeftIsRemovedAndALivingOnesIsNot) {
+  const fs::path path = folder_ / "a";
+  std::ofstream(folder_ / "a.tmp-999999") << "half";
+  std::ofstream(folder_ / "b.tmp-999999") << "of another file";
+  const fs::path living = folder_ / "a.tmp-888888";
+  const int descriptor = ::open(living.c_str(), O_WRONLY | O_CREAT, 0644);
+  ASSERT_EQ(::flock(descriptor, LOCK_EX | LOCK_NB), 0);
+  write_file_atomically(path, "whole");
+  EXPECT_FALSE(fs::exists(folder_ / "a.tmp-999999"));
+  EXPECT_TRUE(fs::exists(folder_ / "b.tmp-999999"));
+  EXPECT_TRUE(fs::exists(living));
+  EXPECT_EQ(read_file(path), "whole");
+  ::close(descriptor);
+}
+
+// Each looks for what killed writers left while the others write.
+TEST_F(AtomicFileTest, WritersOfOneFileDoNotRemoveEachOthersWork) {
+  const fs::path path = folder_ / "a";
+  const auto write_often = [&] {
+    for (int i = 0; i < 400; ++i) write_file_atomically(path, "whole");
+  };
+  std::vector<pid_t> writers;
+  for (int i = 0; i < 3; ++i) {
+    writers.push_back(::fork());
+    if (writers.back() != 0) continue;
+    try {
+      write_often();
+      ::_exit(0);
+    } catch (const std::exception&) {
+      ::_exit(1);
+    }
+  }
+  for (const pid_t writer : writers) {
+    int status = -1;
+    ::waitpid(writer, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(read_file(path), "whole");
+}
+
+}  // namespace
+}  // namespace cloze::platform

@@ -1,0 +1,64 @@
+#include "platform/files/folder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+Descriptor open_folder(const fs::path& path) {
+  return open_file(path, O_RDONLY | O_DIRECTORY, "open folder");
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const fs::path& folder) : folder_(open_folder(folder)) {
+  if (folder_.lock()) return;
+  throw_environment_error("another process is writing to {}; wait for it and run again",
+                          folder.string());
+}
+
+void make_writable_directory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    throw_environment_error("cannot create folder {}: {}; choose another output folder",
+                            path.string(), error.message());
+  }
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    throw_environment_error("cannot write to folder {}: {}; choose another output folder",
+                            path.string(), std::strerror(errno));
+  }
+}
+
+MadeFolder::MadeFolder(const fs::path& path) {
+  fs::path missing = fs::absolute(path).lexically_normal();
+  if (!missing.has_filename()) missing = missing.parent_path();
+  std::error_code error;
+  for (; !fs::exists(missing, error) && missing.has_relative_path();
+       missing = missing.parent_path()) {
+    made_.push_back(missing);
+  }
+  make_writable_directory(path);
+}
+
+MadeFolder::~MadeFolder() {
+  std::error_code error;
+  for (const fs::path& folder : made_) {
+    if (!fs::remove(folder, error)) return;  // it holds something, or another took it away
+  }
+}
+
+void sync_directory(const fs::path& path) {
+  if (::fsync(open_folder(path).number()) != 0) throw_system_error("sync folder", path);
+}
+
+}  // namespace cloze::platform

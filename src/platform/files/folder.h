@@ -1,0 +1,43 @@
+// Folders: made, locked, durable.
+// Errors: UserError or EnvironmentError that names the path and what the system said.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "platform/descriptor.h"
+
+namespace cloze::platform {
+
+// Held while files of a folder are written: no other process holds it too, and none is held by a
+// process that is gone. EnvironmentError when another process has it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+
+ private:
+  Descriptor folder_;
+};
+
+// Creates the folder and its parents; EnvironmentError when it cannot be written to.
+void make_writable_directory(const std::filesystem::path& path);
+
+// A folder for output, made before there is any: where work ends with an error before the first
+// file, what was made for it goes again.
+class MadeFolder {
+ public:
+  // Makes the folder and its parents. EnvironmentError as make_writable_directory().
+  explicit MadeFolder(const std::filesystem::path& path);
+  // Removes those of them that were not there before and are empty.
+  ~MadeFolder();
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> made_;  // innermost first
+};
+
+// Makes renames and new names in the folder durable.
+void sync_directory(const std::filesystem::path& path);
+
+}  // namespace cloze::platform

@@ -1,0 +1,25 @@
+// What a user names for a command to read, and that nothing which is written is among it.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace cloze::platform {
+
+// Comma list of paths and glob patterns → existing files, sorted within each pattern.
+// A folder stands for every file below it; "-", standard input, stays as it is. Temporary and
+// partial files of ours, which a killed process may have left, belong to no pattern and no folder.
+// What is there under the very name of a pattern is meant by it. UserError when a pattern matches
+// nothing.
+std::vector<std::filesystem::path> expand_paths(std::string_view comma_list);
+
+struct ReadAndWritten {
+  std::vector<std::filesystem::path> inputs;   // files, folders; "-" and "" are none
+  std::vector<std::filesystem::path> outputs;  // files; "" is none
+};
+// Before anything is read: UserError when an output is an input, under whatever name, or lies in a
+// folder that is one, such as a token store or a model.
+void require_other_files(const ReadAndWritten& files);
+
+}  // namespace cloze::platform

@@ -1,0 +1,96 @@
+#include "platform/files/input_paths.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/own_folder_test.h"
+
+namespace cloze::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+using InputPathsTest = OwnFolderTest;
+
+// A killed writer leaves its temporary file.
+TEST_F(InputPathsTest, LeavesOurTemporaryFilesOut) {
+  for (const char* name :
+       {"a.txt", "a.txt.tmp-4711", "a.txt.partial", "b.tmp-notes", "c.txt.tmp-"}) {
+    write_file_atomically(folder_ / name, "");
+  }
+  EXPECT_EQ(expand_paths((folder_ / "a*").string()), (std::vector<fs::path>{folder_ / "a.txt"}));
+  EXPECT_EQ(expand_paths(folder_.string()).size(), 3u);
+  const fs::path named = folder_ / "a.txt.tmp-4711";
+  EXPECT_EQ(expand_paths(named.string()), (std::vector<fs::path>{named})) << "called by its name";
+  fs::remove(folder_ / "a.txt");
+  EXPECT_THROW(expand_paths((folder_ / "a*").string()), UserError);
+}
+
+TEST_F(InputPathsTest, KnowsStandardInput) {
+  EXPECT_EQ(expand_paths("-"), (std::vector<fs::path>{"-"}));
+}
+
+TEST_F(InputPathsTest, KnowsListsGlobsAndFolders) {
+  for (const char* name : {"b.txt", "a.txt", "c.dat"}) write_file_atomically(folder_ / name, "");
+  EXPECT_EQ(expand_paths((folder_ / "*.txt").string()).size(), 2u);
+  EXPECT_EQ(expand_paths((folder_ / "*.txt").string() + "," + (folder_ / "c.dat").string()).size(),
+            3u);
+  EXPECT_EQ(expand_paths(folder_.string()).front().filename(), "a.txt");
+  EXPECT_THROW(expand_paths((folder_ / "*.none").string()), UserError);
+}
+
+TEST_F(InputPathsTest, TakesANameBeforeAPattern) {
+  for (const char* name : {"a[1].txt", "a1.txt", "b*.txt", "b2.txt", "c?.txt"}) {
+    write_file_atomically(folder_ / name, "");
+  }
+  for (const char* name : {"a[1].txt", "b*.txt", "c?.txt"}) {
+    EXPECT_EQ(expand_paths((folder_ / name).string()), (std::vector<fs::path>{folder_ / name}));
+  }
+  EXPECT_EQ(expand_paths((folder_ / "a[0-9].txt").string()),
+            (std::vector<fs::path>{folder_ / "a1.txt"}));
+}
+
+std::string refusal_of(const ReadAndWritten& files) {
+  try {
+    require_other_files(files);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST_F(InputPathsTest, AnInputIsNoOutput) {
+  write_file_atomically(folder_ / "text", "");
+  write_file_atomically(folder_ / "other", "");
+  fs::create_hard_link(folder_ / "text", folder_ / "link");
+  EXPECT_EQ(refusal_of({.inputs = {folder_ / "other", folder_ / "text"},
+                        .outputs = {folder_ / "new", folder_ / "." / "text"}}),
+            "writing " + (folder_ / "." / "text").string() + " would overwrite " +
+                (folder_ / "text").string() + ", which is read; name another file");
+  EXPECT_NE(refusal_of({.inputs = {folder_ / "text"}, .outputs = {folder_ / "link"}}), "taken");
+  EXPECT_EQ(refusal_of({.inputs = {"-", "", folder_ / "text", folder_ / "none"},
+                        .outputs = {"", "-", folder_ / "other", folder_ / "none"}}),
+            "taken");
+}
+
+TEST_F(InputPathsTest, NothingIsWrittenIntoAFolderThatIsRead) {
+  fs::create_directories(folder_ / "store" / "deep");
+  fs::create_directory_symlink(folder_ / "store", folder_ / "link");
+  EXPECT_EQ(
+      refusal_of({.inputs = {folder_ / "store"}, .outputs = {folder_ / "store" / "store.json"}}),
+      (folder_ / "store" / "store.json").string() + " lies in " + (folder_ / "store").string() +
+          ", which is read; name a file outside of it");
+  for (const char* inside : {"store/deep/new", "store/none/new", "link/new"}) {
+    EXPECT_NE(refusal_of({.inputs = {folder_ / "store"}, .outputs = {folder_ / inside}}), "taken")
+        << inside;
+  }
+  EXPECT_EQ(refusal_of({.inputs = {folder_ / "store"}, .outputs = {"", folder_ / "storeroom"}}),
+            "taken");
+}
+
+}  // namespace
+}  // namespace cloze::platform
