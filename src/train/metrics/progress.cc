@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRedrawSeconds = 0.1;
 constexpr double kWindowSeconds = 60;
-constexpr size_t kWindowSteps = 20;  // kept however long they took
+constexpr int64_t kWindowSteps = 20;  // of a window at least, however long they took
 constexpr int kBarCells = 20;
 constexpr const char* kClearLine = "\r\x1b[K";
 constexpr const char* kGreen = "\x1b[32m";
@@ -65,7 +65,8 @@ void Progress::write(const StepMetrics& metrics) {
   const double now = options_.clock();
   latest_ = metrics;
   window_.push_back({now, metrics.step});
-  while (window_.size() > kWindowSteps && now - window_.front().seconds > kWindowSeconds) {
+  while (window_.size() > 2 && now - window_[1].seconds >= kWindowSeconds &&
+         metrics.step - window_[1].step >= kWindowSteps) {
     window_.pop_front();
   }
   if (!is_due(now, metrics.step)) return;

@@ -16,9 +16,9 @@ struct TimedRun {
     options.clock = [this] { return now; };
     return options;
   }
-  void steps(int64_t first, int64_t last, double seconds_each) {
-    for (int64_t step = first; step <= last; ++step) {
-      now += seconds_each;
+  void steps(int64_t first, int64_t last, double seconds_each, int64_t steps_per_log = 1) {
+    for (int64_t step = first; step <= last; step += steps_per_log) {
+      now += seconds_each * static_cast<double>(steps_per_log);
       progress.write({.step = step,
                       .loss = 7.25,
                       .losses = {{"mlm", 6.5, 0.125}, {"nsp", 0.75, 0.5}},
@@ -102,6 +102,15 @@ TEST(Progress, TimeLeftFollowsTheRecentSteps) {
   run.steps(1, 100, 10.0);
   run.steps(101, 400, 1.0);
   EXPECT_NE(run.out.str().find("step 400/1000  loss 7.2500  eta 10:00"), std::string::npos);
+}
+
+// A log of ten steps is worth ten: a pause is forgotten as soon.
+TEST(Progress, TimeLeftForgetsAPauseWhereLogsAreFew) {
+  TimedRun run({.total_steps = 1000});
+  run.steps(10, 200, 3.0, 10);
+  run.now += 3600;
+  run.steps(210, 250, 3.0, 10);
+  EXPECT_NE(run.out.str().find("step 250/1000  loss 7.2500  eta 37:30"), std::string::npos);
 }
 
 TEST(Progress, DurationsReadWell) {
