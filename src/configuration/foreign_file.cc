@@ -86,22 +86,44 @@ std::string without_comments(std::string_view text) {
   std::string kept;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    const std::string_view line = text.substr(begin, end - begin);
+    std::string line(text.substr(begin, end - begin));
     const size_t first = line.find_first_not_of(" \t");
-    if (first != std::string_view::npos && line[first] != '#') kept += line;
+    if (line.ends_with("\r\n")) line.replace(line.size() - 2, 2, "\n");
+    if (first != std::string::npos && line[first] != '#') kept += line;
     begin = end;
   }
   return kept;
 }
 
-// As a shell splits them.
+bool is_program(const std::string& word) {
+  return !is_option(word) && (word.ends_with(".py") || word.ends_with("demo_bert"));
+}
+
+bool is_digit(const std::string& word) {
+  return word.size() == 1 && std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+}
+
+bool is_end_of_command(char c) {
+  return std::string_view("|&;<>").find(c) != std::string_view::npos;
+}
+
+// As a shell splits them, of the first command with a program or options: up to a pipe, a
+// redirection, or another command.
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   bool in_word = false;
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (quote != 0 && c == quote) {
+    if (quote == 0 && is_end_of_command(c)) {
+      const bool is_of_stream = in_word && is_digit(words.back());  // 2>
+      if (is_of_stream) words.pop_back();
+      if (std::ranges::any_of(words, is_program) || std::ranges::any_of(words, is_option)) break;
+      words.clear();
+      in_word = false;
+    } else if (quote == 0 && !in_word && c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (quote != 0 && c == quote) {
       quote = 0;
     } else if (quote == 0 && (c == '\'' || c == '"')) {
       quote = c;
@@ -117,10 +139,6 @@ std::vector<std::string> words_of(const std::string& text) {
     }
   }
   return words;
-}
-
-bool is_program(const std::string& word) {
-  return !is_option(word) && (word.ends_with(".py") || word.ends_with("demo_bert"));
 }
 
 // The program, and what follows it.
@@ -162,6 +180,29 @@ json parse(const std::filesystem::path& path, const std::string& text) {
   return std::move(document).value();
 }
 
+// Optimum's "a=1,b=2" of keys that have names of their own.
+void split_assignments(ForeignFile& file, const std::string& key, const std::string& prefix) {
+  const auto found = file.values.find(key);
+  if (found == file.values.end() || !found->second.is_string()) return;
+  const std::string list = found->second.get<std::string>();
+  for (std::string_view rest = list; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    const size_t equals = one.find('=');
+    if (equals == std::string_view::npos) return;
+    file.assigned[prefix + std::string(one.substr(0, equals))] =
+        value_of(std::string(one.substr(equals + 1)));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+  }
+  file.values.erase(key);
+}
+
+ForeignFile with_assignments(ForeignFile file) {
+  split_assignments(file, "ipu_config_overrides", "ipu_config.");
+  split_assignments(file, "config_overrides", "config_overrides.");
+  for (const auto& [key, value] : file.assigned) file.values[key] = value;
+  return file;
+}
+
 ForeignFile read(const std::filesystem::path& path) {
   const std::string text = platform::read_file(path);
   const std::string plain = without_comments(text);
@@ -192,7 +233,7 @@ ForeignFile flat_values(const json& document) {
     }
   }
   flatten(plain, "", file);
-  return file;
+  return with_assignments(std::move(file));
 }
 
 ForeignFile command_line_values(std::string_view text) {
@@ -210,7 +251,7 @@ ForeignFile command_line_values(std::string_view text) {
       file.values[key] = equals == word.size() ? json(true) : value_of(word.substr(equals + 1));
     }
   }
-  return file;
+  return with_assignments(std::move(file));
 }
 
 ForeignFile read_foreign_files(const std::vector<std::filesystem::path>& paths) {
@@ -219,7 +260,9 @@ ForeignFile read_foreign_files(const std::vector<std::filesystem::path>& paths) 
     ForeignFile one = read(path);
     if (!one.program.empty()) all.program = one.program;
     for (auto& [key, value] : one.values) all.values[key] = std::move(value);
+    for (auto& [key, value] : one.assigned) all.assigned[key] = std::move(value);
   }
+  for (const auto& [key, value] : all.assigned) all.values[key] = value;
   return all;
 }
 

@@ -14,6 +14,9 @@ namespace cloze::configuration {
 struct ForeignFile {
   std::string program;                           // of a command line: "run_pretraining.py"; or ""
   std::map<std::string, nlohmann::json> values;  // nested keys joined by dots
+  // Those of the values that Optimum's ipu_config_overrides and config_overrides assign: they
+  // override the other files' too.
+  std::map<std::string, nlohmann::json> assigned;
 };
 
 // Of several files a later one overrides an earlier one. UserError that names file and place.
@@ -26,7 +29,8 @@ ForeignFile flat_values(const nlohmann::json& document);
 
 // The words that follow the program's name: `mpirun ... python3 demo_bert.py pretraining -b 64 8
 // --dist` is batch_size [64, 8] and dist true, and the launcher's command is pretraining. Quotes,
-// continued lines and comments as in a shell.
+// continued lines and comments as in a shell; what follows a pipe, a redirection or the end of the
+// command is left out.
 ForeignFile command_line_values(std::string_view text);
 
 }  // namespace cloze::configuration

@@ -60,6 +60,36 @@ TEST(ForeignFile, ACommandLineIsReadAsAShellDoes) {
                                                       {"dist", true}}));
 }
 
+TEST(ForeignFile, ACommandLineEndsWhereAShellEndsIt) {
+  const ForeignFile file =
+      command_line_values("cd there && python3 run_pretraining.py -b 32 # large one\n");
+  EXPECT_EQ(file.values, (std::map<std::string, json>{{"batch_size", 32}}));
+  for (const char* rest :
+       {"2>&1 | tee log.txt", "> log.txt", "; echo done", "| tee --append log"}) {
+    const ForeignFile one = command_line_values("python3 run_qa.py --do_eval " + std::string(rest));
+    EXPECT_EQ(one.values, (std::map<std::string, json>{{"do_eval", true}})) << rest;
+  }
+  const ForeignFile windows =
+      command_line_values("python3 run_qa.py --seed 3 \\\r\n  --do_eval\r\n");
+  EXPECT_EQ(windows.values, (std::map<std::string, json>{{"do_eval", true}, {"seed", 3}}));
+}
+
+// Wherever the IPUConfig stands among the files.
+TEST(ForeignFile, OptimumsOverridesOverrideEveryFile) {
+  const std::string arguments = testing::TempDir() + "arguments.json";
+  const std::string config = testing::TempDir() + "ipu_config.json";
+  platform::write_file_atomically(arguments,
+                                  R"({"ipu_config_overrides": "replication_factor=2,seed=7"})");
+  platform::write_file_atomically(config, R"({"ipus_per_replica": 4, "replication_factor": 1})");
+  for (const auto& files : {std::vector<std::filesystem::path>{arguments, config},
+                            std::vector<std::filesystem::path>{config, arguments}}) {
+    const ForeignFile file = read_foreign_files(files);
+    EXPECT_EQ(file.values.at("ipu_config.replication_factor"), 2);
+    EXPECT_EQ(file.values.at("ipu_config.seed"), 7);
+    EXPECT_FALSE(file.values.contains("ipu_config_overrides"));
+  }
+}
+
 TEST(ForeignFile, ALaterFileOverridesAnEarlierOne) {
   const std::string first = testing::TempDir() + "first.json";
   const std::string second = testing::TempDir() + "second.yaml";

@@ -107,6 +107,12 @@ void Conversion::say(const std::string& key, const std::string& sentence) {
   if (file_.values.contains(key)) sentences_[key] = sentence;
 }
 
+void Conversion::point(const std::string& key, const std::string& sentence) {
+  if (!file_.values.contains(key)) return;
+  say(key, sentence);
+  pointed_.push_back(key);
+}
+
 void Conversion::refuse(const std::string& key, const std::string& sentence) {
   say(key, sentence);
   refused_.push_back(key);
@@ -152,7 +158,7 @@ void Conversion::follow_rule(const std::string& key, const json& value) {
   const bool is_elsewhere = rule->fate == Fate::kMapped && !rule->is_missing;
   const bool agrees = has_agreeing ? rule->agreeing == value : is_off(value) && !is_elsewhere;
   if (agrees) return say(key, "as here");
-  if (is_elsewhere) return say(key, rule->note);
+  if (is_elsewhere) return point(key, rule->note);
   if (rule->is_missing) {
     planned_.push_back(key);
     return say(key, "not here: " + rule->note);
@@ -199,6 +205,10 @@ const std::string* find_mark(const ForeignSystem& system, const ForeignFile& fil
     return !is_option || value->second.is_array();
   });
   return found == system.marks.end() ? nullptr : &*found;
+}
+
+bool is_own_form(const ForeignSystem& system, const ForeignFile& file) {
+  return &system == &tensorflow1() && file.program.empty() && find_mark(system, file) == nullptr;
 }
 
 const ForeignSystem& recognised_system(const ForeignFile& file) {
@@ -248,10 +258,14 @@ std::string summary(const ForeignSystem& system, const Conversion& conversion) {
   for (const auto& [key, sentence] : conversion.sentences()) {
     if (sentence.starts_with("no effect")) idle.push_back(key);
   }
-  return fmt::format(
-      "a configuration of {}; this run takes that system's {}; no effect here: {}; cloze config "
-      "import tells what becomes of each key",
-      system.name, fmt::join(taken, ", "), fmt::join(idle, ", "));
+  std::string text = "a configuration of " + system.name;
+  const auto add = [&](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty()) text += fmt::format("; {} {}", what, fmt::join(names, ", "));
+  };
+  add("this run takes that system's", taken);
+  add("other options say here:", conversion.pointed());
+  add("no effect here:", idle);
+  return text + "; cloze config import tells what becomes of each key";
 }
 
 }  // namespace cloze::configuration

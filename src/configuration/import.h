@@ -45,6 +45,8 @@ class Conversion {
   void set_default(const std::string& option, const nlohmann::json& value);
   // Says what became of a key, which is thereby done with.
   void say(const std::string& key, const std::string& sentence);
+  // As say(), of what other options say here and the file does not set.
+  void point(const std::string& key, const std::string& sentence);
   // As say(), of what the other system's program refuses too.
   void refuse(const std::string& key, const std::string& sentence);
 
@@ -56,6 +58,8 @@ class Conversion {
   const std::vector<std::string>& defaults() const { return defaults_; }  // options left out there
   // Keys whose part others took: no option has their value.
   const std::set<std::string>& replaced() const { return replaced_; }
+  // Keys whose part other options have here.
+  const std::vector<std::string>& pointed() const { return pointed_; }
   // Keys that stand in the way.
   const std::vector<std::string>& refused() const { return refused_; }
   const std::vector<std::string>& planned() const { return planned_; }
@@ -75,7 +79,7 @@ class Conversion {
   nlohmann::ordered_json options_ = nlohmann::ordered_json::object();
   std::map<std::string, std::string> sentences_;
   std::set<std::string> replaced_;
-  std::vector<std::string> defaults_, refused_, planned_, unknown_;
+  std::vector<std::string> defaults_, pointed_, refused_, planned_, unknown_;
 };
 
 // `value` as a positive whole number; UserError that names the key otherwise.
@@ -87,6 +91,10 @@ int64_t checked_product(std::initializer_list<int64_t> factors);
 // The first key that only this system's files have; null when the file has none. An option of ours
 // may have the name of such a key: it is text, where that system has a list.
 const std::string* find_mark(const ForeignSystem& system, const ForeignFile& file);
+
+// Whether a file that is recognised as of `system` is one of ours: a file of the TensorFlow 1
+// programs, whose names of options are ours, has a mark or is a command line.
+bool is_own_form(const ForeignSystem& system, const ForeignFile& file);
 
 // The system that knows most of the file's keys. UserError when none knows any.
 const ForeignSystem& recognised_system(const ForeignFile& file);
@@ -100,7 +108,7 @@ Conversion converted(const ForeignSystem& system, const ForeignFile& file);
 // command line, and JSON with the mark of a system. Nothing for other JSON and for the form of the
 // TensorFlow 1 programs, whose keys are options here.
 std::optional<ForeignFile> read_foreign_form(std::string_view comma_list);
-// One sentence: whose the files are, what they leave to that system, what has no effect here.
+// One sentence: whose the files are, what they leave to that system, which keys it does not follow.
 std::string summary(const ForeignSystem& system, const Conversion& conversion);
 
 }  // namespace cloze::configuration

@@ -154,12 +154,17 @@ int64_t convert_batch(Conversion& c) {
   const int64_t product = checked_product(
       {packs, c.count("avg_seq_per_pack", 1), c.count("gradient_accumulation_factor", 1),
        c.count("replication_factor", 1), c.count("batch_serialize", 1)});
-  const int64_t sequences = c.count("global_batch_size", product);
+  const std::string packs_of_step = "global_batch_size";
+  const int64_t sequences =
+      c.has(packs_of_step)
+          ? checked_product({c.count(packs_of_step, 1), c.count("avg_seq_per_pack", 1)})
+          : product;
   c.set("micro_batch_size", packs, {"batch_size"}, ", packs in one pass");
   c.set("global_batch_size", sequences,
         {"batch_size", "avg_seq_per_pack", "gradient_accumulation_factor", "replication_factor",
          "batch_serialize"},
         ", their product");
+  c.set("global_batch_size", sequences, {packs_of_step}, ", packs * avg_seq_per_pack");
   return sequences;
 }
 
@@ -193,7 +198,9 @@ void convert_bert_schedule(Conversion& c, int64_t ends_after) {
 void convert_rates(Conversion& c) {
   const std::string key = "lr_schedule_by_step";
   const double factor = rate_factor(c);
-  if (c.has(key)) c.set_default("lr_schedule", "custom");
+  const bool falls =
+      c.value("lr_bert_schedule").is_object() || c.text("learning_rate_function") == "Linear";
+  c.set_default("lr_schedule", falls ? "linear" : c.has(key) ? "custom" : "constant");
   if (factor == 1.0) return;
   c.say("dampening", "base_learning_rate is the rate * (1 - dampening)");
   if (!c.value("lr_bert_schedule").is_object()) {
@@ -241,6 +248,14 @@ void convert_optimizer(Conversion& c) {
   c.set("use_debiasing", !is_biased, {"optimizer"});
 }
 
+// no_dropout is of both there.
+void convert_dropout(Conversion& c) {
+  for (const char* key : {"no_dropout", "no_attn_dropout"}) {
+    if (c.value(key) == true) c.set("attention_probs_dropout_prob", 0.0, {key});
+  }
+  if (c.value("no_dropout") == true) c.set("hidden_dropout_prob", 0.0, {"no_dropout"});
+}
+
 void convert(Conversion& c) {
   convert_length(c, convert_batch(c));
   convert_optimizer(c);
@@ -250,10 +265,7 @@ void convert(Conversion& c) {
     c.set(key, c.has(key) ? c.text(key) : "persequence", {key});
   }
   convert_validation(c);
-  if (c.value("no_dropout") == true) c.set("hidden_dropout_prob", 0.0, {"no_dropout"});
-  if (c.value("no_attn_dropout") == true) {
-    c.set("attention_probs_dropout_prob", 0.0, {"no_attn_dropout"});
-  }
+  convert_dropout(c);
   if (c.value("no_cls_layer") == true) c.set("use_cls_layer", false, {"no_cls_layer"});
   c.set_default("intermediate_size", 4 * c.count("hidden_size", 768));
 }
@@ -272,7 +284,6 @@ const ForeignSystem& mlperf() {
                                                     {"num_attention_heads", 12},
                                                     {"seq_length", 128},
                                                     {"use_attention_projection_bias", false},
-                                                    {"lr_schedule", "linear"},
                                                     {"base_learning_rate", kLearningRate},
                                                     {"warmup", 0},
                                                     {"weight_decay_rate", 0.0},

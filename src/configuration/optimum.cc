@@ -75,12 +75,24 @@ KeyRules training_rules() {
                   "max_answer_length", "null_score_diff_threshold", "version_2_with_negative"});
 }
 
+KeyRules config_override_rules() {
+  KeyRules rules;
+  for (const char* name : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+                           "intermediate_size", "max_position_embeddings", "type_vocab_size",
+                           "hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob",
+                           "initializer_range", "layer_norm_eps"}) {
+    rules.mapped(std::string("config_overrides.") + name, name);
+  }
+  return rules;
+}
+
 KeyRules optimum_rules() {
   return KeyRules()
       .elsewhere({"lamb", "lamb_no_bias_correction"}, "optimizer lamb and use_debiasing")
       .elsewhere({"fp16", "fp32"}, "precision")
       .elsewhere({"pod_type", "ipu_config_overrides", "ipu_config_name"},
                  "a value of the IPUConfig")
+      .with(config_override_rules())
       .no_effect({"max_grad_norm"}, "the trainer there clips nothing", 0)
       .supported({"loss_scaling"})
       .elsewhere({"auto_loss_scaling"}, "loss_scaling 0", false)
@@ -110,22 +122,9 @@ std::string task_of(const Conversion& c) {
   return c.program() == "run_glue.py" || c.has("task_name") ? "GLUE" : "pretraining";
 }
 
-// The value that `list`, as "a=1,b=[1 2]", gives a key: as JSON, or else as text; null: none.
-json assigned(const std::string& list, const std::string& key) {
-  const std::string all = "," + list + ",";
-  const std::string start = "," + key + "=";
-  const size_t found = all.find(start);
-  if (found == std::string::npos) return nullptr;
-  const size_t begin = found + start.size();
-  const std::string text = all.substr(begin, all.find(',', begin) - begin);
-  const json value = json::parse(text, nullptr, false);
-  return value.is_discarded() ? json(text) : value;
-}
-
 // Of the IPUConfig, which may have one value for each size of pod.
 int64_t ipu_value(const Conversion& c, const std::string& name) {
-  json value = assigned(c.text("ipu_config_overrides"), name);
-  if (value.is_null()) value = c.value("ipu_config." + name);
+  json value = c.value("ipu_config." + name);
   if (value.is_object()) {
     const std::string pod = c.text("pod_type").empty() ? "default" : c.text("pod_type");
     value = value.value(pod, value.value("default", json(1)));
@@ -136,14 +135,18 @@ int64_t ipu_value(const Conversion& c, const std::string& name) {
 void convert_batch(Conversion& c) {
   const std::string replication = "replication_factor",
                     accumulation = "gradient_accumulation_steps";
-  c.set("replicas", ipu_value(c, replication),
-        {"ipu_config." + replication, "pod_type", "ipu_config_overrides"});
+  c.set("replicas", ipu_value(c, replication), {"ipu_config." + replication, "pod_type"});
+  if (!c.has("ipu_config." + replication)) {
+    c.point("pod_type",
+            "replicas 1: its IPUConfig says how many; name that file as well, or say "
+            "replication_factor=N in ipu_config_overrides");
+  }
   if (c.has(accumulation)) {
     c.say("ipu_config." + accumulation,
           "gradient_accumulation_steps of the arguments overrides it");
   } else {
     c.set("gradient_accumulation_count", ipu_value(c, accumulation),
-          {"ipu_config." + accumulation, "ipu_config_overrides"});
+          {"ipu_config." + accumulation});
   }
 }
 
@@ -206,6 +209,12 @@ void convert_model(Conversion& c) {
   const std::string name = c.text("config_name");
   if (c.task() != "pretraining" || name.empty()) return;
   const bool is_large = name.find("large") != std::string::npos;
+  if (!is_large && name.find("base") == std::string::npos) {
+    c.refuse("config_name",
+             "only sizes of base and large models are known here; name one, and "
+             "give config_overrides for what differs");
+    return;
+  }
   const std::array<int64_t, 4> sizes = is_large ? std::array<int64_t, 4>{1024, 24, 16, 4096}
                                                 : std::array<int64_t, 4>{768, 12, 12, 3072};
   const char* options[] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
@@ -215,10 +224,6 @@ void convert_model(Conversion& c) {
     c.set("groupbert", true, {"config_name"});
     c.set("groupbert_conv_bias", true, {"config_name"});
   }
-  const json epsilon = assigned(c.text("config_overrides"), "layer_norm_eps");
-  if (epsilon.is_null()) return;
-  c.set("layer_norm_eps", checked_number("layer_norm_eps of config_overrides", epsilon),
-        {"config_overrides"});
 }
 
 void convert(Conversion& c) {

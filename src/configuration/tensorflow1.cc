@@ -1,11 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "base/error.h"
 #include "configuration/import.h"
 #include "configuration/key_rules.h"
 
 namespace cloze::configuration {
 namespace {
+
+constexpr double kLearningRate = 2e-5, kEpsilon = 1e-4;
 
 KeyRules training_rules() {
   return KeyRules()
@@ -119,10 +125,10 @@ std::string task_of(const Conversion& conversion) {
 }
 
 // The accumulation that the program there derives from a global batch: enough micro-batches for
-// the batch, and then up to the next multiple of two for each stage of its pipeline.
-void convert_batch(Conversion& c) {
+// the batch, and then up to the next multiple of two for each stage of its pipeline. Returns it.
+int64_t convert_batch(Conversion& c) {
   const std::string key = "global_batch_size";
-  if (!c.has(key)) return;
+  if (!c.has(key)) return c.count("gradient_accumulation_count", 1);
   const nlohmann::json& stages = c.value("pipeline_stages");
   const int64_t multiple = stages.is_array() ? 2 * static_cast<int64_t>(stages.size()) : 1;
   const int64_t per_pass =
@@ -135,18 +141,61 @@ void convert_batch(Conversion& c) {
              fmt::format("refused, as there: it makes gradient_accumulation_count {}, which is {}; "
                          "leave one of the two out",
                          reached, given));
-    return;
+    return given;
   }
   if (reached == 0) {
     c.refuse(key, fmt::format("{} is less than the {} sequences of a pass, micro_batch_size * "
                               "replicas; raise it",
                               c.count(key, 1), per_pass));
-    return;
+    return 1;
   }
   c.set(key, checked_product({reached, per_pass}), {key},
         fmt::format(" = micro_batch_size * replicas * {}, {}", reached,
                     stages.is_array() ? "the next multiple of twice the stages" : "rounded down"));
   c.say("gradient_accumulation_count", "global_batch_size says it");
+  return reached;
+}
+
+// Sequences of a gradient: the sum of its micro-batches' means has so many times the mean over the
+// step, which gradients are here.
+struct GradientScale {
+  bool is_sum = false;
+  int64_t accumulated = 1, replicas = 1;
+
+  double copies() const { return static_cast<double>(checked_product({accumulated, replicas})); }
+  // The norm that is 1 of the sum over replicas.
+  double wrapper_norm() const {
+    return is_sum ? 1.0 / static_cast<double>(accumulated) : static_cast<double>(replicas);
+  }
+  // The norm that is 1 of the gradient.
+  double nvlamb_norm() const { return is_sum ? 1.0 / copies() : 1.0; }
+};
+
+void convert_clipping(Conversion& c, const GradientScale& scale) {
+  const std::string optimizer = c.text("optimizer");
+  const bool is_lamb = optimizer == "lamb";
+  const bool has_wrapper =
+      is_lamb ? c.value("use_mpclip") == true : optimizer == "adamw" || optimizer == "mpadamw";
+  double norm = std::numeric_limits<double>::infinity();
+  if (has_wrapper) norm = scale.wrapper_norm();
+  if (is_lamb && c.value("use_nvlamb") == true) norm = std::min(norm, scale.nvlamb_norm());
+  if (std::isinf(norm) || norm == 1.0) return;
+  c.set("max_grad_norm", norm, {"reduction_type"}, ", of the mean over the step");
+  for (const char* key : {"use_mpclip", "use_nvlamb"}) {
+    if (c.value(key) == true) c.set(key, false, {key}, ": max_grad_norm clips");
+  }
+}
+
+// What depends on the size of gradients.
+void convert_gradients(Conversion& c, const GradientScale& scale) {
+  convert_clipping(c, scale);
+  if (!scale.is_sum || scale.copies() == 1.0) return;
+  const std::string optimizer = c.text("optimizer");
+  const bool takes_rate = optimizer == "sgd" || optimizer == "momentum";
+  const std::string option = takes_rate ? "base_learning_rate" : "epsilon";
+  const double value = c.number(option, takes_rate ? kLearningRate : kEpsilon);
+  c.set(option, takes_rate ? value * scale.copies() : value / scale.copies(),
+        {option, "reduction_type"}, ", for gradients of the mean over the step");
 }
 
 // Data that is made switches the files off, and stands there once.
@@ -159,7 +208,9 @@ void convert_made_data(Conversion& c) {
 }
 
 void convert(Conversion& c) {
-  convert_batch(c);
+  convert_gradients(c, {.is_sum = c.text("reduction_type") == "sum",
+                        .accumulated = convert_batch(c),
+                        .replicas = c.count("replicas", 1)});
   for (const char* key : {"pipeline_stages", "device_mapping"}) {
     if (c.value(key).is_array()) c.set(key, c.value(key).dump(), {key});
   }
@@ -186,9 +237,9 @@ const ForeignSystem& tensorflow1() {
                    {"layer_norm_eps", 1e-3},
                    {"hidden_act", "gelu_new"},
                    {"use_debiasing", false},
-                   {"epsilon", 1e-4},
+                   {"epsilon", kEpsilon},
                    {"weight_decay_rate", 0.0},
-                   {"base_learning_rate", 2e-5},
+                   {"base_learning_rate", kLearningRate},
                    {"warmup", 0.1},
                    {"duplicate_factor", 5},
                    {"seq_length", 128},

@@ -142,6 +142,12 @@ void convert_steps(Conversion& c) {
   const int64_t executions =
       micro_batches / checked_product({of_batch("grad_acc_steps_per_replica"), of_batch("replicas"),
                                        steps_together});
+  const std::string cause = c.first_of({"total_num_train_samples", "global_batches_per_log"});
+  if (executions == 0 && !cause.empty()) {
+    c.refuse(
+        cause,
+        "refused, as there: the samples are too few for global_batches_per_log steps; lower it");
+  }
   c.set("num_train_steps", std::max<int64_t>(executions * steps_together, 1),
         {"total_num_train_samples"}, " by the samples in a step");
 }
@@ -150,6 +156,12 @@ void convert(Conversion& c) {
   for (const char* option : {"steps_per_logs", "device_iterations"}) {
     const std::string key = "global_batches_per_log";
     if (c.has(key)) c.set(option, c.count(key, 1), {key});
+  }
+  const std::string period = "ckpt_every_n_steps_per_execution";
+  if (c.has(period)) {
+    c.set("steps_per_ckpts",
+          checked_product({c.count(period, 1), c.count("global_batches_per_log", 1)}), {period},
+          ", as it counts executions of global_batches_per_log steps");
   }
   const std::string stages = c.first_of({"pipeline_stages", "ipu_config.pipeline_stages"});
   if (!stages.empty()) c.set("pipeline_stages", c.value(stages).dump(), {stages.c_str()});

@@ -71,14 +71,9 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
 }
 
-// Refuses a file that --config takes without a conversion. It has keys of the TensorFlow 1 programs,
-// except those that mark a file as theirs.
+// Refuses a file that --config takes without a conversion.
 void refuse_own_form(const ImportOptions& o, const ForeignSystem& system, const ForeignFile& file) {
-  const bool is_own = o.system.empty() && o.files.size() == 1 &&
-                      &system == &configuration::tensorflow1() &&
-                      !configuration::read_foreign_form(o.files.front().string()) &&
-                      configuration::find_mark(system, file) == nullptr;
-  if (!is_own) return;
+  if (!o.system.empty() || !configuration::is_own_form(system, file)) return;
   throw_user_error("{} is already in cloze's form; give it to --config, or name its --system",
                    o.files.front().string());
 }

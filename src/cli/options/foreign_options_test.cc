@@ -151,6 +151,50 @@ TEST_F(GraphcoreForm, WhatSeveralKeysSayTogetherIsWhatTheySayThere) {
   EXPECT_EQ(options.train_file, "") << "generated_data switches it off there";
 }
 
+// The norm there is 1 of the sum over replicas.
+TEST_F(GraphcoreForm, WhatAFileImpliesIsTaken) {
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  read(table, R"({"partials_type": "half", "optimizer": "lamb", "use_mpclip": true,
+                  "reduction_type": "sum", "gradient_accumulation_count": 16, "replicas": 2})");
+  const optim::OptimizerOptions& optimizer = options.training.step.optimizer;
+  EXPECT_EQ(optimizer.max_gradient_norm, 1.0 / 16);
+  EXPECT_FALSE(optimizer.use_mpclip);
+  EXPECT_EQ(optimizer.epsilon, 1e-4 / 32);
+  EXPECT_EQ(table.origin("max_grad_norm"), configuration::tensorflow1().name);
+}
+
+TEST_F(GraphcoreForm, SeveralFilesOfOursStayOurs) {
+  const std::string over = testing::TempDir() + "foreign_options_over.json";
+  platform::write_file_atomically(over, R"({"num_train_steps": 5})");
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  platform::write_file_atomically(path_, R"({"hidden_act": "gelu", "num_train_steps": 9})");
+  CLI::App command("", "train");
+  table.add_flags(command);
+  command.parse("--config " + path_ + "," + over);
+  table.resolve();
+  fs::remove(over);
+  EXPECT_EQ(options.num_train_steps, 5);
+  EXPECT_EQ(options.model().hidden_act, models::Activation::kGeluErf);
+  EXPECT_TRUE(options.model().use_qkv_bias);
+  EXPECT_TRUE(table.notes().empty());
+}
+
+TEST_F(GraphcoreForm, ASwitchOfHuggingFaceNamesAPrecision) {
+  for (const auto& [flag, dtype] : {std::pair{"--bf16", DType::kBF16},
+                                    {"--bf16=True", DType::kBF16},
+                                    {"--bf16=false", DType::kF32}}) {
+    PretrainOptions options;
+    OptionTable table;
+    add_pretrain_options(table, options);
+    read(table, R"({"precision": "fp16"})", flag);
+    EXPECT_EQ(options.training.step.compute_dtype, dtype) << flag;
+  }
+}
+
 // What Hugging Face's arguments are called, in a file and on the command line.
 TEST_F(GraphcoreForm, NamesOfHuggingFaceAreOtherNames) {
   PretrainOptions options;

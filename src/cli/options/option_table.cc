@@ -163,11 +163,13 @@ void OptionTable::take_stored_origins(const std::string& path) {
   }
 }
 
-// The file's values, or what the configuration of another system comes to.
+// The file's values, or what the configuration of another system comes to. Several files, and YAML,
+// may be of our form too.
 json OptionTable::converted_file(const std::string& path) {
   const auto file = configuration::read_foreign_form(path);
   if (!file) return parse_config(path);
   const configuration::ForeignSystem& system = configuration::recognised_system(*file);
+  if (configuration::is_own_form(system, *file)) return file->values;
   const configuration::Conversion conversion = configuration::converted(system, *file);
   // First, so that a configuration of another command is called that.
   if (Entry* task = find("task")) read_entry(*task, conversion.task(), path);
@@ -193,12 +195,24 @@ json OptionTable::take_foreign_form(const json& config, const std::string& path)
   }
   const configuration::Conversion conversion = configuration::converted(*form_, file);
   conversion.require_no_contradiction();
+  take_implied(config, conversion.options());
   json meant = config;
   for (auto& [name, value] : meant.items()) {
     const bool is_replaced = value == "" || conversion.replaced().contains(name);
     value = is_replaced ? json() : conversion.options().value(name, form_->meant(name, value));
   }
   return meant;
+}
+
+// What the file's values come to in options that it does not have itself.
+void OptionTable::take_implied(const json& config, const nlohmann::ordered_json& converted) {
+  for (const auto& [name, value] : converted.items()) {
+    Entry* entry = find(name);
+    if (entry == nullptr || name == "task" || config.contains(name)) continue;
+    if (option_value(entry->option) == value) continue;
+    set_option(entry->option, value, form_->name);
+    entry->origin = form_->name;
+  }
 }
 
 void OptionTable::read_entry(Entry& entry, const json& value, const std::string& path) {
@@ -243,7 +257,10 @@ void OptionTable::read_alias_flags() {
   for (const auto& [alias, flag] : aliases_) {
     if (flag->count() == 0) continue;
     Entry& entry = *find(alias.option);
-    const json value = value_of_text(entry.option.target, text_of(*flag));
+    json value = value_of_text(entry.option.target, text_of(*flag));
+    // Hugging Face's switch for one value of a choice: --bf16.
+    const json truth = value_of_text(static_cast<bool*>(nullptr), text_of(*flag));
+    if (alias.system->meant(alias.option, truth) != truth) value = truth;
     read_alias(alias, value, kCommandLine);
     if (!value.is_null()) continue;
     clear_option(entry.option);
