@@ -79,6 +79,16 @@ void settle_rivals(PretrainOptions& options, const OptionTable& table) {
       rank_of_origin(table, "init_optimizer") < rank_of_origin(table, "restore_dir")) {
     options.training.init_optimizer = train::InitOptimizer::kFresh;
   }
+  for (const char* length : {"num_train_steps", "epochs"}) {
+    const bool is_closer =
+        rank_of_origin(table, length) > rank_of_origin(table, "max_training_sequences");
+    if (is_closer && table.is_asked_for(length)) options.max_training_sequences.reset();
+  }
+  ValidationOptions& validation = options.validation;
+  keep_higher_rank(table, "on_the_spot_validation_triggers", validation.triggers,
+                   "eval_iter_samples", validation.interval);
+  keep_higher_rank(table, "on_the_spot_validation_triggers", validation.triggers,
+                   "eval_iter_start_samples", validation.start);
   keep_higher_rank(table, "train_file", options.train_file, "input_file", options.input_file);
   for (const auto& [name, made] : {std::pair("generated_data", &options.generated_data),
                                    std::pair("synthetic_data", &options.training.synthetic_data)}) {

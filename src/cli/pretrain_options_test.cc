@@ -168,6 +168,26 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   EXPECT_EQ(options.train_file, "");
 }
 
+// What a file says of sequences ends a run only where the command line says nothing of steps.
+TEST(PretrainOptions, StepsOfTheCommandLineOutrankSequencesOfTheFile) {
+  const std::string path = testing::TempDir() + "pretrain_options_test.json";
+  platform::write_file_atomically(
+      path, R"({"generated_data": true, "global_batch_size": 48, "max_training_sequences": 960})");
+  for (const auto& [flags, steps] : {std::pair{"", 20}, std::pair{" --num-train-steps 4", 4}}) {
+    PretrainOptions options;
+    OptionTable table;
+    add_pretrain_options(table, options);
+    CLI::App command;
+    table.add_flags(command);
+    command.parse("--config " + path + flags);
+    table.resolve();
+    settle_rivals(options, table);
+    validate(options);
+    EXPECT_EQ(planned_steps(options), steps);
+    EXPECT_EQ(options.num_train_steps, steps);
+  }
+}
+
 TEST(PretrainOptions, WhatIsTakenAwayOutranksNothing) {
   const std::string path = testing::TempDir() + "pretrain_options_test.json";
   platform::write_file_atomically(

@@ -88,6 +88,7 @@ std::string what_is_wrong(const CLI::ParseError& error) {
 // Runs what the arguments ask for.
 void parse(CLI::App& program, std::vector<std::string> words) {
   check_words(program, words);
+  words = with_bare_switches(program, std::move(words));
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
     program.parse(std::move(words));

@@ -123,6 +123,24 @@ void check_words(CLI::App& program, const std::vector<std::string>& words) {
   check_options(command, rest);
 }
 
+std::vector<std::string> with_bare_switches(CLI::App& program, std::vector<std::string> words) {
+  std::vector<std::string> rest = words;
+  const CLI::App& command = take_command(program, rest);
+  const auto options = command.get_options();
+  const bool takes_words =
+      std::ranges::any_of(options, [](const CLI::Option* one) { return one->get_positional(); });
+  if (!takes_words) return words;
+  for (size_t i = words.size() - rest.size(); i + 1 < words.size(); ++i) {
+    const CLI::Option* option =
+        is_option(words[i]) ? command.get_option_no_throw(words[i]) : nullptr;
+    const bool is_switch = option != nullptr && option->get_items_expected_min() == 0;
+    const bool has_value = is_option(words[i + 1]) ||
+                           value_of_text(static_cast<bool*>(nullptr), words[i + 1]).is_boolean();
+    if (is_switch && !has_value) words[i] += "=true";
+  }
+  return words;
+}
+
 std::string nearest_hint(const std::string& name, const std::vector<std::string>& known) {
   const std::string* nearest = nullptr;
   int64_t nearest_distance = 1 + std::max<int64_t>(2, static_cast<int64_t>(name.size()) / 3);

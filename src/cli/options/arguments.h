@@ -19,6 +19,10 @@ std::vector<std::string> command_line_words(int argc, const char* const* argv);
 // or given twice; it names the nearest known one, or both values.
 void check_words(CLI::App& program, const std::vector<std::string>& words);
 
+// Of a command that takes words besides options, a switch with one of them after it: "--list",
+// "NAME" → "--list=true", "NAME"; the parser would take the word for the switch's value.
+std::vector<std::string> with_bare_switches(CLI::App& program, std::vector<std::string> words);
+
 // "; did you mean NEAREST?", or nothing where no known name is near.
 std::string nearest_hint(const std::string& name, const std::vector<std::string>& known);
 

@@ -71,5 +71,26 @@ TEST_F(CheckWords, AnOptionGivenTwiceNamesBothValues) {
       << "the first --remask is a file's name";
 }
 
+// Of a command that takes words.
+TEST(BareSwitches, LeaveTheNextWordAlone) {
+  CLI::App program("", "cloze");
+  CLI::App* import = program.add_subcommand("import");
+  import->add_option("files");
+  import->add_option("--without-planned")->expected(0, 1);
+  import->add_option("--output-file");
+  const auto after = [&](const std::vector<std::string>& words) {
+    return with_bare_switches(program, words);
+  };
+  EXPECT_EQ(after({"import", "--without-planned", "a.json", "--output-file", "b"}),
+            (std::vector<std::string>{"import", "--without-planned=true", "a.json", "--output-file",
+                                      "b"}));
+  for (const std::vector<std::string>& same :
+       {std::vector<std::string>{"import", "a.json", "--without-planned", "false"},
+        {"import", "--without-planned", "--output-file", "b"},
+        {"import", "a.json", "--without-planned"}}) {
+    EXPECT_EQ(after(same), same);
+  }
+}
+
 }  // namespace
 }  // namespace cloze::cli

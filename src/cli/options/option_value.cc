@@ -216,8 +216,12 @@ template <typename Number>
 json meant(std::string_view text, const std::optional<Number>*) {
   return text.empty() ? json() : number_of(text);
 }
-json meant(std::string_view text, const std::vector<double>*) { return list_of(text); }
-json meant(std::string_view text, const std::map<int64_t, double>*) { return map_of(text); }
+json meant(std::string_view text, const std::vector<double>*) {
+  return text.empty() ? json() : list_of(text);
+}
+json meant(std::string_view text, const std::map<int64_t, double>*) {
+  return text.empty() ? json() : map_of(text);
+}
 json meant(std::string_view text, const std::string*) { return text; }
 json meant(std::string_view text, const std::filesystem::path*) { return text; }
 json meant(std::string_view text, const std::vector<std::string>*) { return text; }
@@ -265,7 +269,11 @@ void set_option(const Option& option, const json& value, const std::string& sour
 void clear_option(const Option& option) {
   std::visit(
       [](auto& target) {
-        if constexpr (requires { target->reset(); }) target->reset();
+        if constexpr (requires { target->reset(); }) {
+          target->reset();
+        } else if constexpr (requires { target->clear(); }) {
+          target->clear();
+        }
       },
       option.target);
 }

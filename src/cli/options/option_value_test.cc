@@ -94,6 +94,17 @@ TEST(OptionValue, NumbersAndListsOfThem) {
             "f: x is 1.5; it must be at most 1");
 }
 
+TEST(OptionValue, AnEmptyTextTakesAListAway) {
+  std::vector<double> list = {1.0};
+  std::map<int64_t, double> map = {{0, 1.0}};
+  for (const Option& option : {Option{"p", &list, ""}, Option{"q", &map, ""}}) {
+    EXPECT_EQ(value_of_text(option.target, ""), nlohmann::json());
+    clear_option(option);
+  }
+  EXPECT_TRUE(list.empty());
+  EXPECT_TRUE(map.empty());
+}
+
 TEST(OptionValue, EditDistance) {
   EXPECT_EQ(edit_distance("", "abc"), 3);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
