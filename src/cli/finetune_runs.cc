@@ -12,6 +12,7 @@
 #include "cli/plan/report.h"
 #include "cli/resumed_options.h"
 #include "cli/run_estimate.h"
+#include "cli/say.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "cli/work_display.h"
@@ -150,7 +151,7 @@ class FinetuneRuns {
   void write_summary(const std::vector<tasks::SeedScores>& runs) const {
     const fs::path file = output_folder(options_) / "seed_summary.json";
     platform::write_file_atomically(file, formats::json_text(tasks::seed_summary_json(runs)));
-    fmt::print(stderr, "wrote {}\n", file.string());
+    say("wrote {}\n", file.string());
   }
 
   // Whether it is this command, stopped before, that began the run.
@@ -170,8 +171,8 @@ class FinetuneRuns {
     const fs::path folder = run_folder(options_, training.restore_dir, training.step.seed);
     if (options_.num_seeds == 1 || !train::checkpoint_steps(folder).empty()) return folder;
     const fs::path& start = training.init_checkpoint;
-    fmt::print(stderr, "{} has no checkpoint: seed {} starts from {}\n", folder.string(),
-               training.step.seed, start.empty() ? "random weights" : start.string());
+    say("{} has no checkpoint: seed {} starts from {}\n", folder.string(), training.step.seed,
+        start.empty() ? "random weights" : start.string());
     return {};
   }
 
@@ -207,8 +208,8 @@ class FinetuneRuns {
     try {
       return task_.finish(client, folder);
     } catch (const InferenceStopped&) {
-      fmt::print(stderr, "stopped on signal {} while scoring; go on with --restore-dir {}\n",
-                 platform::stop_signal(), options_.training.save_path.string());
+      say("stopped on signal {} while scoring; go on with --restore-dir {}\n",
+          platform::stop_signal(), options_.training.save_path.string());
       throw EarlyExit{ExitCode::kSavedOnSignal};
     }
   }
@@ -219,7 +220,7 @@ class FinetuneRuns {
   void print_memory() const {
     MemoryForecast memory;
     memory.add_inference(memory_to_infer(options_, finetuning_.model, task_.head()));
-    fmt::print(stderr, "{}\n", memory.text());
+    say("{}\n", memory.text());
   }
 
   std::optional<double> evaluate(engine::Session& trained, int64_t step) {
@@ -248,7 +249,7 @@ class FinetuneRuns {
 }  // namespace
 
 tasks::TaskOutput task_output() {
-  return {.notice = [](const std::string& line) { fmt::print(stderr, "{}\n", line); },
+  return {.notice = [](const std::string& line) { say("{}\n", line); },
           .result = [](const std::string& line) { fmt::print("{}\n", line); },
           .watch =
               [](inference::InferenceClient& client, int64_t sequences) {

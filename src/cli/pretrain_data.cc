@@ -11,6 +11,7 @@
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "cli/data/data_options.h"
+#include "cli/say.h"
 #include "cli/training_run.h"
 #include "data/generated_dataset.h"
 #include "data/records/record_dataset.h"
@@ -65,8 +66,7 @@ StartTokenizer start_tokenizer(const PretrainOptions& options) {
   try {
     return checkpoints::read_tokenizer(folder);
   } catch (const UserError& error) {
-    fmt::print(stderr, "note: the vocabulary of {} is not taken: {}\n", folder.string(),
-               error.what());
+    say("note: the vocabulary of {} is not taken: {}\n", folder.string(), error.what());
     return std::nullopt;
   }
 }
@@ -81,10 +81,9 @@ void note_other_tokens(const checkpoints::StoredTokenizer& start,
   const auto shown = [](const auto& token, const auto& all) {
     return token == all.end() ? std::string("absent") : fmt::format("'{}'", *token);
   };
-  fmt::print(stderr, "note: token {} is {} in {}, but {} in {}, where this run starts\n",
-             here - tokens.begin(), shown(here, tokens),
-             file.empty() ? store_folder(options).string() : file, shown(there, rows),
-             start.vocabulary_file.string());
+  say("note: token {} is {} in {}, but {} in {}, where this run starts\n", here - tokens.begin(),
+      shown(here, tokens), file.empty() ? store_folder(options).string() : file, shown(there, rows),
+      start.vocabulary_file.string());
 }
 
 // A token store keeps no rules but these two.
@@ -124,11 +123,11 @@ std::shared_ptr<const data::Dataset> limited_to_rows(std::shared_ptr<const data:
   auto limited = std::make_shared<data::RowLimitedDataset>(std::move(dataset), limit);
   const auto count = limited->count(kCountedSamples);
   if (!missing.empty() || count.rowless > 0) {
-    fmt::print(stderr, "note: {}; {} of {} tokens in {} of {} samples\n",
-               missing.empty() ? fmt::format("ids from vocab_size {} on are read as [UNK], id {}",
-                                             limit.rows, limit.unknown_id)
-                               : missing,
-               count.rowless, count.tokens, count.samples, limited->size());
+    say("note: {}; {} of {} tokens in {} of {} samples\n",
+        missing.empty() ? fmt::format("ids from vocab_size {} on are read as [UNK], id {}",
+                                      limit.rows, limit.unknown_id)
+                        : missing,
+        count.rowless, count.tokens, count.samples, limited->size());
   }
   return limited;
 }
@@ -163,8 +162,8 @@ PretrainData open_store(const PretrainOptions& options, const StartTokenizer& st
   drawing.pairs.masking.sequence_length = options.seq_length;
   drawing.seed = options.training.step.seed;
   const auto drawn = std::make_shared<data::TokenStoreDataset>(std::move(store), drawing);
-  fmt::print(stderr, "{} documents, {:.1f} million tokens, {} samples an epoch\n",
-             manifest.documents, static_cast<double>(manifest.tokens) / 1e6, drawn->size());
+  say("{} documents, {:.1f} million tokens, {} samples an epoch\n", manifest.documents,
+      static_cast<double>(manifest.tokens) / 1e6, drawn->size());
   print_pair_notice(drawn->pairs_inside_a_sentence(),
                     "the pairs are cut inside a sentence, because no other begins nearby",
                     ", otherwise --next-sentence none");
@@ -194,8 +193,7 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
       std::make_shared<data::RecordDataset>(platform::expand_paths(options.train_file), reading);
   print_defects(records->skipped());
   if (reading.skip_bad) {
-    fmt::print(stderr, "{} samples; {} bad records left out\n", records->size(),
-               records->skipped().size());
+    say("{} samples; {} bad records left out\n", records->size(), records->skipped().size());
   }
   return records;
 }

@@ -21,6 +21,7 @@
 #include "cli/options/command_texts.h"
 #include "cli/out_of_memory.h"
 #include "cli/ranks.h"
+#include "cli/say.h"
 #include "cli/version.h"
 #include "platform/signals.h"
 
@@ -106,7 +107,7 @@ void check_launched(CLI::App& program, const std::vector<std::string>& launched)
 }
 
 int failed(const std::string& message, ExitCode code) {
-  fmt::print(stderr, "cloze: {}\n", message);
+  say("cloze: {}\n", message);
   end_all_ranks(message, code);
   return static_cast<int>(code);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/whole_number.h"
+#include "cli/say.h"
 #include "formats/json.h"
 #include "platform/files/file.h"
 #include "train/saving/checkpoint.h"
@@ -69,8 +70,7 @@ void take_added_seeds(const OptionTable& table, const fs::path& folder, nlohmann
   const int64_t count = num_seeds_in(folder, of_first);
   if (count == of_first) return;
   values[kNumSeeds] = count;
-  fmt::print(stderr, "note: num_seeds is {}: seeds were added to the {} of the first run\n", count,
-             of_first);
+  say("note: num_seeds is {}: seeds were added to the {} of the first run\n", count, of_first);
 }
 
 nlohmann::json read_if_there(const fs::path& path) {
@@ -101,8 +101,8 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
   if (!table.is_given("save_path")) training.save_path = train::run_folder_of(folder);
   const fs::path file = checkpoint / kStoredOptionsName;
   if (!fs::exists(file)) {
-    fmt::print(stderr, "note: {} has no {}; options not given have defaults\n", checkpoint.string(),
-               kStoredOptionsName);
+    say("note: {} has no {}; options not given have defaults\n", checkpoint.string(),
+        kStoredOptionsName);
     return;
   }
   nlohmann::json values = formats::read_json_file(file);
@@ -118,7 +118,7 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
     training.init_checkpoint = values.value("init_checkpoint", "");
   }
   if (changes.empty()) return;
-  fmt::print(stderr, "note: from here on {}\n", fmt::join(changes, ", "));
+  say("note: from here on {}\n", fmt::join(changes, ", "));
 }
 
 }  // namespace cloze::cli

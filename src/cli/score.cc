@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/say.h"
 #include "tasks/glue/glue_data.h"
 #include "tasks/glue/glue_score.h"
 #include "tasks/glue/glue_task.h"
@@ -44,8 +45,8 @@ void score_squad(const SquadOptions& options) {
                                                options.threshold.value_or(1.0))
                         : tasks::score_squad_1(data, predictions);
   if (!scores.missing.empty()) {
-    fmt::print(stderr, "{} questions have no prediction, the first is {}\n", scores.missing.size(),
-               scores.missing.front());
+    say("{} questions have no prediction, the first is {}\n", scores.missing.size(),
+        scores.missing.front());
   }
   fmt::print("{}\n", tasks::squad_scores_json(scores, data.is_version_2));
 }

@@ -3,6 +3,7 @@
 #include "cli/configuration/configuration_commands.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
+#include "cli/say.h"
 #include "tasks/squad/squad_finetuning.h"
 
 namespace cloze::cli {
@@ -77,7 +78,7 @@ void run(SquadOptions& options, OptionTable& table) {
   squad.features.threads = engine::resolved_threads(options.training.step.compile.num_threads);
   if (squad.features.style == tasks::SquadStyle::kHuggingFace &&
       table.is_asked_for("max_query_length")) {
-    fmt::print(stderr, "note: max_query_length has no effect with feature_style hf\n");
+    say("note: max_query_length has no effect with feature_style hf\n");
   }
   tasks::SquadFinetuning task(squad, model.tokenizer, task_output());
   if (options.compile_only) return print_plan(options, model, task.head());

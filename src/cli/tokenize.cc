@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/program.h"
+#include "cli/say.h"
 #include "text/tokenizer.h"
 
 namespace cloze::cli {
@@ -25,7 +26,7 @@ struct Options {
 // By the rules that go with the vocabulary, but for those that options say.
 text::Tokenizer make_tokenizer(const Options& options, const OptionTable& table) {
   checkpoints::StoredTokenizer stored = checkpoints::read_vocabulary_file(options.vocab);
-  for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : stored.notes) say("note: {}\n", note);
   text::TokenizerOptions rules = stored.options;
   rules.profile = options.rules.profile;
   if (table.is_asked_for("cased")) rules.lower_case = !options.cased;
@@ -79,7 +80,7 @@ void tokenize(Options& options, OptionTable& table) {
   }
   write_out(out);
   if (num_invalid > 0) {
-    fmt::print(stderr, "{} invalid UTF-8 sequences were left out\n", num_invalid);
+    say("{} invalid UTF-8 sequences were left out\n", num_invalid);
   }
 }
 

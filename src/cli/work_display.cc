@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "cli/say.h"
 #include "platform/standard_streams.h"
 
 namespace cloze::cli {
@@ -42,11 +43,10 @@ void WorkDisplay::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   while (!stopped.wait_for(lock, stop, period, [&] { return stop.stop_requested(); })) {
     const double elapsed = seconds_since(start);
-    fmt::print(stderr, "{}{}{}", redraws ? "\r\033[K" : "", describe_(elapsed),
-               redraws ? "" : "\n");
+    say("{}{}{}", redraws ? "\r\033[K" : "", describe_(elapsed), redraws ? "" : "\n");
     std::fflush(stderr);
   }
-  if (redraws) fmt::print(stderr, "\r\033[K");
+  if (redraws) say("\r\033[K");
 }
 
 }  // namespace cloze::cli

@@ -40,6 +40,7 @@ void install_stop_signals() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;  // what is being read or written comes to its end
   for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
 }
 
 bool stop_requested() { return received.load(std::memory_order_relaxed) != 0; }

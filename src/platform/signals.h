@@ -14,6 +14,7 @@ class Interruption : public std::runtime_error {
 
 // A file-size limit (ulimit -f) is then an error of write, and not a death.
 void ignore_file_size_signal();
+// Long work also outlives the reader of its messages: a closed pipe is an error of write.
 void install_stop_signals();
 bool stop_requested();
 // Interruption once a signal has asked to stop.

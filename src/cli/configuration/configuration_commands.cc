@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/say.h"
 #include "formats/json.h"
 
 namespace cloze::cli {
@@ -17,7 +18,7 @@ void ConfigurationCommands::print_values(const OptionTable& table) {
   for (const auto& [name, value] : values.items()) {
     fmt::print("{} {}  ({})\n", name, formats::json_line(value), table.origin(name));
   }
-  for (const std::string& note : table.notes()) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : table.notes()) say("note: {}\n", note);
 }
 
 void ConfigurationCommands::print_schema(const OptionTable& table) {

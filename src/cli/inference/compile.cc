@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
+#include "cli/say.h"
 #include "inference/inference_memory.h"
 #include "inference/packed_model.h"
 #include "platform/files/input_paths.h"
@@ -30,7 +31,7 @@ void run(const Options& options) {
   MemoryForecast memory;
   memory.add("weights", needed.weights_bytes);
   memory.add("the largest parameter", needed.loading_bytes);
-  fmt::print(stderr, "{}\n", memory.text());
+  say("{}\n", memory.text());
   const auto model = compile_model(std::move(trained), how);
   model.write(options.output_file);
   fmt::print("{}: {}, {:.1f} MiB\n", options.output_file,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "checkpoints/stored_model.h"
 #include "cli/memory_forecast.h"
+#include "cli/say.h"
 #include "formats/json.h"
 #include "formats/tf_checkpoint.h"
 #include "inference/inference_memory.h"
@@ -25,14 +26,14 @@ namespace fs = std::filesystem;
 namespace {
 
 void print_notes(const inference::PackedModel& model) {
-  for (const std::string& note : model.notes()) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : model.notes()) say("note: {}\n", note);
 }
 
 // weights_bytes: those that are there already.
 void print_forecast(const inference::InferenceMemory& needed, int64_t weights_bytes) {
   MemoryForecast memory(weights_bytes);
   memory.add_inference(needed);
-  fmt::print(stderr, "{}\n", memory.text());
+  say("{}\n", memory.text());
 }
 
 }  // namespace
@@ -45,8 +46,7 @@ fs::path model_path(const fs::path& path) {
   }
   if (!fs::is_directory(path) || checkpoints::has_configuration(path)) return path;
   const train::FoundCheckpoint found = train::find_checkpoint(path);
-  for (const std::string& skipped : found.skipped)
-    fmt::print(stderr, "note: skipped {}\n", skipped);
+  for (const std::string& skipped : found.skipped) say("note: skipped {}\n", skipped);
   const fs::path& newest = found.path;
   const train::TrainingState state = train::read_training_state(newest / train::kStateName);
   const fs::path best = train::checkpoint_path(newest.parent_path(), state.best_step);
@@ -56,7 +56,7 @@ fs::path model_path(const fs::path& path) {
 
 void note_invalid_utf8(std::string_view text, std::string_view source) {
   if (text::is_valid_utf8(text)) return;
-  fmt::print(stderr, "note: {} is not all UTF-8; the other bytes were left out\n", source);
+  say("note: {} is not all UTF-8; the other bytes were left out\n", source);
 }
 
 void note_invalid_texts(const std::vector<std::string>& texts) {

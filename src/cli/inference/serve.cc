@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
+#include "cli/say.h"
 #include "platform/signals.h"
 #include "platform/socket.h"
 #include "serve/http_server.h"
@@ -36,7 +37,7 @@ void check(const serve::Limits& limits) {
 }
 
 void print_line(const std::string& line) {
-  fmt::print(stderr, "{}\n", line);
+  say("{}\n", line);
   std::fflush(stderr);
 }
 

@@ -1,0 +1,18 @@
+// What a command says beside its output, on standard error.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace cloze::cli {
+
+// A message that cannot be written, to a disk that is full or a pipe that is closed, is lost; the
+// work goes on.
+template <typename... Values>
+void say(fmt::format_string<Values...> format, Values&&... values) {
+  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
+}
+
+}  // namespace cloze::cli
