@@ -6,7 +6,6 @@
 #include "data/output_files.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
-#include "platform/files/folder.h"
 #include "platform/signals.h"
 
 namespace cloze::data {
@@ -53,7 +52,7 @@ void ResumableOutput::open_files(const ResumableWork& work) {
     paths.push_back(beside(work.output_files.front(), name));
   }
   for (const fs::path& path : paths) {
-    if (path.has_parent_path()) platform::make_writable_directory(path.parent_path());
+    if (path.has_parent_path()) folders_.emplace_back(path.parent_path());
     files_.push_back(std::make_unique<platform::PartialFile>(path));
   }
 }

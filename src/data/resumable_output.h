@@ -11,8 +11,8 @@
 //      "is_complete": false}         true while the output files get their names
 //
 // The same work continues from its journal, after the files are cut to the lengths in it. Other
-// work is refused; the error says what differs. Work that fails before its first save() leaves no
-// files.
+// work is refused; the error says what differs. Work that fails before its first save() leaves
+// neither files nor folders that were made for them.
 //
 // Errors: UserError when the journal is of other work; DataError when it or the files are damaged;
 // EnvironmentError when another process writes the same files, or the disk is full: what was saved
@@ -20,12 +20,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "platform/files/folder.h"
 #include "platform/files/partial_file.h"
 
 namespace cloze::data {
@@ -70,6 +72,7 @@ class ResumableOutput {
   [[noreturn]] void fail(std::string_view why) const;
 
   std::filesystem::path journal_;
+  std::deque<platform::MadeFolder> folders_;  // before files_: those go first
   nlohmann::json identity_;
   std::string input_;
   nlohmann::json state_;

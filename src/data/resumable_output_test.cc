@@ -129,5 +129,14 @@ TEST_F(ResumableOutputTest, CommittingGoesOnToo) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
 }
 
+TEST_F(ResumableOutputTest, FoldersThatWereMadeGoWithTheFiles) {
+  ResumableWork deep = work();
+  deep.output_files.back() = folder_ / "new" / "deep" / "b";
+  { const ResumableOutput output(deep); }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  ResumableOutput(deep).commit({{"next", 1}});
+  EXPECT_TRUE(fs::exists(deep.output_files.back()));
+}
+
 }  // namespace
 }  // namespace cloze::data

@@ -19,13 +19,18 @@ constexpr int kMostFalseMarks = 8;
 
 }  // namespace
 
-Bzip2File::Bzip2File(const std::filesystem::path& path, int threads, const Bzip2Position& start)
-    : path_(path), file_(path), bits_(file_.bytes()), threads_(threads), position_(start) {
+Bzip2File::Bzip2File(const std::filesystem::path& path, int threads, const Bzip2Position& start,
+                     const std::filesystem::path& name)
+    : name_(name.empty() ? path : name),
+      file_(path),
+      bits_(file_.bytes()),
+      threads_(threads),
+      position_(start) {
   if (file_.bytes().empty()) fail("is empty");
 }
 
 void Bzip2File::fail(const char* what) const {
-  throw_data_error("{}: the bzip2 data {} at byte {} of {}", path_.string(), what,
+  throw_data_error("{}: the bzip2 data {} at byte {} of {}", name_.string(), what,
                    compressed_bytes(), file_bytes());
 }
 

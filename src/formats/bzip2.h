@@ -24,8 +24,9 @@ struct Bzip2Position {
 
 class Bzip2File {
  public:
+  // `name` is for messages; empty: the path.
   explicit Bzip2File(const std::filesystem::path& path, int threads = 1,
-                     const Bzip2Position& start = {});
+                     const Bzip2Position& start = {}, const std::filesystem::path& name = {});
 
   // The next block's text; empty at the end. DataError that names the file and the compressed
   // offset where it breaks or ends too soon.
@@ -48,7 +49,7 @@ class Bzip2File {
   Block join_block() const;
   void unpack_ahead();
 
-  std::filesystem::path path_;
+  std::filesystem::path name_;
   platform::MappedFile file_;
   BitView bits_;
   int threads_;

@@ -16,7 +16,8 @@ namespace {
 using Visit = std::function<void(std::string_view)>;
 
 constexpr size_t kOutputBytes = 1 << 20;
-constexpr size_t kInputBytes = 1 << 30;  // zlib counts what it is given in 32 bits
+constexpr size_t kInputBytes = 1 << 30;      // zlib counts what it is given in 32 bits
+constexpr int kLargestZstandardWindow = 31;  // log2 of its bytes: what zstd --long=31 writes
 constexpr std::array<std::byte, 2> kGzipMagic{std::byte{0x1F}, std::byte{0x8B}};
 constexpr std::array<std::byte, 4> kZstandardMagic{std::byte{0x28}, std::byte{0xB5},
                                                    std::byte{0x2F}, std::byte{0xFD}};
@@ -31,6 +32,11 @@ bool begins_with(std::span<const std::byte> bytes, const std::array<std::byte, k
                    what);
 }
 
+// What archives on tape and some disks have after the last member.
+bool is_padding(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 void decompress_gzip(std::span<const std::byte> bytes, const std::filesystem::path& file,
                      const Visit& visit) {
   constexpr int kGzipWindow = 15 + 16;  // the largest, with gzip's header
@@ -41,7 +47,10 @@ void decompress_gzip(std::span<const std::byte> bytes, const std::filesystem::pa
   size_t begin = 0;
   int status = Z_OK;
   while (begin < bytes.size() || status != Z_STREAM_END) {
-    if (status == Z_STREAM_END) inflateReset(&stream);  // another member
+    if (status == Z_STREAM_END) {
+      if (is_padding(bytes.subspan(begin))) return;
+      inflateReset(&stream);  // another member
+    }
     const size_t given = std::min(kInputBytes, bytes.size() - begin);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + begin));
     stream.avail_in = static_cast<uInt>(given);
@@ -64,6 +73,7 @@ void decompress_zstandard(std::span<const std::byte> bytes, const std::filesyste
                           const Visit& visit) {
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
                                                                      &ZSTD_freeDCtx);
+  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, kLargestZstandardWindow);
   std::vector<char> output(kOutputBytes);
   ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
   size_t left = 1;  // 0 at the end of a frame

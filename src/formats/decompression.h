@@ -1,4 +1,5 @@
-// Compressed text: gzip of one member or of many, and Zstandard of one frame or of many.
+// Compressed text: gzip of one member or of many, with zeros after the last or without; Zstandard
+// of one frame or of many, with windows up to the largest, 2 GiB.
 // Sources: RFC 1952; RFC 8878; the manuals of zlib ("inflate") and zstd ("Streaming
 // decompression").
 #pragma once

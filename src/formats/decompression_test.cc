@@ -79,5 +79,17 @@ TEST(DecompressionTest, EveryTruncationAndDamagedByteIsADataError) {
   }
 }
 
+TEST(DecompressionTest, ZerosAfterTheLastMemberAreNoMember) {
+  const std::string zeros(512, '\0');
+  EXPECT_EQ(decompressed(gzip("one ") + gzip("two") + zeros), "one two");
+  EXPECT_THROW(decompressed(gzip("one ") + zeros + gzip("two")), DataError);
+}
+
+// By hand: a window of 256 MiB, and a last block of three bytes as they are.
+TEST(DecompressionTest, WindowsBeyondTheUsualAreTaken) {
+  using namespace std::string_literals;
+  EXPECT_EQ(decompressed("\x28\xB5\x2F\xFD\x00\x90\x19\x00\x00"s + "abc"), "abc");
+}
+
 }  // namespace
 }  // namespace cloze::formats

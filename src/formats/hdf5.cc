@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -35,17 +36,18 @@ class Handle {
 class OpenFile {
  public:
   explicit OpenFile(const std::filesystem::path& path) : file_(open(path), H5Fclose) {
-    if (file_.id() < 0) throw_data_error("cannot be read as HDF5");
+    if (file_.id() < 0) throw_data_error("cannot be opened as HDF5; is it complete?");
   }
 
   Hdf5Shape shape_of(const std::string& name) const {
     const Handle set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    if (set.id() < 0) throw_data_error("has no data set {}", name);
+    if (set.id() < 0) refuse_data_set(name);
+    require_filters(set, name);
     const Handle type(H5Dget_type(set.id()), H5Tclose);
     const Handle space(H5Dget_space(set.id()), H5Sclose);
     const int dimensions = H5Sget_simple_extent_ndims(space.id());
     if (H5Tget_class(type.id()) != H5T_INTEGER || (dimensions != 1 && dimensions != 2)) {
-      throw_data_error("data set {} is not a table of integers", name);
+      throw_data_error("data set {} is not a table of integers; store it as one", name);
     }
     std::array<hsize_t, 2> extent{0, 1};
     H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);
@@ -68,15 +70,42 @@ class OpenFile {
     std::vector<int64_t> values(static_cast<size_t>(count * shape.columns));
     if (H5Dread(set.id(), H5T_NATIVE_INT64, memory.id(), space.id(), H5P_DEFAULT, values.data()) <
         0) {
-      throw_data_error("rows {} to {} of data set {} cannot be read", begin, begin + count, name);
+      throw_data_error("rows {} to {} of data set {} cannot be read; is the file damaged?", begin,
+                       begin + count, name);
     }
     return values;
   }
 
  private:
   static hid_t open(const std::filesystem::path& path) {
+    ::setenv("HDF5_USE_FILE_LOCKING", "FALSE", /*overwrite=*/0);  // read-only, it needs none
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors are told by what is thrown
     return H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  }
+
+  [[noreturn]] void refuse_data_set(const std::string& name) const {
+    if (H5Lexists(file_.id(), name.c_str(), H5P_DEFAULT) > 0) {
+      throw_data_error("data set {} cannot be opened; is it of a newer format?", name);
+    }
+    throw_data_error("has no data set {}", name);
+  }
+
+  // h5py's lzf, for one, is no part of the library.
+  static void require_filters(const Handle& set, const std::string& name) {
+    const Handle properties(H5Dget_create_plist(set.id()), H5Pclose);
+    const int filters = H5Pget_nfilters(properties.id());
+    for (int i = 0; i < filters; ++i) {
+      std::array<char, 32> filter_name{};
+      unsigned flags = 0;
+      size_t values = 0;
+      const H5Z_filter_t filter =
+          H5Pget_filter2(properties.id(), static_cast<unsigned>(i), &flags, &values, nullptr,
+                         filter_name.size(), filter_name.data(), nullptr);
+      if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+      filter_name.back() = '\0';
+      throw_data_error("data set {} is compressed with '{}' (filter {}); write it again with gzip",
+                       name, filter_name.data(), filter);
+    }
   }
 
   Handle file_;
@@ -96,12 +125,29 @@ std::vector<T> take(size_t count, std::string_view& bytes) {
   return values;
 }
 
-std::string in_child(const std::filesystem::path& path, const std::function<std::string()>& work) {
-  Result<std::string> bytes = platform::bytes_from_child(work, kSeconds);
-  if (!bytes) {
-    throw_data_error("{}: {}; the file is damaged", path.string(), bytes.error().message);
+// What stands last in the bytes of a child.
+constexpr char kValue = 'v';
+constexpr char kRefusal = 'r';
+
+std::string value_or_refusal(const std::function<std::string()>& work) {
+  try {
+    return work() += kValue;
+  } catch (const DataError& error) {
+    return std::string(error.what()) += kRefusal;
   }
-  return std::move(bytes).value();
+}
+
+std::string in_child(const std::filesystem::path& path, const std::function<std::string()>& work) {
+  Result<std::string> bytes =
+      platform::bytes_from_child([&] { return value_or_refusal(work); }, kSeconds);
+  if (!bytes) {
+    throw_data_error("{}: libhdf5: {}; is the file damaged?", path.string(), bytes.error().message);
+  }
+  std::string value = std::move(bytes).value();
+  const char last = value.back();
+  value.pop_back();
+  if (last == kRefusal) throw_data_error("{}: {}", path.string(), value);
+  return value;
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // by rows. Built without the library (libhdf5-dev) every file is a UserError that says so.
 //
 // The library crashes on some damaged files (1.10.8 divides by zero, for one), so it works in a
-// child process: reading costs a fork, and a crash is an error like others.
+// child process: reading costs a fork, and a crash is an error like others. It takes no locks
+// there, unless HDF5_USE_FILE_LOCKING says so: a file that another program has open can be read.
 //
 // Errors: DataError that names the file.
 #pragma once

@@ -12,11 +12,12 @@
 namespace cloze::text {
 
 Vocabulary Vocabulary::load(const std::filesystem::path& path) {
-  const std::string content = platform::read_file(path);
+  const std::string bytes = platform::read_file(path);
+  const std::string_view content = without_byte_order_mark(bytes);
   std::vector<std::string> tokens;
   for (size_t begin = 0; begin < content.size();) {
     const size_t end = std::min(content.find('\n', begin), content.size());
-    tokens.emplace_back(trim_ascii(std::string_view(content).substr(begin, end - begin)));
+    tokens.emplace_back(trim_ascii(content.substr(begin, end - begin)));
     begin = end + 1;
   }
   if (tokens.empty()) {

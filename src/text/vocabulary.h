@@ -1,5 +1,6 @@
 // A WordPiece vocabulary: the tokens of a vocab.txt, one per line, where a token's id is its line
-// number counted from 0. Pieces that continue a word begin with "##".
+// number counted from 0. Pieces that continue a word begin with "##". A byte order mark is no part
+// of the first token.
 //
 // Errors: UserError that names the file and line when a token is empty, repeated or not UTF-8, or
 // when one of [PAD] [UNK] [CLS] [SEP] [MASK] is missing.

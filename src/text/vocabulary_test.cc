@@ -74,5 +74,11 @@ TEST_F(VocabularyTest, CasingIsGuessedFromCapitals) {
   EXPECT_FALSE(load(kSpecials + "the\nThe\n").likely_lower_cased());
 }
 
+TEST_F(VocabularyTest, AByteOrderMarkIsNoPartOfTheFirstToken) {
+  const Vocabulary vocabulary = load("\xEF\xBB\xBF" + kSpecials + "the\n");
+  EXPECT_EQ(vocabulary.pad_id(), 0);
+  EXPECT_EQ(vocabulary.to_text(), kSpecials + "the\n");
+}
+
 }  // namespace
 }  // namespace cloze::text

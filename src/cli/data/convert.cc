@@ -68,7 +68,8 @@ void run(Options& options) {
   const bool is_store = data::is_token_store(options.train_files);
   if (!is_store) convert.files = platform::expand_paths(options.train_files);
   platform::require_other_files(
-      {.inputs = is_store ? std::vector<std::filesystem::path>{options.train_files} : convert.files,
+      {.inputs = is_store ? std::vector<std::filesystem::path>{options.train_files}
+                          : platform::expand_paths_with_folders(options.train_files),
        .outputs = convert.output_files});
   const data::ConvertCounts counts = is_store
                                          ? convert_store(options.train_files, convert, progress)

@@ -220,6 +220,46 @@ TEST_F(DataCommandsTest, NoneOverwritesWhatItReads) {
   EXPECT_EQ(platform::read_file(text), text_of(20, 40, 10));
 }
 
+// The next run would read what this one wrote.
+TEST_F(DataCommandsTest, NoneWritesIntoAFolderThatItReads) {
+  fs::create_directories(folder_ / "in");
+  write("in/text", text_of(20, 40, 10));
+  const std::string in = path("in"), words = path("vocab.txt");
+  const std::vector<std::vector<std::string>> commands{
+      {"tokens", "--input-file", in, "--output-dir", path("in/store"), "--vocab-file", words},
+      {"records", "--input-file", in, "--output-file", path("in/out"), "--vocab-file", words},
+      {"vocabulary", "--input-file", in, "--output-file", path("in/out")},
+      {"wikipedia", "--input-file", in, "--output-file", path("in/out")},
+      {"stats", "--train-file", in, "--lengths", path("in/out")},
+      {"convert", "--train-file", in, "--output-file", path("in/out"), "--seq-length", "128",
+       "--max-predictions-per-seq", "20"},
+      {"packing", "--train-file", in, "--output-dir", path("in/packs")}};
+  for (std::vector<std::string> command : commands) {
+    const std::string name = command.front();
+    command.insert(command.begin(), "data");
+    const CommandResult refused = run_command(command);
+    EXPECT_EQ(refused.status, ExitCode::kUsage) << name;
+    EXPECT_NE(refused.error.find(" lies in " + in + ", which is read"), std::string::npos)
+        << name << refused.error;
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(in), {}), 1);
+}
+
+TEST_F(DataCommandsTest, RecordsDoNotComeThroughAPipe) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(std::system(("mkfifo " + pipe).c_str()), 0);
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"data", "verify", "--train-file", pipe},
+        {"data", "convert", "--train-file", pipe, "--output-file", path("out"), "--seq-length",
+         "128", "--max-predictions-per-seq", "20"}}) {
+    const CommandResult refused = run_command(arguments);
+    EXPECT_EQ(refused.status, ExitCode::kUsage);
+    EXPECT_NE(refused.error.find("cannot read " + pipe + ": it is a pipe or a device"),
+              std::string::npos)
+        << refused.error;
+  }
+}
+
 TEST_F(DataCommandsTest, PackingLeavesEarlierPacksAlone) {
   write("lengths", "5 1\n");
   fs::create_directories(folder_ / "packs");

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "checkpoints/stored_tokenizer.h"
+#include "cli/say.h"
 #include "cli/work_display.h"
 #include "platform/available_threads.h"
 
@@ -55,7 +56,7 @@ text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& d
                                      .lower_case = flags.do_lower_case};
   checkpoints::StoredTokenizer stored = checkpoints::read_vocabulary_file(flags.vocabulary_file);
   checkpoints::require_rules(stored, rules);
-  for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : stored.notes) say("note: {}\n", note);
   return {std::move(stored.vocabulary), rules};
 }
 
@@ -99,18 +100,17 @@ data::DatasetStatistics measure_with_display(const data::Dataset& dataset) {
 void print_pair_notice(double share, std::string_view what, std::string_view otherwise) {
   constexpr double kNoticeable = 0.25;
   if (share < kNoticeable) return;
-  fmt::print(stderr,
-             "note: {:.0f} % of {}; if a line of the text holds several sentences, set "
-             "--input-format paragraphs{}\n",
-             100 * share, what, otherwise);
+  say("note: {:.0f} % of {}; if a line of the text holds several sentences, set "
+      "--input-format paragraphs{}\n",
+      100 * share, what, otherwise);
 }
 
 void print_defects(const std::vector<data::RecordDefect>& defects) {
   constexpr size_t kShown = 20;
   for (size_t i = 0; i < std::min(defects.size(), kShown); ++i) {
-    fmt::print(stderr, "{}\n", defects[i].text());
+    say("{}\n", defects[i].text());
   }
-  if (defects.size() > kShown) fmt::print(stderr, "... {} more\n", defects.size() - kShown);
+  if (defects.size() > kShown) say("... {} more\n", defects.size() - kShown);
 }
 
 std::string describe_dumps(const data::WikipediaProgress& progress, double seconds) {

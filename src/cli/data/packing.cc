@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -50,9 +51,16 @@ void write(const data::RecordDataset* records, const data::HistogramPacking& pac
   fmt::print("files {}\npacks {}\nsequences {}\n", written.files, written.packs, written.sequences);
 }
 
+void check_output_folder(const Options& options) {
+  const std::filesystem::path any_file = options.packs.folder / "packs";
+  platform::require_other_files(
+      {.inputs = platform::expand_paths_with_folders(options.train_files), .outputs = {any_file}});
+  data::check_has_no_packs(options.packs.folder);
+}
+
 void run(Options& options) {
   const auto algorithm = data::packing_algorithm_named(options.algorithm);
-  if (!options.packs.folder.empty()) data::check_has_no_packs(options.packs.folder);
+  if (!options.packs.folder.empty()) check_output_folder(options);
   const auto records = open_records(options);
   const data::LengthHistogram histogram = records
                                               ? measure_with_display(*records).lengths

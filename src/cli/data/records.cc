@@ -7,6 +7,7 @@
 #include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
+#include "cli/say.h"
 #include "cli/work_display.h"
 #include "data/creation/create_records.h"
 #include "platform/available_threads.h"
@@ -60,7 +61,7 @@ void print_counts(const data::RecordCounts& counts, const Options& options, doub
 void run(Options& options) {
   data::RecordOptions& records = options.records;
   records.input.files = platform::expand_paths(options.input_files);
-  std::vector<std::filesystem::path> inputs = records.input.files;
+  auto inputs = platform::expand_paths_with_folders(options.input_files);
   inputs.emplace_back(options.tokenizer.vocabulary_file);
   platform::require_other_files({.inputs = std::move(inputs), .outputs = records.output_files});
   records.input.documents_cross_files = records.google_compatible;
@@ -73,9 +74,8 @@ void run(Options& options) {
   data::RecordCounts counts;
   {
     const WorkDisplay display(CreationLine{progress});
-    counts = data::create_records(records, tokenizer, progress, [](const std::string& notice) {
-      fmt::print(stderr, "note: {}\n", notice);
-    });
+    counts = data::create_records(records, tokenizer, progress,
+                                  [](const std::string& notice) { say("note: {}\n", notice); });
   }
   const double elapsed = seconds_since(start);
   print_counts(counts, options, elapsed);

@@ -8,6 +8,7 @@
 #include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
+#include "cli/say.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 #include "tasks/squad/squad_features.h"
@@ -42,8 +43,8 @@ void print_labels(const tasks::SquadData& data, const tasks::SquadFeatures& feat
   fmt::print("features with the answer {}\nanswers not where the file says {}\n", with_answer,
              features.misplaced.size());
   for (const size_t question : features.misplaced) {
-    fmt::print(stderr, "{}: the answer is not where the file says{}\n", data.questions[question].id,
-               features.style == tasks::SquadStyle::kGoogle ? "; left out" : "");
+    say("{}: the answer is not where the file says{}\n", data.questions[question].id,
+        features.style == tasks::SquadStyle::kGoogle ? "; left out" : "");
   }
 }
 
@@ -52,7 +53,7 @@ void run(Options& options, OptionTable& table) {
                                  .outputs = {options.output_file}});
   const bool is_google = options.features.style == tasks::SquadStyle::kGoogle;
   if (!is_google && table.is_asked_for("max_query_length")) {
-    fmt::print(stderr, "note: max_query_length has no effect with style hf\n");
+    say("note: max_query_length has no effect with style hf\n");
   }
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, is_google ? "google" : "hf");
   const tasks::SquadData data = tasks::read_squad(options.input_file);

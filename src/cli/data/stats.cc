@@ -51,7 +51,7 @@ std::unique_ptr<data::Dataset> open_data(const Options& options) {
     return open_store(options);
   }
   const auto files = platform::expand_paths(options.train_files);
-  require_other_files(files, options);
+  require_other_files(platform::expand_paths_with_folders(options.train_files), options);
   fmt::print("files {}\n", files.size());
   return std::make_unique<data::RecordDataset>(
       files,

@@ -37,6 +37,8 @@ void print_counts(const data::TokenStoreBuilt& built, double seconds) {
 
 void run(Options& options) {
   options.store.files = platform::expand_paths(options.input_files);
+  platform::require_other_files({.inputs = platform::expand_paths_with_folders(options.input_files),
+                                 .outputs = {options.store.folder / data::kStoreName}});
   const text::Tokenizer tokenizer = make_tokenizer(options.tokenizer, "hf");
   const auto start = std::chrono::steady_clock::now();
   const data::TokenStoreBuilt built = build_with_display(options.store, tokenizer);

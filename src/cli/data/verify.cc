@@ -9,6 +9,7 @@
 #include "data/token_store/token_store.h"
 #include "data/verification.h"
 #include "platform/available_threads.h"
+#include "platform/files/file.h"
 #include "platform/files/input_paths.h"
 
 namespace cloze::cli {
@@ -35,7 +36,7 @@ data::Verification verify(const Options& options) {
   if (is_store) require_no_shape(options);
   const auto files = platform::expand_paths(options.train_files);
   int64_t total = 0;
-  for (const auto& file : files) total += static_cast<int64_t>(std::filesystem::file_size(file));
+  for (const auto& file : files) total += platform::file_bytes(file);
   std::atomic<int64_t> bytes = 0;
   const auto progress = [&](int64_t so_far) { bytes = so_far; };
   const WorkDisplay display(

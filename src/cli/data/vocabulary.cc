@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
+#include "cli/say.h"
 #include "data/corpus/text_source.h"
 #include "platform/available_threads.h"
 #include "platform/files/atomic_file.h"
@@ -42,12 +43,13 @@ void add_text(const std::vector<std::filesystem::path>& files, const Options& op
 
 void run(Options& options) {
   const auto files = platform::expand_paths(options.input_files);
-  platform::require_other_files({.inputs = files, .outputs = {options.output_file}});
+  platform::require_other_files({.inputs = platform::expand_paths_with_folders(options.input_files),
+                                 .outputs = {options.output_file}});
   options.trainer.tokenizer.lower_case = !options.cased;
   text::VocabularyTrainer trainer(options.trainer);
   add_text(files, options, trainer);
   if (trainer.num_invalid() > 0) {
-    fmt::print(stderr, "{} invalid UTF-8 sequences were left out\n", trainer.num_invalid());
+    say("{} invalid UTF-8 sequences were left out\n", trainer.num_invalid());
   }
   const text::Vocabulary vocabulary = trainer.train();
   platform::write_file_atomically(options.output_file, vocabulary.to_text());

@@ -6,6 +6,7 @@
 #include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
+#include "cli/say.h"
 #include "cli/work_display.h"
 #include "data/wikipedia/wikipedia_file.h"
 #include "platform/available_threads.h"
@@ -44,17 +45,16 @@ void print_counts(const data::WikipediaCounts& counts, double seconds) {
 
 void run(Options& options) {
   options.wikipedia.input.files = platform::expand_paths(options.input_files);
-  platform::require_other_files(
-      {.inputs = options.wikipedia.input.files, .outputs = {options.wikipedia.output_file}});
+  platform::require_other_files({.inputs = platform::expand_paths_with_folders(options.input_files),
+                                 .outputs = {options.wikipedia.output_file}});
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::WikipediaProgress progress;
   data::WikipediaCounts counts;
   {
     const WorkDisplay display([&](double seconds) { return describe_dumps(progress, seconds); });
-    counts = data::write_wikipedia_text(options.wikipedia, progress, [](const std::string& notice) {
-      fmt::print(stderr, "note: {}\n", notice);
-    });
+    counts = data::write_wikipedia_text(
+        options.wikipedia, progress, [](const std::string& notice) { say("note: {}\n", notice); });
   }
   const double elapsed = seconds_since(start);
   print_counts(counts, elapsed);

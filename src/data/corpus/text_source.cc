@@ -117,11 +117,17 @@ platform::MappedFile opened(const fs::path& path) {
   return temporary.map();
 }
 
-// What was unpacked or came through a pipe has a path again while it is read.
-platform::MappedFile wikipedia_text(const fs::path& path, const TextSourceOptions& options,
+// What was unpacked or came through a pipe has a path again while it is read, which nobody knows.
+struct ReadFile {
+  fs::path path;
+  fs::path name;
+};
+
+platform::MappedFile wikipedia_text(const ReadFile& file, const TextSourceOptions& options,
                                     CreationProgress& progress) {
   platform::TemporaryFile text;
-  read_wikipedia({.files = {path},
+  read_wikipedia({.files = {file.path},
+                  .name = file.name,
                   .threads = options.threads,
                   .may_be_empty = options.format == TextFormat::kWikiExtractor},
                  {}, progress.dumps,
@@ -140,10 +146,12 @@ platform::MappedFile text_of(const fs::path& path, const TextSourceOptions& opti
   check_text_form(text::without_byte_order_mark(plain.text()), options.format, path);
   if (!is_wikipedia(options.format)) return plain;
   if (options.format == TextFormat::kWikiExtractor && is_blank(plain.text())) return plain;
-  if (!is_packed && fs::is_regular_file(path)) return wikipedia_text(path, options, progress);
+  if (!is_packed && fs::is_regular_file(path)) {
+    return wikipedia_text({path, path}, options, progress);
+  }
   platform::TemporaryFile dump;
   dump.append(plain.text());
-  return wikipedia_text(dump.path(), options, progress);
+  return wikipedia_text({dump.path(), path}, options, progress);
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
+#include "formats/bzip2_compressed_test.h"
 #include "platform/files/atomic_file.h"
 
 namespace cloze::data {
@@ -130,6 +134,30 @@ TEST_F(TextSourceTest, WikiExtractorsOutputIsCleaned) {
   EXPECT_EQ(read(write(empty), {.format = TextFormat::kWikiExtractor}), "");
   EXPECT_NE(refusal("Rain.\n", {.format = TextFormat::kWikiExtractor}).find("not WikiExtractor"),
             std::string::npos);
+}
+
+// In a file of any name, and through a pipe, whose name messages say.
+TEST_F(TextSourceTest, ADumpIsKnownToBeBzip2ByItsFirstBytes) {
+  const TextSourceOptions options{.format = TextFormat::kWikipedia};
+  const std::string dump = formats::bzip2_compressed(
+      "<mediawiki><page><title>Rain</title><ns>0</ns><revision><text>It falls.</text></revision>"
+      "</page></mediawiki>");
+  EXPECT_EQ(read(write(dump, "dump"), options), "It falls.\n\n");
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(std::system(("mkfifo " + pipe.string()).c_str()), 0);
+  const auto through_the_pipe = [&](const std::string& bytes) {
+    std::jthread writer([&] { std::ofstream(pipe) << bytes; });
+    return read(pipe, options);
+  };
+  EXPECT_EQ(through_the_pipe(dump), "It falls.\n\n");
+  for (const std::string& cut : {dump.substr(0, dump.size() - 9), "<mediawiki><page>"s}) {
+    try {
+      through_the_pipe(cut);
+      FAIL();
+    } catch (const DataError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with(pipe.string() + ": ")) << error.what();
+    }
+  }
 }
 
 }  // namespace

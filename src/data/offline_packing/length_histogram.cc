@@ -13,6 +13,7 @@
 #include "formats/markup.h"
 #include "platform/files/file.h"
 #include "text/ascii.h"
+#include "text/utf8.h"
 
 namespace cloze::data {
 namespace {
@@ -108,7 +109,8 @@ std::string length_histogram_text(const LengthHistogram& histogram) {
 }
 
 LengthHistogram read_length_histogram(const std::filesystem::path& path) {
-  const std::string text = platform::read_file(path);
+  const std::string bytes = platform::read_file(path);
+  const std::string_view text = text::without_byte_order_mark(bytes);
   auto histogram = parse_length_histogram(text);
   if (!histogram) {
     const ParseError& error = histogram.error();

@@ -41,5 +41,13 @@ TEST(LengthHistogram, ABadFileIsNamedWithItsLine) {
   }
 }
 
+TEST(LengthHistogram, AByteOrderMarkIsNoNumber) {
+  const std::string path = testing::TempDir() + "length_histogram_mark_test.tsv";
+  platform::write_file_atomically(path,
+                                  "\xEF\xBB\xBF"
+                                  "3 2\n");
+  EXPECT_EQ(read_length_histogram(path).num_tokens(), 6);
+}
+
 }  // namespace
 }  // namespace cloze::data

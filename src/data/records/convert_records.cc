@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/output_files.h"
 #include "formats/tfrecord.h"
+#include "platform/files/file.h"
 #include "platform/files/folder.h"
 #include "platform/parallel_for.h"
 
@@ -159,12 +160,12 @@ void RecordSink::commit() {
 
 ConvertCounts convert_records(const ConvertOptions& options, ConvertProgress& progress) {
   for (const auto& path : options.files) {
-    progress.total_bytes += static_cast<int64_t>(std::filesystem::file_size(path));
+    progress.total_bytes += platform::file_bytes(path);
   }
   RecordConverter converter(options);
   for (const auto& path : options.files) {
     converter.convert_file(path);
-    progress.bytes += static_cast<int64_t>(std::filesystem::file_size(path));
+    progress.bytes += platform::file_bytes(path);
   }
   return converter.finish();
 }

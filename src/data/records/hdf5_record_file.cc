@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "data/records/record_features.h"
 #include "formats/hdf5.h"
+#include "platform/files/file.h"
 
 namespace cloze::data {
 namespace {
@@ -48,9 +49,7 @@ class Hdf5RecordFile final : public RecordFile {
     }
   }
 
-  int64_t bytes() const override {
-    return static_cast<int64_t>(std::filesystem::file_size(path()));
-  }
+  int64_t bytes() const override { return platform::file_bytes(path()); }
   int64_t records() const override { return rows_; }
   std::string place_of(int64_t record) const override { return fmt::format("row {}", record); }
   bool holds_packs() const override { return false; }

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "data/records/record_dataset.h"
+#include "platform/files/file.h"
+#include "platform/files/partial_file.h"
 
 namespace cloze::data {
 namespace {
@@ -84,6 +86,16 @@ TEST(Hdf5RecordFileTest, ADatasetNamesOrSkipsTheRowThatDoesNotFit) {
   ASSERT_FALSE(good.skipped().empty());
   EXPECT_EQ(good.skipped()[0].file, kShard);
   EXPECT_TRUE(good.skipped()[0].place.starts_with("row "));
+}
+
+TEST(Hdf5RecordFileTest, AFileThatAnotherProgramHasLockedIsRead) {
+  if (open_shard() == nullptr) GTEST_SKIP() << "built without HDF5";
+  platform::PartialFile locked(fs::path(testing::TempDir()) / "cloze_hdf5_record_file_locked");
+  locked.keep(0);
+  locked.append(platform::read_file(kShard));
+  locked.sync();
+  EXPECT_EQ(open_record_file(locked.partial_path(), kShape)->read_or_throw(1).size(), 1u);
+  locked.remove();
 }
 
 }  // namespace

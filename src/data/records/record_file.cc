@@ -9,6 +9,7 @@
 #include "data/records/hdf5_record_file.h"
 #include "data/records/packed_record.h"
 #include "data/records/unpacked_binary.h"
+#include "formats/decompression.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 #include "platform/files/file.h"
@@ -144,6 +145,8 @@ std::vector<Sample> RecordFile::read_or_throw(int64_t record) const {
 
 RecordSurvey survey_records(const RecordFile& file, int threads) {
   constexpr int64_t kRecordsPerTask = 1024;
+  // Tasks far apart would take turns to load their blocks.
+  if (!file.is_random_access()) threads = 1;
   const int64_t count = file.records();
   RecordSurvey survey{.samples = std::vector<int64_t>(static_cast<size_t>(count))};
   std::mutex mutex;
@@ -170,6 +173,9 @@ std::unique_ptr<RecordFile> open_record_file(const std::filesystem::path& path,
   platform::MappedFile file(path);
   if (file.text().starts_with(kHdf5Signature)) return open_hdf5_record_file(path, shape);
   const bool is_tfrecord = static_cast<bool>(formats::tfrecord_frame(file.bytes(), 0));
+  if (!is_tfrecord && formats::compression_of(file.bytes()) != formats::Compression::kNone) {
+    throw_data_error("{} is compressed; unpack it first", path.string());
+  }
   if (!is_tfrecord && !file.bytes().empty() && has_sizes(shape)) {
     const BinaryForm form = binary_form_of(path, file.bytes(), shape);
     return std::make_unique<BinaryRecordFile>(path, std::move(file), shape, form);

@@ -1,8 +1,9 @@
 // RecordFile: a file of pre-training records, in whichever of the forms below, read by number.
 //
-//   TFRecord        plain or re-masked records (record_features.h), or packs (packed_record.h)
-//   packed binary   packs without a frame (packed_record.h); the sizes of `shape` must be given
-//   HDF5            NVIDIA's and Habana's shards (hdf5_record_file.h), when built with HDF5
+//   TFRecord   plain or re-masked records (record_features.h), or packs (packed_record.h)
+//   binary     packs (packed_record.h) or single records (unpacked_binary.h) without a frame; the
+//              sizes of `shape` must be given
+//   HDF5       NVIDIA's and Habana's shards (hdf5_record_file.h), when built with HDF5
 //
 // Reading is thread-safe.
 #pragma once
@@ -66,10 +67,11 @@ struct RecordSurvey {
 
   int64_t good_records() const { return std::ssize(samples) - std::ssize(defects); }
 };
-// On `threads` threads; the result does not depend on it.
+// On `threads` threads, or one where that reads faster; the result does not depend on it.
 RecordSurvey survey_records(const RecordFile& file, int threads);
 
-// Tells the form by the file's first bytes. DataError for a file of no such form.
+// Tells the form by the file's first bytes. DataError for a file of no such form, or a compressed
+// one.
 std::unique_ptr<RecordFile> open_record_file(const std::filesystem::path& path,
                                              const RecordShape& shape);
 

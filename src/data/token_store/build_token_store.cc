@@ -153,7 +153,7 @@ class TokenStoreBuilder {
                .format = options.format} {}
 
   TokenStoreBuilt build() {
-    platform::make_writable_directory(options_.folder);
+    const platform::MadeFolder made(options_.folder);
     const platform::FolderLock lock(options_.folder);
     require_own_vocabulary();
     TokenStoreManifest& manifest = built_.manifest;

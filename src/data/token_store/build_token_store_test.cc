@@ -254,5 +254,10 @@ TEST_F(BuildTokenStoreTest, BadTextIsNamedWithItsPlace) {
   }
 }
 
+TEST_F(BuildTokenStoreTest, AnEmptyCorpusLeavesNoFolder) {
+  EXPECT_THROW(build(options_for({write("empty", "")}, "new/store")), UserError);
+  EXPECT_FALSE(fs::exists(folder_ / "new"));
+}
+
 }  // namespace
 }  // namespace cloze::data

@@ -1,5 +1,6 @@
 #include "data/wikipedia/dump_reader.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -12,17 +13,35 @@ constexpr size_t kBlockBytes = 1 << 20;
 
 }  // namespace
 
+bool is_bzip2_dump(const std::filesystem::path& path, std::string_view bytes) {
+  return path.extension() == ".bz2" || bytes.starts_with("BZh");
+}
+
 DumpReader::DumpReader(const std::filesystem::path& path, const DumpOptions& options)
-    : path_(path), batch_bytes_(options.batch_bytes), dump_([this](formats::MediaWikiPage page) {
-        text_bytes_ += std::ssize(page.text);
-        pages_.push_back(std::move(page));
-      }) {
-  if (path.extension() == ".bz2") {
-    compressed_.emplace(path, options.threads);
-  } else {
-    plain_.emplace(path);
+    : path_(path),
+      name_(options.name.empty() ? path : options.name),
+      batch_bytes_(options.batch_bytes),
+      dump_([this](formats::MediaWikiPage page) { add(std::move(page)); }) {
+  plain_.emplace(path);
+  if (is_bzip2_dump(path, plain_->text())) {
+    plain_.reset();
+    open(options.threads);
   }
   if (options.start.pages_begin > 0) go_on_at(options.start, options.threads);
+}
+
+void DumpReader::open(int threads, const formats::Bzip2Position& start) {
+  compressed_.emplace(path_, threads, start, name_);
+}
+
+void DumpReader::add(formats::MediaWikiPage page) {
+  // The parser may take up the last bytes of a block with the next one only.
+  if (dump_.page_end() >= block_begin_) {
+    page_block_ = block_;
+    page_block_begin_ = block_begin_;
+  }
+  text_bytes_ += std::ssize(page.text);
+  pages_.push_back(std::move(page));
 }
 
 // What the dump says of its wiki stands before the first page and is read again.
@@ -32,7 +51,9 @@ void DumpReader::go_on_at(const DumpPosition& start, int threads) {
     dump_.feed(block.substr(0, start.pages_begin - block_begin_));
   }
   dump_.skip_to(start.next_page);
-  if (compressed_) compressed_.emplace(path_, threads, start.block);
+  if (compressed_) open(threads, start.block);
+  page_block_ = start.block;
+  page_block_begin_ = start.block_begin;
   block_end_ = start.block_begin;
   bytes_to_skip_ = start.next_page - start.block_begin;
 }
@@ -40,8 +61,8 @@ void DumpReader::go_on_at(const DumpPosition& start, int threads) {
 DumpPosition DumpReader::position() const {
   return {.pages_begin = dump_.pages_begin(),
           .next_page = dump_.page_end(),
-          .block = block_,
-          .block_begin = block_begin_};
+          .block = page_block_,
+          .block_begin = page_block_begin_};
 }
 
 int64_t DumpReader::file_bytes_read() const {
@@ -63,10 +84,13 @@ std::string_view DumpReader::read_block() {
 
 std::string_view DumpReader::next_block() {
   std::string_view block = read_block();
-  if (bytes_to_skip_ == 0) return block;
-  CLOZE_CHECK(bytes_to_skip_ <= block.size(), "{} of {} bytes", bytes_to_skip_, block.size());
-  block.remove_prefix(std::exchange(bytes_to_skip_, 0));
-  return block.empty() ? next_block() : block;
+  while (bytes_to_skip_ > 0 && !block.empty()) {
+    const auto skipped = std::min<uint64_t>(bytes_to_skip_, block.size());
+    block.remove_prefix(skipped);
+    bytes_to_skip_ -= skipped;
+    if (block.empty()) block = read_block();
+  }
+  return block;
 }
 
 void DumpReader::parse_block() {
@@ -79,7 +103,7 @@ void DumpReader::parse_block() {
       dump_.feed(block);
     }
   } catch (const DataError& error) {
-    throw_data_error("{}: {}", path_.string(), error.what());
+    throw_data_error("{}: {}", name_.string(), error.what());
   }
 }
 

@@ -25,7 +25,11 @@ struct DumpOptions {
   int threads = 1;  // that unpack
   int64_t batch_bytes = 8 << 20;
   DumpPosition start;
+  std::filesystem::path name;  // in messages; empty: the path
 };
+
+// By its name, or its first bytes.
+bool is_bzip2_dump(const std::filesystem::path& path, std::string_view bytes);
 
 class DumpReader {
  public:
@@ -41,19 +45,24 @@ class DumpReader {
   const formats::MediaWikiSite& site() const { return dump_.site(); }
 
  private:
+  void open(int threads, const formats::Bzip2Position& start = {});
   void go_on_at(const DumpPosition& start, int threads);
+  void add(formats::MediaWikiPage page);
   std::string_view read_block();
   std::string_view next_block();
   void parse_block();
 
   std::filesystem::path path_;
+  std::filesystem::path name_;
   std::optional<formats::Bzip2File> compressed_;
   std::optional<platform::MappedFile> plain_;
   int64_t batch_bytes_;
-  formats::Bzip2Position block_;  // the last one that was read,
-  uint64_t block_begin_ = 0;      // where in the text it begins,
-  uint64_t block_end_ = 0;        // and ends
-  uint64_t bytes_to_skip_ = 0;    // of the next block
+  formats::Bzip2Position block_;       // the last one that was read,
+  uint64_t block_begin_ = 0;           // where in the text it begins,
+  uint64_t block_end_ = 0;             // and ends
+  uint64_t bytes_to_skip_ = 0;         // of the next blocks
+  formats::Bzip2Position page_block_;  // the one that holds the end of the last page,
+  uint64_t page_block_begin_ = 0;      // and where in the text it begins
   std::vector<formats::MediaWikiPage> pages_;
   int64_t text_bytes_ = 0;  // in pages_
   std::exception_ptr error_;

@@ -26,19 +26,6 @@ constexpr int kMediaNamespace = -2;
 
 enum class SourceForm { kDump, kExtract };
 
-SourceForm form_of(const fs::path& path) {
-  if (path.extension() == ".bz2") return SourceForm::kDump;
-  const platform::MappedFile file(path);
-  const std::string_view text = file.text();
-  const std::string_view start = text.substr(std::min(text.find('<'), text.size()));
-  if (start.starts_with("<doc")) return SourceForm::kExtract;
-  if (start.starts_with("<mediawiki") || start.starts_with("<?xml")) return SourceForm::kDump;
-  throw_user_error(
-      "{} is neither a MediaWiki dump (<mediawiki ...>, or .bz2) nor WikiExtractor output (<doc "
-      "...>)",
-      path.string());
-}
-
 // What becomes of one piece of input.
 struct Cleaned {
   std::string text;
@@ -89,15 +76,17 @@ class WikipediaReader {
       : options_(options), progress_(progress), visitor_(visitor), state_(start) {}
 
   WikipediaCounts read() {
-    for (const fs::path& file : options_.files) progress_.total_bytes += bytes_of(file);
-    for (int64_t i = 0; i < state_.file; ++i) progress_.bytes += bytes_of(options_.files[i]);
+    for (const fs::path& file : options_.files) progress_.total_bytes += platform::file_bytes(file);
+    for (int64_t i = 0; i < state_.file; ++i) {
+      progress_.bytes += platform::file_bytes(options_.files[i]);
+    }
     progress_.bytes_before = progress_.bytes.load();
     progress_.articles = counts_.articles;
     while (state_.file < std::ssize(options_.files)) {
       const fs::path& file = options_.files[static_cast<size_t>(state_.file)];
       const int64_t before = progress_.bytes;
       read_file(file);
-      progress_.bytes = before + bytes_of(file);
+      progress_.bytes = before + platform::file_bytes(file);
       state_.file += 1;
       state_.dump = {};
       state_.blocks = 0;
@@ -111,8 +100,21 @@ class WikipediaReader {
   }
 
  private:
-  static int64_t bytes_of(const fs::path& file) {
-    return static_cast<int64_t>(fs::file_size(file));
+  const fs::path& name_of(const fs::path& file) const {
+    return options_.name.empty() ? file : options_.name;
+  }
+
+  SourceForm form_of(const fs::path& path) const {
+    const platform::MappedFile file(path);
+    const std::string_view text = file.text();
+    if (is_bzip2_dump(path, text)) return SourceForm::kDump;
+    const std::string_view start = text.substr(std::min(text.find('<'), text.size()));
+    if (start.starts_with("<doc")) return SourceForm::kExtract;
+    if (start.starts_with("<mediawiki") || start.starts_with("<?xml")) return SourceForm::kDump;
+    throw_user_error(
+        "{} is neither a MediaWiki dump (<mediawiki ...>, or bzip2) nor WikiExtractor output (<doc "
+        "...>)",
+        name_of(path).string());
   }
 
   void read_file(const fs::path& file) {
@@ -142,9 +144,10 @@ class WikipediaReader {
   }
 
   void read_dump(const fs::path& file) {
-    DumpReader reader(
-        file,
-        {.threads = options_.threads, .batch_bytes = options_.batch_bytes, .start = state_.dump});
+    DumpReader reader(file, {.threads = options_.threads,
+                             .batch_bytes = options_.batch_bytes,
+                             .start = state_.dump,
+                             .name = name_of(file)});
     progress_.bytes_before += reader.file_bytes_read();
     std::optional<text::WikitextNames> names;
     const int64_t before = progress_.bytes;

@@ -7,8 +7,8 @@
 //   WikiExtractor output (files that begin with <doc)     titles and headings taken off by
 //       extract_article.h; what markup it still holds is cleaned in the same way
 //
-// Files are told apart by their first bytes. Decompression and cleaning use all threads; the text
-// is the same for any number of them.
+// Files are told apart by their first bytes; one named .bz2 is a dump. Decompression and cleaning
+// use all threads; the text is the same for any number of them.
 #pragma once
 
 #include <atomic>
@@ -26,6 +26,7 @@ namespace cloze::data {
 
 struct WikipediaOptions {
   std::vector<std::filesystem::path> files;
+  std::filesystem::path name;  // in messages, of a single file; empty: its path
   int threads = 1;
   // Of the names in the wikitext (text/wikitext_names.h); empty: as the dump says, English for
   // WikiExtractor output, which does not say.

@@ -25,6 +25,10 @@ fs::path temporary_path_of(const fs::path& path) {
   return temporary += kTemporarySuffix + std::to_string(::getpid());
 }
 
+bool is_process_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // Whether the path is still that of the open file.
 bool is_file_at(const Descriptor& file, const fs::path& path) {
   struct stat open_one, named;
@@ -39,7 +43,8 @@ void remove_abandoned_temporaries(const fs::path& path) {
   const std::string prefix = path.filename().string() + kTemporarySuffix;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder_of(path), ignored)) {
-    if (!entry.path().filename().string().starts_with(prefix)) continue;
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || !is_process_number(name.substr(prefix.size()))) continue;
     const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) continue;
     const bool is_locked = ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
@@ -99,9 +104,7 @@ bool is_temporary_of_atomic_file(const fs::path& path) {
   const std::string name = path.filename().string();
   const size_t suffix = name.rfind(kTemporarySuffix);
   if (suffix == std::string::npos) return false;
-  const std::string process = name.substr(suffix + std::strlen(kTemporarySuffix));
-  return !process.empty() &&
-         std::ranges::all_of(process, [](char c) { return c >= '0' && c <= '9'; });
+  return is_process_number(name.substr(suffix + std::strlen(kTemporarySuffix)));
 }
 
 }  // namespace cloze::platform

@@ -45,12 +45,16 @@ TEST_F(AtomicFileTest, WhatAKilledWriterLeftIsRemovedAndALivingOnesIsNot) {
   const fs::path path = folder_ / "a";
   std::ofstream(folder_ / "a.tmp-999999") << "half";
   std::ofstream(folder_ / "b.tmp-999999") << "of another file";
+  std::ofstream(folder_ / "a.tmp-notes") << "of the user";
+  std::ofstream(folder_ / "a.tmp-") << "of the user";
   const fs::path living = folder_ / "a.tmp-888888";
   const int descriptor = ::open(living.c_str(), O_WRONLY | O_CREAT, 0644);
   ASSERT_EQ(::flock(descriptor, LOCK_EX | LOCK_NB), 0);
   write_file_atomically(path, "whole");
   EXPECT_FALSE(fs::exists(folder_ / "a.tmp-999999"));
-  EXPECT_TRUE(fs::exists(folder_ / "b.tmp-999999"));
+  for (const char* kept : {"b.tmp-999999", "a.tmp-notes", "a.tmp-"}) {
+    EXPECT_TRUE(fs::exists(folder_ / kept)) << kept;
+  }
   EXPECT_TRUE(fs::exists(living));
   EXPECT_EQ(read_file(path), "whole");
   ::close(descriptor);

@@ -30,7 +30,31 @@ Descriptor open_for_reading(const fs::path& path) {
   return file;
 }
 
+struct stat status_of(const Descriptor& file, const fs::path& path) {
+  struct stat status;
+  if (::fstat(file.number(), &status) != 0) throw_system_error("stat", path);
+  return status;
+}
+
+[[noreturn]] void refuse_stream(const fs::path& path) {
+  throw_user_error("cannot read {}: it is a pipe or a device; write it to a file first",
+                   path.string());
+}
+
 }  // namespace
+
+int64_t file_bytes(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_directory(status) && !fs::is_regular_file(status)) {
+    refuse_stream(path);
+  }
+  const uintmax_t bytes = fs::file_size(path, error);
+  if (error) {
+    throw_user_error("cannot read {}: {}; check the path", path.string(), error.message());
+  }
+  return static_cast<int64_t>(bytes);
+}
 
 bool is_standard_input(const std::filesystem::path& path) { return path == "-"; }
 
@@ -76,8 +100,8 @@ std::string read_file(const fs::path& path) {
 
 MappedFile::MappedFile(const fs::path& path) {
   const Descriptor file = open_for_reading(path);
-  struct stat status;
-  if (::fstat(file.number(), &status) != 0) throw_system_error("stat", path);
+  const struct stat status = status_of(file, path);
+  if (!S_ISREG(status.st_mode)) refuse_stream(path);
   const auto bytes = static_cast<size_t>(status.st_size);
   if (bytes == 0) return;
   void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -12,6 +13,9 @@
 #include "platform/memory.h"
 
 namespace cloze::platform {
+
+// The size of a regular file. UserError when it is none.
+int64_t file_bytes(const std::filesystem::path& path);
 
 // The whole file. UserError when it does not exist or cannot be read.
 std::string read_file(const std::filesystem::path& path);
@@ -27,7 +31,8 @@ bool is_standard_input(const std::filesystem::path& path);
 void read_stream(const std::filesystem::path& path,
                  const std::function<void(std::string_view)>& visit);
 
-// A file mapped read-only for as long as this object lives.
+// A regular file mapped read-only for as long as this object lives. UserError for a pipe or a
+// device: read_stream() reads these.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);

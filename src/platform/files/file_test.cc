@@ -1,13 +1,17 @@
 #include "platform/files/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/own_folder_test.h"
 #include "platform/memory.h"
@@ -60,6 +64,31 @@ TEST_F(FileTest, MissingFileNamesThePath) {
   } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find("nothing"), std::string::npos);
   }
+}
+
+TEST_F(FileTest, PipesAndDevicesAreNotTakenForEmptyFiles) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Descriptor writer = open_file(pipe, O_RDWR, "open");  // reading does not wait for one
+  for (const fs::path& path : {pipe, fs::path("/dev/null")}) {
+    for (const std::function<void()>& use : std::initializer_list<std::function<void()>>{
+             [&] { MappedFile{path}; }, [&] { file_bytes(path); }}) {
+      try {
+        use();
+        ADD_FAILURE() << path;
+      } catch (const UserError& error) {
+        EXPECT_EQ(error.what(), "cannot read " + path.string() +
+                                    ": it is a pipe or a device; write it to a file first");
+      }
+    }
+  }
+}
+
+TEST_F(FileTest, BytesAreThoseOfRegularFiles) {
+  write_file_atomically(folder_ / "a", "four");
+  EXPECT_EQ(file_bytes(folder_ / "a"), 4);
+  EXPECT_THROW(file_bytes(folder_ / "none"), UserError);
+  EXPECT_THROW(file_bytes(folder_), UserError);
 }
 
 TEST(ReadStreamTest, APipeIsReadToItsEnd) {

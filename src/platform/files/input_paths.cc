@@ -3,8 +3,11 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <set>
+#include <iterator>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "platform/descriptor.h"
@@ -21,29 +24,87 @@ bool is_temporary(const fs::path& path) {
   return is_temporary_of_atomic_file(path) || path.extension() == kPartialSuffix;
 }
 
-std::vector<fs::path> files_below(const std::string& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && !is_temporary(entry.path())) files.push_back(entry.path());
+// All files below a folder. One that links lead to as well, or back to, is read once.
+class FolderWalk {
+ public:
+  void enter(const fs::path& folder) {
+    try {
+      walk(folder);
+    } catch (const fs::filesystem_error& error) {
+      throw_user_error("cannot read folder {}: {}; check what is in it", error.path1().string(),
+                       error.code().message());
+    }
   }
-  std::sort(files.begin(), files.end());
-  if (files.empty()) throw_user_error("folder {} holds no files", folder);
-  return files;
+  std::vector<fs::path> sorted_files() {
+    std::sort(files_.begin(), files_.end());
+    return std::move(files_);
+  }
+
+ private:
+  void walk(const fs::path& folder) {
+    if (!entered_.insert(fs::canonical(folder)).second) return;
+    std::set<fs::directory_entry> entries;  // in an order that a file system does not change
+    for (const auto& entry : fs::directory_iterator(folder)) entries.insert(entry);
+    for (const auto& entry : entries) {
+      if (entry.is_directory()) {
+        walk(entry.path());
+      } else if (entry.is_regular_file() && !is_temporary(entry.path())) {
+        files_.push_back(entry.path());
+      }
+    }
+  }
+
+  std::set<fs::path> entered_;
+  std::vector<fs::path> files_;
+};
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  FolderWalk walk;
+  walk.enter(folder);
+  return walk.sorted_files();
 }
 
-std::vector<fs::path> files_matching(const std::string& pattern) {
+bool is_folder(const fs::path& path) {
+  std::error_code unknown;  // a path that cannot be is not there
+  return fs::is_directory(path, unknown);
+}
+
+// What is there under the name of a pattern, or matches it; folders are not entered.
+std::vector<fs::path> paths_matching(const std::string& pattern) {
   std::error_code unknown;
   if (is_standard_input(pattern) || fs::exists(pattern, unknown)) return {pattern};
   glob_t matches{};
   const int status = ::glob(pattern.c_str(), 0, nullptr, &matches);
-  std::vector<fs::path> files;
+  std::vector<fs::path> paths;
   for (size_t i = 0; status == 0 && i < matches.gl_pathc; ++i) {
-    const fs::path file = matches.gl_pathv[i];
-    if (!is_temporary(file)) files.push_back(file);
+    const fs::path path = matches.gl_pathv[i];
+    if (!is_temporary(path)) paths.push_back(path);
   }
   ::globfree(&matches);
-  if (files.empty()) throw_user_error("no file matches {}; check the path", pattern);
-  return files;
+  return paths;
+}
+
+std::vector<fs::path> files_matching(const std::string& pattern) {
+  std::vector<fs::path> files;
+  for (const fs::path& path : paths_matching(pattern)) {
+    const std::vector<fs::path> here =
+        is_folder(path) ? files_below(path) : std::vector<fs::path>{path};
+    files.insert(files.end(), here.begin(), here.end());
+  }
+  if (!files.empty()) return files;
+  if (is_folder(pattern)) throw_user_error("folder {} holds no files", pattern);
+  throw_user_error("no file matches {}; check the path", pattern);
+}
+
+std::vector<std::string> patterns_of(std::string_view comma_list) {
+  std::vector<std::string> patterns;
+  while (!comma_list.empty()) {
+    const size_t comma = comma_list.find(',');
+    const std::string pattern(comma_list.substr(0, comma));
+    comma_list.remove_prefix(comma == std::string_view::npos ? comma_list.size() : comma + 1);
+    if (!pattern.empty()) patterns.push_back(pattern);
+  }
+  return patterns;
 }
 
 // What is not there is no other's.
@@ -53,8 +114,8 @@ bool is_same(const fs::path& left, const fs::path& right) {
 }
 
 bool lies_in(const fs::path& file, const fs::path& folder) {
+  if (!is_folder(folder)) return false;
   std::error_code unknown;
-  if (!fs::is_directory(folder, unknown)) return false;
   fs::path parent = fs::weakly_canonical(fs::absolute(folder_of(file)), unknown);
   for (; parent.has_relative_path(); parent = parent.parent_path()) {
     if (is_same(parent, folder)) return true;
@@ -78,17 +139,19 @@ void require_other_file(const fs::path& output, const fs::path& input) {
 
 std::vector<fs::path> expand_paths(std::string_view comma_list) {
   std::vector<fs::path> files;
-  while (!comma_list.empty()) {
-    const size_t comma = comma_list.find(',');
-    const std::string pattern(comma_list.substr(0, comma));
-    comma_list.remove_prefix(comma == std::string_view::npos ? comma_list.size() : comma + 1);
-    if (pattern.empty()) continue;
-    std::error_code unknown;  // a path that cannot be is not there
-    const std::vector<fs::path> matches =
-        fs::is_directory(pattern, unknown) ? files_below(pattern) : files_matching(pattern);
+  for (const std::string& pattern : patterns_of(comma_list)) {
+    const std::vector<fs::path> matches = files_matching(pattern);
     files.insert(files.end(), matches.begin(), matches.end());
   }
   return files;
+}
+
+std::vector<fs::path> expand_paths_with_folders(std::string_view comma_list) {
+  std::vector<fs::path> paths = expand_paths(comma_list);
+  for (const std::string& pattern : patterns_of(comma_list)) {
+    std::ranges::copy_if(paths_matching(pattern), std::back_inserter(paths), is_folder);
+  }
+  return paths;
 }
 
 void require_other_files(const ReadAndWritten& files) {

@@ -63,6 +63,50 @@ std::string refusal_of(const ReadAndWritten& files) {
   return "taken";
 }
 
+std::string refusal_to_expand(const fs::path& path) {
+  try {
+    expand_paths(path.string());
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST_F(InputPathsTest, FollowsLinksToFoldersAndEndsAtThoseThatLeadBack) {
+  fs::create_directories(folder_ / "far");
+  fs::create_directories(folder_ / "in" / "deep");
+  for (const char* name : {"far/a.txt", "in/b.txt"}) write_file_atomically(folder_ / name, "");
+  fs::create_directory_symlink(folder_ / "far", folder_ / "in" / "link");
+  fs::create_symlink("nowhere", folder_ / "in" / "dangling");
+  EXPECT_EQ(expand_paths((folder_ / "in").string()),
+            (std::vector<fs::path>{folder_ / "in" / "b.txt", folder_ / "in" / "link" / "a.txt"}));
+
+  const fs::path back = folder_ / "in" / "deep" / "back";
+  fs::create_directory_symlink("..", back);
+  fs::create_directory_symlink("link", folder_ / "in" / "second");
+  EXPECT_EQ(expand_paths((folder_ / "in").string()).size(), 2u) << "each file once";
+  fs::remove(back);
+  fs::create_symlink("back", back);
+  const std::string message = refusal_to_expand(folder_ / "in");
+  EXPECT_TRUE(message.starts_with("cannot read folder " + back.string() + ": ")) << message;
+}
+
+TEST_F(InputPathsTest, AFolderThatAPatternMatchesStandsForItsFiles) {
+  fs::create_directories(folder_ / "AA");
+  fs::create_directories(folder_ / "AB" / "empty");
+  for (const char* name : {"AA/1", "AA/2", "AB/1", "AC"}) write_file_atomically(folder_ / name, "");
+  const std::vector<fs::path> files{folder_ / "AA/1", folder_ / "AA/2", folder_ / "AB/1",
+                                    folder_ / "AC"};
+  const std::string pattern = (folder_ / "A*").string();
+  EXPECT_EQ(expand_paths(pattern), files);
+  std::vector<fs::path> with_folders = files;
+  with_folders.insert(with_folders.end(), {folder_ / "AA", folder_ / "AB"});
+  EXPECT_EQ(expand_paths_with_folders(pattern), with_folders);
+  EXPECT_EQ(refusal_to_expand(folder_ / "AB" / "empty"),
+            "folder " + (folder_ / "AB" / "empty").string() + " holds no files");
+  EXPECT_NE(refusal_to_expand(folder_ / "AB" / "e*"), "taken");
+}
+
 TEST_F(InputPathsTest, AnInputIsNoOutput) {
   write_file_atomically(folder_ / "text", "");
   write_file_atomically(folder_ / "other", "");
