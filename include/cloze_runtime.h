@@ -45,7 +45,8 @@ CLOZE_EXPORT const char* cloze_last_error(void);
 
 /* Limits the process to the instruction set "avx2", "avx512", "avx512_bf16" or "amx", so that its
  * results equal those of a processor that has no more. Call it before the first model is opened.
- * Returns 0, or -1 when this machine lacks the set; cloze_last_error then names those it has. */
+ * Returns 0, or -1 when this machine lacks the set; cloze_last_error then names those it has. While
+ * a model or client is open, -1 for any set but the one in use. */
 CLOZE_EXPORT int cloze_limit_instruction_set(const char* name);
 
 /* Reads a packed model and checks it; NULL when it cannot be used here. */

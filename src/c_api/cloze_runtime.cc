@@ -1,6 +1,7 @@
 #include <cloze_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <string>
@@ -10,12 +11,32 @@
 #include "engine/instruction_set.h"
 #include "inference/inference_client.h"
 
+namespace {
+
+// A model or client that is open. Weights are packed for the instruction set of the moment, so it
+// may not change while there is one.
+class Open {
+ public:
+  Open() { ++count_; }
+  ~Open() { --count_; }
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+  static bool any() { return count_ > 0; }
+
+ private:
+  static inline std::atomic<int64_t> count_ = 0;
+};
+
+}  // namespace
+
 struct cloze_model {
   std::shared_ptr<const cloze::inference::PackedModel> packed;
+  Open open = {};
 };
 
 struct cloze_client {
   cloze::inference::InferenceClient client;
+  Open open = {};
 };
 
 namespace {
@@ -124,6 +145,12 @@ const char* cloze_last_error(void) { return last_error.c_str(); }
 int cloze_limit_instruction_set(const char* name) {
   return guarded(-1, [&] {
     if (name == nullptr) throw_user_error("cloze_limit_instruction_set got no name");
+    if (Open::any() && name != engine::instruction_set()) {
+      throw_user_error(
+          "instruction set {} cannot be chosen while a model is open, which uses {}; call "
+          "cloze_limit_instruction_set before cloze_model_open",
+          name, engine::instruction_set());
+    }
     engine::limit_instruction_set(name);
     return 0;
   });

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "engine/instruction_set.h"
 #include "inference/inference_client.h"
 #include "inference/packed_model.h"
 #include "inference/small_model_test.h"
@@ -97,6 +98,19 @@ TEST(RuntimeLimit, AnInstructionSetIsOneOfTheMachine) {
             std::string::npos);
   EXPECT_EQ(cloze_limit_instruction_set(nullptr), -1);
   EXPECT_STREQ(cloze_last_error(), "cloze_limit_instruction_set got no name");
+}
+
+// Its weights lie as the kernels of the set in use read them.
+TEST_P(RuntimeTest, AnOpenModelKeepsItsInstructionSet) {
+  const std::string used = engine::instruction_set();
+  EXPECT_EQ(cloze_limit_instruction_set(used.c_str()), 0) << cloze_last_error();
+  const std::string other = used == "avx2" ? "avx512" : "avx2";
+  const std::string message = "instruction set " + other +
+                              " cannot be chosen while a model is open, which uses " + used +
+                              "; call cloze_limit_instruction_set before cloze_model_open";
+  EXPECT_EQ(cloze_limit_instruction_set(other.c_str()), -1);
+  EXPECT_EQ(cloze_last_error(), message);
+  EXPECT_EQ(engine::instruction_set(), used);
 }
 
 TEST_P(RuntimeTest, SurvivesNumbersThatCannotBe) {

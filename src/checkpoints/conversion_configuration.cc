@@ -80,7 +80,7 @@ void set_switches(std::span<const TensorView> tensors, BertConfig& config) {
 }
 
 // TensorFlow's programs have one GELU and one epsilon, whatever their configuration says.
-void compare_with_programs(const BertConfig& config, CheckpointForm to,
+void compare_with_programs(const BertConfig& config, CheckpointForm from, CheckpointForm to,
                            std::vector<std::string>& notes) {
   const double epsilon = is_graphcore(to) ? kGraphcoreEpsilon : kGoogleEpsilon;
   const std::string_view whose = is_graphcore(to) ? "Graphcore" : "Google";
@@ -93,6 +93,9 @@ void compare_with_programs(const BertConfig& config, CheckpointForm to,
         "hidden_act {} is \"gelu\" in bert_config.json: {}'s programs compute that by tanh; "
         "programs that compute the exact form need hidden_act gelu_new",
         models::activation_name(config.hidden_act), whose));
+  } else if (from == CheckpointForm::kHuggingFace) {
+    notes.push_back(fmt::format("hidden_act {} is the erf form; {}'s programs compute it by tanh",
+                                models::activation_name(config.hidden_act), whose));
   }
 }
 
@@ -115,7 +118,7 @@ std::optional<ConversionConfiguration> conversion_configuration(const Conversion
   if (is_graphcore(options.from)) set_graphcore_numbers(read, options.to, notes);
   if (model.is_tensorflow()) set_switches(tensors, read.config);
   if (!to_hugging_face && !is_graphcore(options.from)) {
-    compare_with_programs(read.config, options.to, notes);
+    compare_with_programs(read.config, options.from, options.to, notes);
   }
   return read;
 }

@@ -302,6 +302,18 @@ TEST_F(CheckpointConversionTest, GraphcoresEpsilonIsOneWhateverTheFileSays) {
   EXPECT_TRUE(has_note(report, "LayerNorm with epsilon 0.001: config.json says so"));
 }
 
+// Hugging Face's programs and ours compute the exact form.
+TEST_F(CheckpointConversionTest, TensorflowsProgramsComputeAnotherGelu) {
+  const auto from_google = convert_checkpoint(options("google2hf", kFixtures / "google", "hf"));
+  EXPECT_FALSE(has_note(from_google, "erf form"));
+  EXPECT_TRUE(has_note(convert_checkpoint(options("hf2google", folder_ / "hf", "google")),
+                       "hidden_act gelu is the erf form; Google's programs compute it by tanh"));
+  EXPECT_TRUE(has_note(convert_checkpoint(options("hf2graphcore", folder_ / "hf", "graphcore")),
+                       "hidden_act gelu is the erf form; Graphcore's programs compute it by tanh"));
+  EXPECT_FALSE(has_note(
+      convert_checkpoint(options("google2graphcore", folder_ / "google", "again")), "erf form"));
+}
+
 TEST_F(CheckpointConversionTest, WrongOptionsAreRefused) {
   ConversionOptions asked = options("google2hf", kFixtures / "google", "");
   platform::write_file_atomically(folder_ / "file", "x");

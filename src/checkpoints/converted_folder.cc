@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "base/error.h"
+#include "checkpoints/added_tokens.h"
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/hugging_face_tokenizer.h"
+#include "checkpoints/stored_head.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "checkpoints/tokenizer_json.h"
 #include "formats/json.h"
@@ -63,13 +65,14 @@ std::string model_card(const ConvertedModel& model) {
       c.max_position_embeddings, model.source_name);
 }
 
-// The tokens that have an embedding; `notes` says what does not fit.
-text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t rows,
+// The tokens that have an embedding; `notes` says what does not fit. Rows after them are those of
+// the added tokens, and then nobody's.
+text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t num_added, int64_t rows,
                              std::vector<std::string>& notes) {
   const int64_t tokens = vocabulary.size();
-  if (rows > tokens) {
+  if (rows > tokens + num_added) {
     notes.push_back(fmt::format("the last {} of {} word embeddings belong to no token (padding)",
-                                rows - tokens, rows));
+                                rows - tokens - num_added, rows));
   }
   if (rows >= tokens) return vocabulary;
   notes.push_back(
@@ -119,7 +122,8 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<TextFile>& fil
   notes.insert(notes.end(), tokenizer.notes.begin(), tokenizer.notes.end());
   const int64_t rows = model.config.vocab_size;
   const bool is_cut = tokenizer.vocabulary.size() > rows;
-  const text::Vocabulary vocabulary = cut_to_rows(tokenizer.vocabulary, rows, notes);
+  const text::Vocabulary vocabulary =
+      cut_to_rows(tokenizer.vocabulary, tokenizer.num_added, rows, notes);
   const std::vector<TextFile> made =
       tokenizer_files({.vocabulary = vocabulary,
                        .options = tokenizer.options,
@@ -148,25 +152,9 @@ std::string_view torch_dtype(DType dtype) {
 }  // namespace
 
 void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model) {
-  const auto has = [&](std::string_view start) {
-    return std::ranges::any_of(
-        tensors, [&](const formats::TensorView& tensor) { return tensor.name.starts_with(start); });
-  };
-  const bool has_mlm = has("cls.predictions.");
-  const bool has_nsp = has("cls.seq_relationship.");
-  const std::string_view class_of_bert = has_mlm && has_nsp   ? "BertForPreTraining"
-                                         : has_mlm            ? "BertForMaskedLM"
-                                         : has("qa_outputs.") ? "BertForQuestionAnswering"
-                                         : has("classifier.") ? "BertForSequenceClassification"
-                                         : has_nsp            ? "BertForNextSentencePrediction"
-                                                              : "BertModel";
-  model.architecture = class_name(model.config, class_of_bert);
+  model.architecture = class_name(model.config, class_of_tensors(tensors));
   model.dtype = torch_dtype(tensors.front().dtype);
-  // A span head has two outputs whatever a classifier beside it has.
-  const formats::TensorView* classifier = formats::find_tensor(tensors, "classifier.weight");
-  const bool has_labels =
-      classifier != nullptr && classifier->shape.rank() == 2 && !has("qa_outputs.");
-  model.num_labels = has_labels ? classifier->shape[0] : 0;
+  model.num_labels = num_labels_of(tensors);
 }
 
 std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
@@ -195,8 +183,10 @@ std::vector<TextFile> tensorflow_files(const ConvertedModel& model, bool for_gra
     notes.push_back("there is no vocabulary; give --vocab-file to have one beside the checkpoint");
   } else {
     const auto vocabulary = load_vocabulary(model.vocabulary_file);
+    const int64_t added =
+        std::ssize(added_tokens_in(model.vocabulary_file.parent_path(), vocabulary.size()));
     files.push_back(
-        {"vocab.txt", cut_to_rows(vocabulary, model.config.vocab_size, notes).to_text()});
+        {"vocab.txt", cut_to_rows(vocabulary, added, model.config.vocab_size, notes).to_text()});
   }
   return files;
 }

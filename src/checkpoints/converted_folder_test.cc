@@ -97,6 +97,25 @@ TEST(ConvertedFolder, TokensWithoutAnEmbeddingAreCut) {
                                             "have an embedding, the last is now o"});
 }
 
+TEST(ConvertedFolder, RowsOfAddedTokensAreNoPadding) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "added_rows";
+  std::filesystem::create_directories(folder);
+  platform::write_file_atomically(folder / "vocab.txt", platform::read_file(kGoogle / "vocab.txt"));
+  platform::write_file_atomically(folder / "added_tokens.json", R"({"<ent>": 22})");
+  ConvertedModel model = model_of(24);
+  model.vocabulary_file = folder / "vocab.txt";
+  const std::string padding = "the last 1 of 24 word embeddings belong to no token (padding)";
+  std::vector<std::string> notes;
+  hugging_face_files(model, notes);
+  EXPECT_EQ(notes,
+            (std::vector<std::string>{
+                folder.string() + ": added token \"<ent>\" (id 22) is cut like any other text",
+                padding}));
+  notes.clear();
+  tensorflow_files(model, false, true, notes);
+  EXPECT_EQ(notes, std::vector<std::string>{padding});
+}
+
 TEST(ConvertedFolder, AForeignTokenizerIsCopiedAndNotMade) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "foreign_tokenizer";

@@ -93,18 +93,8 @@ void add_labels(const BertHead& head, nlohmann::ordered_json& text) {
 constexpr std::string_view kGroupBert = "groupbert";
 constexpr std::string_view kGroup = "Group";  // in front of the names of its classes
 
-// The first of "architectures", of a GroupBERT the BERT's; nothing when there is none.
-std::optional<std::string> first_architecture(const json& object) {
-  const auto names = object.find("architectures");
-  if (names == object.end() || !names->is_array() || names->empty()) return std::nullopt;
-  const json& first = names->front();
-  std::string name = first.is_string() ? first.get<std::string>() : formats::json_line(first);
-  if (name.starts_with(kGroup)) name.erase(0, kGroup.size());
-  return name;
-}
-
 HeadKind head_kind_of(const json& object, const std::string& source) {
-  const auto first = first_architecture(object);
+  const auto first = architecture_in(object);
   if (!first) return HeadKind::kPretraining;
   const std::string& name = *first;
   if (name == "BertModel" || name == "BertForMaskedLM") return HeadKind::kPretraining;
@@ -116,6 +106,13 @@ HeadKind head_kind_of(const json& object, const std::string& source) {
                    models::architecture_of(HeadKind::kPretraining),
                    models::architecture_of(HeadKind::kQuestionAnswering),
                    models::architecture_of(HeadKind::kSequenceClassification));
+}
+
+// Whether there is a projection that words may be tied to: these two heads have none.
+bool projects_onto_words(const json& object) {
+  const auto name = architecture_in(object);
+  return name != models::architecture_of(HeadKind::kQuestionAnswering) &&
+         name != models::architecture_of(HeadKind::kSequenceClassification);
 }
 
 std::vector<std::string> labels_of(const json& object, const std::string& source) {
@@ -156,6 +153,15 @@ void check_problem_type(const KeyReader& reader, const BertHead& head, const std
 }
 
 }  // namespace
+
+std::optional<std::string> architecture_in(const json& object) {
+  const auto names = object.find("architectures");
+  if (names == object.end() || !names->is_array() || names->empty()) return std::nullopt;
+  const json& first = names->front();
+  std::string name = first.is_string() ? first.get<std::string>() : formats::json_line(first);
+  if (name.starts_with(kGroup)) name.erase(0, kGroup.size());
+  return name;
+}
 
 std::string class_name(const BertConfig& config, std::string_view class_of_bert) {
   return std::string(config.groupbert ? kGroup : "").append(class_of_bert);
@@ -214,7 +220,7 @@ BertConfig bert_config_from_json(const json& object, const std::string& source) 
   }
   reader.require<std::string>("position_embedding_type", "absolute");
   reader.require("is_decoder", false);
-  reader.require("tie_word_embeddings", true);
+  if (projects_onto_words(object)) reader.require("tie_word_embeddings", true);
 
   BertConfig config{.groupbert = is_groupbert, .groupbert_conv_bias = is_groupbert};
   for (const BertField& field : models::bert_fields()) {
@@ -247,11 +253,6 @@ BertHead bert_head_from_json(const json& object, const std::string& source) {
 
 BertHead read_hugging_face_head(const std::filesystem::path& path) {
   return bert_head_from_json(formats::read_json_file(path), path.string());
-}
-
-bool is_classifier(const std::filesystem::path& path) {
-  const json object = formats::read_json_file(path);
-  return first_architecture(object) == models::architecture_of(HeadKind::kSequenceClassification);
 }
 
 }  // namespace cloze::checkpoints

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,7 +43,8 @@ models::BertConfig read_hugging_face_config(const std::filesystem::path& path);
 // problem_type that is not ours.
 models::BertHead bert_head_from_json(const nlohmann::json& json, const std::string& source);
 models::BertHead read_hugging_face_head(const std::filesystem::path& path);
-// Whether the file names the head of sequence classification; it may name one that is not ours.
-bool is_classifier(const std::filesystem::path& path);
+// The class that "architectures" names first, of a GroupBERT the BERT's; nothing when it names
+// none. It may be one that is not ours.
+std::optional<std::string> architecture_in(const nlohmann::json& json);
 
 }  // namespace cloze::checkpoints

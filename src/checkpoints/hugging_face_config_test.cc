@@ -82,6 +82,17 @@ TEST(HuggingFaceConfig, RefusalsNameFileKeyAndValue) {
   EXPECT_EQ(refusal_of("[]"), "config.json: not a JSON object");
 }
 
+TEST(HuggingFaceConfig, WordsAreTiedWhereTheyArePredicted) {
+  const auto untied = [](const std::string& keys) {
+    return refusal_of(R"({"tie_word_embeddings": false)" + keys + "}");
+  };
+  const std::string refused = "config.json: tie_word_embeddings is false; only true is supported";
+  EXPECT_EQ(untied(""), refused);
+  EXPECT_EQ(untied(R"(, "architectures": ["BertForMaskedLM"])"), refused);
+  EXPECT_EQ(untied(R"(, "architectures": ["BertForQuestionAnswering"])"), "accepted");
+  EXPECT_EQ(untied(R"(, "architectures": ["BertForSequenceClassification"])"), "accepted");
+}
+
 TEST(HuggingFaceConfig, SizesHaveBounds) {
   EXPECT_EQ(refusal_of(R"({"hidden_size": 1000000000000})"),
             "config.json: hidden_size is 1000000000000; it must be at most 16777216");

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
+#include "checkpoints/added_tokens.h"
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "checkpoints/tokenizer_json.h"
 
@@ -60,6 +62,20 @@ void settle_rules(const fs::path& folder, const std::optional<TokenizerJson>& js
       folder.string(), rules_text(tokenizer.options), kTokenizerName, rules_text(json->options)));
 }
 
+// Counts and notes what was added in a folder beside the vocabulary; tokenizer.json, where there is
+// one, has its own notes.
+void settle_added(const fs::path& folder, const std::optional<TokenizerJson>& json,
+                  StoredTokenizer& tokenizer) {
+  const int64_t size = tokenizer.vocabulary.size();
+  if (json) {
+    tokenizer.num_added = std::max<int64_t>(json->vocabulary.size() - size, 0);
+    return;
+  }
+  const auto added = added_tokens_in(folder, size);
+  tokenizer.num_added = std::ssize(added);
+  std::ranges::move(notes_on(added, folder), std::back_inserter(tokenizer.notes));
+}
+
 // The tokens of a file, with the rules that the folder says.
 StoredTokenizer assembled(const fs::path& file, const fs::path& folder,
                           const std::optional<TokenizerJson>& json) {
@@ -98,6 +114,7 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
   if (is_own && !is_json(file) && json) {
     check_same_tokens(tokenizer.vocabulary, json->vocabulary, folder);
   }
+  if (is_own || file.parent_path() == folder) settle_added(folder, json, tokenizer);
   return tokenizer;
 }
 

@@ -4,11 +4,13 @@
 //   tokenizer.json   all of it in one file, as transformers 5 saves it (tokenizer_json.h)
 //
 // Where a folder has both, their tokens must agree. tokenizer_config.json overrides
-// tokenizer.json, as in transformers, unless its class leaves all to tokenizer.json.
+// tokenizer.json, as in transformers, unless its class leaves all to tokenizer.json. Tokens that
+// were added beside a vocab.txt (added_tokens.h) are noted.
 //
 // Errors: UserError that names file, field and value.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,6 +25,7 @@ struct StoredTokenizer {
   text::Vocabulary vocabulary;
   text::TokenizerOptions options;
   std::filesystem::path vocabulary_file;  // where the tokens were read
+  int64_t num_added = 0;                  // tokens beyond these, which text is not cut into
   std::vector<std::string> notes;
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "formats/json.h"
+#include "text/ascii.h"
 
 namespace cloze::checkpoints {
 namespace {
@@ -160,12 +161,12 @@ class Reader {
     }
     add_added_tokens(tokens);
     std::vector<std::string> in_order;
-    for (auto& [id, token] : tokens) {
+    for (const auto& [id, token] : tokens) {
       if (id != std::ssize(in_order)) {
         throw_user_error("{}: no token has id {}, but {} has id {}; ids must leave no gap",
                          file_.string(), in_order.size(), shown(token), id);
       }
-      in_order.push_back(std::move(token));
+      in_order.push_back(line_of(token, id));
     }
     return in_order;
   }
@@ -182,6 +183,14 @@ class Reader {
       throw_user_error("{}: {} and {} both have id {}; each token needs its own", file_.string(),
                        shown(place->second), shown(token), place->first);
     }
+  }
+
+  // A vocabulary has a token a line, trimmed. No text is cut into one that cannot stand there, so
+  // any name will do for it.
+  static std::string line_of(const std::string& token, int64_t id) {
+    const bool is_line =
+        !token.empty() && token == text::trim_ascii(token) && token.find('\n') == std::string::npos;
+    return is_line ? token : fmt::format("[added{}]", id);
   }
 
   void add_added_tokens(std::map<int64_t, std::string>& tokens) {

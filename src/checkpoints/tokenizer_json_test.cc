@@ -168,6 +168,25 @@ TEST_F(TokenizerJsonTest, WhatIsHarmlessIsSaid) {
             "added token \"<ent>\" (id 8) is cut like any other text\n");
 }
 
+// vocab.txt has a token a line, without the white space around it.
+TEST_F(TokenizerJsonTest, ATokenThatIsNoLineHasANameInItsPlace) {
+  const TokenizerJson tokenizer = read_changed([](json& file) {
+    file["model"]["vocab"][" x"] = 8;
+    for (const char* token : {" x", "\n", "a\nb", "a b"}) {
+      const auto id = 7 + file["added_tokens"].size();
+      file["added_tokens"].push_back({{"id", id}, {"content", token}});
+    }
+  });
+  std::vector<std::string> expected = kTokens;
+  expected.insert(expected.end(), {"[added8]", "[added9]", "[added10]", "a b"});
+  EXPECT_EQ(tokenizer.vocabulary.tokens(), expected);
+  EXPECT_EQ(tokenizer.notes.at(1),
+            file_.string() + ": added token \"\\n\" (id 9) is cut like any other text");
+  const std::filesystem::path lines = file_.parent_path() / "vocab.txt";
+  platform::write_file_atomically(lines, tokenizer.vocabulary.to_text());
+  EXPECT_EQ(text::Vocabulary::load(lines).tokens(), expected);
+}
+
 TEST_F(TokenizerJsonTest, ACutFileIsAnErrorWhereverItIsCut) {
   const std::string whole = saved_by_transformers().dump();
   for (size_t size = 0; size < whole.size(); size += 7) {

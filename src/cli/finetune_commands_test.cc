@@ -288,6 +288,47 @@ TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
 }
 
 // As in Graphcore's program: AX has no training data of its own.
+// A classifier of tokens has the same names and, with as many classes, the same shapes.
+TEST_F(FinetuneCommands, AClassifierOfTokensIsNoStart) {
+  ASSERT_EQ(run_command(glue() + std::vector<std::string>{"--epochs", "1"}).status,
+            ExitCode::kSuccess);
+  fs::copy(path("rte/checkpoint-4"), path("tokens"));
+  fs::remove(path("tokens/manifest.json"));  // it has the checksum of another configuration
+  const std::string config = path("tokens/config.json");
+  auto json = formats::read_json_file(config);
+  json["architectures"] = {"BertForTokenClassification"};
+  platform::write_file_atomically(config, json.dump());
+  const CommandResult run = run_command(
+      glue_from_start() + std::vector<std::string>{"--init-checkpoint", path("tokens")});
+  ASSERT_EQ(run.status, ExitCode::kSuccess) << run.error;
+  EXPECT_NE(run.error.find("2 tensors are not in it and start afresh: classifier."),
+            std::string::npos)
+      << run.error;
+  EXPECT_NE(run.error.find("does not go with a BertForSequenceClassification"), std::string::npos)
+      << run.error;
+}
+
+// Google's bert_config.json names no head: the tensors do.
+TEST_F(FinetuneCommands, ATensorflowClassifierIsOne) {
+  ASSERT_EQ(run_command(glue() + std::vector<std::string>{"--epochs", "1"}).status,
+            ExitCode::kSuccess);
+  ASSERT_EQ(run_command(
+                {"convert", "hf2google", path("rte/checkpoint-4"), "--output-dir", path("google")})
+                .status,
+            ExitCode::kSuccess);
+  const auto probability = [&](const char* model) {
+    const CommandResult result =
+        run_command({"classify", "--init-checkpoint", path(model), "--text", "the cat sat"});
+    EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+    return result.out.substr(result.out.find('\t') + 1);
+  };
+  EXPECT_EQ(probability("google"), probability("rte/checkpoint-4"));
+  const CommandResult trained = run_command(
+      glue_from_start() + std::vector<std::string>{"--init-checkpoint", path("google")});
+  EXPECT_EQ(trained.status, ExitCode::kSuccess) << trained.error;
+  EXPECT_EQ(trained.error.find("start afresh"), std::string::npos) << trained.error;
+}
+
 TEST_F(FinetuneCommands, AxIsTrainedOnMnli) {
   fs::create_directories(folder_ / "MNLI");
   fs::create_directories(folder_ / "diagnostic");

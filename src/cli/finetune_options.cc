@@ -9,13 +9,17 @@
 
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_head.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "cli/export_options.h"
 #include "cli/inference/inference_options.h"
 #include "cli/options/foreign_options.h"
 #include "cli/resumed_options.h"
+#include "cli/say.h"
+#include "formats/json.h"
 #include "models/bert_fields.h"
+#include "models/bert_heads.h"
 #include "text/vocabulary.h"
 #include "train/saving/checkpoint.h"
 
@@ -56,8 +60,8 @@ void check_difference(const models::BertField& field, const std::string& here,
     throw_user_error("{} is {} ({}), but {} has {}; leave it out", field.name, here, origin,
                      path.string(), there);
   }
-  fmt::print(stderr, "note: {} was computed with {} {}, this run takes {}\n", path.string(),
-             field.name, there, here);
+  say("note: {} was computed with {} {}, this run takes {}\n", path.string(), field.name, there,
+      here);
 }
 
 // The checkpoint's, with what is wanted otherwise; parts that are then left out of the model are
@@ -93,7 +97,7 @@ void require_sizes(const OptionTable& table) {
 void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
   const int64_t positions = options.model().max_position_embeddings;
   if (!table.is_given("seq_length") && options.seq_length > positions) {
-    fmt::print(stderr, "note: seq_length is {}, the positions of the model\n", positions);
+    say("note: seq_length is {}, the positions of the model\n", positions);
     options.seq_length = positions;
   }
   validate_positions(options, "the checkpoint has no more; lower seq_length");
@@ -115,13 +119,24 @@ fs::path start_path(FinetuneOptions& options) {
 
 // Of a classifier; other heads bring nothing. One that is not ours does no harm: another will
 // start afresh.
-models::BertHead start_head(const fs::path& configuration) {
-  if (!checkpoints::is_classifier(configuration)) return {};
+models::BertHead start_head(const fs::path& path) {
+  const fs::path configuration = checkpoints::configuration_of(path);
+  const auto architecture = checkpoints::architecture_in(formats::read_json_file(configuration));
+  if (!architecture) return checkpoints::read_stored_head(path);
+  if (architecture != models::architecture_of(models::HeadKind::kSequenceClassification)) return {};
   try {
     return checkpoints::read_hugging_face_head(configuration);
   } catch (const UserError&) {
     return {.kind = models::HeadKind::kSequenceClassification};
   }
+}
+
+// What another head calls a classifier, such as one of tokens, is no start for one of sequences.
+void note_other_classifier(const fs::path& path, const models::BertHead& head) {
+  if (head.kind == models::HeadKind::kSequenceClassification) return;
+  if (checkpoints::StoredModel(path).find("classifier.weight") == nullptr) return;
+  say("note: the classifier of {} does not go with a {}; training starts it afresh\n",
+      path.string(), models::architecture_of(models::HeadKind::kSequenceClassification));
 }
 
 // Also sets options.do_lower_case. Prints what there is to say on it.
@@ -137,9 +152,9 @@ checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const Opt
   if (stored.options.lower_case && !stored.vocabulary.likely_lower_cased()) {
     throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", source);
   }
-  for (const std::string& note : stored.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : stored.notes) say("note: {}\n", note);
   const auto missing = text::missing_rows(stored.vocabulary, options.model().vocab_size, source);
-  if (missing) fmt::print(stderr, "note: {}\n", *missing);
+  if (missing) say("note: {}\n", *missing);
   return stored;
 }
 
@@ -197,7 +212,10 @@ StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
   checkpoints::StoredTokenizer stored = start_tokenizer(options, table, folder);
   const int64_t rows = options.model().vocab_size;
   models::BertHead head;
-  if (!path.empty()) head = start_head(checkpoints::configuration_of(path));
+  if (!path.empty()) {
+    head = start_head(path);
+    if (options.task == "GLUE") note_other_classifier(path, head);
+  }
   return {.config = options.model(),
           .head = std::move(head),
           .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};

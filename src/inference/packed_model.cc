@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_head.h"
 #include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "engine/devices.h"
@@ -251,7 +252,7 @@ const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) con
 PretrainedModel open_pretrained_model(const std::filesystem::path& path) {
   const std::filesystem::path configuration = checkpoints::configuration_of(path);
   const models::BertConfig config = checkpoints::read_hugging_face_config(configuration);
-  models::BertHead head = checkpoints::read_hugging_face_head(configuration);
+  models::BertHead head = checkpoints::read_stored_head(path);
   return assembled(path, config, std::move(head),
                    checkpoints::read_tokenizer(checkpoints::folder_of(path)));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "formats/json.h"
 #include "formats/xxh3.h"
 #include "inference/small_model_test.h"
 #include "platform/files/atomic_file.h"
@@ -68,6 +69,18 @@ TEST_F(PackedModelTest, HoldsWhatTheFolderHolds) {
   packed.write(again);
   EXPECT_EQ(platform::read_file(again), platform::read_file(file_));
   std::filesystem::remove(again);
+}
+
+// Google's bert_config.json never does.
+TEST_F(PackedModelTest, OpensAModelWhoseConfigurationNamesNoHead) {
+  const std::filesystem::path config = folder_.path() / "config.json";
+  nlohmann::json json = formats::read_json_file(config);
+  json.erase("architectures");
+  json.erase("id2label");
+  platform::write_file_atomically(config, json.dump());
+  const PretrainedModel model = open_pretrained_model(folder_.path());
+  EXPECT_EQ(model.require_head(HeadKind::kSequenceClassification).labels,
+            (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
 }
 
 TEST_F(PackedModelTest, IsTheSameBytesEachTime) {

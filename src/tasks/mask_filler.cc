@@ -10,8 +10,8 @@
 namespace cloze::tasks {
 namespace {
 
-constexpr int64_t kMostBlanks =
-    64;  // of a text: each has a row of logits as long as the vocabulary
+// Of a text: each has a row of logits as long as the vocabulary.
+constexpr int64_t kMostBlanks = inference::InferenceClient::kMostPredictions;
 
 struct SpecialToken {
   size_t position = std::string_view::npos;

@@ -12,7 +12,13 @@ namespace {
 
 constexpr int64_t kMaxQueryLength = 64;   // of the question, as in SQuAD
 constexpr int64_t kSequenceLength = 384;  // of a window, if the model has the positions
+constexpr int64_t kDocumentStride = 128;  // from window to window at most, as in SQuAD
 constexpr int64_t kNBestSize = 20;        // that probabilities are shared among, as in SQuAD
+
+// A window of few tokens overlaps with the next, too: else no answer could lie across their border.
+int64_t document_stride(int64_t sequence_length) {
+  return std::clamp<int64_t>(sequence_length / 3, 1, kDocumentStride);
+}
 
 // Which of several; of one alone nothing.
 std::string of_input(size_t index, size_t count) {
@@ -100,13 +106,13 @@ std::vector<std::vector<Answer>> QuestionAnswerer::answer(
     std::span<const QuestionAndContext> questions, const AnswerOptions& options) {
   check_lengths(questions);
   const SquadData data = squad_data_of(questions, options.may_have_no_answer);
-  const SquadFeatures features =
-      make_squad_features(data, client_.model().tokenizer(),
-                          {.max_sequence_length = std::min<int64_t>(
-                               client_.model().config().max_position_embeddings, kSequenceLength),
-                           .document_stride = options.document_stride,
-                           .max_query_length = kMaxQueryLength,
-                           .threads = client_.num_threads()});
+  const int64_t length =
+      std::min<int64_t>(client_.model().config().max_position_embeddings, kSequenceLength);
+  const SquadFeatures features = make_squad_features(data, client_.model().tokenizer(),
+                                                     {.max_sequence_length = length,
+                                                      .document_stride = document_stride(length),
+                                                      .max_query_length = kMaxQueryLength,
+                                                      .threads = client_.num_threads()});
   check_not_empty(data, features);
   const auto predictions = answer_squad(
       client_, data, features,

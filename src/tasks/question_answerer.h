@@ -1,7 +1,9 @@
 // Answers questions on texts of any length with a fine-tuned model. Long texts are cut into windows
-// that overlap (tasks/squad/squad_features.h). Errors: UserError for a model that answers no
-// questions, an empty question or text, a question that leaves a text no room in the model's
-// positions; DataError for a model whose logits are not finite.
+// that overlap (tasks/squad/squad_features.h): each begins 128 tokens after the one before, or a
+// third of the model's positions where that is less. A question is cut to 64 tokens. Errors:
+// UserError for a model that answers no questions, an empty question or text, a question that
+// leaves a text no room in the model's positions; DataError for a model whose logits are not
+// finite.
 #pragma once
 
 #include <memory>
@@ -30,8 +32,7 @@ struct Answer {
 nlohmann::ordered_json answers_json(std::span<const Answer> answers);
 
 struct AnswerOptions {
-  int64_t max_answer_length = 30;  // tokens
-  int64_t document_stride = 128;
+  int64_t max_answer_length = 30;   // tokens
   bool may_have_no_answer = false;  // "" takes part, as in SQuAD 2.0
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "inference/small_model_test.h"
 
@@ -48,6 +50,16 @@ TEST_F(QuestionAnswererTest, EachQuestionHasItsOwnTopK) {
     EXPECT_EQ(together[0][i].text, alone[0][i].text);
     EXPECT_NEAR(together[0][i].probability, alone[0][i].probability, 1e-4) << i;
   }
+}
+
+// With 64 positions the first window ends after word 60.
+TEST_F(QuestionAnswererTest, AnAnswerMayLieAcrossTheBorderOfAWindow) {
+  const auto border = std::ssize(words(60));
+  const auto lies_across = [&](const Answer& answer) {
+    return answer.start < border && answer.end > border;
+  };
+  const std::vector<Answer> all = answer({{"word5", words(80), 100'000}})[0];
+  EXPECT_TRUE(std::ranges::any_of(all, lies_across)) << all.size() << " answers";
 }
 
 TEST_F(QuestionAnswererTest, AQuestionLeavesRoomForTheText) {

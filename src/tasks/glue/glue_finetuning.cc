@@ -110,7 +110,11 @@ Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path
 void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains) {
   const std::vector<std::string>& theirs = start.labels;
   const std::vector<std::string>& ours = options_.head.labels;
-  if (start.kind != models::HeadKind::kSequenceClassification) return;
+  if (start.kind != models::HeadKind::kSequenceClassification) {
+    // What another head calls a classifier, such as one of tokens, has other classes.
+    has_its_classes_ = !trains;
+    return;
+  }
   const bool is_reordered = theirs != ours && std::ranges::is_permutation(theirs, ours);
   if (theirs.size() == ours.size() && !is_reordered) return;
   const std::string classes =
@@ -121,10 +125,11 @@ void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains)
   has_its_classes_ = false;
 }
 
-// Classes may have the same names, and mean another thing.
+// Classes may have the same names, and mean another thing. What others write of their tasks, such
+// as "text-classification", says nothing.
 void GlueFinetuning::compare_tasks(const models::BertHead& start, bool trains) {
   const std::string& theirs = start.task;
-  if (theirs.empty() || has_classifier_of(task_, theirs)) return;
+  if (!is_glue_task(theirs) || has_classifier_of(task_, theirs)) return;
   if (!trains) {
     throw_user_error(
         "the start model was trained on {}, not on {}; train it, or give --task-name {}", theirs,

@@ -64,7 +64,7 @@ class GlueFinetuning : public FinetuningTask {
   const GlueTask& task_;
   const text::Tokenizer& tokenizer_;
   TaskOutput output_;
-  bool has_its_classes_ = true;  // the start model, if it is a classifier
+  bool has_its_classes_ = true;  // the start model, if it has a classifier
   std::vector<Part> parts_;      // what is scored, the task's own dev data first; what is predicted
 };
 

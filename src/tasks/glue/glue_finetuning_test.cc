@@ -64,10 +64,10 @@ TEST_F(GlueFinetuningTest, ReadsItsTrainingData) {
 
 TEST_F(GlueFinetuningTest, AClassifierOfOtherClassesStartsAfreshOrIsRefused) {
   const std::vector<std::pair<models::BertHead, bool>> starts = {
-      {{}, true},  // not a classifier
       {classifier({"0", "1"}), true},
       {classifier({"a", "b", "c"}), false},
       {classifier({"not_entailment", "entailment"}), false},
+      {classifier({"no", "yes"}, "text-classification"), true},  // as transformers 5 writes it
       {classifier({"entailment", "not_entailment"}, "QNLI"), false}};
   for (const auto& [start, is_of_use] : starts) {
     GlueFinetuning trained = task();
@@ -79,6 +79,17 @@ TEST_F(GlueFinetuningTest, AClassifierOfOtherClassesStartsAfreshOrIsRefused) {
     } else {
       EXPECT_THROW(only_scored.prepare(start, {}), UserError);
     }
+  }
+}
+
+// What another head calls so is another task's.
+TEST_F(GlueFinetuningTest, OtherHeadsHaveNoClassifier) {
+  for (const auto kind : {models::HeadKind::kPretraining, models::HeadKind::kQuestionAnswering}) {
+    GlueFinetuning trained = task();
+    trained.prepare({.kind = kind}, {.training = true});
+    EXPECT_EQ(trained.fresh_prefix(), "classifier.");
+    EXPECT_NO_THROW(task().prepare({.kind = kind}, {}));
+    EXPECT_TRUE(notices_.empty());
   }
 }
 

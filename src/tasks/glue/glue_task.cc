@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
@@ -76,6 +77,11 @@ std::vector<std::string_view> glue_task_names() {
   std::vector<std::string_view> names;
   for (const GlueTask& task : kTasks) names.push_back(task.name);
   return names;
+}
+
+bool is_glue_task(std::string_view name) {
+  return std::ranges::any_of(kTasks,
+                             [&](const GlueTask& task) { return plain(task.name) == plain(name); });
 }
 
 const GlueTask& glue_task(std::string_view name) {

@@ -31,6 +31,8 @@ struct GlueTask {
 std::vector<std::string_view> glue_task_names();
 // Case does not matter, nor "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
+// Whether it has one of that name.
+bool is_glue_task(std::string_view name);
 
 // Whether a classifier that was trained on the task `name` serves `task`: both are the same task,
 // or both are among MNLI, MNLI-mm and AX.

@@ -1,0 +1,64 @@
+#include "checkpoints/stored_head.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "platform/files/atomic_file.h"
+
+namespace cloze::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+using models::BertHead, models::HeadKind;
+
+const std::vector<float> kValues(6, 0.5f);
+
+formats::TensorView tensor(const char* name, Shape shape) {
+  return {name, DType::kF32, std::move(shape), std::as_bytes(std::span(kValues))};
+}
+
+class StoredHeadTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  BertHead head_of(const std::string& config, const std::vector<formats::TensorView>& tensors) {
+    platform::write_file_atomically(folder_ / "config.json", config);
+    formats::write_safetensors(folder_ / "model.safetensors", tensors);
+    return read_stored_head(folder_);
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "stored_head_test";
+};
+
+// As Google's run_classifier.py and run_squad.py call them, with a bert_config.json that names no
+// head.
+TEST_F(StoredHeadTest, TensorsTellWhereTheConfigurationDoesNot) {
+  const BertHead classifier = head_of("{}", {tensor("output_weights", {3, 2})});
+  EXPECT_EQ(classifier.kind, HeadKind::kSequenceClassification);
+  EXPECT_EQ(classifier.labels, (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+  EXPECT_EQ(head_of("{}", {tensor("cls/squad/output_weights", {2, 3})}).kind,
+            HeadKind::kQuestionAnswering);
+  EXPECT_EQ(head_of("{}", {tensor("bert/pooler/dense/kernel", {2, 3})}).kind,
+            HeadKind::kPretraining);
+  const BertHead named =
+      head_of(R"({"id2label": {"0": "no", "1": "yes"}})", {tensor("classifier.weight", {2, 3})});
+  EXPECT_EQ(named.labels, (std::vector<std::string>{"no", "yes"}));
+}
+
+TEST_F(StoredHeadTest, TheConfigurationGoesFirst) {
+  EXPECT_EQ(
+      head_of(R"({"architectures": ["BertForPreTraining"]})", {tensor("classifier.weight", {2, 3})})
+          .kind,
+      HeadKind::kPretraining);
+  EXPECT_THROW(head_of(R"({"architectures": ["BertForTokenClassification"]})",
+                       {tensor("classifier.weight", {2, 3})}),
+               UserError);
+}
+
+}  // namespace
+}  // namespace cloze::checkpoints
