@@ -5,6 +5,7 @@ Usage: mpirun_faults_test.py PROGRAM
 CLOZE_FAULTS=50 in the environment makes 50 kills and stops and 100 signals instead of a few.
 """
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -161,8 +162,8 @@ class FaultTest(FaultCase):
 class LaunchTest(FaultCase):
     """cloze launch, of four processes."""
 
-    def launched(self, options, *words):
-        process = subprocess.Popen([runs.PROGRAM, "launch", "-n", "4", *options, "--", *runs.RUN, LONG,
+    def launched(self, options, *words, command=runs.RUN):
+        process = subprocess.Popen([runs.PROGRAM, "launch", "-n", "4", *options, "--", *command, LONG,
                                     "--save-path=run", *words], cwd=self.folder, env=runs.ENVIRONMENT,
                                    text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(runs.end, process)
@@ -233,6 +234,32 @@ class LaunchTest(FaultCase):
         self.assertEqual(restarts, ["3", "2"], messages)
         self.assertEqual(len(re.findall("^resumed from run/checkpoint-", messages, re.M)), 2, messages)
         self.assert_newest_is_valid()
+
+    def test_elastic_begins_again_with_the_same_batch(self):
+        """Without a checkpoint, and where the batch is a number for each process."""
+        command = [word for word in runs.RUN if not word.startswith("--global-batch-size")]
+        process = self.launched(["--elastic"], "--steps-per-ckpts=1000000", "--micro-batch-size=3", "--replicas=4",
+                                command=command)
+        ranks = self.ranks_of_launch(process, 4)
+        os.kill(ranks[-1], signal.SIGKILL)
+        self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
+        ranks = self.ranks_of_launch(process, 3)
+        process.terminate()
+        messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
+        self.assertEqual(process.returncode, 75, messages)
+        self.assertIn("; 3 processes go on from the start\n", messages)
+        lines = map(json.loads, (self.folder / "run" / "metrics.jsonl").read_text().splitlines())
+        self.assertEqual({line["samples"] // line["step"] for line in lines if "samples" in line}, {12})
+
+    def test_a_signal_while_hosts_are_asked_ends_it(self):
+        agent = self.folder / "agent"
+        agent.write_text("#!/bin/sh\nkill -TERM $PPID\n")
+        agent.chmod(0o755)
+        (self.folder / "hosts").write_text("elsewhere slots=4\n")
+        process = self.launched(["--hosts=hosts", f"--remote-shell={agent}"])
+        messages = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 75, messages)
+        self.assertIn("stopped on signal 15", messages)
 
     def test_elastic_keeps_whole_replicas(self):
         process = self.launched(["--elastic"], "--pipeline-stages=2", "--steps-per-ckpts=20")

@@ -11,6 +11,7 @@
 #include "cli/rank_agreement.h"
 #include "cli/ranks.h"
 #include "cli/resumed_options.h"
+#include "cli/say.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "comm/world.h"
@@ -26,11 +27,11 @@ void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ra
   settle_rivals(options, table);
   take_rank(ranks, options, table);
   std::filesystem::path& start = options.training.init_checkpoint;
-  if (!start.empty()) start = model_path(start);
+  if (!start.empty() && !options.compile_only) start = model_path(start);
   validate(options);
   limit_instruction_set(options.instruction_set);
   const std::vector<std::string> data_notes = check_data_options(options, table);
-  for (const std::string& note : data_notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : data_notes) say("note: {}\n", note);
   print_notes(options, table);
 }
 
@@ -64,15 +65,16 @@ void compare_with_start(const PretrainOptions& options) {
                      start.num_attention_heads);
   }
   if (model.hidden_act != start.hidden_act || model.layer_norm_eps != start.layer_norm_eps) {
-    fmt::print(stderr,
-               "note: {} was computed with hidden_act {} and layer_norm_eps {}, this run takes {} "
-               "and {}\n",
-               path.string(), models::activation_name(start.hidden_act), start.layer_norm_eps,
-               models::activation_name(model.hidden_act), model.layer_norm_eps);
+    say("note: {} was computed with hidden_act {} and layer_norm_eps {}, this run takes {} "
+        "and {}\n",
+        path.string(), models::activation_name(start.hidden_act), start.layer_norm_eps,
+        models::activation_name(model.hidden_act), model.layer_norm_eps);
   }
 }
 
 void run_pretrain(PretrainOptions& options, OptionTable& table) {
+  // Before ranks wait for each other, and files are looked for. Nothing is lost of a plan.
+  if (!options.compile_only) platform::install_stop_signals();
   comm::Communicator& ranks = comm::world();
   together(ranks, [&] { require_same(ranks, start_of(table)); });
   together(ranks, [&] { settle(options, table, ranks); });
@@ -80,7 +82,6 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
     if (ranks.rank() == 0) print_plan(options, {});
     return;
   }
-  platform::install_stop_signals();
   std::unique_ptr<comm::Heartbeat> heartbeat;
   together(ranks, [&] { heartbeat = start_heartbeat(ranks, options.rank_watch); });
   platform::enter_phase("opening data");

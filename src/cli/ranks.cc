@@ -9,9 +9,11 @@
 #include "base/error.h"
 #include "cli/launch/mpirun_command.h"
 #include "cli/pipeline_options.h"
+#include "cli/say.h"
 #include "comm/world.h"
 #include "platform/available_threads.h"
 #include "platform/files/folder.h"
+#include "platform/signals.h"
 #include "platform/standard_streams.h"
 
 namespace cloze::cli {
@@ -55,7 +57,7 @@ void together(comm::Communicator& ranks, const std::function<void()>& body) {
     const size_t space = outcomes[rank].find(' ');
     const std::string problem = outcomes[rank].substr(space + 1);
     if (ranks.rank() == 0 && !problem.empty()) {
-      fmt::print(stderr, "cloze: {}{}\n", rank == 0 ? "" : fmt::format("rank {}: ", rank), problem);
+      say("cloze: {}{}\n", rank == 0 ? "" : fmt::format("rank {}: ", rank), problem);
     }
     throw EarlyExit{static_cast<ExitCode>(std::stoi(outcomes[rank].substr(0, space)))};
   }
@@ -109,7 +111,9 @@ void take_own_processors() {
 }
 
 void silence_other_ranks() {
-  if (!comm::is_one_of_several() || comm::world().rank() == 0) return;
+  if (!comm::is_one_of_several()) return;
+  platform::install_stop_signals();
+  if (comm::world().rank() == 0) return;
   original_error = platform::redirect_output("/dev/null");
 }
 
@@ -125,7 +129,7 @@ std::unique_ptr<comm::Heartbeat> start_heartbeat(comm::Communicator& ranks,
   if (ranks.size() == 1 || bounds.silence == 0.0) return nullptr;
   comm::HeartbeatOptions options{.bounds = bounds};
   options.say = [](const std::string& line) {
-    fmt::print(original_error, "cloze: {}\n", line);
+    std::fputs(fmt::format("cloze: {}\n", line).c_str(), original_error);
     std::fflush(original_error);
   };
   // At once: mpirun ends the others, also those that wait for messages.
@@ -139,7 +143,7 @@ void end_all_ranks(const std::string& message, ExitCode code) {
   if (ranks.rank() > 0) {
     // What all meet alike the first says for all; it ends them.
     std::this_thread::sleep_for(kTimeForTheFirst);
-    fmt::print(original_error, "cloze: rank {}: {}\n", ranks.rank(), message);
+    std::fputs(fmt::format("cloze: rank {}: {}\n", ranks.rank(), message).c_str(), original_error);
     std::fflush(original_error);
   }
   ranks.abort(static_cast<int>(code));

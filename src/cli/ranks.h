@@ -33,7 +33,8 @@ void one_after_the_first(comm::Communicator& ranks, const std::function<void()>&
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table);
 // Under `cloze launch`: binds this process to its part of its host's processors.
 void take_own_processors();
-// Ranks other than the first say nothing from now on, or only in their folder.
+// Ranks other than the first say nothing from now on, or only in their folder. A request to stop
+// that comes while ranks wait for each other is heard once the run is set up.
 void silence_other_ranks();
 void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run);
 

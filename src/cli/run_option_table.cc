@@ -33,7 +33,8 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
       count);
   table.add("replicated_tensor_sharding", &o.training.step.shards_states,
             "Under mpirun: divide the optimiser's states over the processes, each of which then "
-            "updates a part of the weights and sends it to the others; the same bytes");
+            "updates a part of the weights and sends it to the others; the same bytes unless "
+            "gradients are clipped or travel in bf16");
   table.add("reduction_precision", named(o.training.step.gradient_transport, dtype_named, name_of),
             "Under mpirun: dtype of gradients in transit; sums are in f32",
             {.choices = {"f32", "bf16"}});

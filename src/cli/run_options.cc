@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/export_options.h"
+#include "cli/say.h"
 
 namespace cloze::cli {
 namespace {
@@ -101,6 +102,21 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   return S * sequences;
 }
 
+// Of several processes.
+void note_options_of_other_layouts(const train::TrainingStepOptions& step, const OptionTable& table,
+                                   std::vector<std::string>& notes) {
+  if (step.num_replicas() == 1) {
+    for (const std::string& option :
+         table.asked_for({"replicated_tensor_sharding", "reduction_precision"})) {
+      notes.push_back(option + " has no effect with one replica");
+    }
+  }
+  if (step.num_stages() > 1) return;
+  for (const std::string& option : table.asked_for({"device_mapping", "pipeline_schedule"})) {
+    notes.push_back(option + " has no effect with one pipeline stage");
+  }
+}
+
 // A sentence for each option that someone asked for and that the run does not read.
 std::vector<std::string> options_without_effect(const RunOptions& options,
                                                 const OptionTable& table) {
@@ -129,7 +145,15 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
         fmt::format("device_iterations has no effect with {}: each step is looked at", *reason));
   }
   const bool plans_ranks = table.has("network_file") && table.is_asked_for("network_file");
-  if (plans_ranks || options.training.step.ranks->size() > 1) return notes;
+  if (plans_ranks) return notes;
+  if (options.training.step.ranks->size() > 1) {
+    note_options_of_other_layouts(options.training.step, table, notes);
+    return notes;
+  }
+  if (options.global_batch_size && table.origin("replicas") == kCommandLineOrigin) {
+    notes.push_back(fmt::format("replicas has no effect with global_batch_size {} in one process",
+                                *options.global_batch_size));
+  }
   for (const std::string& option :
        table.asked_for({"replicated_tensor_sharding", "reduction_precision", "pipeline_stages",
                         "device_mapping", "pipeline_schedule"})) {
@@ -274,7 +298,7 @@ void print_notes(const RunOptions& options, const OptionTable& table) {
   std::vector<std::string> notes = table.notes();
   for (std::string& note : options_without_effect(options, table)) notes.push_back(std::move(note));
   for (std::string& note : exports_without_effect(options, table)) notes.push_back(std::move(note));
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes) say("note: {}\n", note);
 }
 
 }  // namespace cloze::cli

@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/plan/report.h"
 #include "cli/plan/step_profile.h"
+#include "cli/say.h"
 #include "data/loader.h"
 #include "formats/json.h"
 #include "platform/signals.h"
@@ -69,14 +70,13 @@ void report_target(const Target& target, const train::TrainingState& state,
                    train::TrainingOutcome outcome) {
   const double best = state.best_metric.value_or(0.0);
   if (outcome != train::TrainingOutcome::kMissedTarget) {
-    fmt::print(stderr, "the target {} is reached after step {} ({} sequences): {:.4f}\n",
-               target.score, state.best_step, state.best_step * target.sequences_per_step, best);
+    say("the target {} is reached after step {} ({} sequences): {:.4f}\n", target.score,
+        state.best_step, state.best_step * target.sequences_per_step, best);
     return;
   }
-  fmt::print(stderr,
-             "the target {} is not reached: the best evaluation is {:.4f}, after step {} of {}; "
-             "train longer (num_train_steps, max_training_sequences), or lower the target\n",
-             target.score, best, state.best_step, state.total_steps);
+  say("the target {} is not reached: the best evaluation is {:.4f}, after step {} of {}; "
+      "train longer (num_train_steps, max_training_sequences), or lower the target\n",
+      target.score, best, state.best_step, state.total_steps);
   throw EarlyExit{ExitCode::kMissedTarget};
 }
 
@@ -91,7 +91,7 @@ nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& 
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
   const BatchPlan batch = batch_plan(options);
   const std::string warmup = warmup_note(options, num_steps);
-  if (!warmup.empty()) fmt::print(stderr, "note: {}\n", warmup);
+  if (!warmup.empty()) say("note: {}\n", warmup);
   train::TrainingOptions training = options.training;
   training.step.capacity = {.tokens = batch.tokens, .sequences = batch.sequences};
   training.global_batch_size = batch.sequences_per_step;
@@ -191,7 +191,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   std::optional<train::Progress> progress;
   train::Training training(std::move(run), [&](const std::string& line) {
     if (progress) progress->clear();
-    fmt::print(stderr, "{}\n", line);
+    say("{}\n", line);
   });
   platform::stop_if_requested();
   if (training.evaluation_bytes() > 0) memory.add("evaluation", training.evaluation_bytes());
@@ -202,24 +202,26 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
     memory.add("micro-batches in flight", more * (program.bytes_of(plan::Arena::kInputs) +
                                                   program.bytes_of(plan::Arena::kActivations)));
   }
-  fmt::print(stderr, "{}\n", memory.text());
+  say("{}\n", memory.text());
   progress.emplace(make_progress(options, total_steps));
   train::MetricsLog log(folder / "metrics.jsonl", training.first_step());
   train::TensorBoardMetrics tensorboard(folder / "event", training.first_step());
   profile = profile_of(training.session(), options, memory.text());
   std::vector<train::MetricsSink*> sinks = {&log, &tensorboard, &*progress};
   exported.mllog.tensors = tensorflow_names(training.session().graph());
-  exported.steps_done = training.first_step();
-  exported.samples_done = training.state().samples;
+  exported.done = {.steps = training.first_step(),
+                   .samples = training.state().samples,
+                   .evaluated_step = training.state().evaluated_step,
+                   .best = training.state().best_metric};
   const auto exports = train::make_exports(options.exports, exported);
   for (const auto& sink : exports) sinks.push_back(sink.get());
   const auto outcome = training.run(sinks);
   for (train::MetricsSink* const sink : sinks) sink->finish();
-  if (profile) fmt::print(stderr, "{}\n", profile->outcome());
-  fmt::print(stderr, "{}\n", memory.outcome());
+  if (profile) say("{}\n", profile->outcome());
+  say("{}\n", memory.outcome());
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
-    fmt::print(stderr, "stopped on signal {}; go on with --restore-dir {}\n",
-               platform::stop_signal(), options.training.save_path.string());
+    say("stopped on signal {}; go on with --restore-dir {}\n", platform::stop_signal(),
+        options.training.save_path.string());
     throw EarlyExit{ExitCode::kSavedOnSignal};
   }
   if (target) report_target({*target, sequences_per_step}, training.state(), outcome);

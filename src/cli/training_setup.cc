@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <map>
+#include <optional>
 
 #include "cli/training_run.h"
 #include "engine/instruction_set.h"
 #include "inference/inference_memory.h"
+#include "train/evaluation.h"
 
 namespace cloze::cli {
 namespace {
@@ -42,12 +44,28 @@ std::string describe_inference(const train::TrainingStepOptions& step) {
                      mebibytes(memory.weights_bytes), mebibytes(memory.batch_bytes));
 }
 
+// It then saves the best checkpoint so far. A length that is not known is taken for a long one.
+bool evaluates_before_end(const PretrainOptions& options) {
+  const std::optional<int64_t> steps = planned_steps(options);
+  const int64_t sequences = batch_plan(options).sequences_per_step;
+  return !steps || !validation_steps(options.validation, sequences, *steps).empty();
+}
+
 }  // namespace
 
 train::TrainingStepOptions training_step_options(const PretrainOptions& options) {
   train::TrainingStepOptions step = training_options(options, 0).step;
   step.capacity.predictions = prediction_room(options, batch_plan(options));
   return step;
+}
+
+void add_planned_step(MemoryForecast& memory, const PretrainOptions& options,
+                      const train::TrainingStepOptions& step, const plan::Program& program) {
+  if (options.validation.files.empty()) {
+    return add_step(memory, options, program, saves_before_end(options));
+  }
+  memory.add("evaluation", train::evaluation_program_bytes(step));
+  add_step(memory, options, program, saves_before_end(options) || evaluates_before_end(options));
 }
 
 plan::Program compiled(const train::TrainingStepOptions& step) {

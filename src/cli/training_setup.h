@@ -12,6 +12,11 @@ namespace cloze::cli {
 
 train::TrainingStepOptions training_step_options(const PretrainOptions& options);
 
+// Adds a step of `pretrain` that is planned, and its evaluation where there is one; the held-out
+// samples, which are not opened, are left out.
+void add_planned_step(MemoryForecast& memory, const PretrainOptions& options,
+                      const train::TrainingStepOptions& step, const plan::Program& program);
+
 plan::Program compiled(const train::TrainingStepOptions& step);
 
 // How a step is laid out, its parameters, its memory by arena and that of the run, and what it

@@ -46,6 +46,24 @@ bool is_bias_of_zeros(const TensorView& tensor) {
          std::ranges::all_of(tensor.bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
+// No second copy of a tensor.
+void copy_in_slices(engine::Session& session, const std::string& name, const TensorView& tensor) {
+  constexpr int64_t kSliceElements = 1 << 16;
+  const graph::Value value = session.value(name);
+  const int64_t count = tensor.shape.elements();
+  const auto size = static_cast<size_t>(bytes_of(tensor.dtype));
+  std::vector<float> values;
+  for (int64_t first = 0; first < count; first += kSliceElements) {
+    values.resize(static_cast<size_t>(std::min(kSliceElements, count - first)));
+    TensorView slice = tensor;
+    slice.shape = Shape{std::ssize(values)};
+    slice.bytes = tensor.bytes.subspan(static_cast<size_t>(first) * size, values.size() * size);
+    copy_as_float(slice, values);
+    session.executor().write_part(value, first * int64_t{sizeof(float)},
+                                  std::as_bytes(std::span(values)));
+  }
+}
+
 }  // namespace
 
 MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::filesystem::path& path,
@@ -121,14 +139,11 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
 
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
                   const MatchedTensors& matched, const std::function<void()>& copied) {
-  std::vector<float> values;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (matched.views[i] == nullptr) continue;
     const DType dtype = session.graph().type(session.value(wanted[i].name)).dtype;
     if (dtype == DType::kF32) {
-      values.resize(static_cast<size_t>(wanted[i].shape.elements()));
-      copy_as_float(*matched.views[i], values);
-      session.write<float>(wanted[i].name, values);
+      copy_in_slices(session, wanted[i].name, *matched.views[i]);
     } else {
       CLOZE_CHECK(matched.views[i]->dtype == dtype, "{} is {} there", wanted[i].name,
                   name_of(matched.views[i]->dtype));

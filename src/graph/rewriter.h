@@ -29,7 +29,6 @@ class Rewriter {
 
   NodeId num_nodes() const { return static_cast<NodeId>(erased_.size()); }
   const Node& node(NodeId id) const { return graph_.nodes_[id]; }
-  bool is_erased(NodeId id) const { return erased_[id]; }
 
   // The last node that writes the value; none for inputs and for variables nobody writes.
   std::optional<NodeId> producer(Value value) const;

@@ -1,5 +1,8 @@
 #include "train/evaluation.h"
 
+#include <algorithm>
+#include <span>
+
 #include "base/error.h"
 #include "data/packer.h"
 
@@ -18,18 +21,31 @@ data::StepBatch packed(const data::Dataset& dataset, const data::MicroBatchCapac
   return data::pack(samples, capacity);
 }
 
+// In slices, so that there is no third copy of a tensor.
+void copy_parameter(TrainingStep& source, engine::Session& target, graph::Value value) {
+  const int64_t count = target.graph().type(value).shape.elements();
+  std::vector<float> slice;
+  for (int64_t first = 0; first < count; first += comm::kSliceFloats) {
+    slice.resize(static_cast<size_t>(std::min(comm::kSliceFloats, count - first)));
+    source.read_parameter(target.graph().info(value).name, first, slice);
+    target.executor().write_part(value, first * int64_t{sizeof(float)},
+                                 std::as_bytes(std::span(slice)));
+  }
+}
+
 void copy_parameters(TrainingStep& source, engine::Session& target) {
-  std::vector<float> values;
   for (const graph::Value value : target.graph().variables(graph::VariableRole::kParameter)) {
-    const std::string& name = target.graph().info(value).name;
-    values.resize(static_cast<size_t>(target.graph().type(value).shape.elements()));
-    source.read_parameter(name, values);
-    target.write<float>(name, values);
+    copy_parameter(source, target, value);
   }
   target.refresh();
 }
 
 }  // namespace
+
+int64_t evaluation_program_bytes(const TrainingStepOptions& training) {
+  return engine::compile(evaluation_graph(counted_by_token(training)).graph, training.compile)
+      .total_bytes();
+}
 
 Evaluation::Evaluation(const TrainingStepOptions& training, const data::Dataset& samples)
     : samples_(packed(samples, training.capacity)),

@@ -12,6 +12,9 @@
 
 namespace cloze::train {
 
+// What the program of an evaluation takes; `training`: of the run.
+int64_t evaluation_program_bytes(const TrainingStepOptions& training);
+
 class Evaluation {
  public:
   // `training`: of the run. UserError when there is no sample, or one does not fit a micro-batch.

@@ -11,7 +11,7 @@ namespace cloze::train {
 namespace {
 
 template <typename T>
-double sum_of_squares(engine::Session& session, graph::Value value) {
+double sum_of_squares_as(engine::Session& session, graph::Value value) {
   constexpr int64_t kPartElements = 1 << 18;
   const int64_t count = session.graph().type(value).shape.elements();
   std::vector<T> part(static_cast<size_t>(std::min(count, kPartElements)));
@@ -30,15 +30,19 @@ double sum_of_squares(engine::Session& session, graph::Value value) {
 
 }  // namespace
 
-double norm_of(engine::Session& session, graph::Value value) {
+double sum_of_squares(engine::Session& session, graph::Value value) {
   switch (session.graph().type(value).dtype) {
     case DType::kBF16:
-      return std::sqrt(sum_of_squares<bfloat16>(session, value));
+      return sum_of_squares_as<bfloat16>(session, value);
     case DType::kF16:
-      return std::sqrt(sum_of_squares<float16>(session, value));
+      return sum_of_squares_as<float16>(session, value);
     default:
-      return std::sqrt(sum_of_squares<float>(session, value));
+      return sum_of_squares_as<float>(session, value);
   }
+}
+
+double norm_of(engine::Session& session, graph::Value value) {
+  return std::sqrt(sum_of_squares(session, value));
 }
 
 std::vector<TensorNorm> tensor_norms(engine::Session& session, double loss_scale) {

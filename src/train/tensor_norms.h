@@ -8,7 +8,9 @@
 
 namespace cloze::train {
 
-// L2 of a variable of numbers, summed in double. Copies little of it at a time.
+// Of a variable of numbers, summed in double in their order. Copies little of it at a time.
+double sum_of_squares(engine::Session& session, graph::Value value);
+// L2: the root of that.
 double norm_of(engine::Session& session, graph::Value value);
 
 // In the graph's order. Between TrainingStep::accumulate() and update(): the gradients are those of

@@ -69,7 +69,7 @@ std::optional<std::string_view> TrainingOptions::looks_at_each_step_for() const 
 }
 
 bool saves_from_copy(const TrainingStepOptions& step) {
-  return !step.shards_states && step.num_stages() == 1 &&
+  return !step.divides_states() && step.num_stages() == 1 &&
          step.compile.optimizer_state_folder.empty();
 }
 

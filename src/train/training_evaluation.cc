@@ -74,7 +74,8 @@ bool Training::has_reached_target() const {
 
 TrainingOutcome Training::outcome() const {
   if (has_reached_target()) return TrainingOutcome::kFinished;
-  if (state_.step < options_.num_steps) return TrainingOutcome::kStoppedBySignal;
+  const bool lacks_score = evaluates() && state_.evaluated_step < state_.step;
+  if (state_.step < options_.num_steps || lacks_score) return TrainingOutcome::kStoppedBySignal;
   return options_.target ? TrainingOutcome::kMissedTarget : TrainingOutcome::kFinished;
 }
 

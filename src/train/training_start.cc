@@ -33,19 +33,40 @@ void require_same_types(const graph::Graph& graph, const std::vector<feed::Wante
   }
 }
 
+std::vector<std::vector<std::string>> names_of_each(comm::Communicator& ranks,
+                                                    const std::vector<std::string>& own) {
+  std::vector<std::vector<std::string>> names;
+  for (const std::string& theirs : ranks.all_gather(nlohmann::json(own).dump())) {
+    names.push_back(nlohmann::json::parse(theirs).get<std::vector<std::string>>());
+  }
+  return names;
+}
+
+// Each once, in the order of the ranks.
+std::vector<std::string> names_of_any(comm::Communicator& ranks,
+                                      const std::vector<std::string>& own) {
+  std::vector<std::string> names;
+  for (const std::vector<std::string>& theirs : names_of_each(ranks, own)) {
+    for (const std::string& name : theirs) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+// How many tensors the ranks want between them.
+size_t count_of_all(comm::Communicator& ranks, const std::vector<feed::WantedTensor>& wanted) {
+  std::vector<std::string> names;
+  for (const feed::WantedTensor& tensor : wanted) names.push_back(tensor.name);
+  return names_of_any(ranks, names).size();
+}
+
 // What any rank misses is missing, and unused what no rank uses.
 void share_names(comm::Communicator& ranks, MatchedTensors& matched) {
-  const nlohmann::json own{matched.missing, matched.unused};
-  matched.missing.clear();
+  matched.missing = names_of_any(ranks, matched.missing);
   std::map<std::string, int> unused;
-  for (const std::string& theirs : ranks.all_gather(own.dump())) {
-    const auto lists = nlohmann::json::parse(theirs).get<std::vector<std::vector<std::string>>>();
-    for (const std::string& name : lists[0]) {
-      if (std::ranges::find(matched.missing, name) == matched.missing.end()) {
-        matched.missing.push_back(name);
-      }
-    }
-    for (const std::string& name : lists[1]) ++unused[name];
+  for (const std::vector<std::string>& theirs : names_of_each(ranks, matched.unused)) {
+    for (const std::string& name : theirs) ++unused[name];
   }
   std::erase_if(matched.unused,
                 [&](const std::string& name) { return unused[name] < ranks.size(); });
@@ -75,9 +96,13 @@ void Training::load_initial_parameters() {
     return !options_.fresh_prefix.empty() && tensor.name.starts_with(options_.fresh_prefix);
   });
   MatchedTensors matched = feed::match_tensors(tensors, file.path(), wanted);
-  if (matched.missing.size() == wanted.size()) feed::require_all(matched, file.path());
+  size_t count = wanted.size();
+  if (step_.is_divided()) {
+    share_names(step_.ranks(), matched);
+    count = count_of_all(step_.ranks(), wanted);
+  }
+  if (matched.missing.size() == count) feed::require_all(matched, file.path());
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
-  if (step_.is_divided()) share_names(step_.ranks(), matched);
   notice_(fmt::format("start values from {}", file.path().string()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
@@ -106,14 +131,19 @@ void Training::load_initial_moments(const checkpoints::StoredModel& file) {
   }
   const checkpoints::ConvertedTensors moments = file.moments();
   const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kOptimizerState);
-  const MatchedTensors matched = feed::match_tensors(moments.tensors, file.path(), wanted);
-  if (matched.missing.size() == wanted.size()) {
+  MatchedTensors matched = feed::match_tensors(moments.tensors, file.path(), wanted);
+  size_t count = wanted.size();
+  if (step_.is_divided()) {
+    share_names(step_.ranks(), matched);
+    count = count_of_all(step_.ranks(), wanted);
+  }
+  if (matched.missing.size() == count) {
     throw_user_error(
         "init_optimizer asks for moments, but {} holds none that optimizer {} has; leave it out",
         file.path().string(), options_.step.optimizer.name);
   }
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
-  notice_(fmt::format("  {} moments of its optimiser", wanted.size() - matched.missing.size()));
+  notice_(fmt::format("  {} moments of its optimiser", count - matched.missing.size()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} moments are not in it and start at zero: {}", matched.missing.size(),
                         checkpoints::list_names(matched.missing)));

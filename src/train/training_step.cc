@@ -95,10 +95,11 @@ TrainingStep::TrainingStep(TrainingGraph training, const TrainingStepOptions& op
   exchange_.emplace(session_, replicas(), owners_, shards_states_, options.gradient_transport);
 }
 
-void TrainingStep::read_parameter(const std::string& name, std::span<float> values) {
+void TrainingStep::read_parameter(const std::string& name, int64_t first, std::span<float> values) {
   std::ranges::fill(values, 0.0f);
   if (!pipeline_ || (stage_->rank() == 0 && pipeline_->is_first_with(name))) {
-    session_.executor().read(session_.value(name), std::as_writable_bytes(values));
+    session_.executor().read_part(session_.value(name), first * int64_t{sizeof(float)},
+                                  std::as_writable_bytes(values));
   }
   if (pipeline_) ranks_.all_reduce(values);
 }
@@ -197,7 +198,9 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   if (sums_) sums_->begin();
   pipeline_ ? run_pipeline(batch, step) : run_micro_batches(batch, step);
   sum_metrics();
-  return read_losses(batch);
+  StepResult result = read_losses(batch);
+  if (exchange_) result.communication = take_times();
+  return result;
 }
 
 // Each rank takes every size-th of a step, and a pipeline each replica.
@@ -295,12 +298,21 @@ void TrainingStep::update(int64_t step, double learning_rate) {
   is_divided() || sums_ ? run_shared_update() : run_phase(session_, graph::kUpdate);
 }
 
+// Micro-batches that no update follows, as those of a probe, do not count for the next step.
+CommunicationTime TrainingStep::take_times() {
+  CommunicationTime time = exchange_->take_time();
+  if (sums_) time.add(sums_->take_time());
+  return time;
+}
+
 void TrainingStep::finish(StepResult& result, int64_t step, double learning_rate) {
   platform::enter_phase("updating");
   update(step, learning_rate);
   read_update(result);
-  if (exchange_) result.communication = exchange_->take_time();
-  if (exchange_ && sums_) result.communication->add(sums_->take_time());
+  if (exchange_) {
+    if (!result.communication) result.communication.emplace();
+    result.communication->add(take_times());
+  }
   if (pipeline_) result.bubble = pipeline_->bubble();
   if (result.update_is_finite) clear_gradients();
 }

@@ -34,7 +34,7 @@ struct StepResult {
   std::vector<LossValue> losses;
   double gradient_norm = 0.0;    // before clipping, without the loss scale
   bool update_is_finite = true;  // all that the update wrote is; if not, gradients stay to be seen
-  std::optional<CommunicationTime> communication;  // of several ranks
+  std::optional<CommunicationTime> communication;  // of several ranks, up to now
   std::optional<PipelineBubble> bubble;            // of a pipeline
 
   double loss() const;  // their sum: what is minimised
@@ -87,8 +87,8 @@ class TrainingStep {
   // Ranks have different tensors: parts of the model, or the states of parts.
   bool is_divided() const { return shards_states_ || pipeline_; }
   bool is_pipeline() const { return pipeline_.has_value(); }
-  // Of the whole model, on all ranks, who ask together.
-  void read_parameter(const std::string& name, std::span<float> values);
+  // Of the whole model, from this element on, on all ranks, who ask together.
+  void read_parameter(const std::string& name, int64_t first, std::span<float> values);
   // Of the graph's gradients, whether this rank is the one that speaks of each.
   std::vector<bool> own_gradients() const;
   comm::Communicator& ranks() { return ranks_; }
@@ -118,6 +118,8 @@ class TrainingStep {
   float norm_of_all(float own_norm);
   void run_shared_update();
   void run_phase(engine::Session& session, std::string_view phase);
+  // Since it was asked last.
+  CommunicationTime take_times();
   StepResult read_losses(const data::StepBatch& batch);
   void read_update(StepResult& result);
 

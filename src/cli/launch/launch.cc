@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
+#include <optional>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -11,6 +14,7 @@
 #include "cli/launch/replica.h"
 #include "cli/launch/restart.h"
 #include "cli/ranks.h"
+#include "cli/say.h"
 #include "comm/heartbeat.h"
 #include "platform/child.h"
 #include "platform/process.h"
@@ -89,7 +93,7 @@ int watch(ChildProgram& mpirun) {
     if (!deadline && said.find(comm::kLastWords) != std::string::npos)
       deadline = Clock::now() + kGrace;
     if (deadline && Clock::now() > *deadline) {
-      fmt::print(stderr, "cloze: mpirun still waits for a lost process; ending it\n");
+      say("cloze: mpirun still waits for a lost process; ending it\n");
       mpirun.kill();
       return static_cast<int>(ExitCode::kEnvironment);
     }
@@ -103,45 +107,57 @@ int watch(ChildProgram& mpirun) {
   return *mpirun.exit_code();
 }
 
-// A command that goes on from the newest checkpoint, or begins again where there is none.
-struct NextRun {
+// What was to be launched, and where its checkpoints are.
+struct ElasticRun {
   std::vector<std::string> command;
-  std::string start = "the start";
+  int processes = 0;
+  std::filesystem::path folder;
 };
 
-NextRun next_run(const std::vector<std::string>& command, const std::filesystem::path& folder) {
-  if (train::checkpoint_steps(folder).empty()) return {.command = command};
-  return {.command = resumed_command(command, folder),
-          .start = train::find_checkpoint(folder).path.string()};
+// The newest checkpoint to go on from; nothing before the first.
+std::optional<std::string> newest_checkpoint(const std::filesystem::path& folder) {
+  if (train::checkpoint_steps(folder).empty()) return std::nullopt;
+  return train::find_checkpoint(folder).path.string();
+}
+
+// What the processes then do. replicas: nothing in one process. Where a run goes on, its checkpoint
+// says how many sequences a step has.
+std::vector<std::string> next_command(const ElasticRun& run, bool goes_on,
+                                      std::optional<int> replicas) {
+  if (goes_on) return resumed_command(run.command, run.folder);
+  const int64_t sequences = sequences_of_launched_step(run.command, run.processes);
+  return restarted_command(run.command, {.sequences = sequences, .replicas = replicas});
 }
 
 // What is left of a run that ended so: the same command with fewer ranks. Nothing when it may not
 // go on.
-bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code,
-                 const std::vector<std::string>& command, const std::filesystem::path& run_folder) {
+bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code, const ElasticRun& run) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
   if (!may_restart(exit_code) && silent.empty()) return false;
   const std::string end =
       fmt::format("the run ended with {}{}", describe_end(exit_code),
                   silent.empty() ? "" : ", and no answer from " + names_of(silent));
-  const NextRun next = next_run(command, run_folder);
-  const int of_replica = processes_of_replica(next.command);
+  const std::optional<std::string> start = newest_checkpoint(run.folder);
+  const int of_replica =
+      processes_of_replica(start ? resumed_command(run.command, run.folder) : run.command);
   ranks = ranks_left(ranks, silent);
   if (ranks.processes < of_replica) {
-    fmt::print(stderr,
-               "cloze: {}; it does not go on with {} of the {} processes that one replica of the "
-               "model takes; start it again on more, or with other pipeline_stages\n",
-               end, ranks.processes, of_replica);
+    say("cloze: {}; it does not go on with {} of the {} processes that one replica of the "
+        "model takes; start it again on more, or with other pipeline_stages\n",
+        end, ranks.processes, of_replica);
     return false;
   }
   ranks.processes = whole_replicas(ranks.processes, of_replica);
   setting.processes = ranks.processes;
   setting.hosts = ranks.hosts;
   setting.command = {setting.command.front()};
-  setting.command.insert(setting.command.end(), next.command.begin(), next.command.end());
   const bool is_one = ranks.processes == 1;
-  fmt::print(stderr, "cloze: {}; {} {} on from {}\n", end, ranks.processes,
-             is_one ? "process goes" : "processes go", next.start);
+  std::ranges::move(
+      next_command(run, start.has_value(),
+                   is_one ? std::nullopt : std::optional(ranks.processes / of_replica)),
+      std::back_inserter(setting.command));
+  say("cloze: {}; {} {} on from {}\n", end, ranks.processes,
+      is_one ? "process goes" : "processes go", start.value_or("the start"));
   return true;
 }
 
@@ -153,6 +169,7 @@ Ranks ranks_of(const LaunchOptions& options) {
 
 void require_answers(const Ranks& ranks, const MpirunSetting& setting) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
+  platform::stop_if_requested();  // a Ctrl-C ends the remote shells too
   if (silent.empty()) return;
   throw_environment_error(
       "no answer from {}: `{} {} true` has to work without a password; mend that, or take the "
@@ -168,23 +185,22 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
         options.processes);
   }
   require_may_be_shared(command.front());
+  ElasticRun run{.command = command, .processes = static_cast<int>(options.processes)};
   // Now, as the checkpoint that the command names may be removed before a process is lost.
-  std::filesystem::path run_folder;
-  if (options.elastic) run_folder = save_path_of(command);
+  if (options.elastic) run.folder = save_path_of(command);
   Ranks ranks = ranks_of(options);
   MpirunSetting setting = setting_of(options, command);
   if (options.dry_run) {
     fmt::print("{}\n", shell_line(mpirun_command(setting)));
     return;
   }
-  require_answers(ranks, setting);
   platform::install_stop_signals();
+  require_answers(ranks, setting);
   for (int64_t restarts = 0;; ++restarts) {
     ChildProgram mpirun(mpirun_command(setting), ChildProgram::Output::kWatched);
     const int code = watch(mpirun);
     const bool goes_on = code != 0 && options.elastic && !platform::stop_requested() &&
-                         restarts < options.max_restarts &&
-                         take_losses(setting, ranks, code, command, run_folder);
+                         restarts < options.max_restarts && take_losses(setting, ranks, code, run);
     if (!goes_on || platform::stop_requested()) throw EarlyExit{static_cast<ExitCode>(code)};
   }
 }

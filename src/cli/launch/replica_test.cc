@@ -33,6 +33,23 @@ TEST(Replica, KnowsTheFileOfOptions) {
   std::filesystem::remove(file);
 }
 
+TEST(Replica, SequencesOfAStepAreThoseOfAllReplicas) {
+  const std::filesystem::path file = testing::TempDir() + "cloze_replica_test_batch.json";
+  platform::write_file_atomically(
+      file, R"({"micro_batch_size": 2, "gradient_accumulation_count": 3, "replicas": 4})");
+  const auto sequences_of = [&](const std::vector<std::string>& words, int processes) {
+    std::vector<std::string> command{"pretrain", "--generated-data", "--num-hidden-layers=3",
+                                     "--config", file.string()};
+    command.insert(command.end(), words.begin(), words.end());
+    return sequences_of_launched_step(command, processes);
+  };
+  EXPECT_EQ(sequences_of({}, 4), 2 * 3 * 4);
+  EXPECT_EQ(sequences_of({"--gradient-accumulation-count=5", "--replicas=4"}, 4), 2 * 5 * 4);
+  EXPECT_EQ(sequences_of({"--pipeline-stages=3"}, 6), 2 * 3 * 2);
+  EXPECT_EQ(sequences_of({"--global-batch-size=32"}, 4), 32);
+  std::filesystem::remove(file);
+}
+
 TEST(Replica, RefusesWhatPretrainDoes) {
   EXPECT_THROW(processes_of({"--pipeline-stages=9"}), UserError);
   EXPECT_THROW(processes_of({"--no-such-option=1"}), UserError);

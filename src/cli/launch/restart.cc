@@ -59,6 +59,17 @@ std::vector<std::string> resumed_command(std::vector<std::string> command,
   return command;
 }
 
+std::vector<std::string> restarted_command(std::vector<std::string> command,
+                                           const RestartedRun& run) {
+  for (const char* name : {"--replicas", "--gradient-accumulation-count", "--global-batch-size"}) {
+    take_option(command, name, true);
+  }
+  command.push_back(fmt::format("--global-batch-size={}", run.sequences));
+  // The configuration may say how many there were.
+  if (run.replicas) command.push_back(fmt::format("--replicas={}", *run.replicas));
+  return command;
+}
+
 Ranks with_slots(Ranks ranks) {
   const auto count = static_cast<int>(ranks.hosts.size());
   for (Host& host : ranks.hosts) {

@@ -1,7 +1,9 @@
 // What `cloze launch --elastic` makes of a run that lost a process: the same run, with those left.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,14 @@ std::filesystem::path save_path_of(const std::vector<std::string>& command);
 // The command that goes on from the newest checkpoint of the folder, on any number of replicas.
 std::vector<std::string> resumed_command(std::vector<std::string> command,
                                          const std::filesystem::path& folder);
+// A run that begins again, on another number of replicas.
+struct RestartedRun {
+  int64_t sequences = 0;        // in a step, as many as it had
+  std::optional<int> replicas;  // nothing in one process
+};
+// The command of that, whatever it or its configuration says of batch and replicas.
+std::vector<std::string> restarted_command(std::vector<std::string> command,
+                                           const RestartedRun& run);
 
 // Where a run of so many processes goes on.
 struct Ranks {

@@ -36,6 +36,16 @@ TEST(Restart, GoesOnFromTheFolderOfTheRun) {
             (Words{"pretrain", "--save-path", "run", "--seed=1", "--restore-dir", "run"}));
 }
 
+TEST(Restart, BeginsAgainWithTheSequencesThatAStepHad) {
+  const Words command{"pretrain", "--replicas", "4", "--gradient-accumulation-count=2", "--seed=1"};
+  EXPECT_EQ(restarted_command(command, {.sequences = 32, .replicas = 3}),
+            (Words{"pretrain", "--seed=1", "--global-batch-size=32", "--replicas=3"}));
+  EXPECT_EQ(restarted_command(command, {.sequences = 32, .replicas = std::nullopt}),
+            (Words{"pretrain", "--seed=1", "--global-batch-size=32"}));
+  EXPECT_EQ(restarted_command({"pretrain", "--global-batch-size", "9"}, {.sequences = 9}),
+            (Words{"pretrain", "--global-batch-size=9"}));
+}
+
 TEST(Restart, OneProcessLessOrThoseOfAHost) {
   EXPECT_EQ(ranks_left({.processes = 4, .hosts = {}}, {}).processes, 3);
   const Ranks two{.processes = 6, .hosts = {{"a", 4}, {"b", std::nullopt}}};

@@ -27,7 +27,7 @@ class Plans {
                       .predictions = prediction_room(options_, batch)};
     step_.recompute = recompute;
     MemoryForecast memory = memory_beside_step(options_, step_.capacity, before_);
-    add_step(memory, options_, compiled(step_), saves_before_end(options_));
+    add_planned_step(memory, options_, step_, compiled(step_));
     return memory.peak_bytes();
   }
 

@@ -9,6 +9,7 @@
 #include "cli/plan/measure_rates.h"
 #include "cli/plan/report.h"
 #include "cli/run_estimate.h"
+#include "cli/say.h"
 #include "cli/training_run.h"
 #include "cli/training_setup.h"
 #include "platform/files/atomic_file.h"
@@ -32,7 +33,7 @@ DeviceRates measured_rates(const PretrainOptions& options, const train::Training
                            const std::filesystem::path& path) {
   DeviceRates rates = measure_rates(options, step);
   platform::write_file_atomically(path, device_text(rates));
-  fmt::print(stderr, "wrote {}\n", path.string());
+  say("wrote {}\n", path.string());
   return rates;
 }
 
@@ -83,7 +84,7 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
   const train::TrainingStepOptions step = training_step_options(options);
   const plan::Program program = compiled(step);
   MemoryForecast memory = memory_beside_step(options, step.capacity, before);
-  add_step(memory, options, program, saves_before_end(options));
+  add_planned_step(memory, options, step, program);
   const int64_t sequences = batch_plan(options).sequences_per_step;
   fmt::print("{}", describe_plan(step, program, sequences, memory, request.kernels));
 
@@ -112,7 +113,7 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
   if (has_ranks) fmt::print("{}", describe_scale(options, request.scale, rates, before));
   if (!request.report.empty()) {
     platform::write_file_atomically(request.report, report_html(report));
-    fmt::print(stderr, "wrote {}\n", request.report.string());
+    say("wrote {}\n", request.report.string());
   }
 }
 

@@ -1,6 +1,8 @@
 // How long a step's ranks spoke to each other.
 #pragma once
 
+#include <algorithm>
+
 namespace cloze::train {
 
 struct CommunicationTime {
@@ -11,8 +13,10 @@ struct CommunicationTime {
     seconds += other.seconds;
     waited += other.waited;
   }
-  // The share that was hidden by computing.
-  double hidden_share() const { return seconds > 0.0 ? 1.0 - waited / seconds : 1.0; }
+  // The share that was hidden by computing. A rank may also wait for its own thread.
+  double hidden_share() const {
+    return seconds > 0.0 ? std::clamp(1.0 - waited / seconds, 0.0, 1.0) : 1.0;
+  }
 };
 
 }  // namespace cloze::train

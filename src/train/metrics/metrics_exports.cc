@@ -125,15 +125,15 @@ std::vector<std::unique_ptr<MetricsSink>> make_exports(const MetricsExports& exp
   std::vector<std::unique_ptr<MetricsSink>> sinks;
   if (exports.wandb) {
     sinks.push_back(
-        std::make_unique<WandbMetrics>(run.folder, exports.wandb_name, run.config, run.steps_done));
+        std::make_unique<WandbMetrics>(run.folder, exports.wandb_name, run.config, run.done.steps));
   }
   if (!exports.dllogger_file.empty()) {
     sinks.push_back(std::make_unique<DlloggerMetrics>(place(exports.dllogger_file), run.config,
-                                                      run.steps_done));
+                                                      run.done.steps));
   }
   if (!exports.mllog_file.empty()) {
-    sinks.push_back(std::make_unique<MllogMetrics>(place(exports.mllog_file), run.mllog,
-                                                   run.samples_done, run.start));
+    sinks.push_back(
+        std::make_unique<MllogMetrics>(place(exports.mllog_file), run.mllog, run.done, run.start));
   }
   if (!exports.prometheus_file.empty()) {
     sinks.push_back(std::make_unique<PrometheusMetrics>(place(exports.prometheus_file)));

@@ -88,8 +88,7 @@ struct ExportedRun {
   std::filesystem::path folder;
   nlohmann::ordered_json config;  // its options
   MllogRun mllog;
-  int64_t steps_done = 0;
-  int64_t samples_done = 0;
+  MllogPlace done;
   std::chrono::system_clock::time_point start;  // when setting it up began
 };
 std::vector<std::unique_ptr<MetricsSink>> make_exports(const MetricsExports& exports,

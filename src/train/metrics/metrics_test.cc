@@ -167,5 +167,11 @@ TEST(TensorBoardMetrics, WritesAFileWithTheKnownTags) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Metrics, TheHiddenShareIsOneOfAll) {
+  EXPECT_EQ((CommunicationTime{.seconds = 4.0, .waited = 1.0}.hidden_share()), 0.75);
+  EXPECT_EQ((CommunicationTime{.seconds = 4.0, .waited = 5.0}.hidden_share()), 0.0);
+  EXPECT_EQ(CommunicationTime{}.hidden_share(), 1.0);
+}
+
 }  // namespace
 }  // namespace cloze::train

@@ -67,16 +67,20 @@ MllogRun mllog_run(const TrainingOptions& options, int64_t sequence_length,
       {"opt_lamb_learning_rate_decay_poly_power", schedule.powers.back()}};
   if (options.evaluation_set) facts["eval_samples"] = options.evaluation_set->size();
   add_optimizer_facts(options.step.optimizer, facts);
-  return {.facts = std::move(facts), .total_steps = options.num_steps, .target = options.target};
+  return {.facts = std::move(facts),
+          .total_steps = options.num_steps,
+          .evaluates = options.evaluate || options.evaluation_set,
+          .target = options.target};
 }
 
 MllogMetrics::MllogMetrics(const std::filesystem::path& path, const MllogRun& run,
-                           int64_t samples_done, Clock::time_point start)
-    : file_(path, samples_done > 0 ? -1 : 0),
+                           const MllogPlace& done, Clock::time_point start)
+    : file_(path, done.samples > 0 ? -1 : 0),
       total_steps_(run.total_steps),
+      evaluates_(run.evaluates),
       target_(run.target),
-      samples_(samples_done),
-      block_samples_(samples_done) {
+      done_(done),
+      block_samples_(done.samples) {
   append(kStart, "init_start", nullptr, nlohmann::ordered_json::object(), start);
   for (const auto& [key, value] : run.facts.items()) append(kPoint, key, value);
   for (const std::string& tensor : run.tensors) {
@@ -100,16 +104,16 @@ void MllogMetrics::write(const StepMetrics& m) {
   for (const LossValue& part : m.losses) stats[part.name + "_loss"] = part.loss;
   stats["learning_rate"] = m.learning_rate;
   stats["throughput"] = m.sequences_per_second;
-  step_ = m.step;
-  samples_ = m.samples;
+  done_.steps = m.step;
+  done_.samples = m.samples;
   begin_block();
   append(kPoint, "tracked_stats", std::move(stats),
          {{"step", m.step}, {"samples_count", m.samples}, {"epoch_num", m.epoch}});
 }
 
 void MllogMetrics::write_evaluation(const EvaluationMetrics& m) {
-  step_ = m.step;
-  samples_ = m.samples;
+  done_.steps = done_.evaluated_step = m.step;
+  done_.samples = m.samples;
   const Clock::time_point end = Clock::now();
   const Clock::time_point start =
       end - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(m.seconds));
@@ -119,7 +123,7 @@ void MllogMetrics::write_evaluation(const EvaluationMetrics& m) {
   append(kStart, "eval_start", nullptr, place, start);
   append(kPoint, "eval_accuracy", m.score, place, end);
   append(kEnd, "eval_stop", nullptr, place, end);
-  best_ = std::max(best_, m.score);
+  done_.best = std::max(done_.best.value_or(0.0), m.score);
   block_samples_ = m.samples;
   block_start_ = end;
 }
@@ -137,18 +141,21 @@ void MllogMetrics::end_block(Clock::time_point time) {
   if (!is_in_block_) return;
   is_in_block_ = false;
   append(kEnd, "block_stop", nullptr,
-         {{"first_epoch_num", block_samples_}, {"samples_count", samples_}}, time);
+         {{"first_epoch_num", block_samples_}, {"samples_count", done_.samples}}, time);
 }
 
-void MllogMetrics::finish() {
-  end((target_ ? best_ >= *target_ : step_ == total_steps_) ? "success" : "aborted");
+bool MllogMetrics::has_succeeded() const {
+  if (target_) return done_.best && *done_.best >= *target_;
+  return done_.steps == total_steps_ && (!evaluates_ || done_.evaluated_step == total_steps_);
 }
+
+void MllogMetrics::finish() { end(has_succeeded() ? "success" : "aborted"); }
 
 void MllogMetrics::end(const char* status) {
   has_ended_ = true;
   end_block(Clock::now());
-  append(kPoint, "train_samples", samples_);
-  append(kEnd, "run_stop", nullptr, {{"status", status}, {"samples_count", samples_}});
+  append(kPoint, "train_samples", done_.samples);
+  append(kEnd, "run_stop", nullptr, {{"status", status}, {"samples_count", done_.samples}});
 }
 
 void MllogMetrics::append(const char* event_type, const std::string& key,

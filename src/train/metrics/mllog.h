@@ -7,7 +7,7 @@
 //   of each evaluation block_stop, eval_start, eval_accuracy, eval_stop, and block_start when the
 //   run goes on;
 //   block_stop, train_samples, run_stop with status "success", or "aborted" when the run reached
-//   neither its target nor, without one, its last step.
+//   neither its target nor, without one, its last step and the evaluation after it.
 //
 // As the programs of the submissions do, epochs are counted in sequences. cache_clear is false:
 // clearing the machine's caches is the submitter's part. With an evaluation set and lamb the
@@ -43,7 +43,14 @@ struct MllogRun {
   nlohmann::ordered_json facts;      // by key, in this order
   std::vector<std::string> tensors;  // of the model, by TensorFlow's names
   int64_t total_steps = 0;
+  bool evaluates = false;  // after the last step too
   std::optional<double> target;
+};
+// Where a run stands when it starts.
+struct MllogPlace {
+  int64_t steps = 0, samples = 0;
+  int64_t evaluated_step = 0;
+  std::optional<double> best;  // of the evaluations
 };
 
 // "seed", "global_batch_size", "opt_lamb_beta_1" ... of the run; what its optimiser does not read
@@ -55,9 +62,9 @@ class MllogMetrics : public MetricsSink {
  public:
   using Clock = std::chrono::system_clock;
 
-  // `start`: when the program began to set the run up. A resumed run (samples_done > 0) goes on in
+  // `start`: when the program began to set the run up. A resumed run (done.samples > 0) goes on in
   // the file, a new one starts it over.
-  MllogMetrics(const std::filesystem::path& path, const MllogRun& run, int64_t samples_done,
+  MllogMetrics(const std::filesystem::path& path, const MllogRun& run, const MllogPlace& done,
                Clock::time_point start);
   // Without finish() the run was aborted.
   ~MllogMetrics() override;
@@ -73,14 +80,14 @@ class MllogMetrics : public MetricsSink {
   // Of steps between two evaluations.
   void begin_block();
   void end_block(Clock::time_point time);
+  bool has_succeeded() const;
   void end(const char* status);
 
   platform::AppendFile file_;
   int64_t total_steps_;
+  bool evaluates_;
   std::optional<double> target_;
-  double best_ = 0.0;  // of the evaluations
-  int64_t samples_;    // of the last line
-  int64_t step_ = 0;
+  MllogPlace done_;  // up to the last line
   bool is_in_block_ = false;
   int64_t block_samples_;  // when it began, or will begin
   Clock::time_point block_start_;

@@ -46,7 +46,7 @@ class MllogTest : public testing::Test {
 TEST_F(MllogTest, HasEveryKeyInMlperfsOrder) {
   const auto start = MllogMetrics::Clock::now() - std::chrono::seconds(5);
   {
-    MllogMetrics log(path_, run(), 0, start);
+    MllogMetrics log(path_, run(), {}, start);
     log.write({.step = 1, .samples = 448, .loss = 7.5, .losses = {{.name = "mlm", .loss = 7.0}}});
     log.write({.step = 2, .samples = 896, .loss = 7.0, .sequences_per_second = 99.0});
     log.finish();
@@ -106,17 +106,17 @@ TEST_F(MllogTest, HasEveryKeyInMlperfsOrder) {
 }
 
 TEST_F(MllogTest, ARunThatDoesNotComeToItsEndIsAborted) {
-  { MllogMetrics(path_, run(), 0, {}).write({.step = 1, .samples = 448}); }
+  { MllogMetrics(path_, run(), {}, {}).write({.step = 1, .samples = 448}); }
   EXPECT_EQ(lines().back().at("key"), "run_stop");
   EXPECT_EQ(lines().back().at("metadata").at("status"), "aborted");
   const size_t before = lines().size();
   {
-    MllogMetrics log(path_, run(), 448, {});
+    MllogMetrics log(path_, run(), {.steps = 1, .samples = 448}, {});
     log.finish();  // stopped by a signal before its last step
   }
   EXPECT_GT(lines().size(), before) << "a resumed run goes on";
   EXPECT_EQ(lines().back().at("metadata").at("status"), "aborted");
-  { MllogMetrics log(path_, run(), 0, {}); }
+  { MllogMetrics log(path_, run(), {}, {}); }
   EXPECT_LT(lines().size(), 2 * before) << "a new run starts over";
 }
 
@@ -126,7 +126,7 @@ TEST_F(MllogTest, EvaluationsStandBetweenBlocks) {
   with_target.target = 0.72;
   with_target.tensors = {"bert/pooler/dense/kernel"};
   {
-    MllogMetrics log(path_, with_target, 0, MllogMetrics::Clock::now());
+    MllogMetrics log(path_, with_target, {}, MllogMetrics::Clock::now());
     log.write({.step = 1, .samples = 448});
     log.write_evaluation({.step = 1, .samples = 448, .score = 0.5});
     log.write({.step = 2, .samples = 896});
@@ -157,9 +157,34 @@ TEST_F(MllogTest, EvaluationsStandBetweenBlocks) {
 TEST_F(MllogTest, ARunThatMissesItsTargetIsAborted) {
   MllogRun with_target = run();
   with_target.target = 0.72;
-  MllogMetrics log(path_, with_target, 0, {});
+  MllogMetrics log(path_, with_target, {}, {});
   log.write({.step = 2, .samples = 896});
   log.write_evaluation({.step = 2, .samples = 896, .score = 0.71});
+  log.finish();
+  EXPECT_EQ(lines().back().at("metadata").at("status"), "aborted");
+}
+
+// There is nothing left to do.
+TEST_F(MllogTest, AFinishedRunThatIsResumedIsNoLessFinished) {
+  const auto status_of = [&](const MllogRun& run, const MllogPlace& done) {
+    MllogMetrics(path_, run, done, {}).finish();
+    return lines().back().at("metadata").at("status");
+  };
+  MllogRun resumed = run();
+  EXPECT_EQ(status_of(resumed, {.steps = 2, .samples = 896}), "success");
+  resumed.evaluates = true;
+  EXPECT_EQ(status_of(resumed, {.steps = 2, .samples = 896, .evaluated_step = 2}), "success");
+  resumed.target = 0.72;
+  EXPECT_EQ(status_of(resumed, {.steps = 1, .samples = 448, .best = 0.73}), "success");
+  EXPECT_EQ(status_of(resumed, {.steps = 2, .samples = 896, .best = 0.71}), "aborted");
+}
+
+TEST_F(MllogTest, ARunThatIsStoppedInItsLastEvaluationIsAborted) {
+  MllogRun evaluated = run();
+  evaluated.evaluates = true;
+  MllogMetrics log(path_, evaluated, {}, {});
+  log.write_evaluation({.step = 1, .samples = 448, .score = 0.5});
+  log.write({.step = 2, .samples = 896});
   log.finish();
   EXPECT_EQ(lines().back().at("metadata").at("status"), "aborted");
 }

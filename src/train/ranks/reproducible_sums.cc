@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "platform/phase.h"
+#include "train/tensor_norms.h"
 
 namespace cloze::train {
 namespace {
@@ -39,12 +40,6 @@ struct Squares {
   double sum = 0.0;
 };
 
-double sum_of_squares(std::span<const float> values) {
-  double sum = 0.0;
-  for (const float value : values) sum += double{value} * value;
-  return sum;
-}
-
 std::string bytes_of(const std::vector<Squares>& squares) {
   return {reinterpret_cast<const char*>(squares.data()), squares.size() * sizeof(Squares)};
 }
@@ -70,21 +65,30 @@ void ReproducibleSums::begin() {
   for (auto& [variable, sums] : sums_) std::ranges::fill(sums, 0.0f);
 }
 
+// In slices, so that there is no third copy of a gradient. Only rank 0 brings the sum so far.
+void ReproducibleSums::add_own(Value variable, std::span<float> sums, bool has_own) {
+  for (size_t begin = 0; begin < sums.size(); begin += addends_.size()) {
+    const std::span<float> slice =
+        sums.subspan(begin, std::min(sums.size() - begin, size_t{comm::kSliceFloats}));
+    addends_.assign(slice.size(), 0.0f);
+    if (has_own) {
+      session_.executor().read_part(variable, static_cast<int64_t>(begin * sizeof(float)),
+                                    std::as_writable_bytes(std::span(addends_)));
+    }
+    if (ranks_.rank() == 0) {
+      std::ranges::transform(slice, addends_, slice.begin(), std::plus<>());
+    } else {
+      std::ranges::copy(addends_, slice.begin());
+    }
+  }
+  if (has_own) session_.executor().clear(variable);
+}
+
 void ReproducibleSums::add(std::span<const Value> variables, bool has_own) {
   platform::enter_wait("summing gradients");
   for (const Value variable : variables) {
     std::vector<float>& sums = sums_.at(variable.index);
-    addends_.assign(sums.size(), 0.0f);
-    if (has_own) {
-      session_.executor().read(variable, std::as_writable_bytes(std::span(addends_)));
-      session_.executor().clear(variable);
-    }
-    // Only rank 0 brings the sum so far.
-    if (ranks_.rank() == 0) {
-      std::ranges::transform(sums, addends_, sums.begin(), std::plus<>());
-    } else {
-      std::ranges::copy(addends_, sums.begin());
-    }
+    add_own(variable, sums, has_own);
     const Clock::time_point start = Clock::now();
     ranks_.all_reduce(sums);
     const double seconds = seconds_since(start);
@@ -118,12 +122,10 @@ std::vector<Value> summed_variables(const Graph& graph, size_t begin, size_t end
 float reproducible_norm(engine::Session& session, std::span<const int32_t> numbers,
                         comm::Communicator& ranks) {
   std::vector<Squares> own;
-  std::vector<float> values;
   auto number = numbers.begin();
   for (const Value gradient : session.graph().variables(VariableRole::kGradient)) {
     if (const int64_t at = *number++; at >= 0) {
-      session.read<float>(session.graph().info(gradient).name, values);
-      own.push_back({at, sum_of_squares(values)});
+      own.push_back({at, sum_of_squares(session, gradient)});
     }
   }
   std::vector<Squares> all;

@@ -40,10 +40,12 @@ class ReproducibleSums {
   CommunicationTime take_time();
 
  private:
+  void add_own(graph::Value variable, std::span<float> sums, bool has_own);
+
   engine::Session& session_;
   comm::Communicator& ranks_;
   std::map<int32_t, std::vector<float>> sums_;  // by variable
-  std::vector<float> addends_;                  // of one variable
+  std::vector<float> addends_;                  // of a part of one variable
   CommunicationTime time_;
 };
 

@@ -1,0 +1,80 @@
+// What a run says of the checkpoint that it starts from is the same where ranks divide the states.
+#include <gtest/gtest.h>
+
+#include "comm/loopback.h"
+#include "formats/safetensors.h"
+#include "train/small_training_test.h"
+
+namespace cloze::train {
+namespace {
+
+namespace fs = std::filesystem;
+using Notices = std::vector<std::string>;
+
+class TrainingStart : public testing::Test {
+ protected:
+  void SetUp() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Notices notices_of(TrainingOptions options, const fs::path& start) const {
+    options.init_checkpoint = start;
+    Notices notices;
+    const Training training(options, [&](const std::string& line) { notices.push_back(line); });
+    return notices;
+  }
+  // Of the first of two ranks, each of which has a part of the states.
+  Notices notices_of_ranks(const fs::path& start, InitOptimizer moments) const {
+    Notices first;
+    comm::run_loopback(2, [&](comm::Communicator& ranks) {
+      const fs::path own = folder_ / ("rank-" + std::to_string(ranks.rank()));
+      TrainingOptions options = small_training(own, ranks);
+      options.step.shards_states = true;
+      options.init_optimizer = moments;
+      const Notices notices = notices_of(options, start);
+      if (ranks.rank() == 0) first = notices;
+    });
+    return first;
+  }
+
+  // A checkpoint with other names for so many tensors.
+  fs::path renamed(size_t count) const {
+    Training training(small_training(folder_ / "start"), [](const std::string&) {});
+    training.run({});
+    const formats::SafetensorsFile file(checkpoint_path(folder_ / "start", 2) /
+                                        "model.safetensors");
+    std::vector<formats::TensorView> tensors = file.tensors();
+    for (formats::TensorView& tensor : tensors) {
+      if (count == 0 || !tensor.name.ends_with("LayerNorm.weight")) continue;
+      tensor.name = "other." + std::to_string(--count);
+    }
+    const fs::path path = folder_ / "renamed.safetensors";
+    formats::write_safetensors(path, tensors);
+    return path;
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_training_start_test";
+};
+
+TEST_F(TrainingStart, RanksShareTheNamesOfTensorsThatDoNotMatch) {
+  for (const size_t count : {1, 2, 3}) {
+    const fs::path start = renamed(count);
+    const Notices alone = notices_of(small_training(folder_ / "alone"), start);
+    EXPECT_EQ(alone.at(1).find("  " + std::to_string(count) + " tensors are not in it"), 0u);
+    EXPECT_EQ(alone.back().find("  " + std::to_string(count) + " tensors of it have no place"), 0u);
+    EXPECT_EQ(notices_of_ranks(start, InitOptimizer::kFresh), alone) << count;
+    fs::remove_all(folder_);
+  }
+}
+
+TEST_F(TrainingStart, RanksCountTheMomentsOfAll) {
+  const fs::path start =
+      fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint/google/bert_model.ckpt";
+  TrainingOptions options = small_training(folder_ / "alone");
+  options.init_optimizer = InitOptimizer::kMoments;
+  const Notices alone = notices_of(options, start);
+  EXPECT_NE(alone.at(1).find(" moments of its optimiser"), std::string::npos) << alone.at(1);
+  EXPECT_EQ(notices_of_ranks(start, InitOptimizer::kMoments), alone);
+}
+
+}  // namespace
+}  // namespace cloze::train
