@@ -153,5 +153,13 @@ TEST(Program, OutputThatCannotBeWrittenIsAFailure) {
               "standard output cannot be written to; is it full or closed");
 }
 
+TEST(Program, MessagesThatCannotBeWrittenAreLost) {
+  const auto fill_the_disk = [] {
+    if (std::freopen("/dev/full", "w", stderr) == nullptr) std::exit(1);
+    std::exit(static_cast<int>(status_of({"data", "records"})));
+  };
+  EXPECT_EXIT(fill_the_disk(), testing::ExitedWithCode(static_cast<int>(ExitCode::kUsage)), "");
+}
+
 }  // namespace
 }  // namespace cloze::cli
