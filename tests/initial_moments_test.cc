@@ -7,9 +7,8 @@
 #include <limits>
 
 #include "base/error.h"
-#include "data/generated_dataset.h"
 #include "data/loader.h"
-#include "train/training.h"
+#include "train/small_training_test.h"
 
 namespace cloze::tests {
 namespace {
@@ -29,26 +28,13 @@ class InitialMoments : public testing::TestWithParam<const char*> {
   void TearDown() override { fs::remove_all(folder_); }
 
   train::TrainingOptions options(int64_t num_steps) const {
-    return {.step = {.model = {.vocab_size = 22,
-                               .hidden_size = 4,
-                               .num_hidden_layers = 2,
-                               .num_attention_heads = 2,
-                               .intermediate_size = 8,
-                               .max_position_embeddings = 16},
-                     .capacity = {.tokens = 96, .sequences = 8, .predictions = 24},
-                     .optimizer = {.name = GetParam(),
-                                   .weight_decay_rate = 0.01,
-                                   .max_gradient_norm = 0.0},
-                     .seed = 3,
-                     .compile = {.num_threads = 1}},
-            .dataset = std::make_shared<data::GeneratedDataset>(data::GeneratedOptions{
-                .sequence_length = 12, .max_predictions = 3, .vocabulary_size = 22, .size = 50}),
-            .global_batch_size = 8,
-            .num_steps = num_steps,
-            .schedule = {.name = "constant", .base_learning_rate = 0.01},
-            .save_path = folder_,
-            .init_checkpoint = kCheckpoint,
-            .init_optimizer = InitOptimizer::kMomentsAndStep};
+    train::TrainingOptions options = train::small_training(folder_);
+    options.step.optimizer = {
+        .name = GetParam(), .weight_decay_rate = 0.01, .max_gradient_norm = 0.0};
+    options.num_steps = num_steps;
+    options.init_checkpoint = kCheckpoint;
+    options.init_optimizer = InitOptimizer::kMomentsAndStep;
+    return options;
   }
 
   std::string refusal_of(const train::TrainingOptions& options) {

@@ -5,23 +5,16 @@
 #include "base/error.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "platform/files/atomic_file.h"
+#include "platform/files/own_folder_test.h"
 
 namespace cloze::checkpoints {
 namespace {
 
-namespace fs = std::filesystem;
-
-class AddedTokensTest : public testing::Test {
+class AddedTokensTest : public platform::OwnFolderTest {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
   void write(const char* name, const std::string& text) const {
     platform::write_file_atomically(folder_ / name, text);
   }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "added_tokens";
 };
 
 TEST_F(AddedTokensTest, AreReadFromBothFiles) {

@@ -12,8 +12,8 @@
 
 namespace cloze::checkpoints {
 
-// transformers' class, "BertForPreTraining" and so on, for tensors under Hugging Face's names. Of
-// several heads pre-training's goes first.
+// transformers' class, "BertForPreTraining" and so on, for tensors under Hugging Face's names.
+// Where there are several heads, pre-training's is meant.
 std::string_view class_of_tensors(std::span<const formats::TensorView> tensors);
 // Classes of the classifier among them; 0: there is none.
 int64_t num_labels_of(std::span<const formats::TensorView> tensors);

@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "platform/files/atomic_file.h"
+#include "platform/files/own_folder_test.h"
 
 namespace cloze::checkpoints {
 namespace {
 
-namespace fs = std::filesystem;
 using models::BertHead, models::HeadKind;
 
 const std::vector<float> kValues(6, 0.5f);
@@ -20,19 +20,13 @@ formats::TensorView tensor(const char* name, Shape shape) {
   return {name, DType::kF32, std::move(shape), std::as_bytes(std::span(kValues))};
 }
 
-class StoredHeadTest : public testing::Test {
+class StoredHeadTest : public platform::OwnFolderTest {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
   BertHead head_of(const std::string& config, const std::vector<formats::TensorView>& tensors) {
     platform::write_file_atomically(folder_ / "config.json", config);
     formats::write_safetensors(folder_ / "model.safetensors", tensors);
     return read_stored_head(folder_);
   }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "stored_head_test";
 };
 
 // As Google's run_classifier.py and run_squad.py call them, with a bert_config.json that names no

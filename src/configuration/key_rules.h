@@ -47,6 +47,18 @@ class KeyRules {
     return add(keys, Fate::kPlanned, reason, nullptr, true);
   }
 
+  // The model's numbers in the configuration of a BERT, whose keys have `prefix` before them.
+  KeyRules& mapped_model(const std::string& prefix) {
+    for (const char* name :
+         {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+          "intermediate_size", "max_position_embeddings", "type_vocab_size", "hidden_act",
+          "hidden_dropout_prob", "attention_probs_dropout_prob", "initializer_range",
+          "layer_norm_eps"}) {
+      mapped(prefix + name, name);
+    }
+    return *this;
+  }
+
   KeyRules& with(const KeyRules& others) {
     rules_.insert(rules_.end(), others.rules_.begin(), others.rules_.end());
     return *this;

@@ -154,18 +154,18 @@ int64_t convert_batch(Conversion& c) {
   const int64_t product = checked_product(
       {packs, c.count("avg_seq_per_pack", 1), c.count("gradient_accumulation_factor", 1),
        c.count("replication_factor", 1), c.count("batch_serialize", 1)});
-  const std::string packs_of_step = "global_batch_size";
-  const int64_t sequences =
-      c.has(packs_of_step)
-          ? checked_product({c.count(packs_of_step, 1), c.count("avg_seq_per_pack", 1)})
-          : product;
   c.set("micro_batch_size", packs, {"batch_size"}, ", packs in one pass");
-  c.set("global_batch_size", sequences,
+  const std::string key = "global_batch_size";
+  if (c.has(key)) {
+    const int64_t sequences = checked_product({c.count(key, 1), c.count("avg_seq_per_pack", 1)});
+    c.set(key, sequences, {key, "avg_seq_per_pack"}, ", packs * avg_seq_per_pack");
+    return sequences;
+  }
+  c.set(key, product,
         {"batch_size", "avg_seq_per_pack", "gradient_accumulation_factor", "replication_factor",
          "batch_serialize"},
         ", their product");
-  c.set("global_batch_size", sequences, {packs_of_step}, ", packs * avg_seq_per_pack");
-  return sequences;
+  return product;
 }
 
 constexpr int64_t kMostSequences = 6'000'000;

@@ -75,24 +75,13 @@ KeyRules training_rules() {
                   "max_answer_length", "null_score_diff_threshold", "version_2_with_negative"});
 }
 
-KeyRules config_override_rules() {
-  KeyRules rules;
-  for (const char* name : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
-                           "intermediate_size", "max_position_embeddings", "type_vocab_size",
-                           "hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob",
-                           "initializer_range", "layer_norm_eps"}) {
-    rules.mapped(std::string("config_overrides.") + name, name);
-  }
-  return rules;
-}
-
 KeyRules optimum_rules() {
   return KeyRules()
       .elsewhere({"lamb", "lamb_no_bias_correction"}, "optimizer lamb and use_debiasing")
       .elsewhere({"fp16", "fp32"}, "precision")
       .elsewhere({"pod_type", "ipu_config_overrides", "ipu_config_name"},
                  "a value of the IPUConfig")
-      .with(config_override_rules())
+      .mapped_model("config_overrides.")
       .no_effect({"max_grad_norm"}, "the trainer there clips nothing", 0)
       .supported({"loss_scaling"})
       .elsewhere({"auto_loss_scaling"}, "loss_scaling 0", false)

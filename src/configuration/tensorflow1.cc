@@ -156,18 +156,18 @@ int64_t convert_batch(Conversion& c) {
   return reached;
 }
 
-// Sequences of a gradient: the sum of its micro-batches' means has so many times the mean over the
-// step, which gradients are here.
+// A gradient there beside the one here, which is the mean over the step. With `mean` they are the
+// same; with `sum` the micro-batches of all replicas are added up: it is copies() times as large.
 struct GradientScale {
   bool is_sum = false;
   int64_t accumulated = 1, replicas = 1;
 
   double copies() const { return static_cast<double>(checked_product({accumulated, replicas})); }
-  // The norm that is 1 of the sum over replicas.
+  // The clipping wrapper's limit, which is 1 for the sum over replicas, as a norm here.
   double wrapper_norm() const {
     return is_sum ? 1.0 / static_cast<double>(accumulated) : static_cast<double>(replicas);
   }
-  // The norm that is 1 of the gradient.
+  // NVLAMB's limit, which is 1 for the gradient there.
   double nvlamb_norm() const { return is_sum ? 1.0 / copies() : 1.0; }
 };
 

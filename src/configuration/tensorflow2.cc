@@ -9,14 +9,9 @@ namespace {
 constexpr const char* kHostMemory = "host memory is the device's memory";
 
 KeyRules model_rules() {
-  KeyRules rules;
-  for (const char* name : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
-                           "intermediate_size", "max_position_embeddings", "type_vocab_size",
-                           "hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob",
-                           "initializer_range", "layer_norm_eps"}) {
-    rules.mapped(std::string("bert_config.") + name, name);
-  }
-  return rules.mapped("bert_config.max_seq_length", "seq_length")
+  return KeyRules()
+      .mapped_model("bert_config.")
+      .mapped("bert_config.max_seq_length", "seq_length")
       .mapped("max_seq_length", "seq_length")
       .mapped("bert_config.max_predictions_per_seq", "max_predictions_per_seq")
       .mapped("max_predictions_per_seq", "max_predictions_per_seq")

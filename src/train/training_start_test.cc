@@ -3,6 +3,7 @@
 
 #include "comm/loopback.h"
 #include "formats/safetensors.h"
+#include "platform/files/own_folder_test.h"
 #include "train/small_training_test.h"
 
 namespace cloze::train {
@@ -11,11 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using Notices = std::vector<std::string>;
 
-class TrainingStart : public testing::Test {
+class TrainingStart : public platform::OwnFolderTest {
  protected:
-  void SetUp() override { fs::remove_all(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   Notices notices_of(TrainingOptions options, const fs::path& start) const {
     options.init_checkpoint = start;
     Notices notices;
@@ -51,8 +49,6 @@ class TrainingStart : public testing::Test {
     formats::write_safetensors(path, tensors);
     return path;
   }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_training_start_test";
 };
 
 TEST_F(TrainingStart, RanksShareTheNamesOfTensorsThatDoNotMatch) {

@@ -187,15 +187,13 @@ json OptionTable::take_foreign_form(const json& config, const std::string& path)
   if (mark == nullptr) return config;
   form_mark_ = *mark;
   form_path_ = path;
-  for (const auto& [name, value] : form_->defaults.items()) {
-    Entry* entry = find(name);
-    if (entry == nullptr || option_value(entry->option) == value) continue;
-    set_option(entry->option, value, form_->name);
-    entry->origin = form_->name;
-  }
+  for (const auto& [name, value] : form_->defaults.items()) take_of_form(name, value);
   const configuration::Conversion conversion = configuration::converted(*form_, file);
   conversion.require_no_contradiction();
-  take_implied(config, conversion.options());
+  // What the file's values come to in options that it does not have itself.
+  for (const auto& [name, value] : conversion.options().items()) {
+    if (name != "task" && !config.contains(name)) take_of_form(name, value);
+  }
   json meant = config;
   for (auto& [name, value] : meant.items()) {
     const bool is_replaced = value == "" || conversion.replaced().contains(name);
@@ -204,15 +202,11 @@ json OptionTable::take_foreign_form(const json& config, const std::string& path)
   return meant;
 }
 
-// What the file's values come to in options that it does not have itself.
-void OptionTable::take_implied(const json& config, const nlohmann::ordered_json& converted) {
-  for (const auto& [name, value] : converted.items()) {
-    Entry* entry = find(name);
-    if (entry == nullptr || name == "task" || config.contains(name)) continue;
-    if (option_value(entry->option) == value) continue;
-    set_option(entry->option, value, form_->name);
-    entry->origin = form_->name;
-  }
+void OptionTable::take_of_form(const std::string& name, const nlohmann::ordered_json& value) {
+  Entry* entry = find(name);
+  if (entry == nullptr || option_value(entry->option) == value) return;
+  set_option(entry->option, value, form_->name);
+  entry->origin = form_->name;
 }
 
 void OptionTable::read_entry(Entry& entry, const json& value, const std::string& path) {

@@ -181,7 +181,7 @@ class OptionTable {
   void read_file(const std::string& path);
   nlohmann::json converted_file(const std::string& path);
   nlohmann::json take_foreign_form(const nlohmann::json& config, const std::string& path);
-  void take_implied(const nlohmann::json& config, const nlohmann::ordered_json& converted);
+  void take_of_form(const std::string& name, const nlohmann::ordered_json& value);
   void read_entry(Entry& entry, const nlohmann::json& value, const std::string& path);
   void take_stored_origins(const std::string& path);
   bool is_system(const std::string& origin) const {

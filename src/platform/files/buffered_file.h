@@ -1,5 +1,5 @@
-// An open file that is written through a buffer: small pieces are joined, and a piece as large as the
-// buffer goes to the system as it is.
+// An open file that is written through a buffer: small pieces are joined, and a piece as large as
+// the buffer goes to the system as it is.
 // Errors: those of write_all() and fsync(2), with the path that the file is known by.
 #pragma once
 

@@ -3,8 +3,8 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <set>
 #include <iterator>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>

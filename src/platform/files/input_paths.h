@@ -8,10 +8,11 @@
 namespace cloze::platform {
 
 // Comma list of paths and glob patterns → existing files, sorted within each pattern.
-// A folder, named or matched, stands for every file below it, through links as well, but once; "-",
-// standard input, stays as it is. Temporary and partial files of ours, which a killed process may have left,
-// belong to no pattern and no folder. What is there under the very name of a pattern is meant by
-// it. UserError when a pattern matches nothing, and for a folder that cannot be read.
+// A folder, named or matched, stands for every file below it, also behind links; each folder is
+// read once. "-", standard input, stays as it is. Temporary and partial files of ours, which a
+// killed process may have left, belong to no pattern and no folder. What is there under the very
+// name of a pattern is meant by it. UserError when a pattern matches nothing, and for a folder that
+// cannot be read.
 std::vector<std::filesystem::path> expand_paths(std::string_view comma_list);
 // The same for require_other_files(): with the folders that stand for some of the files.
 std::vector<std::filesystem::path> expand_paths_with_folders(std::string_view comma_list);
