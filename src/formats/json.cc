@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -39,6 +40,8 @@ class CountingIterator {
   const char* at_;
   uint64_t* count_;
 };
+
+constexpr size_t kEscapeSize = 6;  // of \uXXXX
 
 // At most 80 bytes of a text, whole code points, and then how long it is.
 std::string excerpt(std::string_view text) {
@@ -146,6 +149,20 @@ class Builder {
   std::optional<ParseError> error_;
 };
 
+// The code unit of the escape that begins at `at`: \uXXXX. None when there is none.
+std::optional<unsigned> escaped_unit(std::string_view text, size_t at) {
+  if (text.size() < at + kEscapeSize || text[at] != '\\' || text[at + 1] != 'u') {
+    return std::nullopt;
+  }
+  unsigned unit = 0;
+  const char* const end = text.data() + at + kEscapeSize;
+  const auto read = std::from_chars(text.data() + at + 2, end, unit, 16);
+  return read.ptr == end ? std::optional(unit) : std::nullopt;
+}
+
+bool is_high_surrogate(unsigned unit) { return unit >= 0xD800 && unit < 0xDC00; }
+bool is_low_surrogate(unsigned unit) { return unit >= 0xDC00 && unit < 0xE000; }
+
 }  // namespace
 
 TextPosition position_at(std::string_view text, uint64_t offset) {
@@ -166,6 +183,23 @@ Result<json> parse_json(std::string_view text) {
   if (builder.error()) return *builder.error();
   CLOZE_CHECK(parsed, "the JSON parser failed without an error");
   return builder.take();
+}
+
+std::string replace_lone_surrogates(std::string_view text) {
+  std::string replaced(text);
+  for (size_t at = text.find('\\'); at < text.size(); at = text.find('\\', at)) {
+    const unsigned unit = escaped_unit(text, at).value_or(0);
+    if (is_high_surrogate(unit) &&
+        is_low_surrogate(escaped_unit(text, at + kEscapeSize).value_or(0))) {
+      at += 2 * kEscapeSize;
+    } else if (is_high_surrogate(unit) || is_low_surrogate(unit)) {
+      replaced.replace(at, kEscapeSize, "\\ufffd");
+      at += kEscapeSize;
+    } else {
+      at += 2;
+    }
+  }
+  return replaced;
 }
 
 json read_json_file(const std::filesystem::path& path) {

@@ -26,6 +26,9 @@ TextPosition position_at(std::string_view text, uint64_t offset);
 
 // The error's message does not name the place; its offset does.
 Result<nlohmann::json> parse_json(std::string_view text);
+// The text with \ufffd for each escape \ud800 to \udfff that is half of no pair. RFC 8259 leaves
+// such escapes open: Python writes and reads them, parse_json refuses them.
+std::string replace_lone_surrogates(std::string_view text);
 // DataError "config.json:3:14: ..." when the text is not such JSON.
 nlohmann::json read_json_file(const std::filesystem::path& path);
 

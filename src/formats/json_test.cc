@@ -94,5 +94,16 @@ TEST(Json, MessagesShowTheBeginningOfALongText) {
   }
 }
 
+TEST(Json, OnlyLoneSurrogatesAreReplaced) {
+  const auto replaced = [](std::string_view text) { return replace_lone_surrogates(text); };
+  EXPECT_EQ(replaced(R"("\ud800")"), R"("\ufffd")");
+  EXPECT_EQ(replaced(R"("\uDFFF\uD800x")"), R"("\ufffd\ufffdx")");
+  EXPECT_EQ(replaced(R"("\ud800\ud83d\ude00\ude00")"), R"("\ufffd\ud83d\ude00\ufffd")");
+  for (const std::string_view kept : {R"("\ud83d\ude00")", R"("\\ud800")", R"("\n\\\u00e9")",
+                                      R"("\ud80")", R"("\ud80z00")", "\\", ""}) {
+    EXPECT_EQ(replaced(kept), kept);
+  }
+}
+
 }  // namespace
 }  // namespace cloze::formats

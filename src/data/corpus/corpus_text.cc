@@ -50,8 +50,10 @@ bool has_text(const nlohmann::json& value) {
   return value.is_object() && value.contains("text") && value["text"].is_string();
 }
 
+// Half of a surrogate pair becomes U+FFFD, which tokenizers leave out, as they do the half itself.
 std::string document_of(std::string_view line) {
-  const auto object = formats::parse_json(line);
+  auto object = formats::parse_json(line);
+  if (!object) object = formats::parse_json(formats::replace_lone_surrogates(line));
   if (!object) throw BadText{object.error().message, line.data() + object.error().offset};
   if (!has_text(*object)) {
     throw BadText{"is not an object with a string \"text\"", line.data()};

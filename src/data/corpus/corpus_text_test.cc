@@ -37,6 +37,11 @@ TEST(CorpusTextTest, JsonLinesAreDocuments) {
   }
 }
 
+TEST(CorpusTextTest, HalfASurrogatePairInAJsonLineIsReplaced) {
+  EXPECT_EQ(visited(R"({"text": "a\ud83d b \ud83d\ude00 \\ud83d"})", TextFormat::kJsonLines),
+            "a\uFFFD b \U0001F600 \\ud83d/|");
+}
+
 TEST(CorpusTextTest, BlocksOfAnySizeGiveTheSameSentences) {
   const std::string_view text = "a b\nc\n\nd\n\n\nlonger line here\ne";
   for (size_t bytes = 1; bytes < text.size() + 2; ++bytes) {
