@@ -32,6 +32,7 @@ namespace {
 // The sweep goes beyond twice whatever a kernel cuts its work into.
 static_assert(testing::kSweptLength > 2 * kQueryRows);
 static_assert(testing::kSweptLength > 2 * kMostGradientRows);
+static_assert(testing::kSweptLength > 2 * kMostNativeRows);
 static_assert(testing::kSweptLength > 2 * kPairProductRows);
 static_assert(testing::kSweptLength > 2 * kConvolutionSlots);
 static_assert(testing::kSweptGroupSize > 2 * kConvolutionPanel);
@@ -51,6 +52,8 @@ static_assert(testing::kSweptGroupedDepth > 2 * ProductPlan::kMostGroupDepth);
 static_assert(testing::kSweptChunkedRows > 2 * RowSums::kMostChunks * RowSums::kLeastRows);
 static_assert(testing::kSweptRowSums > 2 * RowSums::kLeastSums);
 static_assert(testing::kSweptElements > 2 * kLeastElements);
+static_assert(testing::kSweptElements > 2 * kNormBlockElements);
+static_assert(testing::kSweptElements > 2 * kLambBlockElements);
 
 struct Arguments {
   testing::SweepDensity density = testing::SweepDensity::kWhole;

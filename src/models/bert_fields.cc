@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "ops/dropout_mask.h"
 
 namespace cloze::models {
 namespace {
@@ -14,16 +15,18 @@ namespace {
 // The bounds keep products of sizes in 64 bits, and a made-up file from taking all memory.
 constexpr int64_t kMostLayers = 10'000;
 constexpr int64_t kMostOfASize = int64_t{1} << 24;
+constexpr int64_t kMostOfAttention = ops::kMostHeadsOrQueries;
 
 using enum FieldKind;
 using C = BertConfig;
 
 constexpr BertField kFields[] = {
-    {"vocab_size", kSize, &C::vocab_size, "Rows of the word table", kMostOfASize},
+    {"vocab_size", kSize, &C::vocab_size, "Vocabulary size: rows of the word embeddings",
+     kMostOfASize},
     {"hidden_size", kSize, &C::hidden_size, "Width of the encoder", kMostOfASize},
     {"num_hidden_layers", kSize, &C::num_hidden_layers, "Encoder layers", kMostLayers},
     {"num_attention_heads", kSize, &C::num_attention_heads, "Must divide hidden_size",
-     kMostOfASize},
+     kMostOfAttention},
     {"intermediate_size", kSize, &C::intermediate_size, "Width of the feed-forward part",
      kMostOfASize},
     {"hidden_act", kArithmetic, &C::hidden_act, "gelu is the erf form, the others the tanh form"},
@@ -32,9 +35,10 @@ constexpr BertField kFields[] = {
     {"attention_probs_dropout_prob", kTraining, &C::attention_probs_dropout_prob,
      "Dropout of attention", 0, true},
     {"max_position_embeddings", kSize, &C::max_position_embeddings, "At least seq_length",
-     kMostOfASize},
-    {"type_vocab_size", kSize, &C::type_vocab_size, "Kinds of segments", kMostOfASize},
-    {"initializer_range", kStart, &C::initializer_range, "Standard deviation of the start"},
+     kMostOfAttention},
+    {"type_vocab_size", kSize, &C::type_vocab_size, "Token types (segments)", kMostOfASize},
+    {"initializer_range", kStart, &C::initializer_range,
+     "Standard deviation of the initial weights"},
     {"layer_norm_eps", kArithmetic, &C::layer_norm_eps, "Added to LayerNorm's variance"},
     {"use_qkv_bias", kSwitch, &C::use_qkv_bias, "Biases of query, key and value"},
     {"use_attention_projection_bias", kSwitch, &C::use_attention_projection_bias,

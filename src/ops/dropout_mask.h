@@ -44,8 +44,9 @@ inline uint32_t dropout_number(const DropoutKey& key, uint32_t sample, uint32_t 
 }
 
 // The row number of attention probabilities: one row per head and query.
+inline constexpr int64_t kMostHeadsOrQueries = 1 << 16;  // of each; more would share rows
 inline uint32_t attention_dropout_row(int64_t head, int64_t query) {
-  return static_cast<uint32_t>(head << 16 | query);
+  return static_cast<uint32_t>(head * kMostHeadsOrQueries + query);
 }
 
 }  // namespace cloze::ops

@@ -6,7 +6,8 @@
 //          (ops/optimizer_update.h);  random_key [2] i32: seed, step
 //   low = the last 16 of the parameter's 32 bits;  r = random number of the element in [0, 65536)
 //   away from 0 when low + r >= 65536, else towards 0: away with the probability low / 65536
-// A bf16 number stays what it is, whatever r is, and so do infinity and NaN.
+// A bf16 number stays what it is, whatever r is, and so do infinity and NaN. A number above the
+// largest bf16, 3.39e38, may become infinity.
 //
 // r is that of ops/dropout_mask.h for the parameter as one row of a sample that no step has: a
 // function of (seed, step, site, element).

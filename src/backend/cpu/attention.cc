@@ -50,7 +50,7 @@ template <typename T>
 void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const AttentionHead& head,
                 int64_t first, int64_t rows) {
   const AttentionBuffers buffers(sizes, head.scratch);
-  const int64_t padded = (head.length + kTileColumns - 1) / kTileColumns * kTileColumns;
+  const int64_t padded = round_up(head.length, kTileColumns);
   const int64_t offset = sizes.offset(head.start + first, head.head);
   PackTiles(static_cast<const T*>(t.q) + offset, sizes.H, sizes.D, rows, buffers.queries);
   MultiplyPanels<RowLayout::kByDepth>(
@@ -58,7 +58,7 @@ void AttendRows(const AttentionSizes& sizes, const AttentionTensors& t, const At
       {sizes.D, buffers.queries, kTileRows, sizes.D, buffers.keys, buffers.scores, padded});
   float inverse_sums[kQueryRows];
   ExponentiateRows<T>(sizes, t, head, {first, rows, padded, buffers.scores}, inverse_sums);
-  const int64_t context_stride = (sizes.D + kTileColumns - 1) / kTileColumns * kTileColumns;
+  const int64_t context_stride = round_up(sizes.D, kTileColumns);
   MultiplyHead({rows, context_stride, head.length, buffers.scores, padded, buffers.values,
                 buffers.context, context_stride});
   for (int64_t i = 0; i < rows; ++i) {

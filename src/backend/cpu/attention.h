@@ -25,6 +25,9 @@ inline constexpr int64_t kQueryRows = 42;
 // pass over dk and dv. The buffers have this many rows; a range of queries is as many whole tiles
 // as fit into them.
 inline constexpr int64_t kMostGradientRows = 72;
+// The same by bf16 units.
+inline constexpr int64_t kMostNativeRows = 64;
+static_assert(kMostNativeRows % kPairProductRows == 0 && kMostNativeRows % kPairStep == 0);
 
 struct AttentionSizes {
   AttentionSizes(const KernelRequest& request, size_t q, size_t sequence_starts);

@@ -54,10 +54,6 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE int64_t WholePanels(int64_t columns) {
-  return (columns + kTileColumns - 1) / kTileColumns * kTileColumns;
-}
-
 // The queries [first, first + rows) of a head.
 struct QueryRange {
   int64_t first = 0;
@@ -76,7 +72,7 @@ HWY_INLINE void DifferentiateScores(const AttentionSizes& sizes, const Attention
                                     const AttentionHead& head, const QueryRange& range) {
   const AttentionGradientBuffers buffers(sizes, head.scratch);
   const int64_t D = sizes.D;
-  const int64_t padded = WholePanels(head.length);
+  const int64_t padded = round_up(head.length, kTileColumns);
   const int64_t offset = sizes.offset(head.start + range.first, head.head);
   CopyHead(sizes, static_cast<const T*>(t.q) + offset, range.rows, buffers.queries);
   CopyHead(sizes, static_cast<const T*>(t.dcontext) + offset, range.rows, buffers.dcontext);
@@ -95,8 +91,8 @@ HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const Attentio
   const AttentionGradientBuffers buffers(sizes, head.scratch);
   const int64_t D = sizes.D;
   const int64_t L = head.length;
-  const int64_t padded = WholePanels(L);
-  const int64_t width = WholePanels(D);
+  const int64_t padded = round_up(L, kTileColumns);
+  const int64_t width = round_up(D, kTileColumns);
   const bool is_later = range.first > 0;
   PackPanels(buffers.queries, D, range.rows, D, buffers.query_panels);
   PackPanels(buffers.dcontext, D, range.rows, D, buffers.dcontext_panels);
@@ -138,7 +134,7 @@ void DifferentiateHead(const AttentionSizes& sizes, const AttentionGradientTenso
     DifferentiateScores<T>(sizes, t, head, range);
     DifferentiateQueries<T>(sizes, t, head, range);
   }
-  const int64_t width = WholePanels(sizes.D);
+  const int64_t width = round_up(sizes.D, kTileColumns);
   for (int64_t i = 0; i < L; ++i) {
     const int64_t row = offset + i * sizes.H;
     StoreHeadRow(buffers.dk + i * width, sizes.factor(), sizes.D, static_cast<T*>(t.dk) + row);

@@ -58,8 +58,10 @@ class SoftmaxRow {
 
   int64_t first_largest() const { return first_largest_; }
 
+  // log(sum) - label, which stays exact where the sum is 1 and a little.
   double loss() const {
-    return std::log(double{sum_}) + (double{largest_} - double{FloatAt(row_, label_)});
+    const double below = double{largest_} - double{FloatAt(row_, label_)};
+    return below + std::log1p(double{others_} + std::expm1(-below));
   }
 
   // gradient [classes] = scale (p - onehot); 0 for a row without label.

@@ -37,15 +37,13 @@ namespace {
 
 HWY_EXPORT(SumOfSquares);
 
-constexpr int64_t kBlockElements = 32768;
-
 class GlobalNormKernel final : public Kernel, ops::GlobalNorm {
  public:
   explicit GlobalNormKernel(const KernelRequest& request) : num_threads_(request.num_threads) {
     for (size_t input = 0; input < request.inputs.size(); ++input) {
       const int64_t elements = request.inputs[input].shape.elements();
-      for (int64_t begin = 0; begin < elements; begin += kBlockElements) {
-        blocks_.push_back({input, begin, std::min(kBlockElements, elements - begin)});
+      for (int64_t begin = 0; begin < elements; begin += kNormBlockElements) {
+        blocks_.push_back({input, begin, std::min(kNormBlockElements, elements - begin)});
       }
     }
   }

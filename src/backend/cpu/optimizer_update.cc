@@ -240,7 +240,7 @@ class LambKernel final : public Kernel {
   explicit LambKernel(const KernelRequest& request)
       : request_(request),
         work_{.items = request.inputs[ops::OptimizerUpdate::kParameter].shape.elements(),
-              .granularity = kBlockElements,
+              .granularity = kLambBlockElements,
               .num_threads = request.num_threads} {}
 
   size_t workspace_bytes() const override {
@@ -253,10 +253,10 @@ class LambKernel final : public Kernel {
     double* squares = arguments.workspace.as<double>();
     FiniteCheck check(arguments.input<float>(ops::OptimizerUpdate::kCheck));
     for_each_part(work_, [&](const Part& part) {
-      for (int64_t begin = part.begin; begin < part.end; begin += kBlockElements) {
-        const Part block{begin, std::min(begin + kBlockElements, part.end)};
+      for (int64_t begin = part.begin; begin < part.end; begin += kLambBlockElements) {
+        const Part block{begin, std::min(begin + kLambBlockElements, part.end)};
         check.add(HWY_DYNAMIC_DISPATCH(LambFirstPart)(step, arguments, block,
-                                                      squares + begin / kBlockElements * 2));
+                                                      squares + begin / kLambBlockElements * 2));
       }
     });
     const auto rate = static_cast<float>(step.learning_rate * trust_ratio(squares));
@@ -266,9 +266,7 @@ class LambKernel final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kBlockElements = 16384;
-
-  int64_t num_blocks() const { return divide_up(work_.items, kBlockElements); }
+  int64_t num_blocks() const { return divide_up(work_.items, kLambBlockElements); }
 
   double trust_ratio(const double* squares) const {
     double parameter_squares = 0.0;

@@ -45,6 +45,9 @@ class PartKernel final : public Kernel {
 
 // A part is worth handing out for this many elements.
 inline constexpr int64_t kLeastElements = 16384;
+// Sums over elements are kept for each so many, by whichever thread, and added in order.
+inline constexpr int64_t kNormBlockElements = 32768;
+inline constexpr int64_t kLambBlockElements = 16384;
 
 // Parts made of whole cache lines of elements.
 inline Work element_work(int64_t elements, int num_threads) {

@@ -212,7 +212,7 @@ void check_variant(const KernelEntry& entry, const Prepared& prepared,
   };
   if (effort.is_whole) report_lines(doubts(prepared.kernel_case, target));
   KernelOutcome by_one_thread;
-  for (const int threads : {1, 3}) {
+  for (const int threads : effort.is_whole ? std::vector{1, 3, 17} : std::vector{1, 3}) {
     request.num_threads = threads;
     if (const auto refusal = entry.refuse(request)) {
       report.refusal = refusal;

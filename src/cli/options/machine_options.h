@@ -8,6 +8,10 @@
 
 namespace cloze::cli {
 
+// Of `threads`.
+inline constexpr const char* kThreadsHelp =
+    "Threads to compute with; 0: one for each processor that the process may use";
+
 Option device_option(std::string& device);
 
 // Of the processor; the value is for limit_instruction_set().

@@ -20,10 +20,6 @@
 #define CLOZE_BACKEND_CPU_ATTENTION_GRADIENT_NATIVE_ONCE_
 namespace cloze::backend::cpu {
 
-// Queries at a time, at most: the depth of the products that sum over queries.
-inline constexpr int64_t kMostNativeRows = 64;
-static_assert(kMostNativeRows % kPairProductRows == 0 && kMostNativeRows % kPairStep == 0);
-
 // Work buffers of one head. R: queries at a time; L: the padded length; D: padded too.
 struct NativeGradientBuffers {
   NativeGradientBuffers(const AttentionSizes& sizes, void* scratch) : workspace(scratch) {
