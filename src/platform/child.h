@@ -25,7 +25,8 @@ class ChildProgram {
   // kQuiet: both are dropped.
   enum class Output { kWatched, kQuiet };
 
-  // words.front() is a path. EnvironmentError when it cannot be started.
+  // words.front() is a path. EnvironmentError when the system has no process for it. One whose
+  // path is no program ends with exit code 127.
   ChildProgram(const std::vector<std::string>& words, Output output);
   // Kills it if it still runs.
   ~ChildProgram();

@@ -17,6 +17,8 @@ namespace cloze::platform {
 namespace {
 
 constexpr size_t kLongestLine = 4096;
+// Bytes of one call: whoever sends faster than they are read must not keep the caller for ever.
+constexpr size_t kMostAtOnce = 4 * kLongestLine;
 constexpr const char* kLoopback = "127.0.0.1";
 
 bool is_connected(int descriptor, std::chrono::milliseconds patience) {
@@ -71,20 +73,26 @@ void Connection::push() {
   if (sent > 0) unsent_.erase(0, static_cast<size_t>(sent));
 }
 
-std::vector<std::string> Connection::lines() {
+void Connection::pull() {
   std::array<char, 4096> buffer;
-  while (!is_over_) {
+  while (!is_over_ && begun_.size() < kMostAtOnce) {
     const ssize_t got =
         TEMP_FAILURE_RETRY(::recv(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT));
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     is_over_ = got <= 0;
     if (got > 0) begun_.append(buffer.data(), static_cast<size_t>(got));
   }
+}
+
+std::vector<std::string> Connection::lines() {
+  pull();
   std::vector<std::string> lines;
-  for (size_t end = begun_.find('\n'); end != std::string::npos; end = begun_.find('\n')) {
-    lines.push_back(begun_.substr(0, end));
-    begun_.erase(0, end + 1);
+  size_t begin = 0;
+  for (size_t end = 0; (end = begun_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    if (end - begin > kLongestLine) break;
+    lines.push_back(begun_.substr(begin, end - begin));
   }
+  begun_.erase(0, begin);
   if (begun_.size() > kLongestLine) is_over_ = true;
   return lines;
 }

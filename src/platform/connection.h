@@ -22,8 +22,8 @@ class Connection {
   // A line without its end. While one before it has not gone as a whole, those after it are
   // dropped: of a state that is said again and again the next will do.
   void send(std::string_view line);
-  // Complete lines that arrived since the last call, without their ends. One of more than 4096
-  // bytes ends the connection.
+  // Complete lines that arrived since the last call, without their ends; of much that comes fast,
+  // the next calls give the rest. One of more than 4096 bytes ends the connection.
   std::vector<std::string> lines();
   // The other side has ended it, or is gone; seen by lines().
   bool is_over() const { return is_over_; }
@@ -31,9 +31,10 @@ class Connection {
  private:
   explicit Connection(Descriptor socket);
   void push();
+  void pull();
 
   Descriptor socket_;
-  std::string begun_;   // of a line that has not come to its end
+  std::string begun_;   // received and not yet returned
   std::string unsent_;  // of one that went in part
   bool is_over_ = false;
 };

@@ -62,6 +62,30 @@ TEST(Connection, SendsTheLastLineThoughItDoesNotListen) {
   EXPECT_EQ(lines_of(*ends.called, 2), (std::vector<std::string>{"first", "last"}));
 }
 
+TEST(Connection, AFloodIsTakenInParts) {
+  Ends ends;
+  ASSERT_TRUE(ends.caller && ends.called);
+  const size_t count = 20'000;
+  std::string flood;
+  for (size_t i = 1; i < count; ++i) flood += "x\n";
+  ends.caller->send(flood + "last");
+  const std::vector<std::string> first = ends.called->lines();
+  EXPECT_LT(first.size(), count / 2);
+  const std::vector<std::string> others = lines_of(*ends.called, count - first.size());
+  ASSERT_EQ(first.size() + others.size(), count);
+  EXPECT_EQ(others.back(), "last");
+}
+
+TEST(Connection, ALineThatIsTooLongEndsIt) {
+  for (const std::string end : {"\nnext", ""}) {
+    Ends ends;
+    ASSERT_TRUE(ends.caller && ends.called);
+    ends.caller->send("short\n" + std::string(4096, 'x') + "\n" + std::string(4097, 'x') + end);
+    EXPECT_EQ(lines_of(*ends.called, 3).size(), 2u);
+    EXPECT_TRUE(ends.called->is_over());
+  }
+}
+
 TEST(Connection, NobodyAnswers) {
   int port = 0;
   { port = ListeningSocket("127.0.0.1", 0).port(); }

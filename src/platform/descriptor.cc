@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -51,6 +52,12 @@ Descriptor open_file(const fs::path& path, int flags, std::string_view action) {
   return file;
 }
 
+bool is_file_at(const Descriptor& file, const fs::path& path) {
+  struct stat open_one, named;
+  return ::fstat(file.number(), &open_one) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+}
+
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -70,18 +77,6 @@ bool write_all(const Descriptor& file, std::string_view bytes) {
 
 void write_all(const Descriptor& file, std::string_view bytes, const fs::path& path) {
   if (!write_all(file, bytes)) throw_system_error("write", path);
-}
-
-void check_output_path(const fs::path& path) {
-  if (path.empty()) throw_user_error("the path of an output file is empty; name one");
-  std::error_code unknown;  // opening it will say what is wrong
-  if (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown)) {
-    throw_user_error("{} is not a regular file; choose another path to write to", path.string());
-  }
-}
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace cloze::platform

@@ -34,6 +34,10 @@ class Descriptor {
 // By open(2), closed when another program takes the process over. `action` is for the message.
 Descriptor open_file(const std::filesystem::path& path, int flags, std::string_view action);
 
+// Whether the path is still that of the open file: another process may have renamed or removed it
+// before it was locked here.
+bool is_file_at(const Descriptor& file, const std::filesystem::path& path);
+
 struct Pipe {
   Descriptor reading;
   Descriptor writing;
@@ -45,11 +49,5 @@ Pipe make_pipe();
 bool write_all(const Descriptor& file, std::string_view bytes);
 // The path is for the message.
 void write_all(const Descriptor& file, std::string_view bytes, const std::filesystem::path& path);
-
-// UserError when the path is empty, or names what a file cannot be renamed to or must not replace:
-// a folder, a device.
-void check_output_path(const std::filesystem::path& path);
-
-std::filesystem::path folder_of(const std::filesystem::path& path);
 
 }  // namespace cloze::platform

@@ -19,7 +19,9 @@ constexpr int kBacklog = 1024;  // connections that nobody has accepted yet
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 Addresses look_up(const std::string& host, int port) {
-  if (port < 0 || port > 65535) throw_user_error("port {} is not from 0 to 65535", port);
+  if (port < 0 || port > 65535) {
+    throw_user_error("port {} is not from 0 to 65535; give another, 0 for any that is free", port);
+  }
   addrinfo hints = {};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
@@ -86,6 +88,8 @@ ListeningSocket::ListeningSocket(const std::string& host, int port) {
   address_ = bound.text;
   is_loopback_ = bound.is_loopback;
 }
+
+void ListeningSocket::stop() const { ::shutdown(socket_.number(), SHUT_RDWR); }
 
 void end_connection(int descriptor, std::string_view last_words) {
   if (!last_words.empty()) {

@@ -20,6 +20,8 @@ class ListeningSocket {
   // "127.0.0.1:8080", "[::1]:8080"
   const std::string& address() const { return address_; }
   bool is_loopback() const { return is_loopback_; }  // reached from this machine only
+  // Refuses who calls from now on, and resets those who were not accepted.
+  void stop() const;
 
  private:
   Descriptor socket_;

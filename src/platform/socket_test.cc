@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "platform/connection.h"
 
 namespace cloze::platform {
 namespace {
@@ -17,6 +18,13 @@ TEST(ListeningSocket, TakesAFreePortAndSaysWhereItIs) {
   EXPECT_TRUE(socket.is_loopback());
   EXPECT_TRUE(ListeningSocket("localhost", 0).is_loopback());
   EXPECT_FALSE(ListeningSocket("0.0.0.0", 0).is_loopback());
+}
+
+TEST(ListeningSocket, RefusesWhoCallsAfterTheStop) {
+  const ListeningSocket socket("127.0.0.1", 0);
+  EXPECT_TRUE(Connection::to("127.0.0.1", socket.port(), std::chrono::milliseconds(1000)));
+  socket.stop();
+  EXPECT_FALSE(Connection::to("127.0.0.1", socket.port(), std::chrono::milliseconds(1000)));
 }
 
 TEST(ListeningSocket, ErrorsNameTheAddress) {
@@ -33,7 +41,8 @@ TEST(ListeningSocket, ErrorsNameTheAddress) {
             fmt::format("cannot listen on 127.0.0.1 port {}: Address already in use; choose "
                         "another port or host",
                         first.port()));
-  EXPECT_EQ(message("127.0.0.1", 65536), "port 65536 is not from 0 to 65535");
+  EXPECT_EQ(message("127.0.0.1", 65536),
+            "port 65536 is not from 0 to 65535; give another, 0 for any that is free");
   EXPECT_TRUE(message("256.0.0.1", 0).starts_with("host \"256.0.0.1\" is not known: "));
 }
 

@@ -38,6 +38,16 @@ std::string_view reason_phrase(int status) {
 
 }  // namespace
 
+void RequestHead::set_target(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  path = target;
+  if (text::lower_ascii(target.substr(0, kScheme.size())) != kScheme) return;
+  target.remove_prefix(kScheme.size());
+  const size_t end = std::min(target.find('/'), target.size());
+  authority = target.substr(0, end);
+  path = end == target.size() ? "/" : target.substr(end);
+}
+
 std::optional<std::string_view> RequestHead::field(std::string_view name) const {
   const auto found = std::find_if(fields.begin(), fields.end(),
                                   [&](const auto& field) { return is_named(field, name); });
@@ -48,6 +58,12 @@ std::optional<std::string_view> RequestHead::field(std::string_view name) const 
 int64_t RequestHead::count(std::string_view name) const {
   return std::count_if(fields.begin(), fields.end(),
                        [&](const auto& field) { return is_named(field, name); });
+}
+
+bool is_token(std::string_view name) {
+  constexpr std::string_view kTokenBytes =
+      "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  return !name.empty() && name.find_first_not_of(kTokenBytes) == name.npos;
 }
 
 Response json_response(const nlohmann::ordered_json& value) {

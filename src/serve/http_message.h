@@ -14,11 +14,14 @@ namespace cloze::serve {
 // What is known before the body has come.
 struct RequestHead {
   std::string method;
-  std::string path;  // without the query
+  std::string path;                      // without the query
+  std::optional<std::string> authority;  // of a target "http://authority/path"
   std::string version = "HTTP/1.1";
   std::vector<std::pair<std::string, std::string>> fields;
   int64_t bytes = 0;  // of the request line and the fields
 
+  // Takes "/path", or what a proxy is sent: "http://authority/path".
+  void set_target(std::string_view target);
   // Value of the first field of that name, in any case of letters.
   std::optional<std::string_view> field(std::string_view name) const;
   int64_t count(std::string_view name) const;
@@ -31,6 +34,9 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> fields = {};
   bool closes_connection = false;
 };
+
+// Whether it may be the name of a field: RFC 9110, section 5.6.2.
+bool is_token(std::string_view name);
 
 Response json_response(const nlohmann::ordered_json& value);
 // {"error": message}

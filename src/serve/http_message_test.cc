@@ -12,6 +12,23 @@ TEST(RequestHead, FindsFieldsInAnyCase) {
   EXPECT_EQ(head.field("Y"), std::nullopt);
 }
 
+TEST(RequestHead, TakesATargetApart) {
+  struct Case {
+    const char *target, *path;
+    std::optional<std::string> authority;
+  };
+  for (const Case& one : {Case{"/health", "/health", std::nullopt},
+                          Case{"http://localhost:80/a/b", "/a/b", "localhost:80"},
+                          Case{"HTTP://[::1]", "/", "[::1]"}, Case{"http:///a", "/a", ""},
+                          Case{"https://localhost/a", "https://localhost/a", std::nullopt},
+                          Case{"http:/", "http:/", std::nullopt}}) {
+    RequestHead head;
+    head.set_target(one.target);
+    EXPECT_EQ(head.path, one.path);
+    EXPECT_EQ(head.authority, one.authority) << one.target;
+  }
+}
+
 TEST(Response, ErrorsAreJsonWhateverTheyQuote) {
   const Response response = error_response(400, "no \"\xff\" here\n");
   EXPECT_EQ(response.status, 400);

@@ -72,7 +72,7 @@ ConnectionWatch::Options watch_options(Service& service) {
 class HttpServer::Implementation {
  public:
   Implementation(const platform::ListeningSocket& socket, Service& service, RequestLog log)
-      : service_(service), log_(std::move(log)), watch_(watch_options(service)) {
+      : socket_(socket), service_(service), log_(std::move(log)), watch_(watch_options(service)) {
     // Before the library's thread runs, which may read it at once.
     service_.set_connection_count([this] { return watch_.count(); });
     const Limits& limits = service.limits();
@@ -99,7 +99,8 @@ class HttpServer::Implementation {
   void stop() {
     if (daemon_ == nullptr) return;
     is_stopping_ = true;
-    MHD_quiesce_daemon(daemon_);
+    MHD_quiesce_daemon(daemon_);  // gives the socket back, which still listens
+    socket_.stop();
     watch_.wait_until_answered(kTimeOfKeptConnections);
     service_.stop();
     watch_.wait_until_answered();
@@ -137,7 +138,7 @@ class HttpServer::Implementation {
     auto& exchange = *static_cast<Exchange*>(*exchange_place);
     if (exchange.response) return server.reply(connection, exchange);
     if (!exchange.has_head) {
-      exchange.head.path = exchange.has_cut_path ? "%00" : path;  // which is nowhere
+      exchange.head.set_target(exchange.has_cut_path ? "%00" : path);  // which is nowhere
       exchange.head.method = method;
       exchange.head.version = version;
       return server.take_head(connection, exchange);
@@ -219,6 +220,7 @@ class HttpServer::Implementation {
     }
   }
 
+  const platform::ListeningSocket& socket_;
   Service& service_;
   RequestLog log_;
   ConnectionWatch watch_;

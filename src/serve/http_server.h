@@ -2,7 +2,9 @@
 // connection whose request waits for the model is set aside and occupies nobody.
 //
 // The library itself answers what is not HTTP, and a header over twice the limit: with its own 400
-// or 431 in HTML, or by closing the connection. All other replies are the service's JSON.
+// or 431 in HTML, or by closing the connection. All other replies are the service's JSON. Its 400
+// for a Content-Length that it cannot read has the header twice (0.9.75), the second time as the
+// beginning of the body.
 #pragma once
 
 #include <functional>
@@ -19,13 +21,13 @@ class HttpServer {
   // Called with "POST /fill 200 3.1 ms" after each request, by threads of the server.
   using RequestLog = std::function<void(const std::string& line)>;
 
-  // `socket` and `service` must outlive the server. EnvironmentError when the system has no more
-  // for it.
+  // `socket` and `service` must outlive the server, which stops the socket at its end.
+  // EnvironmentError when the system has no more for it.
   HttpServer(const platform::ListeningSocket& socket, Service& service, RequestLog log = {});
   ~HttpServer();
 
-  // Accepts no more connections. Answers the requests that have come, and those that come within
-  // half a second on open connections; each reply says that the connection closes. Then ends every
+  // Refuses new connections. Answers the requests that have come, and those that come within half a
+  // second on open connections; each reply says that the connection closes. Then ends every
   // connection.
   void stop();
 

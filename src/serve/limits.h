@@ -1,4 +1,6 @@
-// What one server takes on at most. Every limit answers with an error that names it.
+// What one server takes on at most. Who goes beyond is told by an error that names the limit, save
+// for connections: those beyond connections_per_address, and those that come when 64 more than
+// `connections` are open, are closed without a word.
 #pragma once
 
 #include <chrono>

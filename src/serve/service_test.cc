@@ -95,6 +95,7 @@ TEST(Service, HeadersAndBodies) {
   EXPECT_EQ(refused(service, with_field(good, "Content-Type", "text/plain")),
             "415 the body must be JSON; send Content-Type: application/json");
   EXPECT_EQ(refused(service, with_field(get("/"), "Content-Length", "5")), "413 GET takes no body");
+  EXPECT_EQ(refused(service, with_field(get("/"), "Content-Length", "00")), "");
   RequestHead long_head = good;
   long_head.bytes = 1001;
   EXPECT_EQ(refused(service, long_head),
@@ -102,6 +103,21 @@ TEST(Service, HeadersAndBodies) {
   RequestHead twice = good;
   twice.fields.push_back({"content-length", "10"});
   EXPECT_EQ(refused(service, twice), "400 Content-Length is not one whole number");
+  RequestHead nothing_and_something = with_field(get("/"), "Content-Length", "0");
+  nothing_and_something.fields.push_back({"Content-Length", "5"});
+  EXPECT_EQ(refused(service, nothing_and_something), "400 Content-Length is not one whole number");
+}
+
+TEST(Service, NamesOfFieldsAreTokens) {
+  const Service service(echo_options());
+  EXPECT_EQ(refused(service, with_field(get("/"), "X-1_!#$%&'*+.^`|~", "5")), "");
+  for (const std::string name :
+       {"Content-Length ", "Content-Length\t", " Host", "X Y", "X\x80", ""}) {
+    EXPECT_EQ(refused(service, with_field(get("/"), name, "5")),
+              fmt::format("400 \"{}\" cannot be the name of a header field; give letters, digits "
+                          "and -, and the colon at once",
+                          name == "X\x80" ? "X\uFFFD" : name));
+  }
 }
 
 TEST(Service, OnLoopbackOnlyItsNamesAreAnsweredTo) {
@@ -115,6 +131,14 @@ TEST(Service, OnLoopbackOnlyItsNamesAreAnsweredTo) {
     EXPECT_EQ(refused(here, with_field(get("/"), "Host", host)),
               fmt::format("421 Host \"{}\" is not this machine; use localhost or 127.0.0.1", host));
   }
+  RequestHead absolute = get("/");
+  absolute.set_target("http://127.0.0.1:8080/health");
+  EXPECT_EQ(refused(here, absolute), "");
+  absolute.set_target("http://example.org/health");
+  EXPECT_EQ(refused(here, absolute),
+            "421 Host \"example.org\" is not this machine; use localhost or 127.0.0.1");
+  absolute.set_target("http://localhost/health");
+  EXPECT_TRUE(refused(here, with_field(absolute, "Host", "example.org")).starts_with("421 "));
   RequestHead without = get("/");
   without.fields.clear();
   EXPECT_EQ(refused(here, without), "400 there must be one Host in the header; give it");

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "platform/files/folder.h"
+#include "platform/files/output_path.h"
 
 namespace cloze::platform {
 namespace {
@@ -27,13 +27,6 @@ fs::path temporary_path_of(const fs::path& path) {
 
 bool is_process_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Whether the path is still that of the open file.
-bool is_file_at(const Descriptor& file, const fs::path& path) {
-  struct stat open_one, named;
-  return ::fstat(file.number(), &open_one) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
 }
 
 // What processes that were killed left of a file. The kernel releases a lock with its process, so a

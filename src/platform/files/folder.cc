@@ -20,6 +20,10 @@ Descriptor open_folder(const fs::path& path) {
 
 }  // namespace
 
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
 FolderLock::FolderLock(const fs::path& folder) : folder_(open_folder(folder)) {
   if (folder_.lock()) return;
   throw_environment_error("another process is writing to {}; wait for it and run again",

@@ -9,6 +9,9 @@
 
 namespace cloze::platform {
 
+// The folder that the path's last name lies in.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
 // Held while files of a folder are written: no other process holds it too, and none is held by a
 // process that is gone. EnvironmentError when another process has it.
 class FolderLock {

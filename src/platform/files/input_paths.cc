@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "platform/descriptor.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"
+#include "platform/files/folder.h"
 #include "platform/files/partial_file.h"
 
 namespace cloze::platform {

@@ -7,16 +7,23 @@
 
 #include "base/error.h"
 #include "platform/files/folder.h"
+#include "platform/files/output_path.h"
 
 namespace cloze::platform {
 namespace {
 
 Descriptor open_alone(const std::filesystem::path& path) {
   check_output_path(path);
-  Descriptor file = open_file(partial_path_of(path), O_WRONLY | O_CREAT | O_APPEND, "create");
-  if (file.lock()) return file;
-  throw_environment_error("another process is writing {}; wait for it and run again",
-                          path.string());
+  const std::filesystem::path partial = partial_path_of(path);
+  while (true) {
+    Descriptor file = open_file(partial, O_WRONLY | O_CREAT | O_APPEND, "create");
+    if (!file.lock()) {
+      throw_environment_error("another process is writing {}; wait for it and run again",
+                              path.string());
+    }
+    // Otherwise another writer renamed or removed it before it was locked here.
+    if (is_file_at(file, partial)) return file;
+  }
 }
 
 }  // namespace
