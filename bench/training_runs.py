@@ -1,14 +1,19 @@
-"""Runs of `cloze` that a script measures, in one process or in several (mpirun), and what began them."""
+"""Runs of `cloze` that a script measures, in one process or in several (mpirun); how a signal stops them, and
+what began them."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 
 MEBIBYTE = 1 << 20
 WARM_STEPS = 2
+STOPPED = 75  # exit status of cloze when a signal has stopped it, and of scripts that run it
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # As root, and with more processes than there are processors.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -41,6 +46,64 @@ def output_of(command, folder):
     return result.stdout, result.stderr
 
 
+def on_stop(handler):
+    """Sets the handler of the signals that stop a script; returns those before. What is ignored stays so, as
+    under nohup."""
+    return {number: signal.signal(number, handler) for number in STOP_SIGNALS
+            if signal.getsignal(number) != signal.SIG_IGN}
+
+
+@contextlib.contextmanager
+def stoppable(command, **options):
+    """A process of the command, which saves its work when it is stopped and takes its time for that.
+
+    Signals that stop the script reach the process as SIGTERM, and wait until the block is done: there the script
+    keeps what the process left. Then the script ends with STOPPED; also when somebody else stopped the process.
+    """
+    process, is_stopped = None, False
+
+    def stop(*_):
+        nonlocal is_stopped
+        is_stopped = True
+        if process is not None:
+            process.send_signal(signal.SIGTERM)
+
+    before = on_stop(stop)
+    try:
+        # A session of its own: what the terminal sends reaches the script only.
+        with subprocess.Popen(list(map(str, command)), start_new_session=True, **options) as process:
+            if is_stopped:
+                stop()
+            yield process
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if is_stopped or (process is not None and process.returncode in (STOPPED, -signal.SIGTERM)):
+            raise SystemExit(STOPPED)
+
+
+def finish(process):
+    """Waits for the end of a process; CalledProcessError when it failed."""
+    if process.wait():
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+
+
+def run_stoppable(command, **options):
+    """Runs the command to its end, which is the end of the script when a signal stops it."""
+    with stoppable(command, **options) as process:
+        finish(process)
+
+
+def write_whole(file, text):
+    """Replaces the file; a kill or a power cut leaves the old one or the new one."""
+    partial = file.with_name(file.name + ".partial")
+    with partial.open("w") as written:
+        written.write(text)
+        written.flush()
+        os.fsync(written.fileno())
+    partial.replace(file)
+
+
 def keep_command(file, command, is_finished=False):
     """Writes the command of a run into the file; ends the script when it has another one. What is finished
     without the file is taken as it is."""
@@ -48,7 +111,7 @@ def keep_command(file, command, is_finished=False):
     if not file.exists():
         if not is_finished:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(words, indent=1) + "\n")
+            write_whole(file, json.dumps(words, indent=1) + "\n")
         return
     before = json.loads(file.read_text())
     if before != words:

@@ -1,9 +1,12 @@
 """The scripts that watch over the repository notice what they are there for."""
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -245,6 +248,80 @@ class ScoreTasksTest(TreeTest):
         for file in self.root.glob("out/*/command.json"):  # of a version that kept none
             file.unlink()
         self.assertEqual(self.score("--epochs", "RTE=1"), 0)
+
+
+# Saves when it is told to stop, and takes longer than Python waits after a Ctrl-C before it kills.
+SAVING_CLOZE = """#!{python}
+import pathlib, signal, sys, time
+folder = pathlib.Path(__file__).parent
+def save(*_):
+    time.sleep(1)
+    (folder / "saved").touch()
+    sys.exit(75)
+signal.signal(signal.SIGTERM, save)
+(folder / "began").touch()
+time.sleep(60)
+"""
+KILLING_CLOZE = """#!/bin/sh
+kill -9 $PPID
+"""
+
+
+class StoppedScriptTest(TreeTest):
+    def setUp(self):
+        super().setUp()
+        self.write("model/config.json", "{}")
+        self.write_cloze("build", SAVING_CLOZE.format(python=sys.executable))
+        self.build, self.output = self.root / "build", self.root / "out"
+
+    def write_cloze(self, folder, text):
+        self.write(f"{folder}/cloze", text)
+        (self.root / folder / "cloze").chmod(0o755)
+
+    def start(self, script, *arguments):
+        def take_all_signals():
+            for number in (signal.SIGINT, signal.SIGHUP):  # whatever these tests were begun under
+                signal.signal(number, signal.SIG_DFL)
+
+        process = subprocess.Popen([sys.executable, ROOT / "scripts" / script, *map(str, arguments)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=take_all_signals)
+        self.addCleanup(process.kill)
+        return process
+
+    def assert_waits_for_the_save(self, number, script, *arguments):
+        shutil.rmtree(self.output, ignore_errors=True)
+        began, saved = self.build / "began", self.build / "saved"
+        for file in (began, saved):
+            file.unlink(missing_ok=True)
+        process = self.start(script, *arguments)
+        while process.poll() is None and not began.exists():
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, saved.exists()), (75, True), said)
+
+    def test_a_signal_stops_what_the_script_runs_and_waits_for_it(self):
+        score = ("score_tasks", self.root / "model", self.root, self.output, "--tasks", "RTE", "--build-dir",
+                 self.build)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                self.assert_waits_for_the_save(number, *score)
+        for script in (("mlperf_runs", "--output-dir", self.output, "--cloze", self.build / "cloze"),
+                       ("reproduce", "bert-tiny", "--output", self.output, "--build-dir", self.build)):
+            with self.subTest(script[0]):
+                self.assert_waits_for_the_save(signal.SIGHUP, *script)
+
+    def test_a_killed_stage_keeps_its_options(self):
+        self.write_cloze("build", KILLING_CLOZE)
+        self.write_cloze("other", CLOZE)
+        reproduce = ("reproduce", "bert-tiny", "--output", self.output, "--build-dir")
+        killed = self.start(*reproduce, self.build)
+        killed.communicate(timeout=60)
+        self.assertEqual(killed.returncode, -signal.SIGKILL)
+        result = finished(*reproduce, self.root / "other")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("world was begun with other options", result.stderr)
 
 
 # wrk's own print, with a share of requests (the last column) that ends as a percentile does.
