@@ -213,6 +213,7 @@ class ConvertTest(InferenceEffects, unittest.TestCase):
         "use_qkv_bias": Effect("false", other_tensors),
         "use_attention_bias": Effect("false", other_tensors),
         "use_cls_layer": Effect("false", other_tensors),
+        "baseline": Effect("true", prints("baseline is not needed")),
         "use_qkv_split": Effect("false", other_tensors),
     }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "checkpoints/conversion_check.h"
 #include "checkpoints/conversion_configuration.h"
 #include "checkpoints/converted_folder.h"
 #include "checkpoints/stored_model.h"
@@ -14,7 +15,6 @@
 #include "checkpoints/tensor_editing.h"
 #include "formats/model_tensors.h"
 #include "formats/tf_checkpoint.h"
-#include "graph/graph.h"
 #include "models/bert_heads.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/folder.h"
@@ -27,24 +27,7 @@ using formats::TensorView;
 using models::BertConfig;
 
 constexpr int64_t kGraphcoreVocabulary = 30400;
-constexpr int64_t kMaxVocabulary = 10'000'000;
 constexpr size_t kNamesInNote = 50;
-
-// Nothing when the names of a TensorFlow checkpoint do not tell.
-std::optional<CheckpointForm> form_of(const StoredModel& model) {
-  if (!model.is_tensorflow()) return CheckpointForm::kHuggingFace;
-  const std::optional<TensorflowNames> names = model.tensorflow_names();
-  if (!names) return std::nullopt;
-  if (*names == TensorflowNames::kGoogle) return CheckpointForm::kGoogle;
-  return *names == TensorflowNames::kGraphcore ? CheckpointForm::kGraphcore
-                                               : CheckpointForm::kResearch;
-}
-
-std::string_view owner_of_names(CheckpointForm form) {
-  constexpr std::string_view kOwners[] = {"Hugging Face's", "Google's", "Graphcore's",
-                                          "Graphcore's research"};
-  return kOwners[static_cast<int>(form)];
-}
 
 class Conversion {
  public:
@@ -52,9 +35,10 @@ class Conversion {
       : options_(options), model_(options.checkpoint) {}
 
   ConversionReport run() {
-    check_options();
+    check_conversion(options_, model_, report_.notes);
     take_tensors();
     read_configuration();
+    if (!to_hugging_face()) leave_out_convolution_biases();
     leave_out_parts();
     fit_vocabulary();
     compare_with_configuration();
@@ -81,43 +65,6 @@ class Conversion {
 
   [[noreturn]] void refuse_as_no_bert() const {
     throw_data_error("{} holds no tensor of a BERT", model_.path().string());
-  }
-
-  // The forms differ in numbers that no tensor holds, so none is read as another.
-  void check_form() const {
-    const std::optional<CheckpointForm> form = form_of(model_);
-    if (form == options_.from) return;
-    if (!form && options_.from != CheckpointForm::kHuggingFace) return;
-    throw_user_error(
-        "{} holds tensors under {} names; choose an action that begins with {}",
-        model_.path().string(), form ? owner_of_names(*form) : "TensorFlow's",
-        form ? fmt::format("{}2", short_name(*form)) : "google2, graphcore2 or research2");
-  }
-
-  void check_options() const {
-    check_form();
-    if (fs::exists(options_.output_dir) &&
-        !(fs::is_directory(options_.output_dir) && fs::is_empty(options_.output_dir))) {
-      throw_user_error("{} is not empty; choose another --output-dir or remove it",
-                       options_.output_dir.string());
-    }
-    if (options_.precision && *options_.precision != 16 && *options_.precision != 32) {
-      throw_user_error("precision is {}; choose 16 or 32", *options_.precision);
-    }
-    if (options_.vocab_size &&
-        (*options_.vocab_size < 1 || *options_.vocab_size > kMaxVocabulary)) {
-      throw_user_error("vocab_size is {}; choose 1 to {}", *options_.vocab_size, kMaxVocabulary);
-    }
-    const bool asks_for_graphcores = !options_.use_qkv_bias || !options_.use_attention_bias ||
-                                     !options_.use_cls_layer || !options_.use_qkv_split ||
-                                     options_.num_embeddings_splits != 1;
-    if (asks_for_graphcores && !to_graphcore()) {
-      throw_user_error(
-          "use_qkv_bias, use_attention_bias, use_cls_layer, use_qkv_split and "
-          "num_embeddings_splits are of Graphcore's checkpoints; leave them out, or choose {}"
-          "2graphcore",
-          short_name(options_.from));
-    }
   }
 
   // The tensors under their names of today, without what is not a parameter.
@@ -203,6 +150,19 @@ class Conversion {
     config_->use_cls_layer &= options_.use_cls_layer;
   }
 
+  // The programs of TensorFlow's checkpoints have no bias in GroupBERT's convolution.
+  void leave_out_convolution_biases() {
+    const ConvolutionBiases biases = take_zero_convolution_biases(tensors_);
+    if (biases.names.empty()) return;
+    const std::string names = list_names(biases.names, kNamesInNote);
+    if (!biases.are_zeros) {
+      return note("Graphcore's programs have no bias in the convolution; they leave these out: {}",
+                  names);
+    }
+    note("left out, zeros that say nothing: {}", names);
+    if (config_) config_->groupbert_conv_bias = false;
+  }
+
   int64_t wanted_rows(int64_t rows) const {
     if (options_.vocab_size) return *options_.vocab_size;
     if (to_graphcore() && !from_graphcore()) return std::min(rows, kGraphcoreVocabulary);
@@ -230,22 +190,12 @@ class Conversion {
     config_->vocab_size = wanted;
   }
 
-  std::map<std::string, Shape> expected_shapes() const {
-    graph::Graph graph;
-    models::bert_for_training(graph, *config_, {}, {.tokens = 8, .sequences = 1, .predictions = 1});
-    std::map<std::string, Shape> shapes;
-    for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
-      shapes[graph.info(value).name] = graph.type(value).shape;
-    }
-    return shapes;
-  }
-
   void compare_with_configuration() {
     if (!config_) {
       note("there is no configuration, so shapes were not compared; give --config");
       return;
     }
-    std::map<std::string, Shape> missing = expected_shapes();
+    std::map<std::string, Shape> missing = pretraining_shapes(*config_);
     const size_t num_expected = missing.size();
     std::vector<std::string> others;
     for (const TensorView& tensor : tensors_) {
@@ -276,6 +226,7 @@ class Conversion {
     for (const models::AbsentBias& bias :
          models::absent_biases(*config_, models::HeadKind::kPretraining)) {
       if (model_.find(bias.name) != nullptr) continue;
+      if (!to_hugging_face() && is_convolution_bias(bias.name)) continue;
       const auto& bytes = storage_.emplace_back(static_cast<size_t>(bias.size) * sizeof(float));
       tensors_.push_back({bias.name, DType::kF32, Shape{bias.size}, bytes});
       convert_precision(tensors_.back(), tensors_.front().dtype, storage_);

@@ -38,6 +38,7 @@ struct ConversionOptions {
   bool use_attention_bias = true;
   bool use_cls_layer = true;
   bool use_qkv_split = true;  // false: one fused kernel
+  bool is_baseline = false;   // somebody says that it is a BERT; UserError where it is a GroupBERT
   int64_t num_embeddings_splits = 1;
 };
 

@@ -1,6 +1,6 @@
 #include "checkpoints/conversion_action.h"
 
-#include <fmt/format.h>
+#include <optional>
 
 #include "base/error.h"
 
@@ -11,6 +11,14 @@ constexpr CheckpointForm kForms[] = {CheckpointForm::kHuggingFace, CheckpointFor
                                      CheckpointForm::kGraphcore, CheckpointForm::kResearch};
 constexpr std::string_view kShortNames[] = {"hf", "google", "graphcore", "research"};
 
+// Graphcore's program calls its own form "apps".
+std::optional<CheckpointForm> form_named(std::string_view name) {
+  for (const CheckpointForm form : kForms) {
+    if (name == short_name(form)) return form;
+  }
+  return name == "apps" ? std::optional(CheckpointForm::kGraphcore) : std::nullopt;
+}
+
 }  // namespace
 
 std::string_view short_name(CheckpointForm form) { return kShortNames[static_cast<int>(form)]; }
@@ -20,15 +28,13 @@ bool is_graphcore(CheckpointForm form) {
 }
 
 ConversionAction conversion_action(std::string_view name) {
-  if (name == "research2apps") name = "research2graphcore";
-  if (name == "apps2research") name = "graphcore2research";
-  for (const CheckpointForm from : kForms) {
-    for (const CheckpointForm to : kForms) {
-      if (name == fmt::format("{}2{}", short_name(from), short_name(to))) return {from, to};
-    }
+  const size_t two = name.find('2');
+  if (two != std::string_view::npos) {
+    const auto from = form_named(name.substr(0, two)), to = form_named(name.substr(two + 1));
+    if (from && to) return {*from, *to};
   }
   throw_user_error(
-      "{} is not a conversion; name it FROM2TO, where each is hf, google, graphcore or "
+      "{} is not a conversion; name it FROM2TO, where each is hf, google, graphcore (apps) or "
       "research",
       name);
 }

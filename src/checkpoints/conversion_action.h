@@ -17,8 +17,8 @@ struct ConversionAction {
   CheckpointForm to;
 };
 
-// "google2graphcore", "hf2hf" ...: FROM2TO by short names. The original's "research2apps" and
-// "apps2research" are accepted too. UserError that lists the short names for anything else.
+// "google2graphcore", "hf2hf" ...: FROM2TO by short names, or "apps", the original's name of
+// its own form. UserError that lists the short names for anything else.
 ConversionAction conversion_action(std::string_view name);
 
 }  // namespace cloze::checkpoints

@@ -14,7 +14,10 @@ TEST(ConversionAction, HasTheNamesOfTheOriginalAndMore) {
   EXPECT_EQ(conversion_action("research2apps").from, CheckpointForm::kResearch);
   EXPECT_EQ(conversion_action("research2apps").to, CheckpointForm::kGraphcore);
   EXPECT_EQ(conversion_action("apps2research").to, CheckpointForm::kResearch);
-  EXPECT_THROW(conversion_action("hf2keras"), UserError);
+  EXPECT_EQ(conversion_action("apps2hf").from, CheckpointForm::kGraphcore);
+  for (const char* name : {"hf2keras", "keras2hf", "hf", "hf2", ""}) {
+    EXPECT_THROW(conversion_action(name), UserError) << name;
+  }
 }
 
 }  // namespace

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <string_view>
 
-#include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_variant.h"
+#include "checkpoints/tensor_editing.h"
 #include "checkpoints/tensor_names.h"
 #include "formats/json.h"
+#include "graph/graph.h"
 #include "models/bert_fields.h"
+#include "models/bert_heads.h"
 
 namespace cloze::checkpoints {
 namespace {
@@ -26,14 +28,6 @@ bool has(std::span<const TensorView> tensors, std::string_view part) {
   return std::ranges::any_of(tensors, [&](const TensorView& tensor) {
     return full_name(tensor.name).find(part) != std::string::npos;
   });
-}
-
-void check_variant(const BertConfig& config, const fs::path& file, const StoredModel& model,
-                   std::span<const TensorView> tensors) {
-  if (config.groupbert == has(tensors, ".convolution.")) return;
-  throw_user_error("{} describes a {}, but {} holds a {}; give its configuration with --config",
-                   file.string(), config.groupbert ? "GroupBERT" : "BERT", model.path().string(),
-                   config.groupbert ? "BERT" : "GroupBERT");
 }
 
 // What Graphcore's programs compute whatever the configuration says.
@@ -55,17 +49,11 @@ void set_graphcore_numbers(ConversionConfiguration& read, CheckpointForm to,
                       : "; Google's with 1e-12, which no configuration changes"));
 }
 
-bool is_zero(const TensorView& tensor) {
-  return std::ranges::all_of(tensor.bytes, [](std::byte byte) { return byte == std::byte{0}; });
-}
-
 // Zeros are there for a model without one too, for programs that always have one: whether they are
 // a bias, the configuration says.
 bool has_convolution_bias(std::span<const TensorView> tensors, bool is_said_to) {
   return std::ranges::any_of(tensors, [&](const TensorView& tensor) {
-    const bool is_bias =
-        full_name(tensor.name).find(".convolution.groupconv.bias") != std::string::npos;
-    return is_bias && (is_said_to || !is_zero(tensor));
+    return is_convolution_bias(tensor.name) && (is_said_to || !is_all_zeros(tensor));
   });
 }
 
@@ -114,13 +102,25 @@ std::optional<ConversionConfiguration> conversion_configuration(const Conversion
   ConversionConfiguration read{.file_name = file.filename().string(),
                                .content = formats::read_json_file(file)};
   read.config = bert_config_from_json(read.content, file.string());
-  check_variant(read.config, file, model, tensors);
+  require_variant(model, {.groupbert = read.config.groupbert,
+                          .said_by = file.string(),
+                          .next_step = "give its configuration with --config"});
   if (is_graphcore(options.from)) set_graphcore_numbers(read, options.to, notes);
   if (model.is_tensorflow()) set_switches(tensors, read.config);
   if (!to_hugging_face && !is_graphcore(options.from)) {
     compare_with_programs(read.config, options.from, options.to, notes);
   }
   return read;
+}
+
+std::map<std::string, Shape> pretraining_shapes(const BertConfig& config) {
+  graph::Graph graph;
+  models::bert_for_training(graph, config, {}, {.tokens = 8, .sequences = 1, .predictions = 1});
+  std::map<std::string, Shape> shapes;
+  for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+    shapes[graph.info(value).name] = graph.type(value).shape;
+  }
+  return shapes;
 }
 
 }  // namespace cloze::checkpoints

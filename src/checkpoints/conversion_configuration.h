@@ -2,12 +2,14 @@
 // the weights have, and what Graphcore's programs compute whatever their file says.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/shape.h"
 #include "checkpoints/conversion.h"
 #include "checkpoints/stored_model.h"
 #include "models/bert_config.h"
@@ -27,5 +29,8 @@ struct ConversionConfiguration {
 std::optional<ConversionConfiguration> conversion_configuration(
     const ConversionOptions& options, const StoredModel& model,
     std::span<const formats::TensorView> tensors, std::vector<std::string>& notes);
+
+// Of the parameters of BERT's or GroupBERT's pre-training model, by name.
+std::map<std::string, Shape> pretraining_shapes(const models::BertConfig& config);
 
 }  // namespace cloze::checkpoints

@@ -83,7 +83,7 @@ TEST_F(CheckpointConversionTest, ThereAndBackGivesTheSameBytes) {
   expect_same_tensors(folder_ / "graphcore", kFixtures / "graphcore");
 }
 
-// One of the two has a bias in its convolution, the other gets zeros for it on the way.
+// One of the two has a bias in its convolution, the other gets zeros for it at the end.
 TEST_F(CheckpointConversionTest, AGroupBertComesBackAsItself) {
   for (const char* name : {"groupbert_pretraining", "groupbert_pretraining_tf1"}) {
     const fs::path fixture = kFixtures.parent_path() / name;
@@ -95,6 +95,56 @@ TEST_F(CheckpointConversionTest, AGroupBertComesBackAsItself) {
     EXPECT_EQ(after["architectures"], before["architectures"]) << name;
     EXPECT_EQ(after["conv_bias"], before["conv_bias"]) << name;
   }
+}
+
+// Graphcore's programs have no bias in the convolution, so that zeros only add to the parameters.
+TEST_F(CheckpointConversionTest, ZerosInTheConvolutionStayHuggingFaces) {
+  const fs::path fixture = kFixtures.parent_path() / "groupbert_pretraining_tf1";
+  const std::string bias = "bert.encoder.layer.1.convolution.groupconv.bias";
+  convert_checkpoint(options("hf2hf", fixture, "hf"));
+  ASSERT_NE(StoredModel(folder_ / "hf").find(bias), nullptr);
+  for (const char* form : {"google", "graphcore", "research"}) {
+    const auto report =
+        convert_checkpoint(options((std::string("hf2") + form).c_str(), folder_ / "hf", form));
+    EXPECT_EQ(StoredModel(folder_ / form).find(bias), nullptr) << form;
+    EXPECT_TRUE(has_note(report, "left out, zeros that say nothing: bert.encoder.layer.0.convo"));
+    EXPECT_FALSE(has_note(report, "beside BERT's pre-training model")) << form;
+    const std::string back = std::string(form) + "2hf";
+    convert_checkpoint(options(back.c_str(), folder_ / form, back.c_str()));
+    EXPECT_NE(StoredModel(folder_ / back).find(bias), nullptr) << form;
+    EXPECT_EQ(formats::read_json_file(folder_ / back / "config.json")["conv_bias"], false) << form;
+  }
+}
+
+TEST_F(CheckpointConversionTest, ABiasOfTheConvolutionIsCarriedWithAWord) {
+  const fs::path fixture = kFixtures.parent_path() / "groupbert_pretraining";
+  const auto report = convert_checkpoint(options("hf2graphcore", fixture, "graphcore"));
+  EXPECT_TRUE(has_note(report,
+                       "Graphcore's programs have no bias in the convolution; they leave these "
+                       "out: bert.encoder.layer.0.convolution.groupconv.bias"));
+  convert_checkpoint(options("graphcore2hf", folder_ / "graphcore", "hf"));
+  EXPECT_EQ(formats::read_json_file(folder_ / "hf/config.json")["conv_bias"], true);
+}
+
+TEST_F(CheckpointConversionTest, ABaselineIsNoGroupBert) {
+  ConversionOptions asked = options("hf2hf", kFixtures.parent_path() / "bert_pretraining_a", "hf");
+  asked.is_baseline = true;
+  EXPECT_TRUE(has_note(convert_checkpoint(asked),
+                       "baseline is not needed: the tensors say that this is a BERT"));
+  asked.checkpoint = kFixtures.parent_path() / "groupbert_pretraining";
+  asked.output_dir = folder_ / "o";
+  EXPECT_EQ(refusal(asked), "baseline says that " +
+                                (asked.checkpoint / "model.safetensors").string() +
+                                " is a BERT, but it holds a GroupBERT; leave --baseline out");
+}
+
+TEST_F(CheckpointConversionTest, TheVariantIsThatOfTheConfiguration) {
+  const fs::path fixtures = kFixtures.parent_path();
+  ConversionOptions asked = options("hf2hf", fixtures / "groupbert_pretraining", "hf");
+  asked.config_file = fixtures / "bert_pretraining_a/config.json";
+  EXPECT_EQ(refusal(asked), asked.config_file.string() + " describes a BERT, but " +
+                                (asked.checkpoint / "model.safetensors").string() +
+                                " holds a GroupBERT; give its configuration with --config");
 }
 
 TEST_F(CheckpointConversionTest, NothingGoesMissingUnsaid) {

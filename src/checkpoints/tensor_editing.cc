@@ -112,6 +112,28 @@ void resize_vocabulary(std::vector<TensorView>& tensors, int64_t rows, TensorSto
   }
 }
 
+bool is_all_zeros(const TensorView& tensor) {
+  return std::ranges::all_of(tensor.bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+bool is_convolution_bias(std::string_view name) {
+  return name.ends_with(".convolution.groupconv.bias");
+}
+
+ConvolutionBiases take_zero_convolution_biases(std::vector<TensorView>& tensors) {
+  ConvolutionBiases biases{.are_zeros = true};
+  for (const TensorView& tensor : tensors) {
+    if (!is_convolution_bias(tensor.name)) continue;
+    biases.names.push_back(tensor.name);
+    biases.are_zeros &= is_all_zeros(tensor);
+  }
+  if (biases.are_zeros) {
+    std::erase_if(tensors,
+                  [](const TensorView& tensor) { return is_convolution_bias(tensor.name); });
+  }
+  return biases;
+}
+
 int64_t vocabulary_rows(const std::vector<TensorView>& tensors) {
   const auto table = std::ranges::find_if(tensors, [](const TensorView& tensor) {
     return full_name(tensor.name) == kWordTable && tensor.shape.rank() == 2;

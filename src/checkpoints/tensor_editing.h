@@ -1,10 +1,12 @@
 // Changes of a whole model's tensors on their way from one checkpoint to another: the dtype of the
-// weights, and how many words the vocabulary has.
+// weights, how many words the vocabulary has, and biases that say nothing.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/safetensors.h"
@@ -24,6 +26,17 @@ void convert_precision(formats::TensorView& tensor, DType dtype, TensorStorage& 
 // new rows around.
 void resize_vocabulary(std::vector<formats::TensorView>& tensors, int64_t rows,
                        TensorStorage& storage);
+
+bool is_all_zeros(const formats::TensorView& tensor);
+
+// The bias of a GroupBERT's convolution.
+bool is_convolution_bias(std::string_view name);
+struct ConvolutionBiases {
+  std::vector<std::string> names = {};
+  bool are_zeros = false;
+};
+// Those among the tensors; they are taken out where all of them are zeros.
+ConvolutionBiases take_zero_convolution_biases(std::vector<formats::TensorView>& tensors);
 
 // The rows of the word table; 0 when there is none.
 int64_t vocabulary_rows(const std::vector<formats::TensorView>& tensors);

@@ -38,6 +38,8 @@ void add_graphcore_options(OptionTable& table, checkpoints::ConversionOptions& c
             "Graphcore's: keep the bias of the attention's projection");
   table.add("use_cls_layer", &conversion.use_cls_layer,
             "Graphcore's: keep the layer before the MLM projection");
+  table.add("baseline", &conversion.is_baseline,
+            "Graphcore's: the model is a BERT; its tensors say so themselves");
   table.add("use_qkv_split", &conversion.use_qkv_split,
             "Graphcore's: kernels of query, key and value apart; false: one [H, 3H]");
 }
@@ -45,9 +47,10 @@ void add_graphcore_options(OptionTable& table, checkpoints::ConversionOptions& c
 void add_options(OptionTable& table, Options& o) {
   checkpoints::ConversionOptions& conversion = o.conversion;
   const OptionRules word{.is_required = true, .is_positional = true};
-  table.add("action", &o.action,
-            "FROM2TO, each hf, google, graphcore or research: google2hf, hf2graphcore, hf2hf ...",
-            word);
+  table.add(
+      "action", &o.action,
+      "FROM2TO, each hf, google, graphcore (apps) or research: google2hf, hf2graphcore, hf2hf ...",
+      word);
   table.add("checkpoint", &conversion.checkpoint,
             "A model's folder or file, or a TensorFlow checkpoint's prefix", word);
   table.add("output_dir", &conversion.output_dir, "A new folder");

@@ -49,6 +49,18 @@ TEST(Convert, EveryFormIsAModel) {
   fs::remove_all(folder);
 }
 
+TEST(Convert, TakesTheFlagOfTheOriginalThatSaysBert) {
+  const fs::path output = fs::path(testing::TempDir()) / "cloze_convert_test";
+  fs::remove_all(output);
+  const CommandResult result =
+      run_command({"convert", "apps2google",
+                   std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/tf_checkpoint/graphcore",
+                   "--baseline", "--output-dir", output.string()});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_NE(result.out.find("baseline is not needed: "), std::string::npos) << result.out;
+  fs::remove_all(output);
+}
+
 TEST(Convert, SaysWhatItCannotDo) {
   EXPECT_EQ(run_command({"convert", "hf2hf", "/no/such/model"}).status, ExitCode::kUsage);
   const CommandResult size =

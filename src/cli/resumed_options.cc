@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/whole_number.h"
@@ -77,6 +78,25 @@ nlohmann::json read_if_there(const fs::path& path) {
   return fs::exists(path) ? formats::read_json_file(path) : nlohmann::json::object();
 }
 
+// Where both were said, in the command line or in one file. Beside a restore_dir of the command
+// line the save_path of a file is that of the run as it began.
+bool says_where_to_save(const OptionTable& table) {
+  const std::string& origin = table.origin("save_path");
+  const bool goes_with_run = table.is_given("save_path") && origin == table.origin("restore_dir");
+  return origin == kCommandLineOrigin || goes_with_run;
+}
+
+void take_save_path(const OptionTable& table, const fs::path& folder, fs::path& save_path) {
+  const fs::path run = train::run_folder_of(folder);
+  std::error_code unknown;  // a folder that is not there is another one
+  if (table.is_given("save_path") && !fs::equivalent(save_path, run, unknown)) {
+    say("note: checkpoints go into {}, and not into the save_path {} ({}); to change that, give "
+        "--save-path\n",
+        run.string(), save_path.string(), table.origin("save_path"));
+  }
+  save_path = run;
+}
+
 }  // namespace
 
 fs::path run_of_seed(const fs::path& folder, int64_t seed) {
@@ -98,7 +118,7 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
   const fs::path run = train::checkpoint_steps(folder).empty() ? first_run_in(folder) : folder;
   training.restore_from = train::find_checkpoint(run);
   const fs::path& checkpoint = training.restore_from->path;
-  if (!table.is_given("save_path")) training.save_path = train::run_folder_of(folder);
+  if (!says_where_to_save(table)) take_save_path(table, folder, training.save_path);
   const fs::path file = checkpoint / kStoredOptionsName;
   if (!fs::exists(file)) {
     say("note: {} has no {}; options not given have defaults\n", checkpoint.string(),

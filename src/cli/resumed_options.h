@@ -12,7 +12,8 @@
 namespace cloze::cli {
 
 // After OptionTable::resolve(). Does nothing without restore_dir; save_path becomes that folder
-// unless it is given. Of a folder of several seeds' runs (seed-N) the first one's options are
+// unless the command line gives it, or the file that gives restore_dir; a note says which save_path
+// of a file is not taken. Of a folder of several seeds' runs (seed-N) the first one's options are
 // taken; its num_seeds becomes that of later ones where seeds were added, which is noted. UserError
 // when there is no checkpoint.
 void take_options_of_run(OptionTable& table, RunOptions& options);

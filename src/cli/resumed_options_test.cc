@@ -209,6 +209,34 @@ TEST_F(ResumedOptions, GoingBackNeedsAFolderOfItsOwn) {
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
 }
 
+// The same command, with --restore-dir in place of --save-path.
+TEST_F(ResumedOptions, ASavePathOfTheFileIsNotThatOfTheRun) {
+  platform::write_file_atomically(path("run.json"),
+                                  R"({"save_path": ")" + path("elsewhere") + R"("})");
+  const std::string file = "--config=" + path("run.json");
+  ASSERT_EQ(start("run", {"--generated-data", file}).status, ExitCode::kSuccess);
+  const std::string run = "--restore-dir=" + path("run");
+  Result result = pretrain({file, run, "--num-train-steps=3"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_TRUE(result.says("note: checkpoints go into " + path("run") +
+                          ", and not into the save_path " + path("elsewhere")))
+      << result.error;
+  EXPECT_TRUE(fs::exists(path("run/checkpoint-3")));
+  EXPECT_FALSE(fs::exists(path("elsewhere")));
+  result = pretrain({file, run, "--num-train-steps=4", "--save-path=" + path("other")});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_TRUE(fs::exists(path("other/checkpoint-4")));
+}
+
+TEST_F(ResumedOptions, AFileMayNameBothFolders) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  const nlohmann::json both = {{"save_path", path("other")}, {"restore_dir", path("run")}};
+  platform::write_file_atomically(path("both.json"), both.dump());
+  const Result result = pretrain({"--config=" + path("both.json"), "--num-train-steps=3"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_TRUE(fs::exists(path("other/checkpoint-3")));
+}
+
 // The file that a run began with may be given again.
 TEST_F(ResumedOptions, AStartOfTheFileIsNotNeededAnyMore) {
   ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);

@@ -244,6 +244,25 @@ TEST(Import, OptimumTakesAllThatItsOverridesAssign) {
   EXPECT_EQ(Imported(document).conversion.refused(), (std::vector<std::string>{"config_name"}));
 }
 
+TEST(Import, OptimumsGroupBertHasNoDropoutUnlessItsOverridesSayOne) {
+  json document = {{"config_name", "Graphcore/groupbert-base-uncased"},
+                   {"ipu_config_name", "Graphcore/bert-base-ipu"},
+                   {"auto_loss_scaling", false}};
+  const Imported published(document);
+  EXPECT_EQ(published.option("groupbert"), true);
+  EXPECT_EQ(published.option("hidden_dropout_prob"), 0.0);
+  EXPECT_EQ(published.option("attention_probs_dropout_prob"), 0.0);
+  EXPECT_NE(published.sentence("config_name").find("; hidden_dropout_prob 0.0; "),
+            std::string::npos)
+      << published.sentence("config_name");
+  document["config_overrides"] = "hidden_dropout_prob=0.25";
+  const Imported overridden(document);
+  EXPECT_EQ(overridden.option("hidden_dropout_prob"), 0.25);
+  EXPECT_EQ(overridden.option("attention_probs_dropout_prob"), 0.0);
+  document["config_name"] = "bert-base-uncased";
+  EXPECT_EQ(Imported(document).option("attention_probs_dropout_prob"), json());
+}
+
 // Its IPUConfig says how many.
 TEST(Import, OptimumSaysThatReplicasAreUnknown) {
   json document = {{"pod_type", "pod16"},

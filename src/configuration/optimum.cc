@@ -88,7 +88,7 @@ KeyRules optimum_rules() {
       .elsewhere({"groupbert_schedule"}, "lr_schedule polynomial_decay and lr_power")
       .elsewhere({"compile_only"}, "cloze plan")
       .elsewhere({"config_name", "config_overrides", "model_type", "tokenizer_name"},
-                 "the sizes of that model, and vocab_file")
+                 "the sizes of that model, of a GroupBERT no dropout, and vocab_file")
       .elsewhere({"dataset_name", "dataset_config_name"}, "train_file; nothing is downloaded")
       .no_effect({"per_device_eval_batch_size", "pad_on_batch_axis", "complete_last_batch",
                   "dataloader_mode", "dataloader_drop_last", "pad_to_max_length",
@@ -193,6 +193,14 @@ void convert_schedule(Conversion& c) {
   c.set("lr_power", {0.5, 1.0}, {"groupbert_schedule"});
 }
 
+// GroupBERT's was published with a bias in the convolution, and without dropout.
+void take_groupbert(Conversion& c) {
+  c.set("groupbert", true, {"config_name"});
+  c.set("groupbert_conv_bias", true, {"config_name"});
+  c.set("hidden_dropout_prob", 0.0, {"config_name"});
+  c.set("attention_probs_dropout_prob", 0.0, {"config_name"});
+}
+
 // Named by the configuration: bert-base-uncased, bert-large-uncased, groupbert-base-uncased.
 void convert_model(Conversion& c) {
   const std::string name = c.text("config_name");
@@ -209,10 +217,7 @@ void convert_model(Conversion& c) {
   const char* options[] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
                            "intermediate_size"};
   for (size_t i = 0; i < sizes.size(); ++i) c.set(options[i], sizes[i], {"config_name"});
-  if (name.find("groupbert") != std::string::npos) {
-    c.set("groupbert", true, {"config_name"});
-    c.set("groupbert_conv_bias", true, {"config_name"});
-  }
+  if (name.find("groupbert") != std::string::npos) take_groupbert(c);
 }
 
 void convert(Conversion& c) {

@@ -10,6 +10,7 @@
 #include "base/bfloat16.h"
 #include "base/error.h"
 #include "base/float16.h"
+#include "checkpoints/stored_variant.h"
 #include "checkpoints/tensor_names.h"
 
 namespace cloze::feed {
@@ -40,6 +41,10 @@ std::vector<std::string> take_next_sentence_part(std::vector<std::string>& missi
   return part;
 }
 
+bool wants_groupbert(std::span<const WantedTensor> wanted) {
+  return std::ranges::any_of(wanted, checkpoints::is_of_groupbert, &WantedTensor::name);
+}
+
 // A stored bias of zeros says the same as none.
 bool is_bias_of_zeros(const TensorView& tensor) {
   return tensor.name.ends_with(".bias") &&
@@ -64,29 +69,43 @@ void copy_in_slices(engine::Session& session, const std::string& name, const Ten
   }
 }
 
+// Of the file, by their full names.
+using StoredTensors = std::multimap<std::string, const TensorView*>;
+
+// nullptr when there is none.
+const TensorView* take(StoredTensors& stored, const std::string& name,
+                       const std::filesystem::path& path) {
+  const auto [first, last] = stored.equal_range(name);
+  if (first == last) return nullptr;
+  const TensorView* view = first->second;
+  if (std::next(first) != last) {
+    throw_data_error("{} holds {} twice, as {} and as {}; leave one of them out", path.string(),
+                     name, view->name, std::next(first)->second->name);
+  }
+  stored.erase(first);
+  return view;
+}
+
 }  // namespace
 
 MatchedTensors match_tensors(std::span<const TensorView> tensors, const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted) {
-  std::map<std::string, const TensorView*> stored;
-  for (const TensorView& tensor : tensors) stored[checkpoints::full_name(tensor.name)] = &tensor;
+  StoredTensors stored;
+  for (const TensorView& tensor : tensors) {
+    stored.emplace(checkpoints::full_name(tensor.name), &tensor);
+  }
 
   MatchedTensors matched;
   std::vector<std::string> misfits;
   for (const WantedTensor& tensor : wanted) {
-    const auto found = stored.find(tensor.name);
-    if (found == stored.end()) {
+    const TensorView* view = take(stored, tensor.name, path);
+    matched.views.push_back(view);
+    if (view == nullptr) {
       matched.missing.push_back(tensor.name);
-      matched.views.push_back(nullptr);
-      continue;
-    }
-    const TensorView* view = found->second;
-    stored.erase(found);
-    if (view->shape != tensor.shape) {
+    } else if (view->shape != tensor.shape) {
       misfits.push_back(fmt::format("{} is {} there and {} here", tensor.name,
                                     view->shape.to_string(), tensor.shape.to_string()));
     }
-    matched.views.push_back(view);
   }
   if (!misfits.empty()) {
     throw_data_error(
@@ -156,6 +175,7 @@ void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted
 StoredParameters::StoredParameters(const graph::Graph& graph, const std::filesystem::path& path)
     : file_(path) {
   const auto wanted = wanted_tensors(graph, graph::VariableRole::kParameter);
+  checkpoints::require_variant(file_, wants_groupbert(wanted));
   MatchedTensors matched = match_tensors(file_.tensors(), file_.path(), wanted);
   absent_ = take_next_sentence_part(matched.missing);
   require_all(matched, file_.path());

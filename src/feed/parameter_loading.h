@@ -29,7 +29,7 @@ struct MatchedTensors {
 
 // `stored` are the tensors of the file `path`. Stored copies of tied weights, position counters and
 // biases of zeros are not counted as unused. DataError naming the first tensor with both shapes when
-// one is of another shape.
+// one is of another shape, and naming both when two of the file are the same one by these names.
 MatchedTensors match_tensors(std::span<const formats::TensorView> stored,
                              const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted);
@@ -53,7 +53,7 @@ void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted
 // there, and read one by one.
 class StoredParameters {
  public:
-  // Errors as above.
+  // Errors as above; UserError when one of the two is a GroupBERT and the other a BERT.
   StoredParameters(const graph::Graph& graph, const std::filesystem::path& path);
 
   // Sentences on what the file holds and the model has no use for, and on the pooler and

@@ -10,6 +10,8 @@
 
 #include "base/bfloat16.h"
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
+#include "models/bert_heads.h"
 
 namespace cloze::feed {
 namespace {
@@ -65,6 +67,50 @@ TEST_F(ParameterLoadingTest, AnotherShapeIsRefusedWithBoth) {
                   " is a checkpoint of another shape: bert.embeddings.word_embeddings.weight is "
                   "[3, 2] there and [5, 2] here and 1 more; give the configuration it was made "
                   "with");
+  }
+}
+
+TEST(MatchTensors, OneUnderTwoNamesIsRefusedWithBoth) {
+  const std::vector<float> two = {3.0f, 4.0f};
+  const std::vector<TensorView> tensors = {
+      view("embeddings.LayerNorm.gamma", DType::kF32, {2}, two),
+      view("bert.embeddings.LayerNorm.weight", DType::kF32, {2}, two),
+      view("pooler.dense.bias", DType::kF32, {2}, two),
+      view("bert.pooler.dense.bias", DType::kF32, {2}, two)};
+  const std::vector<WantedTensor> wanted = {{"bert.embeddings.LayerNorm.weight", {2}}};
+  try {
+    match_tensors(tensors, "a.safetensors", wanted);
+    FAIL() << "no error";
+  } catch (const DataError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "a.safetensors holds bert.embeddings.LayerNorm.weight twice, as "
+              "embeddings.LayerNorm.gamma and as bert.embeddings.LayerNorm.weight; leave one of "
+              "them out");
+  }
+  // What the model does not want harms nothing.
+  const MatchedTensors matched = match_tensors(std::span(tensors).subspan(1), "a", wanted);
+  EXPECT_EQ(matched.unused,
+            (std::vector<std::string>{"pooler.dense.bias", "bert.pooler.dense.bias"}));
+}
+
+// They share the names and shapes of some tensors.
+TEST(StoredParameters, AreOfTheVariantOfTheModel) {
+  const std::filesystem::path fixtures =
+      std::filesystem::path(CLOZE_SOURCE_DIR) / "tests/fixtures/groupbert_pretraining";
+  const auto open = [&](bool groupbert) {
+    graph::Graph graph;
+    models::BertConfig config = checkpoints::read_hugging_face_config(fixtures / "config.json");
+    if (!groupbert) config.groupbert = config.groupbert_conv_bias = false;
+    models::bert_for_inference(graph, config, {}, {.tokens = 8, .sequences = 1, .predictions = 1});
+    const StoredParameters stored(graph, fixtures);
+  };
+  EXPECT_NO_THROW(open(true));
+  try {
+    open(false);
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find(" describes a BERT, but "), std::string::npos)
+        << error.what();
   }
 }
 

@@ -244,7 +244,8 @@ void check_processor(const nlohmann::json& description, const PackOptions& optio
 const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) const {
   if (head.kind != kind) {
     throw_user_error("{} is a {}, where a {} is needed; give a model of that kind", path.string(),
-                     models::architecture_of(head.kind), models::architecture_of(kind));
+                     checkpoints::class_name(config, models::architecture_of(head.kind)),
+                     checkpoints::class_name(config, models::architecture_of(kind)));
   }
   return head;
 }

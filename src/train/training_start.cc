@@ -5,6 +5,8 @@
 #include <map>
 
 #include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_variant.h"
 #include "checkpoints/tensor_names.h"
 #include "feed/parameter_loading.h"
 #include "formats/json.h"
@@ -20,6 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 using feed::MatchedTensors;
 using graph::VariableRole;
+
+// A BERT's identity does not name its variant (saving/run_identity.h).
+constexpr const char* kGroupBert = "groupbert";
+bool is_groupbert(const fs::path& checkpoint) {
+  return checkpoints::read_hugging_face_config(checkpoints::configuration_of(checkpoint)).groupbert;
+}
 
 // A moment counts times a number that depends on its type.
 void require_same_types(const graph::Graph& graph, const std::vector<feed::WantedTensor>& wanted,
@@ -90,6 +98,7 @@ void Training::start_fresh() {
 
 void Training::load_initial_parameters() {
   const checkpoints::StoredModel file(options_.init_checkpoint);
+  checkpoints::require_variant(file, options_.step.model.groupbert);
   const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kParameter);
   std::vector<formats::TensorView> tensors = file.tensors();
   std::erase_if(tensors, [&](const formats::TensorView& tensor) {
@@ -210,8 +219,12 @@ void Training::require_same_run(const fs::path& checkpoint) {
         "known",
         checkpoint.string()));
   }
-  if (const std::string differences =
-          formats::value_differences(state_.identity, identity, "this run has");
+  nlohmann::json there = state_.identity, here = identity;
+  if (checkpoints::has_configuration(checkpoint)) {
+    there[kGroupBert] = is_groupbert(checkpoint);
+    here[kGroupBert] = options_.step.model.groupbert;
+  }
+  if (const std::string differences = formats::value_differences(there, here, "this run has");
       !differences.empty()) {
     throw_user_error(
         "{} was made with {}; resume with the same, or start a new run with --init-checkpoint {}",
@@ -234,7 +247,7 @@ void Training::require_newest(const fs::path& checkpoint) const {
     if (is_older || (!is_own && is_copy(step, checkpoint)) || find_damage(other)) continue;
     throw_user_error(
         "{} is there, and a run that resumes from {} could not distinguish it from its own "
-        "checkpoints; choose another save_path, move it away, or go on with --restore-dir {}",
+        "checkpoints; choose another save_path, move it away, or resume with --restore-dir {}",
         other.string(), checkpoint.string(), store_.folder().string());
   }
 }

@@ -1,6 +1,8 @@
-// What a run says of the checkpoint that it starts from is the same where ranks divide the states.
+// What a run says of the checkpoint that it starts from, which is the same where ranks divide the
+// states, and which it refuses.
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "comm/loopback.h"
 #include "formats/safetensors.h"
 #include "platform/files/own_folder_test.h"
@@ -19,6 +21,21 @@ class TrainingStart : public platform::OwnFolderTest {
     Notices notices;
     const Training training(options, [&](const std::string& line) { notices.push_back(line); });
     return notices;
+  }
+  static TrainingOptions small_group_bert(const fs::path& save_path) {
+    TrainingOptions options = small_training(save_path);
+    options.step.model.groupbert = true;
+    options.step.model.groupbert_ffn_output_groups = 2;
+    options.step.model.groupbert_conv_group_size = 2;
+    return options;
+  }
+  static std::string refusal(const TrainingOptions& options) {
+    try {
+      const Training training(options, [](const std::string&) {});
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "taken";
   }
   // Of the first of two ranks, each of which has a part of the states.
   Notices notices_of_ranks(const fs::path& start, InitOptimizer moments) const {
@@ -60,6 +77,25 @@ TEST_F(TrainingStart, RanksShareTheNamesOfTensorsThatDoNotMatch) {
     EXPECT_EQ(notices_of_ranks(start, InitOptimizer::kFresh), alone) << count;
     fs::remove_all(folder_);
   }
+}
+
+TEST_F(TrainingStart, ARunOfTheOtherEncoderDoesNotGoOn) {
+  Training(small_training(folder_ / "run"), [](const std::string&) {}).run({});
+  TrainingOptions options = small_group_bert(folder_ / "other");
+  options.restore_dir = folder_ / "run";
+  EXPECT_NE(refusal(options).find("checkpoint-2 was made with groupbert false, this run has true; "
+                                  "resume with the same"),
+            std::string::npos)
+      << refusal(options);
+}
+
+TEST_F(TrainingStart, WeightsOfTheOtherEncoderAreNoStart) {
+  TrainingOptions options = small_group_bert(folder_ / "run");
+  options.init_checkpoint =
+      fs::path(CLOZE_SOURCE_DIR) / "tests/fixtures/tf_checkpoint/google/bert_model.ckpt";
+  EXPECT_NE(refusal(options).find("the configuration of this run describes a GroupBERT, but "),
+            std::string::npos)
+      << refusal(options);
 }
 
 TEST_F(TrainingStart, RanksCountTheMomentsOfAll) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "checkpoints/hugging_face_config.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
@@ -35,7 +36,7 @@ void run(const Options& options) {
   const auto model = compile_model(std::move(trained), how);
   model.write(options.output_file);
   fmt::print("{}: {}, {:.1f} MiB\n", options.output_file,
-             models::architecture_of(model.head().kind),
+             checkpoints::class_name(model.config(), models::architecture_of(model.head().kind)),
              mebibytes(std::filesystem::file_size(options.output_file)));
 }
 

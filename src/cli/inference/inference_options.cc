@@ -148,7 +148,7 @@ void add_device_options(OptionTable& table, ModelOptions& options) {
 void add_model_options(OptionTable& table, ModelOptions& options, int& num_threads) {
   table.add("init_checkpoint", &options.checkpoint, std::string("Packed model, ") + kModelHelp,
             {.is_required = true});
-  table.add("threads", &num_threads, "0: one for each processor that may be used", {.minimum = 0});
+  table.add("threads", &num_threads, kThreadsHelp, {.minimum = 0});
   add_device_options(table, options);
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/run_command_test.h"
 #include "inference/small_model_test.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {
@@ -26,7 +27,6 @@ TEST(PackingOptions, KnowTwoPrecisions) {
   EXPECT_THROW(table.resolve(), UserError);
 }
 
-// Longer times would not fit the clock, nor more connections the library that counts them.
 TEST(Compile, WritesNothingIntoTheModelItReads) {
   const std::filesystem::path model =
       std::filesystem::path(testing::TempDir()) / "cloze_compile_test";
@@ -40,6 +40,33 @@ TEST(Compile, WritesNothingIntoTheModelItReads) {
   std::filesystem::remove_all(model);
 }
 
+TEST(Compile, NamesTheClassOfAGroupBert) {
+  const std::filesystem::path model =
+      std::filesystem::path(testing::TempDir()) / "cloze_compile_test";
+  std::filesystem::remove_all(model);
+  std::filesystem::copy(
+      std::filesystem::path(CLOZE_SOURCE_DIR) / "tests/fixtures/groupbert_question_answering",
+      model);
+  std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int i = 5; i < 97; ++i) words += "word" + std::to_string(i) + "\n";
+  platform::write_file_atomically(model / "vocab.txt", words);
+  const std::string file = model.string() + ".packed";
+  const CommandResult result =
+      run_command({"compile", "--init-checkpoint", model.string(), "--output-file", file});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_NE(result.out.find(file + ": GroupBertForQuestionAnswering, "), std::string::npos)
+      << result.out;
+  const CommandResult fill =
+      run_command({"fill", "--init-checkpoint", file, "--text", "word5 [MASK]"});
+  EXPECT_NE(fill.error.find(" is a GroupBertForQuestionAnswering, where a GroupBertForPreTraining "
+                            "is needed"),
+            std::string::npos)
+      << fill.error;
+  std::filesystem::remove_all(model);
+  std::filesystem::remove(file);
+}
+
+// Longer times would not fit the clock, nor more connections the library that counts them.
 TEST(ServeOptions, TimesAndConnectionsHaveALargestValue) {
   const std::vector<std::pair<std::string, std::string>> kRows = {
       {"transfer_timeout", "it must be from 1 to 86400000"},
