@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "http_client.h"
+#include "platform/connection.h"
 
 namespace cloze::serve {
 namespace {
@@ -77,6 +78,14 @@ TEST(HttpServer, AnswersSeveralRequestsOnOneConnection) {
   EXPECT_EQ(client.receive().status, 200);
 }
 
+TEST(HttpServer, AnswersAsToAProxy) {
+  EchoServer server;
+  EXPECT_EQ(
+      reply_to(server.port(), "GET http://localhost/health?a=b HTTP/1.1\r\nHost: localhost\r\n\r\n")
+          .body,
+      "{\"status\":\"ok\"}\n");
+}
+
 TEST(HttpServer, ALargeBodyArrivesWhole) {
   EchoServer server;
   const std::string text(30'000, 'x');
@@ -102,7 +111,9 @@ TEST(HttpServer, RefusesBeforeTheBodyAndCloses) {
   EXPECT_EQ(status("POST /fill HTTP/1.1\r\n" + host + "Content-Length: 999999999999\r\n\r\n"), 413);
   EXPECT_EQ(status("POST /fill HTTP/1.1\r\n" + host + "Content-Length: 1\r\n\r\n1"), 415);
   EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"), 421);
+  EXPECT_EQ(status("GET http://example.org/ HTTP/1.1\r\n" + host + "\r\n"), 421);
   EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n" + host + "Content-Length : 1\r\n\r\n1"), 400);
   EXPECT_EQ(status("GET / HTTP/1.1\r\n" + host + "X: " + std::string(9000, 'x') + "\r\n\r\n"), 431);
 }
 
@@ -268,6 +279,27 @@ TEST(HttpServer, AClientThatKeptItsConnectionIsAnsweredWhileTheServerStops) {
   const HttpReply late = slow.receive();
   EXPECT_EQ(late.status, 200);
   EXPECT_TRUE(closes(late)) << late.head;
+}
+
+TEST(HttpServer, WhoComesWhileTheServerStopsIsRefused) {
+  std::counting_semaphore<> begun(0), gate(0);
+  EchoServer server({}, [&](std::span<const Input> inputs) {
+    begun.release();
+    gate.acquire();
+    return echo(inputs);
+  });
+  HttpClient slow(server.port());
+  slow.send(post("{\"text\": \"slow\"}"));
+  begun.acquire();
+  std::jthread stopper([&] { server.server.stop(); });
+  bool is_refused = false;
+  for (int i = 0; i < 200 && !is_refused; ++i) {  // fewer than may wait to be accepted
+    std::this_thread::sleep_for(milliseconds(10));
+    is_refused = !platform::Connection::to("127.0.0.1", server.port(), milliseconds(1000));
+  }
+  EXPECT_TRUE(is_refused);
+  gate.release();
+  EXPECT_EQ(slow.receive().status, 200);
 }
 
 TEST(HttpServer, AConnectionThatNobodyUsesHoldsNoStopUp) {

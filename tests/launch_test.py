@@ -82,7 +82,7 @@ class LaunchErrorsTest(unittest.TestCase):
 
     def test_hosts_that_cannot_be_used(self):
         options = {"processes": 2, "hosts": "hosts", "remote_shell": "/bin/false"}
-        self.assert_refused(2, "cannot read the hosts file hosts", options)
+        self.assert_refused(2, "cannot read the hosts file hosts; write one, a host a line: NAME slots=4", options)
         (self.folder / "hosts").write_text("\n# none\n")
         self.assert_refused(2, "the hosts file hosts names no host; write one a line: NAME slots=4", options)
         (self.folder / "hosts").write_text("localhost slots=1\nfar slots=1\nfarther slots=1\n")

@@ -127,6 +127,13 @@ class MlperfFlowTest(unittest.TestCase):
         self.assertRegex(messages, r"the target 1 is not reached: the best evaluation is 0\.\d+, after step 20 "
                          r"of 20; train longer \(num_train_steps, max_training_sequences\), or lower the target")
 
+    def test_triggers_after_the_end_are_noted(self):
+        status, messages = self.pretrain("late", "packed/strategy_*", EVALUATED[0], "--num-train-steps=3",
+                                         "--on-the-spot-validation-triggers=40,97,500")
+        self.assertEqual(status, 0, messages)
+        self.assertIn("note: on_the_spot_validation_triggers has 97, 500, but training ends after 96 sequences\n",
+                      messages)
+
     def test_without_an_evaluation_set_there_is_no_target(self):
         for more, message in (
                 (["--target-mlm-accuracy=0.5"], "target_mlm_accuracy needs an evaluation set, and there is none; "

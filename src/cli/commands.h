@@ -32,7 +32,7 @@ void add_squad_configuration(ConfigurationCommands& commands);
 
 // Of `cloze data`
 void add_data_convert(Subcommand data);     // records of any form to TFRecord
-void add_data_packing(Subcommand data);     // how well sequences pack
+void add_data_packing(Subcommand data);     // how well sequences pack, and packs
 void add_data_records(Subcommand data);     // text to records
 void add_data_sample(Subcommand data);      // an invented world
 void add_data_squad(Subcommand data);       // SQuAD to features

@@ -287,7 +287,6 @@ TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
       << trained_on.error;
 }
 
-// As in Graphcore's program: AX has no training data of its own.
 // A classifier of tokens has the same names and, with as many classes, the same shapes.
 TEST_F(FinetuneCommands, AClassifierOfTokensIsNoStart) {
   ASSERT_EQ(run_command(glue() + std::vector<std::string>{"--epochs", "1"}).status,
@@ -329,6 +328,7 @@ TEST_F(FinetuneCommands, ATensorflowClassifierIsOne) {
   EXPECT_EQ(trained.error.find("start afresh"), std::string::npos) << trained.error;
 }
 
+// As in Graphcore's program: AX has no training data of its own.
 TEST_F(FinetuneCommands, AxIsTrainedOnMnli) {
   fs::create_directories(folder_ / "MNLI");
   fs::create_directories(folder_ / "diagnostic");
@@ -344,6 +344,8 @@ TEST_F(FinetuneCommands, AxIsTrainedOnMnli) {
       glue() + std::vector<std::string>{"--task-name", "ax", "--save-path", path("ax")});
   ASSERT_EQ(ax.status, ExitCode::kSuccess) << ax.error;
   EXPECT_NE(ax.out.find("MNLI {\"accuracy\":1.0}"), std::string::npos) << ax.out;
+  EXPECT_NE(ax.error.find(": {\"accuracy\":"), std::string::npos) << ax.error;
+  EXPECT_EQ(ax.error.find("matthews"), std::string::npos) << ax.error;
   EXPECT_EQ(platform::read_file(path("ax/AX.tsv")),
             "index\tprediction\n0\tentailment\n1\tneutral\n");
 }

@@ -208,7 +208,7 @@ class FinetuneRuns {
     try {
       return task_.finish(client, folder);
     } catch (const InferenceStopped&) {
-      say("stopped on signal {} while scoring; go on with --restore-dir {}\n",
+      say("stopped on signal {} while scoring; resume with --restore-dir {}\n",
           platform::stop_signal(), options_.training.save_path.string());
       throw EarlyExit{ExitCode::kSavedOnSignal};
     }

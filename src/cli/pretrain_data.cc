@@ -1,6 +1,6 @@
 #include "cli/pretrain_data.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -283,6 +283,21 @@ void check_loading(const OptionTable& table) {
   }
 }
 
+// Triggers that training ends before, for a note.
+std::vector<std::string> unreached_triggers(const PretrainOptions& options) {
+  const std::optional<int64_t> steps = planned_steps(options);
+  if (!steps) return {};
+  const int64_t end = *steps * batch_plan(options).sequences_per_step;
+  std::vector<std::string> unreached;
+  for (const double trigger : options.validation.triggers) {
+    if (trigger > static_cast<double>(end)) unreached.push_back(fmt::format("{}", trigger));
+  }
+  if (unreached.empty()) return {};
+  return {
+      fmt::format("on_the_spot_validation_triggers has {}, but training ends after {} sequences",
+                  fmt::join(unreached, ", "), end)};
+}
+
 }  // namespace
 
 train::TrainingOptions pretraining_options(const PretrainOptions& options,
@@ -311,7 +326,7 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
 
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = unreached_triggers(options);
   if (options.input_file.empty()) {
     for (const std::string& name :
          table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {

@@ -23,7 +23,10 @@ void add_text_options(OptionTable& table, PretrainOptions& o) {
 
 void add_data_options(OptionTable& table, PretrainOptions& o) {
   table.begin_group("Data");
-  table.add("task", &o.task, "What is trained", {.choices = {"pretraining"}});
+  table.add(
+      "task", &o.task, "What is trained",
+      {.choices = {"pretraining"},
+       .hint = "cloze squad takes SQuAD, cloze glue GLUE, and with --compile-only they plan"});
   table.add("train_file", &o.train_file,
             "Records: comma list of files, folders, patterns; or a token store");
   add_text_options(table, o);

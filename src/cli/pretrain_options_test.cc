@@ -116,7 +116,8 @@ TEST(PretrainOptions, SequencesEndARun) {
 
 TEST(PretrainOptions, RefusalsOfSingleValues) {
   EXPECT_EQ(refusal({"--task", "squad"}),
-            "command line: task is \"squad\"; choose one of pretraining");
+            "command line: task is \"squad\"; choose one of pretraining: cloze squad takes SQuAD, "
+            "cloze glue GLUE, and with --compile-only they plan");
   EXPECT_EQ(refusal({"--optimizer", "custom"}),
             "command line: optimizer is \"custom\"; choose one of lamb, adamw, mpadamw, adam, "
             "momentum, sgd");

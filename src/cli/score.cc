@@ -78,9 +78,8 @@ void add_squad_options(OptionTable& table, SquadOptions& o) {
       "predictions.json: id to text, or to Graphcore's prediction_text and no_answer_probability",
       {.is_required = true});
   table.add("na_prob_file", &o.no_answer,
-            "2.0: null_odds.json or the like, id to probability of no answer");
-  table.add("na_prob_thresh", &o.threshold,
-            "2.0: above this probability the answer counts as empty (1)");
+            "2.0: id to a score of no answer: null_odds.json (score differences) or probabilities");
+  table.add("na_prob_thresh", &o.threshold, "2.0: above this score the answer counts as empty (1)");
 }
 
 void add_glue_options(OptionTable& table, GlueOptions& o) {

@@ -220,7 +220,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (profile) say("{}\n", profile->outcome());
   say("{}\n", memory.outcome());
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
-    say("stopped on signal {}; go on with --restore-dir {}\n", platform::stop_signal(),
+    say("stopped on signal {}; resume with --restore-dir {}\n", platform::stop_signal(),
         options.training.save_path.string());
     throw EarlyExit{ExitCode::kSavedOnSignal};
   }

@@ -235,7 +235,12 @@ void run_one(BenchmarkRun run, const fs::path& folder, const Options& o) {
 }
 
 void run(const Options& o) {
-  const BenchmarkTable table = read_benchmarks(o.configs_dir / "benchmarks.yml");
+  const fs::path file = o.configs_dir / "benchmarks.yml";
+  if (!fs::exists(file)) {
+    throw_user_error("there is no {}; name cloze's folder configs with --configs-dir",
+                     file.string());
+  }
+  const BenchmarkTable table = read_benchmarks(file);
   if (o.list) return print_list(table);
   if (o.name.empty()) throw_user_error("no benchmark is named; --list lists all");
   int number = 0;

@@ -103,7 +103,7 @@ void add_options(OptionTable& table, Options& o) {
 void add_data_convert(Subcommand data) {
   data.add_command(
       "convert",
-      "Make TFRecord files of packed, re-masked, plain or HDF5 records, or of a token store",
+      "Convert records of any form, or a token store, to TFRecord or MLPerf's binary files",
       add_options, run);
 }
 

@@ -84,7 +84,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("sequences_per_pack", &o.limits.sequences_per_pack,
             "Sequences a pack holds at most; 0: no limit");
   table.add("output_dir", &o.packs.folder,
-            "Write the packs too: Graphcore's files strategy_LENGTHS_part_K");
+            "Write the packs of train_file: Graphcore's files strategy_LENGTHS_part_K");
   table.add("max_predictions_per_seq", &o.packs.shape.max_predictions,
             "Masked tokens of a record; a pack has room for 2 more");
   table.add("random_seed", &o.packs.seed, "Which sequences of a length come together");
@@ -93,7 +93,7 @@ void add_options(OptionTable& table, Options& o) {
 }  // namespace
 
 void add_data_packing(Subcommand data) {
-  data.add_command("packing", "Say how well sequences pack, from a histogram of their lengths",
+  data.add_command("packing", "Say how well sequences pack, and write the packs (--output-dir)",
                    add_options, run);
 }
 

@@ -46,7 +46,10 @@ std::vector<std::string> call(const std::string& remote_shell, const std::string
 
 std::vector<Host> read_hosts(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  if (!stream) throw_user_error("cannot read the hosts file {}", file.string());
+  if (!stream) {
+    throw_user_error("cannot read the hosts file {}; write one, a host a line: NAME slots=4",
+                     file.string());
+  }
   std::vector<Host> hosts;
   for (std::string line; std::getline(stream, line);) {
     std::istringstream words(line.substr(0, line.find('#')));

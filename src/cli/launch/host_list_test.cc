@@ -46,7 +46,8 @@ TEST_F(HostList, ErrorsNameTheFileAndTheNextStep) {
         error_of(file(std::string("a slots=") + slots + "\n")),
         path.string() + ": \"slots=" + slots + "\" gives no number of processes; write slots=4");
   }
-  EXPECT_EQ(error_of("/no/such"), "cannot read the hosts file /no/such");
+  EXPECT_EQ(error_of("/no/such"),
+            "cannot read the hosts file /no/such; write one, a host a line: NAME slots=4");
 }
 
 TEST_F(HostList, FindsWhoDoesNotAnswer) {

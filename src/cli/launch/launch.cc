@@ -43,6 +43,7 @@ struct LaunchOptions {
 };
 
 void add_launch_options(OptionTable& table, LaunchOptions& o) {
+  table.set_usage("-n N [OPTIONS] -- COMMAND ...");
   table.add("processes", &o.processes, "Processes in all; -n is short for it",
             {.minimum = 1, .maximum = INT32_MAX, .is_required = true});
   table.add("hosts", &o.hosts,

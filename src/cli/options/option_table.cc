@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -48,13 +49,26 @@ std::string help_of(const Option& option) {
   std::erase(choices, "");
   if (!choices.empty()) help += fmt::format(" {{{}}}", fmt::join(choices, ", "));
   const nlohmann::ordered_json value = option_value(option);
-  const bool has_default = !value.empty() && value != "" && value != false;
+  const bool has_default =
+      !value.empty() && value != "" && value != false && !option.rules.is_required;
   return has_default ? fmt::format("{} [{}]", help, plain_text(value)) : help;
 }
 
 std::string text_of(const CLI::Option& flag) {
   return flag.results().empty() ? "" : flag.results().front();
 }
+
+// Prints other words than "[OPTIONS]" after the command.
+class UsageFormatter final : public CLI::Formatter {
+ public:
+  explicit UsageFormatter(std::string words) : words_(std::move(words)) {}
+  std::string make_usage(const CLI::App*, std::string name) const override {
+    return fmt::format("Usage: {} {}\n", name, words_);
+  }
+
+ private:
+  std::string words_;
+};
 
 // The row of that name; null when there is none.
 template <typename Rows>
@@ -93,6 +107,7 @@ void OptionTable::add_foreign(ForeignOption option) {
 void OptionTable::add_flags(CLI::App& command) {
   command_ = &command;
   command.allow_extras();  // refused in resolve()
+  if (!usage_.empty()) command.formatter(std::make_shared<UsageFormatter>(usage_));
   if (allows_file_) {
     config_flag_ = command.add_option("--config")
                        ->description(
@@ -133,6 +148,8 @@ void OptionTable::resolve() {
 void OptionTable::read_file(const std::string& path) {
   const json config = converted_file(path);
   const json meant = take_foreign_form(config, path);
+  // First, so that a configuration of another command is called that.
+  if (Entry* task = find("task")) read_entry(*task, meant.value("task", json()), path);
   for (const auto& [name, value] : config.items()) {
     if (Entry* entry = find(name)) {
       read_entry(*entry, meant[name], path);

@@ -133,6 +133,8 @@ class OptionTable {
 
   // The command has --config.
   void allow_file() { allows_file_ = true; }
+  // What the help shows after the command's name, instead of "[OPTIONS]".
+  void set_usage(std::string words) { usage_ = std::move(words); }
 
   // Adds the flags to a command. resolve() then reads what was parsed.
   void add_flags(CLI::App& command);
@@ -201,6 +203,7 @@ class OptionTable {
   std::string suggestion(const std::string& key) const;
 
   bool allows_file_ = false;
+  std::string usage_;
   std::string group_ = "Options";
   std::vector<Entry> entries_;
   std::vector<Hidden<ForeignOption>> foreign_;

@@ -136,6 +136,38 @@ TEST(OptionTable, PositionalAndRequiredOptionsAreTaken) {
   EXPECT_EQ(command.get_option_no_throw("--config"), nullptr) << "a table without a file";
 }
 
+TEST(OptionTable, TheHelpShowsNoDefaultOfWhatIsRequiredAndTheUsageThatWasSet) {
+  int64_t processes = 1, restarts = 3;
+  OptionTable table;
+  table.set_usage("-n N -- COMMAND ...");
+  table.add("processes", &processes, "In all", {.is_required = true});
+  table.add("restarts", &restarts, "At most");
+  CLI::App command("", "launch");
+  table.add_flags(command);
+  const std::string help = command.help();
+  EXPECT_NE(help.find("Usage: launch -n N -- COMMAND ...\n"), std::string::npos) << help;
+  EXPECT_EQ(help.find("In all ["), std::string::npos) << help;
+  EXPECT_NE(help.find("At most [3]"), std::string::npos) << help;
+}
+
+TEST_F(OptionTableTest, AFileOfAnotherTaskIsCalledThatBeforeItsKeysAreUnknown) {
+  std::string task = "pretraining";
+  OptionTable table;
+  table.allow_file();
+  table.add("task", &task, "", {.choices = {"pretraining"}, .hint = "SQuAD is for cloze squad"});
+  CLI::App command;
+  table.add_flags(command);
+  platform::write_file_atomically(path_, R"({"doc_stride": 128, "task": "SQuAD"})");
+  command.parse("--config " + path_);
+  try {
+    table.resolve();
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.what(),
+              path_ + ": task is \"SQuAD\"; choose one of pretraining: SQuAD is for cloze squad");
+  }
+}
+
 TEST_F(OptionTableTest, NullLeavesTheDefault) {
   resolve({}, R"({"epochs": null, "micro_batch_size": null})");
   EXPECT_FALSE(epochs_.has_value());

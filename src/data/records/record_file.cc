@@ -20,6 +20,14 @@ namespace {
 
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
 
+// A file whose very first record is broken may hold none.
+std::string what_follows(const ParseError& broken) {
+  if (broken.offset > 0) return broken.message + "; what follows cannot be read";
+  return broken.message +
+         "; is this a TFRecord file? Binary records need seq_length and max_predictions_per_seq; "
+         "text goes to cloze data records, or to cloze pretrain as input_file";
+}
+
 // Records in a TFRecord file: plain, re-masked or packed. Opening reads the records' frames only
 // and keeps 8 bytes a record.
 class TfRecordFile final : public RecordFile {
@@ -31,7 +39,7 @@ class TfRecordFile final : public RecordFile {
     if (index.broken_end) {
       broken_end_ =
           RecordDefect{this->path(), fmt::format("record at byte {}", index.broken_end->offset),
-                       index.broken_end->message + "; what follows cannot be read"};
+                       what_follows(*index.broken_end)};
     }
     holds_packs_ = first_is_packed();
   }

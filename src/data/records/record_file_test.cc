@@ -62,5 +62,18 @@ TEST_F(RecordFileTest, CompressedRecordsAreCalledSo) {
   }
 }
 
+TEST_F(RecordFileTest, TextIsAskedWhetherItIsRecords) {
+  const std::filesystem::path path = folder_ / "text.txt";
+  platform::write_file_atomically(path, "The sea is blue. It is wide.\n");
+  const auto file = open_record_file(path, {});
+  EXPECT_EQ(file->records(), 0);
+  ASSERT_TRUE(file->broken_end());
+  EXPECT_EQ(file->broken_end()->text(),
+            path.string() +
+                ", record at byte 0: the checksum of a record's length is wrong; is this a "
+                "TFRecord file? Binary records need seq_length and max_predictions_per_seq; text "
+                "goes to cloze data records, or to cloze pretrain as input_file");
+}
+
 }  // namespace
 }  // namespace cloze::data

@@ -113,7 +113,9 @@ class WikipediaReader {
     if (start.starts_with("<mediawiki") || start.starts_with("<?xml")) return SourceForm::kDump;
     throw_user_error(
         "{} is neither a MediaWiki dump (<mediawiki ...>, or bzip2) nor WikiExtractor output (<doc "
-        "...>)",
+        "...>); plain text needs no cleaning: give it to cloze data tokens, or to cloze pretrain "
+        "as "
+        "input_file",
         name_of(path).string());
   }
 

@@ -147,7 +147,17 @@ TEST(WikipediaText, ABrokenDumpStopsOrIsNoted) {
 }
 
 TEST(WikipediaText, OtherFilesAndEmptyDumpsAreRefused) {
-  EXPECT_THROW(write({stored("wikipedia_text_test_other.txt", "plain text")}), UserError);
+  const std::string other = stored("wikipedia_text_test_other.txt", "plain text");
+  try {
+    write({other});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.what(),
+              other +
+                  " is neither a MediaWiki dump (<mediawiki ...>, or bzip2) nor WikiExtractor "
+                  "output (<doc ...>); plain text needs no cleaning: give it to cloze data tokens, "
+                  "or to cloze pretrain as input_file");
+  }
   EXPECT_THROW(write({stored("wikipedia_text_test_empty.xml", "<mediawiki></mediawiki>")}),
                UserError);
 }

@@ -86,8 +86,8 @@ std::shared_ptr<const data::Dataset> GlueFinetuning::training_data() {
 double GlueFinetuning::evaluate(inference::InferenceClient& client, int64_t step) {
   const Part& dev = parts_.front();
   const std::vector<double> values = predictions(client, dev.samples);
-  output_.notice(fmt::format("step {}: {}", step, glue_scores_json(task_, values, dev.labels)));
-  return glue_metric(task_.metrics.front(), values, dev.labels);
+  output_.notice(fmt::format("step {}: {}", step, glue_scores_json(*dev.task, values, dev.labels)));
+  return glue_metric(dev.task->metrics.front(), values, dev.labels);
 }
 
 Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path& folder) {
