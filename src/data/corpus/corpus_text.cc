@@ -50,7 +50,7 @@ bool has_text(const nlohmann::json& value) {
   return value.is_object() && value.contains("text") && value["text"].is_string();
 }
 
-// Half of a surrogate pair becomes U+FFFD, which tokenizers leave out, as they do the half itself.
+// Half of a surrogate pair becomes U+FFFD, which BERT's tokenizers leave out.
 std::string document_of(std::string_view line) {
   auto object = formats::parse_json(line);
   if (!object) object = formats::parse_json(formats::replace_lone_surrogates(line));

@@ -4,15 +4,14 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
-#include <vector>
 
 #include "base/error.h"
 #include "platform/files/file.h"
 #include "platform/files/own_folder_test.h"
+#include "platform/files/processes_test.h"
 
 namespace cloze::platform {
 namespace {
@@ -63,25 +62,9 @@ TEST_F(AtomicFileTest, WhatAKilledWriterLeftIsRemovedAndALivingOnesIsNot) {
 // Each looks for what killed writers left while the others write.
 TEST_F(AtomicFileTest, WritersOfOneFileDoNotRemoveEachOthersWork) {
   const fs::path path = folder_ / "a";
-  const auto write_often = [&] {
+  run_in_three_processes([&] {
     for (int i = 0; i < 400; ++i) write_file_atomically(path, "whole");
-  };
-  std::vector<pid_t> writers;
-  for (int i = 0; i < 3; ++i) {
-    writers.push_back(::fork());
-    if (writers.back() != 0) continue;
-    try {
-      write_often();
-      ::_exit(0);
-    } catch (const std::exception&) {
-      ::_exit(1);
-    }
-  }
-  for (const pid_t writer : writers) {
-    int status = -1;
-    ::waitpid(writer, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  });
   EXPECT_EQ(read_file(path), "whole");
 }
 

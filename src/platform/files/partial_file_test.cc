@@ -1,13 +1,11 @@
 #include "platform/files/partial_file.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include <vector>
 
 #include "base/error.h"
 #include "platform/files/own_folder_test.h"
+#include "platform/files/processes_test.h"
 
 namespace cloze::platform {
 namespace {
@@ -75,7 +73,7 @@ TEST_F(PartialFileTest, HasOneWriter) {
 
 // Each may open the file just before another gives it its name.
 TEST_F(PartialFileTest, AFinishedFileIsNotWrittenTo) {
-  const auto write_often = [&] {
+  run_in_three_processes([&] {
     for (int written = 0; written < 100;) {
       try {
         PartialFile file(path_);
@@ -87,23 +85,7 @@ TEST_F(PartialFileTest, AFinishedFileIsNotWrittenTo) {
         continue;  // another writes it
       }
     }
-  };
-  std::vector<pid_t> writers;
-  for (int i = 0; i < 3; ++i) {
-    writers.push_back(::fork());
-    if (writers.back() != 0) continue;
-    try {
-      write_often();
-      ::_exit(0);
-    } catch (const std::exception&) {
-      ::_exit(2);
-    }
-  }
-  for (const pid_t writer : writers) {
-    int status = -1;
-    ::waitpid(writer, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  });
   EXPECT_EQ(read_file(path_), "whole");
   EXPECT_FALSE(fs::exists(partial_));
 }
