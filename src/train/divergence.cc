@@ -16,8 +16,11 @@ namespace {
 using graph::Value;
 using graph::VariableRole;
 
+// NaN without its sign, which says nothing: compilers and instruction sets choose it.
+std::string spelled(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
+
 std::string describe(const runtime::NonFiniteElement& element) {
-  return fmt::format("element {} is {}", element.index, element.value);
+  return fmt::format("element {} is {}", element.index, spelled(element.value));
 }
 
 // A parameter as an update sees it. Causes come first: moments, then the weight.
@@ -134,6 +137,11 @@ std::optional<std::string> find_non_finite_gradient(TrainingStep& step) {
   return said_by_any(
       step.ranks(),
       find_non_finite_in(session, session.graph().variables(VariableRole::kGradient)));
+}
+
+std::string not_finite_step(int64_t step, const StepResult& result) {
+  return fmt::format("step {} is not finite: loss {}, gradient norm {}", step,
+                     spelled(result.loss()), spelled(result.gradient_norm));
 }
 
 data::StepBatch alone(const data::MicroBatch& batch) {

@@ -22,6 +22,9 @@ std::optional<std::string> find_non_finite_state(TrainingStep& step);
 // The same of the gradients that a step holds.
 std::optional<std::string> find_non_finite_gradient(TrainingStep& step);
 
+// "step 3 is not finite: loss nan, gradient norm inf", of the step counted from 1.
+std::string not_finite_step(int64_t step, const StepResult& result);
+
 // A step of this micro-batch alone.
 data::StepBatch alone(const data::MicroBatch& batch);
 

@@ -191,8 +191,7 @@ void Training::require_still_known(std::span<const StepResult> results) {
   const std::string what =
       bad->is_finite()
           ? fmt::format("the update of step {} produced numbers that are not finite", step)
-          : fmt::format("step {} is not finite: loss {}, gradient norm {}", step, bad->loss(),
-                        bad->gradient_norm);
+          : not_finite_step(step, *bad);
   throw DivergenceError(fmt::format(
       "{}. {}. Set device_iterations 1 to see where it begins, or lower base_learning_rate", what,
       last_saved()));

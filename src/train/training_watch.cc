@@ -42,10 +42,8 @@ std::optional<StepProblem> Training::find_problem(const StepResult& result,
                                                   double learning_rate) {
   if (!result.is_finite()) {
     return StepProblem{
-        .what =
-            fmt::format("step {} is not finite: loss {}, gradient norm {}; nothing was updated. {}",
-                        state_.step + 1, result.loss(), result.gradient_norm,
-                        origin_of(step_, batch, state_.step)),
+        .what = fmt::format("{}; nothing was updated. {}", not_finite_step(state_.step + 1, result),
+                            origin_of(step_, batch, state_.step)),
         .advice = "Lower base_learning_rate, or start from other weights",
         .can_skip = !find_non_finite_state(step_)};
   }
