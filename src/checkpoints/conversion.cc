@@ -213,7 +213,7 @@ class Conversion {
     }
     if (missing.size() == num_expected) refuse_as_no_bert();
     if (!others.empty())
-      note("beside BERT's pre-training model: {}", list_names(others, kNamesInNote));
+      note("not part of the pre-training model: {}", list_names(others, kNamesInNote));
     if (missing.empty()) return;
     std::vector<std::string> names;
     for (const auto& [name, shape] : missing) names.push_back(name);

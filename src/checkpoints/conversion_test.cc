@@ -108,7 +108,7 @@ TEST_F(CheckpointConversionTest, ZerosInTheConvolutionStayHuggingFaces) {
         convert_checkpoint(options((std::string("hf2") + form).c_str(), folder_ / "hf", form));
     EXPECT_EQ(StoredModel(folder_ / form).find(bias), nullptr) << form;
     EXPECT_TRUE(has_note(report, "left out, zeros that say nothing: bert.encoder.layer.0.convo"));
-    EXPECT_FALSE(has_note(report, "beside BERT's pre-training model")) << form;
+    EXPECT_FALSE(has_note(report, "not part of the pre-training model")) << form;
     const std::string back = std::string(form) + "2hf";
     convert_checkpoint(options(back.c_str(), folder_ / form, back.c_str()));
     EXPECT_NE(StoredModel(folder_ / back).find(bias), nullptr) << form;
@@ -151,7 +151,7 @@ TEST_F(CheckpointConversionTest, NothingGoesMissingUnsaid) {
   const auto report = convert_checkpoint(options("google2hf", kFixtures / "google", "hf"));
   EXPECT_EQ(report.tensors, 50);
   EXPECT_TRUE(has_note(report, "left out, 93 tensors of the optimiser's state: bert/embeddings"));
-  EXPECT_TRUE(has_note(report, "beside BERT's pre-training model: qa_outputs.bias"));
+  EXPECT_TRUE(has_note(report, "not part of the pre-training model: qa_outputs.bias"));
   EXPECT_EQ(report.files.back(), "config.json");
   EXPECT_FALSE(has_note(report, "files of the folder")) << "all were of use";
   platform::write_file_atomically(folder_ / "hf/optimizer.pt", "x");

@@ -152,8 +152,10 @@ std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::Varia
 
 void require_all(const MatchedTensors& matched, const std::filesystem::path& file) {
   if (matched.missing.empty()) return;
-  throw_data_error("{} lacks {} tensors of this model: {}; is it of another configuration?",
-                   file.string(), matched.missing.size(), checkpoints::list_names(matched.missing));
+  throw_data_error(
+      "{} lacks {} tensors of this model: {}; is it of another configuration, or not yet "
+      "fine-tuned for this task?",
+      file.string(), matched.missing.size(), checkpoints::list_names(matched.missing));
 }
 
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,
