@@ -2,6 +2,7 @@
 // that one rank alone would have.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -120,6 +121,33 @@ TEST_P(Ranks, MayExchangeGradientsInBf16) {
   // Of each gradient what arrives is rounded, and the sum once more.
   const double roundings = 2.0 * std::sqrt(2.0) * unit_roundoff(DType::kBF16);
   EXPECT_LE(relative_gap(all.front(), exact.front()), roundings + bound());
+}
+
+// Passes over synthetic data are shared as micro-batches are, in any layout with the same sums.
+TEST_P(Ranks, ShareThePassesOfSyntheticData) {
+  data::StepBatch batch = data::pack(random_samples(1, 1), kCapacity);
+  ASSERT_EQ(batch.micro_batches.size(), 1u);
+  batch.synthetic_passes = 6;
+  for (int64_t* const count : {&batch.num_tokens, &batch.num_sequences, &batch.num_predictions}) {
+    *count *= batch.synthetic_passes;
+  }
+  std::vector<float> alone;
+  for (const int size : {1, 2, 3, 4}) {
+    comm::run_loopback(size, [&](comm::Communicator& ranks) {
+      train::TrainingStepOptions options = options_of(ranks);
+      options.reproducible_sums = true;
+      train::TrainingStep step(options);
+      if (GetParam() == DType::kF16) step.set_loss_scale(kLossScaleOfF16);
+      runtime::Executor& executor = step.session().executor();
+      executor.set_profiling(true);
+      step.run(batch, 0, learning_rate("lamb"));
+      const auto own = std::ranges::count_if(
+          executor.spans(), [](const auto& span) { return span.phase == 0 && span.launch == 0; });
+      EXPECT_EQ(own, 6 / size + (ranks.rank() < 6 % size ? 1 : 0)) << size << " ranks";
+      if (size == 1) alone = all_parameters(step.session());
+      EXPECT_EQ(all_parameters(step.session()), alone) << size << " ranks";
+    });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, Ranks, testing::Values(DType::kF32, DType::kBF16, DType::kF16),

@@ -62,6 +62,9 @@ StepBatch synthetic_step(const LoaderOptions& options) {
   batch.num_tokens *= batch.synthetic_passes;
   batch.num_sequences *= batch.synthetic_passes;
   batch.num_predictions *= batch.synthetic_passes;
+  for (float& weight : batch.micro_batches.front().prediction_weights) {
+    weight /= static_cast<float>(batch.synthetic_passes);
+  }
   return batch;
 }
 

@@ -54,6 +54,11 @@ struct StepBatch {
 
   // Of each micro-batch.
   int64_t passes() const { return std::max<int64_t>(synthetic_passes, 1); }
+  // Of the step.
+  int64_t num_passes() const { return std::ssize(micro_batches) * passes(); }
+  const MicroBatch& of_pass(int64_t pass) const {
+    return micro_batches[static_cast<size_t>(pass / passes())];
+  }
 };
 
 }  // namespace cloze::data

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "base/error.h"
 #include "data/generated_dataset.h"
 
@@ -24,6 +26,14 @@ TEST(SyntheticStep, IsOneMicroBatchForAllPasses) {
   EXPECT_EQ(batch.num_tokens, 120);
   EXPECT_EQ(batch.num_sequences, 12);
   EXPECT_EQ(batch.num_predictions, 36);
+}
+
+// Of the means of 12 sequences each is a twelfth.
+TEST(SyntheticStep, WeightsOfAllPassesAddUpToOne) {
+  const StepBatch batch = synthetic_step(options_of(4, 12));
+  const auto& weights = batch.micro_batches.front().prediction_weights;
+  const double once = std::accumulate(weights.begin(), weights.end(), 0.0);
+  EXPECT_NEAR(once * 3.0, 1.0, 1e-6);
 }
 
 TEST(SyntheticStep, WhatIsNoWholeNumberOfPassesIsAnError) {

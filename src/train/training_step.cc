@@ -203,13 +203,13 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   return result;
 }
 
-// Each rank takes every size-th of a step, and a pipeline each replica.
+// Each rank takes every size-th pass of a step, and a pipeline each replica.
 void TrainingStep::run_micro_batches(const data::StepBatch& batch, int64_t step) {
-  const size_t count = batch.micro_batches.size();
-  const auto size = static_cast<size_t>(ranks_.size());
-  const auto rank = static_cast<size_t>(ranks_.rank());
-  for (size_t own = rank; own < count + rank; own += size) {
-    if (own < count) run_micro_batch(batch.micro_batches[own], batch, step, own + size >= count);
+  const int64_t count = batch.num_passes();
+  const int64_t size = ranks_.size();
+  const int64_t rank = ranks_.rank();
+  for (int64_t own = rank; own < count + rank; own += size) {
+    if (own < count) run_pass(batch, own, step);
     if (sums_) sums_->add(summed_, own < count);
   }
   if (sums_) return sums_->end();
@@ -217,38 +217,36 @@ void TrainingStep::run_micro_batches(const data::StepBatch& batch, int64_t step)
 }
 
 void TrainingStep::run_pipeline(const data::StepBatch& batch, int64_t step) {
-  const int64_t count = std::ssize(batch.micro_batches);
+  const int64_t count = batch.num_passes();
   const int64_t replicas = this->replicas().size();
   const int64_t most = (count + replicas - 1) / replicas;
-  const int64_t passes = batch.passes();
   std::vector<const data::MicroBatch*> own;
   for (int64_t i = this->replicas().rank(); i < count; i += replicas) {
-    own.insert(own.end(), static_cast<size_t>(passes),
-               &batch.micro_batches[static_cast<size_t>(i)]);
+    own.push_back(&batch.of_pass(i));
   }
   const auto write = [&](engine::Session& session, const data::MicroBatch& micro_batch) {
     write_step_inputs(session, batch, step);
     feed::write_micro_batch(session, micro_batch);
   };
-  pipeline_->run(std::move(own), most * passes, write);
+  pipeline_->run(std::move(own), most, write);
   if (sums_) sums_->end();
   pipeline_->sum_shared_gradients();
   if (exchange_ && !sums_) exchange_->sum();
 }
 
-void TrainingStep::run_micro_batch(const data::MicroBatch& micro_batch,
-                                   const data::StepBatch& batch, int64_t step, bool is_last_own) {
+// Every pass of synthetic data has the inputs of the first.
+void TrainingStep::run_pass(const data::StepBatch& batch, int64_t pass, int64_t step) {
   platform::enter_phase("computing a micro-batch");
+  const data::MicroBatch& micro_batch = batch.of_pass(pass);
   engine::Session& session = micro_batch_sessions_.holding(micro_batch).session();
-  write_micro_batch(session, micro_batch, batch, step);
-  for (int64_t pass = 0; pass < batch.passes(); ++pass) {
-    const bool is_first = pass == 0 && &micro_batch == &batch.micro_batches.front();
-    if (!is_first && ranks_.size() == 1) platform::stop_if_requested();
-    if (exchange_ && !sums_ && is_last_own && pass + 1 == batch.passes()) {
-      exchange_->run_and_sum(session);
-    } else {
-      run_phase(session, graph::kMicroStep);
-    }
+  const bool is_first = pass == ranks_.rank();
+  if (is_first || batch.synthetic_passes == 0) write_micro_batch(session, micro_batch, batch, step);
+  if (!is_first && ranks_.size() == 1) platform::stop_if_requested();
+  const bool is_last = pass + ranks_.size() >= batch.num_passes();
+  if (exchange_ && !sums_ && is_last) {
+    exchange_->run_and_sum(session);
+  } else {
+    run_phase(session, graph::kMicroStep);
   }
 }
 

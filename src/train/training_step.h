@@ -108,8 +108,7 @@ class TrainingStep {
                          const data::StepBatch& batch, int64_t step);
   void write_ahead(std::span<const StepAhead> steps);
   void run_written(std::span<const StepAhead> steps);
-  void run_micro_batch(const data::MicroBatch& micro_batch, const data::StepBatch& batch,
-                       int64_t step, bool is_last_own);
+  void run_pass(const data::StepBatch& batch, int64_t pass, int64_t step);
   void run_micro_batches(const data::StepBatch& batch, int64_t step);
   void run_pipeline(const data::StepBatch& batch, int64_t step);
   std::vector<int32_t> norm_numbers(const optim::UpdateShare& share) const;
