@@ -57,7 +57,7 @@ Executor::Executor(plan::Program program, Executor& full)
       device_(full.device_),
       stream_(device_.make_stream()),
       is_written_(static_cast<size_t>(program_.graph.num_values()), false),
-      full_(&full) {
+      recorder_(&full) {
   place_arenas(full.arenas_for_fewer_slots(program_));
   bind();
 }

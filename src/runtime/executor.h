@@ -90,6 +90,8 @@ class Executor {
   // it on discards earlier spans. profile() covers the program of this executor only.
   void set_profiling(bool on);
   const std::vector<LaunchSpan>& spans() const { return spans_; }
+  // `recorder`, which must outlive this one, also records its spans, when its own profiling is on.
+  void record_spans_in(Executor& recorder) { recorder_ = &recorder; }
   std::vector<LaunchProfile> profile() const;
 
  private:
@@ -119,7 +121,7 @@ class Executor {
   const Phase& phase_named(std::string_view name) const;
   void require_inputs(std::string_view name, size_t end);
   backend::KernelArguments arguments_of(const Bound& bound) const;
-  Executor& profiled() { return full_ != nullptr ? *full_ : *this; }
+  Executor& profiled() { return recorder_ != nullptr ? recorder_->profiled() : *this; }
   void run_and_time(Phase& phase, size_t begin, size_t end);
   std::optional<NonFiniteOutput> find_non_finite_output(const graph::Node& node);
 
@@ -131,7 +133,7 @@ class Executor {
   std::vector<bool> is_written_;                     // by value: an input the host has written
   std::unique_ptr<backend::Event> profiling_began_;  // null: it is off
   std::vector<LaunchSpan> spans_;
-  Executor* full_ = nullptr;  // that this one is beside: it has the spans of both
+  Executor* recorder_ = nullptr;  // it has the spans of both
 };
 
 }  // namespace cloze::runtime

@@ -166,5 +166,19 @@ TEST_F(MicroBatchSessionsTest, AnotherPlaceSharesMetricsAndNoActivations) {
   }
 }
 
+TEST_F(MicroBatchSessionsTest, AnotherPlaceIsInTheProfileOfTheFirst) {
+  MicroBatchSessions sizes = sessions(sums_of);
+  const auto other = sizes.another();
+  full_.executor().set_profiling(true);
+  for (const int64_t tokens : {int64_t{3}, kFull.tokens}) {
+    engine::Session& there = other->holding(batch_of(tokens, 1)).session();
+    there.clear(plan::Arena::kInputs);
+    there.run(graph::kMicroStep);
+    EXPECT_TRUE(there.executor().spans().empty());
+    EXPECT_EQ(full_.executor().spans().back().program, &there.program());
+  }
+  EXPECT_EQ(full_.executor().spans().size(), 6u);
+}
+
 }  // namespace
 }  // namespace cloze::train

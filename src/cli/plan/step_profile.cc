@@ -34,7 +34,7 @@ const plan::Program& largest_program(std::span<const runtime::LaunchSpan> spans)
 int64_t micro_batches_of(const plan::Program& program, std::span<const runtime::LaunchSpan> spans,
                          size_t steps) {
   const auto first_launches = std::ranges::count_if(spans, [&](const runtime::LaunchSpan& span) {
-    return span.program == &program && span.phase == 0 && span.launch == 0;
+    return is_of(span, program) && span.phase == 0 && span.launch == 0;
   });
   const double mean = static_cast<double>(first_launches) / static_cast<double>(steps);
   return std::max<int64_t>(std::llround(mean), 1);

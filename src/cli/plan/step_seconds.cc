@@ -59,6 +59,11 @@ StepSeconds estimated_seconds(const plan::Program& program, const plan::ProgramU
   return seconds;
 }
 
+bool is_of(const runtime::LaunchSpan& span, const plan::Program& program) {
+  return span.program == &program ||
+         span.program->bytes_of(plan::Arena::kInputs) == program.bytes_of(plan::Arena::kInputs);
+}
+
 StepSeconds measured_seconds(const plan::Program& program,
                              std::span<const runtime::LaunchSpan> spans,
                              const std::vector<double>& steps) {
@@ -72,7 +77,7 @@ StepSeconds measured_seconds(const plan::Program& program,
   double in_launches = 0.0;
   for (const runtime::LaunchSpan& span : spans) {
     in_launches += span.seconds;
-    if (span.phase == 0 && span.program != &program) continue;
+    if (span.phase == 0 && !is_of(span, program)) continue;
     by_launch[first[span.phase] + span.launch].push_back(span.seconds);
   }
   const size_t profiled_steps = by_launch.back().size();  // the last launch runs once a step
