@@ -180,6 +180,25 @@ TEST_P(Resume, TheBestCheckpointIsKept) {
   EXPECT_EQ(saved, training.state());
 }
 
+// Nor after going back to a checkpoint that has it as the best.
+TEST_P(Resume, ADamagedBestIsNotTheBestAnyMore) {
+  train::TrainingOptions run = options("run", 9);
+  run.evaluation_steps = {3, 6};
+  run.evaluate = [](engine::Session&, int64_t step) { return step == 3 ? 0.7 : 0.2; };
+  train::Training(run, ignore).run({});
+  platform::write_file_atomically(run.save_path / "checkpoint-3" / "model.safetensors", "x");
+  run.restore_dir = run.save_path;
+  run.num_steps = 12;
+  run.watch.on_non_finite = train::WatchPolicy::kRollBack;
+  train::Training resumed(run, ignore);
+  EXPECT_FALSE(resumed.state().best_metric);
+  engine::change_values<float>(resumed.session(), "optimizer.v.bert.pooler.dense.bias",
+                               [](std::span<float> values) { values[0] = INFINITY; });
+  resumed.run({});
+  EXPECT_EQ(resumed.state().best_metric, 0.2);
+  EXPECT_EQ(resumed.state().best_step, 12);
+}
+
 // What a signal cut off is made up for: the resumed run begins with it.
 TEST_P(Resume, AnEvaluationThatWasStoppedIsRepeated) {
   train::TrainingOptions run = options("run", 6);

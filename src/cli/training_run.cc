@@ -17,6 +17,7 @@
 #include "cli/say.h"
 #include "data/loader.h"
 #include "formats/json.h"
+#include "platform/memory.h"
 #include "platform/signals.h"
 #include "platform/standard_streams.h"
 #include "train/metrics/progress.h"
@@ -148,9 +149,12 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
   const int64_t writes = options.training.synthetic_data ? 1 : micro_batches_of_step(options);
   // After a micro-batch that is not full the inputs of the update are kept for themselves.
   const int64_t updates = options.training.synthetic_data ? 0 : 1;
-  memory.add("device iterations",
-             steps * ((writes + updates) * program.bytes_of(plan::Arena::kInputs) +
-                      program.bytes_of(plan::Arena::kMetrics)));
+  // Each is a block of the device's memory of its own.
+  const auto bytes_of = [&](plan::Arena arena) {
+    return platform::whole_pages(program.bytes_of(arena));
+  };
+  memory.add("device iterations", steps * ((writes + updates) * bytes_of(plan::Arena::kInputs) +
+                                           bytes_of(plan::Arena::kMetrics)));
 }
 
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps) {
@@ -220,7 +224,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (profile) say("{}\n", profile->outcome());
   say("{}\n", memory.outcome());
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
-    say("stopped on signal {}; resume with --restore-dir {}\n", platform::stop_signal(),
+    say("stopped on signal {}; resume with --restore-dir {}\n", training.stop_signal(),
         options.training.save_path.string());
     throw EarlyExit{ExitCode::kSavedOnSignal};
   }

@@ -174,7 +174,11 @@ class MpiWorld final : public Communicator {
       MPI_Status status;
       check(MPI_Test(&request, &is_done, &status), "MPI_Test");
       if (is_done == 0) {
-        if (is_broken_off_) throw_environment_error("rank {} does not wait any more", rank_);
+        if (is_broken_off_) {  // nothing may arrive in `bytes` any more
+          MPI_Cancel(&request);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+          throw_environment_error("rank {} does not wait any more", rank_);
+        }
         if (std::chrono::steady_clock::now() - begin > platform::kSpinTime) {
           std::this_thread::sleep_for(kSleepTime);
         }

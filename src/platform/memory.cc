@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -27,6 +28,11 @@ int64_t status_bytes(const std::string& field) {
 }
 
 }  // namespace
+
+int64_t whole_pages(int64_t bytes) {
+  const int64_t page = ::sysconf(_SC_PAGESIZE);
+  return (bytes + page - 1) / page * page;
+}
 
 void Unmap::operator()(std::byte* pages) const { ::munmap(pages, bytes); }
 

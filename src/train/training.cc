@@ -259,8 +259,13 @@ bool Training::is_over() const {
 void Training::share_stop_request() {
   platform::enter_wait("agreeing to go on");
   float requests[] = {platform::stop_requested() ? 1.0f : 0.0f};
-  options_.step.ranks->all_reduce(requests);
+  comm::Communicator& ranks = *options_.step.ranks;
+  ranks.all_reduce(requests);
   is_asked_to_stop_ = requests[0] > 0.0f;
+  if (!is_asked_to_stop_) return;
+  for (const std::string& theirs : ranks.all_gather(std::to_string(platform::stop_signal()))) {
+    if (stop_signal_ == 0) stop_signal_ = std::stoi(theirs);
+  }
 }
 
 void Training::train() {

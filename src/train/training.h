@@ -29,6 +29,7 @@
 #include "checkpoints/stored_model.h"
 #include "data/dataset.h"
 #include "optim/schedule.h"
+#include "platform/signals.h"
 #include "text/tokenizer_options.h"
 #include "train/divergence.h"
 #include "train/evaluation.h"
@@ -116,6 +117,8 @@ class Training {
   engine::Session& session() { return step_.session(); }
   const TrainingStep& step() const { return step_; }
   const TrainingState& state() const { return state_; }
+  // That asked this rank or another to stop; 0: none did.
+  int stop_signal() const { return stop_signal_ != 0 ? stop_signal_ : platform::stop_signal(); }
   // Of memory, that evaluation_set takes.
   int64_t evaluation_bytes() const { return evaluation_ ? evaluation_->bytes() : 0; }
 
@@ -192,6 +195,7 @@ class Training {
   std::vector<StepMetrics> history_;  // for trainer_state.json
   int64_t last_saved_step_ = -1;
   bool is_asked_to_stop_ = false;          // this rank or another
+  int stop_signal_ = 0;                    // that the first rank with one got
   std::optional<data::MicroBatch> probe_;  // of the last step
   int64_t probed_step_ = -1;               // after which the weights gave finite gradients for it
   std::vector<MetricsSink*> sinks_;        // of run()

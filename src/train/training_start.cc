@@ -286,7 +286,6 @@ void Training::take_folder(const fs::path& checkpoint) {
 void Training::adopt_best(const fs::path& checkpoint) {
   if (!state_.best_metric) return;
   const fs::path best = checkpoint_path(fs::canonical(checkpoint).parent_path(), state_.best_step);
-  if (is_in_own_folder(checkpoint) && fs::exists(best)) return;
   if (const std::optional<std::string> damage = find_damage(best)) {
     notice_(
         fmt::format("{}, the best so far, cannot be kept ({}); the best of what follows will be",
@@ -294,6 +293,7 @@ void Training::adopt_best(const fs::path& checkpoint) {
     state_.best_metric.reset();
     return;
   }
+  if (is_in_own_folder(checkpoint)) return;
   store_.adopt(checkpoint, state_.step);
   store_.adopt(best, state_.best_step);
 }

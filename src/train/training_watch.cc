@@ -147,6 +147,7 @@ void Training::roll_back(const FoundCheckpoint& checkpoint, const data::StepBatc
   const OpenCheckpoint open(checkpoint.path);
   state_ = open.state;
   load(open);
+  if (!before.best_metric) state_.best_metric.reset();  // its checkpoint is gone (adopt_best)
   state_.samples = before.samples;
   state_.tokens = before.tokens;
   state_.epoch = before.epoch;
