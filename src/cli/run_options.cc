@@ -139,6 +139,11 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
   look("optimizer", optimizer, optim::optimizer_names(),
        [](const std::string& name) { return optim::optimizer_named(name).options; });
   look("lr_schedule", schedule, optim::schedule_names(), optim::schedule_options);
+  const bool has_states = !optim::optimizer_named(optimizer).states.empty();
+  if (!has_states && !options.training.step.compile.optimizer_state_folder.empty()) {
+    notes.push_back(fmt::format(
+        "optimizer_state_folder has no effect with optimizer {}, which has no state", optimizer));
+  }
   const auto reason = options.training.looks_at_each_step_for();
   if (options.training.device_iterations > 1 && reason) {
     notes.push_back(
@@ -154,9 +159,10 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
     notes.push_back(fmt::format("replicas has no effect with global_batch_size {} in one process",
                                 *options.global_batch_size));
   }
-  for (const std::string& option :
-       table.asked_for({"replicated_tensor_sharding", "reduction_precision", "pipeline_stages",
-                        "device_mapping", "pipeline_schedule"})) {
+  for (const std::string option :
+       {"replicated_tensor_sharding", "reduction_precision", "pipeline_stages", "device_mapping",
+        "pipeline_schedule", "heartbeat_timeout", "stall_timeout"}) {
+    if (!table.has(option) || !table.is_asked_for(option)) continue;
     notes.push_back(option + " has no effect in one process");
   }
   return notes;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace cloze::tasks {
@@ -52,11 +53,15 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
     json["runs"].push_back({{"seed", run.seed}, {"scores", run.scores}});
   }
   for (const auto& [name, values] : by_name(runs)) {
-    const auto best = std::ranges::max_element(values);
-    json["summary"][name] = {{"mean", mean_of(values)},
-                             {"deviation", deviation_of(values)},
-                             {"best", *best},
-                             {"best_seed", runs[best - values.begin()].seed}};
+    const auto best = std::ranges::max_element(values, {}, [](double value) {
+      return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
+    });
+    json["summary"][name] = {{"mean", mean_of(values)}, {"deviation", deviation_of(values)}};
+    json["summary"][name]["best"] = *best;
+    json["summary"][name]["best_seed"] = nullptr;
+    if (!std::isnan(*best)) {
+      json["summary"][name]["best_seed"] = runs[best - values.begin()].seed;
+    }
   }
   return json;
 }

@@ -23,6 +23,19 @@ TEST(SeedSummary, SaysEachRunTheirMeanAndTheBest) {
   EXPECT_EQ(summary["best_seed"], 8);
 }
 
+// Those of constant predictions have no correlation.
+TEST(SeedSummary, AScoreThatIsNoNumberIsNotTheBest) {
+  const double nan = std::nan("");
+  const auto summary_of = [](double first, double second) {
+    return seed_summary_json(
+        {{.seed = 7, .scores = {{"STS-B pearson", first}}},
+         {.seed = 8, .scores = {{"STS-B pearson", second}}}})["summary"]["STS-B pearson"];
+  };
+  EXPECT_EQ(summary_of(nan, -3.0)["best"], -3.0);
+  EXPECT_EQ(summary_of(nan, -3.0)["best_seed"], 8);
+  EXPECT_TRUE(summary_of(nan, nan)["best_seed"].is_null());
+}
+
 TEST(SeedSummary, OneRunHasNoDeviation) {
   EXPECT_EQ(describe_runs({{.seed = 7, .scores = {{"RTE accuracy", 70.0}}}}),
             std::vector<std::string>{"RTE accuracy 70.00"});

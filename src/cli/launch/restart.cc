@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/exit_code.h"
+#include "configuration/foreign_system.h"
 #include "train/saving/checkpoint.h"
 
 namespace cloze::cli {
@@ -13,17 +14,30 @@ namespace {
 
 constexpr int kSignalBase = 128;
 
+// "save_path" of --save-path=run, --save_path and --output-dir; empty for what is no flag. The other
+// names are those that cli/options/foreign_options.h adds.
+std::string option_of(const std::string& word) {
+  if (!word.starts_with("--")) return "";
+  std::string name = word.substr(2, word.find('=') - 2);
+  std::ranges::replace(name, '-', '_');
+  for (const configuration::KeyGroup& group : configuration::optimum().groups) {
+    if (group.heading != configuration::kTrainingArguments) continue;
+    for (const configuration::KeyRule& rule : group.rules) {
+      if (rule.key == name && !rule.option.empty()) return rule.option;
+    }
+  }
+  return name;
+}
+
 // The value of --name VALUE or --name=VALUE; empty when it is not there. With `remove` the words
 // go.
-std::string take_option(std::vector<std::string>& words, const std::string& name, bool remove) {
-  const auto is_it = [&](const std::string& word) {
-    return word == name || word.starts_with(name + "=");
-  };
-  const auto found = std::ranges::find_if(words, is_it);
+std::string take_option(std::vector<std::string>& words, const std::string& option, bool remove) {
+  const auto found = std::ranges::find(words, option, option_of);
   if (found == words.end()) return "";
-  const bool has_value = *found != name;
+  const size_t sign = found->find('=');
+  const bool has_value = sign != std::string::npos;
   const auto end = found + (has_value || found + 1 == words.end() ? 1 : 2);
-  const std::string value = has_value ? found->substr(name.size() + 1) : *(end - 1);
+  const std::string value = has_value ? found->substr(sign + 1) : *(end - 1);
   if (remove) words.erase(found, end);
   return value;
 }
@@ -41,8 +55,8 @@ std::string describe_end(int exit_code) {
 
 std::filesystem::path save_path_of(const std::vector<std::string>& command) {
   std::vector<std::string> words = command;
-  if (std::string path = take_option(words, "--save-path", false); !path.empty()) return path;
-  const std::string restored = take_option(words, "--restore-dir", false);
+  if (std::string path = take_option(words, "save_path", false); !path.empty()) return path;
+  const std::string restored = take_option(words, "restore_dir", false);
   if (!restored.empty()) return train::run_folder_of(restored);
   throw_user_error(
       "elastic goes on from checkpoints, and the command does not say where they are; add "
@@ -51,9 +65,8 @@ std::filesystem::path save_path_of(const std::vector<std::string>& command) {
 
 std::vector<std::string> resumed_command(std::vector<std::string> command,
                                          const std::filesystem::path& folder) {
-  for (const char* name :
-       {"--restore-dir", "--init-checkpoint", "--init-optimizer", "--replicas"}) {
-    take_option(command, name, true);
+  for (const char* option : {"restore_dir", "init_checkpoint", "init_optimizer", "replicas"}) {
+    take_option(command, option, true);
   }
   command.insert(command.end(), {"--restore-dir", folder.string()});
   return command;
@@ -61,8 +74,8 @@ std::vector<std::string> resumed_command(std::vector<std::string> command,
 
 std::vector<std::string> restarted_command(std::vector<std::string> command,
                                            const RestartedRun& run) {
-  for (const char* name : {"--replicas", "--gradient-accumulation-count", "--global-batch-size"}) {
-    take_option(command, name, true);
+  for (const char* option : {"replicas", "gradient_accumulation_count", "global_batch_size"}) {
+    take_option(command, option, true);
   }
   command.push_back(fmt::format("--global-batch-size={}", run.sequences));
   // The configuration may say how many there were.

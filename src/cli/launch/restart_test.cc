@@ -36,6 +36,20 @@ TEST(Restart, GoesOnFromTheFolderOfTheRun) {
             (Words{"pretrain", "--save-path", "run", "--seed=1", "--restore-dir", "run"}));
 }
 
+// Hugging Face's names, and underscores, are taken as the options themselves.
+TEST(Restart, KnowsOptionsUnderEveryName) {
+  EXPECT_EQ(save_path_of({"pretrain", "--output-dir", "run"}), "run");
+  EXPECT_EQ(save_path_of({"pretrain", "--save_path=run"}), "run");
+  EXPECT_EQ(resumed_command({"pretrain", "--model-name-or-path", "bert",
+                             "--resume_from_checkpoint=old", "--output-dir=run"},
+                            "run"),
+            (Words{"pretrain", "--output-dir=run", "--restore-dir", "run"}));
+  EXPECT_EQ(
+      restarted_command({"pretrain", "--gradient-accumulation-steps", "2", "--global_batch_size=9"},
+                        {.sequences = 9}),
+      (Words{"pretrain", "--global-batch-size=9"}));
+}
+
 TEST(Restart, BeginsAgainWithTheSequencesThatAStepHad) {
   const Words command{"pretrain", "--replicas", "4", "--gradient-accumulation-count=2", "--seed=1"};
   EXPECT_EQ(restarted_command(command, {.sequences = 32, .replicas = 3}),

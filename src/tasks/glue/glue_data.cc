@@ -104,7 +104,7 @@ Columns columns_in_header(const TsvFile& file, const GlueTask& task, bool needs_
     file.refuse(fmt::format("the header has no column \"{}\", which {} needs", name, task.name));
   };
   Columns columns{.first = needed(task.first_column),
-                  .label = find_column(file, task.label_column),
+                  .label = needs_labels ? find_column(file, task.label_column) : std::nullopt,
                   .count = file.columns().size()};
   if (needs_labels) {
     if (task.label_column.empty()) file.refuse("the task has no labels to learn or score");

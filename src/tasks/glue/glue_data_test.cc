@@ -20,7 +20,7 @@ fs::path stored(const std::string& text) {
 std::string refusal(const std::string& text, const char* task) {
   const fs::path path = stored(text);
   try {
-    read_glue(path, glue_task(task));
+    read_glue(path, glue_task(task), true);
   } catch (const DataError& error) {
     return std::string(error.what()).substr(path.string().size());
   }
@@ -30,7 +30,7 @@ std::string refusal(const std::string& text, const char* task) {
 TEST(GlueDataTest, ColumnsAreFoundByName) {
   const auto examples = read_glue(stored("\xEF\xBB\xBFQuality\t#1 ID\t#2 ID\t#1 String\t#2 "
                                          "String\n1\t3\t4\ta \"b\tc d\r\n0\t5\t6\te\tf"),
-                                  glue_task("MRPC"));
+                                  glue_task("MRPC"), true);
   ASSERT_EQ(examples.size(), 2u);
   EXPECT_EQ(examples[0].first, "a \"b");
   EXPECT_EQ(examples[0].second, "c d");
@@ -43,6 +43,8 @@ TEST(GlueDataTest, TestFilesHaveNoLabels) {
       read_glue(stored("index\tquestion\tsentence\n0\twhy\tso\n"), glue_task("qnli"));
   ASSERT_EQ(examples.size(), 1u);
   EXPECT_FALSE(examples[0].label.has_value());
+  const std::string path = stored("index\tquestion\tsentence\tlabel\n0\twhy\tso\t-1\n");
+  EXPECT_FALSE(read_glue(path, glue_task("qnli"))[0].label.has_value());
 }
 
 TEST(GlueDataTest, ColaWithAndWithoutHeader) {
@@ -57,7 +59,7 @@ TEST(GlueDataTest, ColaWithAndWithoutHeader) {
 
 TEST(GlueDataTest, ScoresAreNumbers) {
   const std::string header = "index\tsentence1\tsentence2\tscore\n";
-  EXPECT_EQ(read_glue(stored(header + "0\ta\tb\t3.800\n"), glue_task("STS_B"))[0].label, 3.8);
+  EXPECT_EQ(read_glue(stored(header + "0\ta\tb\t3.800\n"), glue_task("STS_B"), true)[0].label, 3.8);
   EXPECT_EQ(refusal(header + "0\ta\tb\thigh\n", "STS-B"),
             ":2: label 'high' of STS-B; it must be a number from 0 to 5");
   for (const char* score : {"nan", "inf", "5.1", "-1"}) {
@@ -94,7 +96,7 @@ TEST(GlueDataTest, BadFilesAreNamedByLine) {
   EXPECT_EQ(refusal(header + "0\ta\tb\tmaybe\n", "RTE"),
             ":2: label 'maybe' of RTE; it must be entailment, not_entailment");
   EXPECT_EQ(refusal(header, "RTE"), ":1: the file holds no example");
-  EXPECT_EQ(refusal("index\ttext\n", "RTE"),
+  EXPECT_EQ(refusal("index\ttext\tlabel\n", "RTE"),
             ":1: the header has no column \"sentence1\", which RTE needs");
   EXPECT_THROW(glue_task("SQUAD"), UserError);
 }
@@ -130,8 +132,8 @@ TEST(GlueDataTest, TheOfficialFiles) {
                              {"RTE", "RTE/train.tsv", 2490, true},
                              {"WNLI", "WNLI/dev.tsv", 71, true},
                              {"AX", "diagnostic/diagnostic.tsv", 1104, false}}) {
-    const auto examples =
-        read_glue(data / (std::string("glue/") + split.file), glue_task(split.task));
+    const auto examples = read_glue(data / (std::string("glue/") + split.file),
+                                    glue_task(split.task), split.has_labels);
     EXPECT_EQ(examples.size(), split.examples) << split.file;
     for (const GlueExample& example : examples) {
       ASSERT_EQ(example.label.has_value(), split.has_labels) << split.file;

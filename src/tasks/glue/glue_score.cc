@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <vector>
@@ -61,7 +62,8 @@ double pearson(Values x, Values y) {
     xx += (x[i] - x_mean) * (x[i] - x_mean);
     yy += (y[i] - y_mean) * (y[i] - y_mean);
   }
-  return xy / std::sqrt(xx * yy);
+  const double root = std::sqrt(xx * yy);
+  return root == 0 ? std::numeric_limits<double>::quiet_NaN() : xy / root;
 }
 
 std::vector<double> ranks(Values values) {

@@ -71,13 +71,18 @@ class SquadReader {
       question.is_impossible = value.get<bool>();
       data_.is_version_2 = true;
     }
-    each(json, "answers", prefix, [&](const Json& answer, const std::string& place) {
+    if (json.contains("answers")) question.answers = read_answers(json, prefix);
+    data_.questions.push_back(std::move(question));
+  }
+
+  std::vector<SquadAnswer> read_answers(const Json& question, const std::string& prefix) {
+    std::vector<SquadAnswer> answers;
+    each(question, "answers", prefix, [&](const Json& answer, const std::string& place) {
       const Json& start = member(answer, "answer_start", place + ".");
       if (!start.is_number_integer()) refuse(place + ".answer_start", "is not a whole number");
-      question.answers.push_back(
-          {.text = text(answer, "text", place + "."), .start = start.get<int64_t>()});
+      answers.push_back({.text = text(answer, "text", place + "."), .start = start.get<int64_t>()});
     });
-    data_.questions.push_back(std::move(question));
+    return answers;
   }
 
   const std::filesystem::path& path_;

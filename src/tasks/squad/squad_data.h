@@ -3,6 +3,7 @@
 //   {"version": "1.1", "data": [{"title": ..., "paragraphs": [{"context": ..., "qas": [
 //     {"id": ..., "question": ..., "answers": [{"text": ..., "answer_start": ...}],
 //      "is_impossible": true}]}]}]}
+// A question that is only to be answered needs no "answers".
 //
 // Errors: DataError that names the file and the place, as in "data[3].paragraphs[0].qas[1].id",
 // also when an id comes twice. Source: Rajpurkar et al. 2016 and 2018;

@@ -44,9 +44,11 @@ TEST_F(SquadFinetuningTest, ScoresWhatHasAnswers) {
   SquadFinetuning with = task_on("1.1", R"("answers": [{"text": "cd", "answer_start": 3}])");
   with.read_questions();
   EXPECT_TRUE(with.has_answers());
-  SquadFinetuning without = task_on("1.1", R"("answers": [])");
-  without.read_questions();
-  EXPECT_FALSE(without.has_answers());
+  for (const char* rest : {R"("answers": [])", R"("note": "to be answered")"}) {
+    SquadFinetuning without = task_on("1.1", rest);
+    without.read_questions();
+    EXPECT_FALSE(without.has_answers());
+  }
 }
 
 TEST_F(SquadFinetuningTest, QuestionsWithoutAnswerHaveToBeAnnounced) {
