@@ -123,7 +123,7 @@ TEST_P(Ranks, MayExchangeGradientsInBf16) {
   EXPECT_LE(relative_gap(all.front(), exact.front()), roundings + bound());
 }
 
-// Passes over synthetic data are shared as micro-batches are, in any layout with the same sums.
+// As they share micro-batches: the sums of all passes, in their order, are those of one rank.
 TEST_P(Ranks, ShareThePassesOfSyntheticData) {
   data::StepBatch batch = data::pack(random_samples(1, 1), kCapacity);
   ASSERT_EQ(batch.micro_batches.size(), 1u);

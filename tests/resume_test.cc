@@ -180,7 +180,7 @@ TEST_P(Resume, TheBestCheckpointIsKept) {
   EXPECT_EQ(saved, training.state());
 }
 
-// Nor after going back to a checkpoint that has it as the best.
+// Neither from the start of the resumed run, nor after it goes back to a checkpoint that names it.
 TEST_P(Resume, ADamagedBestIsNotTheBestAnyMore) {
   train::TrainingOptions run = options("run", 9);
   run.evaluation_steps = {3, 6};

@@ -36,5 +36,12 @@ TEST(RunOptions, OfReplicasHaveNoEffectWithOne) {
             "note: reduction_precision has no effect with one replica\n");
 }
 
+TEST(RunOptions, OfStatesHaveNoEffectWithAnOptimizerWithoutAny) {
+  const std::vector<std::string> words = {"--optimizer-state-folder=states", "--optimizer=sgd"};
+  EXPECT_NE(notes_of(words).find("note: optimizer_state_folder has no effect with optimizer sgd, "
+                                 "which has no state\n"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace cloze::cli

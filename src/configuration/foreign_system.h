@@ -65,7 +65,8 @@ const ForeignSystem& mlperf();       // mlcommons/training_results_v2.0, Graphco
 const ForeignSystem& habana();       // HabanaAI/Model-References 0.15.4, PyTorch/nlp/bert
 const ForeignSystem& optimum();      // huggingface/optimum-graphcore v0.3.1
 
-inline constexpr const char* kTrainingArguments = "Hugging Face training arguments";
+// Hugging Face's names of arguments, which commands also take as names of our options.
+const KeyGroup& training_arguments();
 
 // Asks for nothing: null, false, 0, "" or "false".
 bool is_off(const nlohmann::json& value);

@@ -237,7 +237,7 @@ const ForeignSystem& optimum() {
       .id = "optimum",
       .name = "Optimum Graphcore",
       .groups = {{"Optimum Graphcore: IPUConfig", "", ipu_rules()},
-                 {kTrainingArguments, "", training_rules().with(optimum_rules())}},
+                 {"Hugging Face training arguments", "", training_rules().with(optimum_rules())}},
       .defaults = {{"base_learning_rate", 5e-5},
                    {"weight_decay_rate", 0.0},
                    {"epsilon", 1e-8},
@@ -264,5 +264,7 @@ const ForeignSystem& optimum() {
       .convert = convert};
   return system;
 }
+
+const KeyGroup& training_arguments() { return optimum().groups.back(); }
 
 }  // namespace cloze::configuration

@@ -56,12 +56,12 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
     const auto best = std::ranges::max_element(values, {}, [](double value) {
       return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
     });
-    json["summary"][name] = {{"mean", mean_of(values)}, {"deviation", deviation_of(values)}};
-    json["summary"][name]["best"] = *best;
-    json["summary"][name]["best_seed"] = nullptr;
-    if (!std::isnan(*best)) {
-      json["summary"][name]["best_seed"] = runs[best - values.begin()].seed;
-    }
+    nlohmann::ordered_json seed;
+    if (!std::isnan(*best)) seed = runs[best - values.begin()].seed;
+    json["summary"][name] = {{"mean", mean_of(values)},
+                             {"deviation", deviation_of(values)},
+                             {"best", *best},
+                             {"best_seed", seed}};
   }
   return json;
 }

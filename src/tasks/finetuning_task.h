@@ -33,7 +33,8 @@ struct SeedScores {
 std::vector<std::string> describe_runs(const std::vector<SeedScores>& runs);
 
 // {"runs": [{"seed": 1, "scores": {...}}, ...], "summary": {"RTE accuracy": {"mean", "deviation",
-// "best", "best_seed"}}}; the first of equal ones is the best.
+// "best", "best_seed"}}}; the first of equal ones is the best. Both are null where no score is a
+// number.
 nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs);
 
 struct TaskOutput {

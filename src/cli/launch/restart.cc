@@ -14,19 +14,14 @@ namespace {
 
 constexpr int kSignalBase = 128;
 
-// "save_path" of --save-path=run, --save_path and --output-dir; empty for what is no flag. The other
-// names are those that cli/options/foreign_options.h adds.
+// "save_path" of --save-path=run, --save_path and --output-dir; empty for what is no flag.
 std::string option_of(const std::string& word) {
   if (!word.starts_with("--")) return "";
   std::string name = word.substr(2, word.find('=') - 2);
   std::ranges::replace(name, '-', '_');
-  for (const configuration::KeyGroup& group : configuration::optimum().groups) {
-    if (group.heading != configuration::kTrainingArguments) continue;
-    for (const configuration::KeyRule& rule : group.rules) {
-      if (rule.key == name && !rule.option.empty()) return rule.option;
-    }
-  }
-  return name;
+  const auto& rules = configuration::training_arguments().rules;
+  const auto rule = std::ranges::find(rules, name, &configuration::KeyRule::key);
+  return rule != rules.end() && !rule->option.empty() ? rule->option : name;
 }
 
 // The value of --name VALUE or --name=VALUE; empty when it is not there. With `remove` the words

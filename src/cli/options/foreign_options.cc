@@ -18,13 +18,10 @@ void add_keys(OptionTable& table, const ForeignSystem& system, const std::string
   }
 }
 
-void add_aliases(OptionTable& table, const ForeignSystem& system) {
-  for (const KeyGroup& group : system.groups) {
-    if (group.heading != configuration::kTrainingArguments) continue;
-    for (const KeyRule& rule : group.rules) {
-      if (!table.has(rule.option) || table.has(rule.key)) continue;
-      table.add_alias({rule.key, rule.option, &system});
-    }
+void add_aliases(OptionTable& table) {
+  for (const KeyRule& rule : configuration::training_arguments().rules) {
+    if (!table.has(rule.option) || table.has(rule.key)) continue;
+    table.add_alias({rule.key, rule.option, &configuration::optimum()});
   }
 }
 
@@ -32,7 +29,7 @@ void add_aliases(OptionTable& table, const ForeignSystem& system) {
 
 void add_foreign_options(OptionTable& table, const std::string& task) {
   add_keys(table, configuration::tensorflow1(), task);
-  add_aliases(table, configuration::optimum());
+  add_aliases(table);
   table.set_file_form(configuration::tensorflow1());
 }
 

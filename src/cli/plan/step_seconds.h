@@ -26,8 +26,8 @@ int64_t calls_in_step(const plan::LaunchUse& use, int64_t micro_batches);
 StepSeconds estimated_seconds(const plan::Program& program, const plan::ProgramUse& use,
                               const DeviceRates& rates);
 
-// Whether the program ran there, or a copy of it: a pipeline has one for each micro-batch that is
-// under way. The programs of a session differ in how many slots they have.
+// Whether it is a launch of the program or of a copy of it: a pipeline has a copy for each
+// micro-batch under way. Other programs of the run have inputs of another size.
 bool is_of(const runtime::LaunchSpan& span, const plan::Program& program);
 
 // From the spans of whole steps, which took `steps` seconds each. Medians: a neighbour on the
