@@ -258,6 +258,7 @@ ForeignFile read_foreign_files(const std::vector<std::filesystem::path>& paths) 
   ForeignFile all;
   for (const std::filesystem::path& path : paths) {
     ForeignFile one = read(path);
+    all.path += (all.path.empty() ? "" : ",") + path.string();
     if (!one.program.empty()) all.program = one.program;
     for (auto& [key, value] : one.values) all.values[key] = std::move(value);
     for (auto& [key, value] : one.assigned) all.assigned[key] = std::move(value);

@@ -12,6 +12,7 @@
 namespace cloze::configuration {
 
 struct ForeignFile {
+  std::string path;                              // of several files all, with commas; or ""
   std::string program;                           // of a command line: "run_pretraining.py"; or ""
   std::map<std::string, nlohmann::json> values;  // nested keys joined by dots
   // Those of the values that Optimum's ipu_config_overrides and config_overrides assign: they

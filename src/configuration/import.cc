@@ -47,6 +47,10 @@ bool has_mark(const nlohmann::json& config) {
   });
 }
 
+[[noreturn]] void throw_of_file(const ForeignFile& file, const std::string& message) {
+  throw_user_error("{}{}{}", file.path, file.path.empty() ? "" : ": ", message);
+}
+
 }  // namespace
 
 Conversion::Conversion(const ForeignSystem& system, const ForeignFile& file)
@@ -131,19 +135,21 @@ void Conversion::finish() {
 
 void Conversion::require_free_way(bool without_planned) const {
   if (!unknown_.empty()) {
-    throw_user_error(
-        "unknown to {}: {}; correct or remove them, or import it with another --system",
-        system_.name, fmt::join(unknown_, ", "));
+    throw_of_file(
+        file_,
+        fmt::format("unknown to {}: {}; correct or remove them, or import it with another --system",
+                    system_.name, fmt::join(unknown_, ", ")));
   }
   require_no_contradiction();
   if (!planned_.empty() && !without_planned) {
-    throw_user_error("not here yet: {}; cloze config import --without-planned takes the rest",
-                     fmt::join(planned_, ", "));
+    throw_of_file(
+        file_, fmt::format("not here yet: {}; cloze config import --without-planned takes the rest",
+                           fmt::join(planned_, ", ")));
   }
 }
 
 void Conversion::require_no_contradiction() const {
-  for (const std::string& key : refused_) throw_user_error("{}: {}", key, sentences_.at(key));
+  for (const std::string& key : refused_) throw_of_file(file_, key + ": " + sentences_.at(key));
 }
 
 void Conversion::follow_rule(const std::string& key, const json& value) {
@@ -219,7 +225,7 @@ const ForeignSystem& recognised_system(const ForeignFile& file) {
   if (known_keys(**best, file) > 0) return **best;
   std::vector<std::string> names;
   for (const ForeignSystem* system : systems) names.push_back(system->name);
-  throw_user_error("no key of it is known to any of {}", fmt::join(names, ", "));
+  throw_of_file(file, fmt::format("no key of it is known to any of {}", fmt::join(names, ", ")));
 }
 
 const ForeignSystem& system_named(const std::string& id) {
@@ -231,9 +237,13 @@ const ForeignSystem& system_named(const std::string& id) {
 }
 
 Conversion converted(const ForeignSystem& system, const ForeignFile& file) {
-  Conversion conversion(system, file);
-  conversion.finish();
-  return conversion;
+  try {
+    Conversion conversion(system, file);
+    conversion.finish();
+    return conversion;
+  } catch (const UserError& error) {
+    throw_of_file(file, error.what());
+  }
 }
 
 std::optional<ForeignFile> read_foreign_form(std::string_view comma_list) {

@@ -351,6 +351,17 @@ TEST(Import, ANumberThatIsNoneIsRefused) {
             "train_batch_size is 32, which 5 does not divide; change one of them");
 }
 
+TEST(Import, AnErrorNamesTheFile) {
+  const auto refusal_of_file = [](const json& document) {
+    ForeignFile file = flat_values(document);
+    file.path = "a.yaml,b.json";
+    return refusal(file);
+  };
+  EXPECT_EQ(refusal_of_file({{"batch_size", 0}, {"vocab_length", 30912}}),
+            "a.yaml,b.json: batch_size is 0; it is a whole number above 0");
+  EXPECT_TRUE(refusal_of_file({{"colour", "red"}}).starts_with("a.yaml,b.json: no key of it"));
+}
+
 TEST(Import, ABatchBelowOnePassIsRefused) {
   const Imported result(
       {{"pipeline_schedule", "Grouped"}, {"micro_batch_size", 8}, {"global_batch_size", 4}});

@@ -163,6 +163,24 @@ TEST_F(GraphcoreForm, WhatAFileImpliesIsTaken) {
   EXPECT_FALSE(optimizer.use_mpclip);
   EXPECT_EQ(optimizer.epsilon, 1e-4 / 32);
   EXPECT_EQ(table.origin("max_grad_norm"), configuration::tensorflow1().name);
+  for (const std::string& note : table.notes()) {
+    EXPECT_EQ(note.find("reduction_type"), std::string::npos) << note;
+  }
+}
+
+TEST_F(GraphcoreForm, AFileThatContradictsItselfIsNamed) {
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  try {
+    read(table, R"({"partials_type": "half", "global_batch_size": 4, "micro_batch_size": 8})");
+    FAIL() << "it was taken";
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              path_ +
+                  ": global_batch_size: 4 is less than the 8 sequences of a pass, "
+                  "micro_batch_size * replicas; raise it");
+  }
 }
 
 TEST_F(GraphcoreForm, SeveralFilesOfOursStayOurs) {

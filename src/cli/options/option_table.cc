@@ -155,7 +155,7 @@ void OptionTable::read_file(const std::string& path) {
       read_entry(*entry, meant[name], path);
       if (!meant[name].is_null() && !says(meant[name], value)) entry->origin = form_->name;
     } else if (const auto* foreign = find_row(foreign_, name)) {
-      meet_foreign(foreign->option, value, path);
+      if (!meant[name].is_null()) meet_foreign(foreign->option, value, path);
     } else if (find_row(aliases_, name) == nullptr) {
       throw_user_error("{}: unknown key \"{}\"{}", path, name, suggestion(name));
     }
@@ -199,7 +199,8 @@ json OptionTable::converted_file(const std::string& path) {
 // null where another key takes the place of one.
 json OptionTable::take_foreign_form(const json& config, const std::string& path) {
   if (form_ == nullptr) return config;
-  const configuration::ForeignFile file = configuration::flat_values(config);
+  configuration::ForeignFile file = configuration::flat_values(config);
+  file.path = path;
   const std::string* mark = configuration::find_mark(*form_, file);
   if (mark == nullptr) return config;
   form_mark_ = *mark;
