@@ -283,6 +283,8 @@ class PackingTest(DataEffects, unittest.TestCase):
     EFFECTS = {
         "lengths": Effect("in/lengths.txt", prints_other),
         "train_file": Effect("in/text.tfrecord", prints_other, lengths=None, base={}),
+        "seq_length": Effect(31, refused("input_ids has 32 entries, the configuration's seq_length is 31",
+                                         status=3), lengths=None, train_file="in/text.tfrecord"),
         "algorithm": Effect("nnlshp", prints("nnlshp")),
         "pack_tokens": Effect(64, prints_other),
         "sequences_per_pack": Effect(1, prints_other),
@@ -293,6 +295,19 @@ class PackingTest(DataEffects, unittest.TestCase):
         "random_seed": Effect(7, lambda run, base: packs_of(run) != packs_of(base), output_dir="packs",
                               **WITHOUT_FOLDER),
     }
+
+    def test_a_pack_is_longer_than_its_records(self):
+        cloze(self.folder, "data", "convert", "--train-file=text.tfrecord", "--output-file=records.bin", "--binary",
+              "--seq-length=32", "--max-predictions-per-seq=4")
+        packs = {}
+        for name, records in (("plain", {"train_file": "in/text.tfrecord"}),
+                              ("binary", {"train_file": "in/records.bin", "seq_length": 32})):
+            run = self.run_with(name, {**WITHOUT_FOLDER, **records, "pack_tokens": 64, "sequences_per_pack": 1,
+                                       "output_dir": "packs"}, self.COMMAND)
+            self.assertEqual(run.status, 0, run.messages)
+            packs[name] = packs_of(run)
+        self.assertGreater(len(packs["plain"]), 0)
+        self.assertEqual(packs["plain"], packs["binary"])
 
 
 class SquadTest(DataEffects, unittest.TestCase):

@@ -73,7 +73,7 @@ class MlperfFlowTest(unittest.TestCase):
         cls.converted = cls.cloze("data", "convert", "--train-file=records.tfrecord", "--binary",
                                   "--output-file=records.bin", *SIZES)
         cls.packed = cls.cloze("data", "packing", "--train-file=records.bin", "--output-dir=packed",
-                               "--algorithm=nnlshp", "--pack-tokens=128", "--max-predictions-per-seq=20")
+                               "--algorithm=nnlshp", "--pack-tokens=128", *SIZES)
 
     @classmethod
     def run_program(cls, *words):

@@ -33,11 +33,10 @@ std::unique_ptr<data::RecordDataset> open_records(const Options& options) {
     throw_user_error("give either --lengths or --train-file");
   }
   if (!options.lengths_file.empty()) return nullptr;
-  data::RecordShape shape = options.packs.shape;
-  shape.sequence_length = options.limits.pack_tokens;
   return std::make_unique<data::RecordDataset>(
       platform::expand_paths(options.train_files),
-      data::RecordDatasetOptions{.shape = shape, .threads = platform::available_threads()});
+      data::RecordDatasetOptions{.shape = options.packs.shape,
+                                 .threads = platform::available_threads()});
 }
 
 void write(const data::RecordDataset* records, const data::HistogramPacking& packing,
@@ -77,6 +76,9 @@ void add_options(OptionTable& table, Options& o) {
   table.add("lengths", &o.lengths_file,
             "File of lines \"length count\", as `cloze data stats --lengths` writes it");
   table.add("train_file", &o.train_files, "Record files: comma list, globs");
+  table.add("seq_length", &o.packs.shape.sequence_length,
+            "Tokens in a record, others are refused; binary records need it. 0: any",
+            {.minimum = 0, .excludes = {"lengths"}});
   table.add("algorithm", &o.algorithm,
             "Shortest pack first, longest pack first (best fit), or non-negative least squares",
             {.choices = {"spfhp", "lpfhp", "nnlshp"}});
