@@ -277,6 +277,17 @@ void check_letter_case_of_start(const PretrainOptions& options, const OptionTabl
                    start->options.lower_case);
 }
 
+// Of samples that are made here; those of records may all be single sentences.
+void check_token_types(const PretrainOptions& options) {
+  const bool draws = draws_samples(options);
+  const bool has_pairs = draws ? options.drawing.pairs.next_sentence != data::NextSentence::kNone
+                               : !options.made_data().empty();
+  if (!has_pairs || options.model().type_vocab_size > 1) return;
+  throw_user_error(
+      "type_vocab_size is {}, but the sentences of a pair have token types 0 and 1; raise it{}",
+      options.model().type_vocab_size, draws ? ", or set next_sentence to none" : "");
+}
+
 void check_loading(const OptionTable& table) {
   for (const std::string& name : table.asked_for({"loader_threads", "loader_memory"})) {
     throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", name);
@@ -334,16 +345,21 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
       throw_user_error("{} goes with input_file, which is not given", name);
     }
   }
+  check_token_types(options);
   if (is_store(options)) check_letter_case(options, table);
-  const bool reads_records = !draws_samples(options) && options.made_data().empty();
+  const std::string& held_out = options.validation.files;
+  const bool trains_on_records = !draws_samples(options) && options.made_data().empty();
+  const bool evaluates_records = !held_out.empty() && !data::is_token_store(held_out);
   for (const std::string& name : table.asked_for({"static_mask", "duplicate_factor", "skip_bad"})) {
-    if (reads_records || (name == "duplicate_factor" && options.generated_data)) continue;
+    const bool is_of_copies = name == "duplicate_factor";
+    if (trains_on_records || (is_of_copies ? options.generated_data : evaluates_records)) continue;
     notes.push_back(fmt::format(
         "{} is an option of records, and has no effect with {}", name,
         options.made_data().empty() ? "samples that are drawn from text" : options.made_data()));
   }
   if (draws_samples(options)) return notes;
   if (options.training.synthetic_data) check_loading(table);
+  if (data::is_token_store(held_out)) return notes;
   for (const std::string& name :
        table.asked_for({"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"})) {
     if (options.compile_only) break;

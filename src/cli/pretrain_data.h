@@ -16,8 +16,8 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
                                            const OptionTable& table);
 
 // UserError for options of text, of drawing or of loading that are set where the data have no use
-// for them, and for a do_lower_case that is not the token store's; and sentences about options of
-// records that are set without records.
+// for them, for a do_lower_case that is not the token store's, and for a model with one token type
+// where pairs are made; and sentences about options of records that are set without records.
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table);
 

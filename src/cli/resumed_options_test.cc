@@ -60,6 +60,17 @@ class ResumedOptions : public testing::Test {
     return platform::read_file(folder_ / checkpoint / "model.safetensors");
   }
 
+  // The options of a text, which becomes the token store path("store").
+  Words text_of_a_moment() const {
+    const char* vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n";
+    platform::write_file_atomically(path("vocab.txt"), vocabulary);
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += "{\"text\": \"a b a. b b a. a a b b.\"}\n";
+    platform::write_file_atomically(path("text.jsonl"), text);
+    return {"--input-file=" + path("text.jsonl"), "--input-format=jsonl",
+            "--token-store=" + path("store"), "--vocab-file=" + path("vocab.txt")};
+  }
+
   std::string write_records(const std::string& name, uint64_t seed) const {
     write_small_records(folder_ / name, seed);
     return path(name);
@@ -253,13 +264,7 @@ TEST_F(ResumedOptions, AStartOfTheFileIsNotNeededAnyMore) {
 
 // A run that began with text goes on with the store that was made of it.
 TEST_F(ResumedOptions, OptionsOfTheTextGoWithIt) {
-  platform::write_file_atomically(path("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n");
-  std::string text;
-  for (int i = 0; i < 40; ++i) text += "{\"text\": \"a b a. b b a. a a b b.\"}\n";
-  platform::write_file_atomically(path("text.jsonl"), text);
-  const Words of_text = {"--input-file=" + path("text.jsonl"), "--input-format=jsonl",
-                         "--token-store=" + path("store"), "--vocab-file=" + path("vocab.txt")};
-  Result result = start("run", of_text);
+  Result result = start("run", text_of_a_moment());
   ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;
   const std::string store = "--train-file=" + path("store");
   result = pretrain({"--restore-dir=" + path("run"), store, "--num-train-steps=3"});
@@ -274,6 +279,24 @@ TEST_F(ResumedOptions, OptionsOfTheTextGoWithIt) {
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
   EXPECT_TRUE(result.says("skip_bad is an option of records, and has no effect with samples that"))
       << result.error;
+  result = start("other", {store, "--type-vocab-size=1"});
+  EXPECT_EQ(result.status, ExitCode::kUsage);
+  EXPECT_TRUE(result.says("type_vocab_size is 1, but the sentences of a pair")) << result.error;
+  result = start("single", {store, "--type-vocab-size=1", "--next-sentence=none"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+}
+
+// Options of records and of drawing are read where the evaluation set is of that form alone.
+TEST_F(ResumedOptions, AnEvaluationSetHasItsOwnForm) {
+  Result result = start("made", text_of_a_moment());
+  ASSERT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  const std::string evaluated = "--on-the-spot-validation-files=";
+  result = start("drawn", {"--generated-data", evaluated + path("store"), "--mlm-prob=0.2"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  result = start("recorded",
+                 {"--generated-data", evaluated + write_records("a.tfrecord", 1), "--skip-bad"});
+  EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  EXPECT_FALSE(result.says("skip_bad is an option of records")) << result.error;
 }
 
 TEST_F(ResumedOptions, MadeDataOutrankTheTextOfAFile) {
