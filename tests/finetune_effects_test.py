@@ -129,6 +129,13 @@ class SquadEffectsTest(OptionEffects, unittest.TestCase):
     }
     make_data = staticmethod(make_data)
 
+    def test_evaluations_that_cannot_be_are_noted(self):
+        self.run_with("base", {}, self.COMMAND)
+        for name, changes, why in (("unscored", {"do_training": "true"}, "scores no dev data"),
+                                   ("untrained", {"do_evaluation": "true", **SCORE_ONLY}, "trains nothing")):
+            run = self.run_with(name, {**changes, "evaluations_per_epoch": 2}, self.COMMAND)
+            self.assertIn(f"note: evaluations_per_epoch has no effect: this run {why}\n", run.messages)
+
 
 class GlueEffectsTest(OptionEffects, unittest.TestCase):
     COMMAND = "glue"

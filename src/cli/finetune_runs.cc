@@ -105,6 +105,7 @@ class FinetuneRuns {
     // Said now, and not when hours of training are done.
     std::optional<platform::MadeFolder> output;
     if (has_output()) output.emplace(output_folder(options_));
+    note_evaluations_of_none();
     if (finetuning_.phases.training) {
       train_and_finish();
     } else {
@@ -114,6 +115,17 @@ class FinetuneRuns {
 
  private:
   bool has_output() const { return finetuning_.phases.evaluation || finetuning_.phases.prediction; }
+
+  // The best weights are chosen by scores while training.
+  void note_evaluations_of_none() const {
+    const OptionTable& table = finetuning_.table;
+    constexpr const char* kOption = "evaluations_per_epoch";
+    const bool trains = finetuning_.phases.training;
+    if (trains && finetuning_.phases.evaluation) return;
+    if (!table.is_asked_for(kOption) || table.comes_from_run(kOption)) return;
+    say("note: {} has no effect: this run {}\n", kOption,
+        trains ? "scores no dev data" : "trains nothing");
+  }
 
   void finish_named() {
     const train::TrainingOptions& training = options_.training;
