@@ -99,6 +99,8 @@ class PlotCurve(unittest.TestCase):
             (("--series", self.write("empty.jsonl", [])), "no line has a step"),
             (("--series", good, "--panel", "los"), "no file has los"),
             (("--series", good, "--reference", "entropy"), "NAME=VALUE"),
+            (("--series", good, "--panel", "loss", "--reference", "nsp_loss:chance=0.69"),
+             '"chance" is for nsp_loss, which no panel draws; there are loss'),
             (("--series", good, "--smoothing", "1"), "[0, 1)"),
         ]
         for arguments, message in cases:

@@ -372,6 +372,12 @@ class RefusalTest(TreeTest):
     def test_what_would_measure_or_compare_nothing(self):
         self.assert_refused(2, "2 is too few: the first 2 do not count", "bench_ranks", "--steps", 2)
         self.assert_refused(2, "kills 0 checks nothing", "check_checkpoints", "kills")
+        self.assert_refused(2, "need a multiple of 2", "check_plan", "--ranks", 3)
+
+    def test_a_folder_that_another_has_filled(self):
+        self.write("data/thesis.txt", "mine")
+        self.assert_refused(1, "--sample has not made it", "mlperf_runs", "--output-dir", self.root, "--sample")
+        self.assertTrue((self.root / "data" / "thesis.txt").exists())
 
     def test_a_program_that_is_not_built(self):
         self.assert_refused(1, "/cloze; build it: cmake --preset release", "reproduce", "bert-tiny",
