@@ -15,6 +15,7 @@
 #include "backend/host/host_device.h"
 #include "base/bfloat16.h"
 #include "base/philox.h"
+#include "graph/op.h"
 #include "ops/dropout.h"
 #include "ops/dropout_add_layer_norm.h"
 #include "ops/elementwise.h"
@@ -85,7 +86,7 @@ struct Case {
 KernelRequest request_of(const Case& bench_case) {
   KernelRequest request{.op = bench_case.op, .attributes = bench_case.attributes};
   for (const Input& input : bench_case.inputs) request.inputs.push_back(input.type);
-  request.outputs = bench_case.op->infer(request.inputs, request.attributes);
+  request.outputs = graph::infer_types(*bench_case.op, request.inputs, request.attributes);
   request.accumulates.assign(request.outputs.size(), false);
   // As in training: gradients of parameters are added to what is there.
   for (const int output : bench_case.op->accumulable_outputs) {
@@ -181,7 +182,9 @@ std::vector<Case> update_cases(const Model& m) {
   const Input weight = floats(DType::kF32, {m.F, m.H});
   const Input scalar = floats(DType::kF32, {1});
   const Input update_index = ids(1, 1);
-  const std::vector<Input> update{weight, weight, weight, weight, scalar, scalar, update_index};
+  const Input check = scalar;
+  const std::vector<Input> update{weight, weight, weight,       weight,
+                                  scalar, scalar, update_index, check};
   return {
       {&ops::kAccumulate, {}, {weight}},
       {&ops::kGlobalNorm, {}, {weight, weight, weight, weight}},

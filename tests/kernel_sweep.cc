@@ -68,7 +68,8 @@ Arguments arguments_of(int argc, char** argv) {
     if (argument == "--thin") {
       arguments.density = testing::SweepDensity::kThin;
     } else if (argument == "--part" && i + 1 < argc &&
-               std::sscanf(argv[i + 1], "%zu/%zu", &arguments.part, &arguments.parts) == 2) {
+               std::sscanf(argv[i + 1], "%zu/%zu", &arguments.part, &arguments.parts) == 2 &&
+               arguments.part < arguments.parts) {
       ++i;
     } else {
       arguments.operators.push_back(argument);
