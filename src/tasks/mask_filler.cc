@@ -11,6 +11,7 @@ namespace cloze::tasks {
 namespace {
 
 // Of a text: each has a row of logits as long as the vocabulary.
+constexpr size_t kShownBytes = 40;  // of a text, in errors
 constexpr int64_t kMostBlanks = inference::InferenceClient::kMostPredictions;
 
 struct SpecialToken {
@@ -99,16 +100,17 @@ data::Sample MaskFiller::sample_of(const std::string& text) const {
 
 void MaskFiller::check(const data::Sample& sample, const std::string& text) const {
   if (sample.masked_positions.empty()) {
-    throw_user_error("there is no [MASK] in \"{}\"; put one where a word is wanted", text);
+    throw_user_error("there is no [MASK] in \"{}\"; put one where a word is wanted",
+                     text.size() <= kShownBytes ? text : text.substr(0, kShownBytes) + "...");
   }
   if (std::ssize(sample.masked_positions) > kMostBlanks) {
-    throw_user_error("\"{}...\" has {} blanks, more than {}; split it", text.substr(0, 40),
+    throw_user_error("\"{}...\" has {} blanks, more than {}; split it", text.substr(0, kShownBytes),
                      sample.masked_positions.size(), kMostBlanks);
   }
   const int64_t positions = client_.model().config().max_position_embeddings;
   if (std::ssize(sample.input_ids) > positions) {
     throw_user_error("\"{}...\" has {} tokens, the model has {} positions; shorten it",
-                     text.substr(0, 40), sample.input_ids.size(), positions);
+                     text.substr(0, kShownBytes), sample.input_ids.size(), positions);
   }
 }
 

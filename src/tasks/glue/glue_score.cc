@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -51,7 +52,12 @@ double matthews(Values predictions, Values labels) {
   return root == 0 ? 0 : covariance / root;
 }
 
+// NaN where all of x or all of y are equal: the rounding of their mean would make it a number.
 double pearson(Values x, Values y) {
+  const auto is_constant = [](Values values) {
+    return std::ranges::adjacent_find(values, std::ranges::not_equal_to()) == values.end();
+  };
+  if (is_constant(x) || is_constant(y)) return std::numeric_limits<double>::quiet_NaN();
   const auto mean = [](Values values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   };

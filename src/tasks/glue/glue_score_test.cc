@@ -31,7 +31,13 @@ TEST(GlueScoreTest, WhatIsUndefined) {
   const Values zeros{0, 0}, both{0, 1};
   EXPECT_EQ(glue_metric(kF1, zeros, zeros), 0);
   EXPECT_EQ(glue_metric(kMatthews, zeros, both), 0);
-  EXPECT_TRUE(std::isnan(glue_metric(kPearson, zeros, both)));
+  // The mean of ten tenths is not a tenth.
+  const std::vector<double> tenths(10, 0.1), ten{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  for (const auto metric : {kPearson, kSpearman}) {
+    EXPECT_TRUE(std::isnan(glue_metric(metric, zeros, both)));
+    EXPECT_TRUE(std::isnan(glue_metric(metric, tenths, ten)));
+    EXPECT_TRUE(std::isnan(glue_metric(metric, ten, tenths)));
+  }
 }
 
 TEST(GlueScoreTest, TheMetricsOfATask) {

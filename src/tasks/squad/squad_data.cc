@@ -69,7 +69,7 @@ class SquadReader {
       const Json& value = json["is_impossible"];
       if (!value.is_boolean()) refuse(prefix + "is_impossible", "is neither true nor false");
       question.is_impossible = value.get<bool>();
-      data_.is_version_2 = true;
+      data_.is_version_2 |= question.is_impossible;
     }
     if (json.contains("answers")) question.answers = read_answers(json, prefix);
     data_.questions.push_back(std::move(question));

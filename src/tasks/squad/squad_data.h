@@ -33,7 +33,7 @@ struct SquadQuestion {
 struct SquadData {
   std::vector<std::string> contexts;
   std::vector<SquadQuestion> questions;  // in the order of the file
-  bool is_version_2 = false;             // some question says whether it is impossible
+  bool is_version_2 = false;             // some question has no answer
 };
 
 SquadData read_squad(const std::filesystem::path& path);

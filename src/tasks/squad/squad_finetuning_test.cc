@@ -51,6 +51,13 @@ TEST_F(SquadFinetuningTest, ScoresWhatHasAnswers) {
   }
 }
 
+TEST_F(SquadFinetuningTest, QuestionsThatAllHaveAnswersAreSquad1) {
+  SquadFinetuning task =
+      task_on("v2.0", R"("answers": [{"text": "cd", "answer_start": 3}], "is_impossible": false)");
+  task.read_questions();
+  EXPECT_TRUE(task.has_answers());
+}
+
 TEST_F(SquadFinetuningTest, QuestionsWithoutAnswerHaveToBeAnnounced) {
   SquadFinetuning task = task_on("v2.0", R"("answers": [], "is_impossible": true)");
   EXPECT_THROW(task.read_questions(), UserError);
