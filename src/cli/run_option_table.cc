@@ -165,7 +165,7 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
             "hold: the system reads and writes it at every update");
   table.add("recompute", &step.recompute,
             "Keep a layer's activations no longer than the layer takes, and compute them again for "
-            "its gradients (activation checkpointing): the same bytes, less memory, 8 to 22 % more "
+            "its gradients (activation checkpointing): the same bytes, less memory, 8 to 31 % more "
             "time (cloze plan says)");
   table.add("eager", &step.eager,
             "Run one operator at a time and stop at the first that writes a number that is not "

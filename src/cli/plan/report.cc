@@ -208,8 +208,9 @@ Report training_report(const RunOptions& options, const plan::Program& program,
   const auto ids = program.graph.find("input_ids");  // a later stage has none
   const int64_t tokens = ids ? program.graph.type(*ids).shape[0] : batch.tokens;
   Report report{
-      .title = fmt::format("A training step of BERT: {} layers of {}, in {}",
-                           model.num_hidden_layers, model.hidden_size, name_of(step.compute_dtype)),
+      .title = fmt::format("A training step of {}: {} layers of {}, in {}",
+                           model.groupbert ? "GroupBERT" : "BERT", model.num_hidden_layers,
+                           model.hidden_size, name_of(step.compute_dtype)),
       .program = program,
       .use = plan::use_of(program),
       .micro_batches = micro_batches};

@@ -32,7 +32,7 @@ const plan::Program& largest_program(std::span<const runtime::LaunchSpan> spans)
 
 // Of a step, on the mean; at least one.
 int64_t micro_batches_of(const plan::Program& program, std::span<const runtime::LaunchSpan> spans,
-                         size_t steps) {
+                         int64_t steps) {
   const auto first_launches = std::ranges::count_if(spans, [&](const runtime::LaunchSpan& span) {
     return is_of(span, program) && span.phase == 0 && span.launch == 0;
   });
@@ -86,8 +86,10 @@ void StepProfile::add(const train::StepMetrics& metrics) {
   if (is_written_) return;
   if (warm_steps_ < kWarmUpSteps) {
     if (++warm_steps_ == kWarmUpSteps) executor_.set_profiling(true);
+    first_skips_ = metrics.skipped_steps;
     return;
   }
+  skips_ = std::max<int64_t>(metrics.skipped_steps - first_skips_, 0);
   steps_.push_back(metrics.seconds * (1.0 - metrics.data_wait_share));
   num_spans_ = executor_.spans().size();
   if (steps_.size() == kSteps) finish();
@@ -107,7 +109,8 @@ void StepProfile::finish() {
   executor_.set_profiling(false);
   const std::span<const runtime::LaunchSpan> spans(executor_.spans().data(), num_spans_);
   const plan::Program& program = largest_program(spans);
-  Report report = make_report_(program, micro_batches_of(program, spans, steps_.size()));
+  Report report =
+      make_report_(program, micro_batches_of(program, spans, std::ssize(steps_) + skips_));
   report.measured = measured_seconds(report.program, spans, steps_);
   platform::write_file_atomically(path_, report_html(report));
   platform::write_file_atomically(trace_path(path_), chrome_trace(report.program, spans));

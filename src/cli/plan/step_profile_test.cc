@@ -48,6 +48,24 @@ TEST_F(StepProfileTest, LeavesOutTheFirstStepsAndStopsAfterAFew) {
   EXPECT_NE(platform::read_file(path_).find("measured: medians of 5 steps"), std::string::npos);
 }
 
+// A step that overflowed has launches, but no metrics of its own.
+TEST_F(StepProfileTest, CountsTheStepsThatWereSkipped) {
+  int64_t counted = 0;
+  const auto make_report = [&](const plan::Program& program, int64_t micro_batches) {
+    counted = micro_batches;
+    return Report{.program = program, .use = plan::use_of(program)};
+  };
+  StepProfile profile(session_, make_report, path_);
+  for (int step = 1; step <= 7; ++step) {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      for (int i = 0; i < 3; ++i) session_.run(graph::kMicroStep);
+      session_.run(graph::kUpdate);
+    }
+    profile.add({.step = step, .skipped_steps = step, .seconds = 1.0});
+  }
+  EXPECT_EQ(counted, 3);
+}
+
 TEST_F(StepProfileTest, TakesWhatAShortRunHas) {
   outcome_of(StepProfile::kWarmUpSteps + 1);
   EXPECT_EQ(spans_written(), 3u);
