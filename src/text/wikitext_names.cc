@@ -61,6 +61,11 @@ constexpr LanguageNames kLanguages[] = {
      "延伸閱讀|注释|注釋|註釋|相关条目|相關條目|脚注|腳註"},
 };
 
+// "zh" of "zh-Hans".
+std::string_view main_part(std::string_view language) {
+  return language.substr(0, language.find('-'));
+}
+
 template <typename Visitor>
 void visit_names(std::string_view names, const Visitor& visit) {
   while (!names.empty()) {
@@ -73,12 +78,17 @@ void visit_names(std::string_view names, const Visitor& visit) {
 }  // namespace
 
 WikitextNames::WikitextNames(std::string_view language) {
-  const std::string_view main_part = language.substr(0, language.find('-'));
   for (const LanguageNames& names : kLanguages) {
-    if (names.language != "en" && names.language != main_part) continue;
+    if (names.language != "en" && names.language != main_part(language)) continue;
     visit_names(names.namespaces, [&](std::string_view name) { drop_namespace(name); });
     visit_names(names.sections, [&](std::string_view name) { drop_section(name); });
   }
+}
+
+bool WikitextNames::knows(std::string_view language) {
+  return std::ranges::any_of(kLanguages, [&](const LanguageNames& names) {
+    return names.language == main_part(language);
+  });
 }
 
 void WikitextNames::drop_namespace(std::string_view name) {

@@ -17,6 +17,7 @@ class WikitextNames {
  public:
   // `language` as in a dump's xml:lang: "en", "de", "zh-Hans". Any other adds nothing to English.
   explicit WikitextNames(std::string_view language = "en");
+  static bool knows(std::string_view language);
 
   void drop_namespace(std::string_view name);
   void drop_section(std::string_view heading);

@@ -46,6 +46,11 @@ TEST(WikitextNames, EveryLanguageHasFilesCategoriesAndReferences) {
   }
 }
 
+TEST(WikitextNames, LanguagesAreKnownByTheirMainPart) {
+  for (const char* language : {"en", "de", "zh-Hans"}) EXPECT_TRUE(WikitextNames::knows(language));
+  for (const char* language : {"germn", "", "-de"}) EXPECT_FALSE(WikitextNames::knows(language));
+}
+
 TEST(WikitextNames, WhatIsAddedIsDroppedFromPages) {
   WikitextNames names;
   names.drop_namespace("Ilustraĵo");

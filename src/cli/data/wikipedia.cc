@@ -12,6 +12,7 @@
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
 #include "platform/signals.h"
+#include "text/wikitext_names.h"
 
 namespace cloze::cli {
 namespace {
@@ -47,6 +48,11 @@ void run(Options& options) {
   options.wikipedia.input.files = platform::expand_paths(options.input_files);
   platform::require_other_files({.inputs = platform::expand_paths_with_folders(options.input_files),
                                  .outputs = {options.wikipedia.output_file}});
+  const std::string& language = options.wikipedia.input.language;
+  if (!language.empty() && !text::WikitextNames::knows(language)) {
+    say("note: the names of language {} are not known here, only those of English are dropped\n",
+        language);
+  }
   platform::install_stop_signals();
   const auto start = std::chrono::steady_clock::now();
   data::WikipediaProgress progress;

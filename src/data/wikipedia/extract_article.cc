@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/ascii.h"
+#include "text/utf8.h"
 
 namespace cloze::data {
 namespace {
@@ -54,7 +55,8 @@ std::vector<std::string_view> blocks_of_articles(std::string_view text, size_t b
 
 std::optional<ExtractArticle> take_extract_article(std::string_view& text) {
   while (!text.empty()) {
-    if (!text::take_line(text).starts_with(kBeginTag)) continue;
+    const std::string_view line = text::without_byte_order_mark(text::take_line(text));
+    if (!text::trim_ascii(line).starts_with(kBeginTag)) continue;
     ExtractArticle article{.title = text::trim_ascii(text::take_line(text)), .body = text};
     size_t body_bytes = 0;
     while (!text.empty() && !text.starts_with(kBeginTag) && !text.starts_with(kEndTag)) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace cloze::data {
@@ -25,6 +26,15 @@ TEST(ExtractArticle, ArticlesComeOneByOne) {
   EXPECT_EQ(articles[2].title, "C");
   EXPECT_EQ(articles[2].body, "");
   EXPECT_EQ(articles[3].title, "");
+}
+
+TEST(ExtractArticle, AMarkOfTheByteOrderBelongsToNoArticle) {
+  for (const char* start : {"\xEF\xBB\xBF", "  ", "\xEF\xBB\xBF\t"}) {
+    const auto articles =
+        articles_of(start + std::string("<doc id=\"1\">\nA\n\nA is b.\n</doc>\n"));
+    ASSERT_EQ(articles.size(), 1u) << start;
+    EXPECT_EQ(articles[0].body, "\nA is b.\n");
+  }
 }
 
 TEST(ExtractArticle, HeadingsAreWrittenAsWikitext) {

@@ -78,8 +78,8 @@ WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
                      {.text = [&](std::string_view text) { output.output(0).append(text); },
                       .pause = pause,
                       .notice = notice});
-    } catch (const UserError&) {
-      output.discard();  // what the user got wrong would go wrong again
+    } catch (const DataError&) {
+      output.discard();  // it would go wrong again; a file that is away may come back
       throw;
     }
   }

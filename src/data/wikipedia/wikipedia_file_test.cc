@@ -146,5 +146,21 @@ TEST_F(WikipediaFileTest, ABrokenDumpLeavesNothing) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
+// It may come back, as a disk of the network does.
+TEST_F(WikipediaFileTest, AFileThatIsAwayCostsNoWork) {
+  const std::string whole = dump(1);
+  const fs::path other = stored("b.xml", dump(2));
+  WikipediaFileOptions asked =
+      options({stored("a.xml", whole.substr(0, whole.size() - 40)), other}, "cut");
+  asked.input.skip_bad = true;
+  WikipediaProgress progress;
+  const auto lose_other = [&](const std::string&) { fs::remove(other); };  // at the break of a.xml
+  EXPECT_THROW(write_wikipedia_text(asked, progress, lose_other), UserError);
+  EXPECT_TRUE(fs::exists(journal()));
+  stored("b.xml", dump(2));
+  EXPECT_EQ(refusal(asked), "accepted");
+  EXPECT_TRUE(notices_.front().starts_with("going on where this was interrupted"));
+}
+
 }  // namespace
 }  // namespace cloze::data

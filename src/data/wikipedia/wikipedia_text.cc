@@ -93,7 +93,7 @@ class WikipediaReader {
       visitor_.pause(state_);
     }
     if (counts_.articles == 0 && !options_.may_be_empty) {
-      throw_user_error("no article was left of {} pages in {} files", counts_.pages,
+      throw_data_error("no article was left of {} pages in {} files", counts_.pages,
                        options_.files.size());
     }
     return counts_;
@@ -111,7 +111,7 @@ class WikipediaReader {
     const std::string_view start = text.substr(std::min(text.find('<'), text.size()));
     if (start.starts_with("<doc")) return SourceForm::kExtract;
     if (start.starts_with("<mediawiki") || start.starts_with("<?xml")) return SourceForm::kDump;
-    throw_user_error(
+    throw_data_error(
         "{} is neither a MediaWiki dump (<mediawiki ...>, or bzip2) nor WikiExtractor output (<doc "
         "...>); plain text needs no cleaning: give it to cloze data tokens, or to cloze pretrain "
         "as "
