@@ -38,11 +38,13 @@ void add_labels(int64_t count, nlohmann::json& config) {
 }
 
 std::string config_text(const ConvertedModel& model) {
-  nlohmann::json config = model.source_config;
-  if (config.is_null()) {
-    config = nlohmann::json::parse(hugging_face_config_text(model.config, {}, model.dtype));
+  const auto made = nlohmann::json::parse(hugging_face_config_text(model.config, {}, model.dtype));
+  nlohmann::json config = model.source_config.is_null() ? made : model.source_config;
+  // Google's has neither, and a folder may have come with that alone.
+  if (!config.contains("model_type")) config["model_type"] = made.at("model_type");
+  if (model.source_config.is_null() || !config.contains("architectures")) {
     config["architectures"] = {model.architecture};
-    if (model.num_labels > 0) add_labels(model.num_labels, config);
+    if (model.num_labels > 0 && !config.contains("id2label")) add_labels(model.num_labels, config);
   }
   config["vocab_size"] = model.config.vocab_size;
   config[config.contains("dtype") ? "dtype" : "torch_dtype"] = model.dtype;
@@ -80,7 +82,9 @@ text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t num_add
                   "embedding, the last is now {}",
                   tokens, rows, vocabulary.token(static_cast<int32_t>(rows - 1))));
   const auto& all = vocabulary.tokens();
-  return text::Vocabulary::from_tokens({all.begin(), all.begin() + rows});
+  return text::Vocabulary::from_tokens(
+      {all.begin(), all.begin() + rows},
+      fmt::format("the vocabulary's first {} tokens, as many as there are embeddings", rows));
 }
 
 // Why the tokenizer of a folder is not BERT's, when it is not.

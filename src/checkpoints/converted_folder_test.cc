@@ -87,6 +87,20 @@ TEST(ConvertedFolder, KeysOfTheSourceStay) {
                        "the last 2 of 24 word embeddings belong to no token (padding)"});
 }
 
+// As of a folder that holds a bert_config.json alone.
+TEST(ConvertedFolder, WhatGooglesConfigurationLacksIsAdded) {
+  ConvertedModel model = model_of(22);
+  model.source_config = {{"hidden_size", 8}, {"mine", 1}};
+  model.architecture = "BertForSequenceClassification";
+  model.num_labels = 3;
+  std::vector<std::string> notes;
+  const auto config = formats::parse_json(text_of(hugging_face_files(model, notes), "config.json"));
+  EXPECT_EQ((*config)["model_type"], "bert");
+  EXPECT_EQ((*config)["architectures"][0], "BertForSequenceClassification");
+  EXPECT_EQ((*config)["id2label"].size(), 3u);
+  EXPECT_EQ((*config)["mine"], 1);
+}
+
 TEST(ConvertedFolder, TokensWithoutAnEmbeddingAreCut) {
   std::vector<std::string> notes;
   const auto files = hugging_face_files(model_of(20), notes);

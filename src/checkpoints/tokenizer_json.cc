@@ -40,7 +40,7 @@ class Reader {
     check_template();
     note_the_rest();
     std::vector<std::string> tokens = read_tokens();
-    return {.vocabulary = text::Vocabulary::from_tokens(std::move(tokens)),
+    return {.vocabulary = text::Vocabulary::from_tokens(std::move(tokens), file_.string()),
             .options = read_normalizer(),
             .notes = std::move(notes_)};
   }

@@ -144,6 +144,15 @@ TEST_F(TokenizerJsonTest, IdsAreCheckedOneByOne) {
             "model.vocab gives \"##s\" the id 1e+300; it must be a number from 0 on");
 }
 
+TEST_F(TokenizerJsonTest, AWordThatIsMissingIsMissingInThatFile) {
+  const std::string what = refusal([](json& file) {
+    json& words = file["model"]["vocab"];
+    words["mask"] = words["[MASK]"];
+    words.erase("[MASK]");
+  });
+  EXPECT_TRUE(what.starts_with("[MASK] is missing among ")) << what;
+}
+
 TEST_F(TokenizerJsonTest, WhatIsHarmlessIsSaid) {
   const TokenizerJson tokenizer = read_changed([](json& file) {
     file["truncation"] = {{"max_length", 512}};

@@ -15,11 +15,16 @@ struct Options {
   checkpoints::ConversionOptions conversion{.output_dir = "converted_ckpt"};
 };
 
-void run(Options& options) {
+void run(Options& options, OptionTable& table) {
   checkpoints::ConversionOptions& conversion = options.conversion;
   const checkpoints::ConversionAction action = checkpoints::conversion_action(options.action);
   conversion.from = action.from;
   conversion.to = action.to;
+  if (table.is_asked_for("max_shard_size") &&
+      conversion.to != checkpoints::CheckpointForm::kHuggingFace) {
+    throw_user_error("max_shard_size is of Hugging Face's files; leave it out, or choose {}2hf",
+                     checkpoints::short_name(conversion.from));
+  }
   conversion.max_shard_bytes = formats::shard_bytes(options.max_shard_size);
   const checkpoints::ConversionReport report = checkpoints::convert_checkpoint(conversion);
   for (const std::string& note : report.notes) fmt::print("{}\n", note);

@@ -68,6 +68,15 @@ TEST(Convert, SaysWhatItCannotDo) {
   EXPECT_EQ(size.out, "");
   EXPECT_EQ(size.error,
             "cloze: \"much\" is not the size of a shard; give one such as 500MB or 5GB\n");
+  const std::string path(300, 'x');
+  const CommandResult refused = run_command({"convert", "hf2hf", path});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_EQ(refused.error, "cloze: cannot open " + path +
+                               ": File name too long; check the path and who may use it\n");
+  const CommandResult google =
+      run_command({"convert", "hf2google", "/no/such/model", "--max-shard-size", "1GB"});
+  EXPECT_EQ(google.error,
+            "cloze: max_shard_size is of Hugging Face's files; leave it out, or choose hf2hf\n");
 }
 
 }  // namespace

@@ -227,7 +227,9 @@ class FinetuneRuns {
   }
 
   const engine::CompileOptions& machine() const { return options_.training.step.compile; }
-  inference::PackOptions compile_options() const { return {.device = machine().device}; }
+  inference::PackOptions compile_options() const {
+    return {.device = machine().device, .num_threads = machine().num_threads};
+  }
 
   void print_memory() const {
     MemoryForecast memory;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
@@ -138,6 +139,10 @@ int run_program(int argc, const char* const* argv) {
     return static_cast<int>(early.code);
   } catch (const std::bad_alloc&) {
     return failed(out_of_memory_message(), ExitCode::kEnvironment);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failed(fmt::format("cannot open {}: {}; check the path and who may use it",
+                              error.path1().string(), error.code().message()),
+                  exit_code_of(error));
   } catch (const std::exception& error) {
     return failed(error.what(), exit_code_of(error));
   }

@@ -119,7 +119,7 @@ bool Loader::has_room() const {
 
 void Loader::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [&] { return has_room(); })) {
+  while (changed_.wait(lock, stop, [&] { return has_room(); }) && !stop.stop_requested()) {
     const int64_t step = claimed_step_++;
     lock.unlock();
     Outcome outcome;

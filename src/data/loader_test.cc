@@ -152,6 +152,28 @@ TEST(LoaderTest, ReadsNoFurtherAheadThanAsked) {
   EXPECT_LE(dataset->reads(), 8 * (1 + 3 + 1));
 }
 
+// Reading takes 80 ms a batch, of which there is room for 100.
+TEST(LoaderTest, StopsAfterTheBatchesInWork) {
+  class SlowDataset final : public Dataset {
+   public:
+    int64_t size() const override { return numbered_.size(); }
+    std::string fingerprint() const override { return "slow"; }
+    Sample sample(int64_t index, int64_t epoch) const override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return numbered_.sample(index, epoch);
+    }
+    int64_t reads() const { return numbered_.reads(); }
+
+   private:
+    NumberedDataset numbered_{1000};
+  };
+  const auto dataset = std::make_shared<SlowDataset>();
+  LoaderOptions options = options_for(dataset);
+  options.prefetch_steps = 100;
+  Loader(options).next();
+  EXPECT_LT(dataset->reads(), 8 * 50);
+}
+
 TEST(LoaderTest, NonsenseSizesAreRefused) {
   const auto dataset = std::make_shared<NumberedDataset>(10);
   LoaderOptions no_batch = options_for(dataset);

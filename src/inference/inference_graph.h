@@ -16,6 +16,7 @@ struct PackOptions {
   // Of the weights: f32 or bf16. Where the processor multiplies bf16 itself (backend/kernel.h) bf16
   // is what activations are in, too; elsewhere everything is computed in f32.
   DType precision = DType::kF32;
+  int num_threads = 0;  // that pack; 0: one per available processor
 };
 
 // How the kernels of the device want the weights.

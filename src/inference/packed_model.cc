@@ -269,7 +269,7 @@ PackedModel PackedModel::packed(PretrainedModel model, const graph::Graph& train
                                 const ReadParameter& read, const PackOptions& options) {
   PackedModel made(std::move(model), options);
   made.weights_ = make_weights(trained, program_of(made.graph(kSomeShape), options), read,
-                               engine::device_named(options.device));
+                               engine::device_named(options.device), options.num_threads);
   return made;
 }
 

@@ -32,11 +32,12 @@ std::unordered_map<int32_t, const Node*> packing_nodes(const Graph& model) {
 class WeightMaker {
  public:
   WeightMaker(const Graph& model, const plan::Program& program, const ReadParameter& read,
-              backend::Device& device)
+              backend::Device& device, int num_threads)
       : model_(model),
         program_(program),
         read_(read),
         device_(device),
+        num_threads_(engine::resolved_threads(num_threads)),
         stream_(device.make_stream()),
         packing_nodes_(packing_nodes(model)),
         values_(static_cast<size_t>(model.largest_bytes(VariableRole::kParameter))),
@@ -77,9 +78,8 @@ class WeightMaker {
   }
 
   void pack(const Node& node, DeviceAddress packed) {
-    const int threads = engine::resolved_threads(0);
     const auto kernel =
-        plan::choose_kernel(device_.backend(), plan::request_of(model_, node, threads)).kernel;
+        plan::choose_kernel(device_.backend(), plan::request_of(model_, node, num_threads_)).kernel;
     const auto workspace = device_.allocate(kernel->workspace_bytes());
     const DeviceAddress input = parameter_->start();
     stream_->launch(
@@ -90,6 +90,7 @@ class WeightMaker {
   const plan::Program& program_;
   const ReadParameter& read_;
   backend::Device& device_;
+  const int num_threads_;
   std::unique_ptr<backend::Stream> stream_;
   std::unordered_map<int32_t, const Node*> packing_nodes_;
   platform::MemoryBlock values_;  // of one parameter; the allocator would keep a vector's memory
@@ -100,9 +101,9 @@ class WeightMaker {
 }  // namespace
 
 std::shared_ptr<const DeviceMemory> make_weights(const Graph& model, const plan::Program& program,
-                                                 const ReadParameter& read,
-                                                 backend::Device& device) {
-  return WeightMaker(model, program, read, device).make();
+                                                 const ReadParameter& read, backend::Device& device,
+                                                 int num_threads) {
+  return WeightMaker(model, program, read, device, num_threads).make();
 }
 
 }  // namespace cloze::inference

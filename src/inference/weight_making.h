@@ -22,6 +22,6 @@ using ReadParameter =
 std::shared_ptr<const backend::DeviceMemory> make_weights(const graph::Graph& model,
                                                           const plan::Program& program,
                                                           const ReadParameter& read,
-                                                          backend::Device& device);
+                                                          backend::Device& device, int num_threads);
 
 }  // namespace cloze::inference

@@ -40,7 +40,8 @@ void throw_system_error(std::string_view action, const fs::path& path) {
     throw_environment_error("cannot {} {}: {}; free some space and run again", action,
                             path.string(), reason);
   }
-  if (code == ENOENT || code == ENOTDIR || code == EISDIR || code == EACCES) {
+  if (code == ENOENT || code == ENOTDIR || code == EISDIR || code == EACCES || code == ELOOP ||
+      code == ENAMETOOLONG) {
     throw_user_error("cannot {} {}: {}; check the path", action, path.string(), reason);
   }
   throw_environment_error("cannot {} {}: {}", action, path.string(), reason);

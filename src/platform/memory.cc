@@ -40,7 +40,7 @@ MemoryBlock::MemoryBlock(size_t bytes) {
   if (bytes == 0) return;
   void* block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) {
-    throw_environment_error("cannot allocate {} MiB: {}; lower micro_batch_size or the model size",
+    throw_environment_error("cannot allocate {} MiB: {}; choose smaller batches or a smaller model",
                             bytes >> 20, std::strerror(errno));
   }
   ::madvise(block, bytes, MADV_HUGEPAGE);  // a hint; small pages work too

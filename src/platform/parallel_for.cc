@@ -4,8 +4,11 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/error.h"
 
 namespace cloze::platform {
 
@@ -25,7 +28,14 @@ void parallel_for(int64_t count, int threads, const std::function<void(int64_t)>
     }
   };
   std::vector<std::jthread> helpers;
-  for (int64_t i = 1; i < std::min<int64_t>(threads, count); ++i) helpers.emplace_back(work);
+  const int64_t wanted = std::min<int64_t>(threads, count);
+  try {
+    while (std::ssize(helpers) < wanted - 1) helpers.emplace_back(work);
+  } catch (const std::system_error& error) {
+    next_item = count;
+    throw_environment_error("cannot start thread {} of {}: {}; choose fewer threads",
+                            std::ssize(helpers) + 2, wanted, error.what());
+  }
   work();
   helpers.clear();  // joins
   if (first_error) std::rethrow_exception(first_error);

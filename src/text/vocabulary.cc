@@ -26,8 +26,8 @@ Vocabulary Vocabulary::load(const std::filesystem::path& path) {
   return Vocabulary(std::move(tokens), path.string());
 }
 
-Vocabulary Vocabulary::from_tokens(std::vector<std::string> tokens) {
-  return Vocabulary(std::move(tokens), "vocabulary");
+Vocabulary Vocabulary::from_tokens(std::vector<std::string> tokens, const std::string& source) {
+  return Vocabulary(std::move(tokens), source);
 }
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& source)

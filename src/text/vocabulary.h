@@ -27,7 +27,9 @@ inline constexpr std::string_view kContinuation = "##";
 class Vocabulary {
  public:
   static Vocabulary load(const std::filesystem::path& path);
-  static Vocabulary from_tokens(std::vector<std::string> tokens);
+  // `source` is what errors name.
+  static Vocabulary from_tokens(std::vector<std::string> tokens,
+                                const std::string& source = "vocabulary");
 
   int32_t size() const { return static_cast<int32_t>(tokens_.size()); }
   std::optional<int32_t> find(std::string_view token) const;

@@ -127,7 +127,8 @@ std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& opt
   const int threads = engine::resolved_threads(num_threads);
   if (!PackedModel::is_packed(path)) {
     inference::PretrainedModel model = open_trained_model(path);
-    const inference::PackOptions& how = options.compile;
+    inference::PackOptions how = options.compile;
+    how.num_threads = threads;
     print_forecast(inference::inference_memory(model.config, model.head, how, threads), 0);
     return std::make_shared<const PackedModel>(compile_model(std::move(model), how));
   }
