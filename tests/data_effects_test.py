@@ -191,6 +191,10 @@ class RecordsTest(DataEffects, unittest.TestCase):
         "google_compatible": Effect("true", writes_other("out.tfrecord")),
     }
 
+    def test_a_position_without_remask_is_noted(self):
+        run = self.run_with("noted", {"pad_position_value": 40}, self.COMMAND)
+        self.assertIn("note: pad_position_value has no effect without remask", run.messages)
+
 
 class TokensTest(DataEffects, unittest.TestCase):
     COMMAND = "data tokens"
@@ -229,6 +233,12 @@ class ConvertTest(DataEffects, unittest.TestCase):
                          4 * (3 * 32 + 3 * 4 + 1) * run.count("records written")),
         "skip_bad": Effect("true", succeeds, train_file=DAMAGED),
     }
+
+    def test_masks_leave_room_for_a_pair(self):
+        for length, masks in ((128, 126), (32, 200)):
+            run = self.run_with(f"{masks}", {"train_file": "in/store", "remask": "true", "seq_length": length,
+                                             "max_predictions_per_seq": masks}, self.COMMAND)
+            self.assertTrue(refused(f"--max-predictions-per-seq {masks} leaves too little room")(run, run), run.messages)
 
 
 class StatsTest(DataEffects, unittest.TestCase):
@@ -276,6 +286,10 @@ WITHOUT_FOLDER = {"lengths": None, "train_file": "in/text.tfrecord", "max_predic
 def packs_of(run):
     return {path.name: path.read_bytes() for path in (run.folder / "packs").glob("strategy_*")}
 
+    def test_a_language_without_names_is_noted(self):
+        run = self.run_with("noted", {"language": "germn"}, self.COMMAND)
+        self.assertIn("note: the names of language germn are not known here", run.messages)
+
 
 class PackingTest(DataEffects, unittest.TestCase):
     COMMAND = "data packing"
@@ -295,6 +309,10 @@ class PackingTest(DataEffects, unittest.TestCase):
         "random_seed": Effect(7, lambda run, base: packs_of(run) != packs_of(base), output_dir="packs",
                               **WITHOUT_FOLDER),
     }
+
+    def test_a_seed_without_packs_is_noted(self):
+        run = self.run_with("noted", {"random_seed": 7}, self.COMMAND)
+        self.assertIn("note: random_seed has no effect without output_dir", run.messages)
 
     def test_a_pack_is_longer_than_its_records(self):
         cloze(self.folder, "data", "convert", "--train-file=text.tfrecord", "--output-file=records.bin", "--binary",

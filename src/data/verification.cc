@@ -1,7 +1,10 @@
 #include "data/verification.h"
 
+#include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "data/token_store/token_store.h"
@@ -22,6 +25,13 @@ void verify_file(const RecordFile& file, int threads, Verification& result) {
   }
 }
 
+// What an error says after the path that it begins with: a defect names its file itself.
+std::string without_path(const std::filesystem::path& path, std::string_view message) {
+  if (message.starts_with(path.string())) message.remove_prefix(path.string().size());
+  message.remove_prefix(std::min(message.find_first_not_of(": "), message.size()));
+  return std::string(message);
+}
+
 }  // namespace
 
 Verification verify_records(std::span<const std::filesystem::path> files, const RecordShape& shape,
@@ -32,7 +42,7 @@ Verification verify_records(std::span<const std::filesystem::path> files, const 
     try {
       verify_file(*open_record_file(path, shape), threads, result);
     } catch (const DataError& error) {
-      result.bad.push_back({path, "byte 0", error.what()});
+      result.bad.push_back({path, "byte 0", without_path(path, error.what())});
     }
     progress(result.bytes);
   }
@@ -50,7 +60,7 @@ Verification verify_token_store(const std::filesystem::path& folder, int threads
     try {
       shard.verify();
     } catch (const DataError& error) {
-      message = error.what();
+      message = without_path(shard.path(), error.what());
     }
     const std::lock_guard lock(mutex);
     result.bytes += static_cast<int64_t>(std::filesystem::file_size(shard.path()));

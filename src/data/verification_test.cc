@@ -67,6 +67,12 @@ TEST(Verification, AnEmptyFileIsBad) {
   EXPECT_EQ(result.bad[0].message, "the file holds no record");
 }
 
+TEST(Verification, ADefectNamesItsFileOnce) {
+  const Verification result = verify(std::string("\x1F\x8B packed", 9));
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_EQ(result.bad[0].message, "is compressed; unpack it first");
+}
+
 // Checksums cover every byte: no flipped bit and no cut goes unseen, but for a cut between records.
 TEST(Verification, EveryFlipAndCutIsSeen) {
   const std::string good = records();

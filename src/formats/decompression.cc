@@ -22,6 +22,13 @@ constexpr std::array<std::byte, 2> kGzipMagic{std::byte{0x1F}, std::byte{0x8B}};
 constexpr std::array<std::byte, 4> kZstandardMagic{std::byte{0x28}, std::byte{0xB5},
                                                    std::byte{0x2F}, std::byte{0xFD}};
 
+// A file of several frames, as pzstd writes it, may begin with one that holds no data.
+// Source: RFC 8878, 3.1.2: 0x184D2A50 to 0x184D2A5F, lowest byte first.
+bool begins_with_skippable_frame(std::span<const std::byte> bytes) {
+  return bytes.size() >= 4 && (bytes[0] & std::byte{0xF0}) == std::byte{0x50} &&
+         bytes[1] == std::byte{0x2A} && bytes[2] == std::byte{0x4D} && bytes[3] == std::byte{0x18};
+}
+
 template <size_t kSize>
 bool begins_with(std::span<const std::byte> bytes, const std::array<std::byte, kSize>& magic) {
   return bytes.size() >= kSize && std::ranges::equal(bytes.first(kSize), magic);
@@ -91,7 +98,9 @@ void decompress_zstandard(std::span<const std::byte> bytes, const std::filesyste
 
 Compression compression_of(std::span<const std::byte> bytes) {
   if (begins_with(bytes, kGzipMagic)) return Compression::kGzip;
-  return begins_with(bytes, kZstandardMagic) ? Compression::kZstandard : Compression::kNone;
+  const bool is_zstandard =
+      begins_with(bytes, kZstandardMagic) || begins_with_skippable_frame(bytes);
+  return is_zstandard ? Compression::kZstandard : Compression::kNone;
 }
 
 void decompress(Compression compression, std::span<const std::byte> bytes,

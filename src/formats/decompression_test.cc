@@ -55,6 +55,8 @@ TEST(DecompressionTest, MembersAndFramesFollowEachOther) {
                 "one two " + text);
     EXPECT_EQ(decompressed(compress("")), "");
   }
+  const std::string skippable("\x5F\x2A\x4D\x18\x03\0\0\0abc", 11);  // as pzstd begins
+  EXPECT_EQ(decompressed(skippable + zstandard("one ") + skippable + zstandard("two")), "one two");
   EXPECT_EQ(compression_of(std::as_bytes(std::span("plain"))), Compression::kNone);
   EXPECT_EQ(compression_of({}), Compression::kNone);
 }

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
 #include "cli/work_display.h"
+#include "data/instances/sequence.h"
 #include "data/records/convert_records.h"
 #include "platform/available_threads.h"
 #include "platform/files/input_paths.h"
@@ -43,6 +44,12 @@ data::ConvertCounts convert_store(const std::string& token_store,
   if (convert.layout.remask) {
     shape.sequence_length = data::longest_with_slots(
         {.sequence_length = shape.sequence_length, .max_predictions = shape.max_predictions});
+    if (shape.sequence_length < data::kShortestPair) {
+      throw_user_error(
+          "--max-predictions-per-seq {} leaves too little room in re-masked sequences of {}; lower "
+          "it",
+          shape.max_predictions, convert.shape.sequence_length);
+    }
   }
   const auto drawn = open_drawn_samples(token_store, shape);
   const WorkDisplay display([&](double seconds) {

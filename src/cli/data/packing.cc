@@ -9,6 +9,7 @@
 #include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/data/data_options.h"
+#include "cli/say.h"
 #include "data/offline_packing/histogram_packing.h"
 #include "data/offline_packing/write_packs.h"
 #include "data/records/record_dataset.h"
@@ -57,7 +58,10 @@ void check_output_folder(const Options& options) {
   data::check_has_no_packs(options.packs.folder);
 }
 
-void run(Options& options) {
+void run(Options& options, OptionTable& table) {
+  if (options.packs.folder.empty() && table.is_asked_for("random_seed")) {
+    say("note: random_seed has no effect without output_dir\n");
+  }
   const auto algorithm = data::packing_algorithm_named(options.algorithm);
   if (!options.packs.folder.empty()) check_output_folder(options);
   const auto records = open_records(options);

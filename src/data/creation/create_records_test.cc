@@ -264,6 +264,9 @@ TEST_F(CreateRecordsTest, NonsenseIsRefusedWithItsValue) {
   bad.layout.max_predictions = 30;
   EXPECT_EQ(refusal(bad), "--mask-tokens 30 must be in [1, 29], for sequences of 32");
   bad = options();
+  bad.max_samples = 0;
+  EXPECT_EQ(refusal(bad), "--max-samples 0 makes no record; give 1 or more, or -1 for all");
+  bad = options();
   bad.masking_probability = 1.5;
   EXPECT_EQ(refusal(bad), "--mlm-prob 1.5 must be in [0, 1]");
   bad = options();

@@ -51,6 +51,10 @@ void check_record_options(const RecordOptions& options) {
   if (options.duplication_factor < 1 || options.duplication_factor > (1 << 20)) {
     throw_user_error("--duplication-factor {} must be in [1, 2^20]", options.duplication_factor);
   }
+  if (options.max_samples == 0 || options.max_samples < -1) {
+    throw_user_error("--max-samples {} makes no record; give 1 or more, or -1 for all",
+                     options.max_samples);
+  }
   check_share("--mlm-prob", options.masking_probability);
   check_share("--short-seq-prob", options.short_sequence_probability);
   if (layout.remask && layout.pad_position_value < S) {

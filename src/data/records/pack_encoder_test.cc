@@ -55,6 +55,11 @@ TEST(PackEncoder, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(refusal({kSecond, kSecond, kFirst}, {.sequence_length = 14, .max_predictions = 2}),
             "3 sequences have more predictions than the 4 of a pack; lower pack_tokens, or pack "
             "samples with a larger max_predictions_per_seq than 2");
+  Sample first_is_masked = kFirst;
+  first_is_masked.masked_positions = {0};
+  EXPECT_EQ(refusal({first_is_masked}, kShape),
+            "a record has its first token masked, which a pack has no slot for; make the records "
+            "again");
 }
 
 }  // namespace

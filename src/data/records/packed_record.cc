@@ -211,7 +211,11 @@ void append_slots(const Sample& sample, uint32_t number, std::vector<Slot>& slot
   }
   const size_t begin = slots.size() - sample.input_ids.size();
   for (size_t i = 0; i < sample.masked_positions.size(); ++i) {
-    CLOZE_CHECK(sample.masked_positions[i] > 0, "the first token is masked");
+    if (sample.masked_positions[i] == 0) {
+      throw_data_error(
+          "a record has its first token masked, which a pack has no slot for; make the records "
+          "again");
+    }
     Slot& slot = slots[begin + static_cast<size_t>(sample.masked_positions[i])];
     slot.rank = kMasked;
     slot.label = static_cast<uint32_t>(sample.masked_labels[i]);

@@ -231,7 +231,15 @@ TEST_F(BuildTokenStoreTest, FoldersThatAreNoStoreAreRefused) {
   for (const auto& entry : fs::directory_iterator(folder_ / "store")) {
     if (entry.path().extension() == kShardSuffix) fs::remove(entry.path());
   }
-  EXPECT_THROW(TokenStore(folder_ / "store"), UserError);
+  EXPECT_THROW(TokenStore(folder_ / "store"), DataError);
+  fs::remove(folder_ / "store" / kStoreVocabularyName);
+  try {
+    TokenStore{folder_ / "store"};
+    FAIL() << "taken";
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.what(), (folder_ / "store" / kStoreVocabularyName).string() +
+                                ": is missing; make the store again with cloze data tokens");
+  }
 }
 
 TEST_F(BuildTokenStoreTest, OneBuilderAtATime) {

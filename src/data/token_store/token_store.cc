@@ -21,8 +21,13 @@ constexpr const char* kFormat = "cloze token store";
   throw_data_error("{}: {}; make the store again with cloze data tokens", path.string(), why);
 }
 
+void require_file(const fs::path& path) {
+  if (!fs::exists(path)) throw_unusable(path, "is missing");
+}
+
 text::Vocabulary load_vocabulary(const fs::path& folder, const TokenRules& rules) {
   const fs::path path = folder / kStoreVocabularyName;
+  require_file(path);
   text::Vocabulary vocabulary = text::Vocabulary::load(path);
   if (vocabulary_hash(vocabulary) != rules.vocabulary) {
     throw_unusable(path, "is not the vocabulary that the store's tokens were made with");
@@ -102,6 +107,7 @@ TokenStore::TokenStore(fs::path folder)
   shards_.reserve(manifest_.shards.size());
   int64_t documents = 0;
   for (const std::string& key : manifest_.shards) {
+    require_file(shard_path(folder_, key));
     const TokenShard& shard = shards_.emplace_back(shard_path(folder_, key));
     if (shard.header().key != key) {
       throw_unusable(shard.path(), fmt::format("holds the tokens of {}", shard.header().key));
