@@ -1,5 +1,5 @@
 // The clock of benches: processor time of a single thread, which busy neighbours disturb little;
-// with more threads the time on the wall.
+// with more threads, wall-clock time.
 #pragma once
 
 #include <chrono>

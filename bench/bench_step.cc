@@ -154,7 +154,7 @@ class StepBench {
             .vocabulary_size = model_.vocab_size};
   }
 
-  // Of the same samples in every step, as the peer's: the best of several is of equal work.
+  // The same samples in every step, like the peer's: the best of several steps is of equal work.
   Work first_work() const {
     if (natural_) {
       const auto step = natural_->step(0, batch_size_, is_padded_);

@@ -1,5 +1,5 @@
-// Speed of the loader on a token store: opening it, and the batch of a step near and far; and of
-// drawing samples from text in lines of 20 to 10 million tokens.
+// Speed of the loader on a token store: opening it, and making the batch of a step near or far; and
+// of drawing samples from text in lines of 20 to 10 million tokens.
 // Usage: loader_bench STORE [Google Benchmark's own options]
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>

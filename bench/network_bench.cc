@@ -1,11 +1,11 @@
-// Measures how fast ranks tell each other something, and prints a network file for `cloze plan
+// Measures how fast ranks exchange messages, and prints a network file for `cloze plan
 // --network-file` (src/cli/scale/network_rates.h): all on one host, or one on each of several.
 //
 //   mpirun -n 2 build/release/bin/network_bench > network.json
 //
-// latency_us is half of what a short message takes to another rank and back, message_us what each
-// of many short ones takes that nobody answers, and the rate that of sums of gradients, with the
-// adding. The best of several: a neighbour makes some of them slow.
+// latency_us is half of what a short message takes to another rank and back, message_us is what
+// each of many short, unanswered ones takes, and the rate is that of sums of gradients, additions
+// included. Each is the best of several: a neighbour makes some of them slow.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 # oneDNN's library and headers: target DNNL::dnnl, OneDnn_VERSION.
-# Debian's own dnnl-config.cmake insists on the OpenCL headers, which its package does not bring.
+# Debian's own dnnl-config.cmake requires the OpenCL headers, which its package does not pull in.
 find_library(OneDnn_LIBRARY dnnl)
 find_path(OneDnn_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 if(OneDnn_INCLUDE_DIR)

@@ -13,7 +13,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 find_program(CLOZE_CCACHE ccache)
 if(CLOZE_CCACHE)
-  # Sloppiness: what ccache asks for when headers are compiled beforehand (cmake/targets.cmake).
+  # Sloppiness: the settings that ccache requires for precompiled headers (cmake/targets.cmake).
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CLOZE_CCACHE})
 endif()

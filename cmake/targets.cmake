@@ -8,15 +8,15 @@ endif()
 target_include_directories(cloze_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(CLOZE_SANITIZE)
   # Left out of "undefined": what AddressSanitizer meets as well, and checks of every pointer's
-  # alignment and arithmetic, which take two fifths of the time to compile. What is found ends the
-  # program: UndefinedBehaviorSanitizer would only print it, and the test pass.
+  # alignment and arithmetic, which take two fifths of the time to compile. Any finding ends the program: otherwise
+  # UndefinedBehaviorSanitizer would only print it, and the test would pass.
   target_compile_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer -fno-sanitize=null,vptr,object-size,nonnull-attribute,returns-nonnull-attribute,pointer-overflow,alignment)
   target_link_options(cloze_flags INTERFACE -fsanitize=${CLOZE_SANITIZE})
 endif()
 
-# What nearly every room includes is compiled once, which takes a quarter off the time of a build. GCC takes compiled headers only where
-# the flags are the same, so all rooms take fmt's.
+# What nearly every room includes is compiled once, which takes a quarter off the time of a build. GCC uses precompiled headers only where
+# the flags are the same, so all rooms use fmt's.
 function(cloze_compile_as_room target)
   if(NOT TARGET cloze_room_headers)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/room_headers.cc CONTENT "")
@@ -71,7 +71,7 @@ function(cloze_compile_as_test target)
       <functional> <map> <string> <vector>)
   endif()
   target_compile_definitions(${target} PRIVATE CLOZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # What is tested is optimised; the tests themselves need not be, and compile sooner.
+  # What is tested is optimised; the tests themselves need not be, and compile faster.
   # GCC 12 warns of the bounds of std::string where nothing is wrong (its bug 105329).
   target_compile_options(${target} PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow)
   target_precompile_headers(${target} REUSE_FROM cloze_test_headers)

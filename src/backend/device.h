@@ -1,4 +1,4 @@
-// Device: where a program runs. Its memory belongs to its kernels: everybody else copies in and
+// Device: where a program runs. Its memory belongs to its kernels: all other code copies in and
 // out, in the order of a stream.
 //
 //   auto memory = device.allocate(bytes);            zeros
@@ -27,13 +27,13 @@ class DeviceMemory {
   virtual size_t bytes() const = 0;
 };
 
-// A moment of a stream.
+// A point in a stream.
 class Event {
  public:
   virtual ~Event() = default;
 };
 
-// Work that is done in the order in which it was given. One thread uses a stream.
+// Work that runs in the order in which it was given. Only one thread uses a stream.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -54,7 +54,7 @@ class Device {
   virtual ~Device() = default;
   virtual const Backend& backend() const = 0;
   std::string_view name() const { return backend().name(); }
-  // Zeroed. EnvironmentError that says how many bytes were wanted when memory runs out.
+  // Zeroed. When memory runs out: EnvironmentError that says how many bytes were wanted.
   virtual std::unique_ptr<DeviceMemory> allocate(size_t bytes) = 0;
   // Allocates outside the device's memory, for large data that is seldom used. A device that is the
   // host's processor uses a file in this folder. EnvironmentError when there is no room; UserError

@@ -36,7 +36,8 @@ struct KernelRequest {
   }
 };
 
-// A place in a device's memory. Only that device and its kernels may follow it: as<T>() is theirs.
+// A place in a device's memory. Only that device and its kernels may dereference it: as<T>() is for
+// them.
 class DeviceAddress {
  public:
   DeviceAddress() = default;
@@ -70,9 +71,9 @@ struct KernelArguments {
 
 class Stream;  // backend/device.h
 
-// Memory that a kernel keeps beside what is planned for it: code that a library makes for it, say.
+// Memory that a kernel keeps besides what is planned for it, such as code that a library generates.
 struct KeptMemory {
-  std::string shared_as;  // kernels that name the same thing keep it together; empty: it alone
+  std::string shared_as;  // kernels that give the same name share it; empty: not shared
   int64_t bytes = 0;
 };
 
@@ -80,7 +81,7 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual size_t workspace_bytes() const { return 0; }
-  // From when it is made until the process ends.
+  // Kept from the kernel's creation until the process ends.
   virtual std::vector<KeptMemory> kept_memory() const { return {}; }
   // In the order of the stream: it may return before its work is done.
   virtual void run(const KernelArguments& arguments, Stream& stream) = 0;

@@ -18,7 +18,7 @@ namespace cloze {
 
 class DataFolder {
  public:
-  // `entries` of the manifest that the test reads; another fails the test.
+  // `entries`: those that the test reads; one that the manifest lacks fails the test.
   explicit DataFolder(const std::vector<std::string>& entries) {
     const char* folder = std::getenv("CLOZE_DATA");
     folder_ = folder == nullptr ? "" : folder;

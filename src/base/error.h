@@ -1,6 +1,6 @@
 // Errors, by who is to blame. A message names the thing, the value and the next step.
 // The library throws these and never prints or exits; cli/ turns each into an exit code.
-// Bytes that come from outside return a Result (base/result.h) with the offset instead.
+// Parsers of bytes from outside return a Result (base/result.h) with the offset instead.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace cloze {
 
-// A bad flag, file or shape: the user can mend it.
+// A bad flag, file or shape: the user can fix it.
 class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

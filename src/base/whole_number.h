@@ -8,8 +8,8 @@
 
 namespace cloze {
 
-// As std::from_chars reads it: no space, no plus sign. Nothing for a text that is not a number, or
-// not only one, and for a number that T does not hold.
+// As std::from_chars reads it: no space, no plus sign. No value for text that is not exactly one
+// number, or for a number that does not fit into T.
 template <typename T>
 std::optional<T> number_in(std::string_view text) {
   T value{};

@@ -4,7 +4,7 @@
 //   added_tokens.json       {"<ent>": 30522}, until transformers 4.33
 //   tokenizer_config.json   {"added_tokens_decoder": {"30522": {"content": "<ent>"}}}, since then
 //
-// Errors: UserError that names the file for what is not an object.
+// Errors: UserError that names the file when something in it is not an object.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace cloze::checkpoints {
 
-// By their ids, from `first_id` on: those before it are the vocabulary's own. The tokens are in
-// quotation marks, as JSON has them.
+// The added tokens by id, from `first_id` on: smaller ids are the vocabulary's own. The tokens are
+// in quotation marks, as JSON has them.
 std::map<int64_t, std::string> added_tokens_in(const std::filesystem::path& folder,
                                                int64_t first_id);
 

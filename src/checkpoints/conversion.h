@@ -6,9 +6,8 @@
 //   Graphcore      the same with Graphcore's names (tensorflow_tensors.h); by default in half
 //                  precision, SQuAD's head excepted, and with 30,400 words, as its programs expect
 //
-// Nothing goes missing unsaid: whatever is left out, new, or of no known name is in the notes.
-// What each step does, and what it does otherwise than Graphcore's convert_ckpt.py:
-// docs/guides/checkpoints.md.
+// Nothing is lost silently: the notes list whatever is left out, new, or of unknown name. What each
+// step does, and where it differs from Graphcore's convert_ckpt.py: docs/guides/checkpoints.md.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +27,8 @@ struct ConversionOptions {
   std::filesystem::path output_dir;       // new or empty
   std::filesystem::path config_file;      // empty: the one beside the checkpoint
   std::filesystem::path vocabulary_file;  // empty: the one beside the checkpoint, if any
-  // Rows of the word table; none: as they are, except that Graphcore's default and its undoing
-  // (where the vocabulary file tells the number) need not be asked for.
+  // Rows of the word table; none: unchanged, except that a conversion to Graphcore's form cuts them
+  // to its default, and one from it restores them where the vocabulary file tells the number.
   std::optional<int64_t> vocab_size;
   std::optional<int64_t> precision;  // 16 or 32 bits; none: as they are, 16 for Graphcore
   uint64_t max_shard_bytes = 0;      // Hugging Face's; 0: never in shards
@@ -38,7 +37,7 @@ struct ConversionOptions {
   bool use_attention_bias = true;
   bool use_cls_layer = true;
   bool use_qkv_split = true;  // false: one fused kernel
-  bool is_baseline = false;   // somebody says that it is a BERT; UserError where it is a GroupBERT
+  bool is_baseline = false;   // the user says that it is a BERT; UserError if it is a GroupBERT
   int64_t num_embeddings_splits = 1;
 };
 

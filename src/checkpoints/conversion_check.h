@@ -1,4 +1,4 @@
-// Whether a conversion can begin: what is asked for goes together, and with the checkpoint.
+// Whether a conversion can begin: the options fit each other and the checkpoint.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace cloze::checkpoints {
 
 // UserError when the checkpoint is of another form or variant than the options say, a value is out
-// of its range or has no place in the new form, or output_dir is not empty. Appends to `notes` what
-// need not have been said.
+// of its range or has no place in the new form, or output_dir is not empty. Appends to `notes`
+// which options were not needed.
 void check_conversion(const ConversionOptions& options, const StoredModel& model,
                       std::vector<std::string>& notes);
 

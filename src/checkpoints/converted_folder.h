@@ -26,12 +26,12 @@ struct ConvertedModel {
   int64_t num_labels = 0;    // of a classifier; 0: there is none
 };
 
-// What the tensors, under Hugging Face's names, make of the model, whose configuration is known;
-// there is at least one.
+// Fills in what the tensors, under Hugging Face's names, tell about the model. Its configuration is
+// known, and there is at least one tensor.
 void describe_tensors(std::span<const formats::TensorView> tensors, ConvertedModel& model);
 
-// config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are taken over
-// as they are while they fit; a vocabulary with more tokens than rows is cut, and `notes` says so.
+// config.json, README.md and the tokenizer's files. Files of a Hugging Face folder are copied
+// unchanged where they fit; a vocabulary with more tokens than rows is cut, and `notes` says so.
 std::vector<TextFile> hugging_face_files(const ConvertedModel& model,
                                          std::vector<std::string>& notes);
 

@@ -39,11 +39,11 @@ models::BertConfig bert_config_from_json(const nlohmann::json& json, const std::
 models::BertConfig read_hugging_face_config(const std::filesystem::path& path);
 
 // The head of a config.json, by its "architectures" (none: pre-training), and its classes by
-// "id2label", or else LABEL_0 and on, "num_labels" of them (2). UserError for an architecture or a
-// problem_type that is not ours.
+// "id2label", or else LABEL_0 and so on, "num_labels" of them (2). UserError for an architecture or
+// a problem_type that is not ours.
 models::BertHead bert_head_from_json(const nlohmann::json& json, const std::string& source);
 models::BertHead read_hugging_face_head(const std::filesystem::path& path);
-// The class that "architectures" names first, of a GroupBERT the BERT's; nothing when it names
+// The class that "architectures" names first, for a GroupBERT the BERT's; no value when it names
 // none. It may be one that is not ours.
 std::optional<std::string> architecture_in(const nlohmann::json& json);
 

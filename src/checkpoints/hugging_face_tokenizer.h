@@ -46,12 +46,13 @@ nlohmann::json pair_template();                 // [CLS] A [SEP] B [SEP], the se
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
                                               const text::TokenizerOptions& otherwise);
 
-// Whether that file names a class that leaves all to tokenizer.json.
+// Whether that file names a class that leaves everything to tokenizer.json.
 bool tokenizer_json_rules(const std::filesystem::path& folder);
 
-// The tokenizer_class that file names, as JSON, when its words are not BERT's.
+// The tokenizer_class that the file names, as JSON, when it cuts text into words by other rules
+// than BERT's.
 std::optional<std::string> foreign_tokenizer_class(const std::filesystem::path& folder);
-// UserError when there is one.
+// UserError when the folder has such a class.
 void require_bert_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace cloze::checkpoints

@@ -1,5 +1,5 @@
-// The head of a stored model: what its configuration says, and where that names no class, as
-// Google's bert_config.json never does, what the names of its tensors tell.
+// The head of a stored model: what its configuration says or, where that names no class (Google's
+// bert_config.json never does), what the names of its tensors tell.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 namespace cloze::checkpoints {
 
 // transformers' class, "BertForPreTraining" and so on, for tensors under Hugging Face's names.
-// Where there are several heads, pre-training's is meant.
+// With several heads, that of pre-training.
 std::string_view class_of_tensors(std::span<const formats::TensorView> tensors);
 // Classes of the classifier among them; 0: there is none.
 int64_t num_labels_of(std::span<const formats::TensorView> tensors);
 
-// `model` is a folder, a file or a prefix, with its configuration beside it. Without names in that,
-// classes are called LABEL_0 and on. UserError for an architecture or a problem_type that is not
-// ours; the errors of stored_model.h.
+// `model` is a folder, a file or a prefix, with its configuration beside it. If that does not name
+// the classes, they are called LABEL_0 and so on. UserError for an architecture or a problem_type
+// that is not ours; the errors of stored_model.h.
 models::BertHead read_stored_head(const std::filesystem::path& model);
 
 }  // namespace cloze::checkpoints

@@ -23,10 +23,11 @@ class StoredModel {
   const std::filesystem::path& path() const { return file_.path(); }
   // The folder of the file: where a configuration and a vocabulary are looked for.
   std::filesystem::path folder() const;
-  // Names of what lies in the folder and holds none of these weights, sorted.
+  // Sorted names of everything in the folder that holds none of these weights.
   std::vector<std::string> other_files() const;
   bool is_tensorflow() const { return is_tensorflow_; }
-  // Which kind of TensorFlow's names the file has; nothing when it has none that only one kind has.
+  // Which kind of TensorFlow names the file has; no value when none of them is specific to one
+  // kind.
   std::optional<TensorflowNames> tensorflow_names() const;
 
   const std::vector<formats::TensorView>& tensors() const { return converted_.tensors; }
@@ -42,7 +43,7 @@ class StoredModel {
   // updates were done, where that is stored.
   ConvertedTensors moments() const;
   std::optional<int64_t> global_step() const;
-  // What was read of the tensors leaves memory (platform/files/file.h).
+  // Releases the memory of what was read of the tensors (platform/files/file.h).
   void release_memory() const { file_.release_memory(); }
 
  private:

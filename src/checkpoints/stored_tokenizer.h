@@ -1,4 +1,5 @@
-// The tokenizer of a model, in whichever form it was saved: the one door for whoever wants one.
+// The tokenizer of a model, in whichever form it was saved: the only entry point for code that
+// needs one.
 //
 //   vocab.txt        a token a line, with tokenizer_config.json for the rules
 //   tokenizer.json   all of it in one file, as transformers 5 saves it (tokenizer_json.h)
@@ -34,14 +35,14 @@ struct StoredTokenizer {
 StoredTokenizer read_tokenizer(const std::filesystem::path& folder,
                                const std::filesystem::path& vocabulary_file = {});
 
-// Where a folder has its tokens; nothing when it has none.
+// The file that holds a folder's tokens; no value when there is none.
 std::optional<std::filesystem::path> vocabulary_file_in(const std::filesystem::path& folder);
 
 // The tokens of a vocab.txt, or of a tokenizer.json, which is known by its ending .json.
 text::Vocabulary load_vocabulary(const std::filesystem::path& file);
 
-// These tokens with the rules that the file, or a tokenizer_config.json beside it, says. Where both
-// say nothing, lower case is as the tokens look.
+// These tokens with the rules that the file, or a tokenizer_config.json beside it, says. Where
+// neither says, lower case is guessed from the tokens.
 StoredTokenizer read_vocabulary_file(const std::filesystem::path& file);
 
 // UserError unless that is the tokenizer's lower_case.

@@ -17,7 +17,7 @@ bool is_of_groupbert(std::string_view hugging_face_name);
 // Nothing where none of the tensors is of an encoder's layer.
 std::optional<bool> holds_groupbert(std::span<const formats::TensorView> tensors);
 
-// The variant that somebody says a model has.
+// The variant that a model is said to have.
 struct SaidVariant {
   bool groupbert = false;
   std::string said_by;    // "config.json", for the message
@@ -25,7 +25,7 @@ struct SaidVariant {
 };
 // UserError when the tensors of `model` are of the other variant.
 void require_variant(const StoredModel& model, const SaidVariant& said);
-// As the configuration beside the model says, or the run that loads it.
+// The same for what the configuration beside the model says, or the run that loads it.
 void require_variant(const StoredModel& model, bool groupbert);
 
 }  // namespace cloze::checkpoints

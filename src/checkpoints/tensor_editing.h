@@ -1,5 +1,5 @@
 // Changes of a whole model's tensors on their way from one checkpoint to another: the dtype of the
-// weights, how many words the vocabulary has, and biases that say nothing.
+// weights, how many words the vocabulary has, and biases of zeros.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ using TensorStorage = std::deque<std::vector<std::byte>>;
 void convert_precision(formats::TensorView& tensor, DType dtype, TensorStorage& storage);
 
 // Cuts the tensors with a row per word (bert.embeddings.word_embeddings.weight,
-// cls.predictions.bias and copies of them) to `rows`, or appends rows: each the mean of those there
-// are, rounded to the tensor's dtype, which is what transformers' resize_token_embeddings draws
-// new rows around.
+// cls.predictions.bias and copies of them) to `rows`, or appends rows: each the mean of the
+// existing ones, rounded to the tensor's dtype; transformers' resize_token_embeddings draws new
+// rows around that mean.
 void resize_vocabulary(std::vector<formats::TensorView>& tensors, int64_t rows,
                        TensorStorage& storage);
 
@@ -35,7 +35,7 @@ struct ConvolutionBiases {
   std::vector<std::string> names = {};
   bool are_zeros = false;
 };
-// Those among the tensors; they are taken out where all of them are zeros.
+// The convolution biases among the tensors; they are removed where all of them are zeros.
 ConvolutionBiases take_zero_convolution_biases(std::vector<formats::TensorView>& tensors);
 
 // The rows of the word table; 0 when there is none.

@@ -6,8 +6,8 @@
 //   Graphcore      bert/encoder/layer_0/attention/projection/dense/kernel     [in, out]
 //   research       all/bert/encoder/layer_0/attention/output/weight           [in, out]
 //
-// The last are the names in which Graphcore trained GroupBERT; current_tensorflow_name() makes
-// Graphcore's of them.
+// The last are the names in which Graphcore trained GroupBERT; current_tensorflow_name() converts
+// them to Graphcore's.
 //
 // docs/fidelity/checkpoints.md has the table. Sources: google-research/bert modeling.py,
 // run_squad.py, run_classifier.py; graphcore/examples nlp/bert/tensorflow1/modeling.py;
@@ -23,10 +23,10 @@ namespace cloze::checkpoints {
 
 enum class TensorflowNames { kGoogle, kGraphcore, kResearch };
 
-// How a tensor lies there, compared with ours.
+// How a tensor is laid out there, compared with ours.
 enum class StoredLayout {
   kSame,
-  kTransposed,   // a matrix the other way round; of a convolution all three extents
+  kTransposed,   // a transposed matrix; for a convolution, all three axes reversed
   kOneTokenWide  // a matrix [in, out], ours a convolution [out, in, 1] one token wide
 };
 
@@ -43,15 +43,15 @@ std::optional<OtherName> tensorflow_name(std::string_view hugging_face_name, Ten
 // Which of the three kinds a name belongs to; nothing for one that several of them have.
 std::optional<TensorflowNames> kind_of_name(std::string_view tensorflow_name);
 
-// Of a research checkpoint's tensor Graphcore's name; of others the name itself.
+// Graphcore's name for a research checkpoint's tensor; any other name unchanged.
 std::string current_tensorflow_name(std::string_view name);
 std::string research_name(std::string_view graphcore_name);
 
 // Optimiser slots (.../adam_m, .../LAMB_1), powers of beta, global_step.
 bool is_training_state(std::string_view tensorflow_name);
 
-// What a slot holds for which tensor: .../kernel/adam_m, lamb_m, LAMB and Adam the first moment of
-// .../kernel, adam_v, lamb_v, LAMB_1 and Adam_1 the second.
+// What a slot holds, and for which tensor: .../kernel/adam_m, lamb_m, LAMB and Adam hold the first
+// moment of .../kernel; adam_v, lamb_v, LAMB_1 and Adam_1 hold the second.
 struct MomentSlot {
   std::string tensor;
   char moment;  // m or v

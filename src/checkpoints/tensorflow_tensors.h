@@ -1,5 +1,5 @@
-// A BERT's tensors between TensorFlow's checkpoints and ours: names (tensor_names.h), matrices
-// the other way round, and what TensorFlow's programs store in other pieces than we do:
+// A BERT's tensors between TensorFlow's checkpoints and ours: names (tensor_names.h), transposed
+// matrices, and what TensorFlow's programs store in different pieces than we do:
 //
 //   bert/embeddings/s{i}/word_embeddings            rows of the word table, parts in order of i
 //   .../attention/self/kernel/qkv_weight [H, 3H]    query, key and value side by side
@@ -24,7 +24,7 @@
 
 namespace cloze::checkpoints {
 
-// Tensors that look at the originals' bytes, or at `storage` where those had to be laid out anew.
+// Views of the originals' bytes, or of `storage` where those had to be rearranged.
 struct ConvertedTensors {
   std::vector<formats::TensorView> tensors;
   std::deque<std::vector<std::byte>> storage;
@@ -34,7 +34,7 @@ struct ConvertedTensors {
 
 bool has_tensorflow_names(std::span<const formats::TensorView> tensors);
 
-// Both kinds of TensorFlow's names to Hugging Face's.
+// All kinds of TensorFlow names to Hugging Face's.
 ConvertedTensors from_tensorflow(std::span<const formats::TensorView> tensors);
 
 // The moments of Adam or LAMB, laid out as the tensors they belong to, under the names of our

@@ -3,7 +3,7 @@
 // hugging_face_tokenizer.h writes it.
 //
 // Errors: UserError that names file, field and value for what cuts text by other rules, and for
-// ids that leave a gap; DataError for what is no JSON.
+// ids that leave a gap; DataError for a file that is not JSON.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace cloze::checkpoints {
 struct TokenizerJson {
   text::Vocabulary vocabulary;  // with the added tokens
   text::TokenizerOptions options;
-  std::vector<std::string> notes;  // on what the file asks for and is not done
+  std::vector<std::string> notes;  // on what the file asks for that is not done here
 };
 
 TokenizerJson read_tokenizer_json(const std::filesystem::path& file);

@@ -14,7 +14,7 @@ void validate_exports(const RunOptions& options);
 // Of several runs, whose files have to lie in their own folders.
 void validate_exports_of_seeds(const RunOptions& options, int64_t num_seeds);
 
-// A sentence for each option that someone asked for and that only another one makes use of.
+// A sentence for each option that the user asked for but that has no effect without another one.
 std::vector<std::string> exports_without_effect(const RunOptions& options,
                                                 const OptionTable& table);
 

@@ -29,12 +29,13 @@ struct FinetuneOptions : RunOptions {
   double evaluations_per_epoch = 1.0;  // 0: at the end only
 };
 
-// Adds all of them, and the options of other systems that have no effect here. The hint is said to
-// who asks for another task.
+// Adds all of them, and the options of other systems that have no effect here. The hint is shown to
+// a user who asks for another task.
 void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
                           const std::string& hint = "");
 
-// After OptionTable::resolve(): takes what the run to go on with had, prints notes, and checks all.
+// After OptionTable::resolve(): takes the values of the run to resume, prints notes, and checks
+// everything.
 void settle_finetune_options(OptionTable& table, FinetuneOptions& options);
 
 // The model a run starts from: the shape of init_checkpoint's (or restore_dir's) folder, or without
@@ -50,7 +51,8 @@ struct StartModel {
 // folder of checkpoints. UserError when shape, vocabulary and case do not fit each other.
 StartModel start_model(FinetuneOptions& options, const OptionTable& table);
 
-// Those of a run of num_steps before its last step; evaluations_per_epoch is not 0.
+// The steps, before the last, after which a run of num_steps is evaluated; evaluations_per_epoch is
+// not 0.
 std::vector<int64_t> evaluation_steps(const FinetuneOptions& options, int64_t num_samples,
                                       int64_t num_steps);
 
@@ -58,8 +60,8 @@ std::vector<int64_t> evaluation_steps(const FinetuneOptions& options, int64_t nu
 std::filesystem::path run_folder(const FinetuneOptions& options,
                                  const std::filesystem::path& folder, int64_t seed);
 
-// What is to be done: what is asked for; or, when nothing is, all that is possible. UserError for
-// what is not.
+// The phases to run: those asked for or, when none is, all that are possible. UserError for one
+// that is not possible.
 tasks::FinetuningPhases phases_of(const FinetuneOptions& options,
                                   const tasks::FinetuningPhases& possible);
 

@@ -7,12 +7,12 @@
 
 namespace cloze::cli {
 
-// Prints what a task says, and shows how far its models have come. A signal that asks to stop is
-// thrown by the client that is watched (InferenceStopped).
+// Prints what a task says, and shows the progress of its models. When a signal asks to stop, the
+// client that is watched throws InferenceStopped.
 tasks::TaskOutput task_output();
 
 struct Finetuning {
-  FinetuneOptions& options;  // the seed becomes that of the run that goes on
+  FinetuneOptions& options;  // the seed becomes that of the current run
   const OptionTable& table;
   const StartModel& model;
   tasks::FinetuningPhases phases;

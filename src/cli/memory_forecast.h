@@ -22,19 +22,19 @@ double mebibytes(Bytes bytes) {
 class MemoryForecast {
  public:
   // Measures what there is now: the program and what it has loaded.
-  // known_bytes: what of that is added under a name of its own.
+  // known_bytes: the part of that which is added under a name of its own.
   explicit MemoryForecast(int64_t known_bytes = 0);
 
   void add(std::string_view what, int64_t bytes);
-  // Weights, a micro-batch, and what the first one takes once: what is held while weights are made
-  // is gone before.
+  // Weights, a micro-batch, and what the first one takes once. What is held while weights are made
+  // is freed before that.
   void add_inference(const inference::InferenceMemory& memory);
 
-  // At least what there was before it was made.
+  // No less than the peak before this object was made.
   int64_t peak_bytes() const;
-  // "memory: at most 540.2 MiB: program and data 24.6, weights 417.6, a batch 98.0"
+  // "memory: at most 788.5 MiB: program and data 255.8, ..., a copy to save 149.6"
   std::string text() const;
-  // "memory: 538.9 MiB at the peak, 540.2 MiB planned". When it was more, and 1 MiB or more of
+  // "memory: 785.1 MiB at the peak, 788.5 MiB planned". When it was more, and 1 MiB or more of
   // files was read since: ", 24.0 MiB of files that the system takes back when it needs them"
   std::string outcome() const;
 

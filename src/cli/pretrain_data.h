@@ -11,7 +11,8 @@
 namespace cloze::cli {
 
 // Opens the data; tokenises input_file first when it is given. UserError when vocabulary,
-// vocab_size and data do not fit each other, or do_lower_case and the tokenizer of the start.
+// vocab_size and data do not fit each other, or when do_lower_case does not fit the tokenizer of
+// the start model.
 train::TrainingOptions pretraining_options(const PretrainOptions& options,
                                            const OptionTable& table);
 

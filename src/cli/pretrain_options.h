@@ -38,7 +38,7 @@ struct PretrainOptions : RunOptions {
   ValidationOptions validation;
   std::optional<int64_t> max_training_sequences;  // ends the run, whatever its schedule's length
   comm::WatchBounds rank_watch;                   // of ranks, by their heartbeats
-  data::DrawingOptions drawing;  // of samples from text; the number of predictions is any data's
+  data::DrawingOptions drawing;  // of samples from text; the number of predictions is for any data
 
   int64_t max_predictions() const { return drawing.pairs.masking.max_predictions; }
   // The option that has the data made instead of read; empty: none.
@@ -54,19 +54,19 @@ void add_pretrain_options(OptionTable& table, PretrainOptions& options);
 // comes from the command line, the other one is dropped: the command line outranks the file.
 void settle_rivals(PretrainOptions& options, const OptionTable& table);
 
-// Checks what one option cannot say alone. UserError that names the options and their values.
+// Checks what depends on several options. UserError that names the options and their values.
 void validate(PretrainOptions& options);
 
 // Room for predictions in a micro-batch: as many as full sequences have and a quarter more.
 int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan);
 
 // Sequences between two evaluations by MLPerf's rules for BERT: 0.05 (230.23 N + 3000000) for steps
-// of N sequences, in whole 25000.
+// of N sequences, rounded down to a multiple of 25000.
 // Source: github.com/mlcommons/training_policies, training_rules.adoc.
 int64_t mlperf_interval(int64_t sequences_per_step);
 
-// The steps, of those before the last, with which the run has trained on as many sequences as one
-// of the triggers says, or more; ascending.
+// The steps, before the last, at which the number of sequences trained on first reaches one of the
+// triggers; ascending.
 std::vector<int64_t> validation_steps(const ValidationOptions& options, int64_t sequences_per_step,
                                       int64_t num_steps);
 

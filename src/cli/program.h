@@ -5,12 +5,12 @@
 namespace cloze::cli {
 
 // Runs the subcommand that the arguments name; returns the exit status (cli/exit_code.h). An option
-// may be written with underscores. An action that ends well with another status than 0 throws
+// may be written with underscores. An action that succeeds with a status other than 0 throws
 // EarlyExit.
 int run_program(int argc, const char* const* argv);
 
 // Writes what standard output still buffers. EnvironmentError when that, or a write before it,
-// failed: results that nobody got are not a success.
+// failed: results that were not delivered are not a success.
 void flush_standard_output();
 
 }  // namespace cloze::cli

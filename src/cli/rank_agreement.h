@@ -11,7 +11,8 @@
 namespace cloze::cli {
 
 // Called on all ranks together, each with values under the names that a message says. UserError
-// that names the rank, the thing and both values, where one has another value than the first.
+// that names the rank, the thing and both values, where a rank's value differs from the first
+// rank's.
 void require_same(comm::Communicator& ranks, const nlohmann::json& values);
 
 // The build, and all options but the number of threads: results do not depend on that, and machines

@@ -1,7 +1,7 @@
 // A command that several processes run together, started by mpirun.
 //
-// The first rank speaks and saves. Every other writes what it says, and its metrics, into a folder
-// of its own, save_path/rank-R.
+// The first rank prints and saves. Every other rank writes its messages and its metrics into a
+// folder of its own, save_path/rank-R.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,8 @@ void together(comm::Communicator& ranks, const std::function<void()>& body);
 // On the first rank, then on the others: for what the first makes and the others open.
 void one_after_the_first(comm::Communicator& ranks, const std::function<void()>& body);
 
-// What the options mean to this rank: replicas are the ranks. UserError for what several processes
-// cannot do yet.
+// What the options mean to this rank: replicas follow from the number of ranks. UserError for what
+// several processes cannot do yet.
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table);
 // Under `cloze launch`: binds this process to its part of its host's processors.
 void take_own_processors();
@@ -38,13 +38,13 @@ void take_own_processors();
 void silence_other_ranks();
 void take_own_folder(comm::Communicator& ranks, train::TrainingOptions& run);
 
-// Watches the ranks for as long as it is there: one that dies, is silent or stands still ends them
-// all with 4, and is named. Null where a rank is alone, or silence has no bound.
+// Watches the ranks as long as it exists: one that dies, falls silent or makes no progress ends
+// them all with exit code 4, and is named. Null where a rank is alone, or silence has no bound.
 std::unique_ptr<comm::Heartbeat> start_heartbeat(comm::Communicator& ranks,
                                                  const comm::WatchBounds& bounds);
 
 // After an error: ends the ranks that wait for this one. Does nothing where it is alone, or where
-// all of them have met the same: a run that diverges does so on every rank.
+// all of them have met the same error: a run that diverges does so on every rank.
 void end_all_ranks(const std::string& message, ExitCode code);
 
 }  // namespace cloze::cli

@@ -12,13 +12,13 @@
 namespace cloze::cli {
 
 // After OptionTable::resolve(). Does nothing without restore_dir; save_path becomes that folder
-// unless the command line gives it, or the file that gives restore_dir; a note says which save_path
-// of a file is not taken. Of a folder of several seeds' runs (seed-N) the first one's options are
-// taken; its num_seeds becomes that of later ones where seeds were added, which is noted. UserError
-// when there is no checkpoint.
+// unless the command line gives it, or the file that gives restore_dir; a note names the save_path
+// of a file that is not used. From a folder of several seeds' runs (seed-N) the options of the
+// first are taken; where later runs added seeds, num_seeds becomes theirs, which is noted.
+// UserError when there is no checkpoint.
 void take_options_of_run(OptionTable& table, RunOptions& options);
 
-// Of several runs in a folder, that of one seed.
+// The run of one seed, in a folder of several.
 std::filesystem::path run_of_seed(const std::filesystem::path& folder, int64_t seed);
 
 // The options that the newest checkpoint of a run has; an empty object where it has none.

@@ -4,8 +4,8 @@
 //
 // unless measured rates of all operators are given (plan/step_seconds.h). The product is the
 // largest of the model's own, [T, H] x [H, F] in the run's precision and on its threads. Measuring
-// its rate takes a tenth of a second. It is an estimate: every sequence counts as a full one, and
-// all operators as if they were as fast as that product.
+// its rate takes a tenth of a second. It is an estimate: every sequence counts as full, and every
+// operator as being as fast as that product.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ double product_rate(const PretrainOptions& options);
 std::string rough_duration(double seconds);
 
 // Two lines for a plan: what the run sees, and how long that takes when a step of full
-// sequences takes so many seconds, as `source` says. Of a run in epochs, whose data are not known
-// here, the time of a million sequences.
+// sequences takes so many seconds, as `source` says. For a run in epochs, whose data are not known
+// here, it is the time of a million sequences.
 std::string describe_run(const RunOptions& options, double step_seconds, const std::string& source);
 
 }  // namespace cloze::cli

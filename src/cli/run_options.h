@@ -52,10 +52,10 @@ void add_run_options(OptionTable& table, RunOptions& options, const char* seq_le
 // defaults.
 void settle_rivals(RunOptions& options, const OptionTable& table);
 
-// 0: the default, 1: of the run that goes on, 2: from a file, 3: from the command line.
+// 0: the default, 1: from the resumed run, 2: from a file, 3: from the command line.
 int rank_of_origin(const OptionTable& table, const char* name);
 
-// Resets the one of two that ranks below the other. One that was taken away outranks nothing.
+// Resets whichever of the two ranks below the other. One that was cleared outranks nothing.
 template <typename A, typename B>
 void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const char* b_name,
                       B& b) {
@@ -65,7 +65,7 @@ void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const 
   if (rank_of_b > rank_of_a && b != B()) a = A();
 }
 
-// Check what one option cannot say alone. UserError that names the options and their values.
+// Check what depends on several options. UserError that names the options and their values.
 void validate(RunOptions& options);
 void validate_start(const RunOptions& options);
 // The model that the options describe, for a command that takes none from a checkpoint.
@@ -83,9 +83,9 @@ struct BatchPlan {
 // replicas. tokens = tokens_per_micro_batch, or a 96th of a step of full sequences, but at least
 // 1024 and at most the larger of micro_batch_size * seq_length and 4096. Rounding aside, the layout
 // of a step changes only its time: smaller micro-batches waste a processor, and larger ones take
-// more memory. There is room for eight times as many sequences as full ones: unused places cost
-// next to nothing, and where they run out token slots stay empty. With synthetic data `tokens` is
-// lowered until a step is a whole number of micro-batches.
+// more memory. There is room for eight times as many sequences as there would be full ones: unused
+// places cost next to nothing, and where they run out token slots stay empty. With synthetic data
+// `tokens` is lowered until a step is a whole number of micro-batches.
 BatchPlan batch_plan(const RunOptions& options);
 // Of a configuration as a file has it.
 int64_t sequences_of_a_step(const nlohmann::ordered_json& options);

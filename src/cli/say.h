@@ -1,4 +1,4 @@
-// What a command says beside its output, on standard error.
+// What a command says besides its output, on standard error.
 #pragma once
 
 #include <fmt/format.h>

@@ -13,8 +13,8 @@
 
 namespace cloze::cli {
 
-// What RunOptions say of a run of so many steps; the head, the data and the tokenizer are the
-// caller's.
+// What RunOptions say about a run of so many steps; the caller adds the head, the data and the
+// tokenizer.
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps);
 
 // What a checkpoint keeps of the command: kStoredOptionsName, which gives the same options again,
@@ -23,7 +23,7 @@ std::vector<train::TextFile> option_files(const OptionTable& table);
 // The values in them.
 nlohmann::ordered_json stored_options(const std::vector<train::TextFile>& files);
 
-// What a run takes beside its compiled step, as long as that is not there; `now` is what the
+// The memory that a run takes besides its compiled step, before that exists; `now` is what the
 // process takes.
 MemoryForecast memory_beside_step(const RunOptions& options,
                                   const data::MicroBatchCapacity& capacity,
@@ -33,7 +33,7 @@ MemoryForecast memory_beside_step(const RunOptions& options,
 // that checkpoints are written from, if the run saves before its end.
 void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Program& program,
               bool saves_before_end);
-// Whether it does. Before a run is set up, a length that is not known is taken for a long one.
+// Whether the run does. Before it is set up, an unknown length counts as a long one.
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps);
 bool saves_before_end(const RunOptions& options);
 

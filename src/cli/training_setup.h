@@ -1,4 +1,5 @@
-// From the options of `cloze pretrain` to the step that train/ takes, compiled, and what it takes.
+// From the options of `cloze pretrain` to the compiled step of train/, and the memory that it
+// takes.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Shows on standard error how far long work has come: a line that redraws itself on a terminal,
+// Shows the progress of long work on standard error: a line that redraws itself on a terminal,
 // elsewhere a plain line every few seconds.
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace cloze::cli {
 
 double percent(int64_t part, int64_t whole);  // 0 of nothing
-// "41 % of 104.3 MB, 11.8 MB/s, 5 s left". `before` is what was done in a run that was interrupted:
-// the seconds are not of that.
+// "41 % of 104.3 MB, 11.8 MB/s, 5 s left". `before` is what an interrupted run did before: the
+// seconds do not include it.
 std::string describe_bytes(int64_t done, int64_t total, double seconds, int64_t before = 0);
 double seconds_left(int64_t done, int64_t total, double seconds, int64_t before = 0);
 

@@ -1,13 +1,13 @@
-// Processes that work on one run, and what they tell each other. Each has a rank, 0 to size - 1.
+// Processes that work on one run, and the messages between them. Each has a rank, 0 to size - 1.
 //
 // Point to point: what a rank sends to another arrives in the order in which it was sent, and is
-// received with the same sizes. Everything else is made of that: all ranks call the same functions
+// received with the same sizes. Everything else is built on that: all ranks call the same functions
 // in the same order, and each returns when its own result is there.
 //
 // In an all-reduce, one rank sums each number in the order of the ranks and sends the sum to the
 // others. So every rank gets the same bytes, whatever the timing.
 //
-// One thread at a time calls a communicator; threads with a group each (group.h) do not meet.
+// One thread at a time calls a communicator; threads with a group each (group.h) do not interfere.
 // EnvironmentError when another rank cannot be reached.
 #pragma once
 
@@ -65,7 +65,8 @@ class Communicator {
   // rank, are the same on all ranks.
   void reduce_scatter(std::span<float> values, std::span<const Share> shares,
                       DType transport = DType::kF32);
-  // Each rank gives its share to all others. Numbers that travel as bf16 are so on all ranks.
+  // Each rank gives its share to all others. Numbers that travel as bf16 end up rounded to it on
+  // all ranks, the sender included.
   void all_gather(std::span<float> values, std::span<const Share> shares,
                   DType transport = DType::kF32);
   // What each rank has to say, in the order of the ranks.
@@ -76,10 +77,10 @@ class Communicator {
   [[noreturn]] virtual void abort(int exit_code) = 0;
 
  protected:
-  // Messages of different channels do not meet; 0 is that of the whole world.
+  // Messages of different channels are kept apart; channel 0 is that of the whole world.
   friend class Group;
-  // Waits until no more than kMostBytesUnderWay of the channel has still to be received, so that a
-  // rank that only sends keeps few copies. Called between rounds: the rank that the others wait for
+  // Waits until at most kMostBytesUnderWay of the channel remain to be received, so that a rank
+  // that only sends keeps few copies. Called between rounds: the rank that the others wait for
   // never waits. What is under way on other channels does not count: it may wait for this one.
   virtual void wait_for_room_on(int channel) = 0;
   virtual void send_on(int channel, std::span<const std::byte> bytes, int to) = 0;

@@ -9,8 +9,8 @@ namespace cloze::comm {
 class Group final : public Communicator {
  public:
   // The ranks of the world with the same colour, in its order. All ranks of the world make their
-  // groups of one channel, greater than 0, together. The world outlives its groups, is no group
-  // itself, and several threads may use groups of different channels at the same time.
+  // groups of one channel, greater than 0, together. The world outlives its groups and is not a
+  // group itself. Several threads may use groups of different channels at the same time.
   Group(Communicator& world, int channel, int colour);
 
   int rank() const override { return rank_; }

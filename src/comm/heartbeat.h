@@ -27,7 +27,7 @@
 
 namespace cloze::comm {
 
-// How what ends a run is said: the end of the line.
+// The end of the line that says why a run ends.
 inline constexpr std::string_view kLastWords = "; all ranks end";
 
 struct HeartbeatOptions {
@@ -36,7 +36,7 @@ struct HeartbeatOptions {
   std::function<void(const std::string& line)> say;
   // Ends this process. Called once, from the thread of the heartbeat.
   std::function<void()> end;
-  // For mpirun to end this process after another rank died, or ended.
+  // How long mpirun has to end this process after another rank died, or ended.
   std::chrono::milliseconds grace{5000};
 };
 
@@ -45,7 +45,7 @@ class Heartbeat {
   // Called on all ranks together. EnvironmentError when the first rank cannot be reached, or cannot
   // listen.
   Heartbeat(Communicator& ranks, HeartbeatOptions options);
-  // Says farewell: this rank ends as it should, or its error is told by other ways.
+  // Says farewell: this rank ends as it should, or its error is reported in other ways.
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;

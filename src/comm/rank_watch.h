@@ -10,7 +10,7 @@
 
 namespace cloze::comm {
 
-// What a rank says of itself, some times a second.
+// What a rank says of itself, several times a second.
 struct RankState {
   std::string phase = "starting";
   int64_t step = 0;               // counted from 1; 0: before the first
@@ -33,14 +33,14 @@ class RankWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // One name a rank: "rank 2 (host a, process 17)". All are heard of at `now`.
+  // One name a rank: "rank 2 (host a, process 17)". All count as heard from at `now`.
   RankWatch(std::vector<std::string> names, WatchBounds bounds, Time now);
 
   void hear(int rank, RankState state, Time now);
-  // It ends as it should, or is not watched from here: no more is expected of it.
+  // The rank ends as it should, or is not watched from here: nothing more is expected of it.
   void leave(int rank);
   bool is_expected(int rank) const { return ranks_[static_cast<size_t>(rank)].is_expected; }
-  // Nobody could be heard until now, for this process itself stood still.
+  // No rank could be heard until now, because this process itself stood still.
   void excuse_silence(Time now);
 
   // "rank 2 (host a, process 17) has died; it was in step 17, computing"

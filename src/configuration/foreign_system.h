@@ -1,6 +1,6 @@
-// Other systems that train BERT, and what becomes here of every key of their configurations. One
-// table for each system says it. `cloze config import` converts by it, `--config` takes files of
-// the TensorFlow 1 form by it, and docs/fidelity/options.md is compared with it by a test.
+// Other systems that train BERT, and what becomes of every key of their configurations here. Each
+// system has a table for that. `cloze config import` converts by it, `--config` takes files of the
+// TensorFlow 1 form by it, and docs/fidelity/options.md is compared with it by a test.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ struct KeyRule {
   std::string option;  // ours that takes the value; empty: none, or the system's convert() does it
   std::string note;    // of kMapped where the meaning went; of kNoEffect and kPlanned why
   nlohmann::json agreeing = nullptr;  // the value that asks for what is done here anyway
-  bool is_missing = false;            // setting it is an error and no note
+  bool is_missing = false;            // setting it is an error, not just a note
 };
 
 // Keys of one program, or of all programs of the system: a table of the document.
@@ -45,10 +45,10 @@ struct ForeignSystem {
   std::vector<Meaning> meanings;
   std::vector<std::string> marks;  // keys that tell a file of this system: find_mark() in import.h
   std::string (*task_of)(const Conversion&);
-  void (*convert)(Conversion&);  // what takes several keys to compute, as the batch
+  void (*convert)(Conversion&);  // what takes several keys to compute, such as the batch
 
-  // The rule of a key for a task, or null: of the task's own group, of the general one, of another
-  // task's, in this order.
+  // The rule of a key for a task, or null: looked up in the task's own group, the general one, and
+  // those of other tasks, in this order.
   const KeyRule* find(std::string_view key, std::string_view task) const;
   // A value of theirs as our option takes it.
   nlohmann::json meant(const std::string& option, const nlohmann::json& value) const;

@@ -41,32 +41,32 @@ class Conversion {
   // said of them.
   void set(const std::string& option, const nlohmann::json& value, Keys keys,
            const std::string& how = "");
-  // What a file means that does not say it; a key of the file may still set it.
+  // What a file means when it does not say so; a key of the file may still set it.
   void set_default(const std::string& option, const nlohmann::json& value);
-  // Says what became of a key, which is thereby done with.
+  // Says what became of a key, which is then settled.
   void say(const std::string& key, const std::string& sentence);
-  // As say(), of what other options say here and the file does not set.
+  // Like say(), for what other options set here and the file does not.
   void point(const std::string& key, const std::string& sentence);
-  // As say(), of what the other system's program refuses too.
+  // Like say(), for what the other system's program refuses too.
   void refuse(const std::string& key, const std::string& sentence);
 
   // --- The result, after finish()
-  // Treats the keys that are left by the system's table.
+  // Handles the remaining keys by the system's table.
   void finish();
   const nlohmann::ordered_json& options() const { return options_; }
   const std::map<std::string, std::string>& sentences() const { return sentences_; }  // by key
   const std::vector<std::string>& defaults() const { return defaults_; }  // options left out there
-  // Keys whose part others took: no option has their value.
+  // Keys whose role others took: no option has their value.
   const std::set<std::string>& replaced() const { return replaced_; }
-  // Keys whose part other options have here.
+  // Keys whose role other options have here.
   const std::vector<std::string>& pointed() const { return pointed_; }
-  // Keys that stand in the way.
+  // Keys that prevent the conversion.
   const std::vector<std::string>& refused() const { return refused_; }
   const std::vector<std::string>& planned() const { return planned_; }
   const std::vector<std::string>& unknown() const { return unknown_; }
   // UserError that names them; planned ones may be left out.
   void require_free_way(bool without_planned = false) const;
-  // The same, of those that are refused alone.
+  // The same, for the refused keys only.
   void require_no_contradiction() const;
 
  private:

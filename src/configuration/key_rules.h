@@ -36,7 +36,7 @@ class KeyRules {
   KeyRules& elsewhere(Keys keys, const char* note, nlohmann::json agreeing = nullptr) {
     return add(keys, Fate::kMapped, note, std::move(agreeing), false);
   }
-  // As elsewhere(), and whoever sets them has to be told.
+  // Like elsewhere(), but setting one is an error (KeyRule::is_missing).
   KeyRules& missing(Keys keys, const char* note) {
     return add(keys, Fate::kMapped, note, nullptr, true);
   }

@@ -15,7 +15,7 @@ class Dataset {
   virtual int64_t size() const = 0;
   // 0 <= index < size(). Records are the same in every epoch; what is drawn is drawn anew.
   virtual Sample sample(int64_t index, int64_t epoch) const = 0;
-  // A name for the samples, the same for the same ones: a resumed run must find it again.
+  // A name for the samples, equal for equal samples: a resumed run must find it again.
   virtual std::string fingerprint() const = 0;
 };
 

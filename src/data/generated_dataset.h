@@ -1,4 +1,4 @@
-// GeneratedDataset: random samples that are valid and say nothing, for measuring without data.
+// GeneratedDataset: random samples that are valid but meaningless, for measuring without data.
 // Sample i is a function of (seed, i): [CLS] random ids [SEP] random ids [SEP], of exactly S tokens
 // with exactly M predictions, so that every step costs the same.
 #pragma once

@@ -32,7 +32,7 @@ struct LoaderOptions {
   int64_t memory_bytes = 256 << 20;  // which they may take; one batch is kept whatever its size
   int64_t batches_in_use = 1;        // by whoever calls next()
 
-  // For a user of so many batches at a time.
+  // For a caller that uses so many batches at a time.
   void take_together(int64_t batches) {
     batches_in_use = batches;
     prefetch_steps = std::max(prefetch_steps, batches);
@@ -82,7 +82,7 @@ class Loader {
   std::condition_variable_any changed_;
   std::map<int64_t, Outcome> ready_;   // by step
   int64_t next_step_ = 0;              // to be handed out
-  int64_t claimed_step_ = 0;           // the first one that no thread makes
+  int64_t claimed_step_ = 0;           // the first one that no thread has claimed
   int64_t largest_batch_bytes_ = 0;    // so far
   std::vector<std::jthread> threads_;  // last: they must be gone before what they use
 };

@@ -6,11 +6,11 @@
 // Longest sample first, each into the micro-batch that it fills best (best-fit decreasing; ties go
 // to the earlier one) and whose places for sequences and predictions suffice. Best fit leaves the
 // short samples to the last micro-batches, which may run out of places for sequences before they
-// are full. So if the totals of the step would do with fewer micro-batches, those are tried: the
+// are full. So if the totals of the step would fit into fewer micro-batches, fewer are tried: the
 // longer half of the samples goes where most room is left, the shorter half closes the gaps.
-// Inside a micro-batch samples stand in the order of the step. Rounding aside, the packing of a
-// step changes only its time: losses are normalised by the totals of the step, and dropout is keyed
-// by the number of the sample in the step.
+// Inside a micro-batch samples are in the order of the step. Rounding aside, the packing of a step
+// changes only its time: losses are normalised by the totals of the step, and dropout is keyed by
+// the number of the sample in the step.
 //
 // Errors: UserError when one sample alone is over a capacity.
 #pragma once

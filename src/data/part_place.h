@@ -1,4 +1,4 @@
-// Items that lie in parts, one part after the other: in which part the i-th of all items is.
+// Items in consecutive parts: which part holds the i-th of all items.
 #pragma once
 
 #include <algorithm>

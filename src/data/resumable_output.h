@@ -45,8 +45,8 @@ class ResumableOutput {
   ResumableOutput(const ResumableOutput&) = delete;
   ResumableOutput& operator=(const ResumableOutput&) = delete;
 
-  // To be told a name for the content of the input, before the first save(). UserError when the
-  // work that goes on was begun with other input.
+  // Call it with a name for the content of the input, before the first save(). UserError when the
+  // work that is resumed began with other input.
   void check_input(const std::string& digest);
 
   // What save() was last given; null when the work begins.

@@ -26,7 +26,8 @@ struct SampleCorpusSize {
   int64_t num_bytes = 0;
 };
 
-// Throws what write_sample_corpus would say of the size of corpus.txt; writes nothing.
+// Throws the error that write_sample_corpus would throw about the size of corpus.txt; writes
+// nothing.
 void validate(const SampleCorpusOptions& options);
 SampleCorpusSize write_sample_corpus(const SampleCorpusOptions& options);
 

@@ -19,7 +19,7 @@ struct SampleSquadOptions {
   int64_t num_subjects = 1;  // of each paragraph, 1 to 3; see sample_world/readings.h
 };
 
-// Throws what write_sample_squad would say of the sizes; writes nothing.
+// Throws the error that write_sample_squad would throw about the sizes; writes nothing.
 void validate(const SampleSquadOptions& options);
 void write_sample_squad(const SampleSquadOptions& options);
 

@@ -1,6 +1,6 @@
-// Two ways to shuffle: a list in memory, and by a Permutation [0, n) as a function. Each index is
-// computed by itself in constant time, so any step of a run is reached at once and nothing has to
-// be stored.
+// Two ways to shuffle: a list in memory, and [0, n) by a Permutation, which is a function. Each
+// index is computed by itself in constant time, so any step of a run is reached at once and nothing
+// has to be stored.
 //
 //   A Feistel network over the smallest number of bits that holds n - 1, its round function
 //   Philox(seed; half, round, epoch), permutes [0, 2^bits); indices that fall outside [0, n) are

@@ -9,7 +9,7 @@
 
 namespace cloze::engine {
 
-// change(std::span<T>) alters what stands in the value of that name.
+// change(std::span<T>) alters the elements of the value of that name.
 template <typename T, typename Change>
 void change_values(Session& session, std::string_view name, Change change) {
   std::vector<T> values = session.read<T>(name);

@@ -1,4 +1,4 @@
-// What of the processor this process computes with: avx2, avx512, avx512_bf16 or amx
+// Which instructions of the processor this process computes with: avx2, avx512, avx512_bf16 or amx
 // (backend/cpu/instruction_set.h).
 #pragma once
 

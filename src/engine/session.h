@@ -47,7 +47,7 @@ class Session {
   runtime::Executor& executor() { return executor_; }
 
   void initialize_parameters(uint64_t seed);
-  // Makes again what was made of parameters, as packed weights are. Needed after these were
+  // Remakes what was made from parameters, such as packed weights. Needed after parameters were
   // written.
   void refresh();
   void run(std::string_view phase) { executor_.run(phase); }

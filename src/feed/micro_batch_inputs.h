@@ -1,5 +1,5 @@
-// A micro-batch into the inputs of a session; inputs that its graph lacks (labels, when it only
-// infers) are left out.
+// Writes a micro-batch into the inputs of a session; inputs that its graph lacks (labels, when it
+// only infers) are left out.
 #pragma once
 
 #include <cstdint>

@@ -28,8 +28,8 @@ struct MatchedTensors {
 };
 
 // `stored` are the tensors of the file `path`. Stored copies of tied weights, position counters and
-// biases of zeros are not counted as unused. DataError naming the first tensor with both shapes when
-// one is of another shape, and naming both when two of the file are the same one by these names.
+// biases of zeros are not counted as unused. DataError that names the first tensor of another shape
+// with both shapes, or two tensors of the file that are the same one under these names.
 MatchedTensors match_tensors(std::span<const formats::TensorView> stored,
                              const std::filesystem::path& path,
                              std::span<const WantedTensor> wanted);
@@ -57,10 +57,10 @@ class StoredParameters {
   StoredParameters(const graph::Graph& graph, const std::filesystem::path& path);
 
   // Sentences on what the file holds and the model has no use for, and on the pooler and
-  // next-sentence classifier when a masked language model comes without: they are zeros then, and
-  // no task reads what they give.
+  // next-sentence classifier when a masked language model comes without them: they are then zeros,
+  // and no task reads their results.
   std::vector<std::string> notes() const;
-  // The values of a parameter of the graph. Of the file no more than that stays in memory.
+  // The values of a parameter of the graph. Nothing else of the file stays in memory.
   void read(const std::string& name, std::span<float> values) const;
 
  private:

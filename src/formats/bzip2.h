@@ -15,7 +15,7 @@
 
 namespace cloze::formats {
 
-// Between two blocks: whoever keeps one may go on there with the same file later.
+// A place between two blocks, where reading of the same file can resume later.
 struct Bzip2Position {
   uint64_t bit = 0;
   uint32_t stream_crc = 0;    // of the stream's blocks before

@@ -22,7 +22,7 @@ struct Hdf5Shape {
 
 class Hdf5File {
  public:
-  // Data sets are numbered as they are named here.
+  // Data sets are numbered in the order in which they are named here.
   Hdf5File(std::filesystem::path path, std::vector<std::string> data_sets);
 
   const Hdf5Shape& shape_of(size_t data_set) const { return shapes_[data_set]; }

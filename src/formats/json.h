@@ -26,7 +26,7 @@ TextPosition position_at(std::string_view text, uint64_t offset);
 
 // The error's message does not name the place; its offset does.
 Result<nlohmann::json> parse_json(std::string_view text);
-// The text with \ufffd for each escape \ud800 to \udfff that is half of no pair. RFC 8259 leaves
+// The text with \ufffd for each escape \ud800 to \udfff that is not half of a pair. RFC 8259 leaves
 // such escapes open: Python writes and reads them, parse_json refuses them.
 std::string replace_lone_surrogates(std::string_view text);
 // DataError "config.json:3:14: ..." when the text is not such JSON.
@@ -38,9 +38,9 @@ std::string json_text(const nlohmann::ordered_json& value);
 // The same on one line, without the newline.
 std::string json_line(const nlohmann::ordered_json& value);
 
-// How two objects of named values differ, for a message: "seed 1234, this run has 5; ...". The
-// names of both whose values differ, `word` ("this run has") between the two. Empty when none does;
-// a name that only one of them has is left alone.
+// How two objects of named values differ, for a message: "seed 1234, this run has 5; ...". Lists
+// the names that both have and whose values differ, with `word` ("this run has") between the two
+// values. Empty when none does; a name that only one of them has is left alone.
 std::string value_differences(const nlohmann::json& stored, const nlohmann::json& current,
                               std::string_view word);
 

@@ -48,12 +48,12 @@ class MediaWikiDump {
   void finish();  // DataError when the document is not complete
   const MediaWikiSite& site() const;
 
-  // Where in the document the first page begins, and what follows the last complete one: whoever
-  // feeds another one [0, pages_begin()), then says skip_to(page_end()) and feeds what follows,
-  // visits the pages from there on.
+  // Where in the document the first page begins, and where the last complete one ends. To resume,
+  // feed another MediaWikiDump [0, pages_begin()), call skip_to(page_end()) and feed what follows:
+  // it visits the pages from there on.
   uint64_t pages_begin() const;
   uint64_t page_end() const;
-  // Nothing up to this place is fed.
+  // What comes before this place will not be fed.
   void skip_to(uint64_t place);
 
  private:

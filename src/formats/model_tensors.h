@@ -33,7 +33,7 @@ class ModelTensors {
   const std::vector<TensorView>& tensors() const { return tensors_; }
   // What a file holds besides.
   const std::vector<std::string>& other_entries() const { return other_entries_; }
-  // What was read of the tensors leaves memory (platform/files/file.h).
+  // Releases the memory of what was read of the tensors (platform/files/file.h).
   void release_memory() const;
 
  private:
@@ -59,7 +59,7 @@ class ModelTensors {
 // Source: huggingface_hub serialization (split_state_dict_into_shards_factory).
 //
 // Tensors fill a shard in their order until the next would exceed `max_bytes`; one that is larger
-// alone has a shard to itself. 0: never sharded. Each file is written whole or not at all, the
+// by itself has its own shard. 0: never sharded. Each file is written whole or not at all, the
 // index last. Returns the files' names.
 std::vector<std::string> write_model_folder(const std::filesystem::path& folder,
                                             std::span<const TensorView> tensors,

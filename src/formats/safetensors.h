@@ -57,7 +57,7 @@ struct TensorSource {
 TensorSource source_of(const TensorView& tensor);
 
 // Views into `file`, which must outlive them, in the order of their bytes. Errors carry the offset
-// in the file. Metadata are checked, and say nothing that is used here.
+// in the file. Metadata are checked, but not used.
 Result<std::vector<TensorView>> parse_safetensors(std::span<const std::byte> file);
 
 // A file opened for reading; its tensors live as long as it does.
@@ -69,7 +69,7 @@ class SafetensorsFile {
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const TensorView* find(std::string_view name) const { return find_tensor(tensors_, name); }
   const std::filesystem::path& path() const { return path_; }
-  // What was read of the tensors leaves memory (platform/files/file.h).
+  // Releases the memory of what was read of the tensors (platform/files/file.h).
   void release_memory() const { file_.release_memory(); }
 
  private:

@@ -12,8 +12,8 @@
 // is not below any of the block's, and its handle. Blocks are not compressed; TensorFlow writes
 // them so too.
 //
-// Not LevelDB's own library, because that one believes the lengths inside a block: with a right
-// CRC, which anybody can compute, they lead it out of the block.
+// LevelDB's own library is not used, because it trusts the lengths inside a block: with a correct
+// CRC, which anybody can compute, they can lead it out of the block.
 // Source: github.com/google/leveldb doc/table_format.md; tensorflow/core/lib/io/table_builder.cc.
 #pragma once
 
@@ -32,11 +32,11 @@ struct TableEntry {
 };
 
 // All entries, in order. Refused, with the offset: wrong CRCs, lengths that lead outside,
-// compressed blocks, keys that do not rise or exceed 1 KiB, more than a million entries.
+// compressed blocks, keys that are not ascending or exceed 1 KiB, more than a million entries.
 Result<std::vector<TableEntry>> parse_sorted_table(std::span<const std::byte> file);
 
-// The bytes of a table. InternalError when the keys do not rise. TensorFlow's writer makes the same
-// bytes as long as one data block (256 KiB, some 4,000 tensors) holds all.
+// The bytes of a table. InternalError when the keys are not ascending. TensorFlow's writer makes
+// the same bytes as long as one data block (256 KiB, some 4,000 tensors) holds all.
 std::string sorted_table_text(std::span<const TableEntry> entries);
 
 }  // namespace cloze::formats

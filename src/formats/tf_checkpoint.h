@@ -1,5 +1,5 @@
-// TensorFlow checkpoints ("V2", what tf.train.Saver writes): named tensors in a few files that are
-// called by what their names begin with, the prefix.
+// TensorFlow checkpoints ("V2", what tf.train.Saver writes): named tensors in a few files. They are
+// referred to by what the files' names begin with, the prefix.
 //
 //   PREFIX.index                    a sorted table (sorted_table.h): "" → how many shards; a
 //                                   tensor's name → dtype, shape, shard, offset, bytes, CRC32C
@@ -61,7 +61,7 @@ class TfCheckpoint {
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const std::vector<std::string>& other_entries() const { return index_.other_entries(); }
-  // What was read of the tensors leaves memory (platform/files/file.h).
+  // Releases the memory of what was read of the tensors (platform/files/file.h).
   void release_memory() const;
 
  private:

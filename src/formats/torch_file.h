@@ -33,8 +33,8 @@ class TorchFile {
 
   const std::vector<TensorView>& tensors() const { return tensors_; }
   const std::vector<std::string>& other_entries() const { return other_entries_; }
-  // What was read of the file leaves memory (platform/files/file.h); copies of tensors, as all of
-  // the zip form are, stay.
+  // Releases the memory of what was read of the file (platform/files/file.h); copies of tensors, as
+  // all of the zip form are, stay.
   void release_memory() const { file_.release_memory(); }
 
  private:

@@ -16,7 +16,7 @@ namespace cloze::formats {
 // 64 bits of a piece of memory.
 uint64_t xxh3(std::span<const std::byte> bytes);
 
-// 128 bits of any number of pieces, as if they stood one after the other.
+// 128 bits of any number of pieces, as if concatenated.
 class Xxh3Digest {
  public:
   Xxh3Digest();

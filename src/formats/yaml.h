@@ -1,6 +1,6 @@
 // YAML text to nlohmann::json: one document of maps, lists and plain values. Numbers, true, false
-// and null are what YAML 1.2 says; what stands in quotes is text. Aliases are refused: they make
-// small texts large. Source: yaml.org/spec/1.2.
+// and null are what YAML 1.2 says; what is in quotes is text. Aliases are refused: they make small
+// texts large. Source: yaml.org/spec/1.2.
 #pragma once
 
 #include <nlohmann/json.hpp>

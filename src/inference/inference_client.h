@@ -8,8 +8,8 @@
 // Samples are laid end to end in micro-batches, and a program has as many slots as its batch needs,
 // rounded up a little: short texts cost what they weigh. A shape's program is made when it is first
 // met, a millisecond or two; the 32 most recently used ones are kept. All of them run in the same
-// memory, which is as large as the largest micro-batch needs and is touched as far as one has
-// needed. Errors: UserError for a sample longer than the model's positions. One thread calls a
+// memory, which is as large as the largest micro-batch needs and is touched only as far as one has
+// needed it. Errors: UserError for a sample longer than the model's positions. One thread calls a
 // client.
 #pragma once
 
@@ -40,7 +40,7 @@ class InferenceClient {
   InferenceClient(std::shared_ptr<const PackedModel> model, models::HeadKind head, int num_threads);
 
   // Calls `visit` after each micro-batch, when output() holds its results. A batch's sample_ids and
-  // sequence_ids are indexes of `samples`; which samples share a batch is left open. Up to
+  // sequence_ids are indexes of `samples`; which samples share a batch is unspecified. Up to
   // kMostTokens tokens go into one.
   void run(std::span<const data::Sample> samples,
            const std::function<void(const data::MicroBatch&)>& visit);

@@ -39,9 +39,9 @@
 
 namespace cloze::inference {
 
-// A model folder as it lies on disk, before anything is computed with it: config.json, the
-// tokenizer, and what the head's classes are called. Every checkpoint of ours is such a folder.
-// Errors: UserError and DataError that name the file.
+// A model folder as it is on disk, before anything is computed with it: config.json, the tokenizer,
+// and what the head's classes are called. Every checkpoint of ours is such a folder. Errors:
+// UserError and DataError that name the file.
 struct PretrainedModel {
   std::filesystem::path path;
   models::BertConfig config;

@@ -18,7 +18,7 @@ using ReadParameter =
     std::function<void(const graph::ValueInfo& parameter, std::span<float> values)>;
 
 // `model` is what inference_graph() gives, `program` was made of its frozen form
-// (passes/freeze.h). Returns that one's parameter arena.
+// (passes/freeze.h). Returns the parameter arena of `program`.
 std::shared_ptr<const backend::DeviceMemory> make_weights(const graph::Graph& model,
                                                           const plan::Program& program,
                                                           const ReadParameter& read,

@@ -1,5 +1,5 @@
-// BERT's or GroupBERT's encoder as a graph; what stands on it is in models/bert_heads.h. Parameter
-// names are those of Hugging Face's and Optimum-Graphcore's classes.
+// BERT's or GroupBERT's encoder as a graph; what is built on it is in models/bert_heads.h.
+// Parameter names are those of Hugging Face's and Optimum-Graphcore's classes.
 //
 // Inputs of the graph (T token slots, B sequences, P predictions; unused ones as data/micro_batch.h
 // says). Their names are the members' names:

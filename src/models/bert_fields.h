@@ -1,5 +1,5 @@
-// The fields of BertConfig as a table: what reads, writes, checks or offers them goes over its
-// rows. To add a field, add the member (bert_config.h) and a row.
+// The fields of BertConfig as a table: code that reads, writes, checks or offers them goes through
+// its rows. To add a field, add the member (bert_config.h) and a row.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace cloze::models {
 
 enum class FieldKind {
   kSize,        // gives tensors their shape: a checkpoint's is the model's
-  kArithmetic,  // says how a layer computes; no tensor tells
+  kArithmetic,  // says how a layer computes; no tensor shows it
   kTraining,    // matters to training alone
   kStart,       // matters to start values alone
   kSwitch,      // takes a part out of the model; a plain BERT, as Google's form describes, has all

@@ -1,4 +1,4 @@
-// The heads on BERT's encoder: what is computed of its hidden states, to train and to infer.
+// The heads on BERT's encoder: what is computed from its hidden states, to train and to infer.
 // Parameter names are Hugging Face's.
 //
 //   pre-training              cls.predictions (tied projection), bert.pooler, cls.seq_relationship

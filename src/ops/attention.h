@@ -10,7 +10,7 @@
 //          sample_ids [T] i32;  random_key [2] i32
 // Outputs: context [T, H] as q;  log_sum_exp [T, N] f32 of the scaled scores, kept for backward
 // Slots after the last sequence get zeros in both. Scores, softmax and sums in f32; with bf16 a
-// kernel may round the probabilities before they meet v.
+// kernel may round the probabilities before they are multiplied by v.
 // Dropout of the probabilities: ops/dropout_mask.h with row attention_dropout_row(head, i - start),
 // element j - start, row length = the sequence's length, sample = sample_ids[start].
 //

@@ -17,7 +17,7 @@
 //   packed[p, q, i, j, h] = weight[64 p + j, 32 q + 2 i + h], 0 outside of it
 //   Output:  packed [ceil(N / 64), ceil(K / 32), 16, 64, 2] f32 | bf16 | f16
 // There W is 1, x has the dtype of the packed weight, y that of the attributes; sums are in f32.
-// Source: oneDNN's layout BA16a64b2a, which its products read as it lies.
+// Source: oneDNN's layout BA16a64b2a, which its products read as it is.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ inline constexpr int64_t kPairColumns = 64;
 inline constexpr int64_t kPairDepth = 32;
 
 struct PackWeightAttributes {
-  int64_t panel_columns = 0;  // C; of no meaning for pairs. 0: weights stay as they are
+  int64_t panel_columns = 0;  // C; not used for pairs. 0: weights stay as they are
   DType dtype = DType::kF32;
   WeightLayout layout = WeightLayout::kPanels;
 };

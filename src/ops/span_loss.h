@@ -10,7 +10,7 @@
 //          normalizer [1] f32 (1 / sequences of the whole step)
 // Outputs: loss [1] f32;  correct [1] f32: sequences with both positions the (first) largest logit
 // Source: transformers' BertForQuestionAnswering, google-research/bert run_squad.py; there the
-// softmax runs over padding as well, which here does not exist.
+// softmax runs over padding as well, which does not exist here.
 //
 // span_loss_gradient: dloss [1], logits, sequence_starts, start_positions, end_positions,
 // normalizer -> dlogits [T, 2] as logits, 0 outside the sequences and for ignored ones

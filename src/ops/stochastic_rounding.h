@@ -24,7 +24,7 @@ namespace cloze::ops {
 inline constexpr uint32_t kSampleOfRounding = 0xffffffffu;
 
 struct StochasticRoundingAttributes {
-  int32_t site = 0;  // another one for every parameter
+  int32_t site = 0;  // a different one for every parameter
 };
 
 struct StochasticRounding {

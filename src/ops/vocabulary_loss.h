@@ -14,11 +14,10 @@
 // Inputs:  dloss [1] f32, x, table, labels, normalizer (, bias)
 // Outputs: dx [P, H] as x;  dtable [V, H] f32 (; dbias [V] f32)
 //   dlogits[p] = dloss * normalizer[p] * (softmax(logits[p]) - onehot(labels[p])),
-//   0 for ignored rows; with bf16 a kernel may round dlogits before they meet x and table
+//   0 for ignored rows; with bf16 a kernel may round dlogits before multiplying them by x and table
 //
-// vocabulary_loss_with_gradient does both on one set of logits; the fuse pass puts it in the place
-// of the pair. Inputs as vocabulary_loss_gradient; outputs loss, correct, then those of the
-// gradient.
+// vocabulary_loss_with_gradient does both on one set of logits; the fuse pass replaces the pair
+// with it. Inputs as vocabulary_loss_gradient; outputs loss, correct, then those of the gradient.
 #pragma once
 
 #include "graph/graph.h"

@@ -7,8 +7,8 @@
 // A step whose norm or losses are not finite updates nothing.
 // Adds the inputs learning_rate [1] f32 and update_index [1] i32 (1 for the first update), the
 // state variables optimizer.STATE.<parameter>, and the metrics gradient_norm [1], of the scaled
-// loss, and update_check [1]: NaN when the update wrote what is not finite. What decays and adapts
-// is said by the parameters' traits (graph/graph.h). Defaults are those of graphcore/examples
+// loss, and update_check [1]: NaN when the update wrote what is not finite. The parameters' traits
+// say what decays and adapts (graph/graph.h). Defaults are those of graphcore/examples
 // nlp/bert/tensorflow1/options.py.
 #pragma once
 
@@ -76,7 +76,7 @@ std::vector<std::string> optimizer_names();  // aliases too
 // What the update reads of the step.
 struct StepValues {
   std::vector<graph::Value> losses;  // variables [1] f32 that hold them when the update runs
-  graph::Value loss_scale;           // [1] f32: what gradients are too large by
+  graph::Value loss_scale;           // [1] f32: the factor by which gradients are too large
   graph::Value random_key;           // [2] i32: seed, step; read with has_bf16_weights
 };
 

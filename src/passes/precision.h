@@ -6,8 +6,8 @@
 //
 // Activations take the compute dtype from the embedding onwards. Parameters, statistics and losses
 // stay f32: products round their weight as they lay it out (ops/linear.h). Run before
-// differentiate(). Alternative refused: copies of all weights in bf16, made once per step, take 0.6
-// GiB of BERT-large and save a hundredth of a micro-batch's time.
+// differentiate(). Rejected alternative: copies of all weights in bf16, made once per step, take
+// 0.6 GiB of BERT-large and save a hundredth of a micro-batch's time.
 #pragma once
 
 #include "graph/graph.h"

@@ -1,5 +1,5 @@
 // Which processors this process may use, and how many: those it is bound to (sched_setaffinity,
-// cpusets), and of their time what the quotas of its control groups leave (cpu.max;
+// cpusets), limited to the time that the quotas of its control groups leave (cpu.max;
 // cpu.cfs_quota_us of version 1).
 #pragma once
 
@@ -14,17 +14,17 @@ int available_threads();
 
 // In processors: the smallest quota of the control groups of /proc/self/cgroup and those above
 // them. None where no group has one. Files that are absent or not understood are passed over: the
-// kernel keeps to its quotas anyway.
+// kernel enforces its quotas anyway.
 std::optional<double> processor_quota(const std::filesystem::path& root = "/");
 
 // Shares the processors of a machine out to processes that start together, each bound to its own.
 // Of `count` processes this is the one at `index`. What this process may use (sched_getaffinity:
 // cpusets) is laid out by NUMA node, package and core, and cut into `count` runs of equal length;
-// with a quota a share has so many of its run that all together keep to it. More processes than
-// processors share them. Threads that are started from now on are bound.
+// with a quota, a share takes only so many of its run that all shares together stay within it. More
+// processes than processors share them. Threads that are started from now on are bound.
 void take_processor_share(int index, int count);
 
-// The share of processors that are laid out so.
+// The share of processors in this order.
 std::vector<int> processor_share(const std::vector<int>& processors, std::optional<double> quota,
                                  int index, int count);
 // By node, package, core and number, as /sys/devices/system/cpu says.

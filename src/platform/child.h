@@ -25,8 +25,8 @@ class ChildProgram {
   // kQuiet: both are dropped.
   enum class Output { kWatched, kQuiet };
 
-  // words.front() is a path. EnvironmentError when the system has no process for it. One whose
-  // path is no program ends with exit code 127.
+  // words.front() is a path. EnvironmentError when the system has no process for it. If the path is
+  // not a program, it ends with exit code 127.
   ChildProgram(const std::vector<std::string>& words, Output output);
   // Kills it if it still runs.
   ~ChildProgram();
@@ -35,7 +35,8 @@ class ChildProgram {
 
   // Its exit code, or 128 + the signal that ended it; nothing while it runs.
   std::optional<int> exit_code();
-  // What it has written to standard error since; waits so long for some. Empty: nothing, or the end.
+  // What it has written to standard error since; waits up to `patience` for some. Empty: nothing,
+  // or the end.
   std::string read_errors(std::chrono::milliseconds patience);
   void ask_to_stop();  // SIGUSR1
   void kill();         // it and its process group, at once

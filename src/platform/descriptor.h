@@ -17,10 +17,10 @@ class Descriptor {
 
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
-  // Whether the system had nothing to say against it (errno).
+  // False when the system reports an error (errno).
   bool close();
-  // False, and nothing is locked, where another has the lock. File systems without locks are used
-  // without.
+  // False, and nothing is locked, where another has the lock. On file systems without locks, none
+  // is taken.
   bool lock() const;
 
  private:
@@ -31,7 +31,7 @@ class Descriptor {
 // otherwise.
 [[noreturn]] void throw_system_error(std::string_view action, const std::filesystem::path& path);
 
-// By open(2), closed when another program takes the process over. `action` is for the message.
+// By open(2), closed when the process executes another program. `action` is for the message.
 Descriptor open_file(const std::filesystem::path& path, int flags, std::string_view action);
 
 // Whether the path is still that of the open file: another process may have renamed or removed it

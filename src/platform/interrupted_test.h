@@ -1,4 +1,4 @@
-// For tests: work in a child process that a signal meets after so many saves of a journal.
+// For tests: work in a child process that gets a signal after so many saves of a journal.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -76,8 +76,9 @@ inline int status_of_interrupted_before(const std::filesystem::path& output,
   return status;
 }
 
-// Does the work in lives that SIGKILL and SIGTERM end in turn, after one to three saves, until one
-// gets to its end. after_life(is_done) looks at what each has left. Returns how many there were.
+// Does the work in processes ("lives") that SIGKILL and SIGTERM end in turn, after one to three
+// saves, until one finishes it. after_life(is_done) looks at what each has left. Returns how many
+// there were.
 inline int lives_until_done(Interrupting interrupting, const std::function<void()>& work,
                             const std::function<void(bool is_done)>& after_life) {
   for (int lives = 0;; ++lives) {

@@ -8,7 +8,7 @@
 
 namespace cloze::platform {
 
-// Of this process, from now on: what maps no file (RLIMIT_DATA).
+// Limits what this process may take from now on, mapped files aside (RLIMIT_DATA).
 inline void limit_further_memory(size_t bytes) {
   std::ifstream status("/proc/self/status");
   size_t kibibytes = 0;

@@ -27,7 +27,7 @@ class MemoryBlock {
 
   std::byte* data() const { return pages_.get(); }
   size_t size() const { return pages_.get_deleter().bytes; }
-  // Off: whoever touches the bytes stops with a segmentation fault. They keep their values.
+  // Off: touching the bytes is a segmentation fault. They keep their values.
   void set_accessible(bool on) const;
 
  private:

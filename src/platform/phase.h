@@ -1,5 +1,5 @@
-// What this process is doing, for whoever watches it from beside: another thread, or another
-// process that the thread tells (comm/heartbeat.h). The main thread says it in a few stores.
+// What this process is doing, for an observer: another thread, or another process that this thread
+// informs (comm/heartbeat.h). The main thread announces it in a few stores.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Phase {
 void enter_step(int64_t step);
 void enter_phase(const char* name);
 void enter_wait(const char* name);  // a phase that waits for others
-// Of any thread. Parts of two phases that follow each other may meet in it.
+// From any thread. It may mix parts of two consecutive phases.
 Phase current_phase();
 
 }  // namespace cloze::platform

@@ -12,9 +12,10 @@ class Interruption : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A file-size limit (ulimit -f) is then an error of write, and not a death.
+// From then on exceeding a file-size limit (ulimit -f) makes write fail and does not kill the
+// process.
 void ignore_file_size_signal();
-// Long work also outlives the reader of its messages: a closed pipe is an error of write.
+// Long work also outlives the reader of its messages: on a closed pipe, write just fails.
 void install_stop_signals();
 bool stop_requested();
 // Interruption once a signal has asked to stop.

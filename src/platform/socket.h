@@ -1,4 +1,4 @@
-// Sockets of TCP: one that listens, and how to end a connection of somebody else's.
+// Sockets of TCP: one that listens, and how to end a connection that other code owns.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class ListeningSocket {
   // "127.0.0.1:8080", "[::1]:8080"
   const std::string& address() const { return address_; }
   bool is_loopback() const { return is_loopback_; }  // reached from this machine only
-  // Refuses who calls from now on, and resets those who were not accepted.
+  // Refuses new connections from now on, and resets those that were not accepted yet.
   void stop() const;
 
  private:

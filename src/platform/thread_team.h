@@ -1,7 +1,7 @@
 // share_items: short loops, one after the other, shared out over threads that stay. Made to run
-// beside other programs: whoever waits spins for kSpinTime at most and then sleeps, every thread
-// takes the next item when it is free, and nobody waits for a thread that has not begun. So a
-// thread that loses its processor delays the item it holds and nothing else.
+// beside other programs: a waiting thread spins for kSpinTime at most and then sleeps, every thread
+// takes the next item when it is free, and none waits for a thread that has not begun. So a thread
+// that loses its processor delays the item it holds and nothing else.
 //
 // Each thread that calls has a team of its own: helpers that start at its first call and end with
 // it. Calls from several threads do not wait for each other. A call from within an item does all
@@ -17,7 +17,7 @@ namespace cloze::platform {
 inline constexpr std::chrono::microseconds kSpinTime{50};
 
 // A reference to a callable, body(item, thread), which must outlive it. What it throws ends the
-// program: items run on threads that have nobody to tell.
+// program: items run on threads that have no caller to report to.
 class ItemBody {
  public:
   template <class Body>
@@ -34,7 +34,7 @@ class ItemBody {
 };
 
 // Calls body(item, thread) once for each item in [0, count) and returns when all are done.
-// `thread`, below num_threads, tells those apart that run at the same time; the caller is 0.
+// `thread`, below num_threads, tells apart the items that run at the same time; the caller's is 0.
 // Allocates and throws (EnvironmentError: no more threads) only when it needs more helpers than
 // ever before.
 void share_items(int64_t count, int num_threads, const ItemBody& body);

@@ -108,7 +108,7 @@ class Executor {
   struct Phase {
     std::vector<Bound> launches;
     std::vector<HostInput> inputs;  // by launch
-    size_t written_inputs = 0;      // of them, the first so many are known to be
+    size_t written_inputs = 0;      // the first so many of them are known to be written
   };
 
   SharedArenas arenas_beside_inputs() const;

@@ -1,9 +1,9 @@
 // Ends connections that take too long: to send a request, or to take its reply. An HTTP library's
 // own timeouts count from the last byte, so a client that drips bytes would be waited for forever.
 //
-// A request has one time for all of it, from the opening of the connection or, on a connection that
-// was used before, from its request line. While the model works the client is not timed.
-// Thread-safe; the owner of a connection must forget() it before it closes the descriptor.
+// A request has one time limit for all of it, from the opening of the connection or, on a
+// connection that was used before, from its request line. While the model works the client is not
+// timed. Thread-safe; the owner of a connection must forget() it before it closes the descriptor.
 #pragma once
 
 #include <chrono>

@@ -21,7 +21,7 @@ struct Input {
 };
 
 // One output per input, in order. UserError when any input is a bad one, before it computes;
-// DataError when the model is (its logits are not finite).
+// DataError when the model is at fault (its logits are not finite).
 using Handler = std::function<std::vector<nlohmann::ordered_json>(std::span<const Input> inputs)>;
 
 struct Endpoint {

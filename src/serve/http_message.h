@@ -41,7 +41,7 @@ bool is_token(std::string_view name);
 Response json_response(const nlohmann::ordered_json& value);
 // {"error": message}
 Response error_response(int status, std::string_view message);
-// That with status 503, and when to ask again.
+// The same with status 503, and when to try again.
 Response retry_later(std::string_view message);
 // The same reply, and the connection ends with it.
 Response closing(Response response);

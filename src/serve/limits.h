@@ -1,5 +1,5 @@
-// What one server takes on at most. Who goes beyond is told by an error that names the limit, save
-// for connections: those beyond connections_per_address, and those that come when 64 more than
+// What one server takes on at most. Whoever exceeds a limit gets an error that names it, except for
+// connections: those beyond connections_per_address, and those that come when 64 more than
 // `connections` are open, are closed without a word.
 #pragma once
 
@@ -12,7 +12,7 @@ struct QueueLimits {
   int64_t waiting_inputs = 256;  // in the queue
   int64_t batch_inputs = 64;     // run together; one request is never split
   int64_t batch_bytes = 64 << 10;
-  std::chrono::milliseconds batch_wait{0};         // for company of the first of a batch
+  std::chrono::milliseconds batch_wait{0};         // for more inputs to join the first of a batch
   std::chrono::milliseconds waiting_time{30'000};  // of a request, until its batch is run
 };
 
@@ -24,7 +24,7 @@ struct Limits {
   int64_t top_k = 100;
   int64_t connections = 512;
   int64_t connections_per_address = 256;
-  std::chrono::milliseconds transfer_time{10'000};  // of a request to arrive, of a reply to leave
+  std::chrono::milliseconds transfer_time{10'000};  // for a request to arrive, for a reply to leave
   QueueLimits queue;
 };
 

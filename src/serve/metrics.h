@@ -20,7 +20,8 @@ class Histogram {
   void add(double value);
   int64_t count() const { return count_; }
   double mean() const { return count_ == 0 ? 0.0 : sum_ / static_cast<double>(count_); }
-  // The smallest bound that at least this share of the values keeps to; infinity when none does.
+  // The smallest bound that at least this share of the values does not exceed; infinity when none
+  // does.
   double bound_of_share(double share) const;
   void clear();
   // Lines NAME_bucket{le="..."}, NAME_sum and NAME_count.

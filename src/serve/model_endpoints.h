@@ -9,7 +9,7 @@
 //                                       -> {"classes": [{"label", "probability"}]}, or of a model
 //                                          that predicts a number {"value"}
 //
-// The most probable stands first; start and end are code points of the context, or where [MASK] is
+// The most probable comes first; start and end are code points of the context, or where [MASK] is
 // in the text, end exclusive.
 #pragma once
 

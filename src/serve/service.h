@@ -33,7 +33,7 @@ class Service {
     nlohmann::ordered_json model;  // what GET /model says of it
     std::vector<Endpoint> endpoints;
     Limits limits;
-    bool is_loopback = true;  // then only the names of this machine are answered to
+    bool is_loopback = true;  // then only requests to names of this machine are answered
   };
   using Done = std::function<void(Response)>;  // must not throw
 

@@ -54,11 +54,11 @@ class FinetuningTask {
  public:
   virtual ~FinetuningTask() = default;
   virtual models::BertHead head() const = 0;
-  // Tensors of the start model that begin so are another task's; empty: none.
+  // Tensors of the start model whose names begin so belong to another task; empty: none.
   virtual std::string fresh_prefix() const { return ""; }
   // Asked for once, however many runs there are.
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
-  // The metric that chooses the weights to keep, more is better. Notes what the dev data score.
+  // The metric that chooses the weights to keep, more is better. Notes the scores on the dev data.
   virtual double evaluate(inference::InferenceClient& client, int64_t step) = 0;
   // Scores and predicts, as the phases say, into a folder.
   virtual Scores finish(inference::InferenceClient& client,

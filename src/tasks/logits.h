@@ -11,9 +11,9 @@
 
 namespace cloze::tasks {
 
-// DataError, naming whose logits they are, when one is not finite: weights that left the finite
-// numbers would otherwise give answers that look like others. The model is to blame for it, not the
-// input.
+// DataError, naming whose logits they are, when one is not finite: weights that are no longer
+// finite would otherwise give answers that look like any others. The model is to blame for it, not
+// the input.
 inline void require_finite(std::span<const float> logits, std::string_view whose) {
   if (std::ranges::all_of(logits, [](float x) { return std::isfinite(x); })) return;
   throw_data_error("the model's logits for {} are not finite numbers; has its training diverged?",

@@ -41,8 +41,8 @@ class QuestionAnswerer {
   // `num_threads` run a batch together; 0: all processors.
   QuestionAnswerer(std::shared_ptr<const inference::PackedModel> model, int num_threads);
 
-  // For each question at most its top_k answers, the most probable first. Which others are asked
-  // with it changes nothing of them, rounding aside.
+  // For each question at most its top_k answers, the most probable first. They do not depend on
+  // which other questions are asked with it, rounding aside.
   std::vector<std::vector<Answer>> answer(std::span<const QuestionAndContext> questions,
                                           const AnswerOptions& options);
 

@@ -1,6 +1,6 @@
-// Classifies texts, or pairs of texts, with a fine-tuned model. Texts are cut to what the model has
-// positions for, as in training. Errors: UserError for a model that is not a classifier; DataError
-// for one whose logits are not finite.
+// Classifies texts, or pairs of texts, with a fine-tuned model. Texts are cut to the number of
+// positions that the model has, as in training. Errors: UserError for a model that is not a
+// classifier; DataError for one whose logits are not finite.
 #pragma once
 
 #include <memory>

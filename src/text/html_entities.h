@@ -7,7 +7,8 @@
 
 namespace cloze::text {
 
-// `text` with its references replaced; what is none, or has an unknown name, stays as it is.
+// `text` with its references replaced; what is not a reference, or has an unknown name, stays as it
+// is.
 std::string decode_html_entities(std::string_view text);
 
 }  // namespace cloze::text

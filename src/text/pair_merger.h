@@ -21,7 +21,8 @@ class PairMerger {
     SymbolId left = 0, right = 0;
   };
 
-  // A word of at least one symbol that occurs `count` > 0 times. All words come before best_pair().
+  // A word of at least one symbol that occurs `count` > 0 times. Add all words before calling
+  // best_pair().
   void add_word(std::span<const SymbolId> symbols, int64_t count);
 
   // The most frequent pair that occurs at least `min_count` > 0 times; of several the one with the

@@ -9,8 +9,8 @@
 //                             (The, In)
 // The stops of Arabic, Urdu and Armenian end a sentence when white space follows; those of Chinese
 // and Japanese, the dandas of India, the stops of Tibetan, Burmese, Ethiopic and Khmer whatever
-// follows, but for a Japanese quotation that the sentence goes on after. Thai and Lao have no stop:
-// there a space between two of their letters ends a sentence.
+// follows, except after a Japanese quotation that the sentence continues. Thai and Lao have no
+// stop: there a space between two of their letters ends a sentence.
 // The rules know nothing of Punkt's statistics; they need no model and no training.
 #pragma once
 

@@ -1,5 +1,5 @@
 // A WordPiece vocabulary: the tokens of a vocab.txt, one per line, where a token's id is its line
-// number counted from 0. Pieces that continue a word begin with "##". A byte order mark is no part
+// number counted from 0. Pieces that continue a word begin with "##". A byte order mark is not part
 // of the first token.
 //
 // Errors: UserError that names the file and line when a token is empty, repeated or not UTF-8, or

@@ -1,5 +1,5 @@
-// The words that are one token, by hash: what most look-ups of running text end at. Only words of
-// up to 16 bytes are held; any other word is looked for elsewhere. Thread-safe: immutable after
+// The words that are one token, by hash: where most look-ups of running text end. Only words of up
+// to 16 bytes are held; any other word is looked for elsewhere. Thread-safe: immutable after
 // construction.
 #pragma once
 

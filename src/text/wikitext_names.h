@@ -3,7 +3,7 @@
 //
 // English names count everywhere. A language adds its own, where it is one of
 //   ar de es fr hi it ja ko nl pl pt ru sv uk zh
-// and whoever reads a dump adds the namespaces that the dump lists.
+// and the reader of a dump adds the namespaces that the dump lists.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// The batches of a run in order: from a loader, or of synthetic data the same one again and again.
+// The batches of a run in order: from a loader or, with synthetic data, the same one again and
+// again.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ class BatchSource {
   BatchSource(const TrainingOptions& options, int64_t first);
 
   std::vector<data::StepBatch> next(int64_t count);
-  // For data, all calls together.
+  // The time waited for data, all calls together.
   double waited_seconds() const { return loader_ ? loader_->waited_seconds() : 0.0; }
 
  private:

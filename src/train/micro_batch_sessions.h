@@ -53,7 +53,7 @@ class MicroBatchSessions {
                      engine::CompileOptions compile, MakeGraph make_graph);
 
   // Sessions for a micro-batch at the same time, which share all but inputs and activations.
-  // These outlive them, and record their spans.
+  // This object outlives them and records their spans.
   std::unique_ptr<MicroBatchSessions> another();
 
   MicroBatchSession& full() { return full_; }

@@ -76,12 +76,12 @@ struct TrainingOptions {
 
   // The task's metric with the weights as they are; more is better. Called after evaluation_steps
   // and after the last step. The checkpoint of the best is kept. Nothing when a signal to stop
-  // ended it: the resumed run begins with it.
+  // ended the evaluation: the resumed run begins with it.
   std::function<std::optional<double>(engine::Session& session, int64_t step)> evaluate;
   // Instead of evaluate: the metric is the accuracy of the first loss on these samples.
   std::shared_ptr<const data::Dataset> evaluation_set;
   std::vector<int64_t> evaluation_steps;  // ascending
-  // The run ends with the first metric that is no less.
+  // The run ends at the first metric that is at least this.
   std::optional<double> target;
 
   std::vector<std::string> tokens;   // the vocabulary, written into checkpoints; may be empty
@@ -117,9 +117,9 @@ class Training {
   engine::Session& session() { return step_.session(); }
   const TrainingStep& step() const { return step_; }
   const TrainingState& state() const { return state_; }
-  // That asked this rank or another to stop; 0: none did.
+  // The signal that asked this rank or another to stop; 0: none did.
   int stop_signal() const { return stop_signal_ != 0 ? stop_signal_ : platform::stop_signal(); }
-  // Of memory, that evaluation_set takes.
+  // The memory that evaluation_set takes.
   int64_t evaluation_bytes() const { return evaluation_ ? evaluation_->bytes() : 0; }
 
  private:
@@ -145,7 +145,7 @@ class Training {
     double waited = 0.0;  // of them, for data
   };
   StepMetrics count_step(const StepAhead& done, const StepResult& result, Seconds seconds);
-  // Until the host has to look at the result.
+  // How many steps, until the host has to look at a result.
   int64_t steps_ahead() const;
   void train_ahead(std::span<const data::StepBatch> batches, double waited_seconds);
   void require_still_known(std::span<const StepResult> results);
@@ -154,12 +154,12 @@ class Training {
   void count(const data::StepBatch& batch);
   bool is_overflow(const StepResult& result);
   void take_overflow(const data::StepBatch& batch, double scale);
-  // Of the loss, before the update. False when the step is abandoned.
+  // Checks the loss before the update. False when the step is abandoned.
   bool passes_spike_watch(const StepResult& result, const data::StepBatch& batch);
   std::optional<StepProblem> find_problem(const StepResult& result, const data::StepBatch& batch,
                                           double learning_rate);
-  // `batch`: of the step that goes; null after a step that was counted. DivergenceError when the
-  // policy, or its limit, is to stop.
+  // `batch`: of the step that is dropped; null after a step that was counted. DivergenceError when
+  // the policy, or its limit, is to stop.
   void recover(WatchPolicy policy, const StepProblem& problem, const data::StepBatch* batch);
   void skip(const data::StepBatch& batch);
   void roll_back(const FoundCheckpoint& checkpoint, const data::StepBatch* batch);

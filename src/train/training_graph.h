@@ -1,4 +1,4 @@
-// The graph of an optimiser step of BERT with a head: built, differentiated, passed through the
+// The graph of an optimiser step of BERT with a head: built, differentiated, transformed by the
 // passes, with its update; before it is compiled.
 #pragma once
 
@@ -45,7 +45,7 @@ struct TrainingStepOptions {
   passes::Stages stages;
   PipelineSchedule schedule = PipelineSchedule::kInterleaved;
 
-  // One replica has nobody to divide them with.
+  // A single replica has no other to divide them with.
   bool divides_states() const { return shards_states && num_replicas() > 1; }
   int num_stages() const { return ranks->size() > 1 ? stages.num_ranks() : 1; }
   int num_replicas() const { return ranks->size() / num_stages(); }

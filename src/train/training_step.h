@@ -58,15 +58,16 @@ class TrainingStep {
   TrainingStep(TrainingGraph training, const TrainingStepOptions& options,
                MicroBatchSessions::MakeGraph make_smaller = nullptr);
 
-  // Of the steps from now on (train/loss_scale.h); gradients in the session are too large by it.
+  // Of the steps from now on (train/loss_scale.h); gradients in the session are too large by this
+  // factor.
   void set_loss_scale(double scale) { loss_scale_ = static_cast<float>(scale); }
   // Step numbers count from 0; the index of the update is step + 1. Throws Interruption between two
   // micro-batches when a signal asks to stop: then nothing was updated, and the caller has to clear
   // the gradients. Several ranks do not throw it; they stop together after a step.
   StepResult run(const data::StepBatch& batch, int64_t step, double learning_rate);
   // The same for several steps, one after the other: the host writes all their inputs first, and
-  // reads all their results at the end. A step after one that is not finite runs as ever; gradients
-  // are not left.
+  // reads all their results at the end. A step after one that is not finite runs as usual; no
+  // gradients are left in the session.
   std::vector<StepResult> run_ahead(std::span<const StepAhead> steps);
   // The two halves of a step: the micro-batches, whose gradients stay in the session; and the
   // update, which completes the result and clears them. UserError, before anything is computed, for
@@ -87,9 +88,10 @@ class TrainingStep {
   // Ranks have different tensors: parts of the model, or the states of parts.
   bool is_divided() const { return shards_states_ || pipeline_; }
   bool is_pipeline() const { return pipeline_.has_value(); }
-  // Of the whole model, from this element on, on all ranks, who ask together.
+  // Reads a parameter of the whole model, from element `first` on, on all ranks; all call it
+  // together.
   void read_parameter(const std::string& name, int64_t first, std::span<float> values);
-  // Of the graph's gradients, whether this rank is the one that speaks of each.
+  // For each gradient of the graph, whether this rank is the one that reports it.
   std::vector<bool> own_gradients() const;
   comm::Communicator& ranks() { return ranks_; }
   // Of a step's micro-batches, so many have inputs and activations at a time.
@@ -117,7 +119,7 @@ class TrainingStep {
   float norm_of_all(float own_norm);
   void run_shared_update();
   void run_phase(engine::Session& session, std::string_view phase);
-  // Since it was asked last.
+  // Since the last call.
   CommunicationTime take_times();
   StepResult read_losses(const data::StepBatch& batch);
   void read_update(StepResult& result);

@@ -84,9 +84,9 @@ struct ScoreRows {
   float* scores = nullptr;
 };
 
-// Scores become exponentials with dropout; what they are still to be multiplied with goes to
-// inverse_sums. Memory is idle meanwhile: asks for the rows of the context that these queries give
-// and for as many of the queries that follow.
+// Turns scores into exponentials, with dropout; the factors that they still have to be multiplied
+// by go to inverse_sums. Memory is idle meanwhile, so this prefetches the context rows of these
+// queries and as many rows of the queries that follow.
 template <typename T>
 HWY_INLINE void ExponentiateRows(const AttentionSizes& sizes, const AttentionTensors& t,
                                  const AttentionHead& head, const ScoreRows& r,

@@ -15,17 +15,17 @@
 
 namespace cloze::backend::cpu {
 
-// What is padded in work buffers, to whole panels of any vector target.
+// Extents of work buffers are padded to a multiple of this: whole panels of any vector target.
 inline constexpr int64_t kPaddedExtent = 32;
 static_assert(kPaddedExtent % kPairStep == 0, "work buffers hold whole steps of a pair product");
 
 // Queries at a time, forward: whole tiles of any vector target.
 inline constexpr int64_t kQueryRows = 42;
-// Queries at a time, backward, at most: the depth of the products that sum over queries, worth a
-// pass over dk and dv. The buffers have this many rows; a range of queries is as many whole tiles
-// as fit into them.
+// The most queries at a time, backward: the depth of the products that sum over queries, large
+// enough to be worth a pass over dk and dv. The buffers have this many rows; a range of queries is
+// as many whole tiles as fit into them.
 inline constexpr int64_t kMostGradientRows = 72;
-// The same by bf16 units.
+// The same for bf16 units.
 inline constexpr int64_t kMostNativeRows = 64;
 static_assert(kMostNativeRows % kPairProductRows == 0 && kMostNativeRows % kPairStep == 0);
 
@@ -44,7 +44,7 @@ struct AttentionSizes {
   // Extents of work buffers, for the longest sequence possible.
   int64_t padded_length() const { return round_up(longest, kPaddedExtent); }
   int64_t padded_D() const { return round_up(D, kPaddedExtent); }
-  // What scores are multiplied with.
+  // What scores are multiplied by.
   float factor() const { return 1.0f / std::sqrt(static_cast<float>(D)); }
   // Where head n of slot t begins.
   int64_t offset(int64_t t, int64_t n) const { return t * H + n * D; }
@@ -73,14 +73,14 @@ class HeadKernel : public Kernel {
   }
 
  protected:
-  // q, sequence_starts: which inputs they are; sample_ids and random_key follow. scratch_bytes: of
-  // a head, given its sizes.
+  // q, sequence_starts: which inputs they are; sample_ids and random_key follow. scratch_bytes
+  // gives the scratch memory of one head for these sizes.
   HeadKernel(const KernelRequest& request, size_t q, size_t sequence_starts,
              size_t (*scratch_bytes)(const AttentionSizes&));
 
-  // attend(head) for each head of each sequence that is not empty, from several threads. Which
-  // thread takes which head depends on timing; what a head gives does not. Throws InternalError,
-  // before the first head, when a sequence is longer than the work buffers.
+  // Calls attend(head) for each head of each sequence that is not empty, from several threads.
+  // Which thread takes which head depends on timing; the result of a head does not. Throws
+  // InternalError, before the first head, when a sequence is longer than the work buffers.
   template <class Attend>
   void for_each_head(const KernelArguments& arguments, const Attend& attend) const {
     const auto* starts = arguments.input<int32_t>(sequence_starts_);

@@ -24,7 +24,8 @@ HWY_INLINE float DotOfRows(const T* a, const T* b, int64_t count) {
   });
 }
 
-// One query: its scores become dropped probabilities, d of those becomes d of scores.
+// One query: turns its scores into probabilities after dropout, and their gradient into that of the
+// scores.
 struct QueryRow {
   float factor = 0.0f;
   float log_sum_exp = 0.0f;
@@ -63,7 +64,8 @@ struct GradientRows {
   float* dscores = nullptr;        // d of dropped probabilities
 };
 
-// Scores become dropped probabilities, d of those becomes d of scores, without the factor.
+// Turns scores into probabilities after dropout, and their gradient into that of the scores,
+// without the factor.
 template <typename T>
 HWY_INLINE void DifferentiateRows(const AttentionSizes& sizes, const AttentionGradientTensors& t,
                                   const AttentionHead& head, const GradientRows& r) {

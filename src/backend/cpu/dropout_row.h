@@ -1,4 +1,4 @@
-// One row of dropout: what ops/dropout_mask.h needs to know which of its elements are kept.
+// One row of dropout: what ops/dropout_mask.h needs to tell which of its elements are kept.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// GELU of a run of elements, for products by oneDNN: of rows that are still in the cache.
+// GELU of a run of elements, for products by oneDNN, while their rows are still in the cache.
 #pragma once
 
 #include <cstdint>

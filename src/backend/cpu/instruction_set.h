@@ -24,14 +24,14 @@ std::string_view name_of(InstructionSet set);
 // The sets that this processor has and the system lets us use; each includes those before it.
 std::vector<InstructionSet> instruction_sets();
 
-// The one of these that is called so; UserError, which names them all, for another one.
+// The one of `sets` that has this name; UserError that lists them all for any other name.
 InstructionSet instruction_set_named(std::string_view name, std::span<const InstructionSet> sets);
 
 // Limits kernels to this set from now on. Call it before the first kernel is created: InternalError
 // when oneDNN has already fixed its choice.
 void limit_instruction_set(InstructionSet set);
 
-// The widest that is in use.
+// The widest set in use.
 InstructionSet instruction_set();
 inline bool uses(InstructionSet set) { return instruction_set() >= set; }
 

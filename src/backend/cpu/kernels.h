@@ -37,7 +37,7 @@ KernelTable linear_kernels();
 KernelTable pack_weight_kernels();
 KernelTable packed_linear_kernels();
 KernelTable vocabulary_loss_kernels();
-KernelTable native_attention_kernels();  // bf16 units only, as the next three
+KernelTable native_attention_kernels();  // bf16 units only, like the next three
 KernelTable native_attention_gradient_kernels();
 KernelTable native_linear_kernels();
 KernelTable native_packed_linear_kernels();

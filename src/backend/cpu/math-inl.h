@@ -32,7 +32,7 @@ HWY_INLINE hn::Vec<D> Polynomial(D d, hn::Vec<D> x, const float (&coefficients)[
   return sum;
 }
 
-// Added to a float it rounds it and leaves the integer in the lowest bits.
+// Adding it to a float rounds the float to an integer and leaves that integer in the lowest bits.
 inline constexpr float kRoundingShift = 0x1.8p23f;
 
 inline constexpr float kSmallestExp = -87.3365402f;  // the last float whose e^x is normal
@@ -61,8 +61,9 @@ HWY_INLINE PartsOfExp<hn::Vec<D>> SplitExp(D d, hn::Vec<D> x) {
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// AVX-512 multiplies by 2^n itself, beyond the range too. x is limited as infinity would pass
-// through infinity - infinity; of two operands the second is what a NaN gives.
+// AVX-512 multiplies by 2^n itself, beyond the range too. x is limited, because infinity would pass
+// through infinity - infinity; it is the second operand of the minimum, which is the result when
+// either is NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
   const auto parts = SplitExp(d, hn::Min(hn::Set(d, 89.0f), x));
@@ -141,8 +142,8 @@ HWY_INLINE hn::Vec<D> NormalDistribution(D d, hn::Vec<D> x, hn::Vec<D> tail) {
 #if HWY_TARGET <= HWY_AVX3
 // AVX-512 chooses among sixteen numbers in one instruction, so the tail is made of pieces, which
 // takes less than half the time. Piece i: a polynomial of degree 6 in t = 2 |x| - i, |t| <= 1/2;
-// relative errors rise from 7e-11 over 9e-9 (i = 4) and 8e-7 (i = 8) to 1e-4 (i = 14), and those of
-// GELU are at most 1.11e-9 (i = 5; ops/gelu.h, kGeluErfError). Beyond 7.25 the tail is 0.
+// relative errors rise from 7e-11 through 9e-9 (i = 4) and 8e-7 (i = 8) to 1e-4 (i = 14), and those
+// of GELU are at most 1.11e-9 (i = 5; ops/gelu.h, kGeluErfError). Beyond 7.25 the tail is 0.
 inline constexpr int kTailDegree = 6;
 alignas(64) inline constexpr float kTailPieces[kTailDegree + 1][16] = {
     {0.5f, 0.308537539f, 0.158655254f, 0.0668072015f, 0.0227501319f, 0.00620966517f, 0.00134989798f,
@@ -198,7 +199,7 @@ HWY_INLINE hn::Vec<D> GeluErfDerivative(D d, hn::Vec<D> x) {
   return hn::MulAdd(x, density, NormalDistribution(d, x, normal.tail));
 }
 
-// 2 sqrt(2/pi) (x + 0.044715 x^3), what the logistic function of the tanh form takes.
+// 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of the logistic function in the tanh form.
 template <class D>
 HWY_INLINE hn::Vec<D> GeluTanhArgument(D d, hn::Vec<D> x) {
   const auto inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.0713548163f), hn::Set(d, 1.59576912f));
@@ -236,7 +237,8 @@ HWY_INLINE hn::Vec<D> GeluTanh(D d, hn::Vec<D> x) {
   return Gate(d, x, GeluTanhArgument(d, x));
 }
 
-// With l = logistic(2u): l + x l (1 - l) (2u)'. 0 where l is, as the other factors may be infinite.
+// With l = logistic(2u): l + x l (1 - l) (2u)'. 0 where l is 0, because the other factors may be
+// infinite.
 template <class D>
 HWY_INLINE hn::Vec<D> GeluTanhDerivative(D d, hn::Vec<D> x) {
   const auto argument = GeluTanhArgument(d, x);
@@ -246,7 +248,8 @@ HWY_INLINE hn::Vec<D> GeluTanhDerivative(D d, hn::Vec<D> x) {
                             hn::MulAdd(hn::Mul(x, logistic.slope), slope, logistic.value));
 }
 
-// visit(f), f being the activation of a vector, or without one the vector itself.
+// Calls visit(f), where f applies the activation to a vector, or returns the vector if there is
+// none.
 template <class D, class Visit>
 HWY_INLINE void WithActivation(D d, const std::optional<ops::GeluForm>& activation,
                                const Visit& visit) {

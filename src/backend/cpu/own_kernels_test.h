@@ -18,8 +18,8 @@ namespace cloze::backend::cpu {
 
 inline bool is_native(const KernelEntry& entry) { return entry.name.ends_with("/native_bf16"); }
 
-// Whether the kernels for bf16 units run on any processor: pair products have loops in the place of
-// the units. The others are oneDNN's.
+// Whether the kernels for bf16 units run on any processor: pair products fall back on loops where
+// there are no units. The others are oneDNN's.
 inline bool multiplies_pairs(const graph::OpDefinition& op) {
   static const graph::OpDefinition* const by_pairs[] = {
       &ops::kAttention, &ops::kAttentionGradient, &ops::kVocabularyLoss,
@@ -27,8 +27,8 @@ inline bool multiplies_pairs(const graph::OpDefinition& op) {
   return std::ranges::find(by_pairs, &op) != std::end(by_pairs);
 }
 
-// The kernels of an operator that cases of this dtype are for: those of the table that are not the
-// reference's, with the ones for bf16 units made to serve what they can everywhere.
+// The kernels that cases of this dtype test: the operator's own in the table, without the
+// reference's. Those for bf16 units are made to serve whatever they can on any processor.
 inline std::vector<KernelEntry> own_kernels(const graph::OpDefinition& op, DType dtype) {
   std::vector<KernelEntry> entries;
   for (KernelEntry entry : backend().kernels(op)) {

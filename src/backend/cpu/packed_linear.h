@@ -12,8 +12,9 @@ namespace cloze::backend::cpu {
 
 // How packed_linear is cut into blocks.
 struct PackedLinearPlan {
-  // Of x: a block this high and deep and the sums it is added to mostly stay in the second cache. A
-  // panel this deep does not stay in the first, but it is read in order, and less often sums are.
+  // A block of x this high and deep, and the sums it is added to, mostly stay in the L2 cache. A
+  // panel this deep does not stay in the L1 cache, but it is read in order, and sums are read less
+  // often.
   static constexpr int64_t kMostRows = 192;
   static constexpr int64_t kMostDepth = 768;
 };

@@ -1,6 +1,6 @@
 // The inner loops of packed_linear (packed_linear.cc): rows of x laid out as tiles, and tiles
 // against panels of a packed weight (ops/packed_linear.h), which come from memory once for all rows
-// of a block, the next one on its way while one is multiplied.
+// of a block: the next panel is fetched while one is multiplied.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct PackedTask {
 
 void pack_rows(const PackedRows& rows);
 
-// y = activation(x weight^T + bias) when the depths end with K; before that y holds the sums.
+// y = activation(x weight^T + bias) once the depths reach K; until then y holds the sums.
 void multiply(const PackedTask& task);
 
 }  // namespace cloze::backend::cpu

@@ -12,7 +12,7 @@ namespace cloze::backend::cpu {
 struct Work {
   int64_t items = 0;
   int64_t granularity = 1;  // parts begin at multiples of this many items
-  int64_t least_items = 1;  // not worth a part of its own below this
+  int64_t least_items = 1;  // fewer are not worth a part of their own
   int num_threads = 1;
 };
 
@@ -64,7 +64,7 @@ void for_each_part(const Work& work, const Body& body) {
   });
 }
 
-// How many threads at most have a part at the same time: as much scratch memory there is.
+// The most threads that have a part at the same time; there is scratch memory for that many.
 inline int num_workers(const Work& work) {
   return static_cast<int>(std::min<int64_t>(num_parts(work), std::max(work.num_threads, 1)));
 }

@@ -1,5 +1,5 @@
-// PartKernel: a kernel whose work falls into parts that need nothing of each other; and what tables
-// of kernels share: how one is made, and refusals.
+// PartKernel: a kernel whose work consists of independent parts; and what tables of kernels share:
+// how a kernel is made, and refusals.
 #pragma once
 
 #include <algorithm>
@@ -43,9 +43,10 @@ class PartKernel final : public Kernel {
   size_t scratch_bytes_;
 };
 
-// A part is worth handing out for this many elements.
+// Fewer elements than this are not worth a part of their own.
 inline constexpr int64_t kLeastElements = 16384;
-// Sums over elements are kept for each so many, by whichever thread, and added in order.
+// Sums over elements are kept per block of this many, whichever thread computes it, and added in
+// order.
 inline constexpr int64_t kNormBlockElements = 32768;
 inline constexpr int64_t kLambBlockElements = 16384;
 
@@ -83,7 +84,7 @@ std::unique_ptr<Kernel> create_row_kernel(const KernelRequest& request) {
                                       kScratchRows * static_cast<size_t>(shape[1]) * sizeof(float));
 }
 
-// A RunPart by a function of the instruction set in use (Highway's HWY_EXPORT) with its parameters.
+// A RunPart that calls Function (Highway's HWY_EXPORT) as compiled for the instruction set in use.
 #define CLOZE_DISPATCH_PART(Function)                                                  \
   [](const KernelRequest& request, const KernelArguments& arguments, const Part& part, \
      void* scratch) {                                                                  \
@@ -115,10 +116,10 @@ std::optional<std::string> refuse_unless_native_bf16(const KernelRequest& reques
 }
 std::optional<std::string> serve_all(const KernelRequest& request);
 
-// What the parts of an update find, put into its input `check` when all are through.
+// What the parts of an update find, written to its input `check` when all are done.
 class FiniteCheck {
  public:
-  // Becomes NaN when a part wrote what is not finite.
+  // `check` becomes NaN when a part wrote a number that is not finite.
   explicit FiniteCheck(float* check) : check_(check) {}
   ~FiniteCheck() {
     if (!is_finite_) *check_ = std::numeric_limits<float>::quiet_NaN();

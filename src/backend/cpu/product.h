@@ -5,10 +5,11 @@
 // A is stored [m, depth], or [depth, m] when a_is_transposed; B is stored [depth, n], or [n, depth]
 // when b_is_transposed. While operands are loaded, bf16 and f16 are widened, and f32 that counts as
 // bf16 or f16 is rounded, so a machine without units for these types loses no time. B is packed
-// into panels once per run; f32 A is read where it lies.
+// into panels once per run; f32 A is read in place unless a copy is faster (copies_a() in
+// product_plan.h).
 //
-// What is done with finished sums (bias, activation, softmax, another dtype) is a ProductSink's:
-// it gets blocks that are still in the cache. Without a c the sink is the only taker.
+// A ProductSink handles finished sums (bias, activation, softmax, another dtype): it gets blocks
+// that are still in the cache. Without a c, only the sink gets the sums.
 //
 // The order of the sums depends on the sizes alone: same bytes for any number of threads.
 // Source: Goto, van de Geijn, ACM TOMS 34(3), 2008, for the blocking.

@@ -17,12 +17,12 @@ struct TileSize {
 TileSize register_tile();
 
 struct ProductPlan {
-  // A panel of B this deep stays in the first cache, a block of A this high in the second.
+  // A panel of B this deep stays in the L1 cache, a block of A this high in the L2 cache.
   static constexpr int64_t kMostDepth = 256;
   static constexpr int64_t kMostRows = 96;
   // Columns whose sums are finished before the next are begun.
   static constexpr int64_t kColumns = 256;
-  // What is packed of B at a time stays in the last cache.
+  // The part of B packed at a time stays in the last-level cache.
   static constexpr int64_t kPackedElements = int64_t{4} << 20;
   static constexpr int64_t kMostGroupDepth = 3072;
 
@@ -38,16 +38,16 @@ struct ProductPlan {
   int64_t thread_floats() const { return copy_floats + sums_floats; }
 };
 
-// A is copied into tiles when it is not f32, or counts as something else, or lies [depth, m], or
-// when its rows are long: as many streams as a tile has rows are read slower than one, and long
-// rows repay the copy.
+// A is copied into tiles when it is not f32, counts as another dtype, is stored [depth, m], or has
+// long rows: reading as many streams as a tile has rows is slower than reading one, and long rows
+// repay the copy.
 inline bool copies_a(const ProductShape& shape, int64_t a_stride) {
   constexpr int64_t kLongRow = 512;
   return shape.a_is_transposed || shape.a_dtype != DType::kF32 || a_stride >= kLongRow;
 }
 
-// The products of a grouped convolution: slots of a sequence at a time, which stay in the first
-// cache with their weights, and channels of a group that are summed side by side.
+// The products of a grouped convolution: slots of a sequence at a time, which stay in the L1 cache
+// with their weights, and channels of a group that are summed side by side.
 inline constexpr int64_t kConvolutionSlots = 128;
 inline constexpr int64_t kConvolutionPanel = 16;
 

@@ -8,7 +8,7 @@
 //   kByDepth  A[i, k] = a[k * a_stride + i]   as PackRows() lays it out: one stream of numbers
 //             instead of one a row, which is worth a copy when many panels follow
 // B is a panel: depth x kTileColumns floats, aligned to a vector, columns after the last one zero.
-// Where few columns are all there are (grouped_convolution.cc) a tile and its panels may be one
+// Where there are only a few columns (grouped_convolution.cc), a tile and its panels may be one
 // vector wide: kVectors.
 // Included once per vector target (hwy/foreach_target.h).
 // Source: Van Zee, van de Geijn, BLIS, ACM TOMS 41(3), 2015.
@@ -30,7 +30,7 @@ struct TileArguments {
   float* c = nullptr;
   int64_t c_stride = 0;
   bool accumulates = false;
-  const float* next = nullptr;  // what is read of B after this tile: fetched on the way
+  const float* next = nullptr;  // the part of B that is read after this tile; prefetched
 };
 
 }  // namespace cloze::backend::cpu
@@ -62,7 +62,7 @@ inline constexpr int64_t kTileRows = 6;
 
 // The values of A that a step multiplies. AVX-512 broadcasts a value as it multiplies by it, which
 // saves the instruction that does so for both halves of a row; but then each half loads the value,
-// and two loads a cycle are all there are. So of four rows three do that: as many as keep the loads
+// and there are only two loads a cycle. So three rows of four do that: as many as keep the loads
 // below the multiply-adds. Alone on its core a thread gains nothing by it; one that shares the core
 // with another, as processors of rented machines do, gets half of the instructions and is faster by
 // an eighth.
@@ -72,8 +72,8 @@ class StepValues {
   StepValues(const float* a, int64_t stride) : a_(a), stride_(stride) {}
 
   HWY_INLINE FloatVector value(int64_t row) const { return hn::Set(FloatTag(), a_[offset(row)]); }
-  // The same, loaded again: a pointer that the compiler does not know to be the same. Not where the
-  // address has an index, which makes two instructions of one again.
+  // The same, loaded again, through a pointer that the compiler does not know to be the same. Not
+  // where the address has an index, because that splits the instruction in two again.
   HWY_INLINE StepValues again() const {
     StepValues same = *this;
 #if HWY_TARGET <= HWY_AVX3
@@ -92,8 +92,8 @@ class StepValues {
   int64_t stride_;
 };
 
-// One step of the depth: adds what a column of A and a row of B give to the sums of kRows, left and
-// right half; of one vector there is a left half only.
+// One step of the depth: adds the products of a column of A and a row of B to the sums of kRows
+// rows, left and right half; with one vector there is only a left half.
 template <int64_t kRows, RowLayout kLayout, int64_t kVectors = 2>
 HWY_INLINE void AddProducts(const StepValues<kLayout>& a, const float* HWY_RESTRICT b,
                             FloatVector (&left)[kRows], FloatVector (&right)[kRows]) {
@@ -109,9 +109,9 @@ HWY_INLINE void AddProducts(const StepValues<kLayout>& a, const float* HWY_RESTR
   }
 }
 
-// Many panels of B lie in the last cache, too far away to wait for. So while one is multiplied, the
-// next is fetched into the second cache, a line in every few steps. Not into the first: there it
-// would push out what is being read, where that cache is small.
+// Many panels of B are in the last-level cache, too far away to wait for. So while one is
+// multiplied, the next is fetched into the L2 cache, one line every few steps. Not into the L1
+// cache: where that is small, the next panel would evict what is being read.
 inline constexpr int64_t kStepsPerLine = 4;
 inline constexpr int64_t kLineFloats = 16;
 HWY_INLINE void FetchForLater(const float* line) { __builtin_prefetch(line, 0, 2); }
@@ -150,7 +150,7 @@ HWY_NOINLINE void MultiplyRows(const TileArguments& t) {
   }
 }
 
-// The same for a number of rows known only when running.
+// The same for a number of rows known only at run time.
 template <RowLayout kLayout, int64_t kVectors, int64_t kRows = kTileRows>
 HWY_INLINE void MultiplyRows(int64_t rows, const TileArguments& t) {
   if constexpr (kRows > 1) {
@@ -177,14 +177,14 @@ HWY_INLINE void MultiplyTile(int64_t rows, int64_t columns, const TileArguments&
   }
 }
 
-// A block of A times several panels that lie one after the other. The panel stays in the first
-// cache while the rows pass by.
+// A block of A times several panels that lie one after the other. The panel stays in the L1 cache
+// while the rows pass by.
 template <RowLayout kLayout, int64_t kVectors = 2>
 HWY_INLINE void MultiplyPanels(int64_t rows, int64_t columns, TileArguments t) {
   const TileArguments first = t;
   constexpr int64_t kColumns = kVectors * kLanes;
-  // Where rows lie as they are, tiles can be of one height: a low one at the end would leave most
-  // of the multipliers idle.
+  // Where rows are read in place, tiles can have equal heights: a short one at the end would leave
+  // most of the multipliers idle.
   const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   const int64_t height = kLayout == RowLayout::kByRow ? (rows + tiles - 1) / tiles : kTileRows;
   const int64_t share = t.depth / kStepsPerLine * kLineFloats;  // of the next panel, for each tile
@@ -234,7 +234,7 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, const T* const* rows, int64_t k) {
 }
 
 // to[k * pitch + j] = rows[j][k] for k < depth, j < count; zero for count <= j < columns. Each
-// store is of a whole vector, the next one overwrites what is too much.
+// store writes a whole vector; the next one overwrites the excess.
 template <typename T>
 HWY_INLINE void TransposeGroup(const T* const (&rows)[kLanes], int64_t depth, size_t count,
                                size_t columns, int64_t pitch, float* HWY_RESTRICT to) {
@@ -295,8 +295,8 @@ HWY_INLINE void PackRows(const T* from, int64_t stride, int64_t depth, int64_t r
   TransposeRows<kTileRows>(from, stride, depth, rows, to);
 }
 
-// One stored row of a transposed A, dealt out to the tiles it belongs to. Where another row will
-// follow in the tiles, whole vectors are stored: it overwrites what is too much.
+// One stored row of a transposed A, dealt out to the tiles it belongs to. Where another row follows
+// in the tiles, whole vectors are stored: that row overwrites the excess.
 HWY_INLINE void DealRow(const float* row, int64_t rows, int64_t tile_step, bool is_last,
                         float* to) {
   static constexpr int64_t kVectors = (kTileRows + kLanes - 1) / kLanes;

@@ -21,7 +21,7 @@ class RowSums {
 
   size_t workspace_bytes() const;  // a multiple of 64
 
-  // body(rows, sums) for every chunk: its rows (thread: that runs it) and its partial
+  // Calls body(rows, sums) for every chunk: its rows, with the thread that runs it, and its partial
   // sums, not yet cleared.
   template <class Body>
   void for_each_chunk(void* workspace, const Body& body) const {

@@ -65,7 +65,7 @@ HWY_INLINE hn::Vec<D> FromHalfBits(D d, HalfBits<D> bits) {
   }
 }
 
-// The bits of bf16 in the upper half of a word; the lower half is left over.
+// The bits of bf16 in the upper half of a word; the lower half holds leftover bits.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> RoundToUpperHalf(D, hn::Vec<D> v) {
   const hn::RebindToUnsigned<D> d32;
@@ -160,8 +160,8 @@ HWY_INLINE hn::Vec<D> Keep(D d, hn::Vec<D> v, Tail tail) {
   return hn::IfThenElseZero(hn::FirstN(d, tail.count), v);
 }
 
-// Asks for n elements to be brought to the first cache, for rows that lie so far apart that the
-// processor does not foresee the next.
+// Prefetches n elements into the L1 cache, for rows so far apart that the processor does not
+// predict the next one.
 template <typename T>
 HWY_INLINE void FetchRow(const T* row, int64_t n) {
   constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));

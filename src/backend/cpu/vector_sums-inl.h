@@ -36,7 +36,7 @@ class SquareSum {
   hn::Vec<DoubleTag> upper_;
 };
 
-// 0 for finite values, NaN once there was another.
+// 0 while all values are finite, NaN after one that is not.
 class ZeroSum {
  public:
   ZeroSum() : zeros_(hn::Zero(FloatTag())) {}

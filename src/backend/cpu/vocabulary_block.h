@@ -35,7 +35,8 @@ struct VocabularySizes {
 struct VocabularyBlock {
   int64_t count = 0;  // predictions
   VocabularySoftmax* softmax = nullptr;
-  // Then exponentials, and dlogits where these are not rounded. Null without a gradient.
+  // Later holds exponentials, and then dlogits where these are not rounded. Null without a
+  // gradient.
   float* logits = nullptr;
   const void* x = nullptr;       // [count, H]
   const float* table = nullptr;  // [V, H], counts as rounded to dtype
@@ -47,7 +48,7 @@ struct VocabularyBlock {
   void* workspace = nullptr;
 };
 
-// dx of a block, of each slice on its own: rows of floats, `stride` apart.
+// dx of a block, separately for each slice: rows of floats, `stride` apart.
 struct VocabularySlices {
   const float* first = nullptr;
   int64_t slice_floats = 0;

@@ -1,4 +1,4 @@
-// VocabularySoftmax: softmax cross-entropy of a block of predictions whose logits lie [V, R], one
+// VocabularySoftmax: softmax cross-entropy of a block of predictions whose logits are [V, R], one
 // column for each prediction, so that vectors run over predictions and nothing is summed across.
 //
 // The logits come in chunks of rows, in any order, while they are still in the cache. A chunk c is
@@ -33,7 +33,7 @@ class VocabularySoftmax {
   // that V of them stay in tens of megabytes.
   static constexpr int64_t kMostColumns = 256;
 
-  // For at most `columns` predictions; memory of workspace_bytes() is the caller's.
+  // For at most `columns` predictions; the caller provides workspace_bytes() of memory.
   VocabularySoftmax(int64_t vocabulary, int64_t columns, void* workspace);
   static size_t workspace_bytes(int64_t vocabulary, int64_t columns) {
     return VocabularySoftmax(vocabulary, columns, nullptr).workspace_.bytes();
@@ -49,8 +49,9 @@ class VocabularySoftmax {
     double loss = 0.0;
     double correct = 0.0;
   };
-  // When all chunks are there. scale: what the gradient of each prediction's loss is multiplied by.
-  // weights [count]: what the loss itself is, and so its gradient once more; null: 1.
+  // Call it when all chunks are there. scale: what the gradient of each prediction's loss is
+  // multiplied by. weights [count]: what each loss itself is multiplied by, and therefore its
+  // gradient as well; null: 1.
   Sums combine(double scale, const float* weights);
 
   // Rows [row, row + rows) of the vocabulary, one chunk. In f32 dlogits may take the place of e.

@@ -1,6 +1,6 @@
 // Workspace: the buffers of a kernel in the memory it is given, one after the other, each at the
-// start of a cache line. A struct of buffers that takes them from nowhere says by bytes() what they
-// need, so that size and use are one text:
+// start of a cache line. Built on a null pointer, a struct of buffers reports through bytes() what
+// its buffers need, so that the same code gives size and use:
 //
 //   struct Buffers {
 //     Buffers(int64_t n, void* memory) : workspace(memory), rows(workspace.take<float>(n)) {}

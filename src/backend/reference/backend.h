@@ -1,4 +1,4 @@
-// The reference backend: scalar kernels for every operator, the definition of right.
+// The reference backend: scalar kernels for every operator, which define the correct result.
 // Serves f32, bf16 and f16 activations, and f64 throughout (every floating tensor of the request in
 // f64), which tests use as the exact answer. One thread, whatever the request says.
 #pragma once

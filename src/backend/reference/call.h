@@ -1,6 +1,6 @@
 // Call: one call of a reference kernel, with tensors seen as numbers of type double.
 //
-// Reference kernels are the definition of right. They are templates over the storage type X of
+// Reference kernels define the correct result. They are templates over the storage type X of
 // activations (float, bfloat16, float16, double); all arithmetic is in double, and each output
 // element is rounded once, when it is written. Parameters, statistics and losses are stored as
 // Parameter<X>. The double form has no rounding between operators: tests compare other kernels with
@@ -68,7 +68,7 @@ class RoundedReader {
   Reader<Parameter<X>> parameter_;
 };
 
-// A tensor to write; every element is put once. Adds to what is there when `accumulates`.
+// A tensor to write; every element is written once. Adds to what is there when `accumulates`.
 template <typename T>
 class Writer {
  public:
@@ -131,7 +131,7 @@ struct Call {
 
 }  // namespace cloze::backend::reference
 
-// Explicit instances of an operator's run() for every storage type; stands at the end of its file.
+// Explicit instances of an operator's run() for every storage type; goes at the end of its file.
 #define CLOZE_REFERENCE_INSTANTIATE(Operator)              \
   template void Operator::run<float>(const Call& call);    \
   template void Operator::run<bfloat16>(const Call& call); \

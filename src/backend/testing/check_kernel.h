@@ -1,10 +1,10 @@
 // Checks the kernels of a backend against the reference.
 //
-// Of each case: results within the computed tolerance of the reference in double, from the same
-// rounded inputs; written and accumulated outputs; guard bytes, inputs and workspace left alone;
-// the same bytes when run again, and by one thread as by several. A comparison that could not fail
-// (almost all expected values zero, or a bound too wide to mean anything) is itself a failure,
-// MISTRUSTED.
+// It checks for each case: results within the computed tolerance of the reference in double, from
+// the same rounded inputs; written and accumulated outputs; guard bytes, inputs and workspace left
+// alone; the same bytes when run again, and with one thread as with several. A comparison that
+// could not fail (almost all expected values zero, or a bound too wide to mean anything) is itself
+// a failure, MISTRUSTED.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct CaseReport {
   std::vector<std::string> failures;   // one line each, naming the kernel and the case
 };
 
-// A failure counts when it is there with many probes of the scale too, here and in a sweep.
+// A failure counts only if it persists with many probes of the scale, here and in a sweep.
 CaseReport run_case(const KernelEntry& entry, const KernelCase& kernel_case);
 
 // The same for one of very many cases: fewer probes, one way to accumulate, no second run, and

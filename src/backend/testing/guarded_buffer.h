@@ -1,6 +1,6 @@
 // GuardedBuffer: memory for one tensor, 64-byte aligned, between two strips of guard bytes that a
-// kernel must not touch. What writes there is seen afterwards; AddressSanitizer, where it is built
-// in, stops what reads or writes there at once.
+// kernel must not touch. A write there is detected afterwards; AddressSanitizer, where it is built
+// in, stops any read or write there at once.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace cloze::backend::testing {
 class GuardedBuffer {
  public:
   static constexpr size_t kNarrow = 128;     // bytes of a strip
-  static constexpr size_t kWide = 64 << 10;  // for what rows too many would overrun far
+  static constexpr size_t kWide = 64 << 10;  // for memory that extra rows would overrun by far
 
   explicit GuardedBuffer(size_t bytes, size_t guard_bytes = kNarrow);
   ~GuardedBuffer();
@@ -24,7 +24,7 @@ class GuardedBuffer {
   size_t bytes() const { return bytes_; }
   // Every float, bfloat16 or double read from this pattern is NaN.
   void fill_with_nan();
-  bool guards_are_intact() const;  // lets AddressSanitizer look away from them
+  bool guards_are_intact() const;  // makes AddressSanitizer allow access to them
   bool same_bytes(const GuardedBuffer& other) const;
 
  private:

@@ -25,7 +25,7 @@ struct KernelCase {
   // Results (outputs, then mutated inputs) computed through intermediate results that a kernel may
   // store in the dtype of the activations.
   std::vector<size_t> through_storage;
-  double absolute_error = 0.0;  // what the operator may be off by beside rounding (tolerance.h)
+  double absolute_error = 0.0;  // what the operator may be off by besides rounding (tolerance.h)
   // Why most of the expected values may be zero; empty: they may not.
   std::string why_zeros;
 };
@@ -41,10 +41,10 @@ std::vector<Tensor> make_inputs(const KernelCase& kernel_case);
 // The dtypes of activations: f32, bf16, f16.
 std::span<const DType> storage_dtypes();
 
-// Cases of every operator with activations, or first moments, of one of these dtypes. Operators on
-// nothing else have cases for f32 only.
+// Cases of every operator with activations, or first moments, of one of these dtypes. Operators
+// with neither have cases for f32 only.
 std::vector<KernelCase> kernel_cases(DType dtype);
-// Those of one operator, for all of them.
+// The cases of one operator, for all of these dtypes.
 std::vector<KernelCase> kernel_cases(const graph::OpDefinition& op);
 
 std::vector<KernelCase> elementwise_cases(DType dtype);

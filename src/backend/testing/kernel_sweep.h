@@ -1,7 +1,7 @@
 // The sweep: the cases of every operator at every extent of its rows, columns, depth and lengths,
-// beyond twice the largest tile, panel, chunk or part of any kernel. kernel_case.h has the cases of
-// a few sizes, looked at closely; here are all sizes, each with one of the family's cases
-// (activation, bias, rate of dropout, number of weights) for every operator, in turn.
+// beyond twice the largest tile, panel, chunk or part of any kernel. kernel_case.h has cases of a
+// few sizes, checked closely; here are all sizes. At each size every operator gets one case of the
+// family (activation, bias, dropout rate, number of weights), in turn.
 #pragma once
 
 #include <functional>
@@ -50,7 +50,7 @@ class SweepExtents {
 class SweepCases {
  public:
   void add(std::vector<KernelCase> family);
-  // Of each size, the family that add_cases(family, size) gives.
+  // For each size, adds the family that add_cases(family, size) fills in.
   template <class Size, class AddCases>
   void add_each(const std::vector<Size>& sizes, const AddCases& add_cases) {
     for (const Size& size : sizes) {
@@ -66,8 +66,8 @@ class SweepCases {
   size_t turn_ = 0;
 };
 
-// The sizes at which operators on one parameter are looked at closely, and at which they are swept;
-// add(cases, shape) gives the family of a size.
+// Cases of operators on one parameter, at the sizes that are checked closely and at those that are
+// swept; add(cases, shape) adds the family of a size.
 using AddCases = std::function<void(std::vector<KernelCase>& cases, const Shape& shape)>;
 std::vector<KernelCase> parameter_cases(const AddCases& add);
 std::vector<KernelCase> parameter_sweep(const SweepExtents& extents, const AddCases& add);

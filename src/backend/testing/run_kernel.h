@@ -18,7 +18,7 @@ struct KernelOutcome {
 };
 
 // Outputs that accumulate start as initial_outputs says; the others, and the workspace, start as
-// NaN, so that what is not written or read too early shows.
+// NaN, so that a missing write or an early read shows.
 KernelOutcome run_kernel(Kernel& kernel, const KernelRequest& request,
                          const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& initial_outputs);

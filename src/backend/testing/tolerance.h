@@ -10,9 +10,9 @@
 // growth(K)  1 + sqrt(K): how round-off grows over a sum of K terms, as a random walk;
 // scale      how much the element, or the elements of its row on average, change per unit of
 //            relative change of the inputs (measured on the reference in double), or |expected|.
-// absolute   what the operator itself may be off by, as its header in ops/ says; mostly 0;
-// smallest   2^-116: a kernel may take for 0 what is below the normal numbers of f32 (2^-126), and
-//            multiply it with moderate numbers after that;
+// absolute   what the operator itself may be off by, as its header in ops/ says; usually 0;
+// smallest   2^-116: a kernel may treat as 0 what is below the normal numbers of f32 (2^-126), and
+//            multiply the result by moderate numbers after that;
 // step       the gap between 0 and the next number: what round-off is among subnormal numbers,
 //            which f16 reaches at 2^-14.
 // A backward-stable kernel is as good as the exact one on inputs changed by a few units of
@@ -40,7 +40,7 @@ struct ErrorModel {
 std::vector<double> scales(std::span<const double> expected, std::span<const double> changes,
                            int64_t columns);
 
-// What rounds to infinity, and beyond.
+// The magnitude from which on numbers round to infinity.
 double overflow_threshold(DType dtype);
 
 std::vector<double> tolerances(const ErrorModel& model, std::span<const double> expected,

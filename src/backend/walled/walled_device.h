@@ -1,8 +1,8 @@
 // The walled device: the processor's kernels on memory that the host cannot touch.
 //
 // Its pages are closed (PROT_NONE) except while one of its kernels or copies runs. So a program
-// that runs here never follows an address of the device on the host, which on a device with memory
-// of its own would be a crash or rubbish: here it is a segmentation fault at the place.
+// that runs here never dereferences a device address on the host. On a device with its own memory
+// that would crash or give garbage; here it is a segmentation fault on the spot.
 // Threads of one kernel may work while another stream's copy ends: pages close when the last is
 // done. For tests, and slow: two system calls for each kernel.
 #pragma once

@@ -20,14 +20,14 @@ struct BenchmarkRun {
 
 using BenchmarkTable = std::map<std::string, std::vector<BenchmarkRun>>;
 
-// UserError that names the file and what it misses.
+// UserError that names the file and what it lacks.
 BenchmarkTable read_benchmarks(const std::filesystem::path& file);
 
 // UserError with the nearest names.
 const std::vector<BenchmarkRun>& benchmark_named(const BenchmarkTable& table,
                                                  const std::string& name);
 
-// How far a run is cut to fit a machine: no option is above these.
+// How far a run is scaled down to fit a machine: no option exceeds these.
 struct BenchmarkScale {
   std::string name;
   std::map<std::string, int64_t> most;

@@ -31,11 +31,11 @@ void add_text_form(OptionTable& table, data::TextFormat& format, double& max_inv
 void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
                     double& max_invalid_percent);
 void add_tokenizer_options(OptionTable& table, TokenizerFlags& flags, const char* default_profile);
-// The rules of a tokenizer as the commands name them that have --cased.
+// The rules of a tokenizer, as the commands with --cased name them.
 Option profile_option(text::Profile& profile);
 Option threads_option(int& threads);  // of work whose output does not depend on it
 
-// UserError when the vocabulary is of the other case, or its file says rules that no flag sets.
+// UserError when the vocabulary is of the other case, or its file states rules that no flag sets.
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile);
 
 // train_files: for platform::expand_paths(), or a token store.
@@ -46,11 +46,11 @@ void add_record_options(OptionTable& table, std::string& train_files, data::Reco
 std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& token_store,
                                                             const data::RecordShape& shape);
 
-// Counts all samples, and shows on standard error how far that is.
+// Counts all samples, and shows its progress on standard error.
 data::DatasetStatistics measure_with_display(const data::Dataset& dataset);
 
-// Says on standard error that pairs of sentences teach little, when many are none: `share` of
-// `what`, and what to do about it.
+// When `share` is large: notes on standard error that many pairs of sentences are not such pairs
+// and so teach little (`share` of `what`), and what to do about it.
 void print_pair_notice(double share, std::string_view what, std::string_view otherwise);
 
 // Prints the first defects to standard error, and how many more there are.
@@ -62,7 +62,7 @@ std::string describe_dumps(const data::WikipediaProgress& progress, double secon
 // That while dumps are read, then "tokenising 41 % of 104.3 MB, 11.8 MB/s, 5 s left".
 std::string describe_tokenising(const data::CreationProgress& progress, double seconds);
 
-// Builds a store and shows on standard error how far it is.
+// Builds a store and shows its progress on standard error.
 data::TokenStoreBuilt build_with_display(const data::TokenStoreOptions& options,
                                          const text::Tokenizer& tokenizer);
 

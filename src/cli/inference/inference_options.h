@@ -30,7 +30,7 @@ void note_invalid_texts(const std::vector<std::string>& texts);
 std::vector<std::string> input_lines();
 // The objects of a file, one a line, each of which has these members, as texts; it may have the
 // optional ones, and others as well (an id). Blank lines are skipped. DataError that names file and
-// line when one has not; UserError when the file is empty.
+// line when an object lacks one; UserError when the file is empty.
 std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
                                             const std::vector<std::string>& texts,
                                             const std::vector<std::string>& optional_texts = {});

@@ -9,8 +9,8 @@
 
 namespace cloze::cli {
 
-// In the environment of processes that share out the processors of their host themselves: they know
-// its cpusets and quotas, which mpirun does not.
+// In the environment of processes that divide the processors of their host among themselves: they
+// know its cpusets and quotas, which mpirun does not.
 inline constexpr const char* kSharesProcessors = "CLOZE_SHARES_PROCESSORS";
 
 struct MpirunSetting {
@@ -29,7 +29,7 @@ std::vector<std::string> mpirun_command(const MpirunSetting& setting);
 std::string shell_line(const std::vector<std::string>& words);
 
 // `launch -n 4 -- pretrain ...`: takes off what comes after the "--", and writes -n as --processes.
-// Of other commands nothing.
+// Leaves other commands alone.
 std::vector<std::string> take_launched_command(std::vector<std::string>& words);
 
 }  // namespace cloze::cli

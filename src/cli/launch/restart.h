@@ -28,7 +28,7 @@ struct RestartedRun {
   int64_t sequences = 0;        // in a step, as many as it had
   std::optional<int> replicas;  // nothing in one process
 };
-// The command of that, whatever it or its configuration says of batch and replicas.
+// The command of such a run, whatever `command` or its configuration says about batch and replicas.
 std::vector<std::string> restarted_command(std::vector<std::string> command,
                                            const RestartedRun& run);
 
@@ -39,7 +39,8 @@ struct Ranks {
 };
 // Without the silent hosts and the processes on them; where all answer, with one process less.
 Ranks ranks_left(const Ranks& ranks, const std::vector<Host>& silent);
-// Of these processes as many as make whole replicas of the model, each of which takes so many.
+// The most of these processes that make whole replicas of the model, each of which takes
+// processes_of_replica.
 int whole_replicas(int processes, int processes_of_replica);
 // Hosts without slots get an equal part of the processes.
 Ranks with_slots(Ranks ranks);

@@ -9,7 +9,8 @@
 
 namespace cloze::cli {
 
-// After all options of the command. The task is that of the table: "pretraining", "SQuAD", "GLUE".
+// Call it after all options of the command were added. The task is as the system's table names it:
+// "pretraining", "SQuAD", "GLUE".
 void add_foreign_options(OptionTable& table, const std::string& task);
 
 }  // namespace cloze::cli

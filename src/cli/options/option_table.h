@@ -1,5 +1,5 @@
 // The options of a command: one table gives the flags, the keys of the configuration file, the help
-// and the checks. A value comes from, in falling order of rank: the command line
+// and the checks. A value comes from, in descending order of precedence: the command line
 // (--micro-batch-size 8), the file of --config (flat JSON, comments allowed: {"micro_batch_size":
 // 8}), the default, which is what the target holds when its row is added. A value of the wrong kind
 // is a UserError that names the option, the value and where it came from; an unknown key one that
@@ -64,14 +64,14 @@ using OptionTarget =
 
 struct OptionRules {
   std::vector<std::string> choices = {};  // of a text; empty: any
-  std::string hint = {};                  // said after the choices when another is asked for
+  std::string hint = {};                  // shown after the choices when another is asked for
   std::optional<double> minimum = {};     // of a number, or each of a list; inclusive
   std::optional<double> maximum = {};
   bool is_required = false;
   std::vector<std::string> excludes = {};  // options that were added and may not be given as well
   bool is_repeatable = false;              // each time the flag is given adds a text
   bool is_positional = false;              // a word without a flag
-  bool is_of_command = false;  // says what this command does: a run that goes on has its own
+  bool is_of_command = false;  // is about this command alone: a resumed run does not keep it
 };
 
 struct Option {
@@ -79,7 +79,7 @@ struct Option {
   OptionTarget target;
   std::string help;
   OptionRules rules = {};
-  std::string group = {};  // heading in the help; begin_group() says it
+  std::string group = {};  // heading in the help; begin_group() sets it
 };
 
 // An option that another system has and this command cannot follow. Setting it is never silent: it
@@ -88,7 +88,7 @@ struct ForeignOption {
   std::string name;
   std::string reason;
   bool is_refused = false;
-  nlohmann::json agreeing = nullptr;  // the value that is what we do; null: none
+  nlohmann::json agreeing = nullptr;  // the value that asks for what we do; null: none
 };
 
 // Another name of an option, as another program has it.
@@ -149,11 +149,11 @@ class OptionTable {
   const std::string& origin(const std::string& name) const;
   bool comes_from_run(const std::string& name) const;
   bool is_given(const std::string& name) const { return origin(name) != kDefaultOrigin; }
-  // Whether someone wants it: by the command line, or by another value than the default. A file of
-  // all options, as training_config.json, asks for nothing with the defaults in it; nor does a flag
-  // that takes away what is not there.
+  // Whether the user asked for it, on the command line or with a value other than the default. In a
+  // file of all options, such as training_config.json, the defaults ask for nothing; nor does a
+  // flag that clears what is not set.
   bool is_asked_for(const std::string& name) const;
-  // Those of the options that somebody wants.
+  // Those of the options that the user asked for.
   std::vector<std::string> asked_for(std::vector<std::string> names) const;
   bool has(const std::string& name) const;
   // A JSON schema of the files that --config takes (json-schema.org, draft 2020-12).
@@ -172,7 +172,7 @@ class OptionTable {
     std::string origin = kDefaultOrigin;
     nlohmann::ordered_json default_value;
   };
-  // A flag that is understood, and not offered in the help.
+  // A flag that is accepted but not shown in the help.
   template <typename Row>
   struct Hidden {
     Row option;

@@ -14,7 +14,7 @@ namespace cloze::cli {
 // path or "command line".
 void set_option(const Option& option, const nlohmann::json& value, const std::string& source);
 
-// Back to no value, for a target that can be without one.
+// Resets a target that can be without a value to none.
 void clear_option(const Option& option);
 
 // What the text of a flag means for a target of this kind: "8" → 8, "yes" → true, "0.5,1" → [0.5,

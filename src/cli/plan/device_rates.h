@@ -29,7 +29,7 @@ struct DeviceRates {
   std::map<std::pair<std::string, std::string>, std::map<double, double>> operators;
 
   // One call: what was measured for this work. Between two measured works the seconds are
-  // interpolated (log by log), beyond the last one the rate stays. An operator that was not
+  // interpolated (log-log); beyond the last one the rate stays constant. An operator that was not
   // measured takes the longer of its products and its bytes; 0 where the file says nothing of them.
   double seconds(const plan::Program& program, const plan::LaunchUse& use) const;
   double seconds(const std::string& op, const std::string& dtype, double work) const;

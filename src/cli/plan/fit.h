@@ -1,4 +1,4 @@
-// `cloze plan --fit`: the largest micro-batch that a memory has room for.
+// `cloze plan --fit`: the largest micro-batch that fits into a given memory.
 #pragma once
 
 #include <cstdint>

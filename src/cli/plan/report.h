@@ -19,8 +19,8 @@ struct Report {
   const plan::Program& program;
   plan::ProgramUse use;       // of the program
   int64_t micro_batches = 1;  // in a step
-  StepSeconds estimated;      // without calls: nobody estimated
-  StepSeconds measured;       // without calls: nobody measured
+  StepSeconds estimated;      // without calls: not estimated
+  StepSeconds measured;       // without calls: not measured
 };
 
 // On a training step of the options, without times. `memory` is a forecast's text. The program has

@@ -26,7 +26,7 @@ std::vector<MemoryBand> memory_bands(const plan::Program& program, const plan::P
 std::string memory_picture(const plan::Program& program, const plan::ProgramUse& use,
                            const std::vector<MemoryBand>& bands);
 
-// All launches of one operator in a step. Seconds are 0 where nobody estimated or measured.
+// All launches of one operator in a step. Seconds are 0 where they were not estimated or measured.
 struct OperatorTime {
   std::string name;
   int64_t calls = 0;
@@ -39,7 +39,7 @@ struct OperatorTime {
 };
 
 // The one that takes longest first; what the host does between launches is one of them. Empty
-// seconds are of a step that nobody estimated, or measured.
+// seconds mean that the step was not estimated, or not measured.
 std::vector<OperatorTime> operator_times(const plan::ProgramUse& use, int64_t micro_batches,
                                          const StepSeconds& estimated, const StepSeconds& measured);
 

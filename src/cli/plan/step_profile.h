@@ -50,7 +50,7 @@ class StepProfile {
   int warm_steps_ = 0;
   int64_t first_skips_ = 0;    // steps of the run that were skipped before
   int64_t skips_ = 0;          // and since: their launches are among the spans
-  size_t num_spans_ = 0;       // of the steps; what runs after them is none
+  size_t num_spans_ = 0;       // of the steps; what runs after them does not count
   std::vector<double> steps_;  // seconds, without waiting for data
   bool is_written_ = false;
 };

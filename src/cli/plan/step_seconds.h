@@ -14,7 +14,7 @@ namespace cloze::cli {
 struct StepSeconds {
   std::vector<double> calls;  // of one call of each launch, as ProgramUse::launches
   double host = 0.0;          // of a step, between its launches
-  std::string source;         // "measured: the median of 5 steps"
+  std::string source;         // "measured: medians of 5 steps"
 
   double of_step(const plan::ProgramUse& use, int64_t micro_batches) const;
 };
@@ -31,7 +31,8 @@ StepSeconds estimated_seconds(const plan::Program& program, const plan::ProgramU
 bool is_of(const runtime::LaunchSpan& span, const plan::Program& program);
 
 // From the spans of whole steps, which took `steps` seconds each. Medians: a neighbour on the
-// machine makes some of them slow. Micro-batches of another program count as its step's alone.
+// machine makes some of them slow. Micro-batches of another program count only towards the time of
+// their step.
 StepSeconds measured_seconds(const plan::Program& program,
                              std::span<const runtime::LaunchSpan> spans,
                              const std::vector<double>& steps);

@@ -1,5 +1,5 @@
-// What is going to happen in a simulation, in the order of time; at the same time in the order in
-// which it was added.
+// The coming events of a simulation in the order of time; those at the same time are in the order
+// in which they were added.
 #pragma once
 
 #include <cstdint>

@@ -5,15 +5,15 @@
 
 namespace cloze::cli {
 
-// Stages of 1 ms forward and 2 ms backward, 10 MiB of gradients each, of which each takes 0.1 ms to
-// update, and the tied table.
+// Stages of 1 ms forward and 2 ms backward, each with ten gradients of 1 MiB that take 0.1 ms each
+// to update, and the tied table.
 inline StepModel model_of(const RankLayout& layout, const NetworkRates& network) {
   StepModel model{.layout = layout, .network = network};
   for (int64_t stage = 0; stage < layout.stages; ++stage) {
     StageCosts costs{.layers = 2, .forward = 1e-3, .backward = 2e-3};
     costs.forward_bytes = stage + 1 < layout.stages ? 1 << 20 : 0;
     costs.backward_bytes = stage > 0 ? 1 << 20 : 0;
-    // The update goes through them the other way.
+    // The update goes through them in reverse.
     for (int i = 1; i <= 10; ++i) costs.gradients.push_back({2e-4 * i, 1 << 20, 1e-4, 10 - i});
     costs.parameter_bytes.assign(10, 1 << 20);
     if (layout.stages > 1 && (stage == 0 || stage + 1 == layout.stages)) costs.tied_bytes = 1 << 20;

@@ -1,5 +1,5 @@
-// How fast ranks tell each other something: what a network file says, and `cloze plan
-// --network-file` reads.
+// How fast ranks exchange messages: what a network file says, and `cloze plan --network-file`
+// reads.
 //
 //   {"schema": "cloze.network", "version": 1, "network": "...", "source": "...",
 //    "ranks_per_host": 8, "overlap": 1.0,
@@ -9,8 +9,8 @@
 // A rank sends one message after the other, each in message_us + bytes / rate, and the last one has
 // arrived latency_us later. Inside a host each rank has a link of its own; the link between hosts
 // is one for a whole host, in each direction. A file without "between_hosts" is of a single host.
-// "overlap" is the share of a transfer beside which the rank computes on: 1 where a card moves the
-// bytes, 0 where the computing cores do.
+// "overlap" is the share of a transfer during which the rank goes on computing: 1 where a card
+// moves the bytes, 0 where the computing cores do.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ namespace cloze::cli {
 
 struct Link {
   double latency = 0.0;  // seconds from the end of sending to the end of arriving
-  double message = 0.0;  // seconds that each message takes its sender beside its bytes
+  double message = 0.0;  // seconds that each message costs its sender besides its bytes
   double rate = 0.0;     // bytes per second, in one direction
 
-  // Until so many messages are sent, with so many bytes together.
+  // Seconds until so many messages are sent, with so many bytes in total.
   double sending(double messages, double bytes) const { return messages * message + bytes / rate; }
   double seconds(double messages, double bytes) const { return sending(messages, bytes) + latency; }
 };
@@ -41,7 +41,7 @@ struct NetworkRates {
   // UserError when so many ranks need more hosts than there are, or leave a host half empty.
   void require(int64_t ranks) const;
   int64_t host_of(int64_t rank) const { return rank / ranks_per_host; }
-  // The slowest that a rank can meet among so many.
+  // The slowest link that a rank can use among so many ranks.
   const Link& widest(int64_t ranks) const {
     return ranks > ranks_per_host ? *between_hosts : inside_host;
   }

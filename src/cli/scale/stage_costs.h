@@ -1,11 +1,12 @@
-// What each stage of a pipeline computes, keeps and tells others, found in the program of a whole
-// step by the layers of its nodes.
+// What each stage of a pipeline computes, keeps and sends to others, found in the program of a
+// whole step by the layers of its nodes.
 //
 // A stage has consecutive encoder layers. Outside the layers, what comes before the first of them
-// and after the last backward one is the first stage's: the embeddings; what comes between the last
-// forward and the first backward layer is the last stage's: the heads. A parameter is on every
-// stage that reads it, so the word embedding, tied to the vocabulary projection, is on two; the
-// first of them updates it, with its gradients of all (train/ranks/pipeline_step.h).
+// and after the last backward one belongs to the first stage: the embeddings; what comes between
+// the last forward and the first backward layer belongs to the last stage: the heads. A parameter
+// is on every stage that reads it, so the word embedding, tied to the vocabulary projection, is on
+// two; the first of them updates it, with the gradients of all of them
+// (train/ranks/pipeline_step.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace cloze::cli {
 
-// Of a parameter that the stage updates.
+// The gradient of a parameter that the stage updates.
 struct FinishedGradient {
   double at = 0.0;  // seconds after the backward pass of a micro-batch has begun
   int64_t bytes = 0;

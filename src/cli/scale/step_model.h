@@ -1,13 +1,13 @@
 // A training step on many ranks: who computes what for how long, and who sends what to whom. The
-// closed formula (step_time.h) and the simulation (step_simulation.h) are both of this.
+// closed formula (step_time.h) and the simulation (step_simulation.h) both work on it.
 //
 // Gradients leave in buckets while the last micro-batch's backward pass goes on
 // (train/ranks/gradient_exchange.h); those of pipelines after it, and after the first stage has
 // what the last one adds to the gradients of parameters that both have. Each of R replicas sends
 // every other one a share of the bucket, adds what it gets, and sends every other one its sums:
-// 2 (R-1)/R bytes of a rank for each byte. Sharded, the shares are the tensors that a replica owns,
-// and sums stay there. What was updated with them is sent to all in the same buckets, while the
-// update goes on: as many bytes, but not the same from each rank.
+// a rank sends 2 (R-1)/R bytes for each byte. Sharded, the shares are the tensors that a replica
+// owns, and sums stay there. What was updated with them is sent to all in the same buckets, while
+// the update goes on: as many bytes, but not the same from each rank.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ struct StepModel {
   std::vector<double> norm_seconds(int64_t stage) const;
 };
 
-// What several ranks keep to speak to each other: buckets on their way, and MPI's own memory.
+// The memory that ranks need to exchange messages: buckets on their way, and MPI's own memory.
 int64_t message_bytes(const StepModel& model);
 
 // What one rank of a stage sends in a step, in bytes.

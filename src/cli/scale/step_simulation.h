@@ -1,7 +1,7 @@
 // A step on many ranks, played event by event: every pass of every rank, every message of its
 // pipeline, and each rank's sends of a sum, one after the other on its own link or in the queue of
-// its host's. What the closed formula (step_time.h) assumes of ranks that move in step is found
-// here: a rank begins what it can, when its inputs are there and its link is free.
+// its host's. The closed formula (step_time.h) assumes that ranks move in step; here a rank begins
+// what it can, as soon as its inputs are there and its link is free.
 //
 // The sends of a rank to all ranks of one host are one event. They take time on the link that they
 // leave by, and on the link that they arrive by.

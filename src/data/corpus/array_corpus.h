@@ -17,7 +17,8 @@ int64_t bytes_per_id(int64_t vocabulary_size);
 struct CorpusArrays {
   std::span<const std::byte> ids;  // of all tokens
   int64_t bytes_per_id = 0;
-  // In tokens, and in sentences: one more than there are sentences, and documents.
+  // Starts of sentences, in tokens, and of documents, in sentences: one more than there are of
+  // each.
   std::span<const uint64_t> sentence_starts;
   std::span<const uint64_t> document_starts;
 };

@@ -22,7 +22,7 @@ struct CorpusOptions {
   double max_invalid_percent = kMaxInvalidPercent;  // as text_source.h has it
   // Google's script lets a document run on into the next file unless a blank line ends it.
   bool documents_cross_files = false;
-  // Sentences of more tokens than this are kept as several, of an eighth of it each, so that what
+  // Sentences of more tokens than this are kept as several, each an eighth of it, so that code that
   // reads a corpus by sentences reads windows of them; 0: all are kept as they are.
   int64_t longest_sentence = 0;
   int threads = 1;
@@ -43,7 +43,7 @@ class CorpusReader {
   // A name for the content of all files.
   std::string text_digest() const;
   const Position& position() const { return position_; }
-  // Of this text, read before.
+  // Continues at a position in this text that an earlier run reached.
   void go_on_at(const Position& position);
   // Appends the sentences of the next round of blocks; false when there is none left. DataError
   // that names file, line and column of bad text.

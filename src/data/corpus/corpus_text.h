@@ -29,7 +29,7 @@ std::string_view text_format_name(TextFormat format);
 std::vector<std::string> text_format_names();
 
 // UserError when the beginning of a file, before anything is made of it, shows that it is of
-// another form. What is no dump is found out where dumps are read.
+// another form. That a file is not a dump is found out where dumps are read.
 void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file);
 
 struct SentenceVisitor {

@@ -11,8 +11,8 @@
 //
 // Memory grows neither with the text nor with the duplicates, only with the longest document: the
 // tokens of the text, 2 or 4 bytes each and 8 a sentence, and in Google's mode all records, go to
-// files beside the output and are removed at the end. Whoever is interrupted goes on with the same
-// command, to the same bytes (resumable_output.h).
+// files beside the output and are removed at the end. After an interruption the same command goes
+// on, to the same bytes (resumable_output.h).
 //
 // Errors: UserError for nonsense sizes, an empty corpus, and an output that other work has begun;
 // EnvironmentError when an output cannot be written; Interruption when a signal has asked to stop.
@@ -39,7 +39,7 @@ struct RecordCounts {
   int64_t predictions = 0;
 };
 
-// `notice` is told what an interrupted run has left to go on with.
+// `notice` gets a line on what an interrupted run left to go on from.
 RecordCounts create_records(const RecordOptions& options, const text::Tokenizer& tokenizer,
                             CreationProgress& progress,
                             const std::function<void(const std::string&)>& notice);

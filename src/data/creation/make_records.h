@@ -1,5 +1,5 @@
-// Makes the records of a text, in one of two ways (create_records.h). Both go on from where `output`
-// is to the last record.
+// Makes the records of a text, in one of two ways (create_records.h). Both start where `output`
+// stands and go on to the last record.
 #pragma once
 
 #include "data/creation/record_output.h"
@@ -15,7 +15,7 @@ void make_records_in_windows(const RecordOptions& options, const Corpus& corpus,
 
 // As Google's create_pretraining_data.py does: one Mersenne Twister for everything, in the order of
 // that script, one thread. All records are shuffled together: they go to a file beside the output
-// first. In memory are 4 bytes a record and 4 a document. UserError for 2^32 records and more.
+// first. Memory holds 4 bytes per record and 4 per document. UserError for 2^32 records and more.
 void make_records_as_google(const RecordOptions& options, const Corpus& corpus,
                             const text::Vocabulary& vocabulary, CreationProgress& progress,
                             RecordOutput& output);

@@ -23,8 +23,8 @@ struct RecordOptions {
   int64_t max_samples = -1;  // negative: all
   bool whole_word_masking = false;
   bool google_compatible = false;
-  // Tokens of text whose records are in memory together: by default they are shuffled together,
-  // and saved.
+  // Tokens of text whose records are in memory together until they are saved; by default they are
+  // also shuffled together.
   int64_t window_tokens = 8 << 20;
 };
 

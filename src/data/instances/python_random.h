@@ -26,7 +26,8 @@ class PythonRandom final : public RandomSource {
   uint32_t below(uint32_t bound) override;
   uint32_t next();  // 32 bits
 
-  // Where it is in its numbers, for another one to go on there. `state` is what state() gave.
+  // Its position in the sequence of numbers, for another generator to go on from. `state` is what
+  // state() gave.
   std::vector<uint32_t> state() const;
   void go_on_at(std::span<const uint32_t> state);
 

@@ -1,5 +1,5 @@
 // RandomSource: where the creation of records draws its numbers from. Two exist: PhiloxSource,
-// for which a stream is named and needs no state, and PythonRandom, which repeats Google's script.
+// whose streams have names and need no state, and PythonRandom, which repeats Google's script.
 #pragma once
 
 #include <cstdint>

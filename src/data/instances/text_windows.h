@@ -6,11 +6,11 @@
 //
 //   t(j) = t(1) + (j - 1) D,     t(1) drawn anew for each epoch so that the last window fits
 //   c(j) = the last beginning of a sentence in [t(j) - R, t(j)],
-//          or a token of that range by chance where no sentence begins in it
+//          or a random token of that range where no sentence begins in it
 //
 // so that windows begin at sentences where they can and inside a long sentence where they must. A
-// window costs the same whatever the length of its document and of its sentences: two searches for
-// a sentence, and nothing that is read but its own tokens.
+// window costs the same whatever the length of its document and of its sentences: it takes two
+// searches for a sentence, and reads nothing but its own tokens.
 //
 // Reading is thread-safe.
 #pragma once
@@ -31,7 +31,8 @@ struct TextWindow {
   int64_t size() const { return end - begin; }
 };
 
-// What a stream of random numbers decides, beside the seed, the epoch and a window's number.
+// What a stream of random numbers is for: part of its name, besides the seed, the epoch and a
+// window's number.
 enum class DrawPurpose : uint64_t { kSample, kCut, kPair, kEpoch };
 PhiloxSource draw_source(uint64_t seed, DrawPurpose purpose, int64_t epoch, int64_t number);
 

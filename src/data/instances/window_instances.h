@@ -1,6 +1,6 @@
 // Window instances: masked sequences drawn from the windows of an epoch (text_windows.h), one for
-// each, as a function of (corpus, options, seed, epoch, index). What is to be learnt of the next
-// sentence decides what they are:
+// each, as a function of (corpus, options, seed, epoch, index). What the model is to learn about
+// the next sentence decides their form:
 //
 //   random   [CLS] A [SEP] B [SEP]: a window X is cut into X1 X2 where a sentence begins, and that
 //            is the pair of label 0. Half of the time it exchanges second parts with a window Y
@@ -46,8 +46,8 @@ class WindowInstances {
   int64_t size() const { return windows_.size(); }
   Sample instance(int64_t index, int64_t epoch) const;
 
-  // The share of the pairs that are cut inside a sentence, as none begins in their window; of some
-  // thousand windows looked at. 0 without pairs.
+  // The share of the pairs that are cut inside a sentence because none begins in their window,
+  // measured on some thousand windows. 0 without pairs.
   double pairs_inside_a_sentence() const;
 
  private:

@@ -3,7 +3,7 @@
 // L.
 //
 //   A [L, strategies]: how often a strategy holds a length;   h [L]: the histogram
-//   x = nnls(A, b), rounded;  mixture += x;  what is over becomes padding, what is left the next b
+//   x = nnls(A, b), rounded;  mixture += x;  the excess becomes padding, the remainder the next b
 //
 // up to 20 rounds, until fewer than 100 sequences are left; those get a pack each, with a partner
 // of padding. A length of 8 or less weighs 8 / 2L, any other 1: padding takes the place of short

@@ -26,8 +26,8 @@ struct WrittenPacks {
 void check_has_no_packs(const std::filesystem::path& folder);
 
 // `packing` is of the data set's lengths. Each file appears when it is complete. UserError when the
-// folder holds packs, or a pack more sequences than the form has room for, or they do not fit one
-// another.
+// folder holds packs, or when a pack has more sequences than the form has room for, or when they do
+// not fit together.
 WrittenPacks write_packs(const Dataset& dataset, const HistogramPacking& packing,
                          const PackFiles& files);
 

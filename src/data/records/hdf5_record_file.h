@@ -5,8 +5,8 @@
 //   masked_lm_positions [N,M], masked_lm_ids [N,M]   after the first position 0: unused
 //   next_sentence_labels [N]
 //
-// Rows are read in blocks, so that reading in order is quick and reading in random order is
-// not: training unpacks them first (record_dataset.h).
+// Rows are read in blocks, so reading in order is fast and reading in random order is not: training
+// unpacks them first (record_dataset.h).
 // Built without HDF5, opening one is a UserError. Source: NVIDIA DeepLearningExamples,
 // PyTorch/LanguageModeling/BERT, create_pretraining_data.py and run_pretraining.py.
 #pragma once

@@ -36,7 +36,7 @@ class RecordDataset final : public Dataset {
   int64_t size() const override;
   Sample sample(int64_t index, int64_t epoch) const override;
   // Of the number of samples and the bytes of the files in their order, whatever they are called.
-  // The first call reads them all, at the speed of the disk (XXH3 itself makes gigabytes a second).
+  // The first call reads them all, at the speed of the disk (XXH3 itself does gigabytes a second).
   std::string fingerprint() const override;
   // What skip_bad left out.
   const std::vector<RecordDefect>& skipped() const { return skipped_; }
@@ -49,8 +49,8 @@ class RecordDataset final : public Dataset {
 
   int threads_;
   std::vector<std::unique_ptr<RecordFile>> files_;
-  std::vector<int64_t> file_ends_;    // number of records up to and with each file
-  std::vector<int64_t> sample_ends_;  // of samples, with each record; empty: one a record
+  std::vector<int64_t> file_ends_;    // number of records up to and including each file
+  std::vector<int64_t> sample_ends_;  // of samples, likewise by record; empty: one a record
   std::vector<RecordDefect> skipped_;
   mutable std::once_flag has_digest_;
   mutable std::string digest_;  // of the files

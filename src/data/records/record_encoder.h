@@ -24,8 +24,9 @@ struct RecordLayout {
 // re-masked; anything else is an internal error.
 std::string encode_record(const Sample& sample, const RecordLayout& layout);
 
-// Room for the slots of the re-masked layout: M reserved ones and a token each that is not masked
-// must fit into S, which a full sequence of Google's with fewer than M predictions does not.
+// Room for the slots of the re-masked layout: M reserved ones and one for each token that is not
+// masked must fit into S; for a full sequence of Google's with fewer than M predictions they do
+// not.
 //
 // Slots that the sample takes re-masked.
 int64_t slots_of(const Sample& sample, const RecordLayout& layout);

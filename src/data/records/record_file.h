@@ -21,7 +21,7 @@
 
 namespace cloze::data {
 
-// A record that cannot be used, or the place from which on a file cannot be read.
+// A record that cannot be used, or the place from which on the rest of a file cannot be read.
 struct RecordDefect {
   std::filesystem::path file;
   std::string place;  // "record at byte 4711"

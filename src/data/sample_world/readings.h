@@ -1,10 +1,10 @@
-// Paragraphs to read and to answer questions on, of the sample world: SQuAD in small. A paragraph
-// tells six facts: six of one subject, or three of each of two, or the same two of each of three
-// ("Old Halford lies on the Kirana. The Telira flows past the walls of New Ashwick. ..."), in mixed
+// Paragraphs of the sample world to read and answer questions on: a small SQuAD. A paragraph tells
+// six facts: six of one subject, or three of each of two, or the same two of each of three ("Old
+// Halford lies on the Kirana. The Telira flows past the walls of New Ashwick. ..."), in mixed
 // order. Of one subject, answers of one kind are told apart by what is asked (the mayor, the
 // miller); of several, by the subject's name too. Every question is answered by one span of its
 // paragraph, and by no other.
-// A subject stands in one paragraph only: what one paragraph tells helps with no other.
+// A subject appears in one paragraph only: what one paragraph tells helps with no other.
 // Reading i is a function of (seed, subjects, i). Threads: all const functions may be called from
 // several.
 #pragma once

@@ -1,6 +1,6 @@
 // What world.json says, which the program holds as text: word lists, sentence templates, and plans
-// of documents, blanks and readings. What is true in every world stands there; what the seed
-// decides, which town has which craft, is drawn by facts.h.
+// of documents, blanks and readings. What is true in every world is there; what the seed decides,
+// which town has which craft, is drawn by facts.h.
 // Errors: InternalError for a name that the file does not have (names are ours).
 #pragma once
 
@@ -35,7 +35,7 @@ struct ClozeKind {
   std::vector<const Topic*> topics;
 };
 
-// A fact that a reading tells of its subject, and asks.
+// A fact that a reading tells about its subject, and asks for.
 struct ReadingTopic {
   std::string name;
   std::string answers;  // where they come from (readings.cc)

@@ -3,12 +3,12 @@
 // The text is cut into pieces of some 8 MiB (`piece_bytes`) at the borders of documents, small
 // files together. A piece's key is the hash of its text and of the rules, and its shard bears that
 // name: a shard that is there already is kept if its checksums hold, so that a build that was
-// stopped goes on where it was, and a build after a change of the text does only what changed.
+// stopped goes on where it was, and a build after a change of the text redoes only what changed.
 // Appending at the end leaves all but the last shard as they are. The bytes of the store are the
 // same for any number of threads and any history.
 //
 // A document never runs on into the next file. One that is longer than
-// eight pieces is cut, but for a line of JSON.
+// eight pieces is cut, except for a line of JSON.
 //
 // Nothing but shards of a store is ever removed from the folder.
 //

@@ -4,8 +4,8 @@
 //   vocab.txt       the vocabulary of the ids
 //   KEY.tokens      shards (token_shard.h), named by what decides their content
 //
-// Documents are numbered through all shards in the order of the text. Shards are opened at once and
-// read when asked for: any place of a store of any size is reached directly.
+// Documents are numbered through all shards in the order of the text. All shards are opened up
+// front and read on demand: any place of a store of any size is reached directly.
 //
 // Errors: UserError when the folder is not a store; DataError that names the file when it is
 // damaged.
@@ -62,7 +62,7 @@ class TokenStore final : public Corpus {
   const TokenStoreManifest& manifest() const { return manifest_; }
   const text::Vocabulary& vocabulary() const { return vocabulary_; }
   const std::vector<TokenShard>& shards() const { return shards_; }
-  // A name for this content: other text, rules or order, another name.
+  // A name for this content; other text, rules or order have another name.
   std::string fingerprint() const;
 
   int64_t documents() const override { return manifest_.documents; }

@@ -1,7 +1,7 @@
 // Samples drawn from a token store: windows, pairs and masks afresh for each epoch, as a function
 // of (store, options, seed, epoch, index). An epoch meets every token of the store once, apart from
-// those that short sequences leave out. Where samples begin is in text_windows.h, what they are in
-// window_instances.h and masking.h.
+// those that short sequences leave out. text_windows.h says where samples begin, window_instances.h
+// and masking.h what they are.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class TokenStoreDataset final : public Dataset {
   Sample sample(int64_t index, int64_t epoch) const override;
   std::string fingerprint() const override;
   const TokenStore& store() const { return *store_; }
-  // Of window_instances.h.
+  // As in window_instances.h.
   double pairs_inside_a_sentence() const { return instances_.pairs_inside_a_sentence(); }
 
  private:

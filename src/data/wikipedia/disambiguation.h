@@ -1,4 +1,4 @@
-// Whether a page only tells apart what bears the same name.
+// Whether a page only tells apart things of the same name.
 //
 // It does when its title ends with the language's word for that in brackets, "(disambiguation)",
 // when it has the magic word __DISAMBIG__, or when it holds a template of which the whole name,
@@ -6,9 +6,9 @@
 //   disambiguation, disambig, disamb, dab, and every name that ends with one of these words
 //   ("Airport disambiguation", "LatinNameDisambig"); each with " cleanup" or "-cleanup" too
 //   dis, geodis, hndis, hospitaldis, mathdab, mathdis, numberdis, roaddis, schooldis, stationdis
-//   the like of ar de es fr it ja ko nl pl pt ru sv uk zh: Begriffsklärung,
+//   their equivalents in ar de es fr it ja ko nl pl pt ru sv uk zh: Begriffsklärung,
 //   Homonymie, Неоднозначность
-// So {{disambiguation needed}}, which stands beside a word of an article, tells of nothing.
+// So {{disambiguation needed}}, which marks a word of an article, does not count.
 // Source: en.wikipedia.org, Category:Disambiguation message boxes; mediawiki.org,
 // Extension:Disambiguator.
 #pragma once

@@ -41,7 +41,7 @@ class DumpReader {
   int64_t file_bytes_read() const;
   // After the pages that read() returned last.
   DumpPosition position() const;
-  // Complete once read() has returned pages; not to be asked for while it runs.
+  // Complete once read() has returned pages; do not call it while read() runs.
   const formats::MediaWikiSite& site() const { return dump_.site(); }
 
  private:

@@ -1,4 +1,4 @@
-// The text of Wikipedia into a file. Whoever is interrupted goes on with the same command, to the
+// Writes the text of Wikipedia into a file. After an interruption the same command goes on, to the
 // same bytes (resumable_output.h).
 #pragma once
 

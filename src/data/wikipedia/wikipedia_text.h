@@ -32,7 +32,7 @@ struct WikipediaOptions {
   // WikiExtractor output, which does not say.
   std::string language;
   std::vector<std::string> listing_sections;  // headings of sections to leave out as well
-  bool may_be_empty = false;  // no article is left: other files of a corpus may have some
+  bool may_be_empty = false;  // allows no article to be left: other files of a corpus may have some
   bool skip_bad = false;      // a broken dump: keep what came before, and go on with the next file
   int64_t batch_bytes = 8 << 20;  // of wikitext, cleaned together
 };

@@ -19,9 +19,9 @@ class BufferedFile {
   const Descriptor& descriptor() const { return file_; }
   bool has_unwritten() const { return !buffer_.empty(); }
   void write(std::string_view bytes);
-  // All that was written is the system's.
+  // Hands all that was written to the system.
   void flush();
-  // All that was written is on the disk.
+  // Puts all that was written on the disk.
   void sync();
   void close() { file_.close(); }
 

@@ -14,7 +14,7 @@
 
 namespace cloze::platform {
 
-// The size of a regular file. UserError when it is none.
+// The size of a regular file. UserError when it is not one.
 int64_t file_bytes(const std::filesystem::path& path);
 
 // The whole file. UserError when it does not exist or cannot be read.
@@ -41,8 +41,8 @@ class MappedFile {
   std::string_view text() const {
     return {reinterpret_cast<const char*>(pages_.get()), pages_.get_deleter().bytes};
   }
-  // What was read of it so far leaves the memory of this process; it comes back from the system's
-  // cache, or the file, when it is read again.
+  // Releases what was read of it so far from the memory of this process; it comes back from the
+  // system's cache, or the file, when it is read again.
   void release_memory() const;
 
  private:

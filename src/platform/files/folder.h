@@ -12,8 +12,8 @@ namespace cloze::platform {
 // The folder that the path's last name lies in.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
-// Held while files of a folder are written: no other process holds it too, and none is held by a
-// process that is gone. EnvironmentError when another process has it.
+// Held while files of a folder are written: only one process holds it at a time, and a process that
+// is gone holds none. EnvironmentError when another process has it.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder);
@@ -26,7 +26,7 @@ class FolderLock {
 void make_writable_directory(const std::filesystem::path& path);
 
 // A folder for output, made before there is any: where work ends with an error before the first
-// file, what was made for it goes again.
+// file, what was made for it is removed again.
 class MadeFolder {
  public:
   // Makes the folder and its parents. EnvironmentError as make_writable_directory().

@@ -1,4 +1,4 @@
-// What a user names for a command to read, and that nothing which is written is among it.
+// What a user names for a command to read, and the check that none of the outputs is among it.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 namespace cloze::platform {
 
 // Comma list of paths and glob patterns → existing files, sorted within each pattern.
-// A folder, named or matched, stands for every file below it, also behind links; each folder is
+// A folder, named or matched, stands for every file below it, also through links; each folder is
 // read once. "-", standard input, stays as it is. Temporary and partial files of ours, which a
-// killed process may have left, belong to no pattern and no folder. What is there under the very
-// name of a pattern is meant by it. UserError when a pattern matches nothing, and for a folder that
-// cannot be read.
+// killed process may have left, belong to no pattern and no folder. A pattern that is itself the
+// name of an existing file or folder means just that. UserError when a pattern matches nothing, and
+// for a folder that cannot be read.
 std::vector<std::filesystem::path> expand_paths(std::string_view comma_list);
 // The same for require_other_files(): with the folders that stand for some of the files.
 std::vector<std::filesystem::path> expand_paths_with_folders(std::string_view comma_list);

@@ -1,6 +1,6 @@
 // A file that grows over hours, under the name PATH.partial. What was synced outlives the process,
-// however it ends, and another process goes on after it; commit() gives the file its name. One that
-// is empty leaves nothing.
+// however it ends, and another process can go on from there; commit() gives the file its name. An
+// empty one is removed.
 // Errors: those of AtomicFile; EnvironmentError when another process writes the file.
 #pragma once
 
@@ -25,7 +25,7 @@ class PartialFile {
 
   const std::filesystem::path& partial_path() const { return partial_; }
   uint64_t bytes() const { return bytes_; }
-  // Cuts the file to its first `bytes`, of which it has as many.
+  // Cuts the file to its first `bytes`; it must have at least as many.
   void keep(uint64_t bytes);
   void append(std::string_view bytes);
   void sync();

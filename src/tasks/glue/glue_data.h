@@ -26,9 +26,9 @@ struct GlueExample {
   std::optional<double> label;  // number of the class, or the score; nothing in test files
 };
 
-// needs_labels: as training and scoring do; else a column of labels may be there, and is not read:
-// test files have -1 or ? in it. Lines with too few columns are left out, and their numbers (from 1)
-// go to short_lines, where that is given.
+// needs_labels: for training and scoring; otherwise there may be a column of labels, but it is not
+// read: test files have -1 or ? in it. Lines with too few columns are left out, and their numbers
+// (from 1) go to short_lines, where that is given.
 std::vector<GlueExample> read_glue(const std::filesystem::path& path, const GlueTask& task,
                                    bool needs_labels = false,
                                    std::vector<int64_t>* short_lines = nullptr);

@@ -1,5 +1,5 @@
-// The tasks of GLUE: what their files are called and call the columns, what the labels are, and how a
-// task is scored. Source: Wang et al. 2018, gluebenchmark.com; the official TSV files.
+// The tasks of GLUE: the names of their files and columns, what the labels are, and how a task is
+// scored. Source: Wang et al. 2018, gluebenchmark.com; the official TSV files.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,7 @@ struct GlueTask {
 std::vector<std::string_view> glue_task_names();
 // Case does not matter, nor "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
-// Whether it has one of that name.
+// Whether GLUE has a task of that name.
 bool is_glue_task(std::string_view name);
 
 // Whether a classifier that was trained on the task `name` serves `task`: both are the same task,

@@ -1,8 +1,8 @@
 // SQuAD as a task to fine-tune on: features of a file of questions, and the official scores of the
 // answers to another. finish() writes predictions.json (squad_predictions.h) and eval_results.json.
 //
-// Errors: UserError for questions without answer that were not announced, and for a file that gives
-// nothing to train on.
+// Errors: UserError for questions without answer unless version_2_with_negative is set, and for a
+// file that gives nothing to train on.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,10 @@
 // From the logits of SQuAD windows to answers, as run_squad.py's write_predictions does it.
 //
-//   1. Of each window the n_best_size largest start and end logits are paired. A pair stands when
+//   1. Of each window the n_best_size largest start and end logits are paired. A pair is kept when
 //      both tokens are of the context, the start is in the window's best range, end >= start and
 //      the length is at most max_answer_length tokens.
 //   2. Pairs of all windows in order of start logit + end logit; equal ones in the order of window,
-//      start logit, end logit, position. A text that came before is passed over; n_best_size stay.
+//      start logit, end logit, position. A text that came before is skipped; n_best_size remain.
 //   3. 2.0: the answer "" takes part with the logits at [CLS] of the window where their sum, the
 //      null score, is least, and stands at the end when n_best_size others score more.
 //   4. probability = softmax of the sums of the logits over these.
@@ -68,7 +68,7 @@ class SquadPredictor {
   SquadPredictor(const SquadData& data, const SquadFeatures& features,
                  const text::Tokenizer& tokenizer, const SquadPredictionOptions& options);
 
-  // logits: of features.windows_of(question), in order. UserError when they are of another number,
+  // logits: of features.windows_of(question), in order. UserError when their number differs,
   // DataError when they are not finite. Thread-safe.
   SquadPrediction predict(size_t question, std::span<const SquadLogits> logits) const;
 

@@ -1,4 +1,4 @@
-// How long a step's ranks spoke to each other.
+// How long the ranks of a step communicated.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace cloze::train {
 
 struct CommunicationTime {
   double seconds = 0.0;  // in all
-  double waited = 0.0;   // of these, that the step stood still
+  double waited = 0.0;   // of these, while the step stood still
 
   void add(const CommunicationTime& other) {
     seconds += other.seconds;

@@ -83,7 +83,7 @@ struct MetricsExports {
   Submission submission;
   std::filesystem::path prometheus_file;
 };
-// What they say of the run beside its steps.
+// What they say about the run besides its steps.
 struct ExportedRun {
   std::filesystem::path folder;
   nlohmann::ordered_json config;  // its options

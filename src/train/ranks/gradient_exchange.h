@@ -31,7 +31,7 @@ namespace cloze::train {
 inline constexpr int64_t kBucketFloats = 1 << 20;
 // Buckets on their way at a time: one is summed while the next is copied out.
 inline constexpr int64_t kMostParcels = 4;
-// The memory that they take, of so many bytes of gradients.
+// The memory that they take, for so many bytes of gradients.
 constexpr int64_t parcel_bytes(int64_t gradient_bytes) {
   return std::min(gradient_bytes, kMostParcels * kBucketFloats * int64_t{sizeof(float)});
 }
@@ -56,12 +56,12 @@ class GradientExchange {
   // Runs the last micro-batch of the step, and sums. `micro_batch`: the session, or one that shares
   // its gradients and has the same launches for fewer slots.
   void run_and_sum(engine::Session& micro_batch);
-  // Sums what is there: of a rank whose micro-batches are done, or that had none.
+  // Sums what is there: for a rank whose micro-batches are done, or that had none.
   void sum();
   // Runs the update from this launch on; each rank gets the parameters that others update.
   void update_and_share(size_t done);
 
-  // Since it was asked last.
+  // Since the last call.
   CommunicationTime take_time();
 
  private:

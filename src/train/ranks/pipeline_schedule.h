@@ -36,11 +36,11 @@ std::vector<std::vector<PipelineTask>> pipeline_tasks(std::span<const int> part_
 // Of one rank's tasks: the most micro-batches that it has begun and not finished.
 int64_t most_in_flight(std::span<const PipelineTask> tasks);
 
-// The share of a step for which each of S ranks waits, when all parts take as long:
+// The share of a step for which each of S ranks waits, when all parts take equally long:
 // (S - 1) / (k + S - 1) of k micro-batches; sequential: (S - 1) / S.
 double pipeline_bubble(int num_ranks, PipelineSchedule schedule, int64_t count);
 
-// Time that a rank has nothing to do for want of another's results.
+// Time in which a rank has nothing to do because it lacks another's results.
 struct PipelineBubble {
   double waited_seconds = 0.0;
   double expected_share = 0.0;  // of the step: pipeline_bubble()

@@ -33,7 +33,7 @@ class PipelineStep {
                MicroBatchSessions& sessions, ReproducibleSums* sums);
 
   // Runs the replica's micro-batches forward and backward; `write` puts all inputs of one into a
-  // session. `most`: of the replica that has most of them.
+  // session. `most`: how many the replica with the most of them has.
   using Write = std::function<void(engine::Session& session, const data::MicroBatch& micro_batch)>;
   void run(std::vector<const data::MicroBatch*> micro_batches, int64_t most, const Write& write);
   // For a parameter that several ranks have, the first of them gets the sum of all its gradients,

@@ -30,13 +30,13 @@ class ReproducibleSums {
 
   // Before a step: everything is zero.
   void begin();
-  // The next round of these gradients and metrics, which the session then has as zero. A rank
+  // The next round of these gradients and metrics, which are then zero in the session. A rank
   // without a micro-batch in the round adds nothing.
   void add(std::span<const graph::Value> variables, bool has_own);
   // After the last round: the session has the sums.
   void end();
 
-  // Since it was asked last.
+  // Since the last call.
   CommunicationTime take_time();
 
  private:
@@ -53,7 +53,7 @@ class ReproducibleSums {
 std::vector<graph::Value> summed_variables(const graph::Graph& graph, size_t begin, size_t end);
 
 // The root of the sum of squares of all gradients. numbers: by gradient of the session, its number
-// in the whole model where this rank speaks of it; -1 elsewhere. All ranks call it together.
+// in the whole model where this rank contributes its sum; -1 elsewhere. All ranks call it together.
 float reproducible_norm(engine::Session& session, std::span<const int32_t> numbers,
                         comm::Communicator& ranks);
 

@@ -16,7 +16,7 @@
 
 namespace cloze::train {
 
-// Of the tensors of a checkpoint of this training graph: what their copy takes.
+// The memory that a copy of a checkpoint's tensors takes, for this training graph.
 int64_t checkpoint_tensor_bytes(const graph::Graph& graph);
 
 class BackgroundSave {

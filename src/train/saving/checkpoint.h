@@ -60,7 +60,7 @@ class CheckpointStore {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  // Writes under another name, then publishes. `what`: "cannot WHAT: reason" is said otherwise.
+  // Writes under another name, then publishes. If that fails, the error says "cannot WHAT: reason".
   void install(const std::filesystem::path& target, const std::string& what,
                const std::function<void(const std::filesystem::path& temporary)>& write);
   void publish(const std::filesystem::path& temporary, const std::filesystem::path& target);

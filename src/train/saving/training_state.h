@@ -46,8 +46,8 @@ TrainingState read_training_state(const std::filesystem::path& path);
 
 inline constexpr const char* kTrainerStateName = "trainer_state.json";
 
-// A checkpoint has at most so many lines of the curve, of a longer run every second, fourth ... of
-// those that were logged: what a save takes does not grow with the run. metrics.jsonl has all.
+// A checkpoint has at most so many lines of the curve; for a longer run, every second, fourth ...
+// of those that were logged: what a save takes does not grow with the run. metrics.jsonl has all.
 inline constexpr int64_t kMostHistory = 2048;
 // Adds the line that is logged after `logged` others, if it is one of those.
 void add_to_history(std::vector<StepMetrics>& history, const StepMetrics& metrics, int64_t logged);

@@ -13,7 +13,7 @@
 namespace cloze::backend::cpu {
 
 struct ActivatedMatmulShape {
-  MatmulShape product;  // with B in pairs; the result is u, of f32 where y is not of its dtype
+  MatmulShape product;  // with B in pairs; the result is u, in f32 where y has another dtype
   std::optional<ops::GeluForm> activation;  // none: u is all there is
   DType y_dtype = DType::kF32;
   bool keeps_u = true;
@@ -26,8 +26,8 @@ class ActivatedMatmul {
   bool is_activated() const { return shape_.activation.has_value(); }
   size_t scratch_bytes() const { return product_.scratch_bytes() + u_bytes() * threads(); }
   std::vector<KeptMemory> kept_memory() const { return product_.kept_memory(); }
-  // call.c: u, where it is kept; y may be u if it has the same dtype. Without an activation y is of
-  // no meaning.
+  // call.c: u, where it is kept; y may be u if it has the same dtype. Without an activation y is
+  // not used.
   void run(const MatmulCall& call, void* y);
 
  private:

@@ -1,6 +1,6 @@
-// FetchQueue: memory that is read soon and lies too far away to wait for. The product that runs
-// before (pair_product.h) brings it into the second cache, line after line while the units multiply,
-// in the order in which it was added.
+// FetchQueue: memory that will be read soon but is too far away to wait for. The product that runs
+// before (pair_product.h) brings it into the L2 cache, line by line while the units multiply, in
+// the order in which it was added.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ class FetchQueue {
 
   bool is_empty() const { return first_ == count_; }
 
-  // Where the next `count` lines begin, of a queue that is not empty. The last ones may lie after
-  // what was added: to fetch them does no harm.
+  // Where the next `count` lines begin; the queue must not be empty. The last ones may be beyond
+  // what was added: fetching them does no harm.
   const char* take(int64_t count) {
     Range& range = ranges_[first_];
     const char* lines = range.begin;

@@ -3,7 +3,7 @@
 //
 //   C[i, j] (+)= sum_k A[i, k] B[k, j] + bias[j]
 //
-// oneDNN computes some rows at a time on the thread that asks, and our threads share them out. With
+// oneDNN computes some rows at a time on the calling thread, and our threads share them out. With
 // threads of its own it would have them spin for milliseconds after each product, on the processors
 // that the next kernel needs. The bytes are the same for any number of threads.
 //
@@ -65,11 +65,11 @@ class Matmul {
 
   void run(const MatmulCall& call);
 
-  // The same part by part, each on its own.
+  // The same in parts, which are independent.
   int64_t num_parts() const;
   int64_t most_rows() const;  // of a part
   Part rows(int64_t part) const;
-  // call.a and call.c: of the part's rows. Runs on one thread: the one of this number.
+  // call.a and call.c: of the part's rows. Runs on one thread, whose number is `thread`.
   void run_part(int64_t part, int thread, const MatmulCall& call);
 
  private:
@@ -77,7 +77,7 @@ class Matmul {
   std::unique_ptr<State> state_;
 };
 
-// What oneDNN may use from now on. InternalError when it has made up its mind before.
+// What oneDNN may use from now on. InternalError when it has already fixed its choice.
 void limit_matmul(InstructionSet set);
 
 // Why oneDNN cannot multiply bf16 here at all, not even slowly: what tests of its products need.

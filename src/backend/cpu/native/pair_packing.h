@@ -1,7 +1,7 @@
 // Lays out the operands of products of bf16 (pair_product.h, matmul.h). A is rows [rows, depth], B
 // panels of pairs:
 //   panel[k / 2, j, k % 2] = B[k, j]
-// Both are zero outside of what they are made from. Rows of f32 are rounded on the way.
+// Both are zero beyond the data they are made from. Rows of f32 are rounded on the way.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // PairProduct: a product of bf16 with sums in f32 by the processor's own units: AMX's tiles, or
 // AVX512-BF16's dot products. For the products of attention, whose sizes change from sequence to
-// sequence, where oneDNN (matmul.h) makes a product for one size, and of the vocabulary loss, chunk
-// by chunk between other work.
+// sequence, whereas oneDNN (matmul.h) builds a product for one size; and for those of the
+// vocabulary loss, chunk by chunk between other work.
 //
 //   C[i, j] (+)= sum_k A[i, k] B[k, j]
 //
@@ -18,10 +18,10 @@
 
 namespace cloze::backend::cpu {
 
-inline constexpr int64_t kPairProductRows = 32;  // what rows are multiples of
+inline constexpr int64_t kPairProductRows = 32;  // rows are a multiple of this
 inline constexpr int64_t kPairPanelColumns = 16;
 inline constexpr int64_t kPanelPair = 2 * kPairPanelColumns;  // elements of a panel for a pair
-inline constexpr int64_t kPairStep = 32;  // what columns and depth are multiples of
+inline constexpr int64_t kPairStep = 32;  // columns and depth are multiples of this
 inline int64_t whole_pair_steps(int64_t extent) { return round_up(extent, kPairStep); }
 
 struct PairProduct {
@@ -33,15 +33,16 @@ struct PairProduct {
   const bfloat16* b = nullptr;  // panels, one after the other; aligned to 64
   float* c = nullptr;           // [rows, columns]
   bool accumulates = false;     // adds to c
-  FetchQueue* queue = nullptr;  // fetched beside dot products, not beside tiles; may be null
+  FetchQueue* queue = nullptr;  // fetched during dot products, not during tiles; may be null
 };
 
 enum class PairUnits { kNone, kDotProducts, kTiles };
 
-// What this processor has, the system lets us use, and the instruction set in use holds.
+// The units that this processor has, the system lets us use, and the instruction set in use
+// includes.
 PairUnits pair_units();
 
-// Holds the tiles of a thread while it multiplies. Cheap, but not free: one for many products.
+// Holds the tiles of a thread while it multiplies. Cheap, but not free: make one for many products.
 class PairMultiplier {
  public:
   explicit PairMultiplier(PairUnits units);

@@ -18,7 +18,7 @@ namespace cloze::backend::cpu {
 
 class NativeVocabulary {
  public:
-  static constexpr int64_t kColumnStep = kPairStep;  // what R is a multiple of
+  static constexpr int64_t kColumnStep = kPairStep;  // R is a multiple of this
 
   explicit NativeVocabulary(const VocabularySizes& sizes) : sizes_(sizes) {}
 
