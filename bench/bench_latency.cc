@@ -98,9 +98,9 @@ int main(int argc, char** argv) {
   CLI::App app("Times a packed model, call after call");
   Options options;
   app.add_option("--program", options.program, "Packed model")->required();
-  app.add_option("--seq-length", options.sequence_length, "Tokens of a sequence");
+  app.add_option("--seq-length", options.sequence_length, "Tokens per sequence");
   app.add_option("--lengths", options.lengths, "Histogram of lengths, instead");
-  app.add_option("--batch-size", options.batch_size, "Sequences of a call");
+  app.add_option("--batch-size", options.batch_size, "Sequences per call");
   app.add_option("--threads", options.threads, "Threads");
   app.add_option("--num-iter", options.calls, "Calls of a run");
   app.add_flag("--serve", options.serve, "Run when a line says so");

@@ -58,7 +58,7 @@ class BenchmarkTest(unittest.TestCase):
         result = self.run_program("tf1_bert_base_pretrain_real_pod16", "--save-path", "scaled")
         self.assertIn("hidden_size 768 -> 128", result.stdout)
         self.assertIn("global_batch_size 65280 -> 8", result.stdout)
-        self.assertIn("data: made", result.stdout)
+        self.assertIn("data: generated", result.stdout)
 
     def test_a_missing_folder_brings_the_option_that_names_it(self):
         result = subprocess.run([PROGRAM, "benchmark", "--list"], cwd=self.folder, capture_output=True, text=True,

@@ -238,7 +238,7 @@ class ImportTest(unittest.TestCase):
         self.convert(CONFIGURATIONS / "optimum" / "squad_arguments.json")
         (self.folder / "none.json").write_text('{"foo": 1}')
         self.ours.unlink()
-        self.assertIn("no key of it is known to any of", self.refusal(self.folder / "none.json").stderr)
+        self.assertIn("none of its keys is known to any of", self.refusal(self.folder / "none.json").stderr)
 
     def test_what_is_planned_is_left_out_only_when_asked_for(self):
         path = self.folder / "theirs.json"

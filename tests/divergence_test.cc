@@ -117,8 +117,8 @@ TEST_P(Divergence, NamesAWeightThatWasNotFiniteBefore) {
       const std::string message = message_of(set(name, nan, 1), run);
       EXPECT_TRUE(contains(message, "step 3 is not finite: loss nan, gradient norm nan"))
           << message;
-      EXPECT_TRUE(
-          contains(message, "It was there before the step, in " + name + " (element 1 is nan)"))
+      EXPECT_TRUE(contains(
+          message, "The problem was there before the step, in " + name + " (element 1 is nan)"))
           << message;
     }
   }

@@ -212,7 +212,7 @@ TEST_F(Visits, AStepThatIsNotFiniteIsNamed) {
   const std::string message =
       divergence_of(options("run", 4), "bert.pooler.dense.bias", std::nanf(""));
   EXPECT_EQ(message.find("step 1 is not finite: loss nan"), 0u) << message;
-  EXPECT_NE(message.find("It was there before the step, in bert.pooler.dense.bias"),
+  EXPECT_NE(message.find("The problem was there before the step, in bert.pooler.dense.bias"),
             std::string::npos)
       << message;
   EXPECT_TRUE(train::checkpoint_steps(folder_ / "run").empty());

@@ -185,7 +185,7 @@ TEST(HttpServer, SlowClientsAreToldAndEnded) {
     const HttpReply reply = client->receive();
     EXPECT_EQ(reply.status, 408);
     EXPECT_EQ(reply.body,
-              "{\"error\":\"the request did not come whole within 100 ms; send it faster\"}\n");
+              "{\"error\":\"the whole request did not arrive within 100 ms; send it faster\"}\n");
     EXPECT_EQ(client->receive().status, 0);
   }
 }

@@ -124,7 +124,8 @@ TEST_P(InitialMoments, TheFirstUpdateFromThemIsThatOfTheFormula) {
   EXPECT_EQ(training.first_step(), kGlobalStep);
   const std::vector<Parameter> before = parameters_of(training.session());
   ASSERT_GT(before.size(), 40u);
-  EXPECT_EQ(notices.at(1), "  " + std::to_string(2 * before.size()) + " moments of its optimiser");
+  EXPECT_EQ(notices.at(1),
+            "  " + std::to_string(2 * before.size()) + " moments of its optimiser are used");
   const std::vector<Values> gradients = gradients_of(run, before, kGlobalStep);
   training.run({});
   const std::vector<Parameter> after = parameters_of(training.session());
@@ -161,7 +162,7 @@ TEST_P(InitialMoments, RefusalsSayWhatToDo) {
   without.init_checkpoint = kCheckpoint.parent_path().parent_path() / "model.safetensors";
   EXPECT_EQ(refusal_of(without),
             "init_optimizer asks for moments, but " + without.init_checkpoint.string() +
-                " holds none that optimizer " + GetParam() + " has; leave it out");
+                " holds none that optimizer " + GetParam() + " uses; leave it out");
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, InitialMoments, testing::Values("adamw", "lamb"));

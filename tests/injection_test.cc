@@ -301,7 +301,7 @@ class Injection : public testing::TestWithParam<DType> {
     ASSERT_EQ(outcome.notices.size(), 1u);
     EXPECT_EQ(outcome.notices[0].find(where), 0u) << outcome.notices[0];
     EXPECT_TRUE(outcome.notices[0].ends_with(
-        fmt::format(". The run goes back to {}, and on with other data",
+        fmt::format(". The run goes back to {} and continues with other data",
                     (folder_ / "run" / fmt::format("checkpoint-{}", saved)).string())))
         << outcome.notices[0];
     expect_steps(outcome, site.step + 1 - saved);
@@ -411,10 +411,11 @@ TEST_P(Injection, StateThatIsNotFiniteIsCaughtInTheNextStep) {
     const bool is_weight = !site.place.starts_with("optimizer.");
     const std::string where = is_weight ? fmt::format("step {} is not finite: loss ", site.step + 1)
                                         : fmt::format("the update of step {} (", site.step + 1);
-    const std::string origin = fmt::format(
-        "{} {} (element {} is {})",
-        is_weight ? "It was there before the step, in" : "produced numbers that are not finite in",
-        site.place, site.element, number(site.value));
+    const std::string origin = fmt::format("{} {} (element {} is {})",
+                                           is_weight ? "The problem was there before the step, "
+                                                       "in"
+                                                     : "produced numbers that are not finite in",
+                                           site.place, site.element, number(site.value));
     for (const WatchPolicy policy : {WatchPolicy::kStop, WatchPolicy::kSkip}) {
       const Outcome stopped = run(site, policy, begin);
       EXPECT_EQ(stopped.message.find(where), 0u) << stopped.message;
@@ -462,8 +463,9 @@ TEST_P(Policies, SkippingEndsAfterSixteenInARow) {
   }
   EXPECT_EQ(std::ssize(notices), train::kMostSkips);
   EXPECT_EQ(training.state().skipped_steps, train::kMostSkips);
-  EXPECT_NE(message.find(". 16 steps in a row were skipped before. The newest checkpoint is "),
-            std::string::npos)
+  EXPECT_NE(
+      message.find(". 16 steps in a row have already been skipped. The newest checkpoint is "),
+      std::string::npos)
       << message;
   EXPECT_TRUE(message.ends_with("Lower base_learning_rate, or start from other weights"));
 }
@@ -484,8 +486,9 @@ TEST_P(Policies, RollingBackEndsAfterThreeTimesToTheSameCheckpoint) {
   }
   EXPECT_EQ(std::ssize(notices), train::kMostRollBacks);
   EXPECT_EQ(message.find("the update of step 6 ("), 0u) << message;
-  EXPECT_NE(message.find("; it was not saved. The run went back to step 4 3 times before. The "
-                         "newest checkpoint is "),
+  EXPECT_NE(message.find("; it was not saved. The run has already gone back to step 4, 3 times. "
+                         "The newest checkpoint "
+                         "is "),
             std::string::npos)
       << message;
   EXPECT_EQ(train::checkpoint_steps(run.save_path).front(), 4);
@@ -533,7 +536,8 @@ TEST_P(Policies, ALossSpikeIsWarnedOfSkippedTakenBackOrStops) {
   }();
   EXPECT_EQ(std::ssize(notices), train::kMostRollBacks) << "the learning rate stays what it was";
   EXPECT_NE(notices[0].find("The run goes back to "), std::string::npos);
-  EXPECT_NE(back.find("The run went back to step 60 3 times before"), std::string::npos) << back;
+  EXPECT_NE(back.find("The run has already gone back to step 60, 3 times"), std::string::npos)
+      << back;
 
   notices.clear();
   for (const WatchPolicy policy : {WatchPolicy::kStop, WatchPolicy::kSkip}) {

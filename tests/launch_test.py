@@ -69,7 +69,7 @@ class LaunchErrorsTest(unittest.TestCase):
                                "pretrain ...", {"processes": 2}, ())
         self.assert_refused(2, "squad runs in one process; start it without mpirun, which is for cloze "
                                "pretrain", {"processes": 2}, ("squad",))
-        self.assert_refused(2, "elastic goes on from checkpoints, and the command does not say where they "
+        self.assert_refused(2, "elastic resumes from checkpoints, but the command does not say where they "
                                "are; add --save-path FOLDER to it", {"processes": 2, "elastic": "true"})
 
     def test_what_is_not_installed(self):
@@ -82,12 +82,13 @@ class LaunchErrorsTest(unittest.TestCase):
 
     def test_hosts_that_cannot_be_used(self):
         options = {"processes": 2, "hosts": "hosts", "remote_shell": "/bin/false"}
-        self.assert_refused(2, "cannot read the hosts file hosts; write one, a host a line: NAME slots=4", options)
+        self.assert_refused(2, "cannot read the hosts file hosts; write one, with one host per line: "
+                               "NAME slots=4", options)
         (self.folder / "hosts").write_text("\n# none\n")
-        self.assert_refused(2, "the hosts file hosts names no host; write one a line: NAME slots=4", options)
+        self.assert_refused(2, "the hosts file hosts names no host; write one per line: NAME slots=4", options)
         (self.folder / "hosts").write_text("localhost slots=1\nfar slots=1\nfarther slots=1\n")
-        self.assert_refused(4, "no answer from far, farther: `/bin/false far true` has to work without a "
-                               "password; mend that, or take the host out of the hosts file", options)
+        self.assert_refused(4, "no answer from far, farther: `/bin/false far true` must work without a "
+                               "password; fix that, or remove the host from the hosts file", options)
 
 
 if __name__ == "__main__":

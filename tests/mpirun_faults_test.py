@@ -214,7 +214,7 @@ class LaunchTest(FaultCase):
                                      "--save-path=run", "--num-train-steps=9"], cwd=self.folder,
                                     env=runs.ENVIRONMENT, text=True, capture_output=True)
             self.assertEqual(result.returncode, code, result.stderr)
-            self.assertNotIn("go on from", result.stderr)
+            self.assertNotIn("continue from", result.stderr)
 
     def lose_a_rank_after_a_checkpoint(self, process, size):
         ranks = self.ranks_of_launch(process, size)
@@ -230,7 +230,7 @@ class LaunchTest(FaultCase):
         messages = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
         restarts = re.findall(r"^cloze: the run ended with 137: a process was killed by signal 9; (\d) processes "
-                              r"go on from run/checkpoint-\d+$", messages, re.M)
+                              r"continue from run/checkpoint-\d+$", messages, re.M)
         self.assertEqual(restarts, ["3", "2"], messages)
         self.assertEqual(len(re.findall("^resumed from run/checkpoint-", messages, re.M)), 2, messages)
         self.assert_newest_is_valid()
@@ -247,7 +247,7 @@ class LaunchTest(FaultCase):
         process.terminate()
         messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
         self.assertEqual(process.returncode, 75, messages)
-        self.assertIn("; 3 processes go on from the start\n", messages)
+        self.assertIn("; 3 processes continue from the start\n", messages)
         lines = map(json.loads, (self.folder / "run" / "metrics.jsonl").read_text().splitlines())
         self.assertEqual({line["samples"] // line["step"] for line in lines if "samples" in line}, {12})
 
@@ -268,9 +268,9 @@ class LaunchTest(FaultCase):
         messages = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 128 + signal.SIGKILL, messages)
         end = "cloze: the run ended with 137: a process was killed by signal 9; "
-        self.assertRegex(messages, f"(?m)^{end}2 processes go on from run/checkpoint-\\d+$")
-        self.assertIn(f"{end}it does not go on with 1 of the 2 processes that one replica of the model takes; start it "
-                      "again on more, or with other pipeline_stages\n", messages)
+        self.assertRegex(messages, f"(?m)^{end}2 processes continue from run/checkpoint-\\d+$")
+        self.assertIn(f"{end}it cannot continue with 1 of the 2 processes that one replica of the model takes; start "
+                      "it again on more processes, or with other pipeline_stages\n", messages)
 
 
 class Hosts:
@@ -412,7 +412,7 @@ class HostsTest(FaultCase):
         process.terminate()
         messages = self.assert_ends(process, 75, ENDS_WITHIN)
         self.assertRegex(messages, rf"cloze: the run ended with 4, and no answer from {self.hosts.names[1]}; "
-                                   r"2 processes go on from run/checkpoint-\d+")
+                                   r"2 processes continue from run/checkpoint-\d+")
         self.assertRegex(messages, r"resumed from run/checkpoint-\d+")
 
     def test_a_cut_link_ends_all_and_names_who_was_lost(self):

@@ -60,7 +60,8 @@ class UnlikeDataTest(UnlikeCase):
                 for i, home in enumerate(self.homes):
                     self.make_data(home, command, data, lines=60 + i)
                 self.assert_ends(self.on_both(self.words(data)), 2,
-                                 '^cloze: the first rank has data "[^"]+", rank 1 has "[^"]+"; start all ranks alike$')
+                                 '^cloze: the first rank has data "[^"]+", rank 1 has "[^"]+"; '
+                                 'start all ranks the same way$')
                 self.assertFalse((self.folder / "run" / "metrics.jsonl").exists())
 
     def test_other_data_to_evaluate_on_are_refused(self):
@@ -97,7 +98,7 @@ class UnlikeBuildTest(UnlikeCase):
         self.assert_ends(self.on_both([*runs.RUN, "--num-train-steps=2", f"--save-path={self.folder}/run"],
                                       (runs.PROGRAM, other)), 2,
                          f'^cloze: the first rank has build ".*, {re.escape(compiler)}, .*", rank 1 has '
-                         f'".*, {re.escape(changed)}, .*"; start all ranks alike$')
+                         f'".*, {re.escape(changed)}, .*"; start all ranks the same way$')
 
 
 class UnlikeCheckpointTest(UnlikeCase):

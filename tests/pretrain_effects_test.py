@@ -162,7 +162,7 @@ EFFECTS = {
     "do_whole_word_mask": Effect("true", other_weights, **DRAWN),
     "next_sentence": Effect("none", lambda run, base: all(base.values("nsp_loss")) and
                             not any(run.values("nsp_loss")), **DRAWN),
-    # Evaluation while it trains
+    # Evaluation during training
     "on_the_spot_validation_files": Effect(HELD_OUT, lambda run, base: evaluated(run) == [3] and
                                            not evaluated(base) and same_weights(run, base)),
     "on_the_spot_validation_triggers": Effect("3,5", lambda run, base: evaluated(run) == [1, 2, 3]
@@ -244,7 +244,7 @@ EFFECTS = {
                              base.metrics[-1]["skipped_steps"] > 0, precision="fp16",
                              init_loss_scale=OVERFLOWING,
                              base={"precision": "fp16", "init_loss_scale": OVERFLOWING}),
-    # Watch
+    # Divergence
     "on_non_finite": Effect("roll_back", lambda run, base: run.status == base.status == 5 and
                             run.messages.count("The run goes back to ") == 3 and
                             "goes back" not in base.messages, **BREAKS, base=BREAKS),

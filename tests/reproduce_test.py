@@ -81,7 +81,7 @@ class ReproduceTest(unittest.TestCase):
     def test_steps_are_those_of_both_phases(self):
         status, _, error = self.finish("--steps", "45000")
         self.assertEqual(status, 2)
-        self.assertIn("--steps is 45000; give both phases theirs", error)
+        self.assertIn("--steps is 45000; give the steps of both phases", error)
 
     def test_an_unknown_model_brings_the_known_ones(self):
         status, _, error = self.finish(model="bert-huge")

@@ -101,8 +101,8 @@ TEST_P(Resume, AMomentOfAnotherTypeIsRefused) {
   train::TrainingOptions other = options("run", 12);
   other.restore_dir = other.save_path;
   other.step.optimizer.first_moment = DType::kF16;
-  EXPECT_NE(refusal_of(other).find("in f32 and this run in f16; resume with "
-                                   "first_moment_precision f32"),
+  EXPECT_NE(refusal_of(other).find(
+                "in f32, but this run keeps it in f16; resume with first_moment_precision f32"),
             std::string::npos)
       << refusal_of(other);
 }
@@ -273,8 +273,8 @@ TEST_P(Resume, ACheckpointWithoutIdentityResumesWithAWord) {
   train::Training resumed(second, [&](const std::string& line) { notices.push_back(line); });
   EXPECT_EQ(resumed.first_step(), 6);
   EXPECT_EQ(notices.front(), checkpoint.string() +
-                                 " does not say what it was made with: whether batch, seed and "
-                                 "data are the same is not known");
+                                 " does not say what it was made with: it is not known whether "
+                                 "batch, seed and data are the same");
   resumed.run({});
   EXPECT_EQ(train::read_training_state(folder_ / "run" / "checkpoint-12" / train::kStateName)
                 .identity.at("seed"),

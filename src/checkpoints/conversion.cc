@@ -78,7 +78,7 @@ class Conversion {
       if (name != tensor.name) renamed.push_back(tensor.name);
       tensor.name = name;
       if (!names.insert(name).second) {
-        throw_data_error("{}: tensor {} is there under two names; remove one",
+        throw_data_error("{}: tensor {} is present under two names; remove one",
                          model_.path().string(), name);
       }
       tensors_.push_back(std::move(tensor));
@@ -96,7 +96,7 @@ class Conversion {
            list_names(model_.unknown(), kNamesInNote));
     }
     if (!model_.other_entries().empty()) {
-      note("left out, no tensors: {}", list_names(model_.other_entries(), kNamesInNote));
+      note("left out, not tensors: {}", list_names(model_.other_entries(), kNamesInNote));
     }
   }
 
@@ -159,7 +159,7 @@ class Conversion {
       return note("Graphcore's programs have no bias in the convolution; they leave these out: {}",
                   names);
     }
-    note("left out, zeros that say nothing: {}", names);
+    note("left out, zeros without any effect: {}", names);
     if (config_) config_->groupbert_conv_bias = false;
   }
 
@@ -205,9 +205,10 @@ class Conversion {
         continue;
       }
       if (expected->second != tensor.shape) {
-        throw_data_error("{}: {} is {}, {} by its configuration; give the right one with --config",
-                         model_.path().string(), tensor.name, tensor.shape.to_string(),
-                         expected->second.to_string());
+        throw_data_error(
+            "{}: {} is {}, but {} in its configuration; give the right one with --config",
+            model_.path().string(), tensor.name, tensor.shape.to_string(),
+            expected->second.to_string());
       }
       missing.erase(expected);
     }
@@ -233,9 +234,11 @@ class Conversion {
       names.push_back(bias.name);
     }
     if (!names.empty())
-      note("new, zeros for biases the model does without: {}", list_names(names, kNamesInNote));
+      note("added, zeros for biases that the model does not have: {}",
+           list_names(names, kNamesInNote));
     if (!config_->use_cls_layer) {
-      note("the model has no cls.predictions.transform; others would start one afresh");
+      note(
+          "the model has no cls.predictions.transform; other programs would initialise one afresh");
     }
   }
 
@@ -249,7 +252,7 @@ class Conversion {
       const bool stays_single = to_graphcore() && tensor.name.starts_with("qa_outputs.");
       convert_precision(tensor, bits == 16 && !stays_single ? DType::kF16 : DType::kF32, storage_);
     }
-    note("weights were {}, are now of {} bits", fmt::join(before, " and "), bits);
+    note("weights were {}, and now have {} bits", fmt::join(before, " and "), bits);
   }
 
   // Made before anything is written: it may fail.
@@ -297,7 +300,7 @@ class Conversion {
                                            .num_word_tables = options_.num_embeddings_splits});
     if (tensorflow_.tensors.empty()) refuse_as_no_bert();
     if (!tensorflow_.unknown.empty()) {
-      note("left out, no name for them in such checkpoints: {}",
+      note("left out, such checkpoints have no name for them: {}",
            list_names(tensorflow_.unknown, kNamesInNote));
     }
   }

@@ -61,8 +61,8 @@ void check_values(const ConversionOptions& options) {
   if (asks_for_graphcores && !is_graphcore(options.to)) {
     throw_user_error(
         "use_qkv_bias, use_attention_bias, use_cls_layer, use_qkv_split and "
-        "num_embeddings_splits are of Graphcore's checkpoints; leave them out, or choose {}"
-        "2graphcore",
+        "num_embeddings_splits are for Graphcore's checkpoints; leave them out, or choose "
+        "{}2graphcore",
         short_name(options.from));
   }
 }

@@ -107,7 +107,7 @@ TEST_F(CheckpointConversionTest, ZerosInTheConvolutionStayHuggingFaces) {
     const auto report =
         convert_checkpoint(options((std::string("hf2") + form).c_str(), folder_ / "hf", form));
     EXPECT_EQ(StoredModel(folder_ / form).find(bias), nullptr) << form;
-    EXPECT_TRUE(has_note(report, "left out, zeros that say nothing: bert.encoder.layer.0.convo"));
+    EXPECT_TRUE(has_note(report, "left out, zeros without any effect: bert.encoder.layer.0.convo"));
     EXPECT_FALSE(has_note(report, "not part of the pre-training model")) << form;
     const std::string back = std::string(form) + "2hf";
     convert_checkpoint(options(back.c_str(), folder_ / form, back.c_str()));
@@ -217,7 +217,8 @@ TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
   EXPECT_TRUE(has_note(report,
                        "2 rows, the mean of the others, were appended to the "
                        "vocabulary's 20"));
-  EXPECT_TRUE(has_note(report, "new, zeros for biases the model does without: bert.encoder"));
+  EXPECT_TRUE(
+      has_note(report, "added, zeros for biases that the model does not have: bert.encoder"));
   const auto config = formats::read_json_file(folder_ / "hf/config.json");
   EXPECT_EQ(config["layer_norm_eps"], 1e-3);
   EXPECT_EQ(config["hidden_act"], "gelu_new");
@@ -287,14 +288,14 @@ TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
           {"a.LayerNorm.bias", DType::kF32, Shape{1}, std::as_bytes(std::span(value))}});
   EXPECT_EQ(refusal(options("hf2google", folder_ / "twice.safetensors", "o")),
             (folder_ / "twice.safetensors").string() +
-                ": tensor a.LayerNorm.bias is there under two names; remove one");
+                ": tensor a.LayerNorm.bias is present under two names; remove one");
   platform::write_file_atomically(folder_ / "bert_config.json", R"({"hidden_size": 8,
       "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 8,
       "max_position_embeddings": 16})");
   ConversionOptions asked = options("google2hf", kFixtures / "google", "o");
   asked.config_file = folder_ / "bert_config.json";
-  EXPECT_NE(refusal(asked).find(" is [4], [8] by its configuration; give the right one with "
-                                "--config"),
+  EXPECT_NE(refusal(asked).find(
+                " is [4], but [8] in its configuration; give the right one with --config"),
             std::string::npos)
       << refusal(asked);
   EXPECT_FALSE(fs::exists(folder_ / "o")) << "nothing is written before all is known";
@@ -377,7 +378,7 @@ TEST_F(CheckpointConversionTest, WrongOptionsAreRefused) {
   EXPECT_EQ(refusal(asked), "vocab_size is 0; choose 1 to 10000000");
   asked = options("google2hf", kFixtures / "google", "o");
   asked.use_qkv_split = false;
-  EXPECT_NE(refusal(asked).find("are of Graphcore's checkpoints"), std::string::npos);
+  EXPECT_NE(refusal(asked).find("are for Graphcore's checkpoints"), std::string::npos);
   asked = options("google2graphcore", kFixtures / "google", "o");
   asked.num_embeddings_splits = 5;
   EXPECT_EQ(refusal(asked),

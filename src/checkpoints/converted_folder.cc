@@ -113,7 +113,7 @@ bool copy_tokenizer_file(const fs::path& folder, const char* name, std::vector<T
 void add_tokenizer_files(const ConvertedModel& model, std::vector<TextFile>& files,
                          std::vector<std::string>& notes) {
   if (model.vocabulary_file.empty()) {
-    notes.push_back("there is no vocabulary, so no tokenizer's files; give --vocab-file");
+    notes.push_back("there is no vocabulary, so there are no tokenizer files; give --vocab-file");
     return;
   }
   const fs::path folder = model.vocabulary_file.parent_path();

@@ -128,8 +128,8 @@ void require_letter_case(const StoredTokenizer& tokenizer, bool do_lower_case) {
   const bool said = tokenizer.options.lower_case;
   if (said == do_lower_case) return;
   throw_user_error(
-      "{} goes with lowercase {}, but do_lower_case is {}; set --do-lower-case {}, or say "
-      "otherwise in a tokenizer_config.json beside it",
+      "{} requires lowercase {}, but do_lower_case is {}; set --do-lower-case {}, or change the "
+      "rule in a tokenizer_config.json beside it",
       tokenizer.vocabulary_file.string(), said, do_lower_case, said);
 }
 
@@ -140,8 +140,8 @@ void require_rules(const StoredTokenizer& tokenizer, const text::TokenizerOption
   const auto require = [&](const char* rule, bool there, bool here) {
     if (there == here) return;
     throw_user_error(
-        "{} goes with {} {}, but this command cuts text with {}; to have it so, give the tokens as "
-        "a {} in a folder of its own",
+        "{} requires {} {}, but this command cuts text with {}; if that is what you want, give the "
+        "tokens as a {} in a folder of its own",
         file, rule, there, here, kVocabularyName);
   };
   require("strip_accents", said.strips_accents(), followed.strips_accents());

@@ -219,7 +219,7 @@ void join_glu(Converter& converter) {
     const std::string kind = name.substr(name.rfind('.') + 1);
     const std::string values_name = fmt::format("{}{}.{}", name.substr(0, at), kHalves[1], kind);
     const auto gate = converter.take(name), value = converter.take(values_name);
-    if (!value) throw_data_error("tensor {} is there, but not {}", name, values_name);
+    if (!value) throw_data_error("tensor {} is present, but not {}", name, values_name);
     const TensorView* parts[] = {&*gate, &*value};
     converter.add(converter.joined(name.substr(0, at) + kind, parts));
   }

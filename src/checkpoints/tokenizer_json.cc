@@ -139,7 +139,7 @@ class Reader {
     }
     for (const char* name : {"truncation", "padding"}) {
       if (!field(json_, name).is_null()) {
-        note("{} is left out: commands cut by their own seq_length, and there is no padding", name);
+        note("{} is left out: commands cut to their own seq_length, and there is no padding", name);
       }
     }
     const json& decoder = field(json_, "decoder");
@@ -163,7 +163,7 @@ class Reader {
     std::vector<std::string> in_order;
     for (const auto& [id, token] : tokens) {
       if (id != std::ssize(in_order)) {
-        throw_user_error("{}: no token has id {}, but {} has id {}; ids must leave no gap",
+        throw_user_error("{}: no token has id {}, but {} has id {}; ids must have no gaps",
                          file_.string(), in_order.size(), shown(token), id);
       }
       in_order.push_back(line_of(token, id));
@@ -175,8 +175,8 @@ class Reader {
                  std::map<int64_t, std::string>& tokens) {
     const bool is_id = id.is_number_integer() && id >= 0 && id < kMaxTokens;
     if (!is_id) {
-      throw_user_error("{}: {} gives {} the id {}; it must be a number from 0 on", file_.string(),
-                       field, shown(token), shown(id));
+      throw_user_error("{}: {} gives {} the id {}; it must be a whole number, 0 or more",
+                       file_.string(), field, shown(token), shown(id));
     }
     const auto [place, is_new] = tokens.emplace(id.get<int64_t>(), token);
     if (!is_new && place->second != token) {

@@ -135,13 +135,13 @@ TEST_F(TokenizerJsonTest, WhatIsNotBertsIsRefusedByName) {
 
 TEST_F(TokenizerJsonTest, IdsAreCheckedOneByOne) {
   EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = 9; }),
-            "no token has id 7, but \"##s\" has id 9; ids must leave no gap");
+            "no token has id 7, but \"##s\" has id 9; ids must have no gaps");
   EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = 2; }),
             "\"##s\" and \"[CLS]\" both have id 2; each token needs its own");
   EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = -1; }),
-            "model.vocab gives \"##s\" the id -1; it must be a number from 0 on");
+            "model.vocab gives \"##s\" the id -1; it must be a whole number, 0 or more");
   EXPECT_EQ(refusal([](json& file) { file["model"]["vocab"]["##s"] = 1e300; }),
-            "model.vocab gives \"##s\" the id 1e+300; it must be a number from 0 on");
+            "model.vocab gives \"##s\" the id 1e+300; it must be a whole number, 0 or more");
 }
 
 TEST_F(TokenizerJsonTest, AWordThatIsMissingIsMissingInThatFile) {
@@ -170,9 +170,9 @@ TEST_F(TokenizerJsonTest, WhatIsHarmlessIsSaid) {
   }
   EXPECT_EQ(all,
             "mine has no meaning here and is left out\n"
-            "truncation is left out: commands cut by their own seq_length, and there is no "
+            "truncation is left out: commands cut to their own seq_length, and there is no "
             "padding\n"
-            "padding is left out: commands cut by their own seq_length, and there is no padding\n"
+            "padding is left out: commands cut to their own seq_length, and there is no padding\n"
             "decoder {\"type\":\"ByteLevel\"} is left out: pieces are joined as BERT's are\n"
             "added token \"<ent>\" (id 8) is cut like any other text\n");
 }

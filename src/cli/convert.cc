@@ -22,7 +22,7 @@ void run(Options& options, OptionTable& table) {
   conversion.to = action.to;
   if (table.is_asked_for("max_shard_size") &&
       conversion.to != checkpoints::CheckpointForm::kHuggingFace) {
-    throw_user_error("max_shard_size is of Hugging Face's files; leave it out, or choose {}2hf",
+    throw_user_error("max_shard_size is for Hugging Face's files; leave it out, or choose {}2hf",
                      checkpoints::short_name(conversion.from));
   }
   conversion.max_shard_bytes = formats::shard_bytes(options.max_shard_size);
@@ -44,9 +44,9 @@ void add_graphcore_options(OptionTable& table, checkpoints::ConversionOptions& c
   table.add("use_cls_layer", &conversion.use_cls_layer,
             "Graphcore's: keep the layer before the MLM projection");
   table.add("baseline", &conversion.is_baseline,
-            "Graphcore's: the model is a BERT; its tensors say so themselves");
+            "Graphcore's: the model is a BERT; not needed, as its tensors say so");
   table.add("use_qkv_split", &conversion.use_qkv_split,
-            "Graphcore's: kernels of query, key and value apart; false: one [H, 3H]");
+            "Graphcore's: separate kernels for query, key and value; false: one [H, 3H]");
 }
 
 void add_options(OptionTable& table, Options& o) {
@@ -64,10 +64,10 @@ void add_options(OptionTable& table, Options& o) {
   table.add("vocab_file", &conversion.vocabulary_file,
             "vocab.txt or tokenizer.json; default: the one beside the checkpoint");
   table.add("vocab_size", &conversion.vocab_size,
-            "Rows of the word table; new ones are the mean of the others. Default: as they are; to "
+            "Rows of the word table; new ones are the mean of the others. Default: unchanged; to "
             "graphcore at most 30400");
   table.add("precision", &conversion.precision,
-            "Bits of a weight, 16 or 32; default: as they are; to graphcore 16");
+            "Bits per weight, 16 or 32; default: unchanged; to graphcore 16");
   table.add("max_shard_size", &o.max_shard_size, "Largest Hugging Face file, such as 500MB or 5GB");
   add_graphcore_options(table, conversion);
 }

@@ -215,7 +215,7 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   const CommandResult afresh =
       run_command(scores + std::vector<std::string>{"--micro-batch-size", "2", "--epochs", "1"});
   EXPECT_EQ(afresh.status, ExitCode::kSuccess) << afresh.error;
-  EXPECT_NE(afresh.error.find("start afresh: classifier.weight, classifier.bias"),
+  EXPECT_NE(afresh.error.find("initialised afresh: classifier.weight, classifier.bias"),
             std::string::npos)
       << afresh.error;
 
@@ -282,7 +282,7 @@ TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
   const CommandResult trained_on = run_command(
       other_task + std::vector<std::string>{"--micro-batch-size", "1", "--epochs", "1"});
   EXPECT_EQ(trained_on.status, ExitCode::kSuccess) << trained_on.error;
-  EXPECT_NE(trained_on.error.find("trained on RTE; the classifier starts afresh"),
+  EXPECT_NE(trained_on.error.find("trained on RTE; the classifier is initialised afresh"),
             std::string::npos)
       << trained_on.error;
 }
@@ -300,10 +300,10 @@ TEST_F(FinetuneCommands, AClassifierOfTokensIsNoStart) {
   const CommandResult run = run_command(
       glue_from_start() + std::vector<std::string>{"--init-checkpoint", path("tokens")});
   ASSERT_EQ(run.status, ExitCode::kSuccess) << run.error;
-  EXPECT_NE(run.error.find("2 tensors are not in it and start afresh: classifier."),
+  EXPECT_NE(run.error.find("2 tensors are not in it and are initialised afresh: classifier."),
             std::string::npos)
       << run.error;
-  EXPECT_NE(run.error.find("does not go with a BertForSequenceClassification"), std::string::npos)
+  EXPECT_NE(run.error.find("does not fit a BertForSequenceClassification"), std::string::npos)
       << run.error;
 }
 
@@ -325,7 +325,7 @@ TEST_F(FinetuneCommands, ATensorflowClassifierIsOne) {
   const CommandResult trained = run_command(
       glue_from_start() + std::vector<std::string>{"--init-checkpoint", path("google")});
   EXPECT_EQ(trained.status, ExitCode::kSuccess) << trained.error;
-  EXPECT_EQ(trained.error.find("start afresh"), std::string::npos) << trained.error;
+  EXPECT_EQ(trained.error.find("initialised afresh"), std::string::npos) << trained.error;
 }
 
 // As in Graphcore's program: AX has no training data of its own.
@@ -442,7 +442,7 @@ TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
   write("graphcore.json", R"({"pipeline_stages": [], "hidden_act": "gelu", "precision": "32"})");
   const CommandResult first = run_command(glue_from_start() + graphcore_form());
   ASSERT_EQ(first.status, ExitCode::kSuccess) << first.error;
-  EXPECT_NE(first.error.find("this run takes 0.001"), std::string::npos) << first.error;
+  EXPECT_NE(first.error.find("but this run uses 0.001"), std::string::npos) << first.error;
   const std::string stored = path("from-start/checkpoint-4/training_config.json");
   const CommandResult second =
       run_command({"glue", "--config", stored, "--save-path", path("again")});
@@ -623,7 +623,7 @@ TEST_F(FinetuneCommands, AConfigurationOfGraphcoresComputesAsThatSystem) {
   EXPECT_NE(run_there.error.find("pipeline_stages makes this a file of Graphcore's"),
             std::string::npos)
       << run_there.error;
-  EXPECT_NE(run_there.error.find("was computed with hidden_act gelu, this run takes gelu_new"),
+  EXPECT_NE(run_there.error.find("was computed with hidden_act gelu, but this run uses gelu_new"),
             std::string::npos)
       << run_there.error;
   const auto options = formats::parse_json(

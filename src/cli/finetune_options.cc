@@ -32,7 +32,8 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
   const OptionRules of_command{.is_of_command = true};
   table.begin_group("Task");
   table.add("task", &o.task, "What is trained", {.choices = {o.task}, .hint = hint});
-  table.add("do_training", &o.do_training, "Train (none of the three: do all there is data for)",
+  table.add("do_training", &o.do_training,
+            "Train (if none of the three is set: do everything that there is data for)",
             of_command);
   table.add("do_evaluation", &o.do_evaluation, "Score the model on the dev data", of_command);
   table.add("do_predict", &o.do_predict, "Write predictions", of_command);
@@ -44,7 +45,8 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
             "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
             {.minimum = 1, .maximum = 100});
   table.add("evaluations_per_epoch", &o.evaluations_per_epoch,
-            "While training; the best weights are kept. 0: only at the end", {.minimum = 0});
+            "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
+            {.minimum = 0});
 }
 
 // How the model computes is the checkpoint's affair. Graphcore's programs computed every checkpoint
@@ -60,7 +62,7 @@ void check_difference(const models::BertField& field, const std::string& here,
     throw_user_error("{} is {} ({}), but {} has {}; leave it out", field.name, here, origin,
                      path.string(), there);
   }
-  say("note: {} was computed with {} {}, this run takes {}\n", path.string(), field.name, there,
+  say("note: {} was computed with {} {}, but this run uses {}\n", path.string(), field.name, there,
       here);
 }
 
@@ -135,7 +137,7 @@ models::BertHead start_head(const fs::path& path) {
 void note_other_classifier(const fs::path& path, const models::BertHead& head) {
   if (head.kind == models::HeadKind::kSequenceClassification) return;
   if (checkpoints::StoredModel(path).find("classifier.weight") == nullptr) return;
-  say("note: the classifier of {} does not go with a {}; training starts it afresh\n",
+  say("note: the classifier of {} does not fit a {}; training initialises it afresh\n",
       path.string(), models::architecture_of(models::HeadKind::kSequenceClassification));
 }
 
@@ -175,7 +177,7 @@ void add_finetune_options(OptionTable& table, FinetuneOptions& options, const st
                           const std::string& hint) {
   options.task = task;
   add_task_options(table, options, hint);
-  add_run_options(table, options, "Longest sequence; what is longer is cut");
+  add_run_options(table, options, "Longest sequence; longer ones are cut");
   add_foreign_options(table, task);
 }
 

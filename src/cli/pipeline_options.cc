@@ -36,8 +36,8 @@ std::vector<int64_t> layers_of(const Contents& contents, const std::string& text
     const bool fits = has("emb") == is_first && (has("mlm") || has("heads")) == is_last;
     if (!fits || (!is_first && !is_last && layers.back() == 0)) {
       throw_user_error(
-          "stage {} of pipeline_stages {} is not one that can be computed here: \"emb\" belongs "
-          "to the first stage, \"mlm\" or \"heads\" to the last, and every other has a \"hid\"",
+          "stage {} of pipeline_stages {} cannot be computed here: \"emb\" belongs to the first "
+          "stage, \"mlm\" or \"heads\" to the last, and every other has a \"hid\"",
           i, text);
     }
   }
@@ -62,7 +62,7 @@ passes::Stages stages_of(const std::string& text, int64_t num_layers) {
   const auto contents = parsed<Contents>(text);
   if (!contents || contents->empty()) {
     throw_user_error(
-        "pipeline_stages is {}; give a number, or lists as [[\"emb\", \"pos\", \"hid\"], "
+        "pipeline_stages is {}; give a number, or lists such as [[\"emb\", \"pos\", \"hid\"], "
         "[\"hid\", \"mlm\", \"nsp\"]]",
         text);
   }
@@ -83,7 +83,8 @@ passes::Stages pipeline_stages(const std::string& stages, const std::string& dev
       devices && std::ranges::all_of(*devices, [](int device) { return device >= 0; });
   if (!are_numbers || devices->size() != result.ranks.size()) {
     throw_user_error(
-        "device_mapping is {}, but there are {} pipeline_stages; give each a device, as [0, 1, 0]",
+        "device_mapping is {}, but there are {} pipeline_stages; give each a device, such as [0, "
+        "1, 0]",
         device_mapping, result.ranks.size());
   }
   result.ranks = *devices;

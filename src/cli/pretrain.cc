@@ -65,8 +65,8 @@ void compare_with_start(const PretrainOptions& options) {
                      start.num_attention_heads);
   }
   if (model.hidden_act != start.hidden_act || model.layer_norm_eps != start.layer_norm_eps) {
-    say("note: {} was computed with hidden_act {} and layer_norm_eps {}, this run takes {} "
-        "and {}\n",
+    say("note: {} was computed with hidden_act {} and layer_norm_eps {}, but this run uses {} and "
+        "{}\n",
         path.string(), models::activation_name(start.hidden_act), start.layer_norm_eps,
         models::activation_name(model.hidden_act), model.layer_norm_eps);
   }
@@ -125,7 +125,7 @@ void add_pretrain(Subcommand program) {
 }
 
 void add_plan(Subcommand program) {
-  program.add_command("plan", "Say what memory and time a configuration takes; train nothing",
+  program.add_command("plan", "Say how much memory and time a configuration takes; train nothing",
                       add_plan_options, run_plan);
 }
 

@@ -66,7 +66,7 @@ StartTokenizer start_tokenizer(const PretrainOptions& options) {
   try {
     return checkpoints::read_tokenizer(folder);
   } catch (const UserError& error) {
-    say("note: the vocabulary of {} is not taken: {}\n", folder.string(), error.what());
+    say("note: the vocabulary of {} is not used: {}\n", folder.string(), error.what());
     return std::nullopt;
   }
 }
@@ -165,7 +165,7 @@ PretrainData open_store(const PretrainOptions& options, const StartTokenizer& st
   say("{} documents, {:.1f} million tokens, {} samples an epoch\n", manifest.documents,
       static_cast<double>(manifest.tokens) / 1e6, drawn->size());
   print_pair_notice(drawn->pairs_inside_a_sentence(),
-                    "the pairs are cut inside a sentence, because no other begins nearby",
+                    "the pairs are cut inside a sentence, because no other sentence begins nearby",
                     ", otherwise --next-sentence none");
   opened.dataset = drawn;
   if (missing) opened.dataset = limited_to_rows(opened.dataset, limit, *missing);
@@ -272,7 +272,7 @@ void check_letter_case_of_start(const PretrainOptions& options, const OptionTabl
   const bool has_own = !options.tokenizer.vocabulary_file.empty() || is_store(options);
   if (has_own || !start || !table.is_asked_for("do_lower_case")) return;
   if (start->options.lower_case == options.tokenizer.do_lower_case) return;
-  throw_user_error("do_lower_case is {}, but {} goes with {}; leave it out, or give vocab_file",
+  throw_user_error("do_lower_case is {}, but {} requires {}; leave it out, or give vocab_file",
                    options.tokenizer.do_lower_case, start->vocabulary_file.string(),
                    start->options.lower_case);
 }
@@ -342,7 +342,7 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
     for (const std::string& name :
          table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
       if (is_outranked(table, name)) continue;
-      throw_user_error("{} goes with input_file, which is not given", name);
+      throw_user_error("{} needs input_file, which is not given", name);
     }
   }
   check_token_types(options);
@@ -354,7 +354,7 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
     const bool is_of_copies = name == "duplicate_factor";
     if (trains_on_records || (is_of_copies ? options.generated_data : evaluates_records)) continue;
     notes.push_back(fmt::format(
-        "{} is an option of records, and has no effect with {}", name,
+        "{} is an option for records, and has no effect with {}", name,
         options.made_data().empty() ? "samples that are drawn from text" : options.made_data()));
   }
   if (draws_samples(options)) return notes;
@@ -364,8 +364,8 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
        table.asked_for({"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"})) {
     if (options.compile_only) break;
     throw_user_error(
-        "{} is set, but the samples of {} are as they were written; drop it, or give input_file or "
-        "a token store",
+        "{} is set, but the samples of {} are already made; drop it, or give input_file or a token "
+        "store",
         name, options.made_data().empty() ? options.train_file : options.made_data());
   }
   return notes;

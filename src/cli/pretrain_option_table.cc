@@ -6,19 +6,19 @@ namespace {
 
 void add_text_options(OptionTable& table, PretrainOptions& o) {
   table.add("input_file", &o.input_file,
-            "Text to train on instead, plain, .gz or .zst: comma list of files, folders, patterns; "
-            "- is standard input");
+            "Text to train on instead, plain, .gz or .zst: files, folders or patterns, separated "
+            "by commas; - is standard input");
   add_text_form(table, o.store.format, o.store.max_invalid_percent);
   table.add("token_store", &o.store.folder,
             "Folder that keeps the tokens of input_file (save_path/tokens)");
   table.add(
       "vocab_file", &o.tokenizer.vocabulary_file,
-      "vocab.txt or tokenizer.json of the records or for the text (the start model's); goes into "
+      "vocab.txt or tokenizer.json of the records or for the text (the start model's); stored in "
       "checkpoints");
   table.add("profile", &o.tokenizer.profile, "Tokenizer rules for input_file (hf)",
             {.choices = {"", "hf", "google"}});
   table.add("do_lower_case", &o.tokenizer.do_lower_case,
-            "The vocabulary is uncased; goes into checkpoints");
+            "The vocabulary is uncased; stored in checkpoints");
 }
 
 void add_data_options(OptionTable& table, PretrainOptions& o) {
@@ -28,17 +28,17 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
       {.choices = {"pretraining"},
        .hint = "cloze squad takes SQuAD, cloze glue GLUE, and with --compile-only they plan"});
   table.add("train_file", &o.train_file,
-            "Records: comma list of files, folders, patterns; or a token store");
+            "Records: files, folders or patterns, separated by commas; or a token store");
   add_text_options(table, o);
   table.add("generated_data", &o.generated_data, "Train on random samples instead of files");
   table.add("synthetic_data", &o.training.synthetic_data,
-            "Compute one generated micro-batch again and again: nothing is read, and nothing moved "
-            "to the device after the first step");
+            "Train on one generated micro-batch again and again: nothing is read, and nothing is "
+            "moved to the device after the first step");
   table.add("static_mask", &o.static_mask, "The records were made with --remask");
   table.add("skip_bad", &o.records.skip_bad,
             "Check all records first, and train without the bad ones");
   table.add("max_predictions_per_seq", &o.drawing.pairs.masking.max_predictions,
-            "Masked tokens of a record", {.minimum = 1});
+            "Masked tokens per record", {.minimum = 1});
   const std::vector<std::string> bases{"pertoken", "persequence"};
   table.add("loss_averaging_basis", enumerated(o.training.step.head.loss_basis, bases),
             "The MLM loss is the mean of the step's predictions, or of its sequences' means",
@@ -49,21 +49,22 @@ void add_data_options(OptionTable& table, PretrainOptions& o) {
 
 void add_validation_options(OptionTable& table, PretrainOptions& o) {
   ValidationOptions& v = o.validation;
-  table.begin_group("Evaluation while it trains");
+  table.begin_group("Evaluation during training");
   table.add("on_the_spot_validation_files", &v.files,
-            "Evaluation set: records (comma list of files, folders, patterns) or a token store");
+            "Evaluation set: records (files, folders or patterns, separated by commas) or a token "
+            "store");
   table.add("on_the_spot_validation_triggers", &v.triggers,
             "Evaluate after these numbers of training sequences: 25000,50000", {.minimum = 1});
   table.add(
       "eval_iter_samples", &v.interval,
-      "Or evaluate every N training sequences (MLPerf's: 0.05 * (230.23 * sequences of a step + "
-      "3000000), in whole 25000)",
+      "Or evaluate every N training sequences (MLPerf's: 0.05 * (230.23 * sequences per step + "
+      "3000000), rounded down to a multiple of 25000)",
       {.minimum = 1});
   table.add("eval_iter_start_samples", &v.start,
             "First evaluation after N sequences (eval_iter_samples)", {.minimum = 1});
   table.add("target_mlm_accuracy", &v.target,
-            "End the run when the evaluation set's MLM accuracy is no less; exit status 6 when it "
-            "never is",
+            "End the run when the MLM accuracy on the evaluation set is at least this; exit status "
+            "6 if it never is",
             {.minimum = 0, .maximum = 1});
   table.add(
       "max_training_sequences", &o.max_training_sequences,
@@ -93,12 +94,12 @@ void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
 void add_rank_options(OptionTable& table, comm::WatchBounds& o) {
   table.begin_group("Several processes");
   table.add("heartbeat_timeout", &o.silence,
-            "Seconds that a process may be silent, stopped or cut off, before all end; 0: nobody "
-            "watches for silence or stalls",
+            "Seconds that a process may be silent (stopped or cut off) before all processes end; "
+            "0: silence and stalls are not watched for",
             {.minimum = 0, .is_of_command = true});
   table.add("stall_timeout", &o.stall,
-            "Seconds that one may take for one phase of a step (a micro-batch, a save, an "
-            "evaluation) before all end; 0: for ever",
+            "Seconds that a process may take for one phase of a step (a micro-batch, a save, an "
+            "evaluation) before all processes end; 0: no limit",
             {.minimum = 0, .is_of_command = true});
 }
 
@@ -112,7 +113,7 @@ void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
   const std::vector<std::string> parts{"fresh", "moments", "moments_and_step"};
   table.add("init_optimizer", enumerated(options.training.init_optimizer, parts),
             "Also take the moments of Adam or LAMB from init_checkpoint, a TensorFlow checkpoint, "
-            "or these and its global_step",
+            "or both the moments and its global_step",
             {.choices = parts, .is_of_command = true});
   add_rank_options(table, options.rank_watch);
   add_foreign_options(table, options.task);

@@ -103,7 +103,7 @@ void validate(PretrainOptions& options) {
   validate_start(options);
   if (options.training.init_optimizer != train::InitOptimizer::kFresh &&
       options.training.init_checkpoint.empty() && !options.compile_only) {
-    throw_user_error("init_optimizer goes with init_checkpoint, which is not given");
+    throw_user_error("init_optimizer needs init_checkpoint, which is not given");
   }
   validate_model(options);
   validate_data(options);

@@ -59,7 +59,8 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
             "epochs is 2, but generated_data has no end; give num_train_steps");
   EXPECT_EQ(refusal({"--device-file", "d.json"}), "accepted");
   EXPECT_EQ(refusal({"--compile-only", "--profile-report", "p.html"}),
-            "profile_report p.html is of a run, and nothing is trained; use cloze plan --report");
+            "profile_report p.html measures a run, but nothing is trained; use cloze plan "
+            "--report");
   EXPECT_EQ(refusal({"--train-file", "x"}),
             "train_file x and generated_data both give the data; give one");
   EXPECT_EQ(refusal({"--synthetic-data", "--train-file", "x"}),
@@ -73,9 +74,9 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({"--eager", "--profile-report", "p.html"}),
             "profile_report p.html measures step by step; leave out eager");
   EXPECT_EQ(refusal({"--eager", "--reproducible-sums"}),
-            "reproducible_sums adds up after a pass; leave out eager");
+            "reproducible_sums adds up gradients after a whole pass; leave out eager");
   EXPECT_EQ(refusal({"--reproducible-sums", "--reduction-precision", "bf16"}),
-            "reproducible_sums rounds nothing on the way; leave out reduction_precision bf16");
+            "reproducible_sums sends gradients unrounded; leave out reduction_precision bf16");
   EXPECT_EQ(refusal({"--device-iterations", "2", "--profile-report", "p.html"}),
             "profile_report p.html measures step by step; leave out device_iterations");
   EXPECT_EQ(refusal({}, {"--num-train-steps", "10"}),
@@ -90,7 +91,7 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({"--init-checkpoint", "a", "--restore-dir", "b"}),
             "init_checkpoint a and restore_dir b both give the weights; give one");
   EXPECT_EQ(refusal({"--use-nvlamb", "--optimizer", "adamw"}),
-            "use_nvlamb goes with optimizer lamb, not adamw; use max_grad_norm 1");
+            "use_nvlamb needs optimizer lamb, not adamw; use max_grad_norm 1");
   EXPECT_EQ(refusal({"--use-nvlamb", "--max-grad-norm", "0"}),
             "max_grad_norm is 0, but use_nvlamb clips at 1; leave one of them out");
   EXPECT_EQ(refusal({"--use-mpclip", "--max-grad-norm", "7"}),

@@ -137,7 +137,7 @@ TEST_F(PretrainStart, ALetterCaseThatIsNotTheStartsIsRefused) {
   expect_success(pretrain("run", {records_, "--vocab-file=" + path("vocab.txt")}));
   expect_refusal(pretrain("next", {records_, start_, "--do-lower-case=false"}),
                  "do_lower_case is false, but " + path("run/checkpoint-2/vocab.txt") +
-                     " goes with true; leave it out, or give vocab_file");
+                     " requires true; leave it out, or give vocab_file");
 }
 
 TEST_F(PretrainStart, TokensThatAreNotTheStartsAreNamed) {
@@ -171,22 +171,22 @@ TEST_F(PretrainStart, RulesThatNoOptionSetsAreRefused) {
   const auto expect_refused = [&](const std::string& rule) {
     Words words = text_;
     words.push_back("--vocab-file=" + file);
-    expect_refusal(pretrain("run", words), file + " goes with " + rule);
+    expect_refusal(pretrain("run", words), file + " requires " + rule);
     expect_refusal(run_command({"data", "tokens", "--input-file", path("text.jsonl"),
                                 "--input-format", "jsonl", "--output-dir", path("store"),
                                 "--vocab-file", file, "--do-lower-case"}),
-                   file + " goes with " + rule);
+                   file + " requires " + rule);
   };
   write_tokenizer_json({.strip_accents = false});
   expect_refused(
-      "strip_accents false, but this command cuts text with true; to have it so, give the tokens "
-      "as a vocab.txt in a folder of its own");
+      "strip_accents false, but this command cuts text with true; if that is what you want, give "
+      "the tokens as a vocab.txt in a folder of its own");
   write_tokenizer_json({.tokenize_chinese_chars = false});
   expect_refused("handle_chinese_chars false, but this command cuts text with true; ");
   write_tokenizer_json({.lower_case = false});
   expect_refused("lowercase false, but do_lower_case is true; set --do-lower-case false");
   expect_refusal(pretrain("run", {records_, "--vocab-file=" + file}),
-                 file + " goes with lowercase false, but do_lower_case is true");
+                 file + " requires lowercase false, but do_lower_case is true");
   write_tokenizer_json({.strip_accents = true});
   expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
 }
@@ -198,7 +198,7 @@ TEST_F(PretrainStart, AConfigurationBesideTheVocabularyCountsAsItsRules) {
   expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
   write("rules/tokenizer_config.json", R"({"do_lower_case": false})");
   expect_refusal(pretrain("next", {records_, "--vocab-file=" + file}),
-                 file + " goes with lowercase false, but do_lower_case is true");
+                 file + " requires lowercase false, but do_lower_case is true");
   // As some vocabularies of languages without capitals.
   Words words = text_;
   words.insert(words.end(), {"--vocab-file=" + file, "--do-lower-case=false"});
@@ -217,8 +217,7 @@ TEST_F(PretrainStart, ACasedVocabularyIsRefusedWithWhatToSet) {
   Words words = text_;
   words.push_back("--vocab-file=" + path("cased.txt"));
   expect_refusal(pretrain("run", words),
-                 "goes with lowercase false, but do_lower_case is true; "
-                 "set --do-lower-case false");
+                 "requires lowercase false, but do_lower_case is true; set --do-lower-case false");
 }
 
 }  // namespace

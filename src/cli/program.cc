@@ -40,7 +40,8 @@ void add_configuration(Subcommand config) {
 void add_commands(Subcommand program, std::vector<std::string> launched) {
   add_launch(program, std::move(launched));
   add_compile(program);
-  add_configuration(program.add_group("config", "Look at configurations, and import others"));
+  add_configuration(
+      program.add_group("config", "Show configurations, and import those of other systems"));
   const Subcommand data = program.add_group("data", "Make training data");
   for (const auto add : {add_data_convert, add_data_packing, add_data_records, add_data_sample,
                          add_data_squad, add_data_stats, add_data_tokens, add_data_verify,

@@ -64,7 +64,7 @@ void require_same(comm::Communicator& ranks, const nlohmann::json& values) {
                                                                nlohmann::json::parse(all[rank]),
                                                                fmt::format("rank {} has", rank));
     if (!differences.empty()) {
-      throw_user_error("the first rank has {}; start all ranks alike", differences);
+      throw_user_error("the first rank has {}; start all ranks the same way", differences);
     }
   }
 }

@@ -37,7 +37,7 @@ TEST(RankAgreement, NamesTheRankTheThingAndBothValues) {
   other["build"] = "0.1.0 (5d6e7f8)";
   EXPECT_EQ(refusal_of({first, first, other}),
             "the first rank has build \"0.1.0 (1a2b3c4)\", rank 2 has \"0.1.0 (5d6e7f8)\"; start "
-            "all ranks alike");
+            "all ranks the same way");
 }
 
 TEST(RankAgreement, StartsWithTheSameBuildAndOptionsOnAnyThreads) {

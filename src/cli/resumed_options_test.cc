@@ -271,13 +271,13 @@ TEST_F(ResumedOptions, OptionsOfTheTextGoWithIt) {
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
   result = start("other", {store, "--input-format=jsonl"});
   EXPECT_EQ(result.status, ExitCode::kUsage);
-  EXPECT_TRUE(result.says("input_format goes with input_file, which is not given")) << result.error;
+  EXPECT_TRUE(result.says("input_format needs input_file, which is not given")) << result.error;
   result = start("other", {store, "--do-lower-case=false"});
   EXPECT_EQ(result.status, ExitCode::kUsage);
   EXPECT_TRUE(result.says("do_lower_case is false, but the token store")) << result.error;
   result = start("other", {store, "--skip-bad"});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
-  EXPECT_TRUE(result.says("skip_bad is an option of records, and has no effect with samples that"))
+  EXPECT_TRUE(result.says("skip_bad is an option for records, and has no effect with samples that"))
       << result.error;
   result = start("other", {store, "--type-vocab-size=1"});
   EXPECT_EQ(result.status, ExitCode::kUsage);
@@ -296,7 +296,7 @@ TEST_F(ResumedOptions, AnEvaluationSetHasItsOwnForm) {
   result = start("recorded",
                  {"--generated-data", evaluated + write_records("a.tfrecord", 1), "--skip-bad"});
   EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
-  EXPECT_FALSE(result.says("skip_bad is an option of records")) << result.error;
+  EXPECT_FALSE(result.says("skip_bad is an option for records")) << result.error;
 }
 
 TEST_F(ResumedOptions, MadeDataOutrankTheTextOfAFile) {
@@ -319,7 +319,7 @@ TEST_F(ResumedOptions, AnOptionOfLoadingIsRefusedForSyntheticData) {
       << refused.error;
   const Result noted = start("run", {"--synthetic-data", "--static-mask"});
   EXPECT_EQ(noted.status, ExitCode::kSuccess) << noted.error;
-  EXPECT_TRUE(noted.says("static_mask is an option of records, and has no effect with synthetic"))
+  EXPECT_TRUE(noted.says("static_mask is an option for records, and has no effect with synthetic"))
       << noted.error;
 }
 
@@ -327,12 +327,12 @@ TEST_F(ResumedOptions, ARunFolderIsAStart) {
   ASSERT_EQ(start("run", {"--generated-data", "--steps-per-ckpts=1"}).status, ExitCode::kSuccess);
   Result next = start("next", {"--generated-data", "--init-checkpoint", path("run")});
   EXPECT_EQ(next.status, ExitCode::kSuccess) << next.error;
-  EXPECT_TRUE(next.says("start values from " + path("run/checkpoint-2/model.safetensors")))
+  EXPECT_TRUE(next.says("initial values from " + path("run/checkpoint-2/model.safetensors")))
       << next.error;
   platform::write_file_atomically(path("run/checkpoint-2/model.safetensors"), "damaged");
   next = start("older", {"--generated-data", "--init-checkpoint", path("run")});
   EXPECT_EQ(next.status, ExitCode::kSuccess) << next.error;
-  EXPECT_TRUE(next.says("start values from " + path("run/checkpoint-1/model.safetensors")))
+  EXPECT_TRUE(next.says("initial values from " + path("run/checkpoint-1/model.safetensors")))
       << next.error;
   EXPECT_TRUE(next.says("note: skipped checkpoint-2: ")) << next.error;
 }

@@ -101,7 +101,7 @@ std::string describe_run(const RunOptions& options, double step_seconds,
                        grouped(sequences), options.seq_length);
   } else {
     text =
-        fmt::format("run {}, of which a million sequences\n",
+        fmt::format("run {}; the time is for a million sequences\n",
                     options.epochs ? fmt::format("{} epochs", *options.epochs) : "of any length");
   }
   const double rate = static_cast<double>(per_step) / step_seconds;

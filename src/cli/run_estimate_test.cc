@@ -50,7 +50,8 @@ TEST(RunEstimate, WithoutStepsItGivesTheTimeOfAMillionSequences) {
   options.num_train_steps.reset();
   options.epochs = 3;
   const std::string text = describe_run(options, 1.28, "an estimate");
-  EXPECT_EQ(text.find("run 3 epochs, of which a million sequences\ntime about 2.8 hours"), 0u)
+  EXPECT_EQ(text.find("run 3 epochs; the time is for a million sequences\ntime about 2.8 hours"),
+            0u)
       << text;
 }
 

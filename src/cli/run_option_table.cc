@@ -13,24 +13,24 @@ constexpr double kJustBelowOne = 0.9999999;
 void add_loading_options(OptionTable& table, RunOptions& o, const char* seq_length_help) {
   table.begin_group("Data");
   table.add("seq_length", &o.seq_length, seq_length_help, {.minimum = 8});
-  table.add("loader_threads", &o.training.loader_threads, "Threads that make the next steps ready",
-            {.minimum = 1});
-  table.add("loader_memory", &o.training.loader_memory, "MiB that steps made ready may take",
-            {.minimum = 1});
+  table.add("loader_threads", &o.training.loader_threads,
+            "Threads that prepare the data of the next steps", {.minimum = 1});
+  table.add("loader_memory", &o.training.loader_memory,
+            "MiB that data prepared for the next steps may take", {.minimum = 1});
 }
 
 void add_batch_options(OptionTable& table, RunOptions& o) {
   const OptionRules count{.minimum = 1, .maximum = INT32_MAX};
   table.begin_group("Batches and steps");
   table.add("micro_batch_size", &o.micro_batch_size,
-            "Full sequences that one pass has room for at most, or 4096 tokens where those are "
-            "more; a step has this times gradient_accumulation_count and replicas",
+            "Maximum number of full sequences in one pass, or 4096 tokens where that is more; a "
+            "step has this times gradient_accumulation_count times replicas",
             count);
   table.add("gradient_accumulation_count", &o.gradient_accumulation_count,
             "Micro-batches of full sequences in a step (1)", count);
   table.add(
       "replicas", &o.replicas,
-      "Multiplies the sequences of a step; cloze pretrain under mpirun: the number of processes, "
+      "Multiplies the sequences per step; cloze pretrain under mpirun: the number of processes, "
       "divided by the stages; otherwise one process computes them all",
       count);
   table.add("replicated_tensor_sharding", &o.training.step.shards_states,
@@ -49,18 +49,20 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
             "cloze pretrain under mpirun: processes that share the layers of a replica; or lists "
             "of the parts of each stage: [[\"emb\", \"hid\"], [\"hid\", \"mlm\", \"nsp\"]]");
   table.add("device_mapping", &o.device_mapping,
-            "With pipeline_stages: the process of each stage, as [0, 1, 0] (a process each)");
+            "With pipeline_stages: the process of each stage, such as [0, 1, 0] (one process per "
+            "stage)");
   table.add("pipeline_schedule", enumerated(o.training.step.schedule, schedules),
             "With pipeline_stages: all forward passes first; forward and backward in turn; or one "
             "micro-batch at a time",
             {.choices = schedules});
   table.add("global_batch_size", &o.global_batch_size,
-            "Sequences of a step, instead of gradient_accumulation_count", count);
+            "Sequences per step, instead of gradient_accumulation_count", count);
   table.add("tokens_per_micro_batch", &o.tokens_per_micro_batch,
-            "Token slots of one pass (a 96th of a step; at least 1024; at most the larger of "
+            "Token slots per pass (a 96th of a step; at least 1024; at most the larger of "
             "micro_batch_size * seq_length and 4096)",
             count);
-  table.add("num_train_steps", &o.num_train_steps, "Weight updates; 0 only saves the start values",
+  table.add("num_train_steps", &o.num_train_steps,
+            "Weight updates; 0: only save the initial values",
             {.minimum = 0, .maximum = INT32_MAX});
   table.add("epochs", &o.epochs, "Passes over the data, instead of num_train_steps",
             {.minimum = 0});
@@ -79,12 +81,13 @@ void add_schedule_options(OptionTable& table, RunOptions& o) {
             {.minimum = 0});
   table.add("warmup", &o.warmup, "Warm-up steps; below 1: a share of all steps", {.minimum = 0});
   table.add("lr_schedule", &schedule.name,
-            "After the warm-up; poly_warmup counts the decay from step 0 (Habana's, NVIDIA's)",
+            "Schedule after the warm-up; poly_warmup counts the decay from step 0, as Habana and "
+            "NVIDIA do",
             {.choices = optim::schedule_names()});
-  table.add("lr_power", &schedule.powers, "One power, or that of the warm-up and that of the decay",
+  table.add("lr_power", &schedule.powers, "One power, or two: for the warm-up and for the decay",
             {.minimum = 0});
   table.add("lr_schedule_by_step", &schedule.rates_by_step,
-            "The rates of the schedule custom, from which step on: 0:1e-4,1000:5e-5",
+            "STEP:RATE pairs of the schedule custom, each rate from its step on: 0:1e-4,1000:5e-5",
             {.minimum = 0});
   table.add("decay_rate", &schedule.decay_rate, "natural_exponential: decay rate per stair",
             {.minimum = 0});
@@ -98,24 +101,27 @@ constexpr double kLeastEpsilon = 1e-30;
 void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
   const OptionRules share{.minimum = 0, .maximum = kJustBelowOne};
   table.begin_group("Optimiser");
-  table.add("optimizer", &o.name, "Update rule; mpadamw is adamw: weights are f32 always",
+  table.add("optimizer", &o.name,
+            "Update rule; mpadamw is the same as adamw, as weights are always f32",
             {.choices = optim::optimizer_names()});
   table.add("momentum", &o.momentum, "Coefficient of the optimiser momentum", share);
   table.add("beta1", &o.beta1, "Decay of the first moment", share);
   table.add("beta2", &o.beta2, "Decay of the second moment", share);
-  table.add("epsilon", &o.epsilon, "Added to the root of the second moment",
+  table.add("epsilon", &o.epsilon, "Added to the square root of the second moment",
             {.minimum = kLeastEpsilon});
   table.add("weight_decay_rate", &o.weight_decay_rate,
-            "Decoupled decay; not of biases and LayerNorm", {.minimum = 0});
-  table.add("use_debiasing", &o.use_debiasing, "Correct the moments for their start at 0");
+            "Decoupled weight decay; biases and LayerNorm are exempt", {.minimum = 0});
+  table.add("use_debiasing", &o.use_debiasing,
+            "Bias correction: correct the moments for starting at 0");
   table.add("first_moment_precision", named(o.first_moment, dtype_named, name_of),
-            "What adam, adamw and lamb keep the first moment in", {.choices = dtype_names()});
+            "Precision in which adam, adamw and lamb keep the first moment",
+            {.choices = dtype_names()});
   table.add("bf16_weights", &o.has_bf16_weights,
-            "Weights are bf16 numbers: each update rounds them up or down at random, right on "
-            "average; they stay in 4 bytes");
+            "Weights are bf16 numbers: each update rounds them up or down at random, correct on "
+            "average (stochastic rounding); they still take 4 bytes each");
   table.add("use_nvlamb", &o.use_nvlamb, "Divide gradients by max(their global norm, 1)");
   table.add("weight_norm_clip", &o.weight_norm_clip,
-            "lamb: highest norm that a weight counts with; 0: no limit", {.minimum = 0});
+            "lamb: a larger weight norm counts as this; 0: no limit", {.minimum = 0});
   table.add("use_mpclip", &o.use_mpclip, "Clip the global gradient norm at 1");
   table.add("max_grad_norm", &o.max_gradient_norm,
             "Clip the global gradient norm at this value; 0: never (1 with adamw, use_mpclip, "
@@ -130,8 +136,8 @@ void add_loss_scale_options(OptionTable& table, train::LossScaleOptions& o) {
       "loss_scaling", &o.given,
       "Loss scale; keeps small gradients from being lost in f16; 0: dynamic (0 with f16, else 1)",
       {.minimum = 0, .maximum = 0x1p24});
-  table.add("loss_scaling_by_step", &o.by_step, "The scale from which step on: 0:512,1000:1024",
-            scale);
+  table.add("loss_scaling_by_step", &o.by_step,
+            "STEP:SCALE pairs, each scale from its step on: 0:512,1000:1024", scale);
   table.add("init_loss_scale", &o.initial, "Initial value of a dynamic loss scale", scale);
   table.add("loss_scale_window", &o.window,
             "Steps in a row without overflow after which a dynamic scale doubles", {.minimum = 1});
@@ -144,13 +150,14 @@ void add_watch_options(OptionTable& table, train::WatchOptions& o) {
   const auto policy = [](WatchPolicy& value) {
     return named(value, train::watch_policy_named, train::watch_policy_name);
   };
-  table.begin_group("Watch");
+  table.begin_group("Divergence");
   table.add("on_non_finite", policy(o.on_non_finite),
-            "What to do about a step that is not finite: stop; skip its data; or roll back to the "
-            "newest checkpoint, and continue with the data after them",
+            "What to do when the numbers of a step are not finite: stop; skip its data; or roll "
+            "back to the newest checkpoint, and continue with the data after those of this step",
             {.choices = train::watch_policy_names(WatchPolicy::kSkip)});
   table.add("on_loss_spike", policy(o.on_loss_spike),
-            "What to do about a loss 6 standard deviations above the mean of those before it",
+            "What to do when the loss is 6 standard deviations above the mean of the losses before "
+            "it",
             {.choices = train::watch_policy_names()});
 }
 
@@ -161,12 +168,12 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
             "Numbers to compute with; 32 is f32, 16 is bf16, fp16 is f16. Weights are kept in f32",
             {.choices = dtype_names()});
   table.add("optimizer_state_folder", &step.compile.optimizer_state_folder,
-            "Keep the optimiser's states in a file of this folder, for models that memory does not "
-            "hold: the system reads and writes it at every update");
+            "Keep the optimiser's states in a file in this folder, for models that do not fit in "
+            "memory: the system reads and writes it at every update");
   table.add("recompute", &step.recompute,
-            "Keep a layer's activations no longer than the layer takes, and compute them again for "
-            "its gradients (activation checkpointing): the same bytes, less memory, 8 to 31 % more "
-            "time (cloze plan says)");
+            "Drop a layer's activations when the layer is done, and compute them again for its "
+            "gradients (activation checkpointing): the same bytes, less memory, 8 to 31 % more "
+            "time (see cloze plan)");
   table.add("eager", &step.eager,
             "Run one operator at a time and stop at the first that writes a number that is not "
             "finite: the same bytes, slower");
@@ -175,7 +182,7 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
   table.add(instruction_set_option(o.instruction_set));
   table.add("seed", &step.seed, "Seed of the initial weights, the sample order and dropout");
   table.add("profile_report", &o.profile_report,
-            "Write a page of HTML with the times of a few steps, launch by launch, and beside it "
+            "Write an HTML page with the times of a few steps, launch by launch, and beside it "
             "FILE.trace.json for chrome://tracing",
             {.is_of_command = true});
   table.add(
@@ -188,15 +195,15 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
 void add_checkpoint_options(OptionTable& table, RunOptions& o) {
   train::TrainingOptions& training = o.training;
   table.add("save_path", &training.save_path,
-            "Folder of checkpoints and metrics; with restore_dir that folder",
+            "Folder for checkpoints and metrics; default with restore_dir: that folder",
             {.is_of_command = true});
   table.add("init_checkpoint", &training.init_checkpoint, "Start from these weights",
             {.is_of_command = true});
   table.add(
       "restore_dir", &training.restore_dir,
-      "Resume from the newest checkpoint in this folder, with its run's options where none are "
-      "given; model, data, sequences of a step, seed, optimizer and first_moment_precision must be "
-      "the same, other changes are listed",
+      "Resume from the newest checkpoint in this folder, with the options of its run unless you "
+      "give others; model, data, sequences per step, seed, optimizer and first_moment_precision "
+      "must stay the same; other changes are listed",
       {.is_of_command = true});
   table.add("steps_per_ckpts", &training.steps_per_checkpoint, "Steps between checkpoints",
             {.minimum = 1});
@@ -206,7 +213,7 @@ void add_checkpoint_options(OptionTable& table, RunOptions& o) {
   table.add("steps_per_norms", &training.steps_per_norms,
             "Steps between lines that have the norm of every weight and gradient; 0: never",
             {.minimum = 0});
-  table.add("progress_bar", &o.progress_bar, "auto: on a terminal",
+  table.add("progress_bar", &o.progress_bar, "Show a progress bar; auto: only on a terminal",
             {.choices = {"auto", "true", "false"}});
 }
 

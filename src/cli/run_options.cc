@@ -49,7 +49,7 @@ void validate_profile(const RunOptions& o) {
   }
   if (!o.profile_report.empty() && o.compile_only) {
     throw_user_error(
-        "profile_report {} is of a run, and nothing is trained; use cloze plan --report",
+        "profile_report {} measures a run, but nothing is trained; use cloze plan --report",
         o.profile_report.string());
   }
 }
@@ -57,10 +57,11 @@ void validate_profile(const RunOptions& o) {
 void validate_sums(const RunOptions& o) {
   const train::TrainingStepOptions& step = o.training.step;
   if (!step.reproducible_sums) return;
-  if (step.eager) throw_user_error("reproducible_sums adds up after a pass; leave out eager");
+  if (step.eager)
+    throw_user_error("reproducible_sums adds up gradients after a whole pass; leave out eager");
   if (step.gradient_transport != DType::kF32) {
     throw_user_error(
-        "reproducible_sums rounds nothing on the way; leave out reduction_precision {}",
+        "reproducible_sums sends gradients unrounded; leave out reduction_precision {}",
         name_of(step.gradient_transport));
   }
 }
@@ -146,8 +147,8 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
   }
   const auto reason = options.training.looks_at_each_step_for();
   if (options.training.device_iterations > 1 && reason) {
-    notes.push_back(
-        fmt::format("device_iterations has no effect with {}: each step is looked at", *reason));
+    notes.push_back(fmt::format(
+        "device_iterations has no effect with {}: the host looks at each step", *reason));
   }
   const bool plans_ranks = table.has("network_file") && table.is_asked_for("network_file");
   if (plans_ranks) return notes;
@@ -195,7 +196,7 @@ void validate(RunOptions& options) {
   validate_exports(options);
   const optim::OptimizerOptions& optimizer = options.training.step.optimizer;
   if (optimizer.use_nvlamb && optimizer.name != "lamb") {
-    throw_user_error("use_nvlamb goes with optimizer lamb, not {}; use max_grad_norm 1",
+    throw_user_error("use_nvlamb needs optimizer lamb, not {}; use max_grad_norm 1",
                      optimizer.name);
   }
   validate_clipping(optimizer);
@@ -240,7 +241,7 @@ int64_t sequences_of_a_step(const nlohmann::ordered_json& options) {
   const auto take = [&](const char* name, auto& target) {
     if (!options.contains(name)) return;
     if (!options.at(name).is_number_integer()) {
-      throw_user_error("{} is {}; it is a whole number", name, options.at(name).dump());
+      throw_user_error("{} is {}; it must be a whole number", name, options.at(name).dump());
     }
     target = options.at(name).template get<int64_t>();
   };

@@ -78,8 +78,10 @@ void add_squad_options(OptionTable& table, SquadOptions& o) {
       "predictions.json: id to text, or to Graphcore's prediction_text and no_answer_probability",
       {.is_required = true});
   table.add("na_prob_file", &o.no_answer,
-            "2.0: id to a score of no answer: null_odds.json (score differences) or probabilities");
-  table.add("na_prob_thresh", &o.threshold, "2.0: above this score the answer counts as empty (1)");
+            "SQuAD 2.0: id to a score of no answer: null_odds.json (score differences) or "
+            "probabilities");
+  table.add("na_prob_thresh", &o.threshold,
+            "SQuAD 2.0: above this score the answer counts as empty (1)");
 }
 
 void add_glue_options(OptionTable& table, GlueOptions& o) {

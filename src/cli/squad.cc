@@ -32,16 +32,16 @@ void add_squad_options(OptionTable& table, tasks::SquadFinetuningOptions& o) {
   table.add("doc_stride", &o.features.document_stride,
             "google: tokens from a window to the next; hf: tokens that they share", {.minimum = 1});
   table.add("max_query_length", &o.features.max_query_length,
-            "google: tokens of the question, the rest is cut; hf keeps all", {.minimum = 1});
+            "google: maximum number of tokens of the question, the rest is cut; hf keeps all",
+            {.minimum = 1});
   table.add("feature_style", enumerated(o.features.style, styles),
             "Windows and labels as in run_squad.py or in transformers' run_qa.py",
             {.choices = styles});
-  table.add("n_best_size", &o.prediction.n_best_size, "Answers kept for a question",
-            {.minimum = 1});
-  table.add("max_answer_length", &o.prediction.max_answer_length, "Tokens of an answer",
-            {.minimum = 1});
+  table.add("n_best_size", &o.prediction.n_best_size, "Answers kept per question", {.minimum = 1});
+  table.add("max_answer_length", &o.prediction.max_answer_length,
+            "Maximum number of tokens per answer", {.minimum = 1});
   table.add(kThreshold, &o.prediction.null_score_diff_threshold,
-            "2.0: no answer where its score is better by more than this");
+            "SQuAD 2.0: predict no answer where its score is better by more than this");
 }
 
 void add_options(OptionTable& table, SquadOptions& options) {

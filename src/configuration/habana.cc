@@ -67,7 +67,7 @@ KeyRules run_rules() {
       .mapped("do_predict", "do_predict")
       .elsewhere({"resume_from_checkpoint", "resume_step"}, "restore_dir")
       .elsewhere({"phase", "phase2", "phase1_end_step"}, "a second run with init_checkpoint")
-      .elsewhere({"steps_this_run"}, "stop with SIGTERM and go on with restore_dir")
+      .elsewhere({"steps_this_run"}, "stop with SIGTERM and resume with restore_dir")
       .elsewhere({"create_logfile", "logging_dir", "logging_first_step"},
                  "metrics go to metrics.jsonl and TensorBoard in save_path")
       .elsewhere({"disable_progress_bar", "tqdm_smoothing"}, "progress_bar")
@@ -80,7 +80,7 @@ KeyRules run_rules() {
       .no_effect({"eval_all_checkpoints"}, "the best weights are kept while training")
       .no_effect({"overwrite_output_dir", "overwrite_cache", "cache_dir", "dataloader_drop_last",
                   "past_index", "lang_id"},
-                 "nothing of it is needed here");
+                 "it is not needed here");
 }
 
 KeyRules execution_rules() {
@@ -92,7 +92,8 @@ KeyRules execution_rules() {
                   "all_reduce_post_accumulation", "all_reduce_post_accumulation_fp16"},
                  "gradients are summed once a step; reduction_precision says how they travel")
       .no_effect({"local_rank", "no_mpirun", "use_env", "server_ip", "server_port"}, kMpirunSays)
-      .elsewhere({"threads"}, "threads are all of the machine, unless threads says otherwise");
+      .elsewhere({"threads"},
+                 "all of the machine's threads are used, unless threads says otherwise");
 }
 
 KeyRules rules() {

@@ -173,7 +173,8 @@ void Conversion::follow_rule(const std::string& key, const json& value) {
 }
 
 void Conversion::take(const std::string& key, const std::string& option, const json& value) {
-  if (is_of_checkpoint(option, task_)) return say(key, "the model it starts from says it");
+  if (is_of_checkpoint(option, task_))
+    return say(key, "the model that it starts from decides this");
   const std::string reason = reason_of_absence(option, task_);
   if (!reason.empty()) return say(key, "no effect: " + reason);
   set(option, system_.meant(option, value), {key});
@@ -184,12 +185,12 @@ int64_t checked_count(const std::string& key, const json& value) {
   if (number >= 1.0 && number <= kMostCounted && number == std::floor(number)) {
     return value.get<int64_t>();
   }
-  throw_user_error("{} is {}; it is a whole number above 0", key, formats::json_line(value));
+  throw_user_error("{} is {}; it must be a whole number above 0", key, formats::json_line(value));
 }
 
 double checked_number(const std::string& key, const json& value) {
   if (value.is_number()) return value.get<double>();
-  throw_user_error("{} is {}; it is a number", key, formats::json_line(value));
+  throw_user_error("{} is {}; it must be a number", key, formats::json_line(value));
 }
 
 int64_t checked_product(std::initializer_list<int64_t> factors) {
@@ -225,7 +226,8 @@ const ForeignSystem& recognised_system(const ForeignFile& file) {
   if (known_keys(**best, file) > 0) return **best;
   std::vector<std::string> names;
   for (const ForeignSystem* system : systems) names.push_back(system->name);
-  throw_of_file(file, fmt::format("no key of it is known to any of {}", fmt::join(names, ", ")));
+  throw_of_file(file,
+                fmt::format("none of its keys is known to any of {}", fmt::join(names, ", ")));
 }
 
 const ForeignSystem& system_named(const std::string& id) {
@@ -273,9 +275,9 @@ std::string summary(const ForeignSystem& system, const Conversion& conversion) {
     if (!names.empty()) text += fmt::format("; {} {}", what, fmt::join(names, ", "));
   };
   add("this run takes that system's", taken);
-  add("other options say here:", conversion.pointed());
+  add("set by other options here:", conversion.pointed());
   add("no effect here:", idle);
-  return text + "; cloze config import tells what becomes of each key";
+  return text + "; cloze config import shows what becomes of each key";
 }
 
 }  // namespace cloze::configuration

@@ -43,7 +43,7 @@ TEST(Import, WhatAFileLeavesOutIsThatSystems) {
 
 TEST(Import, FineTuningComputesAsTheModelItStartsFrom) {
   const Imported result({{"task", "SQuAD"}, {"partials_type", "half"}, {"hidden_act", "gelu"}});
-  EXPECT_EQ(result.sentence("hidden_act"), "the model it starts from says it");
+  EXPECT_EQ(result.sentence("hidden_act"), "the model that it starts from decides this");
   EXPECT_FALSE(result.conversion.options().contains("hidden_act"));
   EXPECT_FALSE(result.conversion.options().contains("layer_norm_eps"));
 }
@@ -336,17 +336,17 @@ TEST(Import, ANumberThatIsNoneIsRefused) {
   const std::string habana = "python3 run_pretraining.py --learning_rate 0.01 ";
   const int64_t large = int64_t{1} << 40;
   EXPECT_EQ(refusal(json{{"batch_size", 0}, {"vocab_length", 30912}}),
-            "batch_size is 0; it is a whole number above 0");
+            "batch_size is 0; it must be a whole number above 0");
   EXPECT_EQ(refusal(json{{"batch_size", 1e300}, {"vocab_length", 30912}}),
-            "batch_size is 1e+300; it is a whole number above 0");
+            "batch_size is 1e+300; it must be a whole number above 0");
   EXPECT_EQ(
       refusal(json{{"batch_size", large}, {"replication_factor", large}, {"vocab_length", 9}}),
       "1099511627776 * 1 * 1 * 1099511627776 * 1 are more sequences than a step can have; "
       "lower them");
   EXPECT_EQ(refusal(json{{"lr_bert_schedule", {{"init_lr", "x"}}}, {"vocab_length", 9}}),
-            "lr_bert_schedule.init_lr is \"x\"; it is a number");
+            "lr_bert_schedule.init_lr is \"x\"; it must be a number");
   EXPECT_EQ(refusal(command_line_values(habana + "--gradient_accumulation_steps 0")),
-            "gradient_accumulation_steps is 0; it is a whole number above 0");
+            "gradient_accumulation_steps is 0; it must be a whole number above 0");
   EXPECT_EQ(refusal(command_line_values(habana + "--gradient_accumulation_steps 5")),
             "train_batch_size is 32, which 5 does not divide; change one of them");
 }
@@ -358,8 +358,8 @@ TEST(Import, AnErrorNamesTheFile) {
     return refusal(file);
   };
   EXPECT_EQ(refusal_of_file({{"batch_size", 0}, {"vocab_length", 30912}}),
-            "a.yaml,b.json: batch_size is 0; it is a whole number above 0");
-  EXPECT_TRUE(refusal_of_file({{"colour", "red"}}).starts_with("a.yaml,b.json: no key of it"));
+            "a.yaml,b.json: batch_size is 0; it must be a whole number above 0");
+  EXPECT_TRUE(refusal_of_file({{"colour", "red"}}).starts_with("a.yaml,b.json: none of its keys"));
 }
 
 TEST(Import, ABatchBelowOnePassIsRefused) {

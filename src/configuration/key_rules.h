@@ -16,7 +16,8 @@ inline constexpr const char* kNoHost = "no host keeps replicas in step";
 inline constexpr const char* kStages =
     "one process holds the whole model; pipeline_stages divides it over several";
 inline constexpr const char* kRoundsWeights =
-    "bf16_weights rounds weights so; without it they keep an f32 master, which needs none";
+    "bf16_weights rounds weights this way; without it they keep an f32 master, which needs no "
+    "rounding";
 
 class KeyRules {
  public:

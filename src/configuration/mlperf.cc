@@ -76,7 +76,7 @@ KeyRules optimizer_rules() {
 
 KeyRules run_rules() {
   return KeyRules()
-      .elsewhere({"epochs"}, "num_train_steps says it")
+      .elsewhere({"epochs"}, "num_train_steps sets the length")
       .mapped("input_files", "train_file")
       .mapped("duplication_factor", "duplicate_factor")
       .mapped("tf_checkpoint", "init_checkpoint")
@@ -95,7 +95,7 @@ KeyRules run_rules() {
       .no_effect({"synthetic_data_initializer"}, "synthetic data are random samples that are valid")
       .no_effect({"squad_results_dir", "squad_evaluate_script", "squad_lr_scale"},
                  "cloze squad has options of its own")
-      .elsewhere({"continue_training_from_epoch", "no_training"}, "restore_dir goes on with a run")
+      .elsewhere({"continue_training_from_epoch", "no_training"}, "restore_dir resumes a run")
       .no_effect({"submission_run_index"}, "scripts/mlperf_runs numbers its runs")
       .no_effect({"aggregate_metrics_over_steps", "enable_tensorboard", "log_dir", "log_level",
                   "report_hw_cycle_count"},

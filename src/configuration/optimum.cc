@@ -101,7 +101,7 @@ KeyRules optimum_rules() {
       .no_effect({"save_strategy", "overwrite_output_dir", "overwrite_cache", "push_to_hub",
                   "hub_model_id", "remove_unused_columns", "cache_dir", "use_auth_token",
                   "is_already_preprocessed", "log_level"},
-                 "nothing of it is needed here");
+                 "it is not needed here");
 }
 
 std::string task_of(const Conversion& c) {

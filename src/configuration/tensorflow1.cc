@@ -98,7 +98,7 @@ KeyRules finetuning_rules() {
                  "features are made in a second or two; cloze data squad writes them")
       .no_effect({"static_mask", "max_predictions_per_seq"},
                  "it is an option of pre-training records")
-      .no_effect({"duplicate_factor"}, "the data of a task stands there once")
+      .no_effect({"duplicate_factor"}, "a task's files hold its data once")
       .no_effect({"generated_data"}, "cloze pretrain makes generated data")
       .missing({"synthetic_data"}, "cloze pretrain computes on synthetic data; leave it out")
       .no_effect({"num_synthetic_dataset_samples"}, "there is no run without data")
@@ -152,7 +152,7 @@ int64_t convert_batch(Conversion& c) {
   c.set(key, checked_product({reached, per_pass}), {key},
         fmt::format(" = micro_batch_size * replicas * {}, {}", reached,
                     stages.is_array() ? "the next multiple of twice the stages" : "rounded down"));
-  c.say("gradient_accumulation_count", "global_batch_size says it");
+  c.say("gradient_accumulation_count", "global_batch_size sets it");
   return reached;
 }
 

@@ -80,7 +80,7 @@ void ResumableOutput::read_journal(std::vector<uint64_t>& bytes) {
   } catch (const nlohmann::json::exception& error) {
     fail(error.what());
   }
-  if (bytes.size() != files || state_.is_null()) fail("is no journal of this work");
+  if (bytes.size() != files || state_.is_null()) fail("is not a journal of this work");
 }
 
 void ResumableOutput::check_input(const std::string& digest) {

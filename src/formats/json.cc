@@ -92,7 +92,7 @@ class Builder {
 
   bool key(string_t& name) {
     if (open_.back()->contains(name))
-      return fail(fmt::format("key \"{}\" stands twice", excerpt(name)));
+      return fail(fmt::format("key \"{}\" appears twice", excerpt(name)));
     key_ = std::move(name);
     return true;
   }

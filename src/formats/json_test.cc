@@ -31,7 +31,7 @@ TEST(Json, RefusesARepeatedKeyAndSaysWhere) {
   const std::string text = "{\n  \"seed\": 1,\n  \"seed\": 2\n}";
   const auto result = parse_json(text);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "key \"seed\" stands twice");
+  EXPECT_EQ(result.error().message, "key \"seed\" appears twice");
   EXPECT_EQ(position_at(text, result.error().offset).line, 3);
 }
 

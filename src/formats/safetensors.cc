@@ -79,13 +79,13 @@ TensorView read_entry(const std::string& name, const json& value, std::span<cons
   const uint64_t begin = offsets[0].get<uint64_t>();
   const uint64_t end = offsets[1].get<uint64_t>();
   if (begin > end || end > data.size()) {
-    refuse("its data_offsets [{}, {}] lie outside the {} bytes of data", begin, end, data.size());
+    refuse("its data_offsets [{}, {}] are outside the {} bytes of data", begin, end, data.size());
   }
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(elements, static_cast<uint64_t>(bytes_of(*known)), &bytes) ||
       bytes != end - begin) {
-    refuse("{} {} needs another number of bytes than its data_offsets give ({})", name_of(*known),
-           tensor.shape.to_string(), end - begin);
+    refuse("{} {} does not take the number of bytes that its data_offsets give ({})",
+           name_of(*known), tensor.shape.to_string(), end - begin);
   }
   tensor.bytes = data.subspan(begin, bytes);
   return tensor;
@@ -193,7 +193,7 @@ Result<std::vector<TensorView>> parse_safetensors(std::span<const std::byte> fil
   const uint64_t limit = std::min<uint64_t>(kMaxHeaderBytes, file.size() - kLengthBytes);
   if (header_bytes > limit) {
     return ParseError{fmt::format("header of {} bytes where at most {} fit; the file is cut short "
-                                  "or no safetensors file",
+                                  "or not a safetensors file",
                                   header_bytes, limit),
                       0};
   }

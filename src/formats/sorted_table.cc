@@ -51,7 +51,7 @@ class Cursor {
   [[noreturn]] void refuse(const char* message) const { throw BadTable{message, offset_}; }
 
   std::string_view take(uint64_t count) {
-    if (count > bytes_.size()) refuse("a length leads outside its block");
+    if (count > bytes_.size()) refuse("a length points outside its block");
     const std::string_view part = bytes_.substr(0, count);
     bytes_.remove_prefix(count);
     offset_ += count;
@@ -101,7 +101,7 @@ class Reader {
       Cursor cursor(pointer.value, footer.offset());
       const Handle handle = take_handle(cursor);
       // Blocks that lie in each other would be read again and again, and fill the memory.
-      if (handle.offset < end) cursor.refuse("points into the block before");
+      if (handle.offset < end) cursor.refuse("points into the previous block");
       append_entries(handle, cursor, entries);
       end = handle.offset + handle.bytes;
     }
@@ -119,7 +119,7 @@ class Reader {
     const std::string_view whole = file_.substr(handle.offset, handle.bytes + kTrailerBytes);
     const std::string_view checked = whole.substr(0, handle.bytes + 1);
     if (masked_crc32c(std::as_bytes(std::span(checked))) != fixed32(&whole[handle.bytes + 1])) {
-      throw BadTable{"a block's CRC does not fit its bytes", handle.offset};
+      throw BadTable{"a block's CRC does not match its bytes", handle.offset};
     }
     if (whole[handle.bytes] != 0) throw BadTable{"the block is compressed", handle.offset};
     return whole.substr(0, handle.bytes);
@@ -134,12 +134,13 @@ class Reader {
       const uint64_t shared = cursor.varint();
       const uint64_t rest = cursor.varint();
       const uint64_t value_bytes = cursor.varint();
-      if (shared > key.size()) cursor.refuse("a key shares more than the one before has");
+      if (shared > key.size()) cursor.refuse("a key shares more bytes than the previous key has");
       if (rest > kMaxKeyBytes - shared) cursor.refuse("a key longer than 1 KiB");
       if (entries.size() == kMaxEntries) cursor.refuse("more than a million entries");
       key.resize(shared);
       key += cursor.take(rest);
-      if (!entries.empty() && entries.back().key >= key) cursor.refuse("the keys do not rise");
+      if (!entries.empty() && entries.back().key >= key)
+        cursor.refuse("the keys are not in ascending order");
       entries.push_back({key, std::string(cursor.take(value_bytes))});
     }
   }

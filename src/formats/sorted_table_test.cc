@@ -96,16 +96,17 @@ TEST(SortedTable, LengthsAreNotBelieved) {
   const std::string huge = "\xff\xff\xff\xff\x0f";
   EXPECT_EQ(refusal(forged(std::string("\0", 1) + huge + "\1a")), "a key longer than 1 KiB");
   EXPECT_EQ(refusal(forged(std::string("\0\1", 2) + huge + "a")),
-            "a length leads outside its block");
+            "a length points outside its block");
   EXPECT_EQ(refusal(forged(std::string("\1\1\1av", 5))),
-            "a key shares more than the one before has");
-  EXPECT_EQ(refusal(forged(std::string("\0\1\0b\0\1\0a", 8))), "the keys do not rise");
+            "a key shares more bytes than the previous key has");
+  EXPECT_EQ(refusal(forged(std::string("\0\1\0b\0\1\0a", 8))),
+            "the keys are not in ascending order");
   EXPECT_EQ(refusal(forged(std::string("\0", 1) + std::string(9, '\xff') + "\x02")),
             "a number of more than 64 bits");
-  EXPECT_EQ(refusal(forged(std::string("\0\1", 2))), "a length leads outside its block");
+  EXPECT_EQ(refusal(forged(std::string("\0\1", 2))), "a length points outside its block");
   EXPECT_EQ(refusal(forged(std::string("\0\1\1av", 5), 2)), "more restarts than fit");
   EXPECT_EQ(refusal(forged("", 0xffffffff)), "more restarts than fit");
-  EXPECT_EQ(refusal(forged("", 0, 2)), "points into the block before");
+  EXPECT_EQ(refusal(forged("", 0, 2)), "points into the previous block");
 }
 
 TEST(SortedTable, SaysWhatIsWrong) {
@@ -113,7 +114,7 @@ TEST(SortedTable, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(std::string(48, 'x')), "it does not end as a table does");
   std::string bytes = sorted_table_text(entries_of(3, 5));
   bytes[4] ^= 1;
-  EXPECT_EQ(refusal(bytes), "a block's CRC does not fit its bytes");
+  EXPECT_EQ(refusal(bytes), "a block's CRC does not match its bytes");
 }
 
 }  // namespace

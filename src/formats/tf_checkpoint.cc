@@ -65,9 +65,9 @@ int32_t num_shards_of(const std::vector<TableEntry>& table) {
   if (table.empty() || !table[0].key.empty() || !header.ParseFromString(table[0].value)) {
     refuse("is a table, but not of a TensorFlow checkpoint");
   }
-  if (header.endianness() != 0) refuse("was written with the highest byte first; save it again");
+  if (header.endianness() != 0) refuse("was written in big-endian byte order; save it again");
   if (header.version().min_consumer() > kProducer) {
-    refuse("is of version {}, {} is the last known", header.version().min_consumer(), kProducer);
+    refuse("is of version {}; the newest known is {}", header.version().min_consumer(), kProducer);
   }
   if (header.num_shards() < 1 || header.num_shards() > kMaxShards) {
     refuse("has {} shards; 1 to {} are possible", header.num_shards(), kMaxShards);
@@ -106,8 +106,7 @@ TfCheckpointEntry entry_of(const wire::BundleEntry& stored, DType dtype, int32_t
   int64_t bytes = 0;
   if (__builtin_mul_overflow(read_shape(stored.shape(), entry.shape), bytes_of(dtype), &bytes) ||
       bytes != stored.size()) {
-    refuse("{} {} needs another number of bytes than {}", name_of(dtype), entry.shape.to_string(),
-           entry.bytes);
+    refuse("{} {} does not take {} bytes", name_of(dtype), entry.shape.to_string(), entry.bytes);
   }
   return entry;
 }
@@ -115,13 +114,13 @@ TfCheckpointEntry entry_of(const wire::BundleEntry& stored, DType dtype, int32_t
 TensorView view_of(const TfCheckpointEntry& entry, std::span<const std::byte> shard,
                    const fs::path& file) {
   if (entry.offset > shard.size() || entry.bytes > shard.size() - entry.offset) {
-    throw_data_error("{} has {} bytes, but {} lies at {} to {}; is the file cut short?",
+    throw_data_error("{} has {} bytes, but {} is at {} to {}; is the file cut short?",
                      file.string(), shard.size(), entry.name, entry.offset,
                      entry.offset + entry.bytes);
   }
   const std::span<const std::byte> bytes = shard.subspan(entry.offset, entry.bytes);
   if (masked_crc32c(bytes) != entry.masked_crc) {
-    throw_data_error("{} at byte {}: the CRC of {} does not fit its bytes; copy the file again",
+    throw_data_error("{} at byte {}: the CRC of {} does not match its bytes; copy the file again",
                      file.string(), entry.offset, entry.name);
   }
   return {entry.name, entry.dtype, entry.shape, bytes};
@@ -150,7 +149,7 @@ std::optional<fs::path> only_one_in(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!is_index(entry.path())) continue;
     if (found) {
-      throw_user_error("{} holds several checkpoints; name one, as {}", folder.string(),
+      throw_user_error("{} holds several checkpoints; name one, such as {}", folder.string(),
                        found->string());
     }
     found = fs::path(entry.path()).replace_extension();
@@ -202,8 +201,7 @@ TfCheckpoint::TfCheckpoint(const fs::path& prefix) : index_(prefix) {
     const fs::path file = index_.data_file(shard);
     if (!fs::exists(file)) {
       throw_user_error(
-          "{} is missing; the checkpoint's tensors lie there, its index alone is not "
-          "enough",
+          "{} is missing; it holds the checkpoint's tensors, and the index alone is not enough",
           file.string());
     }
     shards_.emplace_back(file);

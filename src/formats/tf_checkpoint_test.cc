@@ -150,7 +150,7 @@ TEST_F(TfCheckpointTest, DamagedDataIsRefused) {
   for (size_t i = 0; i < data.size(); i += 7) {
     std::string flipped = data;
     flipped[i] ^= 0x10;
-    EXPECT_NE(refusal(index, flipped).find("does not fit its bytes"), std::string::npos) << i;
+    EXPECT_NE(refusal(index, flipped).find("does not match its bytes"), std::string::npos) << i;
     EXPECT_NE(refusal(index, data.substr(0, i)), "taken") << i;
   }
 }
@@ -186,15 +186,14 @@ TEST_F(TfCheckpointTest, LyingEntriesAreRefused) {
     return refusal(changed, header);
   };
   EXPECT_EQ(said([](auto&) {}),
-            ".data-00000-of-00001 at byte 0: the CRC of w does not fit its bytes; copy the file "
+            ".data-00000-of-00001 at byte 0: the CRC of w does not match its bytes; copy the file "
             "again");
   EXPECT_EQ(said([](auto& e) { e.set_offset(1); }),
-            ".data-00000-of-00001 has 8 bytes, but w lies at 1 to 9; is the file cut short?");
+            ".data-00000-of-00001 has 8 bytes, but w is at 1 to 9; is the file cut short?");
   EXPECT_EQ(said([](auto& e) { e.set_offset(INT64_MAX); }).find(".data"), 0u);
   EXPECT_EQ(said([](auto& e) { e.set_offset(-1); }),
             ".index: w: has an offset or a size below zero");
-  EXPECT_EQ(said([](auto& e) { e.set_size(4); }),
-            ".index: w: f32 [2] needs another number of bytes than 4");
+  EXPECT_EQ(said([](auto& e) { e.set_size(4); }), ".index: w: f32 [2] does not take 4 bytes");
   EXPECT_EQ(said([](auto& e) { e.mutable_shape()->add_dim()->set_size(INT64_MAX); }),
             ".index: w: its shape overflows");
   EXPECT_EQ(said([](auto& e) { e.mutable_shape()->mutable_dim(0)->set_size(-2); }),
@@ -211,7 +210,7 @@ TEST_F(TfCheckpointTest, LyingEntriesAreRefused) {
   header.set_num_shards(10'001);
   EXPECT_EQ(said([](auto&) {}), ".index: has 10001 shards; 1 to 10000 are possible");
   header.set_endianness(1);
-  EXPECT_EQ(said([](auto&) {}), ".index: was written with the highest byte first; save it again");
+  EXPECT_EQ(said([](auto&) {}), ".index: was written in big-endian byte order; save it again");
 }
 
 TEST_F(TfCheckpointTest, WhatIsNoNumberIsListed) {

@@ -103,7 +103,7 @@ std::vector<int64_t> integers_of(const PickleNode& tuple) {
 void check_extent(const TorchTensor& tensor) {
   const int64_t available = tensor.storage.elements;
   if (tensor.sizes.size() != tensor.strides.size() || tensor.sizes.size() > 8) {
-    refuse("sizes and strides do not fit each other");
+    refuse("sizes and strides do not match");
   }
   if (tensor.offset > available) refuse("begins outside its storage of {} elements", available);
   int64_t elements = 1;
@@ -121,7 +121,7 @@ void check_extent(const TorchTensor& tensor) {
     last += (size - 1) * tensor.strides[d];
   }
   if (!is_empty && last >= available) {
-    refuse("lies outside its storage of {} elements", available);
+    refuse("is outside its storage of {} elements", available);
   }
 }
 
@@ -135,7 +135,7 @@ TorchTensor tensor_of(const PickleNode* node) {
   const auto& arguments = node->items[1]->items;
   if (!arguments[1]->is(Kind::kInteger) || arguments[1]->integer < 0 ||
       !arguments[2]->is(Kind::kTuple) || !arguments[3]->is(Kind::kTuple)) {
-    refuse("is described by something else than sizes and strides");
+    refuse("is described by something other than sizes and strides");
   }
   TorchTensor tensor{.storage = storage_key_of(*arguments[0]),
                      .offset = arguments[1]->integer,
@@ -216,7 +216,7 @@ class ZipArchive {
       const std::string_view view = name == nullptr ? "" : name;
       if (view.ends_with(kPickle)) return std::string(view.substr(0, view.size() - kPickle.size()));
     }
-    refuse("holds no data.pkl: it is a zip file, but none of torch");
+    refuse("holds no data.pkl: it is a zip file, but not one of torch");
   }
 
   std::optional<std::vector<std::byte>> find(const std::string& name, uint64_t most) {
@@ -234,7 +234,7 @@ class ZipArchive {
     std::byte behind;  // only who reads to the end is told that the CRC is wrong
     if (file == nullptr || zip_fread(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes) ||
         zip_fread(file.get(), &behind, 1) != 0) {
-      refuse("{} cannot be read, or not as its CRC says; copy the file again", name);
+      refuse("{} cannot be read, or does not match its CRC; copy the file again", name);
     }
     return bytes;
   }

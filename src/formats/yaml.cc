@@ -95,7 +95,7 @@ class Builder : public YAML::EventHandler {
     keys_.back() = key;
   }
   void open(json value, const YAML::Mark& mark) {
-    if (open_.size() == kMaxJsonDepth) throw Refusal{"nested too deep", mark};
+    if (open_.size() == kMaxJsonDepth) throw Refusal{"nested too deeply", mark};
     open_.push_back(std::move(value));
     keys_.emplace_back();
     marks_.push_back(mark);
@@ -114,7 +114,7 @@ class Builder : public YAML::EventHandler {
     } else if (open_.back().is_array()) {
       open_.back().push_back(std::move(value));
     } else if (keys_.back().empty()) {
-      throw Refusal{"a key that is no text", mark};
+      throw Refusal{"a key that is not text", mark};
     } else {
       open_.back()[std::exchange(keys_.back(), "")] = std::move(value);
     }

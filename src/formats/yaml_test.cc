@@ -41,8 +41,8 @@ std::string refusal(std::string_view text) {
 TEST(Yaml, WhatMakesSmallTextsLargeOrUnclearIsRefused) {
   EXPECT_EQ(refusal("a: &x [1]\nb: *x\n"), "an alias; write the value out");
   EXPECT_EQ(refusal("a: 1\na: 2\n"), "key \"a\" is given twice");
-  EXPECT_EQ(refusal("? [1]\n: 2\n"), "a key that is no text");
-  EXPECT_EQ(refusal(std::string(100, '[')), "nested too deep");
+  EXPECT_EQ(refusal("? [1]\n: 2\n"), "a key that is not text");
+  EXPECT_EQ(refusal(std::string(100, '[')), "nested too deeply");
   EXPECT_NE(refusal("a: [1,\n"), "accepted");
   EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"), "a second document; give it a file of its own");
   EXPECT_EQ(refusal("---\na: 1\n...\n"), "accepted");

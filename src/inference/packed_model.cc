@@ -109,7 +109,7 @@ RawHeader read_header(const platform::MappedFile& mapped, const std::filesystem:
       header.weights_offset % kPageBytes != 0 || header.description_bytes > size ||
       header.vocabulary_bytes > size ||
       kHeaderBytes + header.description_bytes + header.vocabulary_bytes > header.weights_offset) {
-    throw_damaged(file, fmt::format("has {} bytes, not those its header says", size));
+    throw_damaged(file, fmt::format("has {} bytes, not the number in its header", size));
   }
   const std::string_view text = bytes.substr(kHeaderBytes, header.weights_offset - kHeaderBytes);
   if (formats::xxh3(bytes_of(text)) != header.text_hash) {

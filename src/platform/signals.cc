@@ -47,7 +47,7 @@ bool stop_requested() { return received.load(std::memory_order_relaxed) != 0; }
 void stop_if_requested() {
   if (!stop_requested()) return;
   throw Interruption(
-      fmt::format("stopped on signal {}; give the same command again to go on", stop_signal()));
+      fmt::format("stopped on signal {}; give the same command again to continue", stop_signal()));
 }
 
 int stop_signal() { return received.load(std::memory_order_relaxed); }

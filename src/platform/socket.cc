@@ -20,7 +20,8 @@ using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 Addresses look_up(const std::string& host, int port) {
   if (port < 0 || port > 65535) {
-    throw_user_error("port {} is not from 0 to 65535; give another, 0 for any that is free", port);
+    throw_user_error("port {} is not between 0 and 65535; give another, or 0 for any free one",
+                     port);
   }
   addrinfo hints = {};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;

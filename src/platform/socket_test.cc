@@ -42,7 +42,7 @@ TEST(ListeningSocket, ErrorsNameTheAddress) {
                         "another port or host",
                         first.port()));
   EXPECT_EQ(message("127.0.0.1", 65536),
-            "port 65536 is not from 0 to 65535; give another, 0 for any that is free");
+            "port 65536 is not between 0 and 65535; give another, or 0 for any free one");
   EXPECT_TRUE(message("256.0.0.1", 0).starts_with("host \"256.0.0.1\" is not known: "));
 }
 

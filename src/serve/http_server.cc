@@ -60,7 +60,7 @@ ConnectionWatch::Options watch_options(Service& service) {
   const auto time = service.limits().transfer_time;
   const Response late = error_response(
       408,
-      fmt::format("the request did not come whole within {} ms; send it faster", time.count()));
+      fmt::format("the whole request did not arrive within {} ms; send it faster", time.count()));
   return {.time = time, .last_words = closing_message(late), .on_late_request = [&service, time] {
             const std::chrono::duration<double> seconds = time;
             service.metrics().count({.path = "other", .status = 408, .seconds = seconds.count()});

@@ -114,8 +114,8 @@ std::optional<Response> refuse_names(const RequestHead& head) {
     if (is_token(name)) continue;
     return error_response(
         400, fmt::format(
-                 "\"{}\" cannot be the name of a header field; give letters, digits and -, and the "
-                 "colon at once",
+                 "\"{}\" cannot be the name of a header field; use letters, digits and -, and put "
+                 "the colon directly after them",
                  std::string_view(name).substr(0, kQuotedBytes)));
   }
   return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<Response> refuse_header(const RequestHead& head, const Service::Op
   }
   if (std::optional<Response> refused = refuse_names(head)) return refused;
   if (head.version == "HTTP/1.1" && head.count("Host") != 1) {
-    return error_response(400, "there must be one Host in the header; give it");
+    return error_response(400, "there must be exactly one Host field in the header; send one");
   }
   return options.is_loopback ? refuse_host(head) : std::nullopt;
 }
@@ -156,7 +156,7 @@ std::optional<Response> refuse_path(const RequestHead& head,
         404,
         contains(kModelPaths, head.path)
             ? fmt::format("the model has no head for {}; this one offers{}", head.path, offered)
-            : fmt::format("there is nothing under {}; there is{} and / /health /metrics /model",
+            : fmt::format("there is nothing at {}; there is{} and / /health /metrics /model",
                           std::string_view(head.path).substr(0, kQuotedBytes), offered));
   }
   const bool is_allowed =
@@ -175,7 +175,7 @@ std::optional<Response> refuse_body(const RequestHead& head, const Limits& limit
   const std::optional<int64_t> length = parse_length(length_text.value_or("0"));
   const bool is_chunked = head.field("Transfer-Encoding").has_value();
   if (!length || head.count("Content-Length") > 1) {
-    return error_response(400, "Content-Length is not one whole number");
+    return error_response(400, "Content-Length is not a single whole number");
   }
   if (head.method != "POST") {
     const bool has_body = is_chunked || *length != 0;

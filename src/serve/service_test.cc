@@ -74,9 +74,8 @@ TEST(Service, PathsAndMethods) {
             (std::pair<std::string, std::string>{"Allow", "POST"}));
   EXPECT_EQ(refused(service, post("/answer")),
             "404 the model has no head for /answer; this one offers /fill");
-  EXPECT_EQ(
-      refused(service, get("/../etc/passwd")),
-      "404 there is nothing under /../etc/passwd; there is /fill and / /health /metrics /model");
+  EXPECT_EQ(refused(service, get("/../etc/passwd")),
+            "404 there is nothing at /../etc/passwd; there is /fill and / /health /metrics /model");
   EXPECT_EQ(service.known_path("/answer"), "other");
 }
 
@@ -87,7 +86,7 @@ TEST(Service, HeadersAndBodies) {
             "413 the body has 101 bytes, more than 100; send less");
   for (const std::string length : {"", "-1", "+1", "1 ", "1,1", "0x1", "99999999999999999999"}) {
     EXPECT_EQ(refused(service, with_field(good, "Content-Length", length)),
-              "400 Content-Length is not one whole number")
+              "400 Content-Length is not a single whole number")
         << length;
   }
   EXPECT_EQ(refused(service, with_field(good, "Transfer-Encoding", "chunked")),
@@ -102,10 +101,11 @@ TEST(Service, HeadersAndBodies) {
             "431 the request line and header have 1001 bytes, more than 1000; shorten them");
   RequestHead twice = good;
   twice.fields.push_back({"content-length", "10"});
-  EXPECT_EQ(refused(service, twice), "400 Content-Length is not one whole number");
+  EXPECT_EQ(refused(service, twice), "400 Content-Length is not a single whole number");
   RequestHead nothing_and_something = with_field(get("/"), "Content-Length", "0");
   nothing_and_something.fields.push_back({"Content-Length", "5"});
-  EXPECT_EQ(refused(service, nothing_and_something), "400 Content-Length is not one whole number");
+  EXPECT_EQ(refused(service, nothing_and_something),
+            "400 Content-Length is not a single whole number");
 }
 
 TEST(Service, NamesOfFieldsAreTokens) {
@@ -114,9 +114,10 @@ TEST(Service, NamesOfFieldsAreTokens) {
   for (const std::string name :
        {"Content-Length ", "Content-Length\t", " Host", "X Y", "X\x80", ""}) {
     EXPECT_EQ(refused(service, with_field(get("/"), name, "5")),
-              fmt::format("400 \"{}\" cannot be the name of a header field; give letters, digits "
-                          "and -, and the colon at once",
-                          name == "X\x80" ? "X\uFFFD" : name));
+              fmt::format(
+                  "400 \"{}\" cannot be the name of a header field; use letters, digits and -, and "
+                  "put the colon directly after them",
+                  name == "X\x80" ? "X\uFFFD" : name));
   }
 }
 
@@ -141,7 +142,8 @@ TEST(Service, OnLoopbackOnlyItsNamesAreAnsweredTo) {
   EXPECT_TRUE(refused(here, with_field(absolute, "Host", "example.org")).starts_with("421 "));
   RequestHead without = get("/");
   without.fields.clear();
-  EXPECT_EQ(refused(here, without), "400 there must be one Host in the header; give it");
+  EXPECT_EQ(refused(here, without),
+            "400 there must be exactly one Host field in the header; send one");
   without.version = "HTTP/1.0";
   EXPECT_EQ(refused(here, without), "");
   Service::Options options = echo_options();

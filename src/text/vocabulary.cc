@@ -43,7 +43,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& sourc
     }
     const auto [place, is_new] = ids_.emplace(token, static_cast<int32_t>(i));
     if (!is_new) {
-      throw_user_error("{} line {}: '{}' is on line {} already; each token must be there once",
+      throw_user_error("{} line {}: '{}' is already on line {}; each token must appear only once",
                        source, i + 1, token, place->second + 1);
     }
   }

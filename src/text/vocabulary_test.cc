@@ -59,7 +59,7 @@ TEST_F(VocabularyTest, MessagesNameTheFileAndTheLine) {
   EXPECT_EQ(error_of(kSpecials + "a\n\nb\n"),
             file + " line 7: empty; every line of a vocabulary is one token");
   EXPECT_EQ(error_of(kSpecials + "a\nb\na\n"),
-            file + " line 8: 'a' is on line 6 already; each token must be there once");
+            file + " line 8: 'a' is already on line 6; each token must appear only once");
   EXPECT_EQ(error_of(kSpecials + "\xFFz\n"), file + " line 6: not UTF-8; is this a vocabulary?");
   EXPECT_EQ(error_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\n"),
             file +

@@ -153,7 +153,7 @@ data::StepBatch alone(const data::MicroBatch& batch) {
 
 std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t step_index) {
   if (const auto state = find_non_finite_state(step)) {
-    return fmt::format("It was there before the step, in {}", *state);
+    return fmt::format("The problem was there before the step, in {}", *state);
   }
   if (step.is_pipeline()) return "Resume in one process with --restore-dir to see where it begins";
   const auto found = step.find_non_finite(batch, step_index);

@@ -36,8 +36,9 @@ void require_same_types(const graph::Graph& graph, const std::vector<feed::Wante
     const DType there = matched.views[i]->dtype;
     const DType here = graph.type(*graph.find(wanted[i].name)).dtype;
     if (there == here) continue;
-    throw_user_error("{} keeps {} in {} and this run in {}; resume with first_moment_precision {}",
-                     path.string(), wanted[i].name, name_of(there), name_of(here), name_of(there));
+    throw_user_error(
+        "{} keeps {} in {}, but this run keeps it in {}; resume with first_moment_precision {}",
+        path.string(), wanted[i].name, name_of(there), name_of(here), name_of(there));
   }
 }
 
@@ -112,16 +113,16 @@ void Training::load_initial_parameters() {
   }
   if (matched.missing.size() == count) feed::require_all(matched, file.path());
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
-  notice_(fmt::format("start values from {}", file.path().string()));
+  notice_(fmt::format("initial values from {}", file.path().string()));
   if (!matched.missing.empty()) {
-    notice_(fmt::format("  {} tensors are not in it and start afresh: {}", matched.missing.size(),
-                        checkpoints::list_names(matched.missing)));
+    notice_(fmt::format("  {} tensors are not in it and are initialised afresh: {}",
+                        matched.missing.size(), checkpoints::list_names(matched.missing)));
   }
   load_initial_moments(file);
   require_finite_start(file.path());
   matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
   if (!matched.unused.empty()) {
-    notice_(fmt::format("  {} tensors of it have no place here: {}", matched.unused.size(),
+    notice_(fmt::format("  {} of its tensors are not used here: {}", matched.unused.size(),
                         checkpoints::list_names(matched.unused)));
   }
 }
@@ -148,11 +149,11 @@ void Training::load_initial_moments(const checkpoints::StoredModel& file) {
   }
   if (matched.missing.size() == count) {
     throw_user_error(
-        "init_optimizer asks for moments, but {} holds none that optimizer {} has; leave it out",
+        "init_optimizer asks for moments, but {} holds none that optimizer {} uses; leave it out",
         file.path().string(), options_.step.optimizer.name);
   }
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
-  notice_(fmt::format("  {} moments of its optimiser", count - matched.missing.size()));
+  notice_(fmt::format("  {} moments of its optimiser are used", count - matched.missing.size()));
   if (!matched.missing.empty()) {
     notice_(fmt::format("  {} moments are not in it and start at zero: {}", matched.missing.size(),
                         checkpoints::list_names(matched.missing)));
@@ -174,7 +175,7 @@ void Training::take_initial_step(const checkpoints::StoredModel& file) {
   }
   state_.step = step;
   state_.samples = step * options_.global_batch_size;
-  notice_(fmt::format("  it goes on after step {}", step));
+  notice_(fmt::format("  training continues after step {}", step));
 }
 
 void Training::restore() {
@@ -215,8 +216,8 @@ void Training::require_same_run(const fs::path& checkpoint) {
   nlohmann::json identity = run_identity(options_);
   if (state_.identity.empty()) {
     notice_(fmt::format(
-        "{} does not say what it was made with: whether batch, seed and data are the same is not "
-        "known",
+        "{} does not say what it was made with: it is not known whether batch, seed and data are "
+        "the same",
         checkpoint.string()));
   }
   nlohmann::json there = state_.identity, here = identity;
@@ -288,7 +289,7 @@ void Training::adopt_best(const fs::path& checkpoint) {
   const fs::path best = checkpoint_path(fs::canonical(checkpoint).parent_path(), state_.best_step);
   if (const std::optional<std::string> damage = find_damage(best)) {
     notice_(
-        fmt::format("{}, the best so far, cannot be kept ({}); the best of what follows will be",
+        fmt::format("{}, the best so far, cannot be kept ({}); the best of the later ones will be",
                     best.string(), *damage));
     state_.best_metric.reset();
     return;

@@ -73,7 +73,7 @@ TEST_F(TrainingStart, RanksShareTheNamesOfTensorsThatDoNotMatch) {
     const fs::path start = renamed(count);
     const Notices alone = notices_of(small_training(folder_ / "alone"), start);
     EXPECT_EQ(alone.at(1).find("  " + std::to_string(count) + " tensors are not in it"), 0u);
-    EXPECT_EQ(alone.back().find("  " + std::to_string(count) + " tensors of it have no place"), 0u);
+    EXPECT_EQ(alone.back().find("  " + std::to_string(count) + " of its tensors are not used"), 0u);
     EXPECT_EQ(notices_of_ranks(start, InitOptimizer::kFresh), alone) << count;
     fs::remove_all(folder_);
   }

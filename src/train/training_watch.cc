@@ -82,10 +82,10 @@ bool Training::passes_spike_watch(const StepResult& result, const data::StepBatc
   if (policy == WatchPolicy::kIgnore || !std::isfinite(loss) || loss <= losses.limit()) return true;
   if (loss_scale_.skips_overflows() && find_non_finite_gradient(step_)) return true;
   const StepProblem problem{
-      .what = fmt::format("step {}: the loss {:.5g} is {:.1f} deviations above {:.5g}, the mean of "
-                          "those before",
-                          state_.step + 1, loss, (loss - losses.mean) / std::sqrt(losses.variance),
-                          losses.mean),
+      .what = fmt::format(
+          "step {}: the loss {:.5g} is {:.1f} standard deviations above {:.5g}, the mean of the "
+          "losses before it",
+          state_.step + 1, loss, (loss - losses.mean) / std::sqrt(losses.variance), losses.mean),
       .advice = "Lower base_learning_rate, or set on_loss_spike warn",
       .can_skip = true};
   if (policy == WatchPolicy::kWarn) {
@@ -108,19 +108,20 @@ void Training::recover(WatchPolicy policy, const StepProblem& problem,
       notice_(problem.what + ". The step is skipped");
       return;
     }
-    reason = problem.can_skip ? fmt::format("{} steps in a row were skipped before. ", kMostSkips)
-                              : "Skipping the step would not help. ";
+    reason = problem.can_skip
+                 ? fmt::format("{} steps in a row have already been skipped. ", kMostSkips)
+                 : "Skipping the step would not help. ";
   }
   if (policy == WatchPolicy::kRollBack) {
     const FoundCheckpoint newest = newest_checkpoint();
     if (watch.rolled_back_to != newest.step || watch.roll_backs < kMostRollBacks) {
       roll_back(newest, batch);
-      notice_(fmt::format("{}. The run goes back to {}, and on with other data", problem.what,
+      notice_(fmt::format("{}. The run goes back to {} and continues with other data", problem.what,
                           newest.path.string()));
       return;
     }
-    reason =
-        fmt::format("The run went back to step {} {} times before. ", newest.step, kMostRollBacks);
+    reason = fmt::format("The run has already gone back to step {}, {} times. ", newest.step,
+                         kMostRollBacks);
   }
   throw DivergenceError(
       fmt::format("{}. {}{}. {}", problem.what, reason, last_saved(), problem.advice));

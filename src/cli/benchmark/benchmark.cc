@@ -43,16 +43,16 @@ const BenchmarkScale& scale_named(const std::string& name) {
 void add_options(OptionTable& table, Options& o) {
   std::vector<std::string> scales;
   for (const BenchmarkScale& scale : benchmark_scales()) scales.push_back(scale.name);
-  table.add("name", &o.name, "Which", {.is_positional = true});
+  table.add("name", &o.name, "Name of the benchmark", {.is_positional = true});
   table.add("list", &o.list, "Print all names and what they run");
   table.add(
       "scale", named(o.scale, scale_named, [](const BenchmarkScale& scale) { return scale.name; }),
-      "How far it is cut: to a size of model, to a batch and a number of steps, or not at all",
+      "How far it is scaled down: to a model size, to a batch and a number of steps, or not at all",
       {.choices = scales});
   table.add("configs_dir", &o.configs_dir, "Folder of benchmarks.yml and the configurations");
   table.add("datasets_dir", &o.datasets_dir,
-            "Real data, $DATASETS_DIR of benchmarks.yml; without it data are made");
-  table.add("save_path", &o.save_path, "Folder for the runs and for data that are made");
+            "Folder of real data, $DATASETS_DIR of benchmarks.yml; without it, data are generated");
+  table.add("save_path", &o.save_path, "Folder for the runs and for generated data");
 }
 
 void print_list(const BenchmarkTable& table) {
@@ -141,7 +141,7 @@ void give_data(BenchmarkRun& run, const fs::path& datasets, const fs::path& made
       value.replace(at, std::string(kDatasets).size(), datasets.string());
       continue;
     }
-    fmt::print("data: made, as no --datasets-dir is given\n");
+    fmt::print("data: generated, as no --datasets-dir is given\n");
     if (run.command != "pretrain") return take_world(run, made);
     run.options.erase(name);
     run.options["generated_data"] = "true";
@@ -252,7 +252,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_benchmark(Subcommand program) {
-  program.add_command("benchmark", "Run a benchmark of another system, or of ours, by its name",
+  program.add_command("benchmark", "Run a benchmark of another system, or one of ours, by name",
                       add_options, run);
 }
 

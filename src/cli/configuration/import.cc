@@ -36,15 +36,16 @@ std::vector<std::string> system_ids() {
 void add_options(OptionTable& table, ImportOptions& o) {
   table.add("files", &o.files,
             "A configuration of another system: JSON, YAML, or a file with its command line; "
-            "several, as an IPUConfig and its arguments, with commas between them",
+            "several, such as an IPUConfig and its arguments, separated by commas",
             {.is_required = true, .is_positional = true});
   table.add("output_file", &o.output_file, "Our configuration, for --config",
             {.is_required = true});
-  table.add("system", &o.system, "Whose it is (told by its keys)", {.choices = system_ids()});
-  table.add("phase", &o.phase, "Which of the two phases of pre-training that a file of Habana has",
+  table.add("system", &o.system, "System that it comes from (recognised by its keys)",
+            {.choices = system_ids()});
+  table.add("phase", &o.phase, "Which of the two pre-training phases of a Habana file",
             {.minimum = 1, .maximum = 2});
   table.add("without_planned", &o.without_planned,
-            "Leave out what is planned here, instead of refusing the file");
+            "Leave out options that are not here yet, instead of refusing the file");
 }
 
 std::string shortened(const nlohmann::json& value) {
@@ -65,7 +66,7 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
     fmt::print("  {} {}: {}\n", key, shortened(file.values.at(key)), sentence);
   }
   for (const std::string& option : conversion.defaults()) {
-    fmt::print("  left out there: {} {}\n", option,
+    fmt::print("  default there: {} {}\n", option,
                formats::json_line(conversion.options().at(option)));
   }
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));

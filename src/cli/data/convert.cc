@@ -96,7 +96,7 @@ void run(Options& options) {
 void add_options(OptionTable& table, Options& o) {
   add_record_options(table, o.train_files, o.convert.shape);
   table.add("output_file", &o.convert.output_files,
-            "TFRecord files to write, or binary ones: comma list", {.is_required = true});
+            "TFRecord files to write, or binary ones, separated by commas", {.is_required = true});
   table.add("remask", &o.convert.layout.remask,
             "Write the static-mask layout: masked tokens first");
   table.add("binary", &o.convert.layout.binary,

@@ -163,13 +163,13 @@ TEST_F(DataCommandsTest, RecordsThatASignalStopsGoOn) {
       });
   EXPECT_EQ(status, platform::kInterruptedStatus);
   EXPECT_NE(platform::read_file(path("errors"))
-                .find("cloze: stopped on signal 15; give the same command again to go on\n"),
+                .find("cloze: stopped on signal 15; give the same command again to continue\n"),
             std::string::npos)
       << platform::read_file(path("errors"));
   EXPECT_FALSE(fs::exists(path("cut")));
   const CommandResult rest = run_command(arguments("cut"));
   EXPECT_EQ(rest.status, ExitCode::kSuccess);
-  EXPECT_NE(rest.error.find("note: going on where this was interrupted"), std::string::npos)
+  EXPECT_NE(rest.error.find("note: continuing where this was interrupted"), std::string::npos)
       << rest.error;
   EXPECT_TRUE(platform::read_file(path("cut")) == platform::read_file(path("whole")));
 }
@@ -239,7 +239,7 @@ TEST_F(DataCommandsTest, NoneWritesIntoAFolderThatItReads) {
     command.insert(command.begin(), "data");
     const CommandResult refused = run_command(command);
     EXPECT_EQ(refused.status, ExitCode::kUsage) << name;
-    EXPECT_NE(refused.error.find(" lies in " + in + ", which is read"), std::string::npos)
+    EXPECT_NE(refused.error.find(" is in " + in + ", which is read"), std::string::npos)
         << name << refused.error;
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(in), {}), 1);

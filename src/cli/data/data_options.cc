@@ -15,18 +15,20 @@
 namespace cloze::cli {
 void add_text_form(OptionTable& table, data::TextFormat& format, double& max_invalid_percent) {
   table.add("input_format", named(format, data::text_format_from, data::text_format_name),
-            "Form of input_file: a sentence or a paragraph a line and a blank line between "
-            "documents, an object with a \"text\" a line, WikiExtractor's output, or a dump",
+            "Format of input_file: one sentence or paragraph per line, with a blank line between "
+            "documents; one object with a \"text\" per line; WikiExtractor's output; or a "
+            "MediaWiki dump",
             {.choices = data::text_format_names()});
   table.add("max_invalid_utf8", &max_invalid_percent,
-            "Refuse an input_file when more than this per cent of its bytes are not UTF-8",
+            "Refuse an input_file when more than this percentage of its bytes is not UTF-8",
             {.minimum = 0, .maximum = 100});
 }
 
 void add_text_input(OptionTable& table, std::string& files, data::TextFormat& format,
                     double& max_invalid_percent) {
   table.add("input_file", &files,
-            "Text files, plain, .gz or .zst: comma list, globs, folders; - is standard input",
+            "Text files, plain, .gz or .zst: paths, globs or folders, separated by commas; - is "
+            "standard input",
             {.is_required = true});
   add_text_form(table, format, max_invalid_percent);
 }
@@ -62,12 +64,15 @@ text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& d
 
 void add_record_options(OptionTable& table, std::string& train_files, data::RecordShape& shape) {
   table.add("train_file", &train_files,
-            "Record files: comma list, globs, folders; or a token store", {.is_required = true});
-  table.add("seq_length", &shape.sequence_length, "Tokens in a record, others are refused; 0: any",
-            {.minimum = 0});
+            "Record files: paths, globs or folders, separated by commas; or a token store",
+            {.is_required = true});
+  table.add("seq_length", &shape.sequence_length,
+            "Tokens per record; records with another number are refused; 0: any", {.minimum = 0});
   table.add("max_predictions_per_seq", &shape.max_predictions,
-            "Prediction slots in a record, others are refused; 0: any", {.minimum = 0});
-  table.add("vocab_size", &shape.vocabulary_size, "Bound of all ids; 0: any", {.minimum = 0});
+            "Prediction slots per record; records with another number are refused; 0: any",
+            {.minimum = 0});
+  table.add("vocab_size", &shape.vocabulary_size, "All ids must be below this; 0: any",
+            {.minimum = 0});
 }
 
 std::unique_ptr<data::TokenStoreDataset> open_drawn_samples(const std::string& token_store,

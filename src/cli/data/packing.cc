@@ -79,27 +79,28 @@ void run(Options& options, OptionTable& table) {
 void add_options(OptionTable& table, Options& o) {
   table.add("lengths", &o.lengths_file,
             "File of lines \"length count\", as `cloze data stats --lengths` writes it");
-  table.add("train_file", &o.train_files, "Record files: comma list, globs");
+  table.add("train_file", &o.train_files, "Record files: paths or globs, separated by commas");
   table.add("seq_length", &o.packs.shape.sequence_length,
-            "Tokens in a record, others are refused; binary records need it. 0: any",
+            "Tokens per record; records with another number are refused; binary records need it. "
+            "0: any",
             {.minimum = 0, .excludes = {"lengths"}});
   table.add("algorithm", &o.algorithm,
             "Shortest pack first, longest pack first (best fit), or non-negative least squares",
             {.choices = {"spfhp", "lpfhp", "nnlshp"}});
-  table.add("pack_tokens", &o.limits.pack_tokens, "Tokens of a pack; 0: the longest length");
+  table.add("pack_tokens", &o.limits.pack_tokens, "Tokens per pack; 0: the longest length");
   table.add("sequences_per_pack", &o.limits.sequences_per_pack,
-            "Sequences a pack holds at most; 0: no limit");
+            "Maximum number of sequences per pack; 0: no limit");
   table.add("output_dir", &o.packs.folder,
             "Write the packs of train_file: Graphcore's files strategy_LENGTHS_part_K");
   table.add("max_predictions_per_seq", &o.packs.shape.max_predictions,
-            "Masked tokens of a record; a pack has room for 2 more");
-  table.add("random_seed", &o.packs.seed, "Which sequences of a length come together");
+            "Masked tokens per record; a pack has room for 2 more");
+  table.add("random_seed", &o.packs.seed, "Seed of the choice among sequences of the same length");
 }
 
 }  // namespace
 
 void add_data_packing(Subcommand data) {
-  data.add_command("packing", "Say how well sequences pack, and write the packs (--output-dir)",
+  data.add_command("packing", "Report how well sequences pack, and write the packs (--output-dir)",
                    add_options, run);
 }
 

@@ -91,7 +91,7 @@ void add_options(OptionTable& table, Options& o) {
   data::RecordOptions& records = o.records;
   data::RecordLayout& layout = records.layout;
   add_text_input(table, o.input_files, records.input.format, records.input.max_invalid_percent);
-  table.add("output_file", &records.output_files, "TFRecord files to write: comma list",
+  table.add("output_file", &records.output_files, "TFRecord files to write, separated by commas",
             {.is_required = true});
   add_tokenizer_options(table, o.tokenizer, "hf; google with --google-compatible");
   table.add(threads_option(records.input.threads));
@@ -99,7 +99,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("mask_tokens", &layout.max_predictions, "Predictions in a record, at most M");
   table.add("seed", &records.seed, "Random seed");
   table.add("duplication_factor", &records.duplication_factor,
-            "Passes over the documents, each with other masks and pairs");
+            "Passes over the documents, each with different masks and pairs");
   table.add("mlm_prob", &records.masking_probability, "Share of tokens to predict");
   table.add("short_seq_prob", &records.short_sequence_probability,
             "Share of documents cut into shorter sequences");

@@ -48,7 +48,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("documents", &o.corpus.num_documents, "Number of documents");
   table.add("megabytes", &o.corpus.megabytes, "Size of corpus.txt in 10^6 bytes (10)",
             {.excludes = {"documents"}});
-  table.add("seed", &o.corpus.seed, "The world: another seed, other facts");
+  table.add("seed", &o.corpus.seed, "Seed of the world: another seed gives other facts");
   table.add("held_out_sentences", &o.corpus.num_cloze_items,
             "Number of cloze items; none of their sentences is in corpus.txt");
   table.add("train_questions", &o.squad.num_train_questions,
@@ -56,7 +56,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("dev_questions", &o.squad.num_dev_questions,
             "Number of questions in squad-dev.json; their paragraphs are its own");
   table.add("subjects", &o.squad.num_subjects,
-            "Villages, ships or people that a paragraph with questions tells of, 1 to 3; the more, "
+            "Villages, ships or people that a paragraph with questions is about, 1 to 3; the more, "
             "the harder");
 }
 

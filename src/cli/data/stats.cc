@@ -35,7 +35,8 @@ std::unique_ptr<data::Dataset> open_store(const Options& options) {
              manifest.sentences, manifest.tokens, manifest.shards.size());
   const double inside = drawn->pairs_inside_a_sentence();
   fmt::print("pairs cut inside a sentence {:.1f} %\n", 100 * inside);
-  print_pair_notice(inside, "the pairs are cut inside a sentence, because no other begins nearby",
+  print_pair_notice(inside,
+                    "the pairs are cut inside a sentence, because no other sentence begins nearby",
                     ", otherwise train with --next-sentence none");
   return drawn;
 }

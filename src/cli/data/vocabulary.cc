@@ -70,7 +70,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("min_frequency", &o.trainer.min_frequency,
             "How often a pair of pieces must occur to become one");
   table.add("limit_alphabet", &o.trainer.limit_alphabet,
-            "Number of characters at most, the most frequent ones");
+            "Maximum number of characters; the most frequent ones are kept");
 }
 
 }  // namespace

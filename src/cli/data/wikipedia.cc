@@ -69,7 +69,8 @@ void run(Options& options) {
 void add_options(OptionTable& table, Options& o) {
   data::WikipediaOptions& input = o.wikipedia.input;
   table.add("input_file", &o.input_files,
-            "Dumps (.xml, .xml.bz2) or WikiExtractor files: comma list, globs, folders",
+            "Dumps (.xml, .xml.bz2) or WikiExtractor files: paths, globs or folders, separated by "
+            "commas",
             {.is_required = true});
   table.add("output_file", &o.wikipedia.output_file, "Text file to write", {.is_required = true});
   table.add(threads_option(input.threads));
@@ -77,9 +78,10 @@ void add_options(OptionTable& table, Options& o) {
             "Language of the names in the wikitext (de, fr, ja ...); unset: as the dump says, "
             "English for WikiExtractor files");
   table.add("listing_sections", &input.listing_sections,
-            "Headings of sections to leave out besides References and the like: comma list");
+            "Headings of sections to leave out besides References and the like, separated by "
+            "commas");
   table.add("skip_bad", &input.skip_bad,
-            "Keep what a broken file gave before the break, and go on");
+            "Keep what was read from a broken file before the damage, and continue");
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ void add_options(OptionTable& table, Options& o) {
 void add_data_wikipedia(Subcommand data) {
   data.add_command(
       "wikipedia",
-      "Make plain text, a sentence a line, of a MediaWiki dump or WikiExtractor output",
+      "Make plain text, one sentence per line, from a MediaWiki dump or WikiExtractor output",
       add_options, run);
 }
 

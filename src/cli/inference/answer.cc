@@ -72,10 +72,11 @@ void add_options(OptionTable& table, Options& o) {
   table.add("input_file", &o.input_file,
             "JSONL of question and context; prints a JSON line for each",
             {.excludes = {"question", "context", "context_file"}});
-  table.add("top_k", &o.top_k, "Answers at most", {.minimum = 1});
-  table.add("max_answer_length", &o.answer.max_answer_length, "Tokens at most", {.minimum = 1});
+  table.add("top_k", &o.top_k, "Maximum number of answers", {.minimum = 1});
+  table.add("max_answer_length", &o.answer.max_answer_length, "Maximum number of tokens per answer",
+            {.minimum = 1});
   table.add("version_2_with_negative", &o.answer.may_have_no_answer,
-            "There may be no answer, for models trained on SQuAD 2.0");
+            "A question may have no answer; for models trained on SQuAD 2.0");
   add_model_options(table, o.model, o.threads);
 }
 

@@ -68,7 +68,7 @@ void add_options(OptionTable& table, Options& o) {
   table.add("input_file", &o.input_file,
             "A text, or a pair separated by a tab, on each line; default: standard input",
             {.excludes = {"text"}});
-  table.add("json", &o.json, "Print all classes, as a JSON object a line, in the server's form");
+  table.add("json", &o.json, "Print all classes, one JSON object per line, in the server's format");
   add_model_options(table, o.model, o.threads);
 }
 

@@ -52,7 +52,7 @@ void add_options(OptionTable& table, Options& o) {
 
 void add_compile(Subcommand program) {
   program.add_command("compile",
-                      "Store a model with its weights packed for this machine, to infer with",
+                      "Store a model with its weights packed for inference on this machine",
                       add_options, run);
 }
 

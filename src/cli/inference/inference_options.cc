@@ -107,7 +107,7 @@ std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path,
 
 inference::PretrainedModel open_trained_model(const fs::path& path) {
   if (inference::PackedModel::is_packed(path)) {
-    throw_user_error("{} is packed already; give the model that it was made of", path.string());
+    throw_user_error("{} is already packed; give the model that it was made from", path.string());
   }
   return inference::open_pretrained_model(model_path(path));
 }
@@ -156,8 +156,8 @@ void add_model_options(OptionTable& table, ModelOptions& options, int& num_threa
 void add_packing_options(OptionTable& table, inference::PackOptions& options,
                          const std::vector<std::string>& excludes) {
   table.add("precision", named(options.precision, dtype_named, name_of),
-            "What weights are packed in: f32, or bf16 (half the memory traffic; computed in f32 "
-            "unless the processor multiplies bf16 itself)",
+            "Precision of the packed weights: f32, or bf16 (half the memory traffic; computed in "
+            "f32 unless the processor multiplies bf16 itself)",
             {.choices = {"f32", "bf16"}, .excludes = excludes});
 }
 

@@ -35,7 +35,7 @@ TEST(Compile, WritesNothingIntoTheModelItReads) {
       run_command({"compile", "--init-checkpoint", model.string(), "--output-file",
                    (model / "model.safetensors").string()});
   EXPECT_EQ(refused.status, ExitCode::kUsage);
-  EXPECT_NE(refused.error.find(", which is read; name a file outside of it"), std::string::npos)
+  EXPECT_NE(refused.error.find(", which is read; name a file outside it"), std::string::npos)
       << refused.error;
   std::filesystem::remove_all(model);
 }

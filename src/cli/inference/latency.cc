@@ -75,16 +75,16 @@ void add_options(OptionTable& table, LatencyCommand& o) {
   table.add("init_checkpoint", &o.model.checkpoint, std::string("The ") + kModelHelp,
             {.excludes = {"program"}});
   add_packing_options(table, o.model.compile, {"program"});
-  table.add("seq_length", &o.sequence_length, "Tokens of a sequence", {.minimum = 1});
+  table.add("seq_length", &o.sequence_length, "Tokens per sequence", {.minimum = 1});
   table.add("lengths", &o.lengths_file,
-            "Histogram of lengths (length and count a line): sequences as long as those",
+            "Histogram of lengths (a length and a count per line) that the sequences follow",
             {.excludes = {"seq_length"}});
-  table.add("batch_size", &o.batch_size, "Sequences of a call", {.minimum = 1});
-  table.add("threads", &o.latency.threads_per_client, "Threads of a client", {.minimum = 1});
+  table.add("batch_size", &o.batch_size, "Sequences per call", {.minimum = 1});
+  table.add("threads", &o.latency.threads_per_client, "Threads per client", {.minimum = 1});
   add_device_options(table, o.model);
   table.add("clients", &o.latency.num_clients, "Clients that call at the same time",
             {.minimum = 1});
-  table.add("num_iter", &o.latency.calls_per_client, "Calls of each client", {.minimum = 1});
+  table.add("num_iter", &o.latency.calls_per_client, "Calls per client", {.minimum = 1});
   table.add("dump_raw_timings", &o.dumps_raw_timings,
             "Write the time of each call to timings.txt, in seconds");
 }

@@ -45,8 +45,8 @@ void print_start(const Options& options, const platform::ListeningSocket& socket
                  const std::filesystem::path& model) {
   const serve::Limits& limits = options.limits;
   print_line(fmt::format(
-      "serving {} on http://{}/: at most {} connections, {} inputs waiting, {} a batch, {} bytes "
-      "a body, {} ms a transfer, {} ms in the queue",
+      "serving {} on http://{}/: at most {} connections, {} inputs waiting, {} per batch, {} bytes "
+      "per body, {} ms per transfer, {} ms in the queue",
       model.string(), socket.address(), limits.connections, limits.queue.waiting_inputs,
       limits.queue.batch_inputs, limits.body_bytes, limits.transfer_time.count(),
       limits.queue.waiting_time.count()));
@@ -111,25 +111,26 @@ void add_limit_options(OptionTable& table, serve::Limits& limits) {
   table.add("max_text_bytes", &limits.text_bytes, "Bytes of each text in it", positive);
   table.add("max_inputs", &limits.inputs_per_request, "Inputs in one request", positive);
   table.add("max_top_k", &limits.top_k, "Largest top_k", positive);
-  table.add("max_waiting", &limits.queue.waiting_inputs, "Inputs in the queue; beyond: status 503",
-            positive);
+  table.add("max_waiting", &limits.queue.waiting_inputs,
+            "Inputs in the queue; beyond this: status 503", positive);
   table.add("max_batch", &limits.queue.batch_inputs, "Inputs run together", positive);
   table.add("max_batch_bytes", &limits.queue.batch_bytes, "Bytes of text run together", positive);
   table.add("transfer_timeout", &limits.transfer_time,
-            "Milliseconds for a request to come whole, and for a reply to go", milliseconds);
+            "Milliseconds for a whole request to arrive, and for a reply to be sent", milliseconds);
   table.add("queue_timeout", &limits.queue.waiting_time,
-            "Milliseconds in the queue; beyond: status 504", milliseconds);
+            "Milliseconds in the queue; beyond this: status 504", milliseconds);
   table.add("batch_wait", &limits.queue.batch_wait,
-            "Milliseconds that a batch waits for more inputs; 0: takes what is there",
+            "Milliseconds that a batch waits for more inputs; 0: it takes those that are there",
             {.minimum = 0, .maximum = kMostMilliseconds});
 }
 
 void add_options(OptionTable& table, Options& o) {
   add_model_options(table, o.model, o.serving.num_threads);
-  table.add("host", &o.host, "Address to listen on; other than loopback, other machines reach it");
-  table.add("port", &o.port, "0: any that is free", {.minimum = 0});
+  table.add("host", &o.host,
+            "Address to listen on; unless it is loopback, other machines can reach it");
+  table.add("port", &o.port, "Port to listen on; 0: any free one", {.minimum = 0});
   table.add("version_2_with_negative", &o.serving.may_have_no_answer,
-            "There may be no answer, for models trained on SQuAD 2.0");
+            "A question may have no answer; for models trained on SQuAD 2.0");
   add_limit_options(table, o.limits);
   table.add("log_seconds", &o.log_seconds, "Seconds between two lines of counts", {.minimum = 1});
   table.add("log_requests", &o.logs_requests, "Also print a line for each request");

@@ -47,8 +47,9 @@ std::vector<std::string> call(const std::string& remote_shell, const std::string
 std::vector<Host> read_hosts(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream) {
-    throw_user_error("cannot read the hosts file {}; write one, a host a line: NAME slots=4",
-                     file.string());
+    throw_user_error(
+        "cannot read the hosts file {}; write one, with one host per line: NAME slots=4",
+        file.string());
   }
   std::vector<Host> hosts;
   for (std::string line; std::getline(stream, line);) {
@@ -61,7 +62,7 @@ std::vector<Host> read_hosts(const std::filesystem::path& file) {
     hosts.push_back(std::move(host));
   }
   if (hosts.empty()) {
-    throw_user_error("the hosts file {} names no host; write one a line: NAME slots=4",
+    throw_user_error("the hosts file {} names no host; write one per line: NAME slots=4",
                      file.string());
   }
   return hosts;

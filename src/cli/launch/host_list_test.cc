@@ -38,7 +38,7 @@ TEST_F(HostList, IsReadAsMpirunReadsIt) {
 TEST_F(HostList, ErrorsNameTheFileAndTheNextStep) {
   const fs::path path = file("# none\n\n");
   EXPECT_EQ(error_of(path),
-            "the hosts file " + path.string() + " names no host; write one a line: NAME slots=4");
+            "the hosts file " + path.string() + " names no host; write one per line: NAME slots=4");
   EXPECT_EQ(error_of(file("a slots=many\n")),
             path.string() + ": \"slots=many\" gives no number of processes; write slots=4");
   for (const char* slots : {"", "4x", "0", "-1", "99999999999"}) {
@@ -47,7 +47,7 @@ TEST_F(HostList, ErrorsNameTheFileAndTheNextStep) {
         path.string() + ": \"slots=" + slots + "\" gives no number of processes; write slots=4");
   }
   EXPECT_EQ(error_of("/no/such"),
-            "cannot read the hosts file /no/such; write one, a host a line: NAME slots=4");
+            "cannot read the hosts file /no/such; write one, with one host per line: NAME slots=4");
 }
 
 TEST_F(HostList, FindsWhoDoesNotAnswer) {

@@ -44,15 +44,17 @@ struct LaunchOptions {
 
 void add_launch_options(OptionTable& table, LaunchOptions& o) {
   table.set_usage("-n N [OPTIONS] -- COMMAND ...");
-  table.add("processes", &o.processes, "Processes in all; -n is short for it",
+  table.add("processes", &o.processes, "Total number of processes; -n is short for it",
             {.minimum = 1, .maximum = INT32_MAX, .is_required = true});
   table.add("hosts", &o.hosts,
             "Machines to start them on: a file with a line NAME slots=4 for each (this machine)");
   table.add("remote_shell", &o.remote_shell,
             "Program that runs a command on a host, as ssh does: PROGRAM HOST COMMAND");
   table.add("elastic", &o.elastic,
-            "When a process or host is lost, go on from the newest checkpoint with those left");
-  table.add("max_restarts", &o.max_restarts, "Times that elastic does so", {.minimum = 0});
+            "When a process or host is lost, resume from the newest checkpoint with those that are "
+            "left");
+  table.add("max_restarts", &o.max_restarts, "Maximum number of times that elastic resumes",
+            {.minimum = 0});
   table.add("dry_run", &o.dry_run, "Print the mpirun command and start nothing");
 }
 
@@ -143,8 +145,8 @@ bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code, const Elas
       processes_of_replica(start ? resumed_command(run.command, run.folder) : run.command);
   ranks = ranks_left(ranks, silent);
   if (ranks.processes < of_replica) {
-    say("cloze: {}; it does not go on with {} of the {} processes that one replica of the "
-        "model takes; start it again on more, or with other pipeline_stages\n",
+    say("cloze: {}; it cannot continue with {} of the {} processes that one replica of the model "
+        "takes; start it again on more processes, or with other pipeline_stages\n",
         end, ranks.processes, of_replica);
     return false;
   }
@@ -157,8 +159,8 @@ bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code, const Elas
       next_command(run, start.has_value(),
                    is_one ? std::nullopt : std::optional(ranks.processes / of_replica)),
       std::back_inserter(setting.command));
-  say("cloze: {}; {} {} on from {}\n", end, ranks.processes,
-      is_one ? "process goes" : "processes go", start.value_or("the start"));
+  say("cloze: {}; {} {} from {}\n", end, ranks.processes,
+      is_one ? "process continues" : "processes continue", start.value_or("the start"));
   return true;
 }
 
@@ -173,8 +175,8 @@ void require_answers(const Ranks& ranks, const MpirunSetting& setting) {
   platform::stop_if_requested();  // a Ctrl-C ends the remote shells too
   if (silent.empty()) return;
   throw_environment_error(
-      "no answer from {}: `{} {} true` has to work without a password; mend that, or take the "
-      "host out of the hosts file",
+      "no answer from {}: `{} {} true` must work without a password; fix that, or remove the host "
+      "from the hosts file",
       names_of(silent), setting.remote_shell, silent.front().name);
 }
 
@@ -211,7 +213,7 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
 void add_launch(Subcommand program, std::vector<std::string> command) {
   program.add_command(
       "launch",
-      "Start a command in several processes, by mpirun: cloze launch -n 4 -- pretrain ...",
+      "Start a command in several processes with mpirun: cloze launch -n 4 -- pretrain ...",
       add_launch_options,
       [command = std::move(command)](LaunchOptions& options) { run_launch(options, command); });
 }

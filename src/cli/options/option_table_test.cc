@@ -218,7 +218,7 @@ TEST_F(OptionTableTest, WrongValuesOnTheCommandLine) {
 
 TEST_F(OptionTableTest, BrokenFilesNameTheLine) {
   EXPECT_EQ(refusal({}, "{\n  \"warmup\": 1,\n  \"warmup\": 2\n}"),
-            "FILE:3:10: key \"warmup\" stands twice");
+            "FILE:3:10: key \"warmup\" appears twice");
   EXPECT_EQ(refusal({}, "[1]"), "FILE: a configuration is an object: {\"option\": value, ...}");
   EXPECT_NE(refusal({"--config", "/no/such/file"}).find("/no/such/file"), std::string::npos);
 }

@@ -149,7 +149,7 @@ std::optional<int64_t> step_of(const std::string& text) {
 }
 
 void store(const Context& context, std::map<int64_t, double>& target) {
-  constexpr const char* kWanted = "give numbers by step, as 0:1e-4,1000:5e-5";
+  constexpr const char* kWanted = "give numbers by step, such as 0:1e-4,1000:5e-5";
   if (!context.value.is_object()) context.refuse(kWanted);
   target.clear();
   for (const auto& [key, value] : context.value.items()) {

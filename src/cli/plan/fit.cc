@@ -53,8 +53,8 @@ std::string fit_micro_batch(PretrainOptions& options, const std::string& memory,
                             const MemoryForecast& before) {
   const std::optional<int64_t> limit = byte_size(memory);
   if (!limit) {
-    throw_user_error("fit is {}; give a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB, as 8GiB",
-                     memory);
+    throw_user_error(
+        "fit is {}; give a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB, such as 8GiB", memory);
   }
   const bool recompute = options.training.step.recompute;
   const int64_t sequences_per_step = batch_plan(options).sequences_per_step;

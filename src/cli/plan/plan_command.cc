@@ -63,20 +63,22 @@ RecomputeChoice recompute_choice(const train::TrainingStepOptions& step,
 }
 
 void add_plan_rows(OptionTable& table, PlanRequest& request) {
-  table.add("kernels", &request.kernels, "Also list the kernels chosen, and why not others");
+  table.add("kernels", &request.kernels, "Also list the kernels chosen, and why others were not");
   table.add("fit", &request.fit,
-            "Find the largest micro-batch that this memory has room for, as 8GiB; steps keep their "
-            "sequences");
+            "Find the largest micro-batch that fits in this much memory, such as 8GiB; the "
+            "sequences per step stay the same");
   table.add("report", &request.report,
-            "Write the plan as a page of HTML: memory over the program, time per operator");
+            "Write the plan as an HTML page: memory over the program, time per operator");
   table.add("measure", &request.measure,
             "Run the plan's operators for a few seconds and write a device_file");
 }
 
 void print_plan(PretrainOptions& options, const PlanRequest& request) {
   if (!request.measure.empty() && !options.device_file.empty()) {
-    throw_user_error("measure {} makes a device file, device_file {} reads one; give one",
-                     request.measure.string(), options.device_file.string());
+    throw_user_error(
+        "measure {} makes a device file, but device_file {} reads one; give only one of the two "
+        "options",
+        request.measure.string(), options.device_file.string());
   }
   require_network(request.scale);
   const MemoryForecast before;
@@ -92,8 +94,8 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
   const bool has_ranks = !request.scale.network_file.empty();
   if (has_ranks && !is_rated) {
     throw_user_error(
-        "network_file {} says how ranks are connected, and nothing how they compute; "
-        "name a device_file, or measure one",
+        "network_file {} says how ranks are connected, but not how fast they compute; name a "
+        "device_file, or measure one",
         request.scale.network_file.string());
   }
   const DeviceRates rates = !request.measure.empty()

@@ -135,9 +135,9 @@ std::string memory_part(const Report& report, const std::vector<MemoryBand>& ban
   return "<h2>Memory over the program</h2>\n<div class=\"wide\">" +
          memory_picture(report.program, report.use, bands) +
          fmt::format(
-             "</div>\n<p>The most is alive at launch {}, {}: {} MiB for as long as the program "
-             "lives, "
-             "and {} MiB of activations and workspace, for which {} MiB are set aside.</p>\n",
+             "</div>\n<p>Memory is highest at launch {}, {}: {} MiB that live as long as the "
+             "program, and {} MiB of activations and workspace, for which {} MiB are set "
+             "aside.</p>\n",
              report.use.peak, escaped_markup(peak.node->name()), mib(report.use.always_bytes),
              mib(peak.temporary_bytes()), mib(planned));
 }

@@ -24,7 +24,7 @@ int64_t gradient_bytes(const plan::Program& program) {
 void require_products(const DeviceRates& rates, const std::string& op, const std::string& dtype) {
   if (rates.operators.contains({op, dtype}) || rates.gflops.contains(dtype)) return;
   throw_user_error(
-      "the rates of {} say nothing of products in {}; measure them with cloze plan --measure FILE "
+      "the rates of {} do not include products in {}; measure them with cloze plan --measure FILE "
       "--precision {}",
       rates.device, dtype, dtype);
 }

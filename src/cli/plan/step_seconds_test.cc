@@ -33,7 +33,7 @@ TEST(StepSeconds, RatesWithoutTheDTypeAreRefused) {
     estimated_seconds(program, plan::use_of(program), rates);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(std::string(error.what()).find("the rates of d say nothing of products in f32"), 0u);
+    EXPECT_EQ(std::string(error.what()).find("the rates of d do not include products in f32"), 0u);
   }
 }
 

@@ -85,7 +85,8 @@ TEST(NetworkRates, RanksHaveToFillHosts) {
   EXPECT_EQ(message(8).find("n has one host of 4 ranks, and the plan has 8 ranks"), 0u);
   rates.between_hosts = Link{.rate = 1.0};
   EXPECT_EQ(message(8), "");
-  EXPECT_EQ(message(6).find("n has 4 ranks on a host, which do not divide the plan's 6 ranks"), 0u);
+  EXPECT_EQ(message(6).find("n has 4 ranks per host, which does not divide the plan's 6 ranks"),
+            0u);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ std::string describe_memory(const StepModel& model, const PretrainOptions& optio
       memory_beside_step(options, training_step_options(options).capacity, before);
   memory.add("a step", largest_memory(model));
   if (model.layout.ranks() > 1) memory.add("messages", message_bytes(model));
-  return fmt::format("  of a rank, {}\n", memory.text());
+  return fmt::format("  per rank, {}\n", memory.text());
 }
 
 std::string describe_time(const StepModel& model, const PretrainOptions& options) {
@@ -170,7 +170,7 @@ ScalingRow scaling_row(const StepModel& model, const PretrainOptions& options) {
 std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
                           const DeviceRates& rates, const NetworkRates& network) {
   std::string text =
-      "| ranks | replicas | stages | sequences | MiB of a rank | MiB sent | bubble | step, ms | "
+      "| ranks | replicas | stages | sequences | MiB per rank | MiB sent | bubble | step, ms | "
       "tokens/s | efficiency |";
   if (request.simulate) text += " simulated, ms |";
   text += "\n|" + std::string(request.simulate ? 11 : 10, '*') + "\n";
@@ -203,19 +203,20 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
 void add_scale_rows(OptionTable& table, ScaleRequest& request) {
   table.begin_group("Many ranks");
   table.add("network_file", &request.network_file,
-            "Plan replicas times pipeline_stages ranks that this network connects, as device_file "
-            "computes; configs/networks/ has some");
+            "Plan replicas * pipeline_stages ranks, connected by this network and each as fast as "
+            "device_file says; configs/networks/ has examples");
   table.add("scaling", &request.scaling,
             "Also print a table for 1, 2, 4 ... replicas, up to N ranks",
             {.minimum = 1, .maximum = 1 << 16});
   table.add("simulate", &request.simulate,
-            "Also simulate the step event by event; the first rank is N times slower; 1: equal",
+            "Also simulate the step event by event, with the first rank N times slower; 1: all "
+            "ranks equally fast",
             {.minimum = 1});
 }
 
 void require_network(const ScaleRequest& request) {
   if (!request.network_file.empty() || !(request.scaling || request.simulate)) return;
-  throw_user_error("{} is of ranks that a network connects; name a network_file",
+  throw_user_error("{} is for ranks that a network connects; name a network_file",
                    request.scaling ? "scaling" : "simulate");
 }
 

@@ -44,7 +44,7 @@ TEST(ScalePlan, SaysWhatEachStageKeepsAndSends) {
   expect_part(text, "ranks 16: 8 replicas of 2 stages, 8 micro-batches each, on 2 hosts of NVIDIA");
   expect_part(text, "stage 0: 2 layers, a micro-batch forward ");
   expect_part(text, "activations 0.4 (2 x 0.2)");
-  expect_part(text, "of a rank, memory: at most ");
+  expect_part(text, "per rank, memory: at most ");
   expect_part(text, "% of the pipeline), sums of gradients ");
   expect_part(text, "the formula says ");
 }
@@ -62,9 +62,9 @@ TEST(ScalePlan, RowsThatDoNotFitHostsAreLeftOut) {
   expect_part(text, "\n| 6 | 2 | 3 | 256 | ");
   EXPECT_EQ(text.find("\n| 12 |"), std::string::npos);
   expect_part(text, "\nleft out, 12 ranks: NVIDIA");
-  expect_part(text, "8 ranks on a host, which do not divide the plan's 12 ranks");
+  expect_part(text, "8 ranks per host, which does not divide the plan's 12 ranks");
   expect_part(text, "\nleft out, 24 ranks: NVIDIA");
-  expect_part(text, "8 ranks on a host, and pipeline_stages is 3");
+  expect_part(text, "8 ranks per host, and pipeline_stages is 3");
 }
 
 TEST(ScalePlan, UnevenMicroBatchesAreSaid) {

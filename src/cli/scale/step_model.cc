@@ -45,8 +45,8 @@ void StepModel::require() const {
     return;
   }
   throw_user_error(
-      "{} has {} ranks on a host, and pipeline_stages is {}; choose stages that divide a host, or "
-      "that whole hosts divide",
+      "{} has {} ranks per host, and pipeline_stages is {}; choose a number of stages that divides "
+      "the ranks per host, or is a multiple of them",
       network.network, host, stages_of_replica);
 }
 

@@ -109,7 +109,7 @@ TEST(StepModel, StagesHaveToFitHosts) {
     model_of({.replicas = 4, .stages = 3}, cluster(1.0)).require();
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("4 ranks on a host, and pipeline_stages is 3"),
+    EXPECT_NE(std::string(error.what()).find("4 ranks per host, and pipeline_stages is 3"),
               std::string::npos);
   }
 }

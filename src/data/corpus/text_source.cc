@@ -31,10 +31,10 @@ constexpr ForeignForm kForeignForms[] = {
     {"\x00\x00\xFE\xFF"sv, "UTF-32", "convert it: iconv -f UTF-32 -t UTF-8"},
     {"\xFF\xFE"sv, "UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
     {"\xFE\xFF"sv, "UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
-    {"BZh"sv, "bzip2", "a dump goes with --input-format wikipedia, text through bzcat and a pipe"},
-    {"\xFD\x37zXZ"sv, "xz", "give it through xzcat and a pipe"},
+    {"BZh"sv, "bzip2", "for a dump, set --input-format wikipedia; pipe other text through bzcat"},
+    {"\xFD\x37zXZ"sv, "xz", "pipe it through xzcat"},
     {"PK\x03\x04"sv, "a zip archive", "unpack it first"},
-    {"%PDF-"sv, "PDF", "make text of it first"}};
+    {"%PDF-"sv, "PDF", "convert it to text first"}};
 
 void check_beginning(std::string_view text, const fs::path& path) {
   for (const ForeignForm& form : kForeignForms) {
@@ -96,7 +96,7 @@ void check_is_text(std::string_view text, const TextSourceOptions& options, cons
   if (100 * invalid.share() <= options.max_invalid_percent) return;
   throw_user_error(
       "{}: {:.2g} % of the bytes are not UTF-8, the first of them byte {}; convert the file (iconv "
-      "-f LATIN1 -t UTF-8, if it is Latin-1), or raise --max-invalid-utf8, which is {:g} % now",
+      "-f LATIN1 -t UTF-8, if it is Latin-1), or raise --max-invalid-utf8, which is now {:g} %",
       path.string(), 100 * invalid.share(), invalid.first(), options.max_invalid_percent);
 }
 

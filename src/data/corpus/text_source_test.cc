@@ -95,7 +95,7 @@ TEST_F(TextSourceTest, TextOfAnotherEncodingIsRefusedWithItsShare) {
             std::string::npos)
       << message;
   EXPECT_NE(message.find("iconv -f LATIN1 -t UTF-8"), std::string::npos) << message;
-  EXPECT_NE(message.find("--max-invalid-utf8, which is 0.1 %"), std::string::npos) << message;
+  EXPECT_NE(message.find("--max-invalid-utf8, which is now 0.1 %"), std::string::npos) << message;
   EXPECT_EQ(read(write(text), {.max_invalid_percent = 10}), text);
   const std::string few = std::string(5000, 'a') + "\xFF" + std::string(5000, 'a');
   EXPECT_EQ(read(write(few)), few) << "one byte in ten thousand";

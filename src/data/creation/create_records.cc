@@ -49,7 +49,7 @@ class RecordCreation {
 
   std::string what_was_left() {
     const RecordState& left = state();
-    return "going on where this was interrupted, " +
+    return "continuing where this was interrupted, " +
            (left.text_is_read ? fmt::format("after {} records, {} of them written", left.made,
                                             left.counts.instances)
                               : "in the text");

@@ -97,7 +97,7 @@ class InterruptedCreationTest : public testing::Test {
     EXPECT_EQ(resumed.text_tokens, counts.text_tokens);
     EXPECT_EQ(resumed.documents_of_one_sentence, counts.documents_of_one_sentence);
     ASSERT_EQ(notices_.size(), 1u);
-    EXPECT_TRUE(notices_[0].starts_with("going on ")) << notices_[0];
+    EXPECT_TRUE(notices_[0].starts_with("continuing ")) << notices_[0];
   }
 
   static inline const std::vector<std::string> kWords{"rain", "sun", "wind", "snow", "a", "the"};

@@ -154,7 +154,7 @@ std::string describe_packing(const LengthHistogram& histogram, const HistogramPa
   }
   text += fmt::format(
       "{} packs of {} strategies\n{:.4f} sequences per pack, the expected speed-up; no packing "
-      "reaches over {:.4f}\n{:.2f} % fewer rows, {:.2f} % of the tokens are real\n",
+      "exceeds {:.4f}\n{:.2f} % fewer rows, {:.2f} % of the tokens are real\n",
       report.packs, report.strategies, report.sequences_per_pack(), report.bound(),
       100 * report.compression(), 100 * report.efficiency());
   auto strategies = packing.strategies;

@@ -137,7 +137,7 @@ TEST(HistogramPacking, TheReportSaysWhatIsGained) {
   EXPECT_EQ(
       describe_packing(histogram, packing),
       "4 sequences of 5.0 tokens on average, in packs of 6\n4 packs of 2 strategies\n"
-      "1.0000 sequences per pack, the expected speed-up; no packing reaches over 1.2000\n"
+      "1.0000 sequences per pack, the expected speed-up; no packing exceeds 1.2000\n"
       "0.00 % fewer rows, 83.33 % of the tokens are real\n          2 x 6\n          2 x 4\n");
 }
 

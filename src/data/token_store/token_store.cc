@@ -77,7 +77,7 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
   const nlohmann::json json = formats::read_json_file(path);
   try {
     if (json.at("format") != kFormat || json.at("version") != kVersion) {
-      throw_user_error("is no \"{}\" of version {}", kFormat, kVersion);
+      throw_user_error("is not a \"{}\" of version {}", kFormat, kVersion);
     }
     // One by one: of an aggregate whose last member throws, GCC 12 destroys the first ones twice.
     TokenStoreManifest manifest;

@@ -60,7 +60,7 @@ WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
   WikipediaState state;
   if (!output.state().is_null()) {
     state = output.state().get<WikipediaState>();
-    notice(fmt::format("going on where this was interrupted, after {} articles",
+    notice(fmt::format("continuing where this was interrupted, after {} articles",
                        state.counts.articles));
   }
   if (!output.is_complete()) {

@@ -115,7 +115,7 @@ TEST_F(WikipediaFileTest, AnInterruptedTextIsTheSame) {
     EXPECT_EQ(resumed.dropped.templates, counts.dropped.templates);
     EXPECT_EQ(resumed.dropped.files, counts.dropped.files) << "names of the dump's own language";
     ASSERT_EQ(notices_.size(), 1u);
-    EXPECT_TRUE(notices_[0].starts_with("going on where this was interrupted, after "));
+    EXPECT_TRUE(notices_[0].starts_with("continuing where this was interrupted, after "));
   }
 }
 
@@ -159,7 +159,7 @@ TEST_F(WikipediaFileTest, AFileThatIsAwayCostsNoWork) {
   EXPECT_TRUE(fs::exists(journal()));
   stored("b.xml", dump(2));
   EXPECT_EQ(refusal(asked), "accepted");
-  EXPECT_TRUE(notices_.front().starts_with("going on where this was interrupted"));
+  EXPECT_TRUE(notices_.front().starts_with("continuing where this was interrupted"));
 }
 
 }  // namespace

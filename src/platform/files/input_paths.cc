@@ -130,7 +130,7 @@ void require_other_file(const fs::path& output, const fs::path& input) {
                      output.string(), input.string());
   }
   if (lies_in(output, input)) {
-    throw_user_error("{} lies in {}, which is read; name a file outside of it", output.string(),
+    throw_user_error("{} is in {}, which is read; name a file outside it", output.string(),
                      input.string());
   }
 }

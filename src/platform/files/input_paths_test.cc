@@ -126,8 +126,8 @@ TEST_F(InputPathsTest, NothingIsWrittenIntoAFolderThatIsRead) {
   fs::create_directory_symlink(folder_ / "store", folder_ / "link");
   EXPECT_EQ(
       refusal_of({.inputs = {folder_ / "store"}, .outputs = {folder_ / "store" / "store.json"}}),
-      (folder_ / "store" / "store.json").string() + " lies in " + (folder_ / "store").string() +
-          ", which is read; name a file outside of it");
+      (folder_ / "store" / "store.json").string() + " is in " + (folder_ / "store").string() +
+          ", which is read; name a file outside it");
   for (const char* inside : {"store/deep/new", "store/none/new", "link/new"}) {
     EXPECT_NE(refusal_of({.inputs = {folder_ / "store"}, .outputs = {folder_ / inside}}), "taken")
         << inside;

@@ -121,7 +121,7 @@ void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains)
       fmt::format("the start model's classes are [{}], those of {} are [{}]",
                   fmt::join(theirs, ", "), task_.name, fmt::join(ours, ", "));
   if (!trains) throw_user_error("{}; train it on the task", classes);
-  output_.notice(fmt::format("note: {}; the classifier starts afresh", classes));
+  output_.notice(fmt::format("note: {}; the classifier is initialised afresh", classes));
   has_its_classes_ = false;
 }
 
@@ -135,8 +135,8 @@ void GlueFinetuning::compare_tasks(const models::BertHead& start, bool trains) {
         "the start model was trained on {}, not on {}; train it, or give --task-name {}", theirs,
         task_.name, theirs);
   }
-  output_.notice(
-      fmt::format("note: the start model was trained on {}; the classifier starts afresh", theirs));
+  output_.notice(fmt::format(
+      "note: the start model was trained on {}; the classifier is initialised afresh", theirs));
   has_its_classes_ = false;
 }
 

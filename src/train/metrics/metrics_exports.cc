@@ -101,16 +101,19 @@ void PrometheusMetrics::write(const StepMetrics& m) {
   add("loss", "Sum of the losses", m.loss);
   for (const LossValue& part : m.losses) {
     add(part.name + "_loss", "A part of the loss", part.loss);
-    if (part.accuracy) add(part.name + "_accuracy", "Share that is right", *part.accuracy);
+    if (part.accuracy) add(part.name + "_accuracy", "Share of correct predictions", *part.accuracy);
   }
-  add("learning_rate", "Of the last step", m.learning_rate);
-  add("gradient_norm", "Before clipping", m.gradient_norm);
-  add("loss_scale", "Of the last step", m.loss_scale);
-  add("skipped_steps", "Steps whose data are in no weight", static_cast<double>(m.skipped_steps));
+  add("learning_rate", "Learning rate of the last step", m.learning_rate);
+  add("gradient_norm", "Gradient norm before clipping", m.gradient_norm);
+  add("loss_scale", "Loss scale of the last step", m.loss_scale);
+  add("skipped_steps", "Steps whose data did not change the weights",
+      static_cast<double>(m.skipped_steps));
   add("tokens_per_second", "Real tokens", m.tokens_per_second);
   add("sequences_per_second", "Sequences", m.sequences_per_second);
-  add("data_wait_share", "Of a step's seconds, waiting for data", m.data_wait_share);
-  if (m.ceiling_share) add("ceiling_share", "Of the fastest matrix product", *m.ceiling_share);
+  add("data_wait_share", "Share of a step's seconds spent waiting for data", m.data_wait_share);
+  if (m.ceiling_share)
+    add("ceiling_share", "FLOPs per second as a share of the fastest matrix product's",
+        *m.ceiling_share);
   platform::write_file_atomically(path_, text);
 }
 
