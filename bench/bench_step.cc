@@ -154,7 +154,8 @@ class StepBench {
             .vocabulary_size = model_.vocab_size};
   }
 
-  // The same samples in every step, like the peer's: the best of several steps is of equal work.
+  // The same samples in every step, like the peer's, so that the best of several steps compares
+  // equal work.
   Work first_work() const {
     if (natural_) {
       const auto step = natural_->step(0, batch_size_, is_padded_);

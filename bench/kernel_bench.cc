@@ -4,7 +4,7 @@
 //
 //   kernel_bench --benchmark_filter='layer_norm.*base.*bf16'
 //
-// A thread for each processor it may use: `taskset -c 0` makes one.
+// It runs one thread per processor that it may use: `taskset -c 0` gives one.
 #include <benchmark/benchmark.h>
 
 #include <cstring>

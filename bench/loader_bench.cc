@@ -51,7 +51,7 @@ void load_steps(benchmark::State& state, const char* folder, int64_t sequence_le
   state.SetItemsProcessed(tokens);
 }
 
-// Samples a second of ten million tokens in lines of one length.
+// Samples per second from ten million tokens in lines of one length.
 void draw_samples(benchmark::State& state) {
   constexpr int64_t kTokens = 10'000'000;
   const VocabularyIds vocabulary{.cls = 101, .sep = 102, .mask = 103, .size = 30522};

@@ -5,7 +5,7 @@
 //
 // latency_us is half of what a short message takes to another rank and back, message_us is what
 // each of many short, unanswered ones takes, and the rate is that of sums of gradients, additions
-// included. Each is the best of several: a neighbour makes some of them slow.
+// included. Each is the best of several: other programs slow some of them down.
 #include <fmt/format.h>
 
 #include <algorithm>

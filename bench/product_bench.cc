@@ -4,8 +4,8 @@
 //
 //   product_bench [FILTER] [ROUNDS]      lines whose name contains FILTER, best of ROUNDS
 //
-// A thread for each processor it may use: `taskset -c 0` makes one. Rounds go over all cases in
-// turn, so that a noisy minute hits all of them.
+// It runs one thread per processor that it may use: `taskset -c 0` gives one. Rounds go over all
+// cases in turn, so that a noisy minute hits all of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Which kernel serves each operator, with one instruction set a process: a program that falls back
-// to a slower kernel without a word fails here.
+// Which kernel serves each operator, with one instruction set per process: a program that silently
+// falls back to a slower kernel fails here.
 //
 //   chosen_kernels_test avx2 [flags of GoogleTest]      exit 77: this machine lacks it
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ const std::map<std::string_view, Kernels> kExpected = {
      {"cpu/packed_linear/panels", "cpu/packed_linear/panels", "cpu/packed_linear/native_bf16"}},
     {"scatter_rows", both("cpu/scatter_rows/vector")},
     {"sgd", {"cpu/sgd/vector", ""}},
-    // Of fine-tuning's heads, once a step on a few numbers.
+    // The heads of fine-tuning: they run once per step on a few numbers.
     {"span_loss", both("reference/span_loss")},
     {"span_loss_gradient", both("reference/span_loss_gradient")},
     {"squared_error", both("reference/squared_error")},

@@ -1,6 +1,6 @@
 """Configurations of the older systems, in their original form (configs/), become ours: every key is
-accounted for, --config takes the file itself, it plans, a step has as many sequences as there, and two
-steps of it, shrunken, train.
+accounted for, --config takes the file itself and plans it, a step has as many sequences as in the older
+system, and two steps of a smaller version train.
 
 Usage: configuration_import_test.py PROGRAM
 """
@@ -76,7 +76,7 @@ def mlperf_batch(config):
             * config["replication_factor"])
 
 
-# Of each preset and command line, by the launcher's rules: sequences of a step, in phase 1 and 2.
+# The sequences of a step in phases 1 and 2, for each preset and command line, by the launcher's rules.
 HABANA_BATCHES = {
     "bert_base_default": 12, "bert_base_finetune_fp32_mrpc_eager": 32,
     "bert_base_finetune_fp32_squad_eager": 12, "bert_large_default": 24,

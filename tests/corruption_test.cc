@@ -2,8 +2,8 @@
 // Each is refused with an error that names the file, read as it was written, or read as something
 // else. Every test says how many may end in which way: a form with checksums refuses all damage but
 // a cut between two records, a form without refuses what breaks its structure. Run with sanitizers,
-// nothing else shows. CLOZE_CAMPAIGN multiplies the number of files, and another one damages
-// others.
+// nothing else may appear. CLOZE_CAMPAIGN multiplies the number of files, and another value damages
+// other files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -152,7 +152,7 @@ bool is_one_of(const Sample& sample, const std::vector<Sample>& samples) {
   });
 }
 
-// Every sample that is left is as it was written. Whether none is missing.
+// Checks that every remaining sample is as it was written; returns whether none is missing.
 bool read_checked(const fs::path& path, const std::vector<Sample>& samples) {
   const data::RecordDataset good(std::vector{path}, {.shape = kShape, .skip_bad = true});
   EXPECT_LE(good.size(), std::ssize(samples));
@@ -294,7 +294,7 @@ TEST_F(CorruptionTest, TokenStores) {
     const Outcomes outcomes = damage("store/" + file.filename().string(), good,
                                      [&](const fs::path&) { return all_ids() == expected; });
     EXPECT_EQ(outcomes.other, 0) << file << outcomes;
-    EXPECT_GT(outcomes.refused_share(), 0.98) << file << outcomes;  // a last newline is not missed
+    EXPECT_GT(outcomes.refused_share(), 0.98) << file << outcomes;  // a lost newline is harmless
     write("store/" + file.filename().string(), good);
   }
 }
@@ -323,7 +323,8 @@ TEST_F(CorruptionTest, Text) {
     const auto expected = size_of(write("good", text));
     const Outcomes outcomes =
         damage("text", text, [&](const fs::path& path) { return size_of(path) == expected; });
-    // Any bytes are text: what is refused holds no sentence. JSON has a form that damage breaks.
+    // Any bytes are text: a file is refused only if it holds no sentence. JSON has a structure that
+    // damage breaks.
     if (format == TextFormat::kJsonLines) {
       EXPECT_GT(outcomes.refused_share(), 0.8) << outcomes;
       EXPECT_LT(outcomes.accepted_cut_share(), 0.1) << outcomes;  // those between two lines

@@ -56,7 +56,7 @@ def make_records(folder):
         cloze(folder, "data", "records", "--input-file", f"{name}.txt", "--output-file",
               f"{name}.tfrecord", *options)
     damaged = bytearray((folder / "text.tfrecord").read_bytes())
-    damaged[200] ^= 1  # in the first record, which its checksum finds out
+    damaged[200] ^= 1  # in the first record, whose checksum reveals it
     (folder / "damaged.tfrecord").write_bytes(damaged)
     cloze(folder, "data", "tokens", "--input-file", "text.txt", "--output-dir", "store",
           "--vocab-file", "vocab.txt", "--do-lower-case")

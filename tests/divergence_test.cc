@@ -1,4 +1,4 @@
-// Training that leaves the finite numbers: nothing of it is applied or saved, earlier checkpoints
+// Training that produces non-finite numbers: none of it is applied or saved, earlier checkpoints
 // stay, and the message names where it began.
 #include <gtest/gtest.h>
 
@@ -60,7 +60,8 @@ class Divergence : public testing::TestWithParam<DType> {
            platform::read_file(folder_ / "run" / "checkpoint-2" / "optimizer.safetensors");
   }
 
-  // The message; and that the run stopped there, with what was saved before as it was.
+  // Returns the message; checks that the run stopped there and that earlier checkpoints are
+  // unchanged.
   std::string message_of(const std::function<void(engine::Session&)>& change,
                          const train::TrainingOptions& run) const {
     const std::string before = saved();
@@ -97,7 +98,7 @@ std::function<void(engine::Session&)> fill_alternating(const std::string& name, 
   };
 }
 
-// The classes of the next sentence get opposite weights: their gradients do not cancel.
+// Gives the two next-sentence classes opposite weights, so that their gradients do not cancel.
 void set_apart(engine::Session& session, float size) {
   engine::change_values<float>(session, "cls.seq_relationship.weight",
                                [&](std::span<float> weights) {
@@ -178,7 +179,7 @@ void poison_intermediates(engine::Session& session) {
   }
 }
 
-// What memory held before the step, and padding, is not taken for an origin.
+// Old memory contents and padding are not mistaken for an origin.
 TEST_P(Divergence, AFiniteStepNamesNothing) {
   const train::TrainingOptions run = options();
   train::TrainingStep step(run.step);

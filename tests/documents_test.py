@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else None
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-MOST_COLUMNS = 140  # tables and commands apart
+MOST_COLUMNS = 140  # except for tables and commands
 FENCE = re.compile(r"```.*?```", re.DOTALL)
 COMMAND = re.compile(r"^\s*(?:\$ )?(?:build/release/)?cloze +([^|<>\n]*)", re.MULTILINE)
 
@@ -52,7 +52,7 @@ class Documents(unittest.TestCase):
     def test_prose_keeps_to_the_columns(self):
         for document in documents():
             if document.name == "CHANGELOG.md":
-                continue  # one line a change
+                continue  # one line per change
             for line in FENCE.sub("", document.read_text()).splitlines():
                 if line.startswith("|"):
                     continue

@@ -1,5 +1,5 @@
-// The evaluation of a run while it trains: what it computes, that the run does not feel it, and how
-// a target ends the run.
+// The evaluation of a run while it trains: what it computes, that it does not affect the run, and
+// how a target ends the run.
 #include "train/evaluation.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_P(EvaluatedRun, HasTheLossesOfAStepWithoutDropout) {
     EXPECT_EQ(losses(0.5, true)[i].loss, evaluation[i].loss);
     EXPECT_EQ(losses(0.5, true)[i].accuracy, evaluation[i].accuracy);
     EXPECT_NE(losses(0.5, false)[i].loss, step[i].loss);
-    if (GetParam() == DType::kF32) {  // in halves two logits may tie
+    if (GetParam() == DType::kF32) {  // in half precision two logits may tie
       EXPECT_EQ(evaluation[i].accuracy, step[i].accuracy);
     }
   }

@@ -1,5 +1,6 @@
-// Ways to execute the same training: kept or recomputed, planned or eager, step by step or several
-// without a visit of the host, in any micro-batches. All train to the same weights.
+// Ways to execute the same training: activations kept or recomputed, planned or eager, step by step
+// or several steps without a visit of the host, in any micro-batches. All train to the same
+// weights.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -42,7 +43,7 @@ class Executions : public testing::TestWithParam<DType> {
                             execution.states_in_file ? testing::TempDir() : std::string()}};
   }
 
-  // By steps, all of which have their batch made before.
+  // Trains step by step; all batches are made beforehand.
   static Trained train(const Execution& execution) {
     train::TrainingStep step(options_of(execution));
     step.session().initialize_parameters(5);
@@ -229,7 +230,7 @@ TEST_F(Visits, WhatTheDeviceWentOnAfterIsToldWithAdvice) {
   EXPECT_TRUE(train::checkpoint_steps(folder_ / "run").empty());
 }
 
-// tanh of an infinite number is 1: loss and gradients stay finite, and nobody else would see it.
+// tanh of an infinite number is 1: loss and gradients stay finite, and no other check would notice.
 train::StepResult run_with_large_pooler(train::TrainingStep& step, const data::StepBatch& batch) {
   step.session().initialize_parameters(5);
   engine::change_values<float>(step.session(), "bert.pooler.dense.weight",

@@ -1,7 +1,7 @@
 // The sequences of a GLUE task's file, for scripts/check_glue_features.
 //
 // Usage: glue_driver TASK FOLDER SPLIT VOCABULARY LENGTH
-// A line an example: the ids; the types go from 0 to 1 after the first [SEP].
+// Prints one line per example: the ids; the types change from 0 to 1 after the first [SEP].
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // Losses and gradient norms of many small BERTs and GroupBERTs against torch in double precision
-// (scripts/make_gradient_fixtures), with one instruction set a process:
+// (scripts/make_gradient_fixtures), with one instruction set per process:
 //
 //   gradient_norms_test avx2 [flags of GoogleTest]      exit 77: this machine lacks it
 #include <gtest/gtest.h>
@@ -136,7 +136,7 @@ double norm_of(std::span<const float> values) {
   return std::sqrt(squares);
 }
 
-// Sums in a row on the way to a gradient.
+// The number of successive sums on the way to a gradient.
 double operators(const Case& test) {
   const double in_layer = test.model.groupbert ? 16.0 : 8.0;
   return 2.0 * (in_layer * static_cast<double>(test.model.num_hidden_layers) + 8.0);
@@ -151,8 +151,8 @@ double tolerance_f32(const Case& test) {
   return unit_roundoff(DType::kF32) * std::sqrt(sum_length) * operators(test);
 }
 
-// In halves sums are kept in f32 and rounded when they are stored, so only these errors add up; of
-// a norm over all parameters they are independent.
+// In half precision sums are kept in f32 and rounded when they are stored, so only these errors add
+// up; in a norm over all parameters they are independent.
 double tolerance_of(DType half, const Case& test) {
   return unit_roundoff(half) * std::sqrt(operators(test));
 }

@@ -55,7 +55,7 @@ TEST_P(Borders, NoTokenReachesAnotherSequence) {
         const bool is_same =
             std::equal(before.begin() + row * width, before.begin() + (row + 1) * width,
                        after.begin() + row * width);
-        // All of the sequence itself changes: attention sees to that.
+        // All rows of the changed sequence itself differ, because of attention.
         EXPECT_EQ(is_same, row < begin || row >= end) << "row " << row;
       }
     }

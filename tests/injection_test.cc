@@ -2,9 +2,10 @@
 // one that is caught, the place is named, no weight ever sees it, and each policy of
 // train/step_watch.h does what it says.
 //
-// Faults come from a device: the CPU's kernels and memory, and after one chosen launch or copy a
-// bad number stands in its result. This program links its own device_named() (engine/devices.h), so
-// that nothing of this is in the product. Weights and moments are written through the session.
+// Faults come from a device: it has the CPU's kernels and memory, and puts a bad number into the
+// result of one chosen launch or copy. This program links its own device_named()
+// (engine/devices.h), so that none of this is in the product. Weights and moments are written
+// through the session.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,13 +36,13 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 struct Fault {
   const backend::Kernel* kernel = nullptr;  // after whose launch it appears; null: a copy
   size_t output = 0;                        // of the kernel
-  int scalar = 0;  // the how-manyth number of one element that is copied in for a step
+  int scalar = 0;  // ordinal among the single-element values that are copied in for a step
   DType dtype = DType::kF32;
   int64_t element = 0;
   float value = kNaN;
   bool is_armed = false;
   int waits =
-      0;  // until so many steps have begun; that gradients are looked at before a save is one
+      0;  // until so many steps have begun; the check of gradients before a save counts as one
   bool passes = false;  // does not come back when the step is computed again
 };
 Fault fault;
@@ -196,7 +197,8 @@ std::vector<float> state_of(engine::Session& session) {
   return all;
 }
 
-// Hundreds of checkpoints, each of which waits for a disk: in memory where there is such a folder.
+// Hundreds of checkpoints would each wait for a disk: this uses a folder in memory where there is
+// one.
 fs::path scratch() {
   const fs::path memory = "/dev/shm";
   return fs::is_directory(memory) ? memory : fs::path(testing::TempDir());
@@ -222,7 +224,7 @@ class Injection : public testing::TestWithParam<DType> {
     return run;
   }
 
-  // Of a run that takes the batches up to `taken`, not including it, and then those from `next` on.
+  // The state after a run on the batches before `taken`, and then on those from `next` on.
   const std::vector<float>& expected(int64_t taken, int64_t next) {
     std::vector<float>& state = expected_[{taken, next}];
     if (!state.empty()) return state;
@@ -258,7 +260,7 @@ class Injection : public testing::TestWithParam<DType> {
     train::Training* running = nullptr;
     bool has_begun = false;
     train::TrainingOptions run = options(policy);
-    if (policy == WatchPolicy::kSkip) run.steps_per_checkpoint = kSteps;  // nobody looks at them
+    if (policy == WatchPolicy::kSkip) run.steps_per_checkpoint = kSteps;  // they are not examined
     const auto begin_once = [&](int64_t steps_done) {
       if (steps_done != site.step || has_begun) return;
       has_begun = true;
@@ -312,7 +314,8 @@ class Injection : public testing::TestWithParam<DType> {
   const fs::path folder_ = scratch() / fmt::format("cloze_injection_test_{}", ::getpid());
 };
 
-// The launch that writes the site's node or variable, and how a message names it.
+// Arms the fault at the launch that writes the site's node or variable; returns how a message names
+// it.
 std::string arm(const Site& site, engine::Session& session) {
   fault = {.output = site.output,
            .scalar = site.scalar,
@@ -382,7 +385,8 @@ TEST_P(Injection, FaultsAreCaughtInTheirStep) {
   }
 }
 
-// To look for a fault that has passed computes the step again, and must update nothing either.
+// The search for a fault that has passed computes the step again, and must not update anything
+// either.
 TEST_P(Injection, AFaultThatPassesLeavesNoTrace) {
   const Site site{.place = "bert.pooler.dense.linear", .step = 3};
   const auto begin = [&](engine::Session& session) {

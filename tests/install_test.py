@@ -1,4 +1,4 @@
-"""An installed tree is complete, may be moved, and is found by CMake and by pkg-config.
+"""An installed tree is complete, can be moved, and is found by CMake and by pkg-config.
 
 Usage: install_test.py BUILD_FOLDER
 A program that asks the library for its version is built against the tree, in both ways, and run.

@@ -119,7 +119,7 @@ Counts sweep_all(const Arguments& arguments) {
   return counts;
 }
 
-// Operators that no case of a whole sweep is for, each a line on standard error.
+// Counts the operators without a case in a whole sweep; prints a line for each on standard error.
 int64_t count_unswept(const Counts& counts) {
   int64_t unswept = 0;
   for (const graph::OpDefinition* op : reference::operators()) {
@@ -131,7 +131,7 @@ int64_t count_unswept(const Counts& counts) {
   return unswept;
 }
 
-// Names that no operator has, each a line on standard error.
+// Counts the names that no operator has; prints a line for each on standard error.
 int64_t count_unknown(const std::vector<std::string_view>& names) {
   int64_t unknown = 0;
   for (const std::string_view name : names) {

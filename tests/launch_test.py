@@ -1,4 +1,4 @@
-"""`cloze launch`: the mpirun that it makes of its options, and what it refuses. What becomes of a launched
+"""`cloze launch`: the mpirun command that it makes from its options, and what it refuses. What becomes of a launched
 run that is signalled or loses a process is in mpirun_faults_test.py.
 
 Usage: launch_test.py PROGRAM

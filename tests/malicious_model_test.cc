@@ -1,6 +1,6 @@
 // Files of torch.save that were made to harm whoever reads them, or that break the format in ways a
-// flipped bit does not reach: each is refused, with the file's name, by the door that every model
-// comes through.
+// flipped bit does not reach: each is refused, with the file's name, by the function that opens
+// every model.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -28,7 +28,7 @@ MODEL = {"vocab_size": 8000, "hidden_size": 256, "num_hidden_layers": 4, "num_at
 RUN = {**MODEL, "threads": 2, "progress_bar": "false", "num_train_steps": 2}
 MEBIBYTE = 1 << 20
 TEXTS = 14  # of 280 tokens: together nearly the 4096 of the largest micro-batch
-# Beside it: code that runs for the first time, stacks of threads, what the allocator keeps.
+# Not in the plan: code that runs for the first time, stacks of threads, what the allocator keeps.
 MOST_OVER, MOST_UNDER = 1.04, 0.94
 
 

@@ -68,8 +68,9 @@ int64_t planned_activation_bytes(const train::TrainingStepOptions& options) {
   return program.bytes_of(plan::Arena::kActivations);
 }
 
-// What is kept for the backward pass is in the compute dtype. In f32 always, of each token: two
-// numbers of either LayerNorm of a layer and one of each head; of the embedding and the head less.
+// What is kept for the backward pass is in the compute dtype. Always in f32, for each token: two
+// numbers for each of a layer's two LayerNorms and one for each attention head; less for the
+// embedding and the model's head.
 TEST(PlannedMemory, ActivationsTakeHalfInBfloat16) {
   const auto options = large_step(DType::kF32);
   const models::BertConfig& model = options.model;
@@ -79,8 +80,9 @@ TEST(PlannedMemory, ActivationsTakeHalfInBfloat16) {
             planned_activation_bytes(options) + always_f32);
 }
 
-// What recomputation keeps of all 24 layers: of each token the sum before the last LayerNorm and
-// what it wrote, of hidden_size. Beside it lies at most one layer with its gradients.
+// Recomputation keeps two tensors of each of the 24 layers, hidden_size numbers per token: the sum
+// before the last LayerNorm, and its output. Besides these, memory holds at most one layer with its
+// gradients.
 TEST(PlannedMemory, RecomputationKeepsTwoTensorsOfALayer) {
   train::TrainingStepOptions options = large_step(DType::kF32);
   const int64_t kept = planned_activation_bytes(options);

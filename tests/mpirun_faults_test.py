@@ -1,5 +1,5 @@
-"""What happens when a process of a run dies, stands still, is cut off or is asked to stop: all end, in
-bounded time, and the right one is named.
+"""What happens when a process of a run dies, hangs, is cut off or is asked to stop: all end in
+bounded time, and the message names the right one.
 
 Usage: mpirun_faults_test.py PROGRAM
 CLOZE_FAULTS=50 in the environment makes 50 kills and stops and 100 signals instead of a few.
@@ -153,8 +153,8 @@ class FaultTest(FaultCase):
                 logged = newest_step(self.folder / "run")
                 messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
                 self.assertEqual(process.returncode, 75, messages)
-                # The first may not have logged yet what it has summed, so that another may be in step
-                # logged + 2, and may have told all that it takes the next step too.
+                # The first rank may not yet have logged what it has summed, so another rank may be in step logged + 2, and may have told
+                # all that it will take the next step too.
                 self.assertLessEqual(newest_checkpoint(self.folder / "run"), logged + 3)
                 self.assertEqual(len(list(self.folder.glob("run/**/checkpoint-*"))), 1)
 

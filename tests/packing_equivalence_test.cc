@@ -126,10 +126,10 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 // Another layout adds in another order. In f32 each of the sums in a row on the way to a gradient
 // then differs by rounding, which over K terms grows like sqrt(K); K is at most the slots of the
-// step, and there are about 2 (8 L + 8) sums in a row, of GroupBERT 2 (16 L + 8) (as in
-// model_fixture_test.cc). In halves every such sum is rounded once more when it is stored, and a
-// sum near a tie may be rounded the other way: independent errors of one unit, which add like the
-// root of their number.
+// step, and there are about 2 (8 L + 8) sums in a row, for GroupBERT 2 (16 L + 8) (as in
+// model_fixture_test.cc). In half precision every such sum is rounded once more when it is stored,
+// and a sum near a tie may be rounded the other way: independent errors of one unit, which add like
+// the root of their number.
 double relative_tolerance(DType dtype) {
   const auto sums = static_cast<double>(2 * (kSumsOfLayer * small_model().num_hidden_layers + 8));
   const double terms = static_cast<double>(kLayouts.at("whole").tokens);
@@ -284,8 +284,9 @@ TEST_P(PackingEquivalence, TheLossPerSequenceIsTheMeanOfSequencesInAnyLayout) {
   }
 }
 
-// The bounds see a wrong dropout mask: samples that are numbered otherwise in the step. (Not in the
-// biases, whose gradients are sums over everything, and of the keys' nothing but rounding.)
+// The bounds see a wrong dropout mask: samples that are numbered differently in the step. (Not in
+// the biases: their gradients are sums over everything, and those of the key biases are nothing but
+// rounding.)
 TEST_P(PackingEquivalence, AnotherDropoutMaskShows) {
   const auto samples = random_samples();
   const Outcome right = one_step(samples, kLayouts.at("packed"), GetParam());

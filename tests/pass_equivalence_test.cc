@@ -1,5 +1,6 @@
 // Every pass over a program, proven by the program without it: both train to the same weights, or
-// infer the same logits. To the byte where the pass leaves the order of all sums as it was.
+// infer the same logits. The results are equal byte for byte where the pass keeps the order of all
+// sums.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +58,8 @@ TEST_P(TrainingPasses, EachLeavesTheWeightsAsTheyWere) {
     } else {
       EXPECT_EQ(without.parameters, with.parameters);
     }
-    // What is reported is added up from micro-batches, of a sample at least, here or in the kernel.
+    // The reported loss is summed over micro-batches, of at least one sample, here or in the
+    // kernel.
     for (int64_t i = 0; i < kSteps; ++i) {
       const double bound = 2.0 * kSamplesOfStep * unit_roundoff(DType::kF32) * with.losses[i];
       EXPECT_NEAR(without.losses[i], with.losses[i], bound);
@@ -65,7 +67,7 @@ TEST_P(TrainingPasses, EachLeavesTheWeightsAsTheyWere) {
   }
 }
 
-// In halves a fused pair rounds once where two operators round twice.
+// In half precision a fused pair rounds once where two operators round twice.
 TEST_P(TrainingPasses, AllTogetherInHalves) {
   for (const DType dtype : {DType::kBF16, DType::kF16}) {
     const train::TrainingStepOptions options = options_of(dtype, GetParam());

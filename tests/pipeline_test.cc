@@ -39,7 +39,7 @@ constexpr train::PipelineSchedule kSchedules[] = {train::PipelineSchedule::kGrou
 class Pipeline : public testing::TestWithParam<DType> {
  protected:
   using Change = std::function<void(train::TrainingStepOptions&)>;
-  // Ranks and what else they do otherwise than one alone.
+  // The number of ranks, and how else they differ from one rank alone.
   struct Layout {
     std::string name;
     int ranks;
@@ -82,8 +82,8 @@ class Pipeline : public testing::TestWithParam<DType> {
     if (change) change(options);
     return flat(train(options));
   }
-  // The model that the ranks have together: whoever has a tensor has the same, and all know the
-  // same losses and norms.
+  // The model that the ranks hold together: ranks that share a tensor have equal values, and all
+  // know the same losses and norms.
   static Trained train_on(int size, const Change& change) {
     std::vector<RankResult> results(static_cast<size_t>(size));
     comm::run_loopback(size, [&](comm::Communicator& ranks) {
@@ -149,7 +149,7 @@ class Pipeline : public testing::TestWithParam<DType> {
     }
     return layouts;
   }
-  // Of weights that went through sums in another order, or were rounded otherwise.
+  // For weights whose sums had another order, or that were rounded differently.
   static double bound() {
     return GetParam() == DType::kF32
                ? reordering_bound(kSteps)
@@ -241,7 +241,7 @@ TEST_P(Pipeline, EachLayoutHasTheWeightsOfOne) {
   }
 }
 
-// Losses and norms of the 50 steps too. Clipping, so that the norm counts.
+// Losses and norms of the 50 steps too. With clipping, so that the norm matters.
 TEST_P(Pipeline, EachLayoutWithReproducibleSumsHasTheBytesOfOne) {
   if (kIsSlow && GetParam() != DType::kF32) GTEST_SKIP() << "f32 shows what a sanitizer finds";
   const Change reproduces = [](train::TrainingStepOptions& options) {

@@ -152,7 +152,7 @@ EFFECTS = {
     "seq_length": Effect(8, smaller("tokens")),
     "loader_threads": Effect(2, same_weights),
     "loader_memory": Effect(1, same_weights),
-    # mpirun_faults_test.py sees what they are for.
+    # mpirun_faults_test.py tests what they are for.
     "heartbeat_timeout": Effect(5, lambda run, base: same_weights(run, base) and "heartbeat_timeout has no effect in one process" in run.messages),
     "stall_timeout": Effect(5, lambda run, base: same_weights(run, base) and "stall_timeout has no effect in one process" in run.messages),
     # Samples drawn from text
@@ -187,7 +187,7 @@ EFFECTS = {
     # Batches and steps
     "micro_batch_size": Effect(8, samples(8)),
     "gradient_accumulation_count": Effect(3, samples(12)),
-    # What they do there mpirun_test.py shows.
+    # mpirun_test.py shows what they do in several processes.
     "replicated_tensor_sharding": Effect(
         "true", lambda run, base: "replicated_tensor_sharding has no effect in one process" in run.messages),
     "reduction_precision": Effect(
@@ -333,7 +333,7 @@ def make_data(folder):
     cloze(folder, "data", "convert", "--train-file", "remasked.tfrecord", "--output-file",
           "plain.tfrecord", "--seq-length", 16, "--max-predictions-per-seq", 3)
     bad = bytearray((folder / "records.tfrecord").read_bytes())
-    bad[200] ^= 1  # in the first record, which its checksum finds out
+    bad[200] ^= 1  # in the first record, whose checksum reveals it
     (folder / "bad.tfrecord").write_bytes(bad)
 
 

@@ -39,7 +39,7 @@ class Ranks : public testing::TestWithParam<DType> {
     });
     return results;
   }
-  // Of weights that went through sums in another order, or were rounded otherwise.
+  // For weights whose sums had another order, or that were rounded differently.
   static double bound() {
     return GetParam() == DType::kF32
                ? reordering_bound(kSteps)
@@ -118,7 +118,7 @@ TEST_P(Ranks, MayExchangeGradientsInBf16) {
   expect_same_on_all(all);
   const std::vector<Trained> exact = train_on(2);
   EXPECT_NE(all.front().parameters, exact.front().parameters);
-  // Of each gradient what arrives is rounded, and the sum once more.
+  // The parts of a gradient that arrive are rounded, and the sum is rounded once more.
   const double roundings = 2.0 * std::sqrt(2.0) * unit_roundoff(DType::kBF16);
   EXPECT_LE(relative_gap(all.front(), exact.front()), roundings + bound());
 }

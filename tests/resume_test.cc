@@ -158,7 +158,7 @@ TEST_P(Resume, AFailedSaveEndsTheRunAndSaysWhy) {
   EXPECT_EQ(train::checkpoint_steps(second.save_path), std::vector<int64_t>{6});
 }
 
-// Of scores that rise and fall, the checkpoint of the best is kept beside the newest.
+// When scores rise and fall, the checkpoint with the best is kept beside the newest.
 TEST_P(Resume, TheBestCheckpointIsKept) {
   const std::vector<double> scores = {0.2, 0.7, 0.5, 0.7};
   train::TrainingOptions run = options("run", 12);
@@ -199,7 +199,7 @@ TEST_P(Resume, ADamagedBestIsNotTheBestAnyMore) {
   EXPECT_EQ(resumed.state().best_step, 12);
 }
 
-// What a signal cut off is made up for: the resumed run begins with it.
+// The resumed run begins with the evaluation that a signal cut off.
 TEST_P(Resume, AnEvaluationThatWasStoppedIsRepeated) {
   train::TrainingOptions run = options("run", 6);
   run.evaluate = [](engine::Session&, int64_t) { return std::nullopt; };
@@ -256,7 +256,7 @@ TEST_P(Resume, OtherDataOfTheSameSizeIsRefused) {
       << refusal_of(other);
 }
 
-// As versions of cloze wrote that kept no identity.
+// As written by versions of cloze that stored no identity.
 TEST_P(Resume, ACheckpointWithoutIdentityResumesWithAWord) {
   train::Training(options("run", 6), ignore).run({});
   const fs::path checkpoint = folder_ / "run" / "checkpoint-6";

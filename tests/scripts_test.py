@@ -324,7 +324,7 @@ class StoppedScriptTest(TreeTest):
         self.assertIn("world was begun with other options", result.stderr)
 
 
-# wrk's own print, with a share of requests (the last column) that ends as a percentile does.
+# wrk's own output, with a share of requests (the last column) that ends like a percentile.
 WRK = """#!/bin/sh
 cat <<END
   Thread Stats   Avg      Stdev     Max   +/- Stdev

@@ -15,7 +15,7 @@ DOCUMENT = pathlib.Path(__file__).resolve().parent.parent / "docs" / "fidelity" 
 PROGRAM = sys.argv.pop() if len(sys.argv) > 1 else "cloze"
 
 PRETRAINING = "Graphcore TensorFlow 1: the pre-training program"
-# A value that asks for something else than what is done here anyway; `true` does for the rest.
+# Values that ask for something other than what is done here anyway; `true` serves for the rest.
 VALUES = {"reduction_type": "sum", "use_qkv_split": False, "loss_scaling": 512, "precision": 16,
           "restore_optimiser_from_checkpoint": False, "save_optimiser_to_checkpoint": False,
           "replicas": 2, "task": "pretraining", "pipeline_schedule": "Grouped",

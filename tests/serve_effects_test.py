@@ -82,7 +82,7 @@ class ServerRun:
         cls.started.clear()
 
 
-# A number that nobody else is given, as it is taken here on 127.0.0.1: the server takes it on 127.0.0.2.
+# A port that no other process is given, as it is taken here on 127.0.0.1: the server takes it on 127.0.0.2.
 HELD = socket.create_server(("127.0.0.1", 0))
 PORT = HELD.getsockname()[1]
 
@@ -130,7 +130,7 @@ def may_be_empty(run, base):
 
 
 def seconds(server):
-    server.ask(BLANK)  # which makes ready what the length needs
+    server.ask(BLANK)  # which prepares what this length needs
     start = time.monotonic()
     assert server.ask(BLANK)[0] == 200
     return time.monotonic() - start

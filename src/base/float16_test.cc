@@ -8,7 +8,7 @@
 namespace cloze {
 namespace {
 
-// The compiler's own type is the measure.
+// The compiler's own type is the reference.
 uint16_t bits_of(_Float16 value) { return std::bit_cast<uint16_t>(value); }
 
 TEST(Float16, EveryValueBecomesTheSameFloatAndComesBack) {

@@ -63,7 +63,7 @@ const inference::PackedModel& packed(const cloze_model* model) {
   return *model->packed;
 }
 
-// A sequence has so many logits, or each of its tokens.
+// How many logits there are for each sequence, or for each of its tokens.
 struct LogitsForm {
   int64_t outputs = 0;
   bool by_token = false;
@@ -80,7 +80,7 @@ LogitsForm form_of(const models::BertHead& head) {
                    models::architecture_of(head.kind));
 }
 
-// What is wrong with a batch, before anything of it is read or copied.
+// Reports what is wrong with a batch, before any of it is read or copied.
 void check(const cloze_batch& batch, const inference::PackedModel& model) {
   constexpr int64_t kMostSequences = 1'000'000;
   if (batch.token_ids == nullptr || batch.lengths == nullptr || batch.sequences < 1 ||
@@ -112,7 +112,7 @@ std::vector<data::Sample> samples_of(const cloze_batch& batch) {
   return samples;
 }
 
-// Where the logits of each sequence begin in the result, and last where they end.
+// Where the logits of each sequence begin in the result; the last entry is where they end.
 std::vector<int64_t> logits_borders(const inference::PackedModel& model, const cloze_batch& batch) {
   const LogitsForm form = form_of(model.head());
   check(batch, model);

@@ -67,7 +67,7 @@ class Conversion {
     throw_data_error("{} holds no tensor of a BERT", model_.path().string());
   }
 
-  // The tensors under their names of today, without what is not a parameter.
+  // The tensors under their current names, without those that are not parameters.
   void take_tensors() {
     std::vector<std::string> renamed;
     std::set<std::string> names;
@@ -100,7 +100,7 @@ class Conversion {
     }
   }
 
-  // A copy that says something else than its original stays.
+  // A copy that differs from its original is kept.
   bool leave_out_redundant(const TensorView& tensor) {
     const bool is_table = tensor.name == "cls.predictions.decoder.weight";
     const bool is_bias = tensor.name == "cls.predictions.decoder.bias";
@@ -221,7 +221,7 @@ class Conversion {
     note("not in the checkpoint, so not in the output: {}", list_names(names, kNamesInNote));
   }
 
-  // Biases that the model does without are zeros for those who expect them.
+  // Biases that the model lacks become zeros for programs that expect them.
   void add_absent_biases() {
     std::vector<std::string> names;
     for (const models::AbsentBias& bias :

@@ -32,7 +32,7 @@ std::string_view owner_of_names(CheckpointForm form) {
   return kOwners[static_cast<int>(form)];
 }
 
-// The forms differ in numbers that no tensor holds, so none is read as another.
+// The forms differ in constants that no tensor holds, so no form is read as another.
 void check_form(const ConversionOptions& options, const StoredModel& model) {
   const std::optional<CheckpointForm> form = form_of(model);
   if (form == options.from) return;
@@ -67,7 +67,7 @@ void check_values(const ConversionOptions& options) {
   }
 }
 
-// Graphcore's program takes the tensors for a GroupBERT's unless it is told.
+// Graphcore's program assumes that the tensors are a GroupBERT's unless told otherwise.
 void check_baseline(const StoredModel& model, std::vector<std::string>& notes) {
   if (holds_groupbert(model.tensors()).value_or(false)) {
     throw_user_error(

@@ -49,8 +49,8 @@ void set_graphcore_numbers(ConversionConfiguration& read, CheckpointForm to,
                       : "; Google's with 1e-12, which no configuration changes"));
 }
 
-// Zeros are there for a model without one too, for programs that always have one: whether they are
-// a bias, the configuration says.
+// A model without a bias may also have zeros, for programs that always have one: the configuration
+// says whether they are a bias.
 bool has_convolution_bias(std::span<const TensorView> tensors, bool is_said_to) {
   return std::ranges::any_of(tensors, [&](const TensorView& tensor) {
     return is_convolution_bias(tensor.name) && (is_said_to || !is_all_zeros(tensor));

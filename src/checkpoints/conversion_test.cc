@@ -97,7 +97,8 @@ TEST_F(CheckpointConversionTest, AGroupBertComesBackAsItself) {
   }
 }
 
-// Graphcore's programs have no bias in the convolution, so that zeros only add to the parameters.
+// Graphcore's programs have no bias in the convolution, so zeros would only be extra parameters
+// there.
 TEST_F(CheckpointConversionTest, ZerosInTheConvolutionStayHuggingFaces) {
   const fs::path fixture = kFixtures.parent_path() / "groupbert_pretraining_tf1";
   const std::string bias = "bert.encoder.layer.1.convolution.groupconv.bias";
@@ -196,8 +197,8 @@ TEST_F(CheckpointConversionTest, GoogleIsReadyForGraphcore) {
   EXPECT_EQ(formats::read_json_file(folder_ / "g/bert_config.json")["use_cls_layer"], false);
 }
 
-// Of a model without them, transformers gets zeros; the rows that were cut come back with the whole
-// vocabulary.
+// Biases that the model lacks are zeros for transformers; the rows that were cut come back with the
+// whole vocabulary.
 TEST_F(CheckpointConversionTest, GraphcoreIsCompletedForHuggingFace) {
   ConversionOptions asked = options("google2graphcore", kFixtures / "google", "g");
   asked.vocab_size = 20;
@@ -301,7 +302,7 @@ TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
   EXPECT_FALSE(fs::exists(folder_ / "o")) << "nothing is written before all is known";
 }
 
-// What their programs compute with is not in the tensors, so a form is not taken for another.
+// Constants of the programs are not in the tensors, so one form is not taken for another.
 TEST_F(CheckpointConversionTest, AFormIsKnownByItsNames) {
   convert_checkpoint(options("google2research", kFixtures / "google", "research"));
   const std::pair<fs::path, std::pair<std::string, std::string>> kSources[] = {

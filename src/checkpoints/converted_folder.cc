@@ -67,8 +67,8 @@ std::string model_card(const ConvertedModel& model) {
       c.max_position_embeddings, model.source_name);
 }
 
-// The tokens that have an embedding; `notes` says what does not fit. Rows after them are those of
-// the added tokens, and then nobody's.
+// The tokens that have an embedding; `notes` says what does not fit. The rows after them belong to
+// the added tokens, and the rest to no token.
 text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t num_added, int64_t rows,
                              std::vector<std::string>& notes) {
   const int64_t tokens = vocabulary.size();

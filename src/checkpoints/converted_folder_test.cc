@@ -87,7 +87,7 @@ TEST(ConvertedFolder, KeysOfTheSourceStay) {
                        "the last 2 of 24 word embeddings belong to no token (padding)"});
 }
 
-// As of a folder that holds a bert_config.json alone.
+// As in a folder that holds only a bert_config.json.
 TEST(ConvertedFolder, WhatGooglesConfigurationLacksIsAdded) {
   ConvertedModel model = model_of(22);
   model.source_config = {{"hidden_size", 8}, {"mine", 1}};

@@ -142,7 +142,8 @@ std::vector<std::string> labels_of(const json& object, const std::string& source
   return labels;
 }
 
-// What the logits of a classifier mean is known for one class out of several, and for one number.
+// The meaning of a classifier's logits is known only for one class out of several and for one
+// number.
 void check_problem_type(const KeyReader& reader, const BertHead& head, const std::string& source) {
   const std::string_view known = head.is_regression() ? kRegression : kSingleLabel;
   std::string said(known);

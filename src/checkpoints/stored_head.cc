@@ -16,7 +16,7 @@ bool has(std::span<const TensorView> tensors, std::string_view start) {
       tensors, [&](const TensorView& tensor) { return tensor.name.starts_with(start); });
 }
 
-// Says what the tensors tell. Heads that are none of ours are left to whoever reads the weights.
+// Adds what the tensors tell. Heads that are not ours are left to the code that reads the weights.
 void complete(std::span<const TensorView> tensors, nlohmann::json& config) {
   const std::string_view name = class_of_tensors(tensors);
   const bool is_classifier =

@@ -40,8 +40,8 @@ std::string rules_text(const text::TokenizerOptions& options) {
                      options.strips_accents(), options.tokenize_chinese_chars);
 }
 
-// What the folder says of the rules, in place of the tokenizer's options; tokenizer.json, where
-// there is one, has its own word.
+// Replaces the tokenizer's options with the folder's rules; a tokenizer.json, if there is one,
+// brings its own.
 void settle_rules(const fs::path& folder, const std::optional<TokenizerJson>& json,
                   StoredTokenizer& tokenizer) {
   if (!json) {

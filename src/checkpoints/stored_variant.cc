@@ -13,7 +13,8 @@ using formats::TensorView;
 
 std::string_view name_of_variant(bool groupbert) { return groupbert ? "GroupBERT" : "BERT"; }
 
-// A configuration that says something else is not to blame: the run goes by its own.
+// If the stored configuration says otherwise, it is not to blame: the run follows its own
+// configuration.
 std::string who_says(const StoredModel& model, bool groupbert) {
   if (has_configuration(model.folder())) {
     const std::filesystem::path file = configuration_of(model.path());

@@ -13,7 +13,7 @@ namespace {
 
 using enum StoredLayout;
 
-// What the tensors of a module are called after the module's name.
+// The names of a module's tensors, which follow the module's name.
 struct ParameterNames {
   std::string_view hugging_face;
   std::string_view tensorflow;
@@ -39,7 +39,7 @@ struct ModuleRow {
 constexpr std::string_view kLayer = "bert.encoder.layer.#.";
 constexpr std::string_view kTfLayer = "bert/encoder/layer_#/";
 
-// Modules of a layer, without what they begin with.
+// Modules of a layer, without their common prefix.
 constexpr ModuleRow kLayerModules[] = {
     {kDense, "attention.self.query.", "attention/self/query/"},
     {kDense, "attention.self.key.", "attention/self/key/"},
@@ -142,8 +142,8 @@ void replace_all(std::string& name, std::string_view from, std::string_view to) 
   }
 }
 
-// Parts of names within a layer. From the first on the left become the right, from the last on the
-// right the left.
+// Parts of names within a layer. Applied from first to last, the left becomes the right; from last
+// to first, the right becomes the left.
 struct ResearchPart {
   std::string_view research, graphcore;
   bool is_of_feed_forward = false;

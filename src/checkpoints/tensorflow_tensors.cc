@@ -74,7 +74,7 @@ class Converter {
   void add(const TensorView& tensor, const OtherName& other) {
     TensorView view = tensor;
     const bool is_convolution = tensor.shape.rank() == 3;
-    // Ours, a convolution one token wide, becomes a matrix; theirs, a matrix, a convolution.
+    // Our convolution, one token wide, becomes a matrix; their matrix becomes a convolution.
     if (other.layout == StoredLayout::kOneTokenWide && is_convolution) {
       view.shape = {tensor.shape[0], tensor.shape[1] * tensor.shape[2]};
     }
@@ -266,7 +266,7 @@ std::string name_in(TensorflowNames names, std::string graphcore_name) {
   return names == TensorflowNames::kResearch ? research_name(graphcore_name) : graphcore_name;
 }
 
-// Adds the kernel [H, 3H] of a layer; names what it took.
+// Adds the kernel [H, 3H] of a layer, and the names of the tensors it used to `taken`.
 void add_fused_kernel(std::span<const TensorView> tensors, const std::string& attention,
                       TensorflowNames names, Converter& converter, std::set<std::string>& taken) {
   std::vector<const TensorView*> parts;

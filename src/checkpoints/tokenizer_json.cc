@@ -185,8 +185,8 @@ class Reader {
     }
   }
 
-  // A vocabulary has a token a line, trimmed. No text is cut into one that cannot stand there, so
-  // any name will do for it.
+  // A vocabulary has one trimmed token per line. A token that cannot be a line never occurs in
+  // tokenised text, so any name will do for it.
   static std::string line_of(const std::string& token, int64_t id) {
     const bool is_line =
         !token.empty() && token == text::trim_ascii(token) && token.find('\n') == std::string::npos;

@@ -177,7 +177,7 @@ TEST_F(TokenizerJsonTest, WhatIsHarmlessIsSaid) {
             "added token \"<ent>\" (id 8) is cut like any other text\n");
 }
 
-// vocab.txt has a token a line, without the white space around it.
+// vocab.txt has one token per line, without surrounding white space.
 TEST_F(TokenizerJsonTest, ATokenThatIsNoLineHasANameInItsPlace) {
   const TokenizerJson tokenizer = read_changed([](json& file) {
     file["model"]["vocab"][" x"] = 8;

@@ -26,7 +26,8 @@ TEST(Convert, TakesTheOptionsOfTheOriginal) {
   fs::remove_all(output);
 }
 
-// The same model in three forms fills blanks alike: straight from each, no conversion asked for.
+// The same model in three forms fills blanks alike: read directly from each, without an explicit
+// conversion.
 TEST(Convert, EveryFormIsAModel) {
   const std::string fixtures = std::string(CLOZE_SOURCE_DIR) + "/tests/fixtures/tf_checkpoint";
   const fs::path folder = fs::path(testing::TempDir()) / "cloze_convert_test";

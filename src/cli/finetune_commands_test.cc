@@ -1,4 +1,5 @@
-// `cloze glue`, `squad`, `classify` and `answer` from end to end, on data and models of a moment.
+// `cloze glue`, `squad`, `classify` and `answer` from end to end, on data and models made on the
+// spot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Options of the second, which all have values, replace those of the same name.
+// Options of `second`, which all have values, override those of the same name.
 std::vector<std::string> operator+(std::vector<std::string> first,
                                    const std::vector<std::string>& second) {
   for (const std::string& word : second) {
@@ -198,7 +199,7 @@ TEST_F(FinetuneCommands, GlueLearnsScoresPredictsAndClassifies) {
   EXPECT_GE(classes[0].at("probability"), classes[1].at("probability"));
   EXPECT_TRUE(classes[0].at("label").is_string());
 
-  // A classifier of other classes starts afresh, and cannot be scored.
+  // A classifier with other classes is initialised afresh, and cannot be scored.
   fs::create_directories(folder_ / "STS-B");
   const std::string rows = "index\tsentence1\tsentence2\tscore\n0\ta cat\ta dog\t1\n";
   write("STS-B/train.tsv", rows + "1\ta cat\ta cat\t5\n");
@@ -257,12 +258,12 @@ TEST_F(FinetuneCommands, APlanEstimatesByTheRatesOfADevice) {
   }
 }
 
-// A model says its task, and is scored as no other, though the classes are called the same.
+// A model names its task and cannot be scored as another, even if the classes have the same names.
 TEST_F(FinetuneCommands, AModelIsScoredAsItsOwnTaskOnly) {
   const CommandResult trained = run_command(glue() + std::vector<std::string>{"--epochs", "1"});
   ASSERT_EQ(trained.status, ExitCode::kSuccess) << trained.error;
-  // A model of a task says which, and is scored as no other, though the classes are called the
-  // same.
+  // A model of a task names it and cannot be scored as another, even if the classes have the same
+  // names.
   EXPECT_EQ(formats::read_json_file(path("rte/checkpoint-4/config.json")).at("finetuning_task"),
             "RTE");
   fs::create_directories(folder_ / "QNLI");
@@ -364,7 +365,8 @@ TEST_F(FinetuneCommands, SeveralSeedsHaveAMean) {
   EXPECT_NE(result.error.find("seed_summary.json"), std::string::npos) << result.error;
 }
 
-// A seed that has begun goes on, one that has not starts as the first time: both end as they did.
+// A seed that has begun resumes, one that has not starts as it did originally: both end as they
+// did.
 TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
   const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
   const CommandResult whole = run_command(seeds);
@@ -377,7 +379,7 @@ TEST_F(FinetuneCommands, SeveralSeedsAreResumed) {
   EXPECT_NE(resumed.error.find("seed 1235 starts from random weights"), std::string::npos);
 }
 
-// Nothing need be repeated; the run of one seed goes on by itself as well.
+// No option needs to be repeated; the run of one seed can also be resumed alone.
 TEST_F(FinetuneCommands, SeedsAreResumedWithTheOptionsTheyHad) {
   const auto seeds = glue() + std::vector<std::string>{"--num-seeds", "2", "--epochs", "1"};
   const CommandResult whole = run_command(seeds);
@@ -431,12 +433,13 @@ TEST_F(FinetuneCommands, StoredConfigurationsGiveTheRunsAgain) {
   };
   again(glue() + std::vector<std::string>{"--epochs", "1"}, "rte");
   again(squad() + std::vector<std::string>{"--epochs", "2"}, "qa");
-  // From a model that computes otherwise than the defaults say.
+  // Starts from a model that computes differently from the defaults.
   make_start({"--hidden-act", "gelu_new"});
   again(glue_from_start(), "from-start");
 }
 
-// Such a file computes another LayerNorm and GELU than the start model: the stored one too.
+// Such a file computes LayerNorm and GELU differently from the start model: so does the stored
+// file.
 TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
   make_start({});
   write("graphcore.json", R"({"pipeline_stages": [], "hidden_act": "gelu", "precision": "32"})");
@@ -448,7 +451,7 @@ TEST_F(FinetuneCommands, StoredConfigurationsOfGraphcoresFormGiveTheRunsAgain) {
       run_command({"glue", "--config", stored, "--save-path", path("again")});
   ASSERT_EQ(second.status, ExitCode::kSuccess) << second.error;
   EXPECT_EQ(weights("again/checkpoint-4"), weights("from-start/checkpoint-4"));
-  // Without the origins beside it, it is a file like any other.
+  // Without the file of origins beside it, it is a file like any other.
   write("alone.json", platform::read_file(stored));
   const CommandResult alone =
       run_command({"glue", "--config", path("alone.json"), "--save-path", path("alone")});
@@ -473,7 +476,7 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
   EXPECT_EQ(origins.at("epochs"), "command line");
   EXPECT_EQ(origins.at("beta1"), "default");
 
-  // The folder by its slash, and nothing left to train.
+  // The folder with a trailing slash, and nothing left to train.
   const CommandResult slash =
       run_command(glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
                                                     path("moved/checkpoint-84/"), "--save-path",
@@ -483,7 +486,7 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
   EXPECT_TRUE(fs::exists(path("slash/" + best))) << slash.error;
   EXPECT_TRUE(fs::exists(path("slash/checkpoint-84")));
 
-  // A best one that is damaged is said to be, and does not end the run.
+  // A damaged best checkpoint is reported, and does not end the run.
   write("rte/" + best + "/model.safetensors", "damaged");
   const CommandResult damaged = run_command(
       glue() + std::vector<std::string>{"--epochs", "21", "--restore-dir",
@@ -568,7 +571,7 @@ TEST_F(FinetuneCommands, WrongInputIsNamed) {
   expect_in("sentence2", error_of(glue()));
 }
 
-// The start model, or with random weights the vocabulary, is absent: the error must be about that.
+// The start model (with random weights, the vocabulary) is absent: the error must be about that.
 TEST_F(FinetuneCommands, OurConfigurationsAreAccepted) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(CLOZE_SOURCE_DIR "/configs")) {
@@ -591,7 +594,7 @@ TEST_F(FinetuneCommands, OurConfigurationsAreAccepted) {
   EXPECT_EQ(count, 5);
 }
 
-// The sizes are the configuration's, or those of a model to start from; never silently BERT-base's.
+// The sizes come from the configuration or from the start model; never silently from BERT-base.
 TEST_F(FinetuneCommands, WithoutAStartModelTheShapeIsTheConfigurations) {
   const CommandResult large =
       run_command({"squad", "--config", CLOZE_SOURCE_DIR "/configs/squad_large.json",

@@ -49,7 +49,7 @@ void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string&
             {.minimum = 0});
 }
 
-// How the model computes is the checkpoint's affair. Graphcore's programs computed every checkpoint
+// The checkpoint decides how the model computes. But Graphcore's programs computed every checkpoint
 // in their own way, and so do their files here.
 void check_difference(const models::BertField& field, const std::string& here,
                       const std::string& there, const std::string& origin, const fs::path& path) {
@@ -66,8 +66,8 @@ void check_difference(const models::BertField& field, const std::string& here,
       here);
 }
 
-// The checkpoint's, with what is wanted otherwise; parts that are then left out of the model are
-// listed as unused.
+// The checkpoint's configuration, overridden by the options given; parts that this removes from the
+// model are listed as unused.
 models::BertConfig merged_config(const fs::path& path, const models::BertConfig& wanted,
                                  const OptionTable& table) {
   models::BertConfig config =
@@ -95,7 +95,7 @@ void require_sizes(const OptionTable& table) {
       fmt::join(missing, ", "));
 }
 
-// A default is not a wish: the model's positions override it.
+// A default is not a request: the model's number of positions overrides it.
 void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
   const int64_t positions = options.model().max_position_embeddings;
   if (!table.is_given("seq_length") && options.seq_length > positions) {
@@ -113,14 +113,14 @@ fs::path start_path(FinetuneOptions& options) {
     return training.init_checkpoint;
   }
   if (training.restore_dir.empty()) return {};
-  // Only its shape and words are asked for: a best checkpoint that is damaged does not matter here.
+  // Only its shape and vocabulary are needed: a damaged best checkpoint does not matter here.
   const fs::path folder = run_folder(options, training.restore_dir, training.step.seed);
   if (checkpoints::has_configuration(folder)) return folder;
   return train::checkpoint_in(folder, training.restore_from).path;
 }
 
-// Of a classifier; other heads bring nothing. One that is not ours does no harm: another will
-// start afresh.
+// The head of a classifier; other heads contribute nothing. A head that is not ours does no harm: a
+// new one is initialised.
 models::BertHead start_head(const fs::path& path) {
   const fs::path configuration = checkpoints::configuration_of(path);
   const auto architecture = checkpoints::architecture_in(formats::read_json_file(configuration));
@@ -133,7 +133,7 @@ models::BertHead start_head(const fs::path& path) {
   }
 }
 
-// What another head calls a classifier, such as one of tokens, is no start for one of sequences.
+// The classifier of another head, such as that of tokens, cannot initialise a sequence classifier.
 void note_other_classifier(const fs::path& path, const models::BertHead& head) {
   if (head.kind == models::HeadKind::kSequenceClassification) return;
   if (checkpoints::StoredModel(path).find("classifier.weight") == nullptr) return;
@@ -141,7 +141,7 @@ void note_other_classifier(const fs::path& path, const models::BertHead& head) {
       path.string(), models::architecture_of(models::HeadKind::kSequenceClassification));
 }
 
-// Also sets options.do_lower_case. Prints what there is to say on it.
+// Also sets options.do_lower_case. Prints its notes.
 checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const OptionTable& table,
                                              const fs::path& folder) {
   if (options.vocab_file.empty() && folder.empty()) {

@@ -53,7 +53,7 @@ inference::InferenceMemory memory_to_infer(const FinetuneOptions& options, const
                                      engine::resolved_threads(compile.num_threads));
 }
 
-// What a model takes that is evaluated beside its training.
+// The memory of a model that is evaluated during its training.
 int64_t evaluation_bytes(const FinetuneOptions& options, const StartModel& model,
                          const models::BertHead& head) {
   const inference::InferenceMemory memory = memory_to_infer(options, model, head);
@@ -63,8 +63,8 @@ int64_t evaluation_bytes(const FinetuneOptions& options, const StartModel& model
 // What a client's run() throws when a signal asked to stop (platform/signals.h).
 struct InferenceStopped {};
 
-// Shows how far a model has come through the `total` sequences of a task, and lets a signal end the
-// work. Observes the client, which it must not outlive.
+// Shows a model's progress through the `total` sequences of a task, and lets a signal end the work.
+// Observes the client, which it must not outlive.
 class InferenceDisplay {
  public:
   InferenceDisplay(inference::InferenceClient& client, int64_t total)
@@ -102,7 +102,7 @@ class FinetuneRuns {
       : finetuning_(finetuning), options_(finetuning.options), task_(task) {}
 
   void run() {
-    // Said now, and not when hours of training are done.
+    // Fails now, and not after hours of training.
     std::optional<platform::MadeFolder> output;
     if (has_output()) output.emplace(output_folder(options_));
     note_evaluations_of_none();
@@ -166,7 +166,7 @@ class FinetuneRuns {
     say("wrote {}\n", file.string());
   }
 
-  // Whether it is this command, stopped before, that began the run.
+  // Whether an earlier, stopped execution of this command has already continued the run here.
   bool went_on_here(const fs::path& run) const {
     if (train::checkpoint_steps(run).empty()) return false;
     const nlohmann::json stored = newest_options(run);

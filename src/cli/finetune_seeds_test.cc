@@ -72,7 +72,7 @@ TEST_F(FinetuneSeeds, FewerAreAskedForByName) {
   EXPECT_NE(fewer.out.find("(2 runs: "), std::string::npos) << fewer.out;
 }
 
-// Another run's, in the same folder.
+// Seeds of another run in the same folder.
 TEST_F(FinetuneSeeds, ThoseThatDoNotFollowOnAreNotAdded) {
   ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
   fs::copy(path("runs/seed-1235"), path("runs/seed-2000"), fs::copy_options::recursive);
@@ -81,7 +81,7 @@ TEST_F(FinetuneSeeds, ThoseThatDoNotFollowOnAreNotAdded) {
   EXPECT_NE(again.out.find("(2 runs: "), std::string::npos) << again.out;
 }
 
-// Nothing tells them from those of another run but the folder that they went on from.
+// Only the folder they resumed from distinguishes them from those of another run.
 TEST_F(FinetuneSeeds, OnlyRunsThatWentOnFromThereGoOn) {
   ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
   std::vector<std::string> other = start();

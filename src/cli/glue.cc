@@ -30,7 +30,7 @@ void run(GlueOptions& options, OptionTable& table) {
   tasks::GlueFinetuningOptions& glue = options.glue;
   if (glue.task_name.empty()) throw_user_error("task_name is missing; see --help");
   if (glue.data_dir.empty()) throw_user_error("data_dir is missing; name the TSV files' folder");
-  tasks::glue_task(glue.task_name);  // an unknown one is said before the model is read
+  tasks::glue_task(glue.task_name);  // an unknown name is reported before the model is read
   const StartModel model = start_model(options, table);
   glue.features = {.max_sequence_length = options.seq_length,
                    .threads = engine::resolved_threads(options.training.step.compile.num_threads)};

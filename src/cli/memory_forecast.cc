@@ -16,7 +16,7 @@ MemoryForecast::MemoryForecast(int64_t known_bytes)
 void MemoryForecast::add(std::string_view what, int64_t bytes) { parts_.push_back({what, bytes}); }
 
 void MemoryForecast::add_inference(const inference::InferenceMemory& memory) {
-  // Code that has not run yet, and what the allocator keeps: measured, 2 to 3 MiB.
+  // Code that has not run yet, and memory that the allocator keeps: 2 to 3 MiB, measured.
   constexpr int64_t kFirstBatchBytes = 2 << 20;
   add("its first batch", kFirstBatchBytes);
   add("weights", memory.weights_bytes);

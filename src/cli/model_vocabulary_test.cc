@@ -79,8 +79,8 @@ class ModelVocabulary : public testing::Test {
     expect_success(result, part.c_str());
     EXPECT_NE(result.error.find(part), std::string::npos) << result.error;
   }
-  // Trains from a model as both tasks do, and asks what they trained. Both say the note, and how
-  // much of their data it is about.
+  // Fine-tunes a model on both tasks, and uses the results. Both print the note, and how much of
+  // their data it concerns.
   void expect_tasks_work(const std::string& model, const std::string& note) const {
     const bool counts = !note.empty();
     const Arguments tune{"--init-checkpoint", model, "--micro-batch-size", "1",    "--epochs", "1",

@@ -73,7 +73,7 @@ void compare_with_start(const PretrainOptions& options) {
 }
 
 void run_pretrain(PretrainOptions& options, OptionTable& table) {
-  // Before ranks wait for each other, and files are looked for. Nothing is lost of a plan.
+  // Before ranks wait for each other and files are searched. A plan has nothing to lose.
   if (!options.compile_only) platform::install_stop_signals();
   comm::Communicator& ranks = comm::world();
   together(ranks, [&] { require_same(ranks, start_of(table)); });
@@ -92,7 +92,7 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
     run = pretraining_options(options, table);
     if (ranks.size() > 1) contents = contents_of(run);
   };
-  // The first makes a token store of text, which the others open.
+  // The first rank makes a token store of the text, and the others open it.
   options.input_file.empty() ? together(ranks, open) : one_after_the_first(ranks, open);
   together(ranks, [&] { require_same(ranks, contents); });
   run.extra_files = option_files(table);

@@ -59,7 +59,8 @@ fs::path start_folder(const PretrainOptions& options) {
 
 using StartTokenizer = std::optional<checkpoints::StoredTokenizer>;
 
-// That of start_folder(). Weights can be taken from a model whose text is cut by other rules.
+// The tokenizer of start_folder(). Weights may come from a model whose text is tokenised by other
+// rules.
 StartTokenizer start_tokenizer(const PretrainOptions& options) {
   const fs::path folder = start_folder(options);
   if (folder.empty() || !checkpoints::vocabulary_file_in(folder)) return std::nullopt;
@@ -71,7 +72,7 @@ StartTokenizer start_tokenizer(const PretrainOptions& options) {
   }
 }
 
-// Rows of the embeddings mean the tokens that they were trained for.
+// Each row of the embeddings belongs to the token that it was trained for.
 void note_other_tokens(const checkpoints::StoredTokenizer& start,
                        const std::vector<std::string>& tokens, const PretrainOptions& options) {
   const std::vector<std::string>& rows = start.vocabulary.tokens();
@@ -110,9 +111,9 @@ void build_store(const PretrainOptions& options, const StartTokenizer& start) {
   build_with_display(store, tokenizer);
 }
 
-// The most samples that are looked at to say how much of the data has no row.
+// The most samples that are examined to estimate how much of the data has no row.
 constexpr int64_t kCountedSamples = 4096;
-// That of all vocabularies of BERT that were published.
+// The id in all published vocabularies of BERT.
 constexpr int32_t kPublishedUnknownId = 100;
 
 // The data with [UNK] for ids without a row. `named` says where the ids come from; `missing`, the
@@ -198,7 +199,7 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
   return records;
 }
 
-// Text has been cut already, by whatever rules.
+// Its text has already been tokenised, by whatever rules.
 checkpoints::StoredTokenizer named_tokenizer(const PretrainOptions& options) {
   auto tokenizer = checkpoints::read_vocabulary_file(options.tokenizer.vocabulary_file);
   checkpoints::require_letter_case(tokenizer, options.tokenizer.do_lower_case);
@@ -247,7 +248,7 @@ std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions&
   return open_pretrain_data(held_out, start).dataset;
 }
 
-// Where other data outrank input_file, the options that came with input_file do not count.
+// Where other data override input_file, the options that came with input_file do not count.
 bool is_outranked(const OptionTable& table, const std::string& name) {
   const int rank = rank_of_origin(table, name.c_str());
   return std::ranges::any_of(std::array{"train_file", "generated_data", "synthetic_data"},
@@ -266,7 +267,7 @@ void check_letter_case(const PretrainOptions& options, const OptionTable& table)
       options.tokenizer.do_lower_case, options.train_file, is_lower);
 }
 
-// Where no vocab_file is given, the start model's folder says the tokens and the rules.
+// Where no vocab_file is given, the start model's folder determines the tokens and the rules.
 void check_letter_case_of_start(const PretrainOptions& options, const OptionTable& table,
                                 const StartTokenizer& start) {
   const bool has_own = !options.tokenizer.vocabulary_file.empty() || is_store(options);
@@ -277,7 +278,7 @@ void check_letter_case_of_start(const PretrainOptions& options, const OptionTabl
                    start->options.lower_case);
 }
 
-// Of samples that are made here; those of records may all be single sentences.
+// For samples that are made here; those of records may all be single sentences.
 void check_token_types(const PretrainOptions& options) {
   const bool draws = draws_samples(options);
   const bool has_pairs = draws ? options.drawing.pairs.next_sentence != data::NextSentence::kNone
@@ -294,7 +295,7 @@ void check_loading(const OptionTable& table) {
   }
 }
 
-// Triggers that training ends before, for a note.
+// Triggers that training ends before reaching, for a note.
 std::vector<std::string> unreached_triggers(const PretrainOptions& options) {
   const std::optional<int64_t> steps = planned_steps(options);
   if (!steps) return {};

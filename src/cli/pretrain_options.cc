@@ -55,7 +55,7 @@ void validate_evaluation(const ValidationOptions& v) {
   }
 }
 
-// A run that only its sequences end has a schedule of the same length.
+// If only the number of sequences ends a run, its schedule has the same length.
 void take_length_of_sequences(PretrainOptions& o) {
   if (!o.max_training_sequences) return;
   const int64_t sequences = batch_plan(o).sequences_per_step;
@@ -73,7 +73,7 @@ void take_length_of_sequences(PretrainOptions& o) {
 void settle_rivals(PretrainOptions& options, const OptionTable& table) {
   const bool had_start = !options.training.init_checkpoint.empty();
   settle_rivals(static_cast<RunOptions&>(options), table);
-  // A resumed run drops init_checkpoint, and with it what was to be taken from there.
+  // A resumed run drops init_checkpoint, and with it the options on what to take from there.
   const bool has_lost_start = had_start && options.training.init_checkpoint.empty();
   if (has_lost_start &&
       rank_of_origin(table, "init_optimizer") < rank_of_origin(table, "restore_dir")) {
@@ -111,8 +111,8 @@ void validate(PretrainOptions& options) {
 }
 
 int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan) {
-  // No sequence has more than max_predictions_per_seq, but short ones have more per token: a
-  // quarter is left for them.
+  // No sequence has more than max_predictions_per_seq predictions, but short ones have more per
+  // token: a quarter more room is left for them.
   return options.max_predictions() *
          std::min(4 * plan.sequences, 5 * full_sequences(options, plan)) / 4;
 }

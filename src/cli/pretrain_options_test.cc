@@ -102,7 +102,8 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
             "the 2147483647 sequences that a step can have; lower them");
 }
 
-// Sequences end a run before or after its schedule; one that trains nothing stays so.
+// The number of sequences ends a run before or after the end of its schedule; a run of 0 steps
+// stays one.
 TEST(PretrainOptions, SequencesEndARun) {
   const auto steps = [](const char* num_train_steps) {
     return planned_steps(parse({"--generated-data", "--global-batch-size", "4",
@@ -170,7 +171,7 @@ TEST(PretrainOptions, TheCommandLineOutranksTheFileAlsoUnderAnotherName) {
   EXPECT_EQ(options.train_file, "");
 }
 
-// What a file says of sequences ends a run only where the command line says nothing of steps.
+// A file's number of sequences ends a run only where the command line gives no number of steps.
 TEST(PretrainOptions, StepsOfTheCommandLineOutrankSequencesOfTheFile) {
   const std::string path = testing::TempDir() + "pretrain_options_test.json";
   platform::write_file_atomically(
@@ -283,7 +284,7 @@ TEST(PretrainOptions, StepsFromEpochs) {
   EXPECT_EQ(training_steps(options, 100, kCopies), 7);
 }
 
-// Values go straight into what the rooms below take.
+// Values go directly into the structs of the rooms below.
 TEST(PretrainOptions, AreBoundToTheStructsThatUseThem) {
   const Parsed parsed = parse({"--generated-data",
                                "--num-train-steps",

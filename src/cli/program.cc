@@ -102,7 +102,7 @@ void parse(CLI::App& program, std::vector<std::string> words) {
   }
 }
 
-// UserError when `launch` is to start what is no command.
+// UserError when `launch` is asked to start something that is not a command.
 void check_launched(CLI::App& program, const std::vector<std::string>& launched) {
   if (launched.empty() || launched.front().starts_with('-')) return;
   check_words(program, {launched.front()});

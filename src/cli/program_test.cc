@@ -19,7 +19,8 @@ TEST(Program, HelpAndVersionSucceed) {
   EXPECT_EQ(text.find("cloze "), 0u);
 }
 
-// They are on every command, though else only the one that is named gets its options.
+// They cover the options of every command, although otherwise only the named command gets its
+// options.
 TEST(Program, TheManualAndTheCompletionHaveAllOptions) {
   for (const char* text : {"--manual", "--completion"}) {
     testing::internal::CaptureStdout();
@@ -87,7 +88,7 @@ TEST(Program, WordsThatAreNotUnderstoodAreNamed) {
       << text;
 }
 
-// 0 when the plan says so; in a process of its own, as a limit stays.
+// 0 when the plan says so; in a process of its own, as a limit cannot be lifted.
 int plan_names_avx2() {
   testing::internal::CaptureStdout();
   const ExitCode status = status_of({"plan", "--kernels", "--instruction-set", "avx2"});
@@ -143,7 +144,7 @@ TEST(Program, ValuesThatAreWrongAreNamedWithTheirOptionAndWhatIsRight) {
   }
 }
 
-// What nobody got is no result.
+// Output that was lost must not count as success.
 TEST(Program, OutputThatCannotBeWrittenIsAFailure) {
   const auto fill_the_disk = [] {
     if (std::freopen("/dev/full", "w", stdout) == nullptr) std::exit(1);

@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files of a folder; else those whose names begin with the path's: TensorFlow's
-// "bert_model.ckpt" is several. An index, "model.safetensors.index.json", stands for all files that
-// begin with its first word, its parts among them.
+// The files of a folder; otherwise all files whose names begin with the path's: TensorFlow's
+// "bert_model.ckpt" is several files. An index, "model.safetensors.index.json", stands for all
+// files that begin with its first word, including its shards.
 std::vector<fs::path> files_of(const fs::path& path) {
   std::vector<fs::path> files;
   const bool is_folder = fs::is_directory(path);
@@ -49,7 +49,7 @@ std::string digest_of(const std::vector<fs::path>& files) {
   return digest.hex();
 }
 
-// Its manifest has the checksums of all its files.
+// The digest of the manifest is enough: it has the checksums of all files.
 std::string name_of(const train::FoundCheckpoint& checkpoint) {
   return fmt::format("{} {}", checkpoint.path.filename().string(),
                      digest_of({checkpoint.path / train::kManifestName}));

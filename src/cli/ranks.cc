@@ -24,7 +24,7 @@ constexpr std::string_view kSharedCommand = "pretrain";
 std::FILE* original_error = stderr;
 constexpr std::chrono::seconds kTimeForTheFirst{3};
 
-// What a rank says of its part: nothing, or its exit code and what went wrong.
+// What a rank reports of its part: nothing, or its exit code and what went wrong.
 std::string outcome_of(const std::function<void()>& body) {
   try {
     body();
@@ -74,8 +74,8 @@ void one_after_the_first(comm::Communicator& ranks, const std::function<void()>&
 
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table) {
   if (ranks.size() == 1) return;
-  // A run goes on with as many sequences in a step as it had, on any number of ranks. Then only
-  // replicas on the command line mean the ranks that there are now.
+  // A run goes on with as many sequences in a step as it had, on any number of ranks. Then only a
+  // `replicas` on the command line refers to the present ranks.
   const bool goes_on = options.training.restore_from.has_value();
   const bool is_given =
       table.origin("replicas") == kCommandLineOrigin || (!goes_on && table.is_given("replicas"));
@@ -141,7 +141,7 @@ void end_all_ranks(const std::string& message, ExitCode code) {
   if (!comm::is_one_of_several() || code == ExitCode::kDiverged) return;
   comm::Communicator& ranks = comm::world();
   if (ranks.rank() > 0) {
-    // What all meet alike the first says for all; it ends them.
+    // The first rank reports an error that all ranks share, and ends the others.
     std::this_thread::sleep_for(kTimeForTheFirst);
     std::fputs(fmt::format("cloze: rank {}: {}\n", ranks.rank(), message).c_str(), original_error);
     std::fflush(original_error);

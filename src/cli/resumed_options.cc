@@ -40,7 +40,7 @@ std::vector<int64_t> begun_seeds(const fs::path& folder) {
   return seeds;
 }
 
-// That of the first seed; the folder itself when it has no such runs.
+// The run of the first seed; the folder itself when it has no runs of seeds.
 fs::path first_run_in(const fs::path& folder) {
   const std::vector<int64_t> seeds = begun_seeds(folder);
   return seeds.empty() ? folder : run_of_seed(folder, seeds.front());
@@ -52,8 +52,8 @@ int64_t stored_num_seeds(const fs::path& run) {
   return number.is_number_integer() ? number.get<int64_t>() : 0;
 }
 
-// A resumed run may have added seeds, of which the first knows nothing. Those that do not follow on
-// are another run's.
+// A resumed run may have added seeds that the first seed's run does not know. Seeds after a gap
+// belong to another run.
 int64_t num_seeds_in(const fs::path& folder, int64_t of_first) {
   const std::vector<int64_t> seeds = begun_seeds(folder);
   int64_t count = of_first;
@@ -78,8 +78,8 @@ nlohmann::json read_if_there(const fs::path& path) {
   return fs::exists(path) ? formats::read_json_file(path) : nlohmann::json::object();
 }
 
-// Where both were said, in the command line or in one file. Beside a restore_dir of the command
-// line the save_path of a file is that of the run as it began.
+// Whether save_path is given on the command line, or in the same place as restore_dir. If only
+// restore_dir is on the command line, the save_path of a file is that of the original run.
 bool says_where_to_save(const OptionTable& table) {
   const std::string& origin = table.origin("save_path");
   const bool goes_with_run = table.is_given("save_path") && origin == table.origin("restore_dir");
@@ -88,7 +88,7 @@ bool says_where_to_save(const OptionTable& table) {
 
 void take_save_path(const OptionTable& table, const fs::path& folder, fs::path& save_path) {
   const fs::path run = train::run_folder_of(folder);
-  std::error_code unknown;  // a folder that is not there is another one
+  std::error_code unknown;  // an absent folder counts as a different one
   if (table.is_given("save_path") && !fs::equivalent(save_path, run, unknown)) {
     say("note: checkpoints go into {}, and not into the save_path {} ({}); to change that, give "
         "--save-path\n",
@@ -133,7 +133,7 @@ void take_options_of_run(OptionTable& table, RunOptions& options) {
   }
   const std::vector<std::string> changes =
       table.take_run({file.string(), values, read_if_there(checkpoint / kStoredOriginsName)});
-  // A single run needs its start no more; of several, some may not have begun.
+  // A single run no longer needs its start model; of several runs, some may not have begun.
   if (run != folder && training.init_checkpoint.empty()) {
     training.init_checkpoint = values.value("init_checkpoint", "");
   }

@@ -1,5 +1,5 @@
 // `cloze pretrain --restore-dir` and --config training_config.json from end to end, on generated
-// data and records of a moment.
+// data and records made on the spot.
 #include "cli/resumed_options.h"
 
 #include <gtest/gtest.h>
@@ -201,7 +201,8 @@ TEST_F(ResumedOptions, TheStoredConfigurationGivesTheRunAgain) {
   }
 }
 
-// Beside later checkpoints of the run that it leaves, what it saves would be taken for older.
+// In the folder of the run it branches from, its checkpoints would look older than those of later
+// steps.
 TEST_F(ResumedOptions, GoingBackNeedsAFolderOfItsOwn) {
   ASSERT_EQ(start("run", {"--generated-data", "--steps-per-ckpts=1"}).status, ExitCode::kSuccess);
   const std::string back = "--restore-dir=" + path("run/checkpoint-1");

@@ -92,7 +92,7 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   // Below the first a processor is wasted; above the second nothing is gained.
   constexpr int64_t kEnoughTokens = 1024;
   constexpr int64_t kPlentyOfTokens = 4096;
-  // Larger ones take more memory, and the last of a step is not full.
+  // Larger micro-batches take more memory, and leave the last one of a step less full.
   constexpr int64_t kMicroBatchesOfAStep = 96;
   const int64_t S = options.seq_length;
   const int64_t enough = (kEnoughTokens + S - 1) / S;
@@ -103,7 +103,7 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   return S * sequences;
 }
 
-// Of several processes.
+// For runs of several processes.
 void note_options_of_other_layouts(const train::TrainingStepOptions& step, const OptionTable& table,
                                    std::vector<std::string>& notes) {
   if (step.num_replicas() == 1) {

@@ -1,5 +1,5 @@
-// What configs/ ships of our own: bert_* pre-train the published sizes of BERT, finetune_* train on
-// from any of them.
+// Our own configurations in configs/: bert_* pre-train the published sizes of BERT, finetune_*
+// fine-tune any of them.
 #include <gtest/gtest.h>
 
 #include <filesystem>

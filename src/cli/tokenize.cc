@@ -23,7 +23,7 @@ struct Options {
   bool offsets = false;
 };
 
-// By the rules that go with the vocabulary, but for those that options say.
+// Uses the rules that come with the vocabulary, unless options override them.
 text::Tokenizer make_tokenizer(const Options& options, const OptionTable& table) {
   checkpoints::StoredTokenizer stored = checkpoints::read_vocabulary_file(options.vocab);
   for (const std::string& note : stored.notes) say("note: {}\n", note);

@@ -66,7 +66,7 @@ struct Target {
   int64_t sequences_per_step = 0;
 };
 
-// Exits with 6 when it was missed. A run may have gone on after the step that reached it.
+// Exits with 6 when the target was missed. A run may have continued after the step that reached it.
 void report_target(const Target& target, const train::TrainingState& state,
                    train::TrainingOutcome outcome) {
   const double best = state.best_metric.value_or(0.0);
@@ -147,9 +147,9 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
   const int64_t steps = options.training.device_iterations;
   if (steps == 1) return;
   const int64_t writes = options.training.synthetic_data ? 1 : micro_batches_of_step(options);
-  // After a micro-batch that is not full the inputs of the update are kept for themselves.
+  // After a micro-batch that is not full, the inputs of the update are kept separately.
   const int64_t updates = options.training.synthetic_data ? 0 : 1;
-  // Each is a block of the device's memory of its own.
+  // Each is a separate block of the device's memory.
   const auto bytes_of = [&](plan::Arena arena) {
     return platform::whole_pages(program.bytes_of(arena));
   };

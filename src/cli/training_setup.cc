@@ -44,7 +44,7 @@ std::string describe_inference(const train::TrainingStepOptions& step) {
                      mebibytes(memory.weights_bytes), mebibytes(memory.batch_bytes));
 }
 
-// It then saves the best checkpoint so far. A length that is not known is taken for a long one.
+// Such a run also saves the best checkpoint so far. An unknown length counts as a long one.
 bool evaluates_before_end(const PretrainOptions& options) {
   const std::optional<int64_t> steps = planned_steps(options);
   const int64_t sequences = batch_plan(options).sequences_per_step;

@@ -58,7 +58,7 @@ class Parcel {
     std::ranges::transform(values, rounded_.begin(), [](float value) { return bfloat16(value); });
     return std::as_bytes(std::span(rounded_));
   }
-  // Where `count` numbers are to arrive; then what they are.
+  // The buffer in which `count` numbers arrive; unpack() then returns them.
   std::span<std::byte> room_for(size_t count) {
     if (transport_ == DType::kF32) {
       values_.resize(count);

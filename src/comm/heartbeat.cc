@@ -19,17 +19,18 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kBeat{200};
 constexpr milliseconds kCallTime{2000};      // for a host to answer at one of its addresses
-constexpr milliseconds kWelcomeTime{10000};  // for the first rank, which may stand still just then
-// A thread that wakes so late was stopped itself, with its whole process or machine; half the bound
-// of silence if that is shorter.
+constexpr milliseconds kWelcomeTime{10000};  // for the first rank, which may be stalled just then
+// A thread that wakes this late was itself stopped, with its whole process or machine. Half the
+// bound of silence applies if that is shorter.
 constexpr milliseconds kStoodStill{2000};
-// Where those that should say that the first is lost are lost too, the next ranks of a host do so
-// one after another: for mpirun to end them after one has spoken. So many that none waits for long.
+// If the ranks that should report the loss of the first are lost too, the next ranks of a host do
+// so one after another, so that mpirun can end them after one has spoken. No more than kMostTurns,
+// so that none waits long.
 constexpr milliseconds kTurn{2000};
 constexpr int kMostTurns = 4;
 constexpr const char* kWelcome = "welcome";
 constexpr const char* kFarewell = "farewell";
-constexpr const char* kEnd = "end";  // the first has said why
+constexpr const char* kEnd = "end";  // the first rank has said why
 
 RankState own_state() {
   const platform::Phase phase = platform::current_phase();
@@ -62,8 +63,8 @@ bool is_welcomed(Connection& connection) {
 
 }  // namespace
 
-// What a rank says of itself at the start: host, process and, of the first, where it is called and
-// with which token; or, after the word "-" for a port, why it cannot be called.
+// What a rank says of itself at the start: host, process and, of the first rank, where to connect
+// and with which token; or, after "-" in place of the port, why nobody can.
 struct Heartbeat::Introduction {
   std::string host = platform::host_name();
   std::string process = std::to_string(platform::process_id());
@@ -126,7 +127,7 @@ void Heartbeat::begin_watch(const std::vector<Introduction>& all) {
         fmt::format("rank {} (host {}, process {})", names.size(), one.host, one.process));
   }
   if (rank_ > 1) patience_ = options_.grace + kTurn * std::min(place_on_host(all), kMostTurns);
-  if (rank_ > 0) options_.bounds.stall = 0.0;  // the first sees to that
+  if (rank_ > 0) options_.bounds.stall = 0.0;  // the first rank watches for stalls
   watch_.emplace(std::move(names), options_.bounds, std::chrono::steady_clock::now());
   for (int rank = 1; rank_ > 0 && rank < std::ssize(all); ++rank) watch_->leave(rank);
 }
@@ -181,7 +182,7 @@ void Heartbeat::greet() {
   });
 }
 
-// Who does not know the token gets no answer.
+// A caller that does not know the token gets no answer.
 void Heartbeat::take_in(Connection& caller, const std::vector<std::string>& lines) {
   std::istringstream words(lines.front());
   std::string token;

@@ -41,7 +41,7 @@ class Record {
   }
   int ended() const { return ended_; }
   const std::string& said() const { return said_; }
-  // Before the first was to end, at which mpirun ends all.
+  // What was said before the first rank was to end, when mpirun ends all.
   const std::string& said_first() const { return said_first_; }
 
  private:
@@ -52,7 +52,7 @@ class Record {
 
 constexpr std::string_view kFirstWasSilent = "rank 0 (host far, process 7) has been silent for ";
 
-// By the bound it exceeds one knows which rank speaks.
+// The reported seconds of silence: which bound they exceed tells which rank speaks.
 double silence_said(const std::string& line) {
   EXPECT_TRUE(line.starts_with(kFirstWasSilent)) << line;
   return std::atof(line.substr(std::min(line.size(), kFirstWasSilent.size())).c_str());
@@ -114,7 +114,8 @@ std::vector<Connection> welcome_by_hand(Communicator& ranks) {
   return others;
 }
 
-// The rank that ends first has mpirun end all: whoever notices first waits for the one that speaks.
+// The first rank that ends makes mpirun end all: the ranks that notice first wait for the one that
+// speaks.
 TEST(Heartbeat, ASilentFirstRankIsNamedByOneRankBeforeAnyEnds) {
   Record run;
   run_loopback(4, [&](Communicator& ranks) {
@@ -172,7 +173,7 @@ TEST(Heartbeat, ARankThatDiesEndsAllAndIsNamed) {
             "rank 2 (host far, process 7) has died; it was in step 3, computing; all ranks end\n");
 }
 
-// It is silent for the first rank, and gets no answer.
+// To the first rank it counts as silent, and it gets no answer.
 TEST(Heartbeat, StrangersAreNoRanks) {
   Record run;
   run_loopback(2, [&](Communicator& ranks) {

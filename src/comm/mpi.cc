@@ -23,11 +23,11 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Whoever waits spins for platform::kSpinTime, and then sleeps for so long again and again: the
-// processor may be another rank's.
+// A waiting thread spins for platform::kSpinTime, and then sleeps for this long again and again:
+// another rank may need the processor.
 constexpr microseconds kSleepTime{50};
-// Messages whose memory is kept for the next ones: slices of sums that fill
-// kMostBytesUnderWay. That of longer ones goes back.
+// The most messages whose memory is kept for later ones: as many slices of sums as fill
+// kMostBytesUnderWay. The memory of longer messages is freed.
 constexpr size_t kSliceBytes = kSliceFloats * sizeof(float);
 constexpr size_t kMostSpare = kMostBytesUnderWay / kSliceBytes;
 
@@ -44,8 +44,8 @@ int count_of(size_t bytes) {
   return static_cast<int>(bytes);
 }
 
-// Messages on their way. MPI moves a long one only while somebody calls it, so that a thread does
-// for as long as there is any: the rank itself may be computing.
+// Messages in transit. MPI moves a long one only while some thread calls it, so a thread does that
+// as long as there are any: the rank itself may be computing.
 class Outbox {
  public:
   Outbox() : mover_([this] { move(); }) {}
@@ -94,7 +94,7 @@ class Outbox {
     return true;
   }
 
-  // Keeps the memory of those that have left, for others.
+  // Keeps the memory of messages that have left, for later ones.
   void take_out_left() {
     for (auto message = messages_.begin(); message != messages_.end();) {
       const auto next = std::next(message);

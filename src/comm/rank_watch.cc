@@ -11,7 +11,7 @@ namespace cloze::comm {
 namespace {
 
 constexpr size_t kTimedSteps = 31;
-constexpr size_t kLeastTimedSteps = 3;  // before that a step may be one that makes things ready
+constexpr size_t kLeastTimedSteps = 3;  // earlier steps may include one-time preparation
 constexpr double kStragglerSteps = 10.0;
 constexpr double kStragglerSeconds = 5.0;
 
@@ -95,7 +95,7 @@ std::optional<std::string> RankWatch::find_silence(Time now) const {
   return std::nullopt;
 }
 
-// Of those at work rather than of those that wait for them.
+// Names a rank that works rather than one that waits for it.
 std::optional<std::string> RankWatch::find_stall(Time now) const {
   if (bounds_.stall <= 0.0) return std::nullopt;
   const Rank* stalled = nullptr;

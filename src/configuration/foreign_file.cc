@@ -23,7 +23,7 @@ bool is_known(const std::string& key) {
                      [&](const ForeignSystem* system) { return system->find(key, "") != nullptr; });
 }
 
-// Whether an object is what a key of some system has for a value.
+// Whether an object is the value of a key in some system.
 bool is_value(const std::string& key, const json& object) {
   const bool has_keys = std::any_of(object.items().begin(), object.items().end(),
                                     [&](auto& item) { return is_known(key + "." + item.key()); });
@@ -258,7 +258,8 @@ ForeignFile read_foreign_files(const std::vector<std::filesystem::path>& paths) 
   ForeignFile all;
   for (const std::filesystem::path& path : paths) {
     ForeignFile one = read(path);
-    all.path += (all.path.empty() ? "" : ",") + path.string();
+    if (!all.path.empty()) all.path += ',';
+    all.path += path.string();
     if (!one.program.empty()) all.program = one.program;
     for (auto& [key, value] : one.values) all.values[key] = std::move(value);
     for (auto& [key, value] : one.assigned) all.assigned[key] = std::move(value);

@@ -17,7 +17,7 @@ std::string_view word_of(Fate fate) {
   return kWords[static_cast<size_t>(fate)];
 }
 
-// The options of the tables beneath a heading of docs/fidelity/options.md, each with its word.
+// The options in the tables under a heading of docs/fidelity/options.md, each with its word.
 std::map<std::string, std::string> documented(const std::string& heading) {
   const std::string document = platform::read_file(CLOZE_SOURCE_DIR "/docs/fidelity/options.md");
   const size_t begin = document.find("\n## " + heading + "\n");

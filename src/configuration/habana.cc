@@ -115,8 +115,8 @@ std::string task_of(const Conversion& c) {
   return c.text("command").empty() && task.empty() ? "pretraining" : "GLUE";
 }
 
-// What is taken where nothing is said: by the launcher, demo_bert.py, which has one value for each
-// phase of pre-training, or by the program of the task.
+// The defaults: those of the launcher, demo_bert.py, which has one value for each phase of
+// pre-training, or those of the task's program.
 using Defaults = std::map<std::string, json>;
 const Defaults& defaults_of(const std::string& name) {
   static const std::map<std::string, Defaults> programs = {{"launcher pretraining",
@@ -154,7 +154,7 @@ const Defaults& defaults_of(const std::string& name) {
   return programs.at(name);
 }
 
-// How many times `part` goes into `whole`; UserError unless it does at all and nothing is left.
+// whole / part; UserError unless `part` divides `whole`.
 int64_t checked_quotient(const std::string& key, int64_t whole, int64_t part) {
   if (whole % part == 0) return whole / part;
   throw_user_error("{} is {}, which {} does not divide; change one of them", key, whole, part);
@@ -183,7 +183,7 @@ class HabanaRun {
   }
 
  private:
-  // Where a value stands: a preset keeps some by task and by type of numbers.
+  // The full key of a value: a preset keeps some by task and by dtype.
   std::string place(const std::string& key) const {
     const std::string block = "dataset_parameters." + c_.text("task_name") + ".";
     const std::string of_type = block + "data_type_parameters." + c_.text("data_type") + "." + key;

@@ -29,7 +29,7 @@ std::string reason_of_absence(const std::string& option, const std::string& task
   return is_of_another ? "it is an option of another task" : "";
 }
 
-// How a checkpoint computes is its own affair: fine-tuning takes it from there.
+// The checkpoint decides how it computes: fine-tuning takes these options from it.
 bool is_of_checkpoint(const std::string& option, const std::string& task) {
   return task != "pretraining" && (option == "hidden_act" || option == "layer_norm_eps");
 }
@@ -39,7 +39,7 @@ int64_t known_keys(const ForeignSystem& system, const ForeignFile& file) {
                        [&](const auto& entry) { return system.find(entry.first, "") != nullptr; });
 }
 
-// Of a system whose keys are no options here.
+// Whether it has a mark of a system whose keys are not options here.
 bool has_mark(const nlohmann::json& config) {
   return std::ranges::any_of(foreign_systems(), [&](const ForeignSystem* system) {
     return system != &tensorflow1() &&

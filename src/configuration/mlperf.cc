@@ -172,8 +172,8 @@ constexpr int64_t kMostSequences = 6'000'000;
 constexpr double kLearningRate = 8e-4;
 constexpr double kMomentum = 0.984375;
 
-// With SGD the velocity takes 1 - dampening of each gradient there, and dampening is the momentum
-// where the file leaves it out. It takes the whole gradient here, so the rate has the factor.
+// There, SGD's velocity takes 1 - dampening of each gradient, and dampening defaults to the
+// momentum. Here it takes the whole gradient, so the factor goes into the rate.
 double rate_factor(const Conversion& c) {
   const bool is_descent = !c.has("optimizer") || c.text("optimizer") == "SGD";
   return is_descent ? 1.0 - c.number("dampening", c.number("momentum", kMomentum)) : 1.0;
@@ -238,7 +238,7 @@ void convert_validation(Conversion& c) {
   c.set("mllog_file", "mllog.txt", {key});
 }
 
-// ADAM decays weights there, as AdamW.
+// There, ADAM decays weights like AdamW.
 void convert_optimizer(Conversion& c) {
   std::string name = c.text("optimizer").empty() ? "SGD" : c.text("optimizer");
   const bool is_biased = name.ends_with("_NO_BIAS");
@@ -248,7 +248,7 @@ void convert_optimizer(Conversion& c) {
   c.set("use_debiasing", !is_biased, {"optimizer"});
 }
 
-// no_dropout is of both there.
+// There, no_dropout switches off both kinds of dropout.
 void convert_dropout(Conversion& c) {
   for (const char* key : {"no_dropout", "no_attn_dropout"}) {
     if (c.value(key) == true) c.set("attention_probs_dropout_prob", 0.0, {key});

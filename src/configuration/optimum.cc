@@ -178,7 +178,7 @@ void convert_precision(Conversion& c) {
   }
 }
 
-// Scaled automatically, a loss begins with the scale that is given.
+// With automatic loss scaling, the given scale is the initial one.
 void convert_loss_scale(Conversion& c) {
   const std::string ours = "auto_loss_scaling", config = "ipu_config.auto_loss_scaling";
   if (c.value(ours) != true && c.value(config) != true) return;
@@ -186,14 +186,14 @@ void convert_loss_scale(Conversion& c) {
   if (c.has("loss_scaling")) c.set("init_loss_scale", c.value("loss_scaling"), {"loss_scaling"});
 }
 
-// Its warm-up goes by the square root.
+// Its warm-up follows a square root.
 void convert_schedule(Conversion& c) {
   if (c.value("groupbert_schedule") != true) return;
   c.set("lr_schedule", "polynomial_decay", {"groupbert_schedule"});
   c.set("lr_power", {0.5, 1.0}, {"groupbert_schedule"});
 }
 
-// GroupBERT's was published with a bias in the convolution, and without dropout.
+// Its GroupBERT was published with a bias in the convolution, and without dropout.
 void take_groupbert(Conversion& c) {
   c.set("groupbert", true, {"config_name"});
   c.set("groupbert_conv_bias", true, {"config_name"});

@@ -88,7 +88,8 @@ KeyRules pretraining_rules() {
   return training_rules().with(model_rules()).with(execution_rules()).with(data_rules());
 }
 
-// What both fine-tuning programs have, and leave unread of the records of pre-training.
+// Keys that both fine-tuning programs have, including those on pre-training records, which they
+// never read.
 KeyRules finetuning_rules() {
   return KeyRules()
       .supported({"do_training", "do_predict", "do_evaluation", "do_lower_case", "vocab_file",
@@ -156,8 +157,9 @@ int64_t convert_batch(Conversion& c) {
   return reached;
 }
 
-// A gradient there beside the one here, which is the mean over the step. With `mean` they are the
-// same; with `sum` the micro-batches of all replicas are added up: it is copies() times as large.
+// The size of a gradient there relative to ours, which is the mean over the step. With `mean` they
+// are equal; with `sum` the micro-batches of all replicas are added up: the gradient is copies()
+// times as large.
 struct GradientScale {
   bool is_sum = false;
   int64_t accumulated = 1, replicas = 1;
@@ -198,7 +200,7 @@ void convert_gradients(Conversion& c, const GradientScale& scale) {
         {option, "reduction_type"}, ", for gradients of the mean over the step");
 }
 
-// Data that is made switches the files off, and stands there once.
+// Generated data switches the files off, and makes duplicate_factor 1.
 void convert_made_data(Conversion& c) {
   for (const char* key : {"generated_data", "synthetic_data"}) {
     if (c.task() != "pretraining" || c.value(key) != true) continue;
@@ -231,8 +233,8 @@ const ForeignSystem& tensorflow1() {
       .groups = {{"Graphcore TensorFlow 1: the pre-training program", "", pretraining_rules()},
                  {"Graphcore TensorFlow 1: run_squad.py", "SQuAD", squad_rules()},
                  {"Graphcore TensorFlow 1: run_classifier.py", "GLUE", glue_rules()}},
-      // An optimiser and a schedule are not among them: its defaults, momentum and a schedule that
-      // does not exist, train nothing there or here.
+      // They include no optimiser and no schedule: the program's defaults, momentum and a schedule
+      // that does not exist, train nothing there or here.
       .defaults = {{"use_qkv_bias", false},
                    {"layer_norm_eps", 1e-3},
                    {"hidden_act", "gelu_new"},

@@ -112,7 +112,7 @@ std::string stages(const Conversion& c) {
   return c.value(c.first_of({"pipeline_stages", "ipu_config.pipeline_stages"})).dump();
 }
 
-// The head in the last stage tells the program.
+// The head in the last stage shows which program it was.
 std::string task_of(const Conversion& c) {
   if (stages(c).find("glue_head") != std::string::npos) return "GLUE";
   if (stages(c).find("qa_head") != std::string::npos) return "SQuAD";

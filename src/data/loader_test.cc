@@ -148,7 +148,7 @@ TEST(LoaderTest, ReadsNoFurtherAheadThanAsked) {
     loader.next();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_GE(loader.waited_seconds(), 0.0);
-  }  // and stops when asked
+  }  // the destructor stops the loader
   EXPECT_LE(dataset->reads(), 8 * (1 + 3 + 1));
 }
 

@@ -10,7 +10,7 @@
 namespace cloze::data {
 namespace {
 
-// Of one micro-batch more each; if these fail, best fit is hardly worse.
+// Each attempt uses one more micro-batch; if all fail, best fit is hardly worse.
 constexpr size_t kSpreadAttempts = 4;
 
 // What is left of a micro-batch's capacity, and who is in it.
@@ -150,7 +150,7 @@ MicroBatch empty_micro_batch(const MicroBatchCapacity& capacity) {
   return batch;
 }
 
-// Those of the whole sequence, which starts at the batch's last token.
+// Appends the labels of the whole sequence, which begins after the batch's last token.
 void append_labels(const Sample& sample, size_t ordinal, MicroBatch& batch) {
   const auto sequence = static_cast<size_t>(batch.num_sequences);
   const auto slot_of = [&](int32_t position) {
@@ -164,7 +164,7 @@ void append_labels(const Sample& sample, size_t ordinal, MicroBatch& batch) {
   batch.end_positions[sequence] = slot_of(sample.end_position);
 }
 
-// sequence_weight: of its mean.
+// sequence_weight: the weight of the sequence's mean.
 void append_predictions(const Sample& sample, double sequence_weight, MicroBatch& batch) {
   const auto predictions = static_cast<double>(predictions_of(sample));
   for (size_t i = 0; i < sample.masked_positions.size(); ++i) {

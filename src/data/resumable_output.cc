@@ -19,7 +19,7 @@ fs::path beside(const fs::path& first, const std::string& name) {
   return path += "." + name;
 }
 
-// The output files as they lie to the first one: a folder may move between two tries.
+// The output files relative to the first one: a folder may be moved between two attempts.
 nlohmann::json names_of(const std::vector<fs::path>& files) {
   const fs::path folder = fs::absolute(files.front()).lexically_normal().parent_path();
   nlohmann::json names = nlohmann::json::array();

@@ -44,7 +44,7 @@ TEST(SampleWorld, DocumentsHaveAnAgreeableLength) {
   }
 }
 
-// Wherever a document names a town and a province as its home, it is the town's own.
+// Wherever a document says which province a town is in, it is the town's own.
 TEST(SampleWorld, DocumentsStateTheFactsOfTheWorld) {
   const SampleWorld world(4);
   std::map<std::string, std::string> province_of;

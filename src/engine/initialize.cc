@@ -21,9 +21,9 @@ uint64_t hash_of(std::string_view name) {
   return hash;
 }
 
-// Normal numbers (normal_numbers.h), drawn again until inside the cut. An attempt takes two words
-// of the parameter's stream, so attempts are known by their number, and threads can share them;
-// which of them hits decides where the value goes, and is known afterwards.
+// Normal numbers (normal_numbers.h), redrawn until inside the cut. An attempt takes two words of
+// the parameter's stream, so attempts are addressed by number and threads can divide them. Which
+// attempts hit decides where a value goes, and is known only afterwards.
 struct NormalStream {
   PhiloxKey key;
   uint64_t stream = 0;
@@ -63,7 +63,7 @@ struct NormalStream {
   }
   static float uniform(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 
-  // Whether the library's number, which is not quite the same, may give another value.
+  // Whether the library's number, which differs slightly, may give another value.
   bool may_round_otherwise(double normal) const {
     const double error = kNormalRelativeError * std::abs(normal) + kNormalAbsoluteError;
     return static_cast<float>(deviation * (normal - error)) !=

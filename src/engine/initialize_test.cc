@@ -21,7 +21,7 @@ TEST(Initialize, TruncatedNormalHasItsDeviationAndCut) {
     sum += value;
     squares += value * value;
   }
-  // A normal cut at two deviations has 0.8796 of its deviation.
+  // A normal distribution cut at two standard deviations has 0.8796 of its standard deviation.
   EXPECT_NEAR(std::sqrt(squares / 20000), 0.02 * 0.8796, 0.0003);
   EXPECT_NEAR(sum / 20000, 0.0, 0.0005);
 }

@@ -8,7 +8,7 @@
 namespace cloze::engine {
 namespace {
 
-// The functions are free of branches and calls, so that the compiler makes vectors of them.
+// The functions are free of branches and calls, so that the compiler can vectorise them.
 
 // x = m 2^e, m from sqrt(1/2) to sqrt(2):  log x = e log 2 + 2 (s + s^3 / 3 + s^5 / 5 + ...) with
 // s = (m - 1) / (m + 1), |s| < 0.172; what is left out is below 1e-15 of it.

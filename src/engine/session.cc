@@ -54,7 +54,7 @@ Session::Session(plan::Program program, runtime::Executor& full)
     : executor_(std::move(program), full) {}
 
 void Session::initialize_parameters(uint64_t seed) {
-  // Not of the heap, which may keep it.
+  // Not from the heap, which may keep it when it is freed.
   const platform::MemoryBlock memory(
       static_cast<size_t>(graph().largest_bytes(VariableRole::kParameter)));
   for (const graph::Value parameter : graph().variables(VariableRole::kParameter)) {

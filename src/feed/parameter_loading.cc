@@ -51,7 +51,7 @@ bool is_bias_of_zeros(const TensorView& tensor) {
          std::ranges::all_of(tensor.bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
-// No second copy of a tensor.
+// In slices, so that there is no second copy of the tensor.
 void copy_in_slices(engine::Session& session, const std::string& name, const TensorView& tensor) {
   constexpr int64_t kSliceElements = 1 << 16;
   const graph::Value value = session.value(name);

@@ -87,7 +87,7 @@ TEST(MatchTensors, OneUnderTwoNamesIsRefusedWithBoth) {
               "embeddings.LayerNorm.gamma and as bert.embeddings.LayerNorm.weight; leave one of "
               "them out");
   }
-  // What the model does not want harms nothing.
+  // Duplicates that the model does not want do no harm.
   const MatchedTensors matched = match_tensors(std::span(tensors).subspan(1), "a", wanted);
   EXPECT_EQ(matched.unused,
             (std::vector<std::string>{"pooler.dense.bias", "bert.pooler.dense.bias"}));

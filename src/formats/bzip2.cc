@@ -89,7 +89,7 @@ Bzip2File::Block Bzip2File::take_block() {
   return block;
 }
 
-// The next mark does not end the block: it is one of those after.
+// The next mark does not end the block: one of the later marks does.
 Bzip2File::Block Bzip2File::join_block() const {
   const uint64_t begin = position_.bit;
   const uint64_t last = begin + kLongestBzip2BlockBits;
@@ -105,7 +105,7 @@ Bzip2File::Block Bzip2File::join_block() const {
   fail(end == begin && last > bits_.size() ? "ends too soon" : "breaks");
 }
 
-// What begins at the next marks, each taken to end at the mark after it.
+// Unpacks what begins at the next marks, assuming that each block ends at the mark after it.
 void Bzip2File::unpack_ahead() {
   std::vector<Bzip2BlockBits> blocks;
   std::optional<uint64_t> begin = position_.bit;

@@ -55,8 +55,8 @@ TEST(Bzip2, TheTextIsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// A block lists which bytes it has, 16 bits for each sixteen of them: a text of chosen bytes makes
-// a block that holds what looks like the mark of a block, or of the end.
+// A block has a map of the bytes that occur in it, 16 bits for each group of sixteen: a text of
+// chosen bytes makes a map that looks like the mark of a block or of the end.
 std::string text_that_makes(std::initializer_list<unsigned> mark, int repeats) {
   std::string bytes;
   unsigned high = 0x40;

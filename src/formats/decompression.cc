@@ -39,7 +39,7 @@ bool begins_with(std::span<const std::byte> bytes, const std::array<std::byte, k
                    what);
 }
 
-// What archives on tape and some disks have after the last member.
+// Archives on tape and on some disks have padding after the last member.
 bool is_padding(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }

@@ -125,7 +125,7 @@ std::vector<T> take(size_t count, std::string_view& bytes) {
   return values;
 }
 
-// What stands last in the bytes of a child.
+// The last byte that a child writes says what the bytes before it are.
 constexpr char kValue = 'v';
 constexpr char kRefusal = 'r';
 

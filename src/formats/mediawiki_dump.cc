@@ -137,7 +137,7 @@ void MediaWikiDump::parse(std::string_view bytes, bool is_last) {
       XML_Parse(state_->parser, bytes.data(), static_cast<int>(bytes.size()), is_last);
   if (state_->error) std::rethrow_exception(state_->error);
   if (status != XML_STATUS_ERROR) return;
-  // Lines were skipped too, nobody knows how many.
+  // After a skip, the line number is unknown.
   const std::string line =
       state_->skipped > 0 ? "" : fmt::format(", line {}", XML_GetCurrentLineNumber(state_->parser));
   throw_data_error("the XML breaks at byte {}{}: {}", state_->place(), line,

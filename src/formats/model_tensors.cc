@@ -102,7 +102,7 @@ void ModelTensors::add_shards(const fs::path& index) {
   }
   std::set<std::string> files;
   for (const auto& [name, file] : json["weight_map"].items()) {
-    // A name alone: an index must not lead out of its folder.
+    // Only a plain file name: an index must not lead out of its folder.
     if (!file.is_string() ||
         fs::path(file.get<std::string>()).filename() != file.get<std::string>()) {
       throw_data_error("{}: {} is in no file of this folder", index.string(), name);

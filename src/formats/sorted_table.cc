@@ -92,7 +92,7 @@ class Reader {
   std::vector<TableEntry> read() {
     Cursor footer(file_.substr(file_.size() - kFooterBytes, kHandlesBytes),
                   file_.size() - kFooterBytes);
-    block(take_handle(footer), footer);  // says nothing to us, but is to be whole
+    block(take_handle(footer), footer);  // not used here, but must be intact
     std::vector<TableEntry> index;
     append_entries(take_handle(footer), footer, index);
     std::vector<TableEntry> entries;
@@ -100,7 +100,7 @@ class Reader {
     for (const TableEntry& pointer : index) {
       Cursor cursor(pointer.value, footer.offset());
       const Handle handle = take_handle(cursor);
-      // Blocks that lie in each other would be read again and again, and fill the memory.
+      // Overlapping blocks would be read again and again, and fill the memory.
       if (handle.offset < end) cursor.refuse("points into the previous block");
       append_entries(handle, cursor, entries);
       end = handle.offset + handle.bytes;
@@ -197,7 +197,7 @@ class BlockWriter {
   size_t count_ = 0;
 };
 
-// The shortest key that is not below `key`, which is no longer needed to the letter.
+// The shortest key that is not below `key`, whose exact text is no longer needed.
 std::string short_successor(const std::string& key) {
   for (size_t i = 0; i < key.size(); ++i) {
     if (key[i] == '\xff') continue;

@@ -69,7 +69,8 @@ std::string with_crc(std::string block) {
   return block.append(reinterpret_cast<const char*>(&crc), sizeof crc);
 }
 
-// A table whose only data block is `entries`, with right CRCs, and is named so many times.
+// A table, with correct CRCs, whose only data block is `entries`; its index names the block `names`
+// times.
 std::string forged(const std::string& entries, uint32_t restarts = 0, int names = 1) {
   const auto block = [&](std::string content, uint32_t number) {
     content.append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -90,7 +91,7 @@ std::string forged(const std::string& entries, uint32_t restarts = 0, int names 
   return data + meta + index + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb";
 }
 
-// What a checksum does not find, because whoever made the file computed it.
+// Errors that no checksum finds, because the forger of the file computed it.
 TEST(SortedTable, LengthsAreNotBelieved) {
   EXPECT_EQ(refusal(forged(std::string("\0\1\1av", 5))), "taken");
   const std::string huge = "\xff\xff\xff\xff\x0f";

@@ -172,7 +172,7 @@ TEST_F(TfCheckpointTest, DamagedIndexesAreRefused) {
   }
 }
 
-// Indexes with right CRCs that say impossible things.
+// Indexes with correct CRCs and impossible contents.
 TEST_F(TfCheckpointTest, LyingEntriesAreRefused) {
   wire::BundleHeader header;
   header.set_num_shards(1);

@@ -99,7 +99,8 @@ std::vector<int64_t> integers_of(const PickleNode& tuple) {
   return values;
 }
 
-// Nothing may lie outside the storage, and no element be counted more often than it is there.
+// No element may lie outside the storage, and the tensor may not have more elements than the
+// storage.
 void check_extent(const TorchTensor& tensor) {
   const int64_t available = tensor.storage.elements;
   if (tensor.sizes.size() != tensor.strides.size() || tensor.sizes.size() > 8) {
@@ -222,8 +223,8 @@ class ZipArchive {
   std::optional<std::vector<std::byte>> find(const std::string& name, uint64_t most) {
     zip_stat_t status;
     if (zip_stat(archive_.get(), name.c_str(), 0, &status) != 0) return std::nullopt;
-    // torch does not compress: what is larger than the file, alone or with the other entries, is
-    // made to fill the memory.
+    // torch does not compress: an entry larger than the file, alone or with the others, was made to
+    // fill the memory.
     if (status.size > std::min(most, bytes_left_)) {
       refuse("{} has {} bytes, more than expected", name, status.size);
     }
@@ -231,7 +232,7 @@ class ZipArchive {
     const std::unique_ptr<zip_file_t, ZipFileCloser> file(
         zip_fopen(archive_.get(), name.c_str(), 0));
     std::vector<std::byte> bytes(status.size);
-    std::byte behind;  // only who reads to the end is told that the CRC is wrong
+    std::byte behind;  // a wrong CRC is reported only at the end of the entry
     if (file == nullptr || zip_fread(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes) ||
         zip_fread(file.get(), &behind, 1) != 0) {
       refuse("{} cannot be read, or does not match its CRC; copy the file again", name);
@@ -246,7 +247,7 @@ class ZipArchive {
   }
 
  private:
-  uint64_t bytes_left_;  // of the file, when what was read is taken off
+  uint64_t bytes_left_;  // the bytes of the file less those read so far
   std::unique_ptr<zip_t, ZipCloser> archive_;
 };
 
@@ -285,7 +286,7 @@ StateDictionary read_legacy(std::span<const std::byte> file, Storages& storages)
   const Pickle description = next("the dictionary");
   const Pickle keys = next("the list of storages");
   StateDictionary dictionary(description.root);
-  // Also those of an optimiser beside the model: storages have no frame but their sizes.
+  // Including those of an optimiser beside the model: only their sizes delimit storages.
   std::map<std::string, int64_t> element_bytes;
   for (const PickleNode& node : description.nodes) {
     if (!node.is(Kind::kReference)) continue;
@@ -328,8 +329,8 @@ std::vector<std::byte> gathered(const TorchTensor& tensor, std::span<const std::
   return bytes;
 }
 
-// `bytes_left` may be used up by all tensors: a storage may be looked at any number of times, and
-// what a small file says must not take memory, or a disk when it is converted.
+// All tensors together may use up `bytes_left`: any number of tensors may view one storage, and a
+// small file must not be able to fill the memory, or a disk when it is converted.
 TensorView view_of(const TorchTensor& tensor, const Storages& storages,
                    std::deque<std::vector<std::byte>>& owned, uint64_t& bytes_left) {
   const auto found = storages.find(tensor.storage.key);

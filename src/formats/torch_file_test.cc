@@ -33,7 +33,7 @@ TEST(TorchFileTest, BothFormsHoldTheTensors) {
   }
 }
 
-// Its storages stand among those of the optimiser.
+// Its storages are interleaved with those of the optimiser.
 TEST(TorchFileTest, OfATrainingCheckpointOfTheOldFormTheModelIsTaken) {
   const SafetensorsFile expected(kFixtures / "model.safetensors");
   const TorchFile file(kFixtures / "legacy_training.bin");

@@ -83,7 +83,8 @@ TEST_F(WandbRunTest, HoldsTheRunItsHistoryAndItsEnd) {
             std::string::npos);
 }
 
-// Records of every size up to past two blocks, so that they begin and end at every place of one.
+// Records of every size up to more than two blocks, so that they begin and end everywhere in a
+// block.
 TEST_F(WandbRunTest, RecordsCrossBlocks) {
   WandbRun run(parent_, "cloze", "", {}, 0);
   std::vector<int> sizes;

@@ -24,7 +24,7 @@ std::string within(const std::string& module, std::string_view name) {
   return module.empty() ? std::string(name) : fmt::format("{}.{}", module, name);
 }
 
-// Takes the nodes in their order and keeps which values are defined by then, and where.
+// Takes the nodes in order and keeps track of which values are defined so far, and where.
 class Verifier {
  public:
   explicit Verifier(const Graph& graph)

@@ -94,7 +94,7 @@ std::string verdict(const Graph& graph) {
   return "";
 }
 
-// The same when the first node accumulates so.
+// The same, with these `accumulates` of the first node.
 std::string verdict_with(Graph& graph, std::vector<bool> accumulates) {
   Rewriter rewriter(graph);
   Node node = rewriter.node(0);

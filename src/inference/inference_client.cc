@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kMostShapes = 32;  // whose programs are kept
 constexpr int64_t kFewestSlots = 16;
 
-// What samples need of something of which a micro-batch has `most`, or more for a single large one.
+// How much samples need of a resource of which a micro-batch has `most`, or more for a single large
+// sample.
 struct Need {
   int64_t most = 0;
   int64_t total = 0;
@@ -25,8 +26,9 @@ struct Need {
     total += count;
     largest = std::max(largest, count);
   }
-  // Room for all if they fit, else for an even share. With room for one sample beyond its share no
-  // micro-batch is closed before it has that, so there is never one more than needed.
+  // Room for all if they fit, else for an even share. With room for one sample beyond the share,
+  // every micro-batch reaches its share before it is closed, so there is never one more than
+  // needed.
   int64_t capacity() const {
     if (total <= most) return std::max<int64_t>(1, total);
     const int64_t shares = (total + most - 1) / most;

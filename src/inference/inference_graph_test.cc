@@ -1,6 +1,6 @@
-// The graph that infers against the one it is made of: every head, every layout of weights. Weights
-// in pairs and activations in bf16 are run by the reference kernels where the processor does not
-// multiply bf16 itself.
+// The inference graph against the graph it is made from: every head, every layout of weights.
+// Weights in pairs and activations in bf16 are run by the reference kernels where the processor
+// does not multiply bf16 itself.
 #include "inference/inference_graph.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class InferenceGraphTest : public testing::TestWithParam<HeadKind> {
     return all;
   }
 
-  // How far the outputs are from those of the plain graph, in parts of their norm.
+  // How far the outputs are from those of the plain graph, relative to their norm.
   double distance(const ops::PackWeightAttributes& packing) const {
     graph::Graph plain;
     models::bert_for_inference(plain, SmallModelFolder::config(), folder_.head(), kShape);

@@ -42,8 +42,8 @@ void call_once(InferenceClient& client, const std::vector<data::Sample>& samples
   for (const data::Sample& sample : samples) run.tokens += std::ssize(sample.input_ids);
 }
 
-// Runs body(i) for each i < count on a thread of its own. When the system has not so many, calls
-// give_up(those that are missing), waits for the others and throws EnvironmentError.
+// Runs body(i) for each i < count on a thread of its own. If the system cannot start that many,
+// calls give_up(number of missing threads), waits for the others and throws EnvironmentError.
 template <class Body, class GiveUp>
 void run_on_threads(size_t count, Body body, GiveUp give_up) {
   std::vector<std::thread> threads;

@@ -103,7 +103,7 @@ RawHeader read_header(const platform::MappedFile& mapped, const std::filesystem:
       formats::xxh3(bytes_of(bytes.substr(0, sizeof header))) != hash) {
     throw_damaged(file, "checksum of the header does not match");
   }
-  // A checksum is no proof: these keep what follows inside the file.
+  // A checksum proves nothing: these checks keep what follows inside the file.
   const uint64_t size = bytes.size();
   if (header.weights_offset > size || header.weights_bytes != size - header.weights_offset ||
       header.weights_offset % kPageBytes != 0 || header.description_bytes > size ||
@@ -130,7 +130,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A little at a time, so that the file is not in memory beside them.
+// A little at a time, so that memory does not hold the file beside the weights.
 std::shared_ptr<const backend::DeviceMemory> read_weights(const platform::MappedFile& mapped,
                                                           const RawHeader& header,
                                                           backend::Device& device,

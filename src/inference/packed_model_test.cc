@@ -31,8 +31,8 @@ class PackedModelTest : public testing::Test {
     return "";
   }
 
-  // The file with `to` in place of `from`, which is as long, and checksums that are right; empty
-  // when it does not have `from`.
+  // The file with `from` replaced by `to`, which is as long, and with correct checksums; empty when
+  // it does not contain `from`.
   std::string changed(const std::string& from, const std::string& to) const {
     std::string bytes = platform::read_file(file_);
     const size_t at = bytes.find(from);
@@ -135,7 +135,7 @@ TEST_F(PackedModelTest, MessagesSayWhatToDo) {
                                 "make it again with cloze compile");
 }
 
-// Whole files whose checksums are right, from other machines.
+// Complete files with correct checksums, from other machines.
 TEST_F(PackedModelTest, RefusesAnotherProcessor) {
   const std::string pairs = changed("\"pairs\":false", "\"pairs\":true ");
   if (pairs.empty()) GTEST_SKIP() << "this machine multiplies bf16 itself";

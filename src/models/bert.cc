@@ -43,7 +43,7 @@ Value embeddings(Graph& graph, const BertConfig& config, const BertInputs& input
   return ops::dropout(graph, normed, random_inputs(inputs), config.hidden_dropout_prob);
 }
 
-// A sequence has a position for each of its tokens, so it is no longer than their table.
+// Each token of a sequence has a position, so a sequence is no longer than the table of positions.
 nn::EncoderLayer encoder_layer_of(const BertConfig& config) {
   return {.num_heads = config.num_attention_heads,
           .max_length = config.max_position_embeddings,

@@ -31,7 +31,7 @@ void check_divides(const char* divisor_name, int64_t divisor, const char* name, 
                    divisor_name, divisor);
 }
 
-// What a plain BERT ignores is not left unsaid.
+// Options that a plain BERT would ignore are refused.
 void check_plain(const BertConfig& config) {
   const BertConfig plain;
   for (const BertField& field : bert_fields()) {

@@ -12,7 +12,7 @@
 namespace cloze::models {
 namespace {
 
-// The bounds keep products of sizes in 64 bits, and a made-up file from taking all memory.
+// The bounds keep products of sizes within 64 bits, and keep a forged file from taking all memory.
 constexpr int64_t kMostLayers = 10'000;
 constexpr int64_t kMostOfASize = int64_t{1} << 24;
 constexpr int64_t kMostOfAttention = ops::kMostHeadsOrQueries;

@@ -48,7 +48,7 @@ TEST(Bert, HasAsManyParametersAsPublished) {
   EXPECT_EQ(parameters_of(published), 160'842'044);
 }
 
-// However many slots there are: work buffers of attention are as long.
+// However many slots there are: work buffers of attention have this length.
 TEST(Bert, BoundsItsSequencesByTheirPositions) {
   BertConfig config = sized(100, 16, 3, 2);
   config.max_position_embeddings = 48;

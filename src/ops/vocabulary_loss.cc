@@ -37,7 +37,7 @@ std::vector<TensorType> infer_with_gradient(std::span<const TensorType> in,
   return types;
 }
 
-// Useful work only: that a gradient computes the logits again does not count.
+// Counts useful work only: recomputing the logits for a gradient does not count.
 template <int products, size_t first>
 double flops(std::span<const TensorType> in, const std::any&) {
   return 2.0 * products * static_cast<double>(in[first + Loss::kX].shape.elements()) *

@@ -34,7 +34,7 @@ std::any moment_attributes(const OptimizerOptions& options, const graph::Paramet
                                .first_moment_scale = first_moment_scale(options)};
 }
 
-// Kingma and Ba's: it corrects the moments and knows no decay.
+// Kingma and Ba's Adam: it corrects the moments and has no weight decay.
 std::any adam_attributes(const OptimizerOptions& options, const graph::ParameterTraits&) {
   if (options.weight_decay_rate != 0.0) {
     throw_user_error("weight_decay_rate is {}, but adam has no decay; choose adamw",
@@ -53,7 +53,8 @@ std::any descent_attributes(const OptimizerOptions& options, const graph::Parame
       .weight_decay = traits.decays ? options.weight_decay_rate : 0.0};
 }
 
-// The seeds' mpadamw keeps f32 masters of half-precision weights, as every optimiser here does.
+// The older systems' mpadamw keeps f32 master copies of half-precision weights, as every optimiser
+// here does.
 const std::vector<Optimizer>& table() {
   static const std::vector<Optimizer> rows{
       {.name = "lamb",

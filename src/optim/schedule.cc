@@ -12,7 +12,7 @@
 namespace cloze::optim {
 namespace {
 
-// The formulas (schedule.h), and the warm-up that some share.
+// The formulas of schedule.h, and the warm-up that some of them share.
 
 bool is_warming_up(const Schedule& schedule, int64_t step) {
   return schedule.warmup_steps > 0 && static_cast<double>(step) <= schedule.warmup_steps;

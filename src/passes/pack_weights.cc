@@ -21,8 +21,8 @@ using ops::PackWeightAttributes;
 using ops::Linear;
 using ops::PackedLinear;
 
-// What a program reads in place of a weight. The refresh phase makes it from the weight whenever
-// parameters have changed. Each weight has one, however many nodes read it.
+// The packed copies that a program reads in place of weights. The refresh phase makes them from the
+// weights whenever parameters have changed. Each weight has one, however many nodes read it.
 class PackedWeights {
  public:
   PackedWeights(Graph& graph, const PackWeightAttributes& packing)

@@ -144,8 +144,8 @@ TEST(PackWeights, PacksEachWeightOnceAndKeepsActivations) {
   EXPECT_EQ(first.activation, ops::GeluForm::kErf);
 }
 
-// Of five products of x the first two and the next two: their shapes are the same, and they follow
-// each other; the last has no bias.
+// Of five products of x, the first two and the next two are joined: their shapes are equal, and
+// they are adjacent; the last has no bias.
 TEST(PackWeights, JoinsProductsThatReadTheSame) {
   Graph graph;
   const Value x = graph.add_input("x", {DType::kF32, {6, 4}});
@@ -175,7 +175,8 @@ TEST(PackWeights, JoinsProductsThatReadTheSame) {
   EXPECT_EQ(graph.nodes()[2].outputs, (std::vector<Value>{y[4]}));
 }
 
-// In pairs activations are bf16, from the embedding on, and what leaves the graph is f32.
+// With weights in pairs, activations are bf16 from the embedding on, and the outputs of the graph
+// are f32.
 TEST(PackWeights, PairsGoWithActivationsInBf16) {
   Graph graph;
   const Value table = graph.add_parameter("table", {10, 4}, graph::Init::zeros());

@@ -36,8 +36,8 @@ class Way {
     }
   }
 
-  // Of the next node; they are asked for in their order. Those of no layer belong to the embeddings
-  // or the heads, and metrics to the heads wherever they are added.
+  // The place of the next node; call this for the nodes in order. Nodes of no layer belong to the
+  // embeddings or the heads; those that write metrics belong to the heads wherever they are.
   int place_of(const Node& node) {
     if (node.layer >= 0) {
       if (leg_ == Leg::kBefore) leg_ = Leg::kForward;
@@ -149,7 +149,7 @@ class Cutter {
     }
   }
 
-  // A parameter is where its gradient is made.
+  // A parameter is on the ranks that make its gradient.
   void place_variables() {
     ranks_.resize(static_cast<size_t>(whole_.num_values()));
     for (const Step& step : steps_) {

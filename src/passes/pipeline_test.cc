@@ -90,7 +90,7 @@ TEST(Pipeline, HasEachNodeInOnePart) {
   }
 }
 
-// What a rank reads it makes itself, the host writes it, or another rank declares it as an output.
+// Whatever a rank reads, it makes itself, the host writes, or another rank declares as an output.
 TEST(Pipeline, LetsNothingCrossThatIsNotDeclared) {
   const Graph whole = model(/*is_groupbert=*/true);
   for (const Stages& stages : all_stages()) {

@@ -66,7 +66,7 @@ class LayerRecomputation {
  private:
   bool is_forward(NodeId id) const { return id >= nodes_.forward_begin && id < nodes_.forward_end; }
 
-  // A node whose output others than the layer read ends it.
+  // A node whose output is read outside the layer is kept.
   bool is_kept(const Node& node) const {
     return std::ranges::any_of(node.outputs, [&](Value output) {
       return std::ranges::any_of(rewriter_.readers(output), [&](NodeId reader) {

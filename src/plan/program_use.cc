@@ -23,7 +23,7 @@ bool picks_rows(const Node& node) {
   return node.op == &ops::kEmbedding || node.op == &ops::kGatherRows;
 }
 
-// Of a table the rows that are picked from it, as many elements as `rows` has, in its own dtype.
+// The bytes of the rows picked from a table: as many elements as `rows` has, in the table's dtype.
 int64_t bytes_of_rows(const TensorType& table, const TensorType& rows) {
   return std::min(table.bytes(), rows.shape.elements() * bytes_of(table.dtype));
 }

@@ -40,8 +40,8 @@ Quota legacy_quota(const fs::path& group) {
   return ratio(quota, period);
 }
 
-// A limit of a group holds for all groups below it. Where a container hides the groups above its
-// own, the path it shows does not exist, but what it shows as the topmost is its group.
+// A group's limit applies to all groups below it. If a container hides the groups above its own,
+// the path that it shows does not exist, but the topmost group that it shows is its own.
 Quota smallest_quota(const fs::path& mount, fs::path group, Quota (*quota_of)(const fs::path&)) {
   group = group.relative_path();
   Quota smallest = quota_of(mount);
@@ -146,7 +146,7 @@ void take_processor_share(int index, int count) {
   for (const int own : processor_share(laid_out(processors), processor_quota(), index, count)) {
     CPU_SET(own, &allowed);
   }
-  // Where it is refused the kernel places threads, as ever.
+  // If this is refused, the kernel places the threads, as usual.
   ::sched_setaffinity(0, sizeof allowed, &allowed);
 }
 

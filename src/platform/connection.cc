@@ -31,8 +31,8 @@ bool is_connected(int descriptor, std::chrono::milliseconds patience) {
 
 }  // namespace
 
-// Each line goes at once. Otherwise one would wait for the one before it to be confirmed, and be
-// lost where this side ends by then without having read all that has come.
+// Sends each line at once. Otherwise a line would wait until the one before it is acknowledged, and
+// be lost if this side ended before that without having read all its input.
 Connection::Connection(Descriptor socket) : socket_(std::move(socket)) {
   const int on = 1;
   ::setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -44,12 +44,12 @@ TEST(Connection, SeesItsEndAfterTheLastLine) {
   EXPECT_TRUE(ends.called->is_over());
 }
 
-// What was not read when a side ends makes the system reset the connection: what has not been sent
-// by then is lost.
+// If a side ends with unread input, the system resets the connection: what has not been sent by
+// then is lost.
 TEST(Connection, SendsTheLastLineThoughItDoesNotListen) {
   Ends ends;
   ASSERT_TRUE(ends.caller && ends.called);
-  for (int i = 0; i < 50; ++i) {  // until the system takes its time to confirm what arrives
+  for (int i = 0; i < 50; ++i) {  // until the system delays its acknowledgements
     ends.called->send("and you?");
     EXPECT_EQ(lines_of(*ends.caller, 1).size(), 1u);
     ends.caller->send("well");

@@ -16,7 +16,7 @@ std::string host_name() {
 int64_t process_id() { return ::getpid(); }
 bool is_superuser() { return ::geteuid() == 0; }
 
-// A child is to its parent what strangers are to each other.
+// Tested with a child: it relates to its parent as unrelated processes do to each other.
 bool can_read_other_processes() {
   const int64_t value = 0x1234;
   const pid_t child = ::fork();

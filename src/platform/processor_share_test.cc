@@ -46,7 +46,7 @@ TEST(LaidOut, GoesByNodeThenCore) {
   make(0, 0, 0), make(1, 1, 0), make(2, 0, 1), make(3, 1, 1);
   make(4, 0, 0), make(5, 1, 0), make(6, 0, 1), make(7, 1, 1);
   EXPECT_EQ(laid_out({0, 1, 2, 3, 4, 5, 6, 7}, root), (Numbers{0, 4, 2, 6, 1, 5, 3, 7}));
-  EXPECT_EQ(laid_out({9, 8}, root), (Numbers{8, 9}));  // of nothing known
+  EXPECT_EQ(laid_out({9, 8}, root), (Numbers{8, 9}));  // nothing is known about them
   fs::remove_all(root);
 }
 

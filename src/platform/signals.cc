@@ -38,7 +38,7 @@ void ignore_file_size_signal() { signal(SIGXFSZ, SIG_IGN); }
 void install_stop_signals() {
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;  // what is being read or written comes to its end
+  action.sa_flags = SA_RESTART;  // reads and writes in progress are completed
   for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }

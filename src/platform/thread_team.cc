@@ -36,8 +36,8 @@ bool spins_until(const Done& done) {
 // Whether this thread is at an item.
 thread_local bool is_inside = false;
 
-// Helpers come to a call through a gate: it has room for some, which the caller takes away when
-// nothing is left to do; then the caller waits for those inside.
+// Helpers join a call through a gate with room for a few. When nothing is left to do, the caller
+// takes the room away and waits for the helpers inside.
 class ThreadTeam {
  public:
   ThreadTeam() = default;
@@ -138,7 +138,8 @@ class ThreadTeam {
   std::vector<std::thread> helpers_;
 };
 
-// A forked child has the memory of its parent's teams, but not their threads: nobody can be joined.
+// A forked child has the memory of its parent's teams, but not their threads: no thread can be
+// joined.
 class OwnTeam {
  public:
   ~OwnTeam() {

@@ -24,7 +24,7 @@ void expect_all(const Visits& visits, int expected) {
   for (const auto& visit : visits) ASSERT_EQ(visit, expected);
 }
 
-// Returns once as many threads have been at an item at the same time.
+// Returns once `num_threads` threads have been at an item at the same time.
 void meet(int num_threads) {
   std::atomic<int> waiting{0};
   const auto wait_for_the_others = [&](int64_t, int) {

@@ -36,7 +36,7 @@ std::string parameters_read_by(const Graph& graph, const Node& node) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Whether nothing in it outlives a run, so that it may be another program's, and larger.
+// Whether nothing in the arena outlives a run, so that it may be another program's, larger arena.
 bool holds_for_a_run(plan::Arena arena) {
   return arena == plan::Arena::kActivations || arena == plan::Arena::kWorkspace;
 }
@@ -81,7 +81,7 @@ SharedArenas Executor::arenas_beside_inputs() const {
   return shared;
 }
 
-// A planner promises nothing: fewer slots may lie less well.
+// A planner guarantees nothing: a program with fewer slots may have a worse layout.
 SharedArenas Executor::arenas_for_fewer_slots(const plan::Program& program) const {
   SharedArenas shared = arenas_beside_inputs();
   for (const plan::Arena arena : {plan::Arena::kActivations, plan::Arena::kWorkspace}) {

@@ -12,7 +12,7 @@ namespace {
 using Stage = ConnectionWatch::Stage;
 using std::chrono::milliseconds;
 
-// No such descriptor: ending it does nothing, what is watched is who is ended.
+// No such descriptor: ending it does nothing; the test only looks at which connections are ended.
 constexpr int kNoDescriptor = -1;
 
 TEST(ConnectionWatch, CountsWhatItKnows) {
@@ -57,7 +57,7 @@ TEST(ConnectionWatch, WaitsForReplies) {
     watch.enter(working, Stage::kSending);
     watch.enter(working, Stage::kIdle);
   });
-  watch.wait_until_answered();  // comes back, though one is receiving
+  watch.wait_until_answered();  // returns, although one is receiving
   model.join();
   watch.forget(working);
   watch.forget(receiving);

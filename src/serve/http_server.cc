@@ -18,11 +18,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Stage = ConnectionWatch::Stage;
 
-// A stopping server answers, and says that it closes, who asks within this time on a connection
-// that was kept: closed at once, the connection would be reset under the request.
+// A stopping server still answers requests that arrive within this time on a kept-alive connection,
+// and says that it closes: an immediate close would reset the connection during a request.
 constexpr std::chrono::milliseconds kTimeOfKeptConnections{500};
 
-// Connections above the limit that are still told so.
+// How many connections above the limit are still told so.
 constexpr int64_t kConnectionsToRefuse = 64;
 
 // One request on its way, from its first line to the end of its reply.
@@ -138,7 +138,7 @@ class HttpServer::Implementation {
     auto& exchange = *static_cast<Exchange*>(*exchange_place);
     if (exchange.response) return server.reply(connection, exchange);
     if (!exchange.has_head) {
-      exchange.head.set_target(exchange.has_cut_path ? "%00" : path);  // which is nowhere
+      exchange.head.set_target(exchange.has_cut_path ? "%00" : path);  // a path that does not exist
       exchange.head.method = method;
       exchange.head.version = version;
       return server.take_head(connection, exchange);

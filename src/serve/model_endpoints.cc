@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Candidates of a blank are the first of one order, whose probabilities are of the whole
-// vocabulary: they are listed for the most that anybody asked for, and cut for each.
+// The candidates of a blank are the first in an order over the whole vocabulary, which their
+// probabilities refer to: they are listed for the largest top_k of all requests, and cut for each.
 int64_t largest_top_k(std::span<const Input> inputs) {
   int64_t largest = 1;
   for (const Input& input : inputs) largest = std::max(largest, input.top_k);
@@ -108,7 +108,7 @@ std::string_view head_name(models::HeadKind head) {
 
 ordered_json describe(const inference::PretrainedModel& model) {
   const models::BertConfig& config = model.config;
-  // "run/checkpoint-10/" has no last name; the folder's own is wanted, not where it lies.
+  // "run/checkpoint-10/" has no last component; only the folder's own name is wanted, not its path.
   const std::filesystem::path folder = std::filesystem::weakly_canonical(model.path);
   ordered_json description = {{"name", folder.filename().string()},
                               {"head", head_name(model.head.kind)},

@@ -150,7 +150,7 @@ void RequestQueue::run(std::vector<Entry> batch) {
   }
 }
 
-// Whatever arrives while this thread sleeps expires no sooner than it wakes.
+// Requests that arrive while this thread sleeps do not expire before it wakes.
 void RequestQueue::watch_time() {
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {

@@ -24,7 +24,7 @@ std::vector<nlohmann::ordered_json> echo(std::span<const Input> inputs) {
   return outputs;
 }
 
-// A model that says when it has begun, and goes on when told; what it was given, by batch.
+// A model that signals when it has begun, goes on when told, and records its inputs by batch.
 class GatedModel {
  public:
   Handler handler() {
@@ -137,7 +137,7 @@ TEST(RequestQueue, StoppingFinishesWhatWaitsAndRefusesTheRest) {
   const auto is_refused = [](std::future<QueueReply>& reply) {
     return reply.wait_for(milliseconds(1)) == std::future_status::ready;
   };
-  while (true) {  // until the stop has begun, more comes to wait
+  while (true) {  // until the stop has begun, more requests queue up
     std::future<QueueReply> reply = submit(queue, texts(1));
     if (is_refused(reply)) {
       EXPECT_EQ(reply.get().result, QueueResult::kStopping);

@@ -25,8 +25,8 @@ bool contains(const auto& list, std::string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// A name of this machine, with or without a port. A page of elsewhere whose name was made to point
-// here sends its own name, and gets nothing.
+// A name of this machine, with or without a port. A foreign page whose name was made to resolve to
+// this machine sends its own name, and gets nothing.
 bool is_loopback_name(std::string_view host) {
   const size_t colon = host.rfind(':');
   const bool has_port = colon != std::string_view::npos && host.find(']', colon) == host.npos;
@@ -206,7 +206,7 @@ Response model_description(const Service::Options& options) {
 }  // namespace
 
 Response page_response() {
-  // Whatever the page were made to show, it could load nothing and talk to nobody but this server.
+  // Whatever the page is made to show, it can load nothing and talk to nothing but this server.
   constexpr const char* kPolicy =
       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
       "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -10,7 +10,7 @@
 namespace cloze::tasks {
 namespace {
 
-// Of a text: each has a row of logits as long as the vocabulary.
+// The most blanks of a text: each has a row of logits as long as the vocabulary.
 constexpr size_t kShownBytes = 40;  // of a text, in errors
 constexpr int64_t kMostBlanks = inference::InferenceClient::kMostPredictions;
 

@@ -15,12 +15,12 @@ constexpr int64_t kSequenceLength = 384;  // of a window, if the model has the p
 constexpr int64_t kDocumentStride = 128;  // from window to window at most, as in SQuAD
 constexpr int64_t kNBestSize = 20;        // that probabilities are shared among, as in SQuAD
 
-// A window of few tokens overlaps with the next, too: else no answer could lie across their border.
+// Short windows overlap too: otherwise no answer could span the border between two.
 int64_t document_stride(int64_t sequence_length) {
   return std::clamp<int64_t>(sequence_length / 3, 1, kDocumentStride);
 }
 
-// Which of several; of one alone nothing.
+// Names one input of several; empty when there is only one.
 std::string of_input(size_t index, size_t count) {
   return count == 1 ? "" : fmt::format(" of input {}", index + 1);
 }
@@ -87,7 +87,7 @@ QuestionAnswerer::QuestionAnswerer(std::shared_ptr<const inference::PackedModel>
                                    int num_threads)
     : client_(std::move(model), models::HeadKind::kQuestionAnswering, num_threads) {}
 
-// A long question is cut, but a model of few positions may have no room for what is left of it.
+// A long question is cut, but a model with few positions may have no room even for what is left.
 void QuestionAnswerer::check_lengths(std::span<const QuestionAndContext> questions) const {
   const int64_t positions = client_.model().config().max_position_embeddings;
   const int64_t most = positions - data::kPairBorders - 1;

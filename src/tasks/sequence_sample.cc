@@ -11,8 +11,8 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-// Taking tokens off the longer text one by one ends with both at half of the room, the first with
-// one more, or with the shorter text whole.
+// Removing tokens from the longer text one by one ends with each text filling half of the room, the
+// first perhaps with one more, or with the shorter text whole.
 bool cut(Ids& first, Ids& second, int64_t room) {
   if (std::ssize(first) + std::ssize(second) <= room) return false;
   const int64_t left = std::max(room / 2, room - std::ssize(first));

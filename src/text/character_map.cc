@@ -95,7 +95,7 @@ uint32_t CharacterMap::make_entry(char32_t code_point, std::vector<NormalizedUni
     return plain(units[0].is_punctuation ? CharacterKind::kPunctuation : CharacterKind::kWord);
   }
   if (code_point == kCapitalSigma && !tables_.cased.empty()) return plain(CharacterKind::kGeneral);
-  // A fixed string will do when bases stay and the marks that came with them are thrown away.
+  // A fixed string is enough when bases are kept and the marks that came with them are dropped.
   const bool is_simple = std::all_of(units.begin(), units.end(), [](const auto& unit) {
     const bool is_base = !unit.is_dropped && unit.combining_class == 0 && !unit.is_punctuation;
     const bool is_lost_mark = unit.is_dropped && unit.combining_class != 0 && !unit.is_first;

@@ -34,7 +34,7 @@ TEST(PairMergerTest, EqualPairsAreTakenBySmallestSymbols) {
   EXPECT_EQ(std::pair(pair->left, pair->right), std::pair(3, 2));
 }
 
-// The same by counting everything again after each merge.
+// Computes the same by recounting everything after each merge.
 class RecountingMerger {
  public:
   std::vector<std::pair<std::vector<SymbolId>, int64_t>> words;

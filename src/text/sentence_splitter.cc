@@ -9,7 +9,8 @@
 namespace cloze::text {
 namespace {
 
-// Lower case, without the last full stop. One that stands before a sentence opener ends its own.
+// In lower case, without the last full stop. Before a sentence opener, an abbreviation ends its
+// sentence.
 constexpr auto kAbbreviations = std::to_array<std::string_view>(
     {"a.k.a", "al",   "approx", "assoc", "aug", "ave", "b",   "bros", "c",    "ca", "co", "corp",
      "dec",   "dept", "ed",     "eds",   "esp", "est", "etc", "ex",   "feb",  "fr", "ft", "inc",
@@ -105,7 +106,7 @@ bool can_begin_sentence(std::string_view text, size_t at) {
          c == '(' || c == '[';
 }
 
-// Bytes that a mark begins with, or a space that may part two Thai sentences.
+// The first bytes of marks, and the space that may separate two Thai sentences.
 constexpr std::array<bool, 256> kMayStop = [] {
   std::array<bool, 256> table{};
   table[static_cast<unsigned char>(' ')] = true;
@@ -158,7 +159,8 @@ bool is_thai_or_lao(std::string_view text, size_t at) {
          text[at + 1] <= '\xBB';
 }
 
-// These scripts have no stop mark: a space parts their sentences, but after a repetition mark.
+// These scripts have no stop mark: a space separates their sentences, except after a repetition
+// mark.
 bool is_thai_gap(std::string_view text, size_t space, size_t next) {
   constexpr auto kRepetitionMarks = std::to_array<std::string_view>({"\u0E46", "\u0EC6"});
   return next > space && space >= 3 && is_thai_or_lao(text, space - 3) &&

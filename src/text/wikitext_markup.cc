@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 constexpr size_t kLongestTag = 1000;
-// Deeper than marks nest on real pages. Those that lie deeper go, and open nothing.
+// Deeper than marks nest on real pages. Deeper marks are removed, and open nothing.
 constexpr size_t kDeepest = 100;
 
 // Elements whose content is not prose.

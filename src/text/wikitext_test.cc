@@ -91,7 +91,7 @@ TEST(Wikitext, NothingIsNothing) {
   }
 }
 
-// Any bytes: no crash, and no more than was there (a template can only shrink).
+// Any bytes: no crash, and the result is no longer than the input (a template can only shrink).
 TEST(Wikitext, RandomMarkupIsTaken) {
   constexpr std::string_view kPieces[] = {
       "{{",    "}}",     "[[",   "]]",      "{|", "|}",    "|",     "\n",         "'''",

@@ -45,7 +45,7 @@ std::vector<Updated> updated_parameters(const graph::Graph& graph) {
   return updated;
 }
 
-// What the first rank that has something to say says.
+// The message of the first rank that has one.
 std::optional<std::string> said_by_any(comm::Communicator& ranks,
                                        const std::optional<std::string>& own) {
   for (const std::string& theirs : ranks.all_gather(own.value_or(""))) {
@@ -158,7 +158,7 @@ std::string origin_of(TrainingStep& step, const data::StepBatch& batch, int64_t 
   if (step.is_pipeline()) return "Resume in one process with --restore-dir to see where it begins";
   const auto found = step.find_non_finite(batch, step_index);
   if (!found) return "The step is finite when it is computed again; the machine may be faulty";
-  // Of gradients that were all finite when they were made.
+  // A norm of gradients that were all finite when they were computed.
   if (found->tensor == optim::kGradientNorm) {
     const NamedNorm largest = largest_gradient(step.session());
     return fmt::format(

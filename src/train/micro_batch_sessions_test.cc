@@ -106,7 +106,7 @@ TEST_F(MicroBatchSessionsTest, WithoutSmallerGraphsAllIsComputedInFull) {
   EXPECT_EQ(&sessions(nullptr).holding(batch_of(1, 0)).session(), &full_);
 }
 
-// A planner may make something of fewer slots that needs more memory.
+// A planner may give fewer slots a layout that needs more memory.
 TEST_F(MicroBatchSessionsTest, WhatASmallerOneNeedsMoreOfItHasItself) {
   constexpr int64_t kMore = 40 * kFull.tokens;
   MicroBatchSessions sizes = sessions([&](const data::MicroBatchCapacity& capacity) {

@@ -178,8 +178,8 @@ int64_t Training::steps_ahead() const {
   return std::max<int64_t>(end - state_.step, 1);
 }
 
-// The device does not stop where the host would: of a step before others that updated the weights
-// nobody can say any more where it went wrong.
+// The device does not stop where the host would: if later steps have updated the weights, it is no
+// longer known where a step went wrong.
 void Training::require_still_known(std::span<const StepResult> results) {
   const auto is_good = [](const StepResult& result) {
     return result.is_finite() && result.update_is_finite;
@@ -217,7 +217,7 @@ void Training::train_ahead(std::span<const data::StepBatch> batches, double wait
     if (const auto problem = find_problem(results[i], batch, steps[i].learning_rate)) {
       recover(WatchPolicy::kStop, *problem, &batch);
     }
-    passes_spike_watch(results[i], batch);  // at most a line on it
+    passes_spike_watch(results[i], batch);  // prints at most a line
     take(count_step(steps[i], results[i], seconds));
   }
 }
@@ -301,7 +301,7 @@ void Training::save() {
   if (step_.is_divided()) {
     save_together();
   } else if (!is_first_rank()) {
-    // It has the same weights as the first, which saves them.
+    // This rank has the same weights as the first, which saves them.
   } else if (is_over() || !saves_from_copy(options_.step)) {
     announce(store_.save(content_of_session()));
   } else {
@@ -310,8 +310,8 @@ void Training::save() {
   last_saved_step_ = state_.step;
 }
 
-// While the first writes, the others hand it what they have: they wait, but nobody needs memory for
-// the states of all.
+// While the first rank writes, the others send it what they have: they wait, but no rank needs
+// memory for the states of all.
 void Training::save_together() {
   GatheredTensors gathered(step_.ranks(), step_.session());
   if (!is_first_rank()) return gathered.serve();
@@ -346,8 +346,7 @@ void Training::announce(const std::optional<fs::path>& saved) {
   if (saved) notice_(fmt::format("saved {}", saved->string()));
 }
 
-// Of a save that failed it says so, and no more: there is another error to be thrown, or the step
-// is saved once more.
+// A failed save is only reported: there is another error to throw, or the step is saved again.
 void Training::finish_saving() {
   try {
     announce(background_.wait());

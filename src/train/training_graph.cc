@@ -58,7 +58,7 @@ optim::StepValues step_values(const TrainingGraph& training) {
   return values;
 }
 
-// Of all the graph what this rank computes.
+// Reduces the graph to what this rank computes.
 void take_stage(TrainingGraph& training, const TrainingStepOptions& options) {
   CLOZE_CHECK(options.ranks->size() % options.num_stages() == 0, "{} ranks in {} stages",
               options.ranks->size(), options.num_stages());

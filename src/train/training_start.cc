@@ -29,7 +29,7 @@ bool is_groupbert(const fs::path& checkpoint) {
   return checkpoints::read_hugging_face_config(checkpoints::configuration_of(checkpoint)).groupbert;
 }
 
-// A moment counts times a number that depends on its type.
+// A moment is scaled by a factor that depends on its dtype.
 void require_same_types(const graph::Graph& graph, const std::vector<feed::WantedTensor>& wanted,
                         const MatchedTensors& matched, const fs::path& path) {
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -70,7 +70,7 @@ size_t count_of_all(comm::Communicator& ranks, const std::vector<feed::WantedTen
   return names_of_any(ranks, names).size();
 }
 
-// What any rank misses is missing, and unused what no rank uses.
+// A tensor is missing if any rank misses it, and unused if no rank uses it.
 void share_names(comm::Communicator& ranks, MatchedTensors& matched) {
   matched.missing = names_of_any(ranks, matched.missing);
   std::map<std::string, int> unused;
@@ -238,8 +238,8 @@ bool Training::is_in_own_folder(const fs::path& checkpoint) const {
   return fs::equivalent(fs::canonical(checkpoint).parent_path(), store_.folder());
 }
 
-// Other checkpoints would be taken for newer ones of this run. Those that are damaged were passed
-// over; copies may have come along before (adopt_best).
+// Other checkpoints would be mistaken for newer ones of this run. Damaged ones were skipped; copies
+// may be there from an earlier start (adopt_best).
 void Training::require_newest(const fs::path& checkpoint) const {
   const bool is_own = is_in_own_folder(checkpoint);
   for (const int64_t step : checkpoint_steps(store_.folder())) {
@@ -253,8 +253,8 @@ void Training::require_newest(const fs::path& checkpoint) const {
   }
 }
 
-// Whether that of this step in the run's folder is a copy of the checkpoint, or of the best so far
-// beside it.
+// Whether the checkpoint of this step in the run's folder is a copy of `checkpoint`, or of the best
+// so far beside it.
 bool Training::is_copy(int64_t step, const fs::path& checkpoint) const {
   const bool is_best = state_.best_metric && step == state_.best_step;
   if (step != state_.step && !is_best) return false;
@@ -299,7 +299,7 @@ void Training::adopt_best(const fs::path& checkpoint) {
   store_.adopt(best, state_.best_step);
 }
 
-// Not finite from the start: no step would say where that came from.
+// If the state is not finite from the start, no step can tell where that came from.
 void Training::require_finite_start(const fs::path& source) {
   if (const auto found = find_non_finite_state(step_)) {
     throw_data_error("{}: {} is not finite; take another checkpoint", source.string(), *found);

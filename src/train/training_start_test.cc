@@ -1,5 +1,5 @@
-// What a run says of the checkpoint that it starts from, which is the same where ranks divide the
-// states, and which it refuses.
+// What a run reports about its start checkpoint, which is the same where ranks divide the states,
+// and which start checkpoints it refuses.
 #include <gtest/gtest.h>
 
 #include "base/error.h"

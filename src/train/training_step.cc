@@ -203,7 +203,7 @@ StepResult TrainingStep::accumulate(const data::StepBatch& batch, int64_t step) 
   return result;
 }
 
-// Each rank takes every size-th pass of a step, and a pipeline each replica.
+// Each rank takes every size-th pass of a step; in a pipeline, each replica does.
 void TrainingStep::run_micro_batches(const data::StepBatch& batch, int64_t step) {
   const int64_t count = batch.num_passes();
   const int64_t size = ranks_.size();
@@ -274,7 +274,7 @@ float TrainingStep::norm_of_all(float own_norm) {
   return norm_over(shards_states_ ? ranks_ : *replica_, own_norm);
 }
 
-// Each rank's norm is that of the gradients it updates with, until all are put together.
+// Each rank's norm is that of the gradients it updates with, until all norms are combined.
 void TrainingStep::run_shared_update() {
   runtime::Executor& executor = session_.executor();
   executor.run_part(graph::kUpdate, 0, launches_to_norm_);
@@ -296,7 +296,7 @@ void TrainingStep::update(int64_t step, double learning_rate) {
   is_divided() || sums_ ? run_shared_update() : run_phase(session_, graph::kUpdate);
 }
 
-// Micro-batches that no update follows, as those of a probe, do not count for the next step.
+// Micro-batches without an update, such as those of a probe, do not count for the next step.
 CommunicationTime TrainingStep::take_times() {
   CommunicationTime time = exchange_->take_time();
   if (sums_) time.add(sums_->take_time());
@@ -321,8 +321,8 @@ StepResult TrainingStep::run(const data::StepBatch& batch, int64_t step, double 
   return result;
 }
 
-// The inputs of the update are among those of the full session: of the last micro-batch, or for
-// themselves if that went through a smaller one.
+// The inputs of the update are kept with those of the full session: with the last micro-batch, or
+// alone if that went through a smaller session.
 void TrainingStep::write_ahead(std::span<const StepAhead> steps) {
   micro_batch_sessions_.begin_ahead();
   for (const StepAhead& ahead : steps) {

@@ -18,7 +18,8 @@ data::StepBatch first_batch(const TrainingOptions& options) {
                          0);
 }
 
-// It sums the gradients of all ranks, as a step does. An update that is not divided sends none.
+// A probe sums the gradients of all ranks, as a step does. An update that is not divided sends
+// none.
 TEST(TrainingStep, TheTimeOfAProbeIsNotTheNextSteps) {
   comm::run_loopback(2, [](comm::Communicator& ranks) {
     const TrainingOptions options = small_training({}, ranks);

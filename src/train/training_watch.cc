@@ -1,4 +1,4 @@
-// Training's steps that go wrong: found, and skipped, taken back or the end of the run.
+// Handles steps that go wrong: finds them, and skips them, rolls back or ends the run.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -74,7 +74,7 @@ bool Training::have_finite_gradients() {
   return false;
 }
 
-// An overflow comes before a spike: its gradients would say so in the update.
+// An overflow takes precedence over a spike: the update will find it in the gradients.
 bool Training::passes_spike_watch(const StepResult& result, const data::StepBatch& batch) {
   const WatchPolicy policy = options_.watch.on_loss_spike;
   LossStatistics& losses = state_.watch.losses;
@@ -127,7 +127,7 @@ void Training::recover(WatchPolicy policy, const StepProblem& problem,
       fmt::format("{}. {}{}. {}", problem.what, reason, last_saved(), problem.advice));
 }
 
-// That the first rank has saved; all ranks ask together.
+// The newest checkpoint that the first rank has saved; all ranks call this together.
 FoundCheckpoint Training::newest_checkpoint() {
   finish_saving();
   std::string newest;
@@ -135,7 +135,7 @@ FoundCheckpoint Training::newest_checkpoint() {
   return find_checkpoint(step_.ranks().all_gather(newest).front());
 }
 
-// Its data are not seen again, or it might go wrong for ever.
+// The step's data are not used again, or it might go wrong for ever.
 void Training::skip(const data::StepBatch& batch) {
   step_.clear_gradients();
   count(batch);

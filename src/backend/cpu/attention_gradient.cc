@@ -1,5 +1,5 @@
-// attention_gradient: one head of one sequence at a time. The probabilities are made again from the
-// scores and log_sum_exp, a few queries at a time; dk and dv are gathered in f32 over the queries.
+// attention_gradient: one head of one sequence at a time. The probabilities are recomputed from the
+// scores and log_sum_exp, a few queries at a time; dk and dv are summed over the queries in f32.
 
 #include "backend/cpu/attention.h"
 #include "backend/cpu/kernels.h"

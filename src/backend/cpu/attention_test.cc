@@ -1,4 +1,4 @@
-// Work buffers are for the longest sequence there can be, and no kernel goes beyond them.
+// Work buffers have room for the longest possible sequence, and no kernel writes beyond them.
 #include "backend/cpu/attention.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 namespace cloze::backend::cpu {
 namespace {
 
-// For an operator that several serve, the best first.
+// Where several kernels serve an operator, the best comes first.
 constexpr KernelTable (*kTables[])() = {
     // Where the processor multiplies bf16 itself.
     native_attention_kernels,
@@ -58,7 +58,8 @@ class CpuBackend final : public Backend {
   }
 
   std::string_view name() const override { return "cpu"; }
-  // bf16 weights lie in pairs where the processor multiplies them itself: there it is faster.
+  // bf16 weights are laid out in pairs where the processor multiplies bf16 itself: that is faster
+  // there.
   ops::PackWeightAttributes weight_layout(DType precision) const override {
     const bool in_pairs = precision == DType::kBF16 && !refuse_native_bf16();
     return {.panel_columns = weight_panel_columns(),

@@ -38,7 +38,7 @@ int64_t FirstLargest(const T* row, int64_t classes) {
 }
 
 // Softmax of one row with its label: exponentials are of x - largest, and those of the classes
-// that are not the label are summed apart, as 1 - p of a likely label would cancel.
+// other than the label are summed separately, as 1 - p of a likely label would cancel.
 template <class T>
 class SoftmaxRow {
  public:
@@ -58,7 +58,7 @@ class SoftmaxRow {
 
   int64_t first_largest() const { return first_largest_; }
 
-  // log(sum) - label, which stays exact where the sum is 1 and a little.
+  // log(sum) - label, which stays exact where the sum is barely above 1.
   double loss() const {
     const double below = double{largest_} - double{FloatAt(row_, label_)};
     return below + std::log1p(double{others_} + std::expm1(-below));

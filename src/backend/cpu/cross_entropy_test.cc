@@ -15,7 +15,7 @@ using testing::floats;
 using testing::integers;
 using testing::Tensor;
 
-// Of one row of two classes whose label is `ahead` above the other.
+// The loss of one row of two classes, where the label's logit exceeds the other by `ahead`.
 double loss_of(double ahead) {
   const std::vector<Tensor> inputs = {floats({1, 2}, {1.0, 1.0 + ahead}), integers({1}, {1}),
                                       floats({1}, {1.0})};

@@ -1,4 +1,4 @@
-// Operators that make each element of the output of the elements at its place.
+// Operators that compute each output element from the input elements at the same place.
 #include "backend/cpu/elementwise.h"
 
 #include <algorithm>

@@ -78,7 +78,7 @@ namespace {
 HWY_EXPORT(EmbeddingRows);
 HWY_EXPORT(EmbeddingGradientChannels);
 
-// Threads share out the channels, in whole cache lines, and never meet in a row.
+// Threads divide the channels, in whole cache lines, and never write to the same part of a row.
 class GradientKernel final : public Kernel, ops::EmbeddingGradient {
  public:
   explicit GradientKernel(const KernelRequest& request) : request_(request) {}

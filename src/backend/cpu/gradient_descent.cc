@@ -50,7 +50,7 @@ HWY_INLINE FloatVector Direction(const DescentStep& step, const DescentElements&
   return velocity;
 }
 
-// Whether all that it wrote is finite.
+// Returns whether everything it wrote is finite.
 bool DescentPart(const DescentStep& step, const DescentElements& elements, int64_t count) {
   const FloatTag d;
   ZeroSum zeros;

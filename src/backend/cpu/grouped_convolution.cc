@@ -5,8 +5,8 @@
 //   windows[t, j C + i] = x[t + j - (W - 1)/2, i]        of a group
 //   y = windows weight        dweight = windows^T dy
 //
-// dx is a convolution of dy, with weights whose channels are exchanged and whose window is turned
-// round.
+// dx is a convolution of dy, with weights whose input and output channels are swapped and whose
+// window is reversed.
 #include "ops/grouped_convolution.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ struct ConvolutionBuffers {
         slots(workspace.take<float>(kConvolutionSlots * sizes.padded_group())) {}
 
   Workspace workspace;
-  float* windows;  // a piece and what its windows see beside it
+  float* windows;  // a piece and the slots beside it that its windows reach
   float* slots;    // a piece: sums [slots, C], or dy in panels
 };
 
@@ -84,7 +84,7 @@ struct ConvolutionTask {
   void* y = nullptr;
 };
 
-// As ConvolutionTask: of a group, [C, W C] of a weight that counts as rounded, into panels.
+// Packs the weight of a group [C, W C], taken as rounded, into the panels of ConvolutionTask.
 struct PackedConvolution {
   const float* weight = nullptr;
   bool is_turned = false;   // for the gradient to the input
@@ -111,7 +111,7 @@ static_assert(kConvolutionPanel % kLanes == 0);
 inline constexpr int64_t kPanelVectors = kConvolutionPanel / kLanes;
 
 // The channels of a group at the slots of a piece and beside them. Only a part of each row is read,
-// so the processor does not foresee the next group's.
+// so the processor does not prefetch the next one.
 template <typename T>
 void CopyWindows(const ConvolutionSizes& sizes, const SequencePiece& piece, const T* x, float* to) {
   const int64_t beside = (sizes.width - 1) / 2;
@@ -167,7 +167,7 @@ HWY_INLINE void CopyRounded(DType dtype, const float* from, int64_t count, float
   });
 }
 
-// Of weight[c, i, j]: panels of [j C + i, c], or when turned round of [(W - 1 - j) C + c, i].
+// From weight[c, i, j]: panels of [j C + i, c], or, when reversed, of [(W - 1 - j) C + c, i].
 void pack_convolution(const ConvolutionSizes& sizes, const PackedConvolution& p) {
   const int64_t C = sizes.group_size;
   std::fill(p.packed, p.packed + sizes.packed_floats(), 0.0f);
@@ -235,7 +235,7 @@ HWY_EXPORT(add_convolution_gradients);
 
 namespace {
 
-// What every thread has, and what all share before it.
+// The workspace: the part that all threads share, then the part of each thread.
 struct ConvolutionWorkspace {
   ConvolutionWorkspace(const ConvolutionSizes& sizes, int64_t shared_floats, int num_threads,
                        void* memory)
@@ -319,7 +319,7 @@ class GroupedConvolutionWeightGradient final : public Kernel,
 
   size_t workspace_bytes() const override { return workspace(nullptr).workspace.bytes(); }
 
-  // Every group's sums are made by one thread, in the order of the slots.
+  // One thread computes all sums of a group, in the order of the slots.
   void run(const KernelArguments& arguments, Stream&) override {
     const ConvolutionWorkspace memory = workspace(arguments.workspace.as<void>());
     ConvolutionGradientTask task{.sizes = sizes_,

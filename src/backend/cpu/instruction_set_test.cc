@@ -35,7 +35,7 @@ TEST(InstructionSet, AnErrorNamesThoseThereAre) {
 }
 
 // 0 when our vectors, oneDNN and the choice of bf16 units all keep to AVX2; in a process of its
-// own, as a limit stays.
+// own, as a limit cannot be lifted.
 int keeps_to_avx2() {
   limit_instruction_set(InstructionSet::kAvx2);
   limit_instruction_set(InstructionSet::kAvx2);  // again is no error

@@ -22,8 +22,8 @@ TEST_P(Kernels, AgreeWithTheReference) {
   for_each_target([] { EXPECT_EQ(testing::check_operator(backend(), *GetParam()), ""); });
 }
 
-// What is around the products of bf16 units is checked on machines without such units too, oneDNN's
-// on those with AVX-512.
+// The code around the products of bf16 units is checked on machines without such units too, that
+// around oneDNN's products on those with AVX-512.
 TEST_P(Kernels, ForBf16UnitsAgreeWithTheReferenceEverywhere) {
   const graph::OpDefinition& op = *GetParam();
   for (const KernelEntry& entry : own_kernels(op, DType::kBF16)) {
@@ -91,7 +91,7 @@ TEST(KernelTable, HasEveryKernel) {
 INSTANTIATE_TEST_SUITE_P(Operators, Kernels, ::testing::ValuesIn(operators_with_own_kernels()),
                          [](const auto& info) { return std::string(info.param->name); });
 
-// Predictions across several blocks and their last ones unused, or none used at all.
+// Predictions that span several blocks, the last ones unused, or all unused.
 testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dtype) {
   constexpr int64_t kVocabulary = 200;
   constexpr int64_t kHidden = 4;
@@ -113,8 +113,8 @@ testing::KernelCase vocabulary_case(int64_t predictions, int64_t used, DType dty
     inputs[Op::kDloss].values = {0.75};
     inputs[Op::kNormalizer].values = {1.0 / static_cast<double>(predictions)};
     // Two words of different chunks are likely, so that some predictions are right; but not as
-    // likely as they are labels, or nothing but rounding would be left of the gradient of their
-    // bias.
+    // likely as they are frequent as labels, or the gradient of their bias would be nothing but
+    // rounding.
     inputs[Op::kBias].values[5] = 5.0;
     inputs[Op::kBias].values[150] = 7.0;
     for (int64_t i = 0; i < predictions; ++i) {

@@ -29,8 +29,8 @@ struct RowStatistics {
   float rstd;
 };
 
-// The rounding of the mean matters where it is large next to the deviation: the mean proper is
-// rounded.mean + rest.
+// The rounding of the mean matters where the mean is large next to the standard deviation: the
+// exact mean is rounded.mean + rest.
 struct ExactStatistics {
   RowStatistics rounded;
   float rest;
@@ -135,7 +135,7 @@ void LayerNormRows(const KernelRequest& request, const KernelArguments& argument
   });
 }
 
-// The mask of rows of activations, for any operator Op that reads the inputs of one.
+// The dropout mask of rows of activations, for any operator Op that has the inputs of a mask.
 template <class Op, class Attributes>
 DropoutRow MaskOfRows(const Attributes& attributes, const KernelArguments& arguments) {
   return dropout_row(attributes.rate, attributes.site, arguments.input<int32_t>(Op::kRandomKey));
@@ -146,8 +146,8 @@ void MoveToRow(const KernelArguments& arguments, int64_t t, DropoutRow& mask) {
   mask.row = static_cast<uint32_t>(arguments.input<int32_t>(Op::kPositionIds)[t]);
 }
 
-// multipliers [channels], here and below, is scratch: the mask comes in an order of its own, and
-// memory is best read in order.
+// multipliers [channels], here and below, is scratch: the mask is generated in an order of its own,
+// and memory is best read in order.
 void DropoutRows(const KernelRequest& request, const KernelArguments& arguments, const Part& rows,
                  void* scratch) {
   using Op = ops::Dropout;

@@ -1,6 +1,6 @@
 // linear, grouped_linear and their gradients as blocked products (product.h): the weight is packed
-// once a call, and bias, activation and rounding happen on blocks of sums that are still in the
-// cache. linear is grouped_linear with one group.
+// once per call, and bias, activation and rounding are applied to blocks of sums that are still in
+// the cache. linear is grouped_linear with one group.
 #include "ops/linear.h"
 
 #include "backend/cpu/kernels.h"
@@ -20,7 +20,7 @@
 #define CLOZE_BACKEND_CPU_LINEAR_ONCE_
 namespace cloze::backend::cpu {
 
-// What becomes of a block of sums. Without a bias that is null, without an activation u is.
+// How to finish a block of sums. `bias` is null without a bias, and `u` without an activation.
 struct LinearFinish {
   const float* bias = nullptr;
   void* y = nullptr;
@@ -94,8 +94,8 @@ std::optional<ops::GeluForm> activation_of(const KernelRequest& request) {
   return request.attributes_as<ops::LinearAttributes>().activation;
 }
 
-// Inputs and outputs of the operators have the same numbers; a gradient to the input has dy in the
-// place of x, dx in that of y, and no bias.
+// Inputs and outputs of the operators have the same numbers; a gradient to the input has dy in
+// place of x, dx in place of y, and no bias.
 static_assert(int{ops::Linear::kBias} == int{ops::GroupedLinear::kBias});
 static_assert(int{ops::Linear::kWeight} == int{ops::LinearInputGradient::kWeight});
 static_assert(int{ops::Linear::kWeight} == int{ops::GroupedLinearInputGradient::kWeight});

@@ -35,7 +35,7 @@ void TailOf(const float* x, int64_t n, float* y) {
 void GeluErfOf(const float* x, int64_t n, float* y) {
   MapFloats(FloatTag(), n, x, y, [](FloatVector v) HWY_ATTR { return GeluErf(FloatTag(), v); });
 }
-// From which size of the result on its error is relative to it.
+// The smallest result whose error counts relative to itself.
 double SmallestGeluErf() { return HWY_TARGET <= HWY_AVX3 ? 0x1p-8 : 0x1p-126; }
 void GeluErfDerivativeOf(const float* x, int64_t n, float* y) {
   MapFloats(FloatTag(), n, x, y,
@@ -111,7 +111,7 @@ double units(float y, double exact, double smallest) {
 
 struct Range {
   double largest;   // of |x|
-  double smallest;  // of |exact| that is resolved relative to itself
+  double smallest;  // |exact| whose error counts relative to itself
 };
 
 template <class Function, class Exact>
@@ -185,10 +185,10 @@ TEST(Math, NormalTailIsWithinFiveUnits) {
 }
 
 // x P(X <= x) keeps the relative error of the tail and adds the rounding of two operations. Where
-// the tail is made of pieces, that holds above 2^-8; below, errors count against 2^-8, and against
-// the result itself they are 2^11 units, as far as there are pieces. The argument of the tanh form
-// is rounded, and the derivatives cross zero: there the error counts against 1/2, the size of the
-// terms.
+// the tail is approximated piecewise, that holds above 2^-8; below, errors count against 2^-8, and
+// relative to the result itself they are up to 2^11 units, as far as the pieces reach. The argument
+// of the tanh form is rounded, and the derivatives cross zero: there the error counts against 1/2,
+// the size of the terms.
 TEST(Math, GeluIsAccurateToRounding) {
   for_each_target([] {
     const auto gelu_erf = [](double x) { return x * distribution(x); };
@@ -207,7 +207,7 @@ TEST(Math, GeluIsAccurateToRounding) {
   });
 }
 
-// What ops/gelu.h allows, at numbers of both signs, beside the roundings of the test above.
+// The bound of ops/gelu.h for numbers of both signs, plus the roundings of the test above.
 TEST(Math, GeluErfIsWithinItsBound) {
   for_each_target([] {
     constexpr int64_t kCount = 1 << 17;
@@ -278,7 +278,7 @@ TEST(Math, BFloat16RoundsAsItsDefinition) {
   });
 }
 
-// Every float16 and what lies around it and around the ties, subnormal and too large ones too.
+// Every float16, its neighbours and those of the ties, including subnormal and too large numbers.
 TEST(Math, Float16RoundsAsItsDefinition) {
   std::vector<float16> halves(0x10000);
   std::vector<float> x;

@@ -1,7 +1,7 @@
 // adamw passes over memory once. lamb needs the norms of parameter and update first: the first
 // pass writes the moments and sums the squares of both, the second computes the update again from
-// the moments, which is cheaper than storing it. Both look whether what they write is finite while
-// they have it at hand: to read it again would cost as much as the update.
+// the moments, which is cheaper than storing it. Both check that what they write is finite while
+// they have it at hand: reading it again would cost as much as the update.
 #include "ops/optimizer_update.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct MomentStep {
   float beta2 = 0.0f;
   float square_share2 = 0.0f;  // 1 - beta2
   float gradient_scale = 0.0f;
-  float debias1 = 1.0f;  // 1 / (1 - beta1^t), by first_moment_scale
+  float debias1 = 1.0f;  // 1 / (1 - beta1^t) / first_moment_scale
   float debias2 = 1.0f;  // 1 / (1 - beta2^t)
   float epsilon = 0.0f;
   float weight_decay = 0.0f;
@@ -92,7 +92,7 @@ HWY_INLINE FloatVector Update(const MomentStep& step, Moments moments, FloatVect
   return hn::MulAdd(hn::Set(d, step.weight_decay), w, direction);
 }
 
-// parameter, m, v, gradient of a part of the elements. M: what m is kept in.
+// parameter, m, v, gradient of a part of the elements. M: the type in which m is kept.
 template <class M>
 struct Elements {
   Elements(const KernelArguments& arguments, Part part)
@@ -138,7 +138,7 @@ HWY_INLINE void MoveWeights(const MomentStep& step, Moments moments, FloatVector
   zeros.Add(Keep(d, moved, part));
 }
 
-// The parts say whether all that they wrote is finite.
+// The parts return whether everything they wrote is finite.
 template <class M>
 bool AdamW(const MomentStep& step, const Elements<M>& elements, Part range) {
   const FloatTag d;
@@ -181,7 +181,7 @@ bool LambSecond(const MomentStep& step, const Elements<M>& elements, Part range,
   return zeros.IsFinite();
 }
 
-// By what m is kept in.
+// Dispatches on the dtype in which m is kept.
 bool AdamWPart(const MomentStep& step, const KernelArguments& arguments, Part range) {
   return with_storage(step.first_moment, [&]<class M>(Storage<M>) HWY_ATTR {
     return AdamW(step, Elements<M>(arguments, range), range);

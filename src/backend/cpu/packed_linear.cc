@@ -1,6 +1,6 @@
-// packed_linear: a product whose B was packed when the weights were loaded. What is left of a call
-// is to lay out x and to multiply (packed_product.h). A call goes in passes, a block of x for each
-// thread, so that what is laid out of x is still in the cache when it is multiplied.
+// packed_linear: a product whose B was packed when the weights were loaded. A call only has to lay
+// out x and to multiply (packed_product.h). It runs in passes of one block of x per thread, so that
+// the laid-out part of x is still in the cache when it is multiplied.
 #include "backend/cpu/packed_linear.h"
 
 #include <algorithm>
@@ -67,8 +67,8 @@ class PackedLinear final : public Kernel, ops::PackedLinear {
     return {rows, divide_up(rows, tile_.rows)};
   }
 
-  // Wide tasks first, as x is read anew for each; at the end narrow ones, so that no thread waits
-  // long for the last.
+  // Wide tasks come first, as each reads x again; narrow ones come last, so that no thread waits
+  // long for the last task.
   void share_columns() {
     const int64_t most = std::max<int64_t>(1, ProductPlan::kColumns / tile_.columns);
     const int64_t panels = divide_up(N_, tile_.columns);
@@ -149,7 +149,7 @@ class PackedLinear final : public Kernel, ops::PackedLinear {
   TileSize tile_;
   int64_t depth_block_ = 0;
   int64_t row_blocks_ = 0, block_rows_ = 0, block_tiles_ = 0, pass_blocks_ = 0;
-  std::vector<Part> columns_;  // of the tasks
+  std::vector<Part> columns_;  // of each task
 };
 
 constexpr KernelRow kRows[] = {

@@ -14,8 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
 namespace HWY_NAMESPACE {
 
-// A little of the depth at a time: it, and what is fetched of the rows for the next time, stay in
-// the first cache until it is laid out. Rows lie too far apart for the processor to foresee it.
+// A small part of the depth at a time: this part, and the part of the rows that is prefetched for
+// the next round, stay in the L1 cache until they are laid out. Rows are too far apart for the
+// hardware prefetcher.
 void PackRowsOfX(const PackedRows& t) {
   constexpr int64_t kDepth = 32;
   for (int64_t k = 0; k < t.depth; k += kDepth) {
@@ -33,14 +34,14 @@ struct PackedTile {
   float* c = nullptr;
   const float* start = nullptr;
   int64_t c_stride = 0, start_stride = 0;
-  const char* next = nullptr;  // what to fetch on the way, kFetchDepth by kFetchDepth
+  const char* next = nullptr;  // what to prefetch meanwhile, after each kFetchDepth
   int64_t next_lines = 0;      // each time
 };
 HWY_ALIGN inline constexpr float kZeros[kTileColumns] = {};
 
-// The sums of a tile, left and right half, which stay in registers. On the way, for every
-// kFetchDepth of the depth, lines of what comes next are fetched and a row of c: evenly, as more at
-// a time would have to wait for each other.
+// The sums of a tile, left and right half, which stay in registers. Meanwhile, for every
+// kFetchDepth of the depth, they prefetch lines of what comes next and a row of c: evenly spread,
+// as many fetches at once would have to wait for each other.
 inline constexpr int64_t kFetchDepth = 16;
 
 template <int64_t kRows>
@@ -128,7 +129,7 @@ HWY_INLINE const float* PanelFloats(const PackedTask& t, int64_t column) {
   return t.panel;
 }
 
-// The rows of a task against one panel. What is activated is still in the first cache.
+// The rows of a task against one panel. The sums are still in the L1 cache when they are activated.
 template <class Activation>
 HWY_INLINE void MultiplyPanel(const PackedTask& t, int64_t column, const Activation& activation) {
   const int64_t columns = HWY_MIN(kTileColumns, t.N - column);

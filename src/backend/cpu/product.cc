@@ -77,7 +77,7 @@ void pack_b_panel(const PanelTask& task) {
                [&]<class T>(Storage<T>) HWY_ATTR { pack_b<T>(task); });
 }
 
-// Only a piece of each stored row is read, so the processor does not foresee the next.
+// Only a piece of each stored row is read, so the hardware does not prefetch the next one.
 inline constexpr int64_t kRowsAhead = 8;
 
 HWY_INLINE const float* as_floats(const float* row, int64_t, float*) { return row; }
@@ -87,8 +87,8 @@ HWY_INLINE const float* as_floats(const T* row, int64_t count, float* buffer) {
   return buffer;
 }
 
-// Both copy A of the task as f32: for each block of the depth, tile after tile, each
-// [depth, kTileRows]. This one makes the sums over the depth on the way.
+// Both functions copy the task's part of A as f32: for each block of the depth, tile after tile,
+// each [depth, kTileRows]. This one also computes the sums over the depth.
 template <typename T>
 void copy_columns(const ProductTask& t) {
   constexpr int64_t kWholeTiles = (ProductPlan::kMostRows + kTileRows - 1) / kTileRows * kTileRows;
@@ -248,7 +248,7 @@ class ProductRun {
     });
   }
 
-  // As many blocks for each thread, each as high as the cache allows.
+  // The same number of blocks for each thread, each with as many rows as the cache allows.
   int64_t balanced_rows() const {
     const int64_t most = std::max<int64_t>(1, call_.m / plan_.tile.rows);
     const int64_t wanted = round_up(divide_up(call_.m, plan_.block_rows), shape_.num_threads);

@@ -14,8 +14,8 @@
 namespace cloze::backend::cpu {
 namespace {
 
-// A matrix of whole numbers in [-3, 3], stored as f32 or bf16; or so little beside them, in f32,
-// that it is them when it is rounded to bf16.
+// A matrix of whole numbers in [-3, 3], stored as f32 or bf16; or f32 values so close to them that
+// they become whole when rounded to bf16.
 class Matrix {
  public:
   Matrix(int64_t rows, int64_t columns, DType dtype, bool rounds, uint32_t seed)
@@ -30,7 +30,7 @@ class Matrix {
       set(i, rounds ? whole * (1.0f + 0x1p-12f) : whole);
     }
   }
-  // What it counts as.
+  // The value that an element counts as.
   float at(int64_t i, int64_t j) const {
     const int64_t k = i * columns_ + j;
     float value = 0.0f;
@@ -94,7 +94,8 @@ struct Problem {
   std::vector<char> workspace;
 };
 
-// More than is packed at a time: a second group of columns, and of the depth where it is divided.
+// More than is packed at a time: it needs a second group of columns, and of the depth where that is
+// divided.
 constexpr int64_t kSeveralGroups[] = {13, 1500, 3400};
 static_assert(kSeveralGroups[1] * ProductPlan::kMostGroupDepth > ProductPlan::kPackedElements);
 static_assert(kSeveralGroups[2] > ProductPlan::kMostGroupDepth);
@@ -179,7 +180,7 @@ TEST(Product, SumsTheRowsOfATransposedA) {
   });
 }
 
-// Writes every block it is given, adding, so that one given twice would show.
+// Adds every block it is given, so that a block given twice would show.
 class AddingSink final : public ProductSink {
  public:
   explicit AddingSink(std::vector<float>& c, int64_t n) : c_(c), n_(n) {}
@@ -233,7 +234,7 @@ TEST(ProductPlan, PacksAtMostAFewMegabytes) {
   ProductShape shape{4096, 30522, 768};
   const ProductPlan plan = plan_product(shape, {6, 16}, false);
   EXPECT_LE(plan.packed_floats(), ProductPlan::kPackedElements + 16 * plan.group_depth);
-  EXPECT_EQ(plan.group_depth, 768);  // nobody takes unfinished sums
+  EXPECT_EQ(plan.group_depth, 768);  // the sink takes no unfinished sums
   EXPECT_EQ(plan.packed_columns % 16, 0);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kFirst = 5;  // the first of the sums that are asked for
 
-// Chunks and parts beyond which the next begins.
+// Row counts just beyond a border, where the next chunk or part begins.
 constexpr int64_t kRows[] = {1, 2 * RowSums::kLeastRows + 1,
                              RowSums::kMostChunks* RowSums::kLeastRows + 1};
 constexpr int64_t kCounts[] = {1, RowSums::kLeastSums + 1, 2 * RowSums::kLeastSums + 17};

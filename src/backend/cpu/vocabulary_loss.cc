@@ -1,5 +1,5 @@
-// vocabulary_loss and its gradient by blocks of R predictions. The logits of a block lie [V, R], so
-// the table, the largest operand, is read row by row where it lies:
+// vocabulary_loss and its gradient by blocks of R predictions. The logits of a block are [V, R], so
+// the table, the largest operand, is read row by row in place:
 //
 //   logits [V, R] = table x^T        the softmax of a chunk follows while it is in the cache
 //
@@ -77,7 +77,7 @@ using Loss = ops::VocabularyLoss;
 using Gradient = ops::VocabularyLossGradient;
 using LossWithGradient = ops::VocabularyLossWithGradient;
 
-// Which operator it is: where the inputs of the loss begin and what it puts out.
+// The operator: where the inputs of the loss begin, and what it outputs.
 struct Variant {
   size_t first_input = 0;
   bool has_loss = false;

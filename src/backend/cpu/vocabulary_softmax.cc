@@ -91,7 +91,8 @@ void sum_exponentials(const SoftmaxChunk& chunk, bool keeps) {
   }
 }
 
-// The sum of each column from its largest; chunk_largest becomes exp(chunk_largest - largest).
+// The sum of each column relative to its largest logit; chunk_largest becomes exp(chunk_largest -
+// largest).
 void combine_columns(const ChunkColumns& in) {
   const FloatTag d;
   ForEachVector(d, in.columns, [&](int64_t j, auto part) HWY_ATTR {

@@ -39,7 +39,8 @@ struct HeadPlace {
   int64_t column() const { return head * size; }
 };
 
-// sequence_starts, sample_ids and random_key follow each other from input `first`; q is another.
+// sequence_starts, sample_ids and random_key are consecutive inputs from `first` on; `q` is the
+// input q.
 struct Sequences {
   Sequences(const Call& call, size_t q, size_t first)
       : attributes(call.attributes<ops::AttentionAttributes>()),

@@ -64,8 +64,8 @@ TEST(Operators, EachHasAReferenceKernel) {
   EXPECT_EQ(served, declared);
 }
 
-// The names that messages have are those that kernels have. Operators that repeat an input say in
-// words which ones come there.
+// Operators name their inputs in messages as kernels do in code. Operators that repeat their last
+// input describe it in words instead.
 TEST(Operators, HaveOneSetOfNames) {
   std::map<std::string, std::vector<std::string>> names;
   for_each_match(headers(), "struct (\\w+) \\{\\s*(?://.*\\s*)?enum Input \\{([^}]*)\\}",

@@ -12,7 +12,7 @@ void check_finite(double value, double& check) {
   if (!std::isfinite(value)) check = std::numeric_limits<double>::quiet_NaN();
 }
 
-// w -= lr (direction + weight_decay w); direction(i) is g or the velocity as it is stored.
+// w -= lr (direction + weight_decay w); direction(i) is g or the stored velocity.
 template <class Update, typename P, class Direction>
 void descend(const Call& call, Direction&& direction) {
   const double weight_decay = call.attributes<ops::GradientDescentAttributes>().weight_decay;

@@ -27,7 +27,7 @@ using testing::Tensor;
 constexpr int64_t kMostElements = 5000;  // of all inputs of a case
 constexpr size_t kProbesPerInput = 12;
 
-// The value of every node's outputs, nodes in order; values holds the graph's inputs already.
+// Evaluates the outputs of all nodes in order; `values` already holds the graph's inputs.
 void evaluate(const graph::Graph& graph, std::vector<Tensor>& values) {
   values.resize(static_cast<size_t>(graph.num_values()));
   for (const graph::Node& node : graph.nodes()) {
@@ -116,7 +116,7 @@ testing::CentralDifference probe(Function& function, size_t input, size_t elemen
 
 struct Tally {
   int probes = 0;
-  int sharp = 0;  // the bound is far below the derivative itself
+  int sharp = 0;  // probes whose bound is far below the derivative
 };
 
 void check_case(const KernelCase& kernel_case, Tally& tally) {

@@ -7,7 +7,7 @@
 namespace cloze::backend::reference {
 namespace {
 
-// Sequences of tokens, and the channels that one meets.
+// The sequences of tokens, and the channels that each channel is convolved with.
 struct Convolution {
   const int32_t* starts;
   int64_t sequences, slots, channels, group_size, width;
@@ -80,7 +80,8 @@ void GroupedConvolutionInputGradient::run(const Call& call) {
     for (int64_t channel = 0; channel < convolution.channels; ++channel) {
       const int64_t first = convolution.first_of_group(channel);
       double sum = 0.0;
-      // Slot s is place W - 1 - j of the window at the slot that place j of its own window shows.
+      // If slot t is at place j of the window at s, then s is at place W - 1 - j of the window at
+      // t.
       convolution.for_each_place(s, begin, end, [&](int64_t j, int64_t t) {
         for (int64_t c = first; c < first + convolution.group_size; ++c) {
           sum += dy(t, c) * weight(convolution.row(c, channel - first), convolution.width - 1 - j);

@@ -35,7 +35,7 @@ TEST(GroupedConvolution, ChannelsMeetThoseOfTheirGroup) {
   EXPECT_EQ(y.values, (std::vector<double>{21.5, 42, 129, 171}));
 }
 
-// Whatever stands in one sequence, or after the last, the others give the same.
+// The results of a sequence do not depend on what is in other sequences or after the last one.
 TEST(GroupedConvolution, NeverReadsAcrossABorder) {
   const Tensor x = floats({5, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 9});
   const std::vector<double> starts{0, 2, 2, 4};

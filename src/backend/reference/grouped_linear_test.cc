@@ -18,7 +18,7 @@ const Tensor kWeight = floats({6, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 const Tensor kBias = floats({6}, {1, 0, -1, 2, 0, 5});
 const Tensor kDy = floats({2, 6}, {1, 0, 2, -1, 3, 1, 2, 2, 1, 0, -3, 4});
 
-// What grouped_linear stands for: zeros outside the blocks.
+// The equivalent weight of a plain linear: zeros outside the blocks.
 Tensor whole_weight() {
   Tensor whole = testing::zeros({DType::kF32, {6, 4}});
   for (size_t n = 0; n < 6; ++n) {

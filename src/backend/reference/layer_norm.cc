@@ -31,8 +31,8 @@ void normalize_row(const Call& call, const Reader<X>& x, int64_t row, double eps
   call.write<P>(Operator::kRstd).put(row, rstd);
 }
 
-// One row of the backward pass. Both gradient operators have the inputs dy, x (or z), gamma, mean
-// and rstd in front.
+// One row of the backward pass. The first inputs of both gradient operators are dy, x (or z),
+// gamma, mean and rstd.
 template <typename X>
 class LayerNormGradientRow : ops::LayerNormGradient {
  public:

@@ -33,7 +33,7 @@ TEST(LayerNorm, EpsilonIsAddedToTheVariance) {
   EXPECT_DOUBLE_EQ(outputs[2].values[0], 1.0);
 }
 
-// With dy = gamma = 1 nothing can change a sum that is always 0.
+// With dy = gamma = 1 the loss is the sum of the normalised row, which is always 0.
 TEST(LayerNorm, ConstantGradientDoesNotReachTheInput) {
   const Tensor ones = floats({1, 3}, {1.0, 1.0, 1.0});
   const auto gradients = apply_in_double(

@@ -32,7 +32,8 @@ struct Fit {
   double loss = 0.0;  // of these weights
 };
 
-// Of sum over samples of -ln p, where p is the logistic function of twice x.w for the label true.
+// The loss is the sum over samples of -ln p; for the label true, p is the logistic function of 2
+// x.w.
 double loss_and_gradient(const std::vector<double>& weights, std::vector<double>& gradient) {
   double loss = 0.0;
   gradient.assign(weights.size(), 0.0);
@@ -49,7 +50,8 @@ double loss_and_gradient(const std::vector<double>& weights, std::vector<double>
   return loss;
 }
 
-// The first update has the index first_index. num_moments: of the operator's state.
+// The first update has the index first_index. num_moments: how many moments the operator's state
+// has.
 Fit fit(const graph::OpDefinition& op, const std::any& attributes, size_t num_moments,
         int first_index = 1) {
   std::vector<Tensor> state(1 + num_moments, floats({3}, {0.0, 0.0, 0.0}));
@@ -81,7 +83,7 @@ TEST(OptimizerRegression, Sgd) {
   EXPECT_LT(found.loss, 0.1);
 }
 
-// The original asks for a loss under 0.0005. The weights it records have one of 0.00067: in f16 the
+// The original asks for a loss under 0.0005. The loss of the weights it records is 0.00067: in f16
 // probabilities near 1 become 1.
 TEST(OptimizerRegression, Momentum) {
   const Fit found = fit(ops::kMomentum, ops::GradientDescentAttributes{.momentum = 0.9}, 1);
@@ -103,9 +105,9 @@ TEST(OptimizerRegression, AdamW) {
   EXPECT_LT(uncorrected.loss, 0.002);
 }
 
-// Two versions of the original recorded different weights: the older one's fit exponents from 1, as
-// ours, the newer one's exponents from 2. So small a difference shows after 99 updates because
-// LAMB's updates grow with the weights.
+// Two versions of the original recorded different weights: the older one's match exponents that
+// begin at 1, like ours, the newer one's exponents that begin at 2. Such a small difference is
+// visible after 99 updates because LAMB's updates grow with the weights.
 TEST(OptimizerRegression, Lamb) {
   const ops::MomentAttributes attributes;
   const Fit from_one = fit(ops::kLamb, attributes, 2);

@@ -22,7 +22,7 @@ constexpr int64_t kElements = 23;
 constexpr int kUpdates = 5;
 constexpr double kLearningRate = 0.0625;  // exact in f32
 constexpr double kScale = 0.75;
-constexpr int64_t kRoundings = 500;  // of one element over all updates, generously
+constexpr int64_t kRoundings = 500;  // a generous bound for one element over all updates
 
 struct State {
   std::vector<double> w, m, v;
@@ -41,7 +41,7 @@ double norm(const std::vector<double>& values) {
 }
 
 // You et al., Algorithm 2, with the decay excluded where weight_decay is 0, and Loshchilov and
-// Hutter, Algorithm 2, in torch's form. first_moment: what m is kept in.
+// Hutter, Algorithm 2, in torch's form. first_moment: the dtype in which m is kept.
 void second_opinion(State& state, const ops::MomentAttributes& a, bool is_lamb, int t,
                     DType first_moment = DType::kF64) {
   const std::vector<double> gradient = gradient_of(t);
@@ -114,7 +114,7 @@ TEST(OptimizerUpdate, AgreesWithASecondComputation) {
   expect_agreement({.weight_decay = 0.01}, 0.0);  // ratio 1 while the parameter is zero
 }
 
-// The update by tensors as they are stored: m in the dtype, all others in f32.
+// The update on stored tensors: m in the dtype, all others in f32.
 void stored_update(State& state, const ops::MomentAttributes& attributes,
                    const graph::OpDefinition& op, int t, DType first_moment) {
   const auto tensor = [](DType dtype, const std::vector<double>& values) {
@@ -134,8 +134,8 @@ void stored_update(State& state, const ops::MomentAttributes& attributes,
   for (double& m : state.m) m /= attributes.first_moment_scale;
 }
 
-// What rounding takes from m is gone for this update and for the next ones: m itself agrees to the
-// last bit, the weights to what f32 rounds them by.
+// What rounding takes from m is lost to this update and to later ones: m agrees to the last bit,
+// the weights to within f32 rounding.
 TEST(OptimizerUpdate, AHalfFirstMomentIsReadAsItIsKept) {
   for (const DType half : {DType::kBF16, DType::kF16}) {
     for (const bool is_lamb : {true, false}) {

@@ -26,7 +26,7 @@ int64_t place_of(const Shape& packed, int64_t n, int64_t k) {
   return in_pairs ? place_in_pairs(packed, n, k) : place_in_panels(packed, n, k);
 }
 
-// What a packed weight has place for: at least that of the weight.
+// The extents that a packed weight has room for: at least those of the weight.
 struct Extents {
   int64_t N, K;
 };

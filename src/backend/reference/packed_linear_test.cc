@@ -58,7 +58,7 @@ TEST(PackedLinear, SomeOfItsBiasesAreRefused) {
                InternalError);
 }
 
-// The first pair of the depth of the first two outputs, then where the second pair begins.
+// Checks the first pair along the depth of both outputs, and then the start of their second pairs.
 TEST(PackWeight, PairsByHand) {
   const Tensor weight = floats({2, 3}, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0});
   const auto packed =

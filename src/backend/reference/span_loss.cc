@@ -5,7 +5,7 @@
 namespace cloze::backend::reference {
 namespace {
 
-// start_positions and end_positions, which follow each other from input `first`.
+// start_positions and end_positions, which are consecutive inputs from `first` on.
 struct Positions {
   Positions(const Call& call, size_t first)
       : of_side{call.integers(first), call.integers(first + 1)} {}

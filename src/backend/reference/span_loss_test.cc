@@ -16,7 +16,8 @@ struct Positions {
   double start = 0.0, end = 0.0;
 };
 
-// Of two sequences of two tokens: loss, correct and dlogits with these positions of the second.
+// loss, correct and dlogits of two sequences of two tokens; `second` holds the positions in the
+// second.
 std::vector<double> results_with(const Positions& second) {
   const Tensor logits = floats({4, 2}, {3, 1, 2, 5, 4, 1, 0, 2});
   const Tensor starts = integers({3}, {0, 2, 4});

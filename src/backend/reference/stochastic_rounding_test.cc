@@ -37,8 +37,9 @@ TEST(StochasticRounding, IsRightOnAverage) {
   }
 }
 
-// The numbers of neighbours, of steps and of sites are independent: so many roundings up of one
-// value spread as those of coins do. Five deviations: 1 in 10^6.
+// The numbers of neighbours, of steps and of sites are independent: the number of times that one
+// value is rounded up is spread like that of heads in coin flips. Five standard deviations: 1 in
+// 10^6.
 TEST(StochasticRounding, TheDrawnNumbersAreRightOnAverage) {
   constexpr int64_t kElements = 8192;
   constexpr int kDraws = 8;

@@ -7,7 +7,7 @@
 namespace cloze::backend::reference {
 namespace {
 
-// The inputs of all three operators: those of the loss from input `first` on.
+// The inputs that all three operators share: those of the loss, from input `first` on.
 template <typename X>
 struct Head : ops::VocabularyLoss {
   using P = Parameter<X>;

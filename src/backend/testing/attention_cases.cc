@@ -18,7 +18,7 @@ struct AttentionSizes {
   std::vector<int64_t> lengths;
   int64_t unused_slots = 0, heads = 1, head_size = 1;
   std::string why_zeros = "";
-  bool is_bounded = true;  // by the longest of the lengths; or by nothing but all slots
+  bool is_bounded = true;  // by the longest length; false: only by the number of slots
 
   int64_t used_slots() const { return std::accumulate(lengths.begin(), lengths.end(), int64_t{0}); }
   int64_t slots() const { return used_slots() + unused_slots; }
@@ -36,7 +36,7 @@ std::vector<AttentionSizes> attention_sizes() {
           {"no sequences", {0, 0}, 4, 2, 4, "all slots are unused"}};
 }
 
-// sequence_starts, sample_ids and random_key, which follow each other from input `first`.
+// sequence_starts, sample_ids and random_key, which are consecutive inputs from `first` on.
 void fill_sequences(std::vector<Tensor>& inputs, size_t first, const AttentionSizes& sizes,
                     Random& random) {
   inputs[first].values = starts_of(sizes.lengths);
@@ -108,8 +108,8 @@ std::vector<KernelCase> attention_cases(DType dtype) {
   return cases;
 }
 
-// Every length alone, which is all slots; with a shorter and a longer one, the space being that of
-// the longest, more than a sequence's own and less than all slots; and every size of a head.
+// Every length alone, filling all slots; every length with others, where the space is that of the
+// longest, more than some sequences need and less than all slots; and every head size.
 std::vector<KernelCase> attention_sweep(DType dtype, const SweepExtents& extents) {
   std::vector<AttentionSizes> all;
   for (const int64_t length : extents.up_to(kSweptLength, {16, 32, 42, 72, 84})) {

@@ -16,11 +16,11 @@ namespace {
 // How much of a case is looked at.
 struct Effort {
   int probes = 0;
-  bool is_whole = true;  // every way to accumulate, run twice, doubts
+  bool is_whole = true;  // every way to accumulate, repeated runs, doubtful bounds
 };
 constexpr Effort kThorough{4, true};
 constexpr Effort kSwept{3, false};
-// Of a failure: among many elements few probes find the scale of some too small by chance.
+// To confirm a failure: with few probes, the scale of some of many elements is too small by chance.
 constexpr Effort kConfirmingThoroughly{16, true};
 constexpr Effort kConfirmingSwept{16, false};
 constexpr int kMostLinesPerOperator = 40;
@@ -43,8 +43,8 @@ struct Target {
 };
 
 // Raises changes[result][element] to what random changes of all floating inputs do to the element,
-// per unit of relative change. None is small: one that is would tell nothing about an element that
-// hangs on one input.
+// per unit of relative change. No change is small: a small one would say nothing about an element
+// that depends on one input.
 void probe(Prepared& prepared, Random& random) {
   std::vector<Tensor> inputs = prepared.inputs;
   for (Tensor& tensor : inputs) {
@@ -118,7 +118,7 @@ std::vector<std::string> doubts(const KernelCase& kernel_case, const Target& tar
   return lines;
 }
 
-// Beyond the range of its dtype a number becomes infinite.
+// A number beyond the range of its dtype becomes infinite.
 bool is_within(double actual, double expected, double bound, DType dtype) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) == std::isnan(actual);
   if (std::isinf(actual) && std::abs(expected) + bound >= overflow_threshold(dtype)) {
@@ -128,7 +128,7 @@ bool is_within(double actual, double expected, double bound, DType dtype) {
   return std::abs(actual - expected) <= bound;
 }
 
-// Compares one result; a message for the worst element, empty when all are near enough.
+// Compares one result; returns a message about the worst element, empty when all are close enough.
 std::string compare(std::span<const double> expected, std::span<const double> bounds,
                     const Tensor& actual) {
   size_t wrong = 0;
@@ -160,7 +160,7 @@ std::vector<std::string> compare_all(const Target& target, const KernelOutcome& 
   return lines;
 }
 
-// `how`: the way in which the second outcome came about.
+// `how` says how the second outcome came about.
 std::vector<std::string> compare_bytes(const KernelOutcome& first, const KernelOutcome& second,
                                        std::string_view how) {
   std::vector<std::string> lines;
@@ -172,7 +172,7 @@ std::vector<std::string> compare_bytes(const KernelOutcome& first, const KernelO
   return lines;
 }
 
-// Which outputs accumulate: none, all that may, and each of several alone.
+// Which outputs accumulate: none, all that may, and, if there are several, each alone.
 std::vector<std::vector<bool>> accumulation_variants(const KernelCase& kernel_case) {
   const size_t outputs = request_of(kernel_case).outputs.size();
   std::vector<bool> all(outputs);
@@ -275,7 +275,7 @@ std::string check_operator(const Backend& backend, const graph::OpDefinition& op
       lines.insert(lines.end(), report.failures.begin(), report.failures.end());
     }
   }
-  // An entry may refuse everything here, where the processor lacks what it needs.
+  // An entry may refuse all cases on a processor that lacks what it needs.
   if (served == 0) lines.push_back(fmt::format("{} has no kernel of {}", backend.name(), op.name));
   if (lines.size() > kMostLinesPerOperator) {
     const size_t more = lines.size() - kMostLinesPerOperator;

@@ -39,7 +39,7 @@ class FaultyKernel : public Kernel {
 
   size_t workspace_bytes() const override { return right_->workspace_bytes(); }
 
-  // Writes what AddressSanitizer would stop at, so that our own guards are seen to notice.
+  // Makes writes that AddressSanitizer would stop at, to see that our own guards notice them.
   __attribute__((no_sanitize("address"))) void run(const KernelArguments& arguments,
                                                    Stream& stream) override {
     right_->run(arguments, stream);
@@ -183,7 +183,7 @@ TEST(CheckKernel, ZerosAreMistrustedUnlessExplained) {
   EXPECT_TRUE(failures_with(Fault::kNone, zeros).empty());
 }
 
-// 12 - 8 - 4 - 1/32: what is left of the sum is below the round-off of its terms in bf16.
+// 12 - 8 - 4 - 1/32: the remaining sum is below the round-off of its terms in bf16.
 TEST(CheckKernel, WideBoundsAreMistrusted) {
   KernelCase cancelling = normal_linear();
   cancelling.inputs[0].dtype = DType::kBF16;

@@ -24,7 +24,7 @@ std::vector<Variant> variants() {
           {"weight decay", {.weight_decay = 0.01}},
           {"other constants", {.momentum = 0.5, .weight_decay = 0.1}},
           {"no update", {.weight_decay = 0.01}, kInfinity, 0.0},
-          {"infinite gradient", {}, kInfinity},  // check tells
+          {"infinite gradient", {}, kInfinity},  // `check` reports it
           {"infinite rate", {.weight_decay = 0.01}, 0.5, 0.7, kInfinity}};
 }
 

@@ -16,7 +16,7 @@ TEST(GuardedBuffer, IsAlignedAndFullOfNan) {
   }
 }
 
-// Writes where AddressSanitizer would stop, if it looked.
+// Writes where AddressSanitizer would stop the program if it were enabled here.
 __attribute__((no_sanitize("address"))) void write_beside(GuardedBuffer& buffer, int64_t offset) {
   static_cast<char*>(buffer.data())[offset] = 0;
 }

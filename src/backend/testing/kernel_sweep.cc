@@ -36,8 +36,8 @@ std::vector<int64_t> SweepExtents::around(int64_t last, std::initializer_list<in
   return {extents.begin(), extents.end()};
 }
 
-// Each round through the cases of an operator begins one further, so that sizes whose period is
-// that of the cases do not always meet the same.
+// Each round through the cases of an operator begins one case later, so that sizes with the same
+// period as the cases do not always meet the same one.
 void SweepCases::add(std::vector<KernelCase> family) {
   std::vector<const graph::OpDefinition*> operators;
   for (const KernelCase& one : family) {

@@ -30,7 +30,7 @@ struct RowTypes {
 
 int64_t longest_sum(const Shape& shape) { return std::max(shape[0], shape[1]); }
 
-// mean and rstd of x (or z), as the forward pass leaves them; of either gradient.
+// mean and rstd of x (or z), as the forward pass leaves them; for either gradient.
 void fill_statistics(std::vector<Tensor>& inputs) {
   using Op = ops::LayerNormGradient;
   const Tensor beta = zeros(inputs[Op::kGamma].type);
@@ -42,7 +42,7 @@ void fill_statistics(std::vector<Tensor>& inputs) {
 
 void add_layer_norm_cases(std::vector<KernelCase>& cases, const RowTypes& types) {
   for (const double mean : {0.5, 8.0}) {
-    // Of two channels beside a large mean, rounding may leave no difference.
+    // With two channels and a large mean, rounding may leave no difference between the channels.
     if (mean > 1.0 && types.x.shape[1] < 3) continue;
     cases.push_back({.name = fmt::format("mean {}", mean),
                      .op = &ops::kLayerNorm,

@@ -1,5 +1,5 @@
-// Cases of vocabulary_loss, cross_entropy, span_loss and squared_error. Labels have a clear winner
-// to be right or wrong about: `correct` jumps where two logits are equal.
+// Cases of vocabulary_loss, cross_entropy, span_loss and squared_error. Each label is clearly right
+// or clearly wrong: `correct` jumps where two logits are equal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ struct HeadSizes {
 
 constexpr HeadSizes kHeadSizes[] = {{1, 1, 2}, {5, 13, 31}, {20, 64, 129}, {35, 24, 331}};
 
-// The inputs of the loss from `first` on; logits are of the order of 1. Labels are those of the
-// table as it counts, rounded to the dtype of x.
+// The inputs of the loss from `first` on; logits are of the order of 1. Labels are computed with
+// the table rounded to the dtype of x, as kernels see it.
 void fill_head(std::vector<Tensor>& inputs, size_t first, Random& random) {
   using Loss = ops::VocabularyLoss;
   const Tensor& x = inputs[first + Loss::kX];
@@ -92,8 +92,9 @@ void add_vocabulary_cases(std::vector<KernelCase>& cases, const HeadSizes& sizes
   }
 }
 
-// A case of a loss and one of its gradient, which reads dloss and then the same. Of the gradient is
-// given what is its own. fill(inputs, first, random): the inputs of the loss, from `first` on.
+// A case of a loss and one of its gradient, which reads dloss and then the same inputs. Of the
+// gradient only what differs is given. fill(inputs, first, random) fills the inputs of the loss
+// from `first` on.
 template <class Fill>
 void add_loss_and_gradient(std::vector<KernelCase>& cases, KernelCase loss, KernelCase gradient,
                            const Fill& fill) {

@@ -16,8 +16,8 @@ struct UpdateVariant {
   ops::MomentAttributes attributes;
   bool has_zero_parameter = false;
   bool has_infinite_gradient = false;  // with the scale 0 that follows from it
-  bool has_infinite_moment = false;    // v, which leaves the parameter finite: check tells
-  bool has_infinite_rate = false;      // which leaves the moments finite: check tells
+  bool has_infinite_moment = false;    // v, which leaves the parameter finite: `check` reports it
+  bool has_infinite_rate = false;      // which leaves the moments finite: `check` reports it
 };
 
 std::vector<UpdateVariant> update_variants() {
@@ -52,7 +52,7 @@ void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
   if (variant.has_infinite_rate) inputs[kLearningRate].values = {kInfinity};
 }
 
-// With the first moment in the dtype: what it is rounded by reaches the parameter.
+// With the first moment in the dtype: its rounding error reaches the parameter.
 void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape, DType dtype) {
   const graph::TensorType type{DType::kF32, shape};
   const graph::TensorType moment{dtype, shape};
@@ -141,7 +141,7 @@ std::vector<KernelCase> optimizer_update_sweep(DType dtype, const SweepExtents& 
                       .inputs = {{DType::kF32, shape}, {DType::kF32, {7}}}});
   });
   if (dtype != DType::kF32) return cases;
-  // Its inputs are scalars: of the sizes nothing is left to sweep.
+  // Its inputs are scalars: there are no sizes to sweep.
   add_scale_cases(cases);
   return cases;
 }

@@ -17,12 +17,12 @@ struct ProductSizes {
   int64_t num_weights = 1;
 };
 
-// One output, so that rows lie anywhere on the curve of an activation; one tile and less, several
-// panels and blocks of the depth, rows that lie a page apart, several blocks of rows with several
-// of the depth, several weights.
+// One output, so that values cover the whole curve of an activation; one tile and less; several
+// panels and blocks of the depth; rows that are a page apart; several blocks of rows with several
+// of the depth; several weights.
 constexpr ProductSizes kSizes[] = {{700, 1, 1},    {7, 13, 2},     {33, 300, 65},
                                    {13, 1100, 40}, {200, 780, 20}, {33, 300, 65, 3}};
-// Whole blocks of pairs, and the borders of them.
+// Whole blocks of pairs, and sizes around their borders.
 constexpr ProductSizes kPairSizes[] = {{700, 1, 1}, {7, 13, 2}, {33, 300, 65}, {16, 64, 128}};
 constexpr int64_t kPanelColumns[] = {16, 32};  // of AVX2, and of AVX-512
 

@@ -71,7 +71,7 @@ nlohmann::ordered_json configured(const fs::path& file) {
   return options;
 }
 
-// Lowers what is above the scale, and says it.
+// Lowers values above the scale, and says so.
 void scale_down(BenchmarkRun& run, const nlohmann::ordered_json& config,
                 const BenchmarkScale& scale) {
   std::vector<std::string> changes;
@@ -181,7 +181,7 @@ void print_training(const fs::path& folder, const std::string& command) {
   }
 }
 
-// Of a model that its configuration describes, trained for one step.
+// Measures the latency of a model of this configuration, trained for one step.
 void run_latency_of(BenchmarkRun run, const fs::path& folder) {
   const auto take = [&](const char* name, int64_t otherwise) {
     const auto node = run.options.extract(name);

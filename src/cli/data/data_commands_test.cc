@@ -1,4 +1,4 @@
-// The data commands as they are called: what they take, say and write.
+// The data commands as users call them: what they accept, print and write.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

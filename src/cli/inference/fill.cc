@@ -72,7 +72,7 @@ void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& tex
   }
 }
 
-// A blank line between texts is none.
+// A blank line between texts is not a text.
 std::vector<std::string> texts_to_read() {
   std::vector<std::string> lines = input_lines();
   std::erase_if(lines, [](const std::string& line) { return text::trim_ascii(line).empty(); });

@@ -29,7 +29,7 @@ void print_notes(const inference::PackedModel& model) {
   for (const std::string& note : model.notes()) say("note: {}\n", note);
 }
 
-// weights_bytes: those that are there already.
+// weights_bytes: bytes of weights that are already loaded.
 void print_forecast(const inference::InferenceMemory& needed, int64_t weights_bytes) {
   MemoryForecast memory(weights_bytes);
   memory.add_inference(needed);
@@ -136,7 +136,7 @@ std::shared_ptr<const inference::PackedModel> open_model(const ModelOptions& opt
   print_notes(*model);
   auto needed =
       inference::inference_memory(model->config(), model->head(), model->options(), threads);
-  needed.loading_bytes = 0;  // it is done
+  needed.loading_bytes = 0;  // loading is done
   print_forecast(needed, static_cast<int64_t>(model->weights()->bytes()));
   return model;
 }

@@ -27,7 +27,7 @@ inference::PackedModel open_model(const LatencyCommand& options) {
   return compile_model(open_trained_model(checkpoint), compile);
 }
 
-// Shows how many calls were begun, the warming ones too.
+// Shows how many calls have begun, including the warm-up calls.
 inference::LatencyRun measure(const std::shared_ptr<const inference::PackedModel>& model,
                               const inference::MadeUpSamples& samples,
                               const LatencyCommand& options) {

@@ -27,7 +27,7 @@ namespace {
 using platform::ChildProgram;
 using Clock = std::chrono::steady_clock;
 
-// For mpirun to end after the ranks did: it may wait for a host that is cut off.
+// Time for mpirun to end after the ranks have: it may wait for a host that is cut off.
 constexpr std::chrono::seconds kGrace{10};
 constexpr std::chrono::milliseconds kLookAround{100};
 // A request to stop may come while mpirun has not yet started all ranks.
@@ -123,8 +123,8 @@ std::optional<std::string> newest_checkpoint(const std::filesystem::path& folder
   return train::find_checkpoint(folder).path.string();
 }
 
-// What the processes then do. replicas: nothing in one process. Where a run goes on, its checkpoint
-// says how many sequences a step has.
+// The command that the processes run next. replicas: nothing in one process. When a run resumes,
+// its checkpoint says how many sequences a step has.
 std::vector<std::string> next_command(const ElasticRun& run, bool goes_on,
                                       std::optional<int> replicas) {
   if (goes_on) return resumed_command(run.command, run.folder);
@@ -132,8 +132,8 @@ std::vector<std::string> next_command(const ElasticRun& run, bool goes_on,
   return restarted_command(run.command, {.sequences = sequences, .replicas = replicas});
 }
 
-// What is left of a run that ended so: the same command with fewer ranks. Nothing when it may not
-// go on.
+// Removes the ranks that such a run has lost, to repeat its command with fewer. False when the run
+// may not go on.
 bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code, const ElasticRun& run) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
   if (!may_restart(exit_code) && silent.empty()) return false;
@@ -189,7 +189,7 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
   }
   require_may_be_shared(command.front());
   ElasticRun run{.command = command, .processes = static_cast<int>(options.processes)};
-  // Now, as the checkpoint that the command names may be removed before a process is lost.
+  // Done now, as the checkpoint that the command names may be removed before a process is lost.
   if (options.elastic) run.folder = save_path_of(command);
   Ranks ranks = ranks_of(options);
   MpirunSetting setting = setting_of(options, command);

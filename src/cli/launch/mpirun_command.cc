@@ -44,7 +44,7 @@ std::vector<std::string> mpirun_command(const MpirunSetting& setting) {
     add({"--mca", "plm_rsh_agent", setting.remote_shell});
   } else {
     add({"--oversubscribe"});
-    // It would look for one all the same, and not start.
+    // Otherwise mpirun looks for one all the same, and does not start.
     if (setting.remote_shell.empty()) add({"--mca", "plm", "isolated"});
   }
   words.insert(words.end(), setting.command.begin(), setting.command.end());

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kSignalBase = 128;
 
-// "save_path" of --save-path=run, --save_path and --output-dir; empty for what is no flag.
+// "save_path" of --save-path=run, --save_path and --output-dir; empty for a word that is not a
+// flag.
 std::string option_of(const std::string& word) {
   if (!word.starts_with("--")) return "";
   std::string name = word.substr(2, word.find('=') - 2);
@@ -24,8 +25,8 @@ std::string option_of(const std::string& word) {
   return rule != rules.end() && !rule->option.empty() ? rule->option : name;
 }
 
-// The value of --name VALUE or --name=VALUE; empty when it is not there. With `remove` the words
-// go.
+// The value of --name VALUE or --name=VALUE; empty when it is absent. With `remove`, the words are
+// removed.
 std::string take_option(std::vector<std::string>& words, const std::string& option, bool remove) {
   const auto found = std::ranges::find(words, option, option_of);
   if (found == words.end()) return "";

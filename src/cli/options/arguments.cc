@@ -56,7 +56,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// The option's value as it stands there, and how many more words it takes.
+// The option's value as written, and how many more words it takes.
 struct Occurrence {
   std::string value;
   size_t more_words = 0;

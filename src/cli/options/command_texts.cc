@@ -14,7 +14,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// Options without a group are those of other systems: accepted, but not offered.
+// Options without a group are those of other systems: accepted, but not shown.
 std::vector<const CLI::Option*> options_of(const CLI::App& command) {
   return command.get_options([](const CLI::Option* option) {
     return !option->get_lnames().empty() && !option->get_group().empty();

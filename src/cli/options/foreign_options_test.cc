@@ -129,7 +129,7 @@ TEST_F(GraphcoreForm, NoneOfOurConfigurationsIsOfThatForm) {
        fs::directory_iterator(std::string(CLOZE_SOURCE_DIR) + "/configs")) {
     if (file.is_directory()) continue;
     const std::string text = platform::read_file(file.path());
-    if (!text.starts_with("//")) continue;  // theirs, as it is
+    if (!text.starts_with("//")) continue;  // Graphcore's, unchanged
     const auto config = formats::parse_json(text);
     ASSERT_TRUE(config) << file.path();
     for (const std::string& mark : configuration::tensorflow1().marks) {
@@ -151,7 +151,7 @@ TEST_F(GraphcoreForm, WhatSeveralKeysSayTogetherIsWhatTheySayThere) {
   EXPECT_EQ(options.train_file, "") << "generated_data switches it off there";
 }
 
-// The norm there is 1 of the sum over replicas.
+// There, the norm of the sum over replicas is clipped at 1.
 TEST_F(GraphcoreForm, WhatAFileImpliesIsTaken) {
   PretrainOptions options;
   OptionTable table;
@@ -249,7 +249,7 @@ TEST_F(GraphcoreForm, AnOptionAndItsOtherNameCannotBothBeGiven) {
   }
 }
 
-// output_dir is an option of fine-tuning itself, and another name of save_path where it is none.
+// output_dir is an option of fine-tuning itself, and another name of save_path where it is not.
 TEST_F(GraphcoreForm, ANameThatIsAnOptionHereStaysThat) {
   FinetuneOptions options;
   OptionTable table;

@@ -167,7 +167,7 @@ void OptionTable::read_file(const std::string& path) {
   take_stored_origins(path);
 }
 
-// The file of a run says nothing of the form of the file that the run was given.
+// The configuration stored by a run does not show the form of the file that the run was given.
 void OptionTable::take_stored_origins(const std::string& path) {
   const std::filesystem::path origins =
       std::filesystem::path(path).parent_path() / kStoredOriginsName;
@@ -180,8 +180,8 @@ void OptionTable::take_stored_origins(const std::string& path) {
   }
 }
 
-// The file's values, or what the configuration of another system comes to. Several files, and YAML,
-// may be of our form too.
+// The file's values, or those that another system's configuration is converted to. Several files,
+// and YAML, may also be in our form.
 json OptionTable::converted_file(const std::string& path) {
   const auto file = configuration::read_foreign_form(path);
   if (!file) return parse_config(path);
@@ -195,8 +195,8 @@ json OptionTable::converted_file(const std::string& path) {
   return conversion.options();
 }
 
-// A file of another system's form begins with that system's defaults. Returns what its values mean:
-// null where another key takes the place of one.
+// For a file in another system's form, that system's defaults are set first. Returns what its
+// values mean: null where another key replaces one.
 json OptionTable::take_foreign_form(const json& config, const std::string& path) {
   if (form_ == nullptr) return config;
   configuration::ForeignFile file = configuration::flat_values(config);
@@ -208,7 +208,7 @@ json OptionTable::take_foreign_form(const json& config, const std::string& path)
   for (const auto& [name, value] : form_->defaults.items()) take_of_form(name, value);
   const configuration::Conversion conversion = configuration::converted(*form_, file);
   conversion.require_no_contradiction();
-  // What the file's values come to in options that it does not have itself.
+  // Options that the file does not set itself but its values imply.
   for (const auto& [name, value] : conversion.options().items()) {
     if (name != "task" && !config.contains(name)) take_of_form(name, value);
   }

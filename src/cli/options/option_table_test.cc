@@ -244,7 +244,7 @@ TEST_F(OptionTableTest, SomeForeignOptionsAreRefused) {
   EXPECT_EQ(refusal({"--groupbert"}), "command line: groupbert is true; only BERT is there");
 }
 
-// Of a run that goes on: defaults give way to its values, what is given stays and is said.
+// For a resumed run: its values override defaults; options that are given stay and are reported.
 TEST_F(OptionTableTest, WhatIsNotGivenIsTakenFromTheRun) {
   epochs_ = 3.0;
   resolve({"--micro-batch-size", "16", "--optimizer", "lamb"}, R"({"warmup": 200})");

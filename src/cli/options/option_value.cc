@@ -83,8 +83,8 @@ bool is_list_of_texts(const json& value) {
          std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
 }
 
-// A number stands for its text ("precision": 16), a list of texts for a comma list of files, a list
-// of lists for its JSON.
+// A number stands for its text ("precision": 16), a list of texts for a comma-separated list of
+// files, a list of lists for its JSON.
 void store(const Context& context, std::string& target) {
   const json& value = context.value;
   if (value.is_string()) {

@@ -49,7 +49,7 @@ std::vector<double> run_steps(train::TrainingStep& training, const data::StepBat
   return steps;
 }
 
-// Launches of one operator, dtype and work are one row: their mean.
+// Launches with the same operator, dtype and work become one row: their mean.
 void add_rows(const plan::Program& program, const StepSeconds& seconds, DeviceRates& rates) {
   const plan::ProgramUse use = plan::use_of(program);
   std::map<std::pair<std::string, std::string>, std::map<double, int>> counts;

@@ -17,7 +17,7 @@
 namespace cloze::cli {
 namespace {
 
-// Of products alone, as they are measured when there is no device file.
+// Rates of products alone, which are measured when there is no device file.
 DeviceRates product_rates(const PretrainOptions& options) {
   const double gflops = product_rate(options) / 1e9;
   const int threads = engine::resolved_threads(options.training.step.compile.num_threads);

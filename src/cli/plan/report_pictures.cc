@@ -98,7 +98,7 @@ class Picture {
     most_ = mebibytes(tops_.empty() ? 1 : *std::ranges::max_element(tops_));
   }
 
-  // Between what is below it and that and its own; `below` then is the latter.
+  // The area between `below` and `below` plus the band's own bytes; `below` then becomes that sum.
   std::string area(const MemoryBand& band, std::vector<int64_t>& below) const {
     std::vector<int64_t> above = below;
     for (size_t i = 0; i < above.size(); ++i) above[i] += band.bytes[i];
@@ -168,7 +168,7 @@ class Picture {
   double most_ = 1.0;  // MiB
 };
 
-// Of that of times.
+// Of the picture of times.
 constexpr double kNameWidth = 240, kBarWidth = 520, kRowHeight = 38, kBarHeight = 15;
 
 std::string bar(double y, double seconds, double longest, const char* kind) {

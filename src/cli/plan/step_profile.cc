@@ -30,7 +30,7 @@ const plan::Program& largest_program(std::span<const runtime::LaunchSpan> spans)
   return *largest;
 }
 
-// Of a step, on the mean; at least one.
+// The mean number per step; at least one.
 int64_t micro_batches_of(const plan::Program& program, std::span<const runtime::LaunchSpan> spans,
                          int64_t steps) {
   const auto first_launches = std::ranges::count_if(spans, [&](const runtime::LaunchSpan& span) {

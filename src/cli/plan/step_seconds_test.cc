@@ -37,7 +37,8 @@ TEST(StepSeconds, RatesWithoutTheDTypeAreRefused) {
   }
 }
 
-// Two micro-batches in each of three steps, and a smaller one; one launch met a neighbour.
+// Two micro-batches in each of three steps, and a smaller one; one launch was slowed down by
+// another program.
 TEST(StepSeconds, AreMediansOfSpans) {
   const plan::Program program = sums_program();
   const plan::Program smaller = sums_program();

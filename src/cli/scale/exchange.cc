@@ -34,14 +34,14 @@ int64_t Exchange::rank_of(int64_t replica, int64_t rank) const {
   return replica * model_.layout.stages + rank % model_.layout.stages;
 }
 
-// Of the rank's round.
+// The time when the rank's part of its current round is ready.
 double Exchange::ready_after(int64_t rank) const {
   const std::vector<double>& ready = rounds_of(rank)[ranks_[static_cast<size_t>(rank)].round].ready;
   return ready.size() == 1 ? ready.front()
                            : ready[static_cast<size_t>(rank / model_.layout.stages)];
 }
 
-// In the rank's round.
+// The bytes that the rank sends to the replica in its current round.
 double Exchange::bytes_to(int64_t rank, int64_t replica) const {
   const int64_t own = rank / model_.layout.stages;
   const ExchangeRound& round = rounds_of(rank)[ranks_[static_cast<size_t>(rank)].round];

@@ -34,7 +34,7 @@ TEST(Exchange, AllWaitForTheLastRank) {
   for (int64_t rank = 0; rank < 3; ++rank) EXPECT_NEAR(exchange.end(rank), 7.0, 1e-9);
 }
 
-// Each has what it sends at a time of its own.
+// Each replica is ready to send at a different time.
 TEST(Exchange, ReplicasAreReadyOneByOne) {
   StepModel model = model_of({.replicas = 2}, endless_network());
   EventQueue queue;

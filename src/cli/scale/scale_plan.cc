@@ -148,7 +148,7 @@ std::string describe_simulation(const StepModel& model, double straggler) {
                      100.0 * (formula / played.seconds - 1.0));
 }
 
-// Without the efficiency, which is relative to another row, and what stands after it.
+// A row without the efficiency, which is relative to another row, and the columns after it.
 struct ScalingRow {
   std::string text;
   double rate = 0.0;  // tokens/s of a rank
@@ -166,7 +166,8 @@ ScalingRow scaling_row(const StepModel& model, const PretrainOptions& options) {
       .rate = tokens / static_cast<double>(model.layout.ranks())};
 }
 
-// Twice as many ranks in each row; those that the network's hosts do not take are named after it.
+// Each row has twice as many ranks; numbers of ranks that do not fit the network's hosts are listed
+// after the table.
 std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
                           const DeviceRates& rates, const NetworkRates& network) {
   std::string text =

@@ -49,7 +49,8 @@ class Split {
   }
 
  private:
-  // In the place where the last stage turns, what comes after the gradient of the loss is backward.
+  // Where the last stage turns from forward to backward, the nodes from the gradient of the loss on
+  // are backward.
   void place_nodes(const std::vector<int64_t>& layers) {
     const std::vector<int> way = passes::places_on_way(graph_, layers);
     const std::optional<Value> loss_gradient = graph_.find(train::kLossGradient);
@@ -98,7 +99,7 @@ class Split {
     }
   }
 
-  // What is of one parameter updates it; what is of several or of none, all do before.
+  // A launch on one parameter updates it; launches on several or on none come before all updates.
   void count_update(size_t i) {
     const plan::LaunchUse& launch = use_.launches[i];
     std::set<int32_t> parameters;
@@ -151,7 +152,7 @@ class Split {
       for (const Value value : node.inputs) {
         if (!made.contains(value.index)) continue;
         auto& [lowest, highest] = reach.at(value.index);
-        // What a backward pass reads of a forward pass is its own stage's.
+        // A backward pass reads only its own stage's values of a forward pass.
         if (places_[i].is_backward != made.at(value.index).is_backward) continue;
         lowest = std::min(lowest, places_[i].stage);
         highest = std::max(highest, places_[i].stage);
@@ -197,7 +198,7 @@ class Split {
     costs.norm *= share;
   }
 
-  // Planned as the whole program's are, of the values that the stage makes or is sent.
+  // Planned as for the whole program, from the values that the stage makes or receives.
   int64_t activation_bytes(size_t stage) const {
     std::map<int32_t, plan::Lifetime> lives;
     for (size_t i = 0; i < places_.size(); ++i) {

@@ -75,7 +75,7 @@ TEST_P(StageCostsTest, StagesShareTheWork) {
   EXPECT_EQ(stages[0].tied_bytes, table);
   EXPECT_EQ(stages[1].tied_bytes, 0);
   EXPECT_EQ(stages[2].tied_bytes, table);
-  // Which the first one updates.
+  // The first stage updates it.
   size_t updated = 0;
   int64_t states = 0;
   double update = 0.0, norm = 0.0;

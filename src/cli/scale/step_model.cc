@@ -76,7 +76,7 @@ std::vector<GradientBucket> StepModel::buckets(int64_t stage) const {
   return buckets;
 }
 
-// A replica's part of a bucket is ready once it has made all its updates up to there.
+// A replica's part of a bucket is ready once the replica has made all its updates up to that point.
 std::vector<UpdatedBucket> StepModel::updated_buckets(int64_t stage) const {
   const StageCosts& costs = stages[static_cast<size_t>(stage)];
   const std::vector<int> owner = owners(stage);

@@ -65,7 +65,7 @@ TEST(StepModel, UpdatesLeaveInTheBucketsOfGradientsInTheirOwnOrder) {
   EXPECT_DOUBLE_EQ(model.update_seconds(0, 0), 2e-3 + 1e-3);
 }
 
-// train/training_step.cc: its passes are in the hands of the schedule.
+// train/training_step.cc: the schedule controls its passes.
 TEST(StepModel, APipelineSumsAfterItsPasses) {
   const StepModel pipeline = model_of({.replicas = 2, .stages = 2}, endless_network());
   EXPECT_EQ(pipeline.sums_lead(0), 0.0);

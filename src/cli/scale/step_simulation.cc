@@ -9,8 +9,8 @@
 namespace cloze::cli {
 namespace {
 
-// Sums of gradients: what is sent to the owner of each share; then, where all need all sums, what
-// the owner sends to all.
+// Sums of gradients: each share is sent to its owner; then, where all need all sums, the owner
+// sends them to all.
 std::vector<std::vector<ExchangeRound>> gradient_rounds(const StepModel& model) {
   std::vector<std::vector<ExchangeRound>> rounds(static_cast<size_t>(model.layout.stages));
   if (model.layout.replicas == 1) return rounds;
@@ -37,8 +37,8 @@ std::vector<std::vector<ExchangeRound>> parameter_rounds(const StepModel& model)
   return rounds;
 }
 
-// The passes of all ranks. A rank's sums begin with its last backward pass; in a pipeline after it,
-// on the first stage once it has the gradients of the last one too.
+// The passes of all ranks. A rank's sums begin during its last backward pass; in a pipeline they
+// begin after it, on the first stage once it also has the last stage's gradients.
 class Pipelines {
  public:
   Pipelines(const StepModel& model, double straggler)
@@ -98,7 +98,8 @@ class Pipelines {
     queue_.add(time + seconds, [this, rank](double now) { finish_task(rank, now); });
   }
 
-  // The result leaves for the neighbour; the rank computes on when its own part of that is done.
+  // The result leaves for the neighbour; the rank goes on computing once its own part of the send
+  // is done.
   void finish_task(int64_t rank, double time) {
     Rank& state = ranks_[static_cast<size_t>(rank)];
     const StageTask task = state.tasks[state.next++];
@@ -146,8 +147,8 @@ class Pipelines {
   std::vector<Rank> ranks_;
 };
 
-// All begin to update together; the end of the last. What two stages have, the first one gives to
-// the last.
+// When the last rank has finished, if all begin to update together. The first stage sends the
+// parameters that it shares with the last stage.
 double updated_by_all(const StepModel& model, double straggler) {
   EventQueue queue;
   Exchange exchange(model, queue, parameter_rounds(model));

@@ -11,7 +11,7 @@
 namespace cloze::cli {
 namespace {
 
-// docs/guides/planning.md says it.
+// The bounds that docs/guides/planning.md states.
 constexpr double kMostOff = 0.10, kMostOffSharded = 0.25;
 
 void expect_formula(const StepModel& model) {
@@ -84,7 +84,7 @@ TEST(StepSimulation, SumsAndUpdatesAreThoseOfTheFormula) {
   }
 }
 
-// All wait for the first rank, which takes half as long again for its passes and its update.
+// All wait for the first rank, whose passes and update take half as long again.
 TEST(StepSimulation, AStragglerHoldsAllUp) {
   const StepModel model = model_of({.replicas = 8, .micro_batches = 4}, endless_network());
   const double lost = simulated_step(model, 1.5).seconds - simulated_step(model).seconds;

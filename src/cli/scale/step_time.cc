@@ -6,10 +6,11 @@
 namespace cloze::cli {
 namespace {
 
-// Of one stage: computing with the part of its messages that it does itself, and the rest of them.
+// The seconds of one stage: computing, including its own part of the messages, and the rest of the
+// messages.
 struct Pass {
   double forward = 0.0, backward = 0.0;
-  double messages = 0.0;  // to the next stage and back, beside which both compute
+  double messages = 0.0;  // to the next stage and back, while both compute
 };
 
 std::vector<Pass> passes_of(const StepModel& model) {
@@ -66,8 +67,8 @@ double pipeline_seconds(const RankLayout& layout, const std::vector<Pass>& passe
   return once;
 }
 
-// A rank sends so many bytes to each other replica of its stage. `sharing`: ranks of its host that
-// send at the same time.
+// A rank sends `bytes` to each other replica of its stage. `sharing`: ranks of its host that send
+// at the same time.
 double round_seconds(const StepModel& model, double bytes, int64_t sharing) {
   const auto inside = static_cast<double>(model.replicas_on_host() - 1);
   const double outside = static_cast<double>(model.layout.replicas) - inside - 1.0;
@@ -83,7 +84,8 @@ double round_seconds(const StepModel& model, double bytes, int64_t sharing) {
   return seconds + std::max(alone, together) + link.latency;
 }
 
-// When the sums of all buckets are there, each after the one before it; since sums began.
+// When the sums of all buckets have arrived, one bucket after another, counted from the start of
+// the sums.
 template <typename SecondsOf>
 double arrival(const std::vector<GradientBucket>& buckets, double overlap,
                const SecondsOf& seconds_of) {
@@ -112,7 +114,7 @@ double gradients_after(const StepModel& model, int64_t stage) {
   for (const GradientBucket& bucket : buckets) taken += (1.0 - overlap) * sent(bucket);
   const double lead = model.sums_lead(stage);
   double after = std::max(arrival(buckets, overlap, sent) - lead, taken);
-  // Sharded, the owner of much gets much.
+  // With sharding, the owner of many parameters receives many bytes.
   for (size_t owner = 0; model.layout.is_sharded && owner < buckets.front().shares.size();
        ++owner) {
     const auto received = [&](const GradientBucket& bucket) {
@@ -124,7 +126,7 @@ double gradients_after(const StepModel& model, int64_t stage) {
   return after;
 }
 
-// That the link of a host sends its replicas' sums of a stage.
+// How long the link of a host sends its replicas' sums of a stage.
 double link_seconds(const StepModel& model, int64_t stage) {
   const int64_t outside = model.layout.replicas - model.replicas_on_host();
   if (outside == 0) return 0.0;
@@ -133,8 +135,8 @@ double link_seconds(const StepModel& model, int64_t stage) {
   return static_cast<double>(model.replicas_on_host()) * all / model.network.between_hosts->rate;
 }
 
-// From the end of the pipeline, which is that of the first stage's last backward pass. The last
-// stage begins its sums first; those of the others follow on the same link.
+// Counted from the end of the pipeline, which is the end of the first stage's last backward pass.
+// The last stage begins its sums first; those of the others follow on the same link.
 double gradient_seconds(const StepModel& model, const std::vector<Pass>& passes) {
   double before = 0.0;  // the end of the pipeline
   double latest = 0.0, on_link = 0.0;
@@ -165,7 +167,7 @@ std::vector<double> sending_shares(const StepModel& model, const UpdatedBucket& 
   return seconds;
 }
 
-// That the link of a host takes for the shares of its replicas, by host.
+// How long the link of each host takes for the shares of its replicas.
 std::map<int64_t, double> link_shares(const StepModel& model, int64_t stage,
                                       const UpdatedBucket& bucket) {
   const auto outside = static_cast<double>(model.layout.replicas - model.replicas_on_host());
@@ -182,11 +184,12 @@ std::map<int64_t, double> link_shares(const StepModel& model, int64_t stage,
 struct StageUpdate {
   double begun = 0.0;                 // the first bucket leaves
   double arrived = 0.0;               // the last one has arrived
-  double updated = 0.0;               // all ranks have computed, what their sends took included
+  double updated = 0.0;               // all have computed, including time lost to sends
   std::map<int64_t, double> on_link;  // seconds of each host's link
 };
 
-// Bucket by bucket, each when all have updated it, until the rank that owns most of it has sent it.
+// Bucket by bucket: each leaves when all have updated it, and takes until the rank that owns most
+// of it has sent it.
 StageUpdate stage_update(const StepModel& model, int64_t stage) {
   const auto replicas = static_cast<size_t>(model.layout.replicas);
   StageUpdate update;
@@ -216,8 +219,9 @@ StageUpdate stage_update(const StepModel& model, int64_t stage) {
   return update;
 }
 
-// Until all have all parameters, since the update began; no sooner than the link of a host has sent
-// what its ranks of all stages own. What two stages have, the first one gives to the last.
+// From the start of the update until all have all parameters; no sooner than the link of a host has
+// sent what its ranks of all stages own. The first stage sends the parameters that it shares with
+// the last stage.
 double updated_seconds(const StepModel& model) {
   double latest = 0.0, begun = 0.0;
   std::map<int64_t, double> on_link;

@@ -7,7 +7,7 @@
 namespace cloze::cli {
 namespace {
 
-// Of equal stages without messages: (S-1) of the S-1 + M turns.
+// For equal stages without messages: (S-1) of the S-1 + M turns.
 TEST(StepTime, TheBubbleOfEqualStagesIsKnown) {
   for (const auto schedule : {PipelineSchedule::kGrouped, PipelineSchedule::kInterleaved}) {
     const StepModel model =
@@ -38,8 +38,8 @@ TEST(StepTime, SumsHideBehindTheBackwardPass) {
   EXPECT_NEAR(step_time(model).gradients, sum(4) + sum(4) + sum(2) + agreement, 1e-9);
 }
 
-// Of 10 MiB in three buckets all but the last one, 2 MiB of each rank, are given while others are
-// updated; unless the cores that update do the copying.
+// Of 10 MiB in three buckets, all but the last bucket, 2 MiB of each rank, are sent while others
+// are updated; unless the cores that update do the copying.
 TEST(StepTime, DividedUpdatesTravelBesideTheUpdate) {
   StepModel model = model_of({.replicas = 2, .micro_batches = 2, .is_sharded = true}, cluster(1.0));
   const auto given = [](double mebibytes) {
@@ -51,8 +51,8 @@ TEST(StepTime, DividedUpdatesTravelBesideTheUpdate) {
   EXPECT_NEAR(step_time(model).parameters, given(1) + given(2) + given(2), 1e-9);
 }
 
-// A stage's 10 MiB, and before them on the first stage 1 MiB that the last one has too; which gets
-// it back after the update.
+// Each stage sums 10 MiB; before that, the first stage receives the gradients of the 1 MiB that it
+// shares with the last stage, which gets the parameters back after the update.
 TEST(StepTime, APipelineSumsAfterItsPasses) {
   const StepModel model = model_of({.replicas = 2, .stages = 2, .micro_batches = 4}, cluster(1.0));
   const auto sum = [](double mebibytes) {

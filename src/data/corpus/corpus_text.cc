@@ -23,7 +23,7 @@ constexpr std::array<std::pair<TextFormat, std::string_view>, 5> kFormatNames = 
      {TextFormat::kWikiExtractor, "wikiextractor"},
      {TextFormat::kWikipedia, "wikipedia"}}};
 
-// What the beginning of a text says of it.
+// The form that the beginning of a text shows.
 struct ShownForm {
   std::string_view sign;
   std::string_view name;

@@ -117,7 +117,7 @@ platform::MappedFile opened(const fs::path& path) {
   return temporary.map();
 }
 
-// What was unpacked or came through a pipe has a path again while it is read, which nobody knows.
+// Unpacked text, or text from a pipe, is read from a temporary path that the user does not know.
 struct ReadFile {
   fs::path path;
   fs::path name;

@@ -136,7 +136,7 @@ TEST_F(TextSourceTest, WikiExtractorsOutputIsCleaned) {
             std::string::npos);
 }
 
-// In a file of any name, and through a pipe, whose name messages say.
+// In a file of any name, and through a pipe, whose name messages mention.
 TEST_F(TextSourceTest, ADumpIsKnownToBeBzip2ByItsFirstBytes) {
   const TextSourceOptions options{.format = TextFormat::kWikipedia};
   const std::string dump = formats::bzip2_compressed(

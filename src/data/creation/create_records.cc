@@ -36,7 +36,7 @@ class RecordCreation {
  private:
   RecordState& state() { return output_.state(); }
 
-  // What the user got wrong would go wrong again.
+  // Keeps nothing after a user error: it would only occur again.
   void make() {
     try {
       if (!state().text_is_read) read_text();

@@ -97,7 +97,7 @@ TEST_F(CreateRecordsTest, SameBytesForAnyNumberOfThreads) {
   }
 }
 
-// Whoever has made records from a text gets the same ones again.
+// Making records from the same text again gives the same records.
 TEST_F(CreateRecordsTest, TheRecordsOfATextStayTheSame) {
   std::string lines;
   for (int word = 0; word < 9000; ++word) {

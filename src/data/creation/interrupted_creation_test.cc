@@ -1,4 +1,4 @@
-// Records whose making was interrupted are those that nobody interrupted.
+// Records whose creation was interrupted equal those of an uninterrupted creation.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

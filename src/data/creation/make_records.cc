@@ -124,7 +124,7 @@ class ReorderedCorpus final : public Corpus {
   std::vector<uint32_t> order_;
 };
 
-// What precedes a record's bytes in the file of those that are not shuffled yet.
+// The header before each record in the file of records that are not shuffled yet.
 struct RecordHeader {
   uint32_t bytes = 0;
   uint32_t tokens = 0;

@@ -51,8 +51,8 @@ TextWindow TextWindows::window(int64_t index, int64_t epoch) const {
 int64_t TextWindows::first_place(const Cutting& cutting) const {
   const int64_t distance = longest_ - leeway_;
   const int64_t behind_second = (cutting.windows - 2) * distance;
-  // No more than `distance` tokens from its place are left for the last window. It and the first
-  // one get enough for two parts, where windows are long enough for a choice.
+  // Leaves at most `distance` tokens from the last window's place on. The last and the first window
+  // get enough tokens for two parts, where windows are long enough for a choice.
   const int64_t high = std::clamp<int64_t>(cutting.tokens - behind_second - kTwoParts, 1, longest_);
   const int64_t low = std::max(leeway_ + kTwoParts, cutting.tokens - behind_second - distance);
   return draw_source(seed_, DrawPurpose::kCut, cutting.epoch, cutting.first_index)

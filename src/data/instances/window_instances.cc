@@ -72,7 +72,7 @@ int64_t WindowInstances::partner(int64_t index, int64_t epoch) const {
   return sum >= index ? sum - index : sum - index + size();
 }
 
-// What two windows share, they draw from the same source, which the lower of them names.
+// Two windows draw what they share from the same source, which is named after the lower of them.
 WindowInstances::Parts WindowInstances::parts(int64_t index, int64_t epoch,
                                               RandomSource& random) const {
   const int64_t other = partner(index, epoch);

@@ -19,7 +19,7 @@ const VocabularyIds kVocabulary{.cls = 1, .sep = 2, .mask = 3, .size = 200'000};
 constexpr int32_t kFirstToken = 1000;
 constexpr uint64_t kSeed = 5;
 
-// Every token of the corpus is another id, from kFirstToken on.
+// Every token of the corpus has a different id, from kFirstToken on.
 MemoryCorpus numbered_corpus(int64_t documents, int64_t sentences, int64_t words) {
   MemoryCorpus corpus(kVocabulary.size);
   int32_t id = kFirstToken;
@@ -64,7 +64,7 @@ std::pair<Ids, Ids> parts_of(const Sample& sample) {
   return {{ids.begin() + 1, border}, {border + 1, ids.end() - 1}};
 }
 
-// The work of a sample is bounded by its own length, whatever that of the sentences.
+// The work of a sample is bounded by its own length, whatever the length of the sentences.
 TEST(WindowInstancesTest, ASampleReadsItsOwnTokensOnly) {
   for (const int64_t words : {20, 1000, 100'000, 10'000'000}) {
     MemoryCorpus corpus(30'000);
@@ -106,7 +106,7 @@ TEST(WindowInstancesTest, LabelSaysWhetherTheSecondPartFollows) {
   EXPECT_NEAR(static_cast<double>(random_next) / samples, 0.5, 0.02 + 4 * std::sqrt(0.5 / samples));
 }
 
-// Neither label has sequences of another length.
+// Sequences of both labels have the same lengths.
 TEST(WindowInstancesTest, LengthDoesNotTellTheLabel) {
   for (const int64_t words : {9, 3000}) {
     const MemoryCorpus corpus = numbered_corpus(40, 3000 / words, words);

@@ -38,8 +38,8 @@ PackingLimits checked_limits(const LengthHistogram& histogram, PackingLimits lim
 enum class Fit { kMostRoom, kLeastRoom };
 
 // Walks from the longest length to the shortest. Sequences of one length that meet packs of one
-// kind are placed together, so the work grows with L, not with the number of sequences. `limits`
-// hold positive numbers.
+// kind are placed together, so the work grows with L, not with the number of sequences. All numbers
+// in `limits` are positive.
 class GreedyPacker {
  public:
   GreedyPacker(const PackingLimits& limits, Fit fit)

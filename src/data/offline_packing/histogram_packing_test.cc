@@ -73,7 +73,8 @@ TEST(HistogramPacking, UnlimitedDepth) {
   }
 }
 
-// One after the other, each into the first open pack with the least room: the same number of packs.
+// Placing sequences one by one, each into the first open pack with the least room, gives the same
+// number of packs.
 TEST(HistogramPacking, LongestPackFirstIsBestFitDecreasing) {
   const LengthHistogram histogram = random_histogram(5, 20);
   std::vector<std::pair<int64_t, int64_t>> packs;  // room, sequences

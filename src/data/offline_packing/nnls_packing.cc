@@ -47,7 +47,7 @@ SparseColumn column_of(const Strategy& strategy) {
   return column;
 }
 
-// Up to 1 to the nearest, above downwards: better to leave some than to pad.
+// Below 2 to the nearest, from 2 on down: better to leave some sequences over than to pad.
 int64_t rounded(double packs) {
   return static_cast<int64_t>(packs < 2.0 ? std::round(packs) : std::floor(packs));
 }
@@ -117,7 +117,7 @@ class LeastSquaresPacker {
     for (size_t j = 0; j < packs.size(); ++j) mixture_[j] += packs[j];
   }
 
-  // Declares as padding what the mixture holds too much of; returns what it lacks.
+  // Declares the mixture's surplus as padding; returns what it lacks.
   std::vector<int64_t> balance() {
     std::vector<int64_t> left = wanted_;
     for (size_t j = 0; j < columns_.size(); ++j) {

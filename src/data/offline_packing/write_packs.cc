@@ -62,7 +62,7 @@ class PackWriter {
     }
   }
 
-  // What there is so far is no packing, and would stand in the way of the next.
+  // The files written so far are not a packing, and would be in the way of the next attempt.
   void remove_files() const {
     std::error_code ignored;
     for (const std::filesystem::path& file : whole_) std::filesystem::remove(file, ignored);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr RecordShape kShape{.sequence_length = 48, .max_predictions = 5, .vocabulary_size = 99};
 
-// Samples of 5 to 48 tokens, of which no first one is masked.
+// Samples of 5 to 48 tokens, whose first token is never masked.
 class Lengths : public Dataset {
  public:
   int64_t size() const override { return 500; }

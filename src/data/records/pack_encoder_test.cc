@@ -28,7 +28,7 @@ const Sample kSecond{.input_ids = {2, 21, 22, 23, 3},
                      .masked_labels = {61, 62},
                      .next_sentence_label = 0};
 
-// As Graphcore's program lays them: masked tokens, others, unused slots, first tokens.
+// In the order of Graphcore's program: masked tokens, others, unused slots, first tokens.
 TEST(PackEncoder, LaysSlotsAsGraphcoresProgram) {
   EXPECT_EQ(words_of(encode_pack(std::vector{kFirst, kSecond}, kShape)),
             (std::vector<uint32_t>{12, 21, 23, 11, 3, 22, 3, 0, 0, 0, 2, 2,  // ids

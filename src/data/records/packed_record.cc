@@ -166,7 +166,7 @@ class Unpacker {
     return sample;
   }
 
-  // Label i is of the sequence whose first token stands in slot S - 3 + i.
+  // Label i belongs to the sequence whose first token is in slot S - 3 + i.
   void read_next_sentence_labels() {
     size_t num_labels = 0;
     for (int64_t i = 0; i < kSequencesPerPack; ++i) {

@@ -81,8 +81,8 @@ std::string refusal(const std::string& bytes) {
   return "no refusal";
 }
 
-// Of two sequences, the second one's slots: they share none with the first, follow one another from
-// 0 on, and there are at most three sequences.
+// Slots of a second sequence: they share none with the first, positions run from 0 without gaps,
+// and there are at most three sequences.
 TEST(PackedRecord, SequencesThatOverlapLeaveGapsOrAreTooManyAreRefused) {
   PhiloxStream random(4, 0);
   const std::vector<Sample> samples{random_sample(random), random_sample(random)};

@@ -19,7 +19,7 @@
 namespace cloze::data {
 namespace {
 
-// Where a record lies, and how much of each it has.
+// The place of a record in the file, and its numbers of tokens and predictions.
 struct Place {
   uint64_t offset = 0;
   int32_t tokens = 0;
@@ -56,8 +56,8 @@ Sample sample_of(std::span<const int32_t> values, const Place& place) {
 }
 
 // The records of a file that can be read in order only (HDF5), for reading in random order: all are
-// decoded once, in order, into a temporary file. It takes 8 bytes a prediction, 4 a token and 20 a
-// record, in the folder that TMPDIR names (/tmp), and goes with this object.
+// decoded once, in order, into a temporary file. It takes 8 bytes per prediction, 4 per token and
+// 20 per record, in the folder that TMPDIR names (/tmp), and is removed with this object.
 //
 //   file      := for each record  token, number of tokens times  (id * 2 + token type)
 //                                 position, number of predictions times | label, as often

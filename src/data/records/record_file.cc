@@ -28,8 +28,8 @@ std::string what_follows(const ParseError& broken) {
          "text goes to cloze data records, or to cloze pretrain as input_file";
 }
 
-// Records in a TFRecord file: plain, re-masked or packed. Opening reads the records' frames only
-// and keeps 8 bytes a record.
+// Records in a TFRecord file: plain, re-masked or packed. Opening reads only the records' frames
+// and keeps 8 bytes per record.
 class TfRecordFile final : public RecordFile {
  public:
   TfRecordFile(std::filesystem::path path, platform::MappedFile file, const RecordShape& shape)
@@ -124,7 +124,7 @@ bool has_sizes(const RecordShape& shape) {
   return shape.sequence_length > 0 && shape.max_predictions > 0;
 }
 
-// By the size, and where that suits both by what the first record is.
+// Decides by the size, and, if that suits both forms, by the form of the first record.
 BinaryForm binary_form_of(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           const RecordShape& shape) {
   const BinaryForm packed{packed_binary_bytes(shape), read_packed_binary, true};
@@ -153,7 +153,7 @@ std::vector<Sample> RecordFile::read_or_throw(int64_t record) const {
 
 RecordSurvey survey_records(const RecordFile& file, int threads) {
   constexpr int64_t kRecordsPerTask = 1024;
-  // Tasks far apart would take turns to load their blocks.
+  // Tasks at distant places would evict each other's blocks.
   if (!file.is_random_access()) threads = 1;
   const int64_t count = file.records();
   RecordSurvey survey{.samples = std::vector<int64_t>(static_cast<size_t>(count))};

@@ -119,8 +119,8 @@ SampleReadings::SampleReadings(uint64_t seed, int num_subjects)
   shuffle(subjects_, stream);
 }
 
-// In each round every first name takes its next last name, and the round is cut into readings: the
-// subjects of a reading never share the first name.
+// In each round every first name gets its next last name, and the round is divided into readings:
+// the subjects of a reading never share a first name.
 void SampleReadings::add_subjects(const SubjectKind& kind, PhiloxStream& stream) {
   std::vector<Names> decks;
   for (const std::string& first : kind.first_names) {

@@ -13,7 +13,7 @@ namespace cloze::data {
 namespace {
 
 constexpr uint64_t kSeed = 42;
-constexpr size_t kMostWords = 80;  // pieces of words included, 128 tokens have to be enough
+constexpr size_t kMostWords = 80;  // so that 128 tokens are enough, even with words in pieces
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
@@ -89,7 +89,7 @@ TEST_P(ReadingsOfSubjects, AskOfTheSubjectThatTheAnswerIsToldOf) {
   }
 }
 
-// Of several subjects neither the kind of an answer nor its topic gives it away.
+// Since there are several subjects, neither the kind nor the topic of an answer gives it away.
 TEST_P(ReadingsOfSubjects, TellEveryFactOfEverySubject) {
   for (const Reading& reading : readings()) {
     std::map<std::string_view, std::set<std::string>> answers;

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxDocumentPieces = 8;
-// Whatever changes the tokens of the same text and rules has to change this.
+// Any change that gives other tokens for the same text and rules must change this.
 constexpr std::string_view kTokenizerVersion = "cloze tokens 2";
 
 // Bytes [begin, end) of a file.
@@ -268,7 +268,8 @@ class TokenStoreBuilder {
     }
   }
 
-  // The old store goes before the vocabulary changes under it, and comes back last.
+  // The old manifest is removed before the vocabulary under it changes, and the new one is written
+  // last.
   void write_manifest() {
     const fs::path path = options_.folder / kStoreName;
     const fs::path vocabulary_path = options_.folder / kStoreVocabularyName;

@@ -121,7 +121,7 @@ void TokenShard::read_header() {
     throw_data_error("{}: version {} of the shard format; this program reads version {}",
                      path_.string(), raw.version, kVersion);
   }
-  // A checksum is no proof: these keep the arithmetic below from leaving the file.
+  // A checksum proves nothing: these checks keep the arithmetic below inside the file.
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
   if (raw.documents > kMost || raw.sentences > kMost || raw.tokens > kMost ||
       (raw.bytes_per_id != sizeof(uint16_t) && raw.bytes_per_id != sizeof(int32_t))) {

@@ -79,7 +79,8 @@ TokenStoreManifest read_token_store_manifest(const fs::path& folder) {
     if (json.at("format") != kFormat || json.at("version") != kVersion) {
       throw_user_error("is not a \"{}\" of version {}", kFormat, kVersion);
     }
-    // One by one: of an aggregate whose last member throws, GCC 12 destroys the first ones twice.
+    // Member by member: if the last initialiser of an aggregate throws, GCC 12 destroys the first
+    // members twice.
     TokenStoreManifest manifest;
     TokenRules& rules = manifest.rules;
     rules.vocabulary = json.at("vocabulary");

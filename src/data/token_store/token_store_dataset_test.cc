@@ -227,7 +227,7 @@ TEST_F(TokenStoreDatasetTest, NonsenseSizesAreRefused) {
   EXPECT_THROW(dataset({.masking = {.max_predictions = 0}}), UserError);
 }
 
-// Texts of which no word comes twice, so that a token's id says where it is from.
+// Texts in which no word occurs twice, so that a token's id tells where it is from.
 class EveryWordOnce {
  public:
   // Lengths of sentences, document by document.

@@ -35,7 +35,7 @@ void DumpReader::open(int threads, const formats::Bzip2Position& start) {
 }
 
 void DumpReader::add(formats::MediaWikiPage page) {
-  // The parser may take up the last bytes of a block with the next one only.
+  // The parser may process the last bytes of a block only with the next block.
   if (dump_.page_end() >= block_begin_) {
     page_block_ = block_;
     page_block_begin_ = block_begin_;

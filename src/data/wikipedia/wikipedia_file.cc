@@ -79,7 +79,7 @@ WikipediaCounts write_wikipedia_text(const WikipediaFileOptions& options,
                       .pause = pause,
                       .notice = notice});
     } catch (const DataError&) {
-      output.discard();  // it would go wrong again; a file that is away may come back
+      output.discard();  // it would fail again; a missing file may come back
       throw;
     }
   }

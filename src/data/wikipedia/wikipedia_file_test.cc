@@ -146,7 +146,7 @@ TEST_F(WikipediaFileTest, ABrokenDumpLeavesNothing) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
-// It may come back, as a disk of the network does.
+// It may come back, as a network disk does.
 TEST_F(WikipediaFileTest, AFileThatIsAwayCostsNoWork) {
   const std::string whole = dump(1);
   const fs::path other = stored("b.xml", dump(2));

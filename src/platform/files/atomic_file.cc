@@ -29,9 +29,9 @@ bool is_process_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// What processes that were killed left of a file. The kernel releases a lock with its process, so a
-// temporary that can be locked has no writer; unless its writer has renamed it since it was opened
-// here, and begun another.
+// Removes what killed processes left of a file. The kernel releases a process's locks when it ends,
+// so a temporary that can be locked has no writer; unless its writer has renamed it since it was
+// opened here, and begun another.
 void remove_abandoned_temporaries(const fs::path& path) {
   const std::string prefix = path.filename().string() + kTemporarySuffix;
   std::error_code ignored;
@@ -45,7 +45,7 @@ void remove_abandoned_temporaries(const fs::path& path) {
   }
 }
 
-// Its lock says that the writer lives. Another writer may remove it before it is locked.
+// The lock says that the writer is alive. Another writer may remove the file before it is locked.
 Descriptor create_locked(const fs::path& path) {
   while (true) {
     Descriptor file = open_file(path, O_WRONLY | O_CREAT, "create");
@@ -80,7 +80,8 @@ void AtomicFile::write(const void* data, size_t bytes) {
 
 void AtomicFile::commit() {
   file_.sync();
-  // Open, and so locked, for as long as it has a name that other writers remove when nobody has it.
+  // Still open, and so locked, as long as it has its temporary name: other writers remove unlocked
+  // temporaries.
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_system_error("rename to", path_);
   temporary_.clear();
   file_.close();  // all of it is on the disk

@@ -59,7 +59,7 @@ TEST_F(AtomicFileTest, WhatAKilledWriterLeftIsRemovedAndALivingOnesIsNot) {
   ::close(descriptor);
 }
 
-// Each looks for what killed writers left while the others write.
+// Each writer looks for leftovers of killed writers while the others write.
 TEST_F(AtomicFileTest, WritersOfOneFileDoNotRemoveEachOthersWork) {
   const fs::path path = folder_ / "a";
   run_in_three_processes([&] {

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kReadBufferBytes = 1 << 18;  // stays in the second cache
+constexpr size_t kReadBufferBytes = 1 << 18;  // stays in the L2 cache
 
 Descriptor open_for_reading(const fs::path& path) {
   Descriptor file = open_file(path, O_RDONLY, "open");

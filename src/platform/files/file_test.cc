@@ -69,7 +69,7 @@ TEST_F(FileTest, MissingFileNamesThePath) {
 TEST_F(FileTest, PipesAndDevicesAreNotTakenForEmptyFiles) {
   const fs::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const Descriptor writer = open_file(pipe, O_RDWR, "open");  // reading does not wait for one
+  const Descriptor writer = open_file(pipe, O_RDWR, "open");  // so readers need not wait for one
   for (const fs::path& path : {pipe, fs::path("/dev/null")}) {
     for (const std::function<void()>& use : std::initializer_list<std::function<void()>>{
              [&] { MappedFile{path}; }, [&] { file_bytes(path); }}) {

@@ -24,7 +24,7 @@ bool is_temporary(const fs::path& path) {
   return is_temporary_of_atomic_file(path) || path.extension() == kPartialSuffix;
 }
 
-// All files below a folder. One that links lead to as well, or back to, is read once.
+// All files below a folder. A file that links also lead to, even in a cycle, is read once.
 class FolderWalk {
  public:
   void enter(const fs::path& folder) {
@@ -107,7 +107,7 @@ std::vector<std::string> patterns_of(std::string_view comma_list) {
   return patterns;
 }
 
-// What is not there is no other's.
+// An absent file is not the same as any other.
 bool is_same(const fs::path& left, const fs::path& right) {
   std::error_code not_there;
   return fs::equivalent(left, right, not_there);

@@ -80,7 +80,7 @@ class TsvFile {
   int64_t line_ = 0;
 };
 
-// Where a task's columns stand.
+// The places of a task's columns.
 struct Columns {
   size_t first = 0;
   std::optional<size_t> second;

@@ -105,8 +105,8 @@ Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path
   return scores;
 }
 
-// A classifier of another number of classes, or of these in another order, is of no use here.
-// Their names alone say little: for 0 and 1 others have "negative" and "positive".
+// A classifier with a different number of classes, or with these in another order, is of no use
+// here. Names alone say little: others call 0 and 1 "negative" and "positive".
 void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains) {
   const std::vector<std::string>& theirs = start.labels;
   const std::vector<std::string>& ours = options_.head.labels;
@@ -125,8 +125,8 @@ void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains)
   has_its_classes_ = false;
 }
 
-// Classes may have the same names, and mean another thing. What others write of their tasks, such
-// as "text-classification", says nothing.
+// Classes with the same names may mean something else. Task names that others write, such as
+// "text-classification", say nothing.
 void GlueFinetuning::compare_tasks(const models::BertHead& start, bool trains) {
   const std::string& theirs = start.task;
   if (!is_glue_task(theirs) || has_classifier_of(task_, theirs)) return;

@@ -82,7 +82,7 @@ TEST_F(GlueFinetuningTest, AClassifierOfOtherClassesStartsAfreshOrIsRefused) {
   }
 }
 
-// What another head calls so is another task's.
+// What another head calls a classifier belongs to another task.
 TEST_F(GlueFinetuningTest, OtherHeadsHaveNoClassifier) {
   for (const auto kind : {models::HeadKind::kPretraining, models::HeadKind::kQuestionAnswering}) {
     GlueFinetuning trained = task();

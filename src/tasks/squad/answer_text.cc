@@ -32,7 +32,7 @@ size_t count_characters(std::string_view text) {
   return decoded_length(text) - static_cast<size_t>(std::count(text.begin(), text.end(), ' '));
 }
 
-// The bytes of the character that `count` others are before.
+// The bytes of the character that follows `count` others.
 text::Offset character_at(std::string_view text, size_t count) {
   for (size_t at = 0; at < text.size();) {
     const uint32_t bytes = text::decode_utf8(text, at).bytes;

@@ -21,7 +21,7 @@ TEST(AnswerTextTest, PiecesAreJoined) {
   EXPECT_EQ(joined_pieces(vocabulary, std::vector<int32_t>{8, 8, 5}), "# # un");
 }
 
-// The examples that run_squad.py's comment gives: the prediction loses case and what stood around.
+// The examples in run_squad.py's comment: the prediction loses case and adjacent characters.
 TEST(AnswerTextTest, CaseAndNeighboursComeFromTheWords) {
   EXPECT_EQ(aligned("steve smith", "Steve Smith's"), "Steve Smith");
   EXPECT_EQ(aligned("$ 5 . 5", "($5.5),"), "$5.5");
@@ -32,11 +32,12 @@ TEST(AnswerTextTest, CaseAndNeighboursComeFromTheWords) {
 
 TEST(AnswerTextTest, AccentsThatKeepTheNumberOfCharacters) {
   EXPECT_EQ(aligned("cafe", "«Café»"), "Café");
-  // A combining accent is a character more than its letter: all words stand for the answer.
+  // A combining accent is an extra character beside its letter: the answer is then all of the
+  // words.
   EXPECT_EQ(aligned("cafe", "(Cafe\u0301)"), "(Cafe\u0301)");
 }
 
-// The tokens have none of the bytes that are not UTF-8; none of the answer's is cut off for them.
+// The tokens lack the bytes that are not UTF-8; no byte of the answer is cut off because of them.
 TEST(AnswerTextTest, BytesThatAreNoCharactersAreOneEach) {
   EXPECT_EQ(aligned("steve smith", "\x93Steve Smith\x94"), "\x93Steve Smith\x94");  // cp1252
   EXPECT_EQ(aligned("caf", "(caf\xe9)"), "(caf\xe9)");

@@ -5,7 +5,7 @@
 namespace cloze::tasks {
 namespace {
 
-constexpr size_t kWindowsAtOnce = 1024;  // whose sequences are in memory
+constexpr size_t kWindowsAtOnce = 1024;  // with their sequences in memory
 
 // The logits of all windows, one after the other, and where each one's begin.
 struct LogitTable {

@@ -106,7 +106,8 @@ SquadScores SquadFinetuning::score(const std::vector<SquadPrediction>& answers) 
     if (answers[q].null_odds) odds[id] = *answers[q].null_odds;
   }
   if (!dev_.data.is_version_2) return score_squad_1(dev_.data, texts);
-  // The threshold has been applied to the answers; the odds are for the search of the best.
+  // The threshold has already been applied to the answers; the odds are for finding the best
+  // threshold.
   return score_squad_2(dev_.data, texts, &odds, std::numeric_limits<double>::infinity());
 }
 

@@ -56,8 +56,8 @@ uint32_t byte_in_context(const SquadContext& context, uint32_t first, uint32_t a
   }
 }
 
-// Words are looked through once for every pair of tokens in them: of a text that is one word, as
-// written Chinese is, that would take its length times the number of pairs. Where tokens stand is
+// Words are searched once for every pair of tokens in them: in a text that is a single word, like
+// written Chinese, that would cost its length times the number of pairs. The places of tokens are
 // known anyway.
 bool are_usual_words(const SquadContext& context, const TokenSpan& tokens) {
   constexpr uint32_t kMostBytes = 1000;

@@ -77,8 +77,7 @@ TEST_F(SquadPredictionsTest, OnlyPairsInTheContext) {
 }
 
 TEST_F(SquadPredictionsTest, StartsCountWhereTheyHaveMostContext) {
-  // Windows a-e and c-h; d has 1 neighbour at the nearest border in both, and the first window is
-  // it.
+  // Windows a-e and c-h; d is 1 token from the nearest border in both, so the first window counts.
   ask("a b c d e f g", {.max_sequence_length = 9, .document_stride = 2});
   ASSERT_EQ(features_.windows.size(), 2u);
   ASSERT_EQ(features_.windows[0].best_end, 4u);

@@ -26,7 +26,7 @@ bool is_header(const nlohmann::json& line) {
          *version == kVersion;
 }
 
-// Of a step this log may keep when `steps_done` are done.
+// Whether the line is of a step that this log may keep when `steps_done` steps are done.
 bool is_kept(const nlohmann::json& line, int64_t steps_done) {
   const auto step = line.find(line.contains(kEvaluatedStep) ? kEvaluatedStep : "step");
   return step != line.end() && step->is_number_integer() && step->get<int64_t>() <= steps_done;

@@ -119,7 +119,7 @@ void PrometheusMetrics::write(const StepMetrics& m) {
 
 std::vector<std::unique_ptr<MetricsSink>> make_exports(const MetricsExports& exports,
                                                        const ExportedRun& run) {
-  // Of results/dllogger.json the folder is made too.
+  // For results/dllogger.json the folder is created too.
   const auto place = [&](const std::filesystem::path& name) {
     const std::filesystem::path path = run.folder / name;
     platform::make_writable_directory(path.parent_path());

@@ -104,7 +104,7 @@ TEST(Progress, TimeLeftFollowsTheRecentSteps) {
   EXPECT_NE(run.out.str().find("step 400/1000  loss 7.2500  eta 10:00"), std::string::npos);
 }
 
-// A log of ten steps is worth ten: a pause is forgotten as soon.
+// A log line of ten steps counts as ten steps: a pause is forgotten just as soon.
 TEST(Progress, TimeLeftForgetsAPauseWhereLogsAreFew) {
   TimedRun run({.total_steps = 1000});
   run.steps(10, 200, 3.0, 10);

@@ -77,7 +77,7 @@ GatheredTensors::~GatheredTensors() {
     try {
       ranks_.send(std::as_bytes(std::span(&done, 1)), rank);
     } catch (const std::exception&) {
-      // The rank is gone, and whoever speaks to it next says so.
+      // The rank is gone; the next communication with it will report that.
     }
   }
 }

@@ -16,7 +16,7 @@ using graph::Value;
 using graph::VariableRole;
 using Clock = std::chrono::steady_clock;
 
-// By value, after how many launches of the phase nobody writes it any more.
+// For each value, the number of launches of the phase after which it is no longer written.
 std::vector<size_t> completion_of(const Graph& graph, std::string_view phase) {
   std::vector<size_t> complete_after(static_cast<size_t>(graph.num_values()), 0);
   size_t launches = 0;
@@ -95,8 +95,8 @@ void GradientExchange::close(Bucket& bucket) {
   buckets_.push_back(std::exchange(bucket, {}));
 }
 
-// Optimisers update parameters in the order of the gradients. Ranks update different parameters, so
-// that this order, and not when this rank is done with its own, is the one that all have.
+// Optimisers update parameters in the order of the gradients. As ranks update different parameters,
+// all use this order, and not the one in which this rank finishes its own.
 void GradientExchange::order_updates() {
   const std::vector<size_t> updated_after = completion_of(session_.graph(), graph::kUpdate);
   std::vector<std::pair<int32_t, const Bucket*>> by_last_gradient;
@@ -123,7 +123,7 @@ void GradientExchange::read(Parcel& parcel) {
   std::span<float> values = parcel.values;
   for (const Piece& piece : parcel.bucket->pieces) {
     const auto count = static_cast<size_t>(piece.count);
-    // Of parameters only what it updated is ready, and asked for.
+    // Only the parameters that this rank updated are ready, and needed.
     if (parcel.content == Content::kGradients || piece.owner == ranks_.rank()) {
       session_.executor().read_part(variable_of(piece, parcel.content),
                                     piece.offset * int64_t{sizeof(float)},
@@ -137,7 +137,7 @@ void GradientExchange::write(const Parcel& parcel) {
   std::span<const float> values = parcel.values;
   for (const Piece& piece : parcel.bucket->pieces) {
     const auto count = static_cast<size_t>(piece.count);
-    // Of gradients those that the rank updates with; of parameters those that others updated.
+    // Gradients that this rank updates with; parameters that others updated.
     const bool is_own = piece.owner == ranks_.rank();
     if (!for_owners_only_ || is_own == (parcel.content == Content::kGradients)) {
       session_.executor().write_part(variable_of(piece, parcel.content),

@@ -30,8 +30,8 @@ TEST(PipelineSchedule, OrdersForwardAndBackward) {
   EXPECT_EQ(first(PipelineSchedule::kSequential), " F0 B0 F1 B1 F2 B2 F3 B3");
 }
 
-// Every part of every micro-batch once, on its rank, in an order in which no rank waits for ever; a
-// rank with three parts of a micro-batch is one of them.
+// Every part of every micro-batch once, on its rank, in an order in which no rank waits for ever;
+// the layouts include a rank with three parts of a micro-batch.
 TEST(PipelineSchedule, CanBeRun) {
   const std::vector<std::vector<int>> pipelines{
       {0}, {0, 1, 0}, {0, 1, 2, 3, 2, 1, 0}, {0, 1, 2, 0, 2, 1, 0}};

@@ -60,7 +60,7 @@ size_t PipelineStep::end_of(size_t own_part) const {
   return static_cast<size_t>(plan_.part_ends[own_part]);
 }
 
-// What the part adds to and no later part of a micro-batch does.
+// The variables that this part adds to and no later part of a micro-batch does.
 std::vector<graph::Value> PipelineStep::finished_in(size_t own_part) const {
   std::vector<graph::Value> values =
       summed_variables(first_.graph(), begin_of(own_part), end_of(own_part));
@@ -149,7 +149,7 @@ void PipelineStep::receive(engine::Session& session, const PipelineTask& task) {
   }
 }
 
-// A rank with several parts may send what belongs to a later part of this one first.
+// A rank with several parts may send data for a later part of this rank first.
 std::vector<std::byte> PipelineStep::taken(const Key& key) {
   const auto sender = static_cast<size_t>(rank_of(plan_.crossings[key.crossing].from));
   while (!early_.contains(key)) {

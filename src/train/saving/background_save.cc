@@ -18,7 +18,8 @@ size_t bytes_of(const std::vector<formats::TensorSource>& tensors) {
   return bytes;
 }
 
-// From now on the tensors are read from copies, at the beginning of `free`, which loses that part.
+// Copies the tensors to the beginning of `free`, which shrinks by that part; they are read from
+// there from now on.
 void copy_tensors(std::vector<formats::TensorSource>& tensors, std::span<std::byte>& free) {
   for (formats::TensorSource& tensor : tensors) {
     const std::span<std::byte> copy = free.first(static_cast<size_t>(tensor.bytes()));

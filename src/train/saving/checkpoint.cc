@@ -87,7 +87,7 @@ void recover_and_clean(const fs::path& folder) {
   for (const fs::path& path : leftovers) fs::remove_all(path);
 }
 
-// Of no other folder, of this process or another.
+// A name that no other folder has, whether of this process or of another.
 std::string unique_name(std::string_view prefix, int64_t step) {
   static int count = 0;
   return fmt::format("{}{}-{}-{}", prefix, step, platform::process_id(), count++);
@@ -192,8 +192,8 @@ void CheckpointStore::publish(const fs::path& temporary, const fs::path& target)
   fs::remove_all(replaced);
 }
 
-// Checkpoints of later steps are damaged: the run would not have gone on from an older one else.
-// They do not count, so that no good one goes for them.
+// Checkpoints of later steps are damaged: otherwise the run would not have resumed from an older
+// one. They do not count, so that no good one is removed because of them.
 void CheckpointStore::rotate(const fs::path& just_saved, const TrainingState& state) {
   if (max_to_keep_ <= 0) return;
   int64_t kept = 1;
@@ -236,7 +236,7 @@ FoundCheckpoint find_checkpoint(const fs::path& folder) {
   }
   std::vector<StepFolder> candidates = checkpoints_in(folder);
   if (candidates.empty() && has_interrupted_replacement(folder)) {
-    const platform::FolderLock lock(folder);  // of a run that lives it is not interrupted
+    const platform::FolderLock lock(folder);  // in a live run, no replacement is interrupted
     recover_and_clean(folder);
     candidates = checkpoints_in(folder);
   }

@@ -60,7 +60,7 @@ WatchState watch_of(const nlohmann::json& json) {
           .rolled_back_to = found->at("rolled_back_to").get<int64_t>()};
 }
 
-// Of line `index` and those before it: one of so many is kept.
+// Of line `index` and those before it, one in every so many is kept.
 int64_t spacing_at(int64_t index) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(index / kMostHistory + 1)));
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kColumns = 3;
 constexpr int64_t kMostRows = 2 * Matmul::kMostRows + 2;
 
-// One of the tests adds it to u, which bf16 cannot hold exactly then.
+// One of the tests adds it to u, so that bf16 cannot represent u exactly.
 constexpr float kBias[kColumns] = {0.0037f, 0.0011f, -0.0023f};
 
 double gelu(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }
@@ -69,7 +69,7 @@ TEST(ActivatedMatmul, ActivatesEveryRowOnce) {
   }
 }
 
-// With u in bf16 between, many of the results would be others.
+// If u were rounded to bf16 in between, many of the results would differ.
 TEST(ActivatedMatmul, RoundsToBfloat16Once) {
   if (const auto refusal = refuse_any_bf16()) GTEST_SKIP() << *refusal;
   const std::vector<bfloat16> x = inputs(kMostRows);

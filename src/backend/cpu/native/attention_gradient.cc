@@ -1,8 +1,8 @@
 // attention_gradient of bf16 where the processor multiplies bf16 itself (pair_product.h): as
 // attention_gradient.cc, one head of one sequence at a time and a few queries at a time, but
 // probabilities and d of scores, once they are computed in f32, are rounded for the products that
-// follow. Sums over queries are gathered by depth, dk^T and dv^T: so probabilities and d of scores
-// are panels of pairs of queries, which two of their rows make as they lie.
+// follow. Sums over queries are accumulated transposed, as dk^T and dv^T: so probabilities and d of
+// scores form panels of pairs of queries, and two of their rows make one as they are.
 #include "backend/cpu/attention.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/native/pair_packing.h"
@@ -99,7 +99,7 @@ HWY_INLINE void DifferentiateScores(const AttentionSizes& sizes, const Attention
                               {q.first, q.rows, L, buffers.probabilities, buffers.dscores});
 }
 
-// to [D, R] from rows [R, D].
+// Transposes rows [R, D] to [D, R].
 HWY_INLINE void TransposeQueries(const bfloat16* rows, const NativeQueries& q, int64_t D,
                                  bfloat16* pairs, bfloat16* to) {
   const PairPanels panels{pairs, D, q.padded};
@@ -133,7 +133,7 @@ HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const Attentio
   }
 }
 
-// The rows of a head [length, D] of a tensor, from [D, L].
+// Stores [D, L] as the rows [length, D] of a head in a tensor.
 HWY_INLINE void StoreByDepth(const AttentionSizes& sizes, const AttentionHead& head,
                              const float* by_depth, float factor, float* columns, void* tensor) {
   const int64_t L = whole_pair_steps(head.length);

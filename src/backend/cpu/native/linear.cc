@@ -24,7 +24,7 @@
 #define CLOZE_BACKEND_CPU_LINEAR_NATIVE_ONCE_
 namespace cloze::backend::cpu {
 
-// The rows of a product, which are to become those of y.
+// The rows of a product that become the rows of y.
 struct FinishedRows {
   const float* sums = nullptr;
   const float* bias = nullptr;  // may be null
@@ -88,7 +88,7 @@ class PackedPairs {
   size_t bytes() const {
     return static_cast<size_t>(panels_.columns * panels_.depth) * sizeof(bfloat16);
   }
-  // From rows [depth, columns], or those of the transposed.
+  // Packs from rows [depth, columns], or from those of the transpose.
   template <typename T>
   void pack(const MatrixRows<T>& from, bool is_transposed, void* to) const {
     for_each_item(panels_.columns / ops::kPairColumns, num_threads_, [&](int64_t panel, int) {
@@ -113,7 +113,7 @@ class PackedPairs {
   int num_threads_;
 };
 
-// The weight of linear, whose B is its transposed, or of linear_input_gradient, in pairs.
+// In pairs: the weight of linear, transposed to be B, or the weight of linear_input_gradient.
 class PackedWeight {
  public:
   static constexpr MatmulWeight kLayout = MatmulWeight::kPairs;
@@ -135,7 +135,7 @@ class PackedWeight {
   PackedPairs packed_;
 };
 
-// The weight of grouped_linear, or of its gradient: rounded, as it lies.
+// The weight of grouped_linear or of its gradient: rounded, in its stored layout.
 class RoundedWeight {
  public:
   static constexpr MatmulWeight kLayout = MatmulWeight::kPlain;
@@ -293,8 +293,8 @@ class NativeInputGradient final : public Kernel, ops::LinearInputGradient {
   Weight weight_;
 };
 
-// dweight = dy^T x of each group: some of its rows at a time, from columns of dy that the thread
-// lays out as rows.
+// dweight = dy^T x of each group: some rows of dweight at a time, from columns of dy that the
+// thread lays out as rows.
 class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradient {
  public:
   explicit NativeLinearWeightGradient(const KernelRequest& request)
@@ -373,7 +373,7 @@ class NativeLinearWeightGradient final : public Kernel, ops::LinearWeightGradien
     return shape;
   }
 
-  // Columns of dy as rows, a few of its rows at a time, which stay in the first cache.
+  // Lays out columns of dy as rows, a few rows of dy at a time, which stay in the L1 cache.
   void transpose(const HalfRows& dy, bfloat16* pairs, bfloat16* to) const {
     const int64_t columns = whole_pair_steps(dy.width);
     for (int64_t row = 0; row < padded_rows(); row += kTransposedRows) {

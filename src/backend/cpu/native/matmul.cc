@@ -76,14 +76,15 @@ dnnl::matmul::primitive_desc describe(const MatmulShape& shape, int64_t rows) {
 
 constexpr std::string_view kWeightNames[] = {"", ", plain B", ", plain B transposed"};
 
-// Products for which oneDNN writes the same code have the same.
+// Equal for products for which oneDNN generates the same code.
 std::string code_of(const MatmulShape& s, int64_t rows) {
   return fmt::format("oneDNN {} x {} x {} x {} to {}{}{}{}", s.groups, rows, s.n, s.depth,
                      name_of(s.result_dtype), kWeightNames[static_cast<size_t>(s.b)],
                      s.has_bias ? ", bias" : "", s.accumulates ? ", adds" : "");
 }
 
-// oneDNN cuts its work for the number of threads at hand when a primitive is made and when it runs.
+// oneDNN divides its work by the number of threads it finds when a primitive is made and when it
+// runs.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -136,7 +137,7 @@ struct RowsProduct {
   std::vector<Thread> threads;
 };
 
-// Rows of a part: enough parts for all threads, and no more rows than stay in the second cache.
+// Rows of a part: enough parts for all threads, and no more rows than fit in the L2 cache.
 int64_t rows_of_part(const MatmulShape& shape) {
   constexpr int64_t kLeastRows = 32;
   const int64_t wanted =
@@ -163,7 +164,7 @@ struct Matmul::State {
   int64_t parts;
   int64_t last_rows;
   RowsProduct full;
-  std::optional<RowsProduct> last;  // where it has fewer rows
+  std::optional<RowsProduct> last;  // if the last part has fewer rows
   size_t scratch_bytes;             // of a thread
 };
 
@@ -195,8 +196,8 @@ size_t Matmul::scratch_bytes() const {
 }
 
 std::vector<KeptMemory> Matmul::kept_memory() const {
-  // Measured with oneDNN 2.6: what of the library is read and written, 60 to 160 KiB of code for
-  // each of BERT's shapes, and 8 KiB for one more product of a shape.
+  // Measured with oneDNN 2.6: the parts of the library that are touched, 60 to 160 KiB of code for
+  // each of BERT's shapes, and 8 KiB for each further product of a shape.
   constexpr int64_t kLibraryBytes = 1 << 20, kCodeBytes = 100 << 10, kProductBytes = 8 << 10;
   std::vector<KeptMemory> kept = {{"oneDNN", kLibraryBytes},
                                   {code_of(state_->shape, state_->rows), kCodeBytes},

@@ -39,7 +39,7 @@ std::vector<bfloat16> whole_numbers(int64_t count, int64_t step) {
   return values;
 }
 
-// Where group g of B has its element (k, j) before it is packed.
+// The place of element (k, j) of group g in B before packing.
 int64_t place_in_b(const MatmulShape& s, int64_t g, int64_t k, int64_t j) {
   return g * s.depth * s.n +
          (s.b == MatmulWeight::kPlainTransposed ? j * s.depth + k : k * s.n + j);
@@ -88,7 +88,7 @@ void check(const MatmulShape& shape) {
                      shape.has_bias, shape.accumulates, shape.num_threads);
 }
 
-// Rows of every number up to beyond two parts of the most rows.
+// Every number of rows, up to more than two parts of the most rows.
 TEST(Matmul, IsExactForWholeNumbers) {
   if (const auto refusal = refuse_any_bf16()) GTEST_SKIP() << *refusal;
   for (int64_t m = 1; m <= 2 * Matmul::kMostRows + 2; ++m) {
@@ -105,7 +105,7 @@ TEST(Matmul, IsExactForWholeNumbers) {
 }
 
 // oneDNN sums over the depth in one order, however many rows a part has: so the number of threads,
-// which decides that, does not show.
+// which decides the number of rows, does not affect the result.
 TEST(Matmul, GivesTheSameBytesForAnyNumberOfThreads) {
   if (const auto refusal = refuse_any_bf16()) GTEST_SKIP() << *refusal;
   for (const int64_t depth : {96, 768, 4096}) {
@@ -129,8 +129,8 @@ TEST(Matmul, GivesTheSameBytesForAnyNumberOfThreads) {
   }
 }
 
-// Products of a layer of BERT-base, made twice as two layers have them: what they keep is what the
-// system counts. The library itself is in use before.
+// Products of a layer of BERT-base, made twice as two layers have them: what they claim to keep is
+// what the system counts. The library itself has been used before.
 TEST(Matmul, KeepsAsMuchMemoryAsItSays) {
   if (!uses(InstructionSet::kAvx512Bf16)) GTEST_SKIP() << "the processor has no AVX512-BF16";
   if (kHasShadowMemory) GTEST_SKIP() << "a sanitizer's own memory would be counted";

@@ -1,6 +1,6 @@
 // packed_linear by oneDNN, where the processor multiplies bf16 itself, and pack_weight for it: the
-// weight lies in pairs as oneDNN reads it (ops/packed_linear.h), so that one copy, made when the
-// model is loaded, serves calls of every size, and a call lays out nothing.
+// weight is stored in pairs, as oneDNN reads it (ops/packed_linear.h), so that one copy, made when
+// the model is loaded, serves calls of every size, and a call need not lay out anything.
 #include <algorithm>
 
 #include "backend/cpu/kernels.h"
@@ -60,8 +60,8 @@ class PackPairs final : public Kernel, ops::PackWeight {
   Work work_;
 };
 
-// y where it lies is u too, if it is f32; else the rows of u at hand are scratch memory, so that a
-// result is rounded to bf16 once, when it is activated.
+// If y is f32, its memory also holds u; otherwise the current rows of u are in scratch memory, so
+// that a result is rounded to bf16 only once, when it is activated.
 class NativePackedLinear final : public Kernel, ops::PackedLinear {
  public:
   explicit NativePackedLinear(const KernelRequest& request)

@@ -75,7 +75,7 @@ HWY_INLINE void PackTwoRows(const T* first, const T* second, int64_t columns, Ve
   }
 }
 
-// A panel, as far as there are columns from `from` on.
+// A panel, with as many columns as there are from `from` on.
 template <typename T>
 HWY_INLINE void PackPanelOfPairs(const MatrixRows<T>& from, const PairPanels& panels,
                                  bfloat16* HWY_RESTRICT to) {
@@ -108,7 +108,7 @@ HWY_INLINE void PackPairs(const MatrixRows<T>& from, const PairPanels& to) {
 }
 
 // Rows, at most kLanes, become columns of a panel. A few of their elements at a time are rounded
-// beside, zero after the last.
+// into a buffer, padded with zeros after the last.
 template <typename T>
 HWY_INLINE void PackColumns(const MatrixRows<T>& from, const PairPanels& panels, bfloat16* to) {
   constexpr int64_t kElements = 128;

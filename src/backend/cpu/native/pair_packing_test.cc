@@ -1,4 +1,4 @@
-// Every element of an operand against the element it is to be, for every extent up to beyond two
+// Every element of a packed operand against the expected one, for every extent up to more than two
 // steps of a product.
 #include "backend/cpu/native/pair_packing.h"
 
@@ -14,7 +14,7 @@ namespace cloze::backend::cpu {
 namespace {
 
 constexpr int64_t kMost = 2 * 128 + 2;  // what is transposed at a time, twice
-constexpr int64_t kStride = kMost + 3;  // odd: rows do not begin where words do
+constexpr int64_t kStride = kMost + 3;  // odd: rows are not word-aligned
 
 // Different from all neighbours, and exact in bf16.
 float number(int64_t i) { return static_cast<float>(1 + i % 251); }

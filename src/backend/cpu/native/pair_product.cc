@@ -32,7 +32,8 @@ struct alignas(64) TileShapes {
 };
 static_assert(sizeof(TileShapes) == 64);
 
-// Static, as GCC 12 takes only the first bytes of what LDTILECFG reads for read (its bug 114098).
+// Static, as GCC 12 assumes that LDTILECFG reads only the first bytes of its operand (GCC bug
+// 114098).
 constexpr TileShapes kTileShapes;
 
 __attribute__((target("amx-tile"))) void hold_tiles() { _tile_loadconfig(&kTileShapes); }
@@ -77,14 +78,15 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_in_tiles(const PairPr
   }
 }
 
-// How much of the depth passes from one fetched line to the next.
+// A line is prefetched for every kDepthOfLine of the depth.
 constexpr int64_t kDepthOfLine = 4;
 static_assert(kPairStep % kDepthOfLine == 0);
 
-// What a tile of dot products fetches.
+// The lines that a tile of dot products prefetches.
 struct Lines {
   const char* next = nullptr;
-  // Bytes. 0: the queue is empty, and `next`, which is near anyway, is fetched again and again.
+  // In bytes. 0: the queue is empty, and `next`, which is in the cache anyway, is prefetched again
+  // and again.
   int64_t step = 0;
 };
 Lines lines_beside(const PairProduct& p) {
@@ -114,7 +116,7 @@ __attribute__((target("avx512f,avx512bf16"))) void multiply_by_dot_products(cons
       if constexpr (kFetches) lines = lines_beside(p);
       for (int64_t k = 0; k < p.depth; k += 2, left += kPanelPair, right += kPanelPair) {
         if (kFetches && k % kDepthOfLine == 0) {
-          __builtin_prefetch(lines.next, 0, 2);  // into the second cache
+          __builtin_prefetch(lines.next, 0, 2);  // into the L2 cache
           lines.next += lines.step;
         }
         const auto b0 = reinterpret_cast<__m512bh>(_mm512_load_si512(left));

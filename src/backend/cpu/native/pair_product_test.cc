@@ -27,7 +27,7 @@ std::vector<bfloat16> whole_numbers(int64_t count) {
   return values;
 }
 
-// All that this processor has, and loops.
+// All units that this processor has, and plain loops.
 std::vector<PairUnits> all_units() {
   std::vector<PairUnits> units = {PairUnits::kNone};
   if (pair_units() != PairUnits::kNone) units.push_back(PairUnits::kDotProducts);

@@ -108,7 +108,7 @@ void add_chunk(const VocabularySizes& sizes, const float* matrix, int64_t width,
   queue.add(matrix + chunk * kChunk * width, sizes.rows(chunk) * width * int64_t{sizeof(float)});
 }
 
-// What differentiate_chunk() reads of memory, in its order.
+// The memory that differentiate_chunk() reads, in its order.
 FetchQueue gradient_reads(const VocabularySizes& sizes, const VocabularyBlock& block,
                           int64_t chunk) {
   FetchQueue queue;
