@@ -30,8 +30,8 @@ TEST(ExtractArticle, ArticlesComeOneByOne) {
 
 TEST(ExtractArticle, AMarkOfTheByteOrderBelongsToNoArticle) {
   for (const char* start : {"\xEF\xBB\xBF", "  ", "\xEF\xBB\xBF\t"}) {
-    const auto articles =
-        articles_of(start + std::string("<doc id=\"1\">\nA\n\nA is b.\n</doc>\n"));
+    const std::string text = start + std::string("<doc id=\"1\">\nA\n\nA is b.\n</doc>\n");
+    const auto articles = articles_of(text);
     ASSERT_EQ(articles.size(), 1u) << start;
     EXPECT_EQ(articles[0].body, "\nA is b.\n");
   }
