@@ -490,7 +490,7 @@ TEST_P(Policies, RollingBackEndsAfterThreeTimesToTheSameCheckpoint) {
   }
   EXPECT_EQ(std::ssize(notices), train::kMostRollBacks);
   EXPECT_EQ(message.find("the update of step 6 ("), 0u) << message;
-  EXPECT_NE(message.find("; it was not saved. The run has already gone back to step 4, 3 times. "
+  EXPECT_NE(message.find("; it was not saved. The run has already gone back 3 times to step 4. "
                          "The newest checkpoint "
                          "is "),
             std::string::npos)
@@ -540,7 +540,7 @@ TEST_P(Policies, ALossSpikeIsWarnedOfSkippedTakenBackOrStops) {
   }();
   EXPECT_EQ(std::ssize(notices), train::kMostRollBacks) << "the learning rate stays what it was";
   EXPECT_NE(notices[0].find("The run goes back to "), std::string::npos);
-  EXPECT_NE(back.find("The run has already gone back to step 60, 3 times"), std::string::npos)
+  EXPECT_NE(back.find("The run has already gone back 3 times to step 60"), std::string::npos)
       << back;
 
   notices.clear();

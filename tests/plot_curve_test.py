@@ -100,7 +100,7 @@ class PlotCurve(unittest.TestCase):
             (("--series", good, "--panel", "los"), "no file has los"),
             (("--series", good, "--reference", "entropy"), "NAME=VALUE"),
             (("--series", good, "--panel", "loss", "--reference", "nsp_loss:chance=0.69"),
-             '"chance" is for nsp_loss, which no panel draws; there are loss'),
+             '"chance" is for nsp_loss, which no panel draws; the panels draw loss'),
             (("--series", good, "--smoothing", "1"), "[0, 1)"),
         ]
         for arguments, message in cases:

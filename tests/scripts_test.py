@@ -376,7 +376,7 @@ class RefusalTest(TreeTest):
 
     def test_a_folder_that_another_has_filled(self):
         self.write("data/thesis.txt", "mine")
-        self.assert_refused(1, "--sample has not made it", "mlperf_runs", "--output-dir", self.root, "--sample")
+        self.assert_refused(1, "--sample did not make it", "mlperf_runs", "--output-dir", self.root, "--sample")
         self.assertTrue((self.root / "data" / "thesis.txt").exists())
 
     def test_a_program_that_is_not_built(self):

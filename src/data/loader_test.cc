@@ -152,7 +152,7 @@ TEST(LoaderTest, ReadsNoFurtherAheadThanAsked) {
   EXPECT_LE(dataset->reads(), 8 * (1 + 3 + 1));
 }
 
-// Reading takes 80 ms a batch, of which there is room for 100.
+// Reading takes 80 ms per batch, and there is room for 100 batches.
 TEST(LoaderTest, StopsAfterTheBatchesInWork) {
   class SlowDataset final : public Dataset {
    public:

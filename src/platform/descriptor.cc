@@ -33,6 +33,11 @@ bool Descriptor::lock() const {
   return ::flock(number_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
+bool is_about_a_path(int code) {
+  return code == ENOENT || code == ENOTDIR || code == EISDIR || code == EACCES || code == ELOOP ||
+         code == ENAMETOOLONG;
+}
+
 void throw_system_error(std::string_view action, const fs::path& path) {
   const int code = errno;
   const std::string reason = std::strerror(code);
@@ -40,8 +45,7 @@ void throw_system_error(std::string_view action, const fs::path& path) {
     throw_environment_error("cannot {} {}: {}; free some space and run again", action,
                             path.string(), reason);
   }
-  if (code == ENOENT || code == ENOTDIR || code == EISDIR || code == EACCES || code == ELOOP ||
-      code == ENAMETOOLONG) {
+  if (is_about_a_path(code)) {
     throw_user_error("cannot {} {}: {}; check the path", action, path.string(), reason);
   }
   throw_environment_error("cannot {} {}: {}", action, path.string(), reason);

@@ -27,7 +27,10 @@ class Descriptor {
   int number_;
 };
 
-// What errno says of "cannot ACTION PATH": UserError for a path that cannot be, EnvironmentError
+// Whether an errno means that the path is wrong, not that the machine failed.
+bool is_about_a_path(int code);
+
+// What errno says of "cannot ACTION PATH": UserError when it is about the path, EnvironmentError
 // otherwise.
 [[noreturn]] void throw_system_error(std::string_view action, const std::filesystem::path& path);
 

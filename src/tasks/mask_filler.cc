@@ -10,8 +10,8 @@
 namespace cloze::tasks {
 namespace {
 
-// The most blanks of a text: each has a row of logits as long as the vocabulary.
 constexpr size_t kShownBytes = 40;  // of a text, in errors
+// The most blanks of a text: each has a row of logits as long as the vocabulary.
 constexpr int64_t kMostBlanks = inference::InferenceClient::kMostPredictions;
 
 struct SpecialToken {

@@ -120,8 +120,8 @@ void Training::recover(WatchPolicy policy, const StepProblem& problem,
                           newest.path.string()));
       return;
     }
-    reason = fmt::format("The run has already gone back to step {}, {} times. ", newest.step,
-                         kMostRollBacks);
+    reason = fmt::format("The run has already gone back {} times to step {}. ", kMostRollBacks,
+                         newest.step);
   }
   throw DivergenceError(
       fmt::format("{}. {}{}. {}", problem.what, reason, last_saved(), problem.advice));
