@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "cli/out_of_memory.h"
 #include "platform/descriptor.h"
 #include "platform/signals.h"
 #include "train/divergence.h"
@@ -23,6 +24,15 @@ ExitCode exit_code_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ExitCode::kEnvironment;
   if (dynamic_cast<const train::DivergenceError*>(&error) != nullptr) return ExitCode::kDiverged;
   return ExitCode::kFailure;
+}
+
+std::string message_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return out_of_memory_message();
+  if (const auto* path = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    return fmt::format("cannot open {}: {}; check the path and who may use it",
+                       path->path1().string(), path->code().message());
+  }
+  return error.what();
 }
 
 }  // namespace cloze::cli

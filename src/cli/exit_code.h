@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <string>
 
 namespace cloze::cli {
 
@@ -23,5 +24,7 @@ struct EarlyExit {
 };
 
 ExitCode exit_code_of(const std::exception& error);
+// What the program says of it: its text, and for those of the standard library words of ours.
+std::string message_of(const std::exception& error);
 
 }  // namespace cloze::cli

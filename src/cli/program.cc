@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,7 +18,6 @@
 #include "cli/launch/mpirun_command.h"
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
-#include "cli/out_of_memory.h"
 #include "cli/ranks.h"
 #include "cli/say.h"
 #include "cli/version.h"
@@ -138,14 +135,8 @@ int run_program(int argc, const char* const* argv) {
     flush_standard_output();
   } catch (const EarlyExit& early) {
     return static_cast<int>(early.code);
-  } catch (const std::bad_alloc&) {
-    return failed(out_of_memory_message(), ExitCode::kEnvironment);
-  } catch (const std::filesystem::filesystem_error& error) {
-    return failed(fmt::format("cannot open {}: {}; check the path and who may use it",
-                              error.path1().string(), error.code().message()),
-                  exit_code_of(error));
   } catch (const std::exception& error) {
-    return failed(error.what(), exit_code_of(error));
+    return failed(message_of(error), exit_code_of(error));
   }
   return static_cast<int>(ExitCode::kSuccess);
 }

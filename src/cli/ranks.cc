@@ -31,7 +31,7 @@ std::string outcome_of(const std::function<void()>& body) {
   } catch (const EarlyExit& early) {
     return fmt::format("{} ", static_cast<int>(early.code));
   } catch (const std::exception& error) {
-    return fmt::format("{} {}", static_cast<int>(exit_code_of(error)), error.what());
+    return fmt::format("{} {}", static_cast<int>(exit_code_of(error)), message_of(error));
   }
   return "";
 }
