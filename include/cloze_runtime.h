@@ -52,8 +52,9 @@ CLOZE_EXPORT int cloze_limit_instruction_set(const char* name);
 /* Reads a packed model and checks it; NULL when it cannot be used here. */
 CLOZE_EXPORT cloze_model* cloze_model_open(const char* path);
 CLOZE_EXPORT void cloze_model_close(cloze_model* model);
-/* transformers' name of the head: "BertForQuestionAnswering", "BertForSequenceClassification", or
- * "BertForPreTraining", which cloze_run does not run. */
+/* transformers' name of the model: "BertForQuestionAnswering", "BertForSequenceClassification", or
+ * "BertForPreTraining", which cloze_run does not run; for a GroupBERT with "Group" in front. It
+ * lives until the model is closed. */
 CLOZE_EXPORT const char* cloze_model_architecture(const cloze_model* model);
 /* The maximum number of tokens in a sequence, and the number of token ids. */
 CLOZE_EXPORT int64_t cloze_model_positions(const cloze_model* model);

@@ -31,6 +31,7 @@ class Open {
 
 struct cloze_model {
   std::shared_ptr<const cloze::inference::PackedModel> packed;
+  std::string architecture = packed->pretrained().architecture();
   Open open = {};
 };
 
@@ -58,10 +59,11 @@ Result guarded(Result failed, const Body& body) noexcept {
   return failed;
 }
 
-const inference::PackedModel& packed(const cloze_model* model) {
+const cloze_model& opened(const cloze_model* model) {
   if (model == nullptr) throw_user_error("there is no model; open one with cloze_model_open");
-  return *model->packed;
+  return *model;
 }
+const inference::PackedModel& packed(const cloze_model* model) { return *opened(model).packed; }
 
 // How many logits there are for each sequence, or for each of its tokens.
 struct LogitsForm {
@@ -71,13 +73,14 @@ struct LogitsForm {
   int64_t count(int64_t length) const { return outputs * (by_token ? length : 1); }
 };
 
-LogitsForm form_of(const models::BertHead& head) {
+LogitsForm form_of(const inference::PretrainedModel& model) {
+  const models::BertHead& head = model.head;
   if (head.kind == models::HeadKind::kQuestionAnswering) return {.outputs = 2, .by_token = true};
   if (head.kind == models::HeadKind::kSequenceClassification) {
     return {.outputs = std::ssize(head.labels)};
   }
   throw_user_error("cloze_run is for question answering and classification; this model is {}",
-                   models::architecture_of(head.kind));
+                   model.architecture());
 }
 
 // Reports what is wrong with a batch, before any of it is read or copied.
@@ -114,7 +117,7 @@ std::vector<data::Sample> samples_of(const cloze_batch& batch) {
 
 // Where the logits of each sequence begin in the result; the last entry is where they end.
 std::vector<int64_t> logits_borders(const inference::PackedModel& model, const cloze_batch& batch) {
-  const LogitsForm form = form_of(model.head());
+  const LogitsForm form = form_of(model.pretrained());
   check(batch, model);
   std::vector<int64_t> borders{0};
   for (int64_t i = 0; i < batch.sequences; ++i) {
@@ -124,7 +127,7 @@ std::vector<int64_t> logits_borders(const inference::PackedModel& model, const c
 }
 
 void run(inference::InferenceClient& client, const cloze_batch& batch, float* logits) {
-  const auto [outputs, by_token] = form_of(client.model().head());
+  const auto [outputs, by_token] = form_of(client.model().pretrained());
   const std::vector<int64_t> borders = logits_borders(client.model(), batch);
   client.run(samples_of(batch), [&](const data::MicroBatch& micro) {
     const float* all = client.output(by_token ? "span_logits" : "class_logits").data();
@@ -167,8 +170,7 @@ cloze_model* cloze_model_open(const char* path) {
 void cloze_model_close(cloze_model* model) { delete model; }
 
 const char* cloze_model_architecture(const cloze_model* model) {
-  return guarded<const char*>(
-      nullptr, [&] { return models::architecture_of(packed(model).head().kind).data(); });
+  return guarded<const char*>(nullptr, [&] { return opened(model).architecture.c_str(); });
 }
 
 int64_t cloze_model_positions(const cloze_model* model) {

@@ -74,6 +74,26 @@ TEST_P(RuntimeTest, SaysWhatTheModelIs) {
   EXPECT_STRNE(cloze_version(), "");
 }
 
+TEST(Runtime, NamesAGroupBert) {
+  models::BertConfig config = SmallModelFolder::config();
+  config.groupbert = true;
+  config.groupbert_conv_group_size = 8;
+  const SmallModelFolder folder(HeadKind::kPretraining, "runtime_groupbert_test", config);
+  const std::string file = (folder.path() / "model.cloze").string();
+  PackedModel::pack(inference::open_pretrained_model(folder.path()), {}).write(file);
+  cloze_model* model = cloze_model_open(file.c_str());
+  ASSERT_NE(model, nullptr) << cloze_last_error();
+  EXPECT_STREQ(cloze_model_architecture(model), "GroupBertForPreTraining");
+  const int32_t id = 2;
+  const int64_t length = 1;
+  const cloze_batch batch{&id, nullptr, &length, 1};
+  EXPECT_EQ(cloze_logits_count(model, &batch), -1);
+  EXPECT_STREQ(cloze_last_error(),
+               "cloze_run is for question answering and classification; this model is "
+               "GroupBertForPreTraining");
+  cloze_model_close(model);
+}
+
 TEST_P(RuntimeTest, FailsWithWords) {
   EXPECT_EQ(cloze_model_open("no/such/model.cloze"), nullptr);
   EXPECT_NE(std::string(cloze_last_error()).find("no/such/model.cloze"), std::string::npos);

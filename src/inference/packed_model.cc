@@ -241,10 +241,14 @@ void check_processor(const nlohmann::json& description, const PackOptions& optio
 
 }  // namespace
 
+std::string PretrainedModel::architecture() const {
+  return checkpoints::class_name(config, models::architecture_of(head.kind));
+}
+
 const models::BertHead& PretrainedModel::require_head(models::HeadKind kind) const {
   if (head.kind != kind) {
     throw_user_error("{} is a {}, where a {} is needed; give a model of that kind", path.string(),
-                     checkpoints::class_name(config, models::architecture_of(head.kind)),
+                     architecture(),
                      checkpoints::class_name(config, models::architecture_of(kind)));
   }
   return head;

@@ -49,6 +49,8 @@ struct PretrainedModel {
   text::Tokenizer tokenizer;
   std::vector<std::string> notes;  // sentences for the user on what does not fit quite
 
+  // transformers' class for it, or Optimum-Graphcore's: "GroupBertForQuestionAnswering".
+  std::string architecture() const;
   // Its head. UserError when it is of another kind.
   const models::BertHead& require_head(models::HeadKind kind) const;
 };

@@ -21,16 +21,17 @@ namespace cloze::inference {
 // Removed with everything in it when this object goes.
 class SmallModelFolder {
  public:
-  explicit SmallModelFolder(models::HeadKind kind, const std::string& name)
+  explicit SmallModelFolder(models::HeadKind kind, const std::string& name,
+                            const models::BertConfig& model = config())
       : path_(std::filesystem::path(::testing::TempDir()) / ("cloze_" + name)) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
     head_.kind = kind;
     if (kind == models::HeadKind::kSequenceClassification) head_.labels = {"no", "yes", "maybe"};
     platform::write_file_atomically(path_ / "config.json",
-                                    checkpoints::hugging_face_config_text(config(), head_));
+                                    checkpoints::hugging_face_config_text(model, head_));
     write_vocabulary();
-    write_weights();
+    write_weights(model);
   }
   ~SmallModelFolder() { std::filesystem::remove_all(path_); }
   SmallModelFolder(const SmallModelFolder&) = delete;
@@ -53,8 +54,8 @@ class SmallModelFolder {
     for (int i = 5; i < 97; ++i) text += "word" + std::to_string(i) + "\n";
     platform::write_file_atomically(path_ / "vocab.txt", text);
   }
-  void write_weights() const {
-    engine::Session session(inference_graph(config(), head_, {16, 1, 1}, weight_packing({})),
+  void write_weights(const models::BertConfig& model) const {
+    engine::Session session(inference_graph(model, head_, {16, 1, 1}, weight_packing({})),
                             {.num_threads = 1});
     session.initialize_parameters(7);
     std::vector<formats::TensorView> tensors;

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "checkpoints/hugging_face_config.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
@@ -35,8 +34,7 @@ void run(const Options& options) {
   say("{}\n", memory.text());
   const auto model = compile_model(std::move(trained), how);
   model.write(options.output_file);
-  fmt::print("{}: {}, {:.1f} MiB\n", options.output_file,
-             checkpoints::class_name(model.config(), models::architecture_of(model.head().kind)),
+  fmt::print("{}: {}, {:.1f} MiB\n", options.output_file, model.pretrained().architecture(),
              mebibytes(std::filesystem::file_size(options.output_file)));
 }
 
