@@ -10,7 +10,7 @@ PATIENCE = 60  # seconds, for each thing that is waited for
 
 
 class Browser:
-    """Chromium, spoken to in the DevTools protocol over a pair of pipes."""
+    """Chromium, controlled by the DevTools protocol over a pair of pipes."""
 
     def __init__(self, folder):
         program = shutil.which("chromium")
@@ -88,7 +88,7 @@ class Browser:
         self.call("Input.insertText", text=text)
 
     def picture(self, height=None):
-        """PNG of the page from its top: all of it, or so many pixels."""
+        """Returns a PNG of the page from its top: the whole page, or this many pixels of it."""
         height = height or self.value("document.documentElement.scrollHeight")
         clip = {"x": 0, "y": 0, "width": self.width, "height": height, "scale": 1}
         return base64.b64decode(self.call("Page.captureScreenshot", format="png", clip=clip,

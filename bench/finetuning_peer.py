@@ -27,7 +27,7 @@ class Recipe:
         return max(rate, 1e-7)
 
     def samples_of_step(self, size, step):
-        """Numbers of the samples of this step, of `size` samples."""
+        """Returns the numbers of this step's samples, from a data set of `size` samples."""
         return [permuted(place % size, size, self.seed, place // size)
                 for place in range(step * self.batch, (step + 1) * self.batch)]
 
@@ -44,7 +44,8 @@ def philox(counter, key):
 
 
 def permuted(index, size, seed, epoch):
-    """Where src/data/shuffle.h sends an index: a Feistel network over the bits, walked."""
+    """Returns where src/data/shuffle.h sends an index: a Feistel network permutes the bits, again
+    and again until the result is below `size`."""
     bits = (size - 1).bit_length()
     low_bits = bits // 2
     high_bits = bits - low_bits
@@ -110,7 +111,8 @@ def train(model, loss_of, recipe, batches):
 
 
 def write_squad_features(driver, style, squad, vocabulary, folder):
-    """The windows of a SQuAD file with their labels, by tests/squad_driver: JSON lines in the file returned."""
+    """Writes the windows of a SQuAD file with their labels, by tests/squad_driver. Returns the
+    file, which holds JSON lines."""
     logits = folder / "logits"
     with logits.open("wb") as file:
         # Zeros, more than enough of them: their values do not matter.
@@ -121,6 +123,6 @@ def write_squad_features(driver, style, squad, vocabulary, folder):
 
 
 def read_losses(metrics):
-    """{step: loss} of a run of cloze, of the last record of each step."""
+    """Returns {step: loss} of a run of cloze, from the last record of each step."""
     lines = (json.loads(line) for line in metrics.open())
     return {line["step"]: line["loss"] for line in lines if "step" in line}

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def peers_python():
-    """The Python that has them: the one that PEERS_PYTHON names, else build/peers's, else this one."""
+    """Returns the Python that has them: that of PEERS_PYTHON, that of build/peers, or this one."""
     installed = ROOT / "build" / "peers" / "bin" / "python"
     return os.environ.get("PEERS_PYTHON") or (installed if installed.exists() else sys.executable)
 
@@ -23,7 +23,7 @@ def install_peers():
 
 @contextlib.contextmanager
 def packages(installed_by="scripts/setup --peers"):
-    """Around imports: ends the script in words when one of them finds no package."""
+    """A context for imports. If one finds no package, the script ends with a message."""
     try:
         yield
     except ModuleNotFoundError as error:

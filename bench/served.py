@@ -4,10 +4,11 @@ import subprocess
 
 
 def start_server(program, model, *options):
-    """The process and its address, http://127.0.0.1:PORT without a slash at the end, on a free port.
+    """Starts a server on a free port. Returns the process and its address, http://127.0.0.1:PORT
+    without a slash at the end.
 
-    Its standard error is a pipe, read up to the line with the address. Ends the script with what the
-    server said when it does not start."""
+    The standard error of the process is a pipe, which has been read up to the line with the
+    address. If the server does not start, the script ends with what the server printed."""
     server = subprocess.Popen([program, "serve", "--init-checkpoint", model, "--port", "0", *options],
                               stderr=subprocess.PIPE, text=True)
     said = []

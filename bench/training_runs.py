@@ -1,5 +1,5 @@
-"""Runs of `cloze` that a script measures, in one process or in several (mpirun); how a signal stops them, and
-what began them."""
+"""Runs of `cloze` that a script measures, in one process or in several (mpirun). Signals stop them
+in good order, and a file keeps the command that began them."""
 import argparse
 import contextlib
 import json
@@ -14,20 +14,20 @@ MEBIBYTE = 1 << 20
 WARM_STEPS = 2
 STOPPED = 75  # exit status of cloze when a signal has stopped it, and of scripts that run it
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# As root, and with more processes than there are processors.
+# Lets mpirun run as root, and start more processes than there are processors.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
 def measured_steps(text):
-    """A number of steps, as argparse takes it."""
+    """Converts a number of steps for argparse."""
     if int(text) <= WARM_STEPS:
         raise argparse.ArgumentTypeError(f"{text} is too few: the first {WARM_STEPS} do not count")
     return int(text)
 
 
 def require_program(program):
-    """Ends the script when it is not built."""
+    """Ends the script when the program is not built."""
     if not program.exists():
         raise SystemExit(f"there is no {program}; build it: cmake --preset release && "
                          "cmake --build --preset release --target cloze")
@@ -38,7 +38,7 @@ def words_of(options):
 
 
 def output_of(command, folder):
-    """Standard output, and standard error. Ends the script when the command fails."""
+    """Returns standard output and standard error. Ends the script when the command fails."""
     result = subprocess.run(list(map(str, command)), cwd=folder, env=ENVIRONMENT, text=True,
                             capture_output=True)
     if result.returncode:
@@ -47,18 +47,19 @@ def output_of(command, folder):
 
 
 def on_stop(handler):
-    """Sets the handler of the signals that stop a script; returns those before. What is ignored stays so, as
-    under nohup."""
+    """Sets the handler of the signals that stop a script, and returns the previous handlers. A
+    signal that is ignored stays ignored, as under nohup."""
     return {number: signal.signal(number, handler) for number in STOP_SIGNALS
             if signal.getsignal(number) != signal.SIG_IGN}
 
 
 @contextlib.contextmanager
 def stoppable(command, **options):
-    """A process of the command, which saves its work when it is stopped and takes its time for that.
+    """Runs the command as a process that saves its work when it is stopped, which may take a while.
 
-    Signals that stop the script reach the process as SIGTERM, and wait until the block is done: there the script
-    keeps what the process left. Then the script ends with STOPPED; also when somebody else stopped the process.
+    A signal that stops the script reaches the process as SIGTERM. The script first completes the
+    block, in which it keeps what the process left, and then ends with STOPPED. It ends so, too,
+    when somebody else stopped the process.
     """
     process, is_stopped = None, False
 
@@ -89,7 +90,7 @@ def finish(process):
 
 
 def run_stoppable(command, **options):
-    """Runs the command to its end, which is the end of the script when a signal stops it."""
+    """Runs the command to its end. When a signal stops it, the script ends as well."""
     with stoppable(command, **options) as process:
         finish(process)
 
@@ -105,8 +106,8 @@ def write_whole(file, text):
 
 
 def keep_command(file, command, is_finished=False):
-    """Writes the command of a run into the file; ends the script when it has another one. What is finished
-    without the file is taken as it is."""
+    """Writes the command of a run into the file. Ends the script when the file holds another
+    command. A finished run without the file is taken as it is."""
     words = list(map(str, command))
     if not file.exists():
         if not is_finished:
@@ -120,12 +121,12 @@ def keep_command(file, command, is_finished=False):
 
 
 def of_ranks(ranks, command):
-    """The command in so many processes."""
+    """Returns the command for this many processes."""
     return command if ranks == 1 else ["mpirun", "-n", str(ranks), *command]
 
 
 class Run:
-    """Of so many ranks on generated samples, in the folder; what it took."""
+    """A run of this many ranks on generated samples, in the folder, and what it took."""
 
     def __init__(self, program, options, ranks, folder):
         save_path = pathlib.Path(folder) / "run"
@@ -142,9 +143,9 @@ class Run:
         self.steps = [line for line in lines if "step" in line][WARM_STEPS:]
 
     def seconds(self):
-        """Of a step, without what it waits for data."""
+        """Returns the seconds of a step, without the time that it waits for data."""
         return statistics.median(step["seconds"] * (1 - step["data_wait_share"]) for step in self.steps)
 
     def hidden_share(self):
-        """Of what ranks tell each other, as the first one sees it."""
+        """Returns the share of communication that was hidden, as the first rank measured it."""
         return statistics.median(step["communication_hidden_share"] for step in self.steps)

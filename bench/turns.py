@@ -17,7 +17,7 @@ class RunnerError(Exception):
 
 
 class Runner:
-    """One side of a comparison, by the measure that is to be large."""
+    """One side of a comparison. The larger its measure, the better."""
 
     def __init__(self, name, command, measure="sequences_per_second"):
         self.name = name
@@ -54,7 +54,7 @@ class Runner:
 
 
 def build(folder, *targets):
-    """Of a build folder; build/release is made where there is none."""
+    """Builds targets in a build folder. Configures build/release first."""
     subprocess.run([ROOT / "scripts" / "setup"], check=True)
     if folder == RELEASE:
         subprocess.run(["cmake", "--preset", "release"], check=True, cwd=ROOT, stdout=sys.stderr)

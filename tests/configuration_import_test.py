@@ -20,7 +20,8 @@ PROGRAM = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else "cloze").resolve
 IPU_CONFIG = CONFIGURATIONS / "optimum" / "bert_large_ipu.json"
 TENSORFLOW1 = ("*.json", "groupbert/*.json", "groupbert/squad/*.json", "tests/*.json",
                "tests_serial/*.json")
-# These give both of two options that set the batch; the program there does not run them either.
+# Each of these sets the batch by two options that contradict each other. The original program
+# refuses them, too.
 CONTRADICTORY = {CONFIGURATIONS / folder / "pretrain_tiny_groupbert_128.json"
                  for folder in ("groupbert", "tests")}
 SHRUNKEN = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16,
@@ -38,12 +39,18 @@ def is_ours(path):
     return path.read_text().startswith("//")
 
 
+def ours():
+    paths = sorted(filter(is_ours, CONFIGURATIONS.glob("*.json")))
+    assert paths, "no configuration of ours"
+    return paths
+
+
 def read(path):
     return json.loads(path.read_text())
 
 
 def write_data(folder):
-    """A vocabulary of letters, and questions and pairs made of them."""
+    """Writes a vocabulary of letters, and questions and pairs made of them."""
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *map(chr, range(97, 123))]
     (folder / "vocab.txt").write_text("\n".join(words) + "\n")
     questions = [{"id": str(i), "question": "a b c", "answers": [{"text": "e", "answer_start": 2}]}
@@ -76,7 +83,8 @@ def mlperf_batch(config):
             * config["replication_factor"])
 
 
-# The sequences of a step in phases 1 and 2, for each preset and command line, by the launcher's rules.
+# The sequences per step in phases 1 and 2, for each preset and command line, by the rules of the
+# launcher.
 HABANA_BATCHES = {
     "bert_base_default": 12, "bert_base_finetune_fp32_mrpc_eager": 32,
     "bert_base_finetune_fp32_squad_eager": 12, "bert_large_default": 24,
@@ -98,7 +106,7 @@ OPTIMUM_BATCHES = {
 
 
 def keys(value, prefix=""):
-    """All keys, those of nested objects with dots between them."""
+    """Returns all keys. The key of a nested object has dots between its parts."""
     if not isinstance(value, dict) or prefix == "lr_bert_schedule.":
         return {prefix[:-1]}
     return {key for name, member in value.items() for key in keys(member, f"{prefix}{name}.")}
@@ -123,8 +131,8 @@ class ImportTest(unittest.TestCase):
         return result.stdout
 
     def plan(self, config_file):
-        """The sequences of a step that the command plans, with random weights where nothing of the
-        model is said, and the fixture's where its size is left to a checkpoint."""
+        """Returns the sequences per step that the command plans. The weights are the fixture's
+        where the file leaves the size of the model to a checkpoint, and random elsewhere."""
         config = read(self.ours)
         if config["task"] == "pretraining":
             result = self.run_program("plan", "--config", config_file, "--init-checkpoint=")
@@ -139,12 +147,12 @@ class ImportTest(unittest.TestCase):
         return int(re.search(r"^step (\d+) sequences", result.stdout, re.MULTILINE)[1])
 
     def values(self, config_file):
-        """What `cloze pretrain` would take, without where it came from."""
+        """Returns the values that `cloze pretrain` would take, without their origins."""
         text = self.run_program("config", "print", "pretrain", "--config", config_file).stdout
         return [line.split("  (")[0] for line in text.splitlines()]
 
     def evaluation_set(self):
-        """Looked at after the second step, whose accuracy is enough."""
+        """Makes an evaluation set that is used after the second step. Any accuracy suffices."""
         (self.folder / "text.txt").write_text("a b c d e f\ng h i j k l\n\n" * 4)
         result = self.run_program("data", "records", "--input-file", "text.txt", "--vocab-file", "vocab.txt",
                                   "--output-file", "held_out.tfrecord", "--sequence-length", 32,
@@ -231,7 +239,7 @@ class ImportTest(unittest.TestCase):
             self.assertEqual((direct.returncode, direct.stderr), (2, result.stderr))
 
     def test_a_file_of_ours_needs_no_import(self):
-        for path in filter(is_ours, CONFIGURATIONS.glob("*.json")):
+        for path in ours():
             self.assertIn(f"{path} is already in cloze's form; give it to --config", self.refusal(path).stderr)
 
     def test_a_file_without_a_mark_is_taken_by_its_keys(self):
@@ -297,7 +305,7 @@ class ConfigurationCommandsTest(unittest.TestCase):
               "object": dict, "null": type(None)}
         commands = {"SQuAD": "squad", "GLUE": "glue"}
         schemas = {command: self.schema(command) for command in ("pretrain", "squad", "glue")}
-        for path in filter(is_ours, CONFIGURATIONS.glob("*.json")):
+        for path in ours():
             config = json.loads(re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.MULTILINE))
             command = commands.get(config.get("task"), "pretrain")
             if path.stem.startswith(("finetune_squad", "squad")):

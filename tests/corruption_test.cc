@@ -214,7 +214,13 @@ TEST_F(CorruptionTest, Hdf5Shards) {
     }
     return samples;
   };
-  const std::vector<Sample> expected = samples_of(shard);
+  std::vector<Sample> expected;
+  try {
+    expected = samples_of(shard);
+  } catch (const UserError& error) {
+    if (std::string_view(error.what()).find("libhdf5-dev") == std::string_view::npos) throw;
+    GTEST_SKIP() << error.what();
+  }
   const Outcomes outcomes = damage(
       "shard.hdf5", platform::read_file(shard),
       [&](const fs::path& path) {

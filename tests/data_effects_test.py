@@ -72,7 +72,7 @@ def make_data(folder):
 # --- What may differ --------------------------------------------------------------------------
 
 def records_of(length, predictions):
-    """The records are of that form, and those without the option are not."""
+    """The records have that form; without the option they do not."""
     def accepts(run):
         check = CommandRun(run.folder, "check", "data verify", {
             "train_file": run.folder / "out.tfrecord", "seq_length": length,
@@ -105,7 +105,7 @@ def sizes(run):
 
 
 def text_effects(check, **needs):
-    """Of the options that all commands have which read text."""
+    """Returns the effects of the options that are common to all commands that read text."""
     return {
         "input_file": Effect("in/other.txt", check, **needs),
         "input_format": Effect("paragraphs", check, **needs),
@@ -279,16 +279,16 @@ class WikipediaTest(DataEffects, unittest.TestCase):
         "skip_bad": Effect("true", succeeds, input_file="in/cut.xml"),
     }
 
+    def test_a_language_without_names_is_noted(self):
+        run = self.run_with("noted", {"language": "germn"}, self.COMMAND)
+        self.assertIn("note: the names of language germn are not known here", run.messages)
+
 
 WITHOUT_FOLDER = {"lengths": None, "train_file": "in/text.tfrecord", "max_predictions_per_seq": 4}
 
 
 def packs_of(run):
     return {path.name: path.read_bytes() for path in (run.folder / "packs").glob("strategy_*")}
-
-    def test_a_language_without_names_is_noted(self):
-        run = self.run_with("noted", {"language": "germn"}, self.COMMAND)
-        self.assertIn("note: the names of language germn are not known here", run.messages)
 
 
 class PackingTest(DataEffects, unittest.TestCase):
@@ -350,7 +350,7 @@ class TokenizeTest(DataEffects, unittest.TestCase):
     COMMAND = "tokenize"
     BASE = {"vocab_file": "in/vocab.txt", "stdin": "The cât sat\ue000 on 北京 .\n"}
     EFFECTS = {
-        # The same tokens, with other rules beside them.
+        # The same tokens, beside a tokenizer_config.json with other rules.
         "vocab_file": Effect("in/kept/vocab.txt", prints_other),
         "cased": Effect("false", prints_other, vocab_file="in/kept/vocab.txt"),
         "strip_accents": Effect("false", prints_other),

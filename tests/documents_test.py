@@ -21,13 +21,14 @@ def documents():
 
 
 def anchors(text):
-    """As the hosting sites make them of headings."""
+    """Returns the anchors that hosting sites make of the headings."""
     headings = re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def commands(text):
-    """Each `cloze ...` in a fenced block as words, its continued lines joined; what is launched for itself."""
+    """Yields each `cloze ...` in a fenced block as words, with its continued lines joined. A
+    command that another one launches is yielded by itself."""
     for block in FENCE.findall(text):
         block = re.sub(r"\\\n\s*", " ", block)
         for line in COMMAND.findall(block):
@@ -42,7 +43,8 @@ def printed_help(command):
 
 
 def help_of(words):
-    """Of the command that the first words name: `data records`, `plan`; of cloze itself for an option."""
+    """Returns the help of the command that the first words name, such as `data records` or `plan`.
+    If they begin with an option, it is the help of cloze itself."""
     if words[0].startswith("-"):
         return printed_help(())
     return printed_help(tuple(words[:2])) if words[0] in ("config", "data", "score") else printed_help((words[0],))
@@ -79,13 +81,12 @@ class Documents(unittest.TestCase):
             with self.subTest(document=path):
                 self.assertTrue(path == "README.md" or f"]({path})" in index)
 
-    def test_scripts_and_configurations_exist(self):
+    def test_files_that_documents_name_exist(self):
+        names = r"\b((?:scripts|configs|examples|src|tests|bench)/[\w./*-]*[\w*])(?!\.?[\w{])"
         for document in documents():
-            for path in re.findall(r"\b((?:scripts|configs|examples)/[\w.]+)", document.read_text()):
+            for path in re.findall(names, document.read_text()):
                 with self.subTest(document=str(document.relative_to(ROOT)), path=path):
-                    file = ROOT / path.rstrip(".")
-                    self.assertTrue(file.exists() or file.with_name(file.name + ".json").exists()
-                                    or path.endswith("_") and any(ROOT.glob(path + "*")))
+                    self.assertTrue(any(ROOT.glob(path)) or (ROOT / (path + ".json")).exists())
 
     @unittest.skipUnless(PROGRAM, "no program given")
     def test_commands_and_their_options_exist(self):

@@ -45,7 +45,9 @@ TEST_P(Equivalence, PackingChangesNothing) {
   for (const auto& capacity : {kPacked, kOnePerRow}) {
     const Trained other = train({.capacity = capacity, .optimizer = GetParam()});
     EXPECT_LE(relative_gap(whole, other), reordering_bound(kSteps));
-    for (int64_t i = 0; i < kSteps; ++i) EXPECT_NEAR(whole.losses[i], other.losses[i], 2e-5);
+    for (int64_t i = 0; i < kSteps; ++i) {
+      EXPECT_NEAR(whole.losses[i], other.losses[i], loss_reordering_bound(whole.losses[i]));
+    }
   }
 }
 

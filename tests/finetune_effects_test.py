@@ -2,7 +2,8 @@
 there for.
 
 Usage: finetune_effects_test.py PROGRAM
-Those that all three have are one table of the program's: pretrain_effects_test.py tests them.
+The options that all three commands have come from one table of the program;
+pretrain_effects_test.py tests them.
 """
 import json
 import re
@@ -57,7 +58,7 @@ def written(run, name):
 
 
 def writes(*names):
-    """Exactly these of the files of scores and predictions are there."""
+    """The run writes exactly these files of scores and predictions."""
     def check(run, base):
         found = {path.name for path in run.folder.iterdir()
                  if re.match(r"predictions\.json|eval_results|RTE\.tsv", path.name)}

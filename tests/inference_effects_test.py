@@ -36,7 +36,7 @@ RANKS = {"device_file": DEVICE, "network_file": NETWORK, "replicas": 4, "num_hid
 
 
 def measures(run, base):
-    """With the file that it writes, every launch has an estimated time."""
+    """A plan that uses the written file estimates the time of every launch."""
     words = [f"--{name.replace('_', '-')}={value}" for name, value in SMALL.items()]
     cloze(run.folder, "plan", *words, "--device-file", "device.json", "--report", "plan.html")
     page = Page(run.folder / "plan.html")
@@ -46,7 +46,7 @@ def measures(run, base):
 def make_data(folder):
     make_models(folder, "mlm", "qa", "rte")
     cloze(folder, "compile", "--init-checkpoint", "mlm", "--output-file", "mlm.compiled")
-    # Weights alone: configuration and vocabulary have to be named.
+    # A folder with weights alone: options have to name the configuration and the vocabulary.
     (folder / "weights").mkdir()
     (folder / "weights" / FILE).write_bytes((folder / "mlm" / "checkpoint-1" / FILE).read_bytes())
     for name in ("config.json", "vocab.txt"):
@@ -79,7 +79,7 @@ def make_predictions(folder):
 # --- What may differ --------------------------------------------------------------------------
 
 def list_of(run, path="out"):
-    """Name: type and shape of each tensor."""
+    """Maps the name of each tensor to its type and shape."""
     text = CommandRun(run.folder, "list", "inspect", {"arguments": [run.folder / path]}).output
     return dict(line.split("  ") for line in text.splitlines() if line.count("  ") == 1)
 
@@ -89,7 +89,7 @@ def other_tensors(run, base):
 
 
 def computes_with(words):
-    """The packed model says so when it is run."""
+    """The packed model prints these words when it runs."""
     def says(run):
         return words in CommandRun(run.folder, "latency", "latency", {
             "program": run.folder / "out.compiled", "seq_length": 8, "num_iter": 1}).output
@@ -97,7 +97,7 @@ def computes_with(words):
 
 
 def score(part):
-    """What is scored, and is not without the option."""
+    """This score differs from the score without the option."""
     return lambda run, base: json.loads(run.output)[part] != json.loads(base.output)[part]
 
 
@@ -241,7 +241,7 @@ class ScoreGlueTest(InferenceEffects, unittest.TestCase):
 
 
 class PlanTest(InferenceEffects, unittest.TestCase):
-    """The options of `pretrain`, where they are tested, and more."""
+    """`plan` has the options of `pretrain`, which are tested there, and some more."""
     COMMAND = "plan"
     KNOWN = pretrain_effects_test.EFFECTS.keys()
     BASE = {**SMALL, "micro_batch_size": 64}
@@ -292,7 +292,7 @@ class ConfigImportTest(InferenceEffects, unittest.TestCase):
     }
 
 
-# What they print is tested by tests/configuration_import_test.py.
+# tests/configuration_import_test.py tests what these two commands print.
 class ConfigPrintTest(InferenceEffects, unittest.TestCase):
     COMMAND = "config print"
     BASE = {"arguments": ["pretrain"]}

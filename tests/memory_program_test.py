@@ -1,7 +1,7 @@
-"""What each command says that its memory will be is what the system counts (VmHWM), for small models.
+"""The memory that each command forecasts is what the system counts (VmHWM), for small models.
 
 Usage: memory_program_test.py PROGRAM
-Inputs fill the largest micro-batch, which is what is planned for.
+Inputs fill the largest micro-batch, because the forecast is made for that.
 """
 import json
 import os
@@ -18,7 +18,7 @@ import unittest
 import urllib.request
 
 import mpirun_test as runs
-from training_runs import words_of  # mpirun_test knows where it is
+from training_runs import words_of  # mpirun_test has put its folder on the path
 
 PROGRAM = runs.PROGRAM
 WORDS = "the cat sat on mat . dog ran hill and then it went home who where ?".split()
@@ -88,7 +88,7 @@ class MemoryOfCommands(MemoryCase):
 
     @classmethod
     def trained(cls, command):
-        """Folder of checkpoints, and what the program said."""
+        """Trains a model. Returns its folder of checkpoints and what the program printed."""
         options = {
             "pretrain": {"generated_data": "true", "seq_length": 128, "vocab_file": "vocab.txt"},
             "squad": {"train_file": "squad.json", "predict_file": "squad.json",
@@ -107,7 +107,7 @@ class MemoryOfCommands(MemoryCase):
         return result.stderr + result.stdout
 
     def peak_while_running(self, command, options, text=""):
-        """What the system counted until the command ended, and what it said."""
+        """Returns the peak that the system counted by the end of the command, and its messages."""
         with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
             given.write(text)
             given.seek(0)
@@ -128,7 +128,7 @@ class MemoryOfCommands(MemoryCase):
         self.expect_outcome(self.models["pretrain"][1])
 
     def test_pretrain_in_bf16(self):
-        """Where oneDNN serves linear layers, what it keeps for itself is planned as well."""
+        """Where oneDNN serves linear layers, the plan includes the memory that oneDNN keeps."""
         over = [self.expect_outcome(self.run_program("pretrain", {
             **RUN, "generated_data": "true", "seq_length": 128, "precision": "bf16",
             "instruction_set": instruction_set, "save_path": f"bf16-{instruction_set}"}))
@@ -244,7 +244,8 @@ class MemoryOfRanks(MemoryCase):
 
 
 class MemoryGroup:
-    """A control group (version 1 or 2) with so much memory and no swap. OSError where none can be made."""
+    """A control group (version 1 or 2) with this much memory and no swap. Raises OSError where no
+    group can be made."""
 
     def __init__(self, limit):
         version_1 = pathlib.Path("/sys/fs/cgroup/memory")
@@ -257,7 +258,7 @@ class MemoryGroup:
         self.folder.mkdir()
         try:
             for name, value in limits.items():
-                with (self.folder / name).open("r+") as file:  # an ordinary folder has none
+                with (self.folder / name).open("r+") as file:  # an ordinary folder has no such file
                     file.write(str(value))
         except OSError:
             self.remove()
@@ -271,7 +272,7 @@ class MemoryGroup:
 
 
 class StatesInAFileTest(unittest.TestCase):
-    """A limit that holds weights and a step, and not the states beside them."""
+    """The limit leaves room for the weights and a step, but not for the states beside them."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -294,7 +295,7 @@ class StatesInAFileTest(unittest.TestCase):
         self.assertTrue((self.folder / "run" / "checkpoint-2" / "optimizer.safetensors").exists())
 
     def test_train_and_save_in_less_memory(self):
-        bytes_of_data = 80 * MEBIBYTE  # that maps no file; the run has 102 with states, 61 without
+        bytes_of_data = 80 * MEBIBYTE  # not mapped from files; the run has 102, 61 without states
 
         def limit():
             resource.setrlimit(resource.RLIMIT_DATA, (bytes_of_data, bytes_of_data))

@@ -35,7 +35,8 @@ PLACED = ["block_start", "block_stop", "eval_start", "eval_stop", "eval_accuracy
 
 
 def broken_rules(lines):
-    """What MLCommons' rules for BERT in the closed division ask (compliance_checker, 2.0.0 and 5.0.0)."""
+    """Returns how the lines break MLCommons' rules for BERT in the closed division
+    (compliance_checker, 2.0.0 and 5.0.0)."""
     count = collections.Counter(line["key"] for line in lines)
     broken = [f"{key} {count[key]} times" for key in ONCE if count[key] != 1]
     broken += [f"no {key}" for key in ["cache_clear", "init_start", "weights_initialization", *PLACED]

@@ -25,12 +25,14 @@ double largest(const std::vector<double>& values) {
   return result;
 }
 
-// The largest gap between the first values of `actual` and all of `expected`.
+// The largest gap between the first values of `actual` and all of `expected`; NaN where one is.
 double largest_gap(std::span<const float> actual, const std::vector<double>& expected) {
   EXPECT_GE(actual.size(), expected.size());
   double gap = 0.0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    gap = std::max(gap, std::abs(static_cast<double>(actual[i]) - expected[i]));
+    const double difference = std::abs(static_cast<double>(actual[i]) - expected[i]);
+    if (!(difference <= gap)) gap = difference;
+    if (std::isnan(gap)) break;
   }
   return gap;
 }

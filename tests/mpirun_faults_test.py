@@ -1,5 +1,5 @@
-"""What happens when a process of a run dies, hangs, is cut off or is asked to stop: all end in
-bounded time, and the message names the right one.
+"""What happens when a process of a run dies, hangs, is cut off or is asked to stop: all processes
+end within a bounded time, and the message names the right one.
 
 Usage: mpirun_faults_test.py PROGRAM
 CLOZE_FAULTS=50 in the environment makes 50 kills and stops and 100 signals instead of a few.
@@ -63,7 +63,8 @@ def wait_until(is_true, seconds):
 
 
 def let_the_first_hear(more=0.0):
-    """Of the steps of the others. In short sleeps, for a machine may stand still during one."""
+    """Gives the first rank time to hear of the others' steps. It sleeps in short pieces, as the
+    machine may stand still during one."""
     for _ in range(round((SECONDS_TO_HEAR + more) / 0.05)):
         time.sleep(0.05)
 
@@ -78,7 +79,7 @@ class FaultCase(unittest.TestCase):
     assert_same_weights = runs.MpirunTest.assert_same_weights
 
     def assert_all_end(self, process, ranks, within):
-        """Returns what they said."""
+        """Returns the messages of the run."""
         began = time.monotonic()
         messages = process.communicate(timeout=60)[1]
         self.assertLess(time.monotonic() - began, within, messages)
@@ -153,8 +154,8 @@ class FaultTest(FaultCase):
                 logged = newest_step(self.folder / "run")
                 messages = self.assert_all_end(process, ranks, ENDS_WITHIN)
                 self.assertEqual(process.returncode, 75, messages)
-                # The first rank may not yet have logged what it has summed, so another rank may be in step logged + 2, and may have told
-                # all that it will take the next step too.
+                # The first rank may not yet have logged a step that it has summed. So another rank
+                # may be in step logged + 2, and may have told all that it takes the next step too.
                 self.assertLessEqual(newest_checkpoint(self.folder / "run"), logged + 3)
                 self.assertEqual(len(list(self.folder.glob("run/**/checkpoint-*"))), 1)
 
@@ -170,7 +171,7 @@ class LaunchTest(FaultCase):
         return process
 
     def ranks_of_launch(self, process, size):
-        """Once they have trained for a while."""
+        """Returns the ranks once they have trained for a while."""
         before = newest_step(self.folder / "run")
         ranks = []
 
@@ -236,7 +237,7 @@ class LaunchTest(FaultCase):
         self.assert_newest_is_valid()
 
     def test_elastic_begins_again_with_the_same_batch(self):
-        """Without a checkpoint, and where the batch is a number for each process."""
+        """There is no checkpoint yet, and the batch is given per process."""
         command = [word for word in runs.RUN if not word.startswith("--global-batch-size")]
         process = self.launched(["--elastic"], "--steps-per-ckpts=1000000", "--micro-batch-size=3", "--replicas=4",
                                 command=command)
@@ -288,7 +289,7 @@ class Hosts:
         except (OSError, subprocess.CalledProcessError):
             self.remove()
             raise
-        # What mpirun calls to start its part on another host.
+        # mpirun calls this to start its part on another host.
         self.agent = folder / "agent"
         self.is_cut = folder / "is_cut"
         self.agent.write_text(f'#!/bin/sh\ntest -e {self.is_cut} && exit 255\nhost=$1\nshift\n'
@@ -339,7 +340,7 @@ class Hosts:
         return [process for process in self.processes() if is_running(process) and name_of(process) == "cloze"]
 
     def remove(self):
-        """As much as was made."""
+        """Removes whatever was made."""
         made = {line.split()[0] for line in self.ip("netns", "list").splitlines()}
         for name in made.intersection(self.names):
             for process in self.processes_of(name):
@@ -370,7 +371,7 @@ class HostsTest(FaultCase):
         self.assert_same_weights("run", "one", 20)
 
     def cut_off(self, *options):
-        """A run of which one host was cut off."""
+        """Returns a launched run, one host of which has been cut off."""
         return self.cut_while_it_runs(self.hosts.launch(*options, "--", *LONG_RUN))
 
     def cut_while_it_runs(self, command):
@@ -384,7 +385,7 @@ class HostsTest(FaultCase):
         return process
 
     def test_a_cut_link_ends_the_ranks_of_plain_mpirun(self):
-        """Which itself waits for its daemon."""
+        """mpirun itself goes on waiting for its daemon."""
         process = self.cut_while_it_runs(self.hosts.mpirun(*LONG_RUN))
         self.assertTrue(wait_until(lambda: not self.hosts.ranks(), SILENCE + ENDS_WITHIN))
         process.kill()
@@ -397,7 +398,7 @@ class HostsTest(FaultCase):
         self.assert_silent_long_enough(said[0])
 
     def assert_ends(self, process, code, within):
-        """Returns what was said. A daemon that is cut off keeps the ends of pipes."""
+        """Returns the messages, from a file: a daemon that is cut off keeps ends of pipes open."""
         status = process.wait(within)
         messages = (self.folder / "messages").read_text()
         self.assertEqual(status, code, messages)

@@ -4,6 +4,7 @@ Usage: mpirun_test.py PROGRAM
 Skips where mpirun is not installed, or the program was built without MPI.
 """
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -36,7 +37,7 @@ def mpirun(size, *words):
 
 
 def end(process):
-    """However its test ended. When it is asked to, mpirun takes its ranks along."""
+    """Ends the process, however its test ended. mpirun ends its ranks when it is asked to end."""
     process.terminate()
     try:
         process.communicate(timeout=10)
@@ -51,7 +52,7 @@ def losses(folder):
 
 
 def tensors(path):
-    """name: floats of a safetensors file in f32."""
+    """Maps the names of the f32 tensors of a safetensors file to their values."""
     data = path.read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     found = {}
@@ -87,7 +88,7 @@ class MpirunTest(unittest.TestCase):
         return process
 
     def ranks_of(self, process, size):
-        """Process numbers of the ranks, once all have trained."""
+        """Returns the process numbers of the ranks once all have trained for a few steps."""
         deadline = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < deadline:
             children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True,
@@ -110,8 +111,10 @@ class MpirunTest(unittest.TestCase):
                         for name in (folder, other))
         self.assertEqual(ours.keys(), theirs.keys())
         for name, values in ours.items():
-            for value, expected in zip(values, theirs[name]):
-                self.assertAlmostEqual(value, expected, delta=2e-5, msg=name)
+            distance, norm = math.dist(values, theirs[name]), math.hypot(*theirs[name])
+            # Attention does not depend on this bias, so its gradient is nothing but rounding.
+            is_noise = name.endswith("attention.self.key.bias")
+            self.assertLessEqual(distance, 1e-5 if is_noise else 1e-4 * norm, name)
 
     def test_several_processes_are_the_run_of_one(self):
         self.run_command([PROGRAM, *RUN, "--num-train-steps=20", "--save-path=one"])
@@ -139,7 +142,7 @@ class MpirunTest(unittest.TestCase):
         self.run_command(mpirun(3, *run, "--save-path=run", "--replicated-tensor-sharding"))
         for file in ("model.safetensors", "optimizer.safetensors"):
             self.assert_same_weights("run", "one", 12, file)
-        for words in (["--replicated-tensor-sharding"], []):  # 3 divided, 2 divided, 1
+        for words in (["--replicated-tensor-sharding"], []):  # divided on 3 and on 2, then on 1
             shutil.rmtree(self.folder / "run" / "checkpoint-12")
             if words:
                 shutil.rmtree(self.folder / "run" / "checkpoint-8")
@@ -193,7 +196,7 @@ class MpirunTest(unittest.TestCase):
                 self.assertTrue((self.folder / "run" / "checkpoint-5").exists())
 
     def test_sums_of_replicas_do_not_wait_for_messages_of_stages(self):
-        # Activations of a few micro-batches are more than a rank keeps under way.
+        # The activations of a few micro-batches exceed what a rank keeps in flight.
         words = [word for word in RUN if not word.startswith(("--hidden", "--intermediate", "--tokens", "--global"))]
         words += ["--hidden-size=128", "--intermediate-size=16", "--tokens-per-micro-batch=4096",
                   "--global-batch-size=2048", "--pipeline-stages=2", "--pipeline-schedule=Grouped"]

@@ -1,5 +1,6 @@
-"""What happens when one process of a run is not like the others: its data, its build, its checkpoint, its
-disk. All end with one code, and one line says which rank it is and why.
+"""What happens when one process of a run is not like the others: it has other data, another build,
+another checkpoint or a full disk. All processes end with one code, and one line says which rank it
+is and why.
 
 Usage: mpirun_unlike_test.py PROGRAM
 """
@@ -88,7 +89,7 @@ class UnlikeDataTest(UnlikeCase):
 
 class UnlikeBuildTest(UnlikeCase):
     def test_another_build_is_refused(self):
-        """Of which only the compiler's name is another."""
+        """The other build differs only in the name of the compiler."""
         compiler = re.search("^compiler (.*)$", self.run_command([runs.PROGRAM, "--version"]).stdout, re.M).group(1)
         changed = compiler[:-1] + "x"
         program = pathlib.Path(runs.PROGRAM).read_bytes()
@@ -102,7 +103,7 @@ class UnlikeBuildTest(UnlikeCase):
 
 
 class UnlikeCheckpointTest(UnlikeCase):
-    """A checkpoint of a run that lacks a part: everywhere, or where one rank looks for it."""
+    """The checkpoint of a run lacks a part: for every rank, or for one."""
 
     def setUp(self):
         super().setUp()
@@ -142,7 +143,7 @@ class UnlikeCheckpointTest(UnlikeCase):
                 (self.folder / "part").rename(part)
 
     def make_shards(self, home):
-        """The model in two files, and the list of what is where."""
+        """Splits the model into two files, with an index that says which tensor is where."""
         folder = home / "start"
         shutil.copytree(home / "run" / "checkpoint-8", folder)
         (folder / "manifest.json").unlink()

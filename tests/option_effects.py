@@ -1,5 +1,5 @@
-"""What tests of option effects share: runs of the program, what may differ between two of them, and the
-test that every option of a command has an entry and does what it says there.
+"""The parts that the tests of option effects share: runs of the program, the ways in which two runs
+may differ, and the test that every option of a command has an entry and does what the entry says.
 """
 import functools
 import json
@@ -17,7 +17,7 @@ CONTEXT = "the cat sat on the mat . the dog ran on the hill . and then it went h
 
 
 def question(number, text, answer):
-    """One of SQuAD's about CONTEXT; without an answer an impossible one."""
+    """Returns a SQuAD question about CONTEXT. Without an answer it is an impossible one."""
     answers = [{"text": answer, "answer_start": CONTEXT.index(answer)}] if answer else []
     return {"id": str(number), "question": text, "answers": answers}
 
@@ -59,7 +59,7 @@ class Run:
 
     @functools.cached_property
     def tensors(self):
-        """Name: shape and values, all of them f32."""
+        """Maps the name of each tensor to its shape and values; all tensors are f32."""
         size = struct.unpack("<Q", self.weights[:8])[0]
         header = json.loads(self.weights[8:8 + size])
         header.pop("__metadata__", None)
@@ -72,9 +72,10 @@ class Run:
 
 
 class CommandRun:
-    """One run of a command that is not a training run, in a folder of its own; "in" in it is the folder
-    of inputs. An option that is None is left out, one that is a list is given once for each.
-    "arguments" are words without a name, "stdin" is a text, "first" are options of a run before it."""
+    """One run of a command that does not train, in a folder of its own; "in" in that folder leads
+    to the folder of inputs. An option that is None is left out. An option that is a list is given
+    once for each value. Three options are special: "arguments" holds words without a name, "stdin"
+    the text of standard input, and "first" the options of a run that goes before this one."""
 
     def __init__(self, folder, name, command, options):
         options = dict(options)
@@ -106,13 +107,14 @@ class CommandRun:
         return (self.folder / name).exists()
 
     def count(self, name):
-        """The number behind a name, or before it, in what the command prints."""
+        """Returns the number after a name, or before it, in what the command prints."""
         found = re.search(rf"(?:^|\b){name} (\d+)|(\d+) {name}", self.output, re.MULTILINE)
         return int(found[1] or found[2])
 
 
 class Page:
-    """A report of HTML: well formed, nothing from elsewhere, two pictures, a row for each launch."""
+    """An HTML report. It must be well formed, load nothing from elsewhere, and have two pictures
+    and a row for each launch."""
 
     def __init__(self, path):
         page = xml.etree.ElementTree.fromstring(path.read_text())
@@ -130,7 +132,7 @@ class Page:
 
 
 class Effect:
-    """The option's value, what must be there for it, and what holds then: check(run, base)."""
+    """An option's value, the other options that it needs, and what must hold: check(run, base)."""
 
     def __init__(self, value, check, **needs):
         self.value, self.check, self.needs = value, check, needs
@@ -175,7 +177,7 @@ def counts_fewer(name):
 
 
 def succeeds(run, base):
-    """What is refused without the option is done with it."""
+    """The command is refused without the option, and succeeds with it."""
     return run.status == 0 != base.status
 
 
@@ -218,7 +220,7 @@ def refused(part, status=2):
 
 
 def planned(pattern):
-    """The run is planned so: with the same options `cloze plan` prints it."""
+    """`cloze plan` with the same options prints the pattern."""
     return lambda run, base: re.search(pattern, run.output, re.MULTILINE) is not None
 
 
@@ -243,9 +245,10 @@ def help_of(command):
 
 
 class OptionEffects:
-    """For a unittest.TestCase: COMMAND with the options BASE is run without and with each of EFFECTS.
+    """A mixin for unittest.TestCase. It runs COMMAND with the options BASE, without and with each
+    of EFFECTS.
 
-    KNOWN are options that another test answers for, RUN is what runs the command."""
+    KNOWN holds the options that another test covers. RUN is the class that runs the command."""
     KNOWN = frozenset()
     RUN = Run
 
@@ -262,7 +265,7 @@ class OptionEffects:
         cls.runs = {}
 
     def run_with(self, name, changes, command):
-        """Runs with the same options are one run."""
+        """Runs the command, once for each set of options, and returns that run."""
         key = json.dumps([changes, command], sort_keys=True)
         if key not in self.runs:
             self.runs[key] = self.RUN(self.folder, name if changes else "base", command,

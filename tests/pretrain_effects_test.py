@@ -31,7 +31,8 @@ DRAWN = {"generated_data": None, "input_file": "text.txt", "vocab_file": "vocab.
 
 
 def spread_of_start(run, base):
-    """Before training: a normal distribution of 0.2, cut at two deviations, has one of 0.176."""
+    """Checks the weights before training. A normal distribution of deviation 0.2 that is cut off at
+    two deviations has a deviation of 0.176."""
     values = run.tensors[WORD_TABLE][1]
     deviation = (sum(value ** 2 for value in values) / len(values)) ** 0.5
     return abs(deviation - 0.176) < 0.01
@@ -46,17 +47,17 @@ def wandb_runs(run):
 
 
 def activations(run):
-    """MiB, as the plan says."""
+    """Returns the MiB of activations that the plan states."""
     return float(re.search(r"activations +([\d.]+) MiB", run.output)[1])
 
 
 def scales(*values):
-    """Of the steps' loss, and nothing else differs."""
+    """The steps scale their losses by these values, and nothing else differs."""
     return lambda run, base: run.values("loss_scale") == list(values) and same_weights(run, base)
 
 
 def moment_bytes(run):
-    """Of the first moment of the word table."""
+    """Returns the number of bytes of the word table's first moment."""
     file = run.file("optimizer.safetensors")
     begin, end = json.loads(file[8:8 + int.from_bytes(file[:8], "little")])[
         "optimizer.m." + WORD_TABLE]["data_offsets"]
@@ -64,7 +65,7 @@ def moment_bytes(run):
 
 
 def is_bf16(run):
-    """Every weight of the word table has the last 16 of its 32 bits off."""
+    """In every weight of the word table, the last 16 of the 32 bits are 0."""
     values = run.tensors[WORD_TABLE][1]
     return all(struct.pack("<f", value)[:2] == b"\0\0" for value in values)
 
@@ -88,14 +89,15 @@ LEAPS = {"num_train_steps": 75, "lr_schedule": "custom", "lr_schedule_by_step": 
 
 
 def synthetic(run, base):
-    """As many samples of one micro-batch, which the losses show: it is learnt at once."""
+    """The run counts the same samples and tokens, but computes one micro-batch again and again, so
+    its weights differ and it never waits for data."""
     return (other_weights(run, base) and run.values("samples") == base.values("samples") == [6, 12, 18]
             and run.values("tokens") == base.values("tokens") and
             run.values("data_wait_share") == [0, 0, 0])
 
 
 def together(run, base):
-    """The steps of one visit took the same time each; nothing else differs."""
+    """Steps that run together report the same time each; nothing else differs."""
     seconds = run.values("seconds")
     return (seconds[0] == seconds[1] != seconds[2] and same_weights(run, base) and
             all(run.values(name) == base.values(name) for name in
@@ -110,7 +112,7 @@ DEVICE = {"schema": "cloze.device", "version": 1, "device": "a device", "source"
 
 
 def profiled(run, base):
-    """A page with times of every launch, a trace with an event for each, and the same weights."""
+    """The page times every launch, the trace has an event for each, the weights are the same."""
     page = Page(run.folder.parent / "profile.html")
     trace = json.loads((run.folder.parent / "profile.trace.json").read_text())
     events = [event for event in trace["traceEvents"] if event["ph"] == "X"]

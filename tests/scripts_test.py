@@ -62,7 +62,7 @@ def finished(script, *arguments, **environment):
 
 
 def run(script, *arguments, **environment):
-    """Exit status and output of a script of ours."""
+    """Returns exit status and output of one of our scripts."""
     result = finished(script, *arguments, **environment)
     return result.returncode, result.stdout
 
@@ -185,7 +185,7 @@ class BenchStepTest(TreeTest):
         self.assertEqual((status, output), (4, ""))
 
 
-# A step takes 2 s divided by the ranks, and the second rank the most memory.
+# A step takes 2 s divided by the number of ranks. The second rank takes the most memory.
 PRETRAIN = """#!{python}
 import json, os, pathlib, sys
 ranks = int(os.environ.get("RANKS", "1"))
@@ -245,12 +245,12 @@ class ScoreTasksTest(TreeTest):
         self.assertEqual(self.score(), 0)
         self.assertEqual(len((self.root / "calls.txt").read_text().splitlines()), 2)
         self.assertEqual(self.score("--epochs", "RTE=1"), 1)
-        for file in self.root.glob("out/*/command.json"):  # of a version that kept none
+        for file in self.root.glob("out/*/command.json"):  # as left by a version without it
             file.unlink()
         self.assertEqual(self.score("--epochs", "RTE=1"), 0)
 
 
-# Saves when it is told to stop, and takes longer than Python waits after a Ctrl-C before it kills.
+# Saves when it is told to stop. This takes longer than Python waits after a Ctrl-C before it kills.
 SAVING_CLOZE = """#!{python}
 import pathlib, signal, sys, time
 folder = pathlib.Path(__file__).parent
@@ -280,7 +280,7 @@ class StoppedScriptTest(TreeTest):
 
     def start(self, script, *arguments):
         def take_all_signals():
-            for number in (signal.SIGINT, signal.SIGHUP):  # whatever these tests were begun under
+            for number in (signal.SIGINT, signal.SIGHUP):  # whatever these tests inherited
                 signal.signal(number, signal.SIG_DFL)
 
         process = subprocess.Popen([sys.executable, ROOT / "scripts" / script, *map(str, arguments)],

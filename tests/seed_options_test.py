@@ -1,5 +1,8 @@
-"""docs/fidelity/options.md tells the truth: each option of the older systems is given to the program,
-and what it does then is what the word of its row says.
+"""docs/fidelity/options.md tells the truth about the options of the older systems.
+
+Options of the TensorFlow 1 pre-training program that are mapped or without effect are given to the
+program, which must do what the word of their row says. The options that the tables of TensorFlow 1
+call supported must be in the help of the command.
 
 Usage: seed_options_test.py PROGRAM
 """
@@ -25,7 +28,7 @@ TINY_MODEL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 
 
 
 def rows(heading):
-    """(option, word, note) of every row in the tables under the heading."""
+    """Yields (option, word, note) for every row of the tables under the heading."""
     section = DOCUMENT.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
     words = "supported|mapped|no effect|planned"
     for names, word, note in re.findall(rf"^\| (`[^|]*) \| ({words}) \|(.*)\|$", section,
@@ -41,7 +44,7 @@ def known_options(*subcommand):
 
 
 def plan(options):
-    """Exit status and messages of `cloze plan` with a configuration file of these options."""
+    """Returns exit status and messages of `cloze plan` with a configuration of these options."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(options, file)
         file.flush()
@@ -75,7 +78,7 @@ class SupportedTest(unittest.TestCase):
 
 
 class WordsTest(unittest.TestCase):
-    """Those that are supported are tested for their effects by tests/pretrain_effects_test.py."""
+    """tests/pretrain_effects_test.py tests the effects of the options that are supported."""
 
     def rows(self, wanted):
         found = [(name, note) for name, word, note in rows(PRETRAINING) if word == wanted]

@@ -57,7 +57,7 @@ class ServerRun:
         return socket.create_connection(self.address, timeout=30)
 
     def ask(self, body, path="/fill", **fields):
-        """Status and reply; status 0 when the connection ends without one."""
+        """Returns status and reply. The status is 0 if the connection ends without a reply."""
         connection = http.client.HTTPConnection(*self.address, timeout=30)
         try:
             method = "GET" if body is None else "POST"
@@ -82,7 +82,8 @@ class ServerRun:
         cls.started.clear()
 
 
-# A port that no other process is given, as it is taken here on 127.0.0.1: the server takes it on 127.0.0.2.
+# This socket holds the port on 127.0.0.1, so that no other process is given it. The server takes
+# the same port on 127.0.0.2.
 HELD = socket.create_server(("127.0.0.1", 0))
 PORT = HELD.getsockname()[1]
 
@@ -90,7 +91,7 @@ PORT = HELD.getsockname()[1]
 # --- What may differ --------------------------------------------------------------------------
 
 def status(expected, body, path="/fill", **fields):
-    """The request is refused so, and answered by the server without the option."""
+    """The server refuses the request with this status; without the option it answers."""
     return lambda run, base: (run.ask(body, path, **fields)[0] == expected and
                               base.ask(body, path, **fields)[0] == 200)
 
@@ -130,7 +131,7 @@ def may_be_empty(run, base):
 
 
 def seconds(server):
-    server.ask(BLANK)  # which prepares what this length needs
+    server.ask(BLANK)  # the first request prepares what this length needs
     start = time.monotonic()
     assert server.ask(BLANK)[0] == 200
     return time.monotonic() - start

@@ -14,7 +14,8 @@ COMMANDS = {
 
 
 def make_models(folder, *names):
-    """Two of each, NAME and other_NAME, beside the data of finetune_effects_test."""
+    """Trains two models for each name, NAME and other_NAME, beside the data of
+    finetune_effects_test."""
     finetune_effects_test.make_data(folder)
     for name in names:
         cloze(folder, *COMMANDS[name], "--save-path", name, "--seed", 1, *SIZES)

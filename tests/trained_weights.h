@@ -110,6 +110,12 @@ inline double reordering_bound(int64_t num_steps) {
   return 100.0 * static_cast<double>(num_steps) * unit_roundoff(DType::kF32);
 }
 
+// What the order of its sums makes of a step's loss: over micro-batches, of at least one sample,
+// here or in the kernel.
+inline double loss_reordering_bound(double loss) {
+  return 2.0 * kSamplesOfStep * unit_roundoff(DType::kF32) * loss;
+}
+
 // The most results of a dtype that are made one from another in a step.
 inline int64_t longest_chain(const graph::Graph& graph, DType dtype) {
   std::vector<int64_t> length(static_cast<size_t>(graph.num_values()));

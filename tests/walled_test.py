@@ -37,7 +37,7 @@ TEXT = "the cat sat on the [MASK] ."
 
 
 class WalledTest(unittest.TestCase):
-    MODEL = []  # in addition, of commands that train
+    MODEL = []  # more options for the commands that train
 
     @classmethod
     def setUpClass(cls):
@@ -59,7 +59,7 @@ class WalledTest(unittest.TestCase):
         return result
 
     def assert_same_files(self, pattern, least):
-        """Of the folders cpu and walled, whose names differ alone."""
+        """Compares the files of the folders cpu and walled."""
         found = sorted(path.relative_to(self.folder / "cpu") for path in
                        (self.folder / "cpu").glob(pattern))
         self.assertGreaterEqual(len(found), least)

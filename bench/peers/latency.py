@@ -150,7 +150,8 @@ def read_ends(path):
 
 
 def length_of(index, ends):
-    """As src/data/offline_packing/length_histogram.cc: spread evenly over the histogram by the golden ratio."""
+    """Spreads lengths evenly over the histogram by the golden ratio, as
+    src/data/offline_packing/length_histogram.cc does."""
     place = int((((index + 1) * GOLDEN_RATIO) % 1.0) * ends[-1][1])
     return next(length for length, end in ends if end > place)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """One BERT pre-training step in torch + transformers: the peer that bench_step is compared with.
 
-The model is BertForPreTraining of the configuration's sizes, with GroupBERT's encoder (groupbert.py)
-where it says so, and without the biases and the MLM
-transform that the configuration turns off. Every sequence has the full length S with P predictions;
+The model is BertForPreTraining in the sizes of the configuration. It has GroupBERT's encoder
+(groupbert.py) where the configuration says so, and lacks the biases and the MLM transform that the
+configuration turns off. Every sequence has the full length S with P predictions;
 with --lengths it is as long as a histogram of lengths says, with 15 % of it to predict, and padded to
 S. Forward, backward and one AdamW update (fused). The library projects every position on the
 vocabulary; with --gather-predictions only the predicted ones, as PyTorch's best users do and we do.
@@ -119,7 +119,7 @@ def predictions_of(config, length):
 
 
 def read_lengths(path, sequences):
-    """So many lengths, as frequent as those of the histogram: at equal distances in ascending order."""
+    """Returns this many lengths, as frequent as in the histogram and in ascending order."""
     with open(path, encoding="utf-8") as file:
         rows = [tuple(map(int, line.split())) for line in file if line.strip() and not line.startswith("#")]
     total = sum(count for _, count in rows)

@@ -136,17 +136,24 @@ TEST_F(PackedModelTest, MessagesSayWhatToDo) {
 }
 
 // Complete files with correct checksums, from other machines.
-TEST_F(PackedModelTest, RefusesAnotherProcessor) {
+TEST_F(PackedModelTest, RefusesAProcessorThatMultipliesOtherwise) {
   const std::string pairs = changed("\"pairs\":false", "\"pairs\":true ");
   if (pairs.empty()) GTEST_SKIP() << "this machine multiplies bf16 itself";
   EXPECT_EQ(refusal(pairs), file_.string() +
                                 " was packed for a processor that multiplies bf16 itself, unlike "
                                 "this one: make it again here with cloze compile");
-  const std::string wide = changed("\"panel_columns\":16", "\"panel_columns\":48");
-  if (wide.empty()) GTEST_SKIP() << "this machine does not have panels of 16";
-  EXPECT_EQ(refusal(wide), file_.string() +
-                               " was packed for vectors of 24 numbers; this processor's have 8: "
-                               "make it again here with cloze compile");
+}
+
+TEST_F(PackedModelTest, RefusesAProcessorWithOtherVectors) {
+  const int64_t columns = weight_packing({.precision = DType::kBF16}).panel_columns;
+  const std::string wide =
+      changed(fmt::format("\"panel_columns\":{}", columns), "\"panel_columns\":48");
+  ASSERT_FALSE(wide.empty()) << columns;
+  EXPECT_EQ(
+      refusal(wide),
+      fmt::format("{} was packed for vectors of 24 numbers; this processor's have {}: make it "
+                  "again here with cloze compile",
+                  file_.string(), columns / 2));
 }
 
 }  // namespace

@@ -125,17 +125,20 @@ TEST_F(GraphcoreForm, OurOwnFilesKeepOurDefaults) {
 }
 
 TEST_F(GraphcoreForm, NoneOfOurConfigurationsIsOfThatForm) {
+  int64_t ours = 0;
   for (const fs::directory_entry& file :
        fs::directory_iterator(std::string(CLOZE_SOURCE_DIR) + "/configs")) {
     if (file.is_directory()) continue;
     const std::string text = platform::read_file(file.path());
     if (!text.starts_with("//")) continue;  // Graphcore's, unchanged
+    ++ours;
     const auto config = formats::parse_json(text);
     ASSERT_TRUE(config) << file.path();
     for (const std::string& mark : configuration::tensorflow1().marks) {
       EXPECT_FALSE(config->contains(mark)) << file.path() << ": " << mark;
     }
   }
+  EXPECT_GT(ours, 0);
 }
 
 // As `cloze config import` does: 65 passes of 8 sequences become the next multiple of twice the

@@ -134,6 +134,7 @@ TEST_F(ConvertRecordsTest, Hdf5ShardsBecomeTrainable) {
     const RecordDataset dataset(std::vector{folder_ / "made"}, {.shape = kShape});
     EXPECT_EQ(dataset.sample(0, 0).input_ids.size(), 6u);
   } catch (const UserError& error) {
+    if (std::string_view(error.what()).find("libhdf5-dev") == std::string_view::npos) throw;
     GTEST_SKIP() << error.what();
   }
 }
