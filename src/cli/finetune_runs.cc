@@ -130,7 +130,7 @@ class FinetuneRuns {
   void finish_named() {
     const train::TrainingOptions& training = options_.training;
     const fs::path& named =
-        training.init_checkpoint.empty() ? training.restore_dir : training.init_checkpoint;
+        training.restore_dir.empty() ? training.init_checkpoint : training.restore_dir;
     if (named.empty()) {
       throw_user_error("there are no weights to score; give init_checkpoint, or train");
     }
@@ -147,10 +147,37 @@ class FinetuneRuns {
 
   void train_and_finish() {
     platform::install_stop_signals();
+    refuse_earlier_seeds();
+    try {
+      train_seeds();
+    } catch (const platform::Interruption&) {
+      if (!has_begun()) throw;  // nothing is saved: the same command starts again
+      say("stopped on signal {}; resume with --restore-dir {}\n", platform::stop_signal(),
+          options_.training.save_path.string());
+      throw EarlyExit{ExitCode::kSavedOnSignal};
+    }
+  }
+
+  fs::path run_of_first_seed() const {
+    return run_folder(options_, options_.training.save_path, first_seed_);
+  }
+  bool has_begun() const { return !train::checkpoint_steps(run_of_first_seed()).empty(); }
+
+  // Training itself would name the folder of a seed, which resumes no other seed.
+  void refuse_earlier_seeds() const {
+    const train::TrainingOptions& training = options_.training;
+    if (options_.num_seeds == 1 || !training.restore_dir.empty() || !has_begun()) return;
+    throw_user_error(
+        "save_path {} holds an earlier run of seeds, {}; resume it with --restore-dir {} or choose "
+        "another folder",
+        training.save_path.string(), run_of_first_seed().filename().string(),
+        training.save_path.string());
+  }
+
+  void train_seeds() {
     const std::shared_ptr<const data::Dataset> dataset = task_.training_data();
     std::vector<tasks::SeedScores> runs;
-    const uint32_t first = options_.training.step.seed;
-    for (int64_t seed = first; seed < first + options_.num_seeds; ++seed) {
+    for (int64_t seed = first_seed_; seed < first_seed_ + options_.num_seeds; ++seed) {
       options_.training.step.seed = static_cast<uint32_t>(seed);
       const fs::path folder = run_folder(options_, options_.training.save_path, seed);
       const fs::path best = best_checkpoint(folder, train(dataset, folder));
@@ -202,6 +229,7 @@ class FinetuneRuns {
     run.extra_files = option_files(finetuning_.table);
     if (finetuning_.phases.evaluation && options_.evaluations_per_epoch > 0) {
       run.evaluation_steps = evaluation_steps(options_, dataset->size(), steps);
+      run.evaluated_on = task_.evaluated_on();
       run.evaluate = [this](engine::Session& trained, int64_t step) {
         return evaluate(trained, step);
       };
@@ -257,6 +285,7 @@ class FinetuneRuns {
 
   const Finetuning& finetuning_;
   FinetuneOptions& options_;
+  const int64_t first_seed_ = options_.training.step.seed;
   tasks::FinetuningTask& task_;
 };
 

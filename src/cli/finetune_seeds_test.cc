@@ -107,6 +107,27 @@ TEST_F(FinetuneSeeds, WhatIsScoredAloneIsNamed) {
                            path("runs/seed-1234")),
             std::string::npos)
       << all.error;
+  // And not the model that they started from.
+  std::vector<std::string> tuned = start();
+  std::erase(tuned, "--save-path=" + path("runs"));
+  tuned.insert(tuned.end(),
+               {"--save-path=" + path("tuned"), "--init-checkpoint=" + path("runs/seed-1234")});
+  ASSERT_EQ(run_command(tuned).status, ExitCode::kSuccess);
+  const CommandResult of_tuned =
+      run_command({"glue", "--restore-dir=" + path("tuned"), "--do-evaluation"});
+  EXPECT_NE(of_tuned.error.find("--restore-dir " + path("tuned/seed-1234")), std::string::npos)
+      << of_tuned.error;
+}
+
+TEST_F(FinetuneSeeds, TheFolderOfAllIsNamedToResume) {
+  ASSERT_EQ(run_command(start()).status, ExitCode::kSuccess);
+  const CommandResult again = run_command(start());
+  EXPECT_EQ(again.status, ExitCode::kUsage) << again.error;
+  EXPECT_NE(
+      again.error.find("holds an earlier run of seeds, seed-1234; resume it with --restore-dir " +
+                       path("runs") + " or"),
+      std::string::npos)
+      << again.error;
 }
 
 }  // namespace

@@ -60,10 +60,15 @@ class FinetuningTask {
   virtual std::shared_ptr<const data::Dataset> training_data() = 0;
   // The metric that chooses the weights to keep, more is better. Notes the scores on the dev data.
   virtual double evaluate(inference::InferenceClient& client, int64_t step) = 0;
+  // A name for what evaluate() scores, and how: other data and other options have another.
+  virtual std::string evaluated_on() const = 0;
   // Scores and predicts, as the phases say, into a folder.
   virtual Scores finish(inference::InferenceClient& client,
                         const std::filesystem::path& folder) = 0;
 };
+
+// A name for the content of a file.
+std::string content_name(const std::filesystem::path& file);
 
 // Notes how many tokens of a file's texts the model has no row for; nothing where it has all rows.
 void note_rowless(const text::Tokenizer& tokenizer, const std::string& file,

@@ -33,6 +33,11 @@ void LossScaleOptions::validate(DType compute_dtype) const {
     throw_user_error("loss_scaling_by_step begins at step {}; give the scale for step 0 too",
                      by_step.begin()->first);
   }
+  constexpr double kLeast = 0x1p-24;
+  if (given && *given > 0.0 && *given < kLeast) {
+    throw_user_error("loss_scaling {} is too small to divide by; give {} or more, or 0: dynamic",
+                     *given, kLeast);
+  }
   if (initial < minimum) {
     throw_user_error("init_loss_scale {} is below min_loss_scale {}; raise it", initial, minimum);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "base/seconds.h"
 #include "platform/phase.h"
@@ -25,6 +26,28 @@ std::string described(const EvaluationMetrics& metrics, int64_t samples) {
 }
 
 }  // namespace
+
+std::string Training::evaluated_on() const {
+  return options_.evaluation_set ? options_.evaluation_set->fingerprint() : options_.evaluated_on;
+}
+
+// Scores of other data, and those of a run that evaluates nothing from here on, decide no longer
+// which weights are the best. Returns whether there were such.
+bool Training::drop_other_scores() {
+  const std::string there = std::exchange(state_.evaluated_on, evaluated_on());
+  const bool is_known = !there.empty();
+  if (evaluates() && (!is_known || there == state_.evaluated_on)) return false;
+  const bool had_scores = state_.best_metric.has_value() || state_.evaluated_step > 0;
+  if (state_.best_metric) {
+    notice_(fmt::format("the score {:.4f} of step {} no longer counts: {}", *state_.best_metric,
+                        state_.best_step,
+                        evaluates() ? "it is of other data, or scored in another way"
+                                    : "from here on nothing is evaluated"));
+  }
+  state_.best_metric.reset();
+  state_.best_step = state_.evaluated_step = 0;
+  return had_scores;
+}
 
 bool Training::is_evaluation_due() const {
   return evaluates() && (state_.step == options_.num_steps ||
@@ -55,6 +78,7 @@ void Training::evaluate() {
   if (evaluation_) notice_(described(*metrics, evaluation_->num_samples()));
   for (MetricsSink* sink : sinks_) sink->write_evaluation(*metrics);
   state_.evaluated_step = state_.step;
+  last_saved_step_ = -1;  // a checkpoint of this step, of a run that was stopped, lacks the score
   const double score = metrics->score;
   if (!std::isfinite(score)) {
     notice_(
@@ -64,7 +88,6 @@ void Training::evaluate() {
   if (state_.best_metric && score <= *state_.best_metric) return;
   state_.best_metric = score;
   state_.best_step = state_.step;
-  last_saved_step_ = -1;  // a checkpoint of this step, of a run that was stopped, lacks the score
   save();
 }
 

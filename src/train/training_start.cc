@@ -92,6 +92,7 @@ void Training::start_fresh() {
   }
   state_ = {.total_steps = options_.num_steps,
             .seed = options_.step.seed,
+            .evaluated_on = evaluated_on(),
             .identity = run_identity(options_)};
   step_.session().initialize_parameters(options_.step.seed);
   if (!options_.init_checkpoint.empty()) load_initial_parameters();
@@ -185,10 +186,12 @@ void Training::restore() {
   const OpenCheckpoint checkpoint(found.path);
   state_ = checkpoint.state;
   require_same_run(found.path);
+  const bool has_dropped_scores = drop_other_scores();
   if (is_first_rank()) require_newest(found.path);
   load(checkpoint);
   require_finite_start(found.path);
   take_folder(found.path);
+  if (has_dropped_scores) last_saved_step_ = -1;
   notice_(fmt::format("resumed from {} at step {} of {}", found.path.string(), state_.step,
                       options_.num_steps));
 }

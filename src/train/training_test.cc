@@ -36,6 +36,64 @@ TEST(Training, WithoutItsLastScoreItIsNotFinished) {
   fs::remove_all(folder);
 }
 
+// Scores of other data, or from before a run without evaluations, are not compared with.
+TEST(Training, OnlyScoresOfTheSameDataCount) {
+  const fs::path folder = fs::path(testing::TempDir()) / "cloze_training_test";
+  fs::remove_all(folder);
+  TrainingOptions options = small_training(folder);
+  std::vector<std::string> notices;
+  double score = 0.75;
+  const auto best_of = [&](const std::string& data, int64_t steps) {
+    options.evaluated_on = data;
+    options.evaluate = [&](engine::Session&, int64_t) { return std::optional(score); };
+    if (data.empty()) options.evaluate = {};
+    options.num_steps = steps;
+    notices.clear();
+    Training training(options, [&](const std::string& line) { notices.push_back(line); });
+    EXPECT_EQ(training.run({}), TrainingOutcome::kFinished);
+    options.restore_dir = folder;
+    return training.state().best_metric;
+  };
+  EXPECT_EQ(best_of("dev", 2), 0.75);
+  score = 0.5;
+  EXPECT_EQ(best_of("dev", 4), 0.75);
+  EXPECT_EQ(best_of("other", 4), 0.5) << "a finished run is scored again";
+  EXPECT_EQ(
+      notices.front(),
+      "the score 0.7500 of step 2 no longer counts: it is of other data, or scored in another "
+      "way");
+  EXPECT_EQ(best_of("other", 6), 0.5);
+  EXPECT_EQ(best_of("", 8), std::nullopt);
+  EXPECT_EQ(notices.front(),
+            "the score 0.5000 of step 4 no longer counts: from here on nothing is evaluated");
+  EXPECT_EQ(read_training_state(checkpoint_path(folder, 8) / kStateName).best_metric, std::nullopt);
+  fs::remove_all(folder);
+}
+
+// Interrupted between its last step and the score: the score, which is not the best, is saved.
+TEST(Training, AScoreThatIsMadeUpForIsSaved) {
+  const fs::path folder = fs::path(testing::TempDir()) / "cloze_training_test";
+  fs::remove_all(folder);
+  TrainingOptions options = small_training(folder);
+  options.evaluation_steps = {1};
+  options.evaluate = [](engine::Session&, int64_t step) {
+    return step == 1 ? std::optional(0.5) : std::nullopt;
+  };
+  EXPECT_EQ(Training(options, [](const std::string&) {}).run({}),
+            TrainingOutcome::kStoppedBySignal);
+  options.restore_dir = folder;
+  int evaluations = 0;
+  options.evaluate = [&](engine::Session&, int64_t) {
+    ++evaluations;
+    return std::optional(0.25);
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Training(options, [](const std::string&) {}).run({}), TrainingOutcome::kFinished);
+  }
+  EXPECT_EQ(evaluations, 1);
+  fs::remove_all(folder);
+}
+
 TEST(Training, SavesFromACopyUnlessStatesAreDivided) {
   TrainingStepOptions options;
   EXPECT_TRUE(saves_from_copy(options));

@@ -148,6 +148,7 @@ void Training::roll_back(const FoundCheckpoint& checkpoint, const data::StepBatc
   const OpenCheckpoint open(checkpoint.path);
   state_ = open.state;
   load(open);
+  drop_other_scores();
   if (!before.best_metric) state_.best_metric.reset();  // its checkpoint is gone (adopt_best)
   state_.samples = before.samples;
   state_.tokens = before.tokens;

@@ -90,6 +90,13 @@ double GlueFinetuning::evaluate(inference::InferenceClient& client, int64_t step
   return glue_metric(dev.task->metrics.front(), values, dev.labels);
 }
 
+std::string GlueFinetuning::evaluated_on() const {
+  const GlueTask& task = *parts_.front().task;
+  return fmt::format("{} {} cut to {}", task.name,
+                     content_name(glue_file(options_.data_dir, task, GlueSplit::kDev)),
+                     options_.features.max_sequence_length);
+}
+
 Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path& folder) {
   Scores scores;
   for (const Part& part : parts_) {

@@ -39,6 +39,7 @@ class GlueFinetuning : public FinetuningTask {
   std::string fresh_prefix() const override { return has_its_classes_ ? "" : "classifier."; }
   std::shared_ptr<const data::Dataset> training_data() override;
   double evaluate(inference::InferenceClient& client, int64_t step) override;
+  std::string evaluated_on() const override;
   Scores finish(inference::InferenceClient& client, const std::filesystem::path& folder) override;
 
  private:

@@ -55,6 +55,16 @@ double SquadFinetuning::evaluate(inference::InferenceClient& client, int64_t ste
   return scores.all.f1;
 }
 
+std::string SquadFinetuning::evaluated_on() const {
+  const SquadFeatureOptions& features = options_.features;
+  const SquadPredictionOptions& prediction = options_.prediction;
+  return fmt::format("SQuAD {} {}, style {} of {}, {} and {} tokens, answers {} of {} tokens, {}",
+                     options_.version_2_with_negative ? 2 : 1, content_name(options_.predict_file),
+                     static_cast<int>(features.style), features.max_sequence_length,
+                     features.document_stride, features.max_query_length, prediction.n_best_size,
+                     prediction.max_answer_length, prediction.null_score_diff_threshold);
+}
+
 Scores SquadFinetuning::finish(inference::InferenceClient& client,
                                const std::filesystem::path& folder) {
   const auto predictions = answers(client);

@@ -40,6 +40,7 @@ class SquadFinetuning : public FinetuningTask {
   models::BertHead head() const override { return {.kind = models::HeadKind::kQuestionAnswering}; }
   std::shared_ptr<const data::Dataset> training_data() override;
   double evaluate(inference::InferenceClient& client, int64_t step) override;
+  std::string evaluated_on() const override;
   Scores finish(inference::InferenceClient& client, const std::filesystem::path& folder) override;
 
  private:

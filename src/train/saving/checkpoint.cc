@@ -235,10 +235,14 @@ FoundCheckpoint find_checkpoint(const fs::path& folder) {
     throw_user_error("{} is not a folder; give one with checkpoints", folder.string());
   }
   std::vector<StepFolder> candidates = checkpoints_in(folder);
-  if (candidates.empty() && has_interrupted_replacement(folder)) {
-    const platform::FolderLock lock(folder);  // in a live run, no replacement is interrupted
-    recover_and_clean(folder);
-    candidates = checkpoints_in(folder);
+  if (has_interrupted_replacement(folder)) {
+    try {
+      const platform::FolderLock lock(folder);  // in a live run, no replacement is interrupted
+      recover_and_clean(folder);
+      candidates = checkpoints_in(folder);
+    } catch (const std::exception&) {
+      if (candidates.empty()) throw;
+    }
   }
   if (fs::exists(folder / kManifestName)) {
     const fs::path name =

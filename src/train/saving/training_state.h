@@ -26,6 +26,7 @@ struct TrainingState {
   std::optional<double> best_metric;  // of the evaluations so far
   int64_t best_step = 0;              // after which it was reached; its checkpoint is kept
   int64_t evaluated_step = 0;         // of the last evaluation that came to its end
+  std::string evaluated_on;           // a name for what these scores are of; empty: not known
   int64_t skipped_steps = 0;          // whose data were read and are in no update, or in one undone
   LossScaleState loss_scale;
   WatchState watch;
