@@ -268,9 +268,12 @@ class MpirunTest(unittest.TestCase):
         words = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat it saw a dog .".split()
         (self.folder / "vocab.txt").write_text("\n".join(words) + "\n")
         steps = [word for word in STEPS if word != "--generated-data"]
-        self.run_command(mpirun(2, "pretrain", *MODEL, *steps, "--input-file=text.txt", "--do-lower-case",
-                                "--vocab-file=vocab.txt", "--num-train-steps=3", "--save-path=run"))
-        self.assertEqual(len(losses(self.folder / "run")), 3)
+        # Of four ranks, several ask for the store at a time.
+        for steps_of_run, more in ((3, []), (5, ["--restore-dir=run"])):
+            self.run_command(mpirun(4, "pretrain", *MODEL, *steps, "--input-file=text.txt",
+                                    "--do-lower-case", "--vocab-file=vocab.txt", "--save-path=run",
+                                    f"--num-train-steps={steps_of_run}", *more))
+            self.assertEqual(len(losses(self.folder / "run")), steps_of_run)
 
     def test_what_does_not_fit_is_said_once(self):
         words = [*RUN, "--num-train-steps=2", "--save-path=run"]

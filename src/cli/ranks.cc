@@ -64,12 +64,12 @@ void together(comm::Communicator& ranks, const std::function<void()>& body) {
 }
 
 void one_after_the_first(comm::Communicator& ranks, const std::function<void()>& body) {
-  together(ranks, [&] {
-    if (ranks.rank() == 0) body();
-  });
-  together(ranks, [&] {
-    if (ranks.rank() > 0) body();
-  });
+  const int turn = ranks.rank() == 0 ? 0 : comm::place_on_host().rank == 0 ? 1 : 2;
+  for (int i = 0; i <= 2; ++i) {
+    together(ranks, [&] {
+      if (turn == i) body();
+    });
+  }
 }
 
 void take_rank(comm::Communicator& ranks, RunOptions& options, const OptionTable& table) {

@@ -1,6 +1,7 @@
 #include "data/token_store/build_token_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <string>
@@ -153,13 +154,19 @@ class TokenStoreBuilder {
                .format = options.format} {}
 
   TokenStoreBuilt build() {
+    const NamedPieces text = named_pieces();
+    built_.manifest.rules = rules_;
+    built_.manifest.shards = shards_with(text.keys);
+    if (is_built()) {
+      progress_.text_bytes = progress_.total_text_bytes.load();
+      count();
+      return built_;
+    }
     const platform::MadeFolder made(options_.folder);
     const platform::FolderLock lock(options_.folder);
     require_own_vocabulary();
-    TokenStoreManifest& manifest = built_.manifest;
-    manifest.rules = rules_;
-    if (options_.append) manifest.shards = shards_to_keep();
-    append_new_shards(manifest.shards);
+    built_.manifest.shards = shards_with(text.keys);  // another process may have appended some
+    make_shards(text);
     count();
     write_manifest();
     remove_other_shards();
@@ -167,9 +174,72 @@ class TokenStoreBuilder {
   }
 
  private:
+  // The text, in pieces, and the key of each.
+  struct NamedPieces {
+    std::vector<TextSource> sources;
+    std::vector<Piece> pieces;
+    std::vector<std::string> keys;
+  };
+
+  NamedPieces named_pieces() {
+    NamedPieces text{.sources =
+                         open_text_sources(options_.files,
+                                           {.format = options_.format,
+                                            .max_invalid_percent = options_.max_invalid_percent,
+                                            .threads = options_.threads},
+                                           progress_)};
+    PieceCutter cutter(options_.format, options_.piece_bytes);
+    for (size_t i = 0; i < text.sources.size(); ++i) cutter.add_file(i, text.sources[i].text());
+    text.pieces = cutter.finish();
+    for (const Piece& piece : text.pieces) {
+      progress_.total_text_bytes += static_cast<int64_t>(piece.bytes);
+    }
+    text.keys.resize(text.pieces.size());
+    platform::parallel_for(std::ssize(text.pieces), options_.threads, [&](int64_t i) {
+      text.keys[i] = PieceText(text.pieces[i], text.sources).key(rules_);
+    });
+    return text;
+  }
+
+  // The shards of the store: a text that occurs twice has one.
+  std::vector<std::string> shards_with(const std::vector<std::string>& keys) const {
+    std::vector<std::string> shards;
+    if (options_.append) shards = shards_to_keep();
+    std::set<std::string> known(shards.begin(), shards.end());
+    for (const std::string& key : keys) {
+      if (known.insert(key).second) shards.push_back(key);
+    }
+    return shards;
+  }
+
+  // Whether the store is there as it would be built. Nothing is written then, so that several
+  // processes may ask for it at a time, of a folder that is only readable too.
+  bool is_built() const {
+    const TokenStoreManifest& wanted = built_.manifest;
+    if (!is_token_store(options_.folder) || !has_own_tokens(vocabulary_path())) return false;
+    try {
+      const TokenStoreManifest there = read_token_store_manifest(options_.folder);
+      if (there.rules != wanted.rules || there.shards != wanted.shards) return false;
+    } catch (const UserError&) {
+      return false;  // damaged
+    }
+    const std::set<std::string> kept(wanted.shards.begin(), wanted.shards.end());
+    for (const auto& entry : fs::directory_iterator(options_.folder)) {
+      if (is_other_shard(entry.path().filename().string(), kept)) return false;
+    }
+    std::atomic<bool> are_good = true;
+    platform::parallel_for(std::ssize(wanted.shards), options_.threads, [&](int64_t i) {
+      const std::string& key = wanted.shards[i];
+      if (!is_good_shard(shard_path(options_.folder, key), key)) are_good = false;
+    });
+    return are_good;
+  }
+
+  fs::path vocabulary_path() const { return options_.folder / kStoreVocabularyName; }
+
   // A vocabulary in a folder that never was a store is somebody's own.
   void require_own_vocabulary() const {
-    const fs::path path = options_.folder / kStoreVocabularyName;
+    const fs::path path = vocabulary_path();
     if (is_token_store(options_.folder) || !fs::exists(path)) return;
     for (const auto& entry : fs::directory_iterator(options_.folder)) {
       if (is_shard_name(entry.path().filename().string())) return;
@@ -199,45 +269,27 @@ class TokenStoreBuilder {
     return old.shards;
   }
 
-  void append_new_shards(std::vector<std::string>& shards) {
-    const std::vector<TextSource> sources =
-        open_text_sources(options_.files,
-                          {.format = options_.format,
-                           .max_invalid_percent = options_.max_invalid_percent,
-                           .threads = options_.threads},
-                          progress_);
-    PieceCutter cutter(options_.format, options_.piece_bytes);
-    for (size_t i = 0; i < sources.size(); ++i) cutter.add_file(i, sources[i].text());
-    const std::vector<Piece> pieces = cutter.finish();
-    for (const Piece& piece : pieces)
-      progress_.total_text_bytes += static_cast<int64_t>(piece.bytes);
-    std::vector<std::string> keys(pieces.size());
-    platform::parallel_for(std::ssize(pieces), options_.threads, [&](int64_t i) {
-      keys[i] = make_shard(pieces[i], sources);
-      progress_.text_bytes += static_cast<int64_t>(pieces[i].bytes);
+  void make_shards(const NamedPieces& text) {
+    platform::parallel_for(std::ssize(text.pieces), options_.threads, [&](int64_t i) {
+      make_shard(text.pieces[i], text.sources, text.keys[i]);
+      progress_.text_bytes += static_cast<int64_t>(text.pieces[i].bytes);
     });
-    const std::set<std::string> kept(shards.begin(), shards.end());
-    for (std::string& key : keys) {
-      if (!kept.contains(key)) shards.push_back(std::move(key));
-    }
   }
 
-  std::string make_shard(const Piece& piece, const std::vector<TextSource>& sources) {
-    const PieceText text(piece, sources);
-    const std::string key = text.key(rules_);
+  void make_shard(const Piece& piece, const std::vector<TextSource>& sources,
+                  const std::string& key) {
     {
       const std::lock_guard lock(mutex_);
-      if (!claimed_.insert(key).second) return key;  // the same text came before
+      if (!claimed_.insert(key).second) return;  // the same text came before
     }
     const fs::path path = shard_path(options_.folder, key);
-    if (is_good_shard(path, key)) return key;
+    if (is_good_shard(path, key)) return;
     MemoryCorpus corpus(tokenizer_.vocabulary().size());
-    const int64_t invalid = text.tokenize(tokenizer_, options_.format, corpus);
+    const int64_t invalid = PieceText(piece, sources).tokenize(tokenizer_, options_.format, corpus);
     platform::write_file_atomically(
         path, token_shard_bytes(corpus, key, static_cast<int64_t>(piece.bytes), invalid));
     const std::lock_guard lock(mutex_);
     ++built_.shards_written;
-    return key;
   }
 
   static bool is_good_shard(const fs::path& path, const std::string& key) {
@@ -272,22 +324,25 @@ class TokenStoreBuilder {
   // last.
   void write_manifest() {
     const fs::path path = options_.folder / kStoreName;
-    const fs::path vocabulary_path = options_.folder / kStoreVocabularyName;
     const std::string vocabulary = tokenizer_.vocabulary().to_text();
-    const bool is_new = !fs::exists(vocabulary_path);
-    if (!is_new && platform::read_file(vocabulary_path) != vocabulary) fs::remove(path);
-    platform::write_file_atomically(vocabulary_path, vocabulary);
+    const bool is_new = !fs::exists(vocabulary_path());
+    if (!is_new && platform::read_file(vocabulary_path()) != vocabulary) fs::remove(path);
+    platform::write_file_atomically(vocabulary_path(), vocabulary);
     platform::write_file_atomically(path, token_store_manifest_text(built_.manifest));
   }
 
+  // Also what a killed process left of one.
+  static bool is_other_shard(const std::string& name, const std::set<std::string>& kept) {
+    if (!is_shard_name(name)) return false;
+    return !name.ends_with(kShardSuffix) || !kept.contains(name.substr(0, name.find('.')));
+  }
+
+  // Nobody else writes here now.
   void remove_other_shards() {
     const std::vector<std::string>& shards = built_.manifest.shards;
     const std::set<std::string> kept(shards.begin(), shards.end());
     for (const auto& entry : fs::directory_iterator(options_.folder)) {
-      const std::string name = entry.path().filename().string();
-      // Also what a killed process left: nobody else writes here now.
-      if (!is_shard_name(name)) continue;
-      if (name.ends_with(kShardSuffix) && kept.contains(name.substr(0, name.find('.')))) continue;
+      if (!is_other_shard(entry.path().filename().string(), kept)) continue;
       fs::remove(entry.path());
       ++built_.shards_removed;
     }

@@ -249,6 +249,23 @@ TEST_F(BuildTokenStoreTest, OneBuilderAtATime) {
   EXPECT_THROW(build(options), EnvironmentError);
 }
 
+// As by the ranks of a run, each of which asks for the store that the first has built.
+TEST_F(BuildTokenStoreTest, ABuiltStoreNeedsNoLock) {
+  TokenStoreOptions options = options_for({write("text", "a b\n\nb\n")});
+  const TokenStoreBuilt first = build(options);
+  const auto files = content(options.folder);
+  const platform::FolderLock lock(options.folder);
+  const TokenStoreBuilt again = build(options);
+  EXPECT_EQ(again.shards_written, 0);
+  EXPECT_EQ(again.bytes, first.bytes);
+  EXPECT_EQ(again.manifest.tokens, first.manifest.tokens);
+  EXPECT_EQ(content(options.folder), files);
+  options.append = true;
+  EXPECT_EQ(build(options).manifest.shards, first.manifest.shards);
+  options.files = {write("other", "b b\n")};
+  EXPECT_THROW(build(options), EnvironmentError);
+}
+
 TEST_F(BuildTokenStoreTest, BadTextIsNamedWithItsPlace) {
   TokenStoreOptions options = options_for(
       {write("1.jsonl", "{\"text\": \"a\"}\n"), write("2.jsonl", "\n{\"texts\": 1}\n")});
