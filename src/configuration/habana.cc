@@ -18,7 +18,8 @@ KeyRules model_rules() {
                   "hidden_dropout_prob", "attention_probs_dropout_prob", "initializer_range"})
       .elsewhere({"config_file", "config_name"}, "give that file to cloze config import as well")
       .elsewhere({"model_name_or_path", "bert_model"},
-                 "the sizes of that model; for fine-tuning init_checkpoint")
+                 "init_checkpoint of fine-tuning; pre-training has the sizes of config_file, or of "
+                 "BERT-large")
       .elsewhere({"model", "model_type"}, "the model is BERT")
       .elsewhere({"tokenizer_name"}, "vocab_file");
 }
@@ -309,7 +310,8 @@ class HabanaRun {
       set("train_file", "input_dir");
     } else if (c_.task() == "GLUE") {
       set("data_dir", "data_dir");
-      c_.set("task_name", c_.value("task_name"), {"task_name"});
+      const bool is_left_out = is_launcher_ && !c_.has("task_name");
+      c_.set("task_name", is_left_out ? json("mrpc") : c_.value("task_name"), {"task_name"});
     } else {
       const json folder = value("data_dir");
       const std::string prefix = folder.is_string() ? folder.get<std::string>() + "/" : "";

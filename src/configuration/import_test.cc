@@ -291,6 +291,8 @@ TEST(Import, TensorFlow1ClipsAsItsReductionSays) {
   EXPECT_EQ(Imported(document).option("use_mpclip"), false);
   document["use_nvlamb"] = true;
   EXPECT_EQ(Imported(document).option("max_grad_norm"), 1.0 / 32);
+  document["max_grad_norm"] = 0.5;  // ours
+  EXPECT_EQ(Imported(document).option("max_grad_norm"), json());
   document["optimizer"] = "momentum";
   document["base_learning_rate"] = 0.25;
   EXPECT_EQ(Imported(document).option("base_learning_rate"), 8.0);
@@ -402,6 +404,57 @@ TEST(Import, ADampedVelocityOfMlperfIsAScaledRate) {
   EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (json{{"0", 0.5}, {"10", 0.25}}));
   document["optimizer"] = "LAMB";
   EXPECT_EQ(Imported(document).option("base_learning_rate"), 0.5);
+}
+
+TEST(Import, WhatASwitchDecidesNoKeyOverrides) {
+  const Imported dropout({{"vocab_length", 64},
+                          {"no_dropout", true},
+                          {"dropout_prob", 0.1},
+                          {"attn_dropout_prob", 0.1}});
+  EXPECT_EQ(dropout.option("hidden_dropout_prob"), 0.0);
+  EXPECT_EQ(dropout.option("attention_probs_dropout_prob"), 0.0);
+  EXPECT_EQ(dropout.sentence("dropout_prob"), "no_dropout overrides it");
+  const Imported attention({{"vocab_length", 64},
+                            {"no_attn_dropout", true},
+                            {"dropout_prob", 0.2},
+                            {"attn_dropout_prob", 0.1}});
+  EXPECT_EQ(attention.option("hidden_dropout_prob"), 0.2);
+  EXPECT_EQ(attention.option("attention_probs_dropout_prob"), 0.0);
+  const Imported optimum({{"ipu_config_name", "a"},
+                          {"lamb", true},
+                          {"optim", "adamw_hf"},
+                          {"groupbert_schedule", true},
+                          {"lr_scheduler_type", "linear"}});
+  EXPECT_EQ(optimum.option("optimizer"), "lamb");
+  EXPECT_EQ(optimum.option("lr_schedule"), "polynomial_decay");
+  const Imported decay({{"vocab_length", 64},
+                        {"lr_warmup_steps", 50},
+                        {"lr_bert_schedule", {{"init_lr", 0.5}, {"num_training_steps", 9}}}});
+  EXPECT_EQ(decay.option("warmup"), 0);
+}
+
+TEST(Import, WhatMlperfDoesNotKnowIsRefused) {
+  json document = {{"vocab_length", 64}, {"optimizer", "lamb"}};
+  EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"optimizer"});
+  document["optimizer"] = "SGD_NO_BIAS";
+  EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"optimizer"});
+  document = {{"vocab_length", 64}, {"task", "Squad"}};
+  EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"task"});
+}
+
+TEST(Import, MlperfsWordsOfASchedule) {
+  json document = {{"vocab_length", 64},
+                   {"optimizer", "LAMB"},
+                   {"lr_schedule_by_step", {"0:0.5", "10:2e-3"}},
+                   {"loss_scaling", 4},
+                   {"ls_schedule_by_step", "0:128"},
+                   {"steps_per_save", -1}};
+  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (json{{"0", 0.5}, {"10", 2e-3}}));
+  EXPECT_EQ(Imported(document).option("loss_scaling_by_step"), (json{{"0", 128}}));
+  EXPECT_EQ(Imported(document).option("loss_scaling"), json());
+  EXPECT_EQ(Imported(document).option("steps_per_ckpts"), json());
+  document["lr_schedule_by_step"] = {"0:0.5", "10"};
+  EXPECT_EQ(Imported(document).option("lr_schedule_by_step"), (json{"0:0.5", "10"}));
 }
 
 TEST(Import, ASwitchThatIsOffLeavesThePrecisionToAnother) {

@@ -2,9 +2,12 @@
 
 #include "configuration/import.h"
 #include "configuration/key_rules.h"
+#include "formats/json.h"
 
 namespace cloze::configuration {
 namespace {
+
+using nlohmann::json;
 
 KeyRules model_rules() {
   return KeyRules()
@@ -182,33 +185,55 @@ double rate_factor(const Conversion& c) {
 // Its decay begins at the end of the warm-up and takes num_training_steps.
 void convert_bert_schedule(Conversion& c, int64_t ends_after) {
   const std::string key = "lr_bert_schedule";
-  const nlohmann::json& schedule = c.value(key);
+  const json& schedule = c.value(key);
   const auto steps = [&](const std::string& name, int64_t otherwise) {
-    const nlohmann::json value = schedule.value(name, nlohmann::json(otherwise));
+    const json value = schedule.value(name, json(otherwise));
     return value == 0 ? 0 : checked_count(key + "." + name, value);
   };
   const int64_t warmup = steps("num_warmup_steps", 0);
-  const nlohmann::json rate = schedule.value("init_lr", nlohmann::json(0.0));
+  const json rate = schedule.value("init_lr", json(0.0));
   c.set("base_learning_rate", rate_factor(c) * checked_number(key + ".init_lr", rate), {key});
   c.set("num_train_steps", warmup + steps("num_training_steps", ends_after), {key});
   c.set("warmup", warmup, {key});
-  c.say("learning_rate", "lr_bert_schedule overrides it");
+  for (const char* other : {"learning_rate", "lr_warmup_steps"}) {
+    c.say(other, "lr_bert_schedule overrides it");
+  }
+}
+
+// A schedule by step as an object; on the command line it is words such as 0:1e-4. What is neither
+// stays as it is, and is refused as the value of the option.
+json by_step(const Conversion& c, const std::string& key) {
+  const json& given = c.value(key);
+  if (!given.is_array() && !given.is_string()) return given;
+  json steps = json::object();
+  for (const json& word : given.is_array() ? given : json::array({given})) {
+    const std::string text = word.is_string() ? word.get<std::string>() : "";
+    const size_t colon = text.find(':');
+    const auto number =
+        formats::parse_json(colon == std::string::npos ? "" : text.substr(colon + 1));
+    if (!number || !number->is_number()) return given;
+    steps[text.substr(0, colon)] = *number;
+  }
+  return steps;
 }
 
 void convert_rates(Conversion& c) {
   const std::string key = "lr_schedule_by_step";
+  json rates = by_step(c, key);
   const double factor = rate_factor(c);
   const bool falls =
       c.value("lr_bert_schedule").is_object() || c.text("learning_rate_function") == "Linear";
   c.set_default("lr_schedule", falls ? "linear" : c.has(key) ? "custom" : "constant");
-  if (factor == 1.0) return;
+  if (factor == 1.0) {
+    if (c.has(key)) c.set(key, rates, {key});
+    return;
+  }
   c.say("dampening", "base_learning_rate is the rate * (1 - dampening)");
   if (!c.value("lr_bert_schedule").is_object()) {
     c.set("base_learning_rate", factor * c.number("learning_rate", kLearningRate),
           {"learning_rate"}, ", the rate * (1 - dampening)");
   }
-  if (!c.value(key).is_object()) return;
-  nlohmann::json rates = c.value(key);
+  if (!rates.is_object()) return;
   for (auto& [step, rate] : rates.items()) rate = factor * checked_number(key + "." + step, rate);
   c.set(key, rates, {key}, ", the rates * (1 - dampening)");
 }
@@ -243,23 +268,46 @@ void convert_optimizer(Conversion& c) {
   std::string name = c.text("optimizer").empty() ? "SGD" : c.text("optimizer");
   const bool is_biased = name.ends_with("_NO_BIAS");
   if (is_biased) name.resize(name.size() - std::string("_NO_BIAS").size());
+  const bool is_known = name == "LAMB" || name == "ADAM" || (name == "SGD" && !is_biased);
+  if (!is_known) {
+    c.refuse("optimizer",
+             "unknown there; give SGD, ADAM, ADAM_NO_BIAS, LAMB or LAMB_NO_BIAS, in capitals");
+    return;
+  }
   const char* ours = name == "LAMB" ? "lamb" : name == "ADAM" ? "adamw" : "momentum";
   c.set("optimizer", ours, {"optimizer"});
   c.set("use_debiasing", !is_biased, {"optimizer"});
 }
 
+void convert_loss_scale(Conversion& c) {
+  const std::string key = "ls_schedule_by_step";
+  if (!c.has(key)) return;
+  c.set("loss_scaling_by_step", by_step(c, key), {key});
+  c.say("loss_scaling", key + " overrides it");
+}
+
 // There, no_dropout switches off both kinds of dropout.
 void convert_dropout(Conversion& c) {
   for (const char* key : {"no_dropout", "no_attn_dropout"}) {
-    if (c.value(key) == true) c.set("attention_probs_dropout_prob", 0.0, {key});
+    if (c.value(key) != true) continue;
+    c.set("attention_probs_dropout_prob", 0.0, {key});
+    c.say("attn_dropout_prob", std::string(key) + " overrides it");
   }
-  if (c.value("no_dropout") == true) c.set("hidden_dropout_prob", 0.0, {"no_dropout"});
+  if (c.value("no_dropout") != true) return;
+  c.set("hidden_dropout_prob", 0.0, {"no_dropout"});
+  c.say("dropout_prob", "no_dropout overrides it");
 }
 
 void convert(Conversion& c) {
+  const std::string task = c.text("task");
+  if (c.has("task") && task != "PRETRAINING" && task != "SQUAD" && task != "MRPC") {
+    c.refuse("task", "unknown there; give PRETRAINING, SQUAD or MRPC, in capitals");
+  }
   convert_length(c, convert_batch(c));
   convert_optimizer(c);
   convert_rates(c);
+  convert_loss_scale(c);
+  if (c.number("steps_per_save", 1) <= 0) c.say("steps_per_save", "says nothing");
   if (c.task() == "pretraining") {
     const std::string key = "loss_averaging_basis";
     c.set(key, c.has(key) ? c.text(key) : "persequence", {key});

@@ -160,6 +160,7 @@ void convert_optimizer(Conversion& c) {
   if (c.value("lamb") == true || c.value("lamb_no_bias_correction") == true) {
     c.set("optimizer", "lamb", {"lamb", "lamb_no_bias_correction"});
     c.set("use_debiasing", c.value("lamb_no_bias_correction") != true, {"lamb_no_bias_correction"});
+    c.say("optim", "lamb overrides it");
   }
 }
 
@@ -191,6 +192,7 @@ void convert_schedule(Conversion& c) {
   if (c.value("groupbert_schedule") != true) return;
   c.set("lr_schedule", "polynomial_decay", {"groupbert_schedule"});
   c.set("lr_power", {0.5, 1.0}, {"groupbert_schedule"});
+  c.say("lr_scheduler_type", "groupbert_schedule overrides it");
 }
 
 // Its GroupBERT was published with a bias in the convolution, and without dropout.

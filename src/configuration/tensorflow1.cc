@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "configuration/import.h"
 #include "configuration/key_rules.h"
+#include "formats/json.h"
 
 namespace cloze::configuration {
 namespace {
@@ -125,12 +126,19 @@ std::string task_of(const Conversion& conversion) {
   return task.empty() ? "pretraining" : task;
 }
 
+// A list of stages, which may be given as its text; null where there is none.
+nlohmann::json list_of(const Conversion& c, const std::string& key) {
+  const auto parsed = formats::parse_json(c.text(key));
+  const nlohmann::json list = parsed ? *parsed : c.value(key);
+  return list.is_array() ? list : nlohmann::json();
+}
+
 // The accumulation that the program there derives from a global batch: enough micro-batches for
 // the batch, and then up to the next multiple of two for each stage of its pipeline. Returns it.
 int64_t convert_batch(Conversion& c) {
   const std::string key = "global_batch_size";
   if (!c.has(key)) return c.count("gradient_accumulation_count", 1);
-  const nlohmann::json& stages = c.value("pipeline_stages");
+  const nlohmann::json stages = list_of(c, "pipeline_stages");
   const int64_t multiple = stages.is_array() ? 2 * static_cast<int64_t>(stages.size()) : 1;
   const int64_t per_pass =
       checked_product({c.count("micro_batch_size", 1), c.count("replicas", 1)});
@@ -174,6 +182,7 @@ struct GradientScale {
 };
 
 void convert_clipping(Conversion& c, const GradientScale& scale) {
+  if (c.has("max_grad_norm")) return;  // an option of ours, which the file gives as well
   const std::string optimizer = c.text("optimizer");
   const bool is_lamb = optimizer == "lamb";
   const bool has_wrapper =
@@ -214,7 +223,8 @@ void convert(Conversion& c) {
                         .accumulated = convert_batch(c),
                         .replicas = c.count("replicas", 1)});
   for (const char* key : {"pipeline_stages", "device_mapping"}) {
-    if (c.value(key).is_array()) c.set(key, c.value(key).dump(), {key});
+    if (const nlohmann::json list = list_of(c, key); list.is_array())
+      c.set(key, list.dump(), {key});
   }
   convert_made_data(c);
   const int64_t together = c.count("device_iterations", 1);

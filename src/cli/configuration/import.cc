@@ -11,6 +11,7 @@
 #include "cli/run_options.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {
@@ -80,6 +81,7 @@ void refuse_own_form(const ImportOptions& o, const ForeignSystem& system, const 
 }
 
 void import(const ImportOptions& o) {
+  platform::require_other_files({.inputs = o.files, .outputs = {o.output_file}});
   ForeignFile file = configuration::read_foreign_files(o.files);
   if (o.phase) file.values["phase"] = *o.phase;
   const ForeignSystem& system = o.system.empty() ? configuration::recognised_system(file)
