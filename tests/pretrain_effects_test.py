@@ -257,7 +257,7 @@ EFFECTS = {
     "init_optimizer": Effect("moments", other_weights, **GOOGLES, base=GOOGLES),
     # Run
     "optimizer_state_folder": Effect(
-        "states", lambda run, base: run.status == 4 and "in states: No such file" in run.messages),
+        "states", lambda run, base: run.status == 2 and "in states: No such file" in run.messages),
     "precision": Effect("bf16", other_weights),
     "recompute": Effect("true", lambda run, base: activations(run) < 0.5 * activations(base),
                         compile_only="true", num_hidden_layers=8),

@@ -51,8 +51,10 @@ MemoryBlock::MemoryBlock(size_t bytes, const std::filesystem::path& folder) {
   if (bytes == 0) return;
   const auto require = [&](bool is_good, int error) {
     if (is_good) return;
-    throw_environment_error("cannot make a file of {} MiB in {}: {}; choose a folder with room",
-                            bytes >> 20, folder.string(), std::strerror(error));
+    const std::string problem = fmt::format("cannot make a file of {} MiB in {}: {}", bytes >> 20,
+                                            folder.string(), std::strerror(error));
+    if (is_about_a_path(error)) throw_user_error("{}; make the folder, or name another", problem);
+    throw_environment_error("{}; choose a folder with room", problem);
   };
   const Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   require(file.is_open(), errno);

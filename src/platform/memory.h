@@ -22,7 +22,8 @@ class MemoryBlock {
   // EnvironmentError that says how much was wanted when the system has no more.
   explicit MemoryBlock(size_t bytes);
   // The same in a file without a name in that folder: the system writes it there when it needs the
-  // memory, and reads it again. EnvironmentError that names the folder when it has no room.
+  // memory, and reads it again. EnvironmentError that names the folder when it has no room;
+  // UserError when there is no such folder.
   MemoryBlock(size_t bytes, const std::filesystem::path& folder);
 
   std::byte* data() const { return pages_.get(); }

@@ -31,16 +31,16 @@ FolderLock::FolderLock(const fs::path& folder) : folder_(open_folder(folder)) {
 }
 
 void make_writable_directory(const fs::path& path) {
+  const auto refuse = [&](const char* action, int code) {
+    const std::string message = fmt::format("cannot {} folder {}: {}; choose another output folder",
+                                            action, path.string(), std::strerror(code));
+    if (is_about_a_path(code)) throw UserError(message);
+    throw EnvironmentError(message);
+  };
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) {
-    throw_environment_error("cannot create folder {}: {}; choose another output folder",
-                            path.string(), error.message());
-  }
-  if (::access(path.c_str(), W_OK | X_OK) != 0) {
-    throw_environment_error("cannot write to folder {}: {}; choose another output folder",
-                            path.string(), std::strerror(errno));
-  }
+  if (error) refuse("create", error.value());
+  if (::access(path.c_str(), W_OK | X_OK) != 0) refuse("write to", errno);
 }
 
 MadeFolder::MadeFolder(const fs::path& path) {

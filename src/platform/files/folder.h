@@ -22,14 +22,15 @@ class FolderLock {
   Descriptor folder_;
 };
 
-// Creates the folder and its parents; EnvironmentError when it cannot be written to.
+// Creates the folder and its parents. UserError when the path is wrong or not the user's to write
+// to; EnvironmentError when the system has another reason.
 void make_writable_directory(const std::filesystem::path& path);
 
 // A folder for output, made before there is any: where work ends with an error before the first
 // file, what was made for it is removed again.
 class MadeFolder {
  public:
-  // Makes the folder and its parents. EnvironmentError as make_writable_directory().
+  // Makes the folder and its parents. Errors as of make_writable_directory().
   explicit MadeFolder(const std::filesystem::path& path);
   // Removes those of them that were not there before and are empty.
   ~MadeFolder();

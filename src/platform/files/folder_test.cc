@@ -38,7 +38,7 @@ TEST_F(MadeFolderTest, AnEmptyFolderThatWasThereStays) {
 
 TEST_F(MadeFolderTest, RefusesWhatIsNoFolder) {
   write_file_atomically(folder_ / "file", "text");
-  EXPECT_THROW(MadeFolder(folder_ / "file"), EnvironmentError);
+  EXPECT_THROW(MadeFolder(folder_ / "file"), UserError);
 }
 
 }  // namespace
