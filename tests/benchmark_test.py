@@ -71,6 +71,18 @@ class BenchmarkTest(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("near it are tf1_bert_base_pretrain_real_pod16, ", result.stderr)
 
+    def test_a_bad_line_is_named(self):
+        folder = self.folder / "bad"
+        folder.mkdir()
+        config = f"--config={CONFIGS}/pretrain_base_128_phase1.json"
+        for line, message in ((f"pretrain {config} --num-train-steps=abc", "num_train_steps is abc; it must be a whole number"),
+                              ("pretrain --num-train-steps=3", "pretrain --num-train-steps=3 has no --config")):
+            (folder / "benchmarks.yml").write_text(f"x: [{line}]\n")
+            result = subprocess.run([PROGRAM, "benchmark", "x", "--configs-dir", folder], cwd=self.folder,
+                                    capture_output=True, text=True, timeout=120)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(message, result.stderr)
+
     def test_real_data_are_looked_for_where_they_are_said_to_be(self):
         result = self.run_program("tf1_glue_base_train_real_pod16", "--datasets-dir", "real",
                                   "--save-path", "real-runs")

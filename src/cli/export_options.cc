@@ -8,9 +8,12 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "cli/plan/step_profile.h"
+#include "platform/files/input_paths.h"
 
 namespace cloze::cli {
 namespace {
@@ -32,12 +35,13 @@ std::vector<ExportFile> files_of(const train::MetricsExports& exports) {
 
 fs::path place_of(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
-// Whether the run itself has that name: for its metrics, or for the folder of TensorBoard or of
-// Weights & Biases.
+// Whether the run itself has that name: for its metrics, or for the folder of TensorBoard, of
+// Weights & Biases or of its token store, in which it may name no file either.
 bool is_used_by_run(const fs::path& place, const fs::path& save_path) {
-  constexpr std::array<std::string_view, 3> kUsed = {"metrics.jsonl", "event", "wandb"};
-  return std::ranges::any_of(
+  constexpr std::array<std::string_view, 4> kUsed = {"metrics.jsonl", "event", "wandb", "tokens"};
+  const bool is_name = std::ranges::any_of(
       kUsed, [&](std::string_view name) { return place == place_of(save_path / name); });
+  return is_name || place.parent_path() == place_of(save_path / "tokens");
 }
 
 bool leaves_folder(const fs::path& path) {
@@ -54,13 +58,18 @@ bool leaves_folder(const fs::path& path) {
 
 void validate_exports(const RunOptions& options) {
   const fs::path& save_path = options.training.save_path;
+  const auto refuse_used = [&](const ExportFile& file, const fs::path& place) {
+    if (!is_used_by_run(place, save_path)) return;
+    throw_user_error("{} {} is where the run writes something else; choose another name",
+                     file.option, file.path.string());
+  };
+  if (const fs::path& report = options.profile_report; !report.empty()) {
+    refuse_used({"profile_report", report}, place_of(report));
+  }
   std::map<fs::path, const char*> taken;
   for (const ExportFile& file : files_of(options.exports)) {
     const fs::path place = place_of(save_path / file.path);
-    if (is_used_by_run(place, save_path)) {
-      throw_user_error("{} {} is where the run writes something else; choose another name",
-                       file.option, file.path.string());
-    }
+    refuse_used(file, place);
     const auto [other, is_new] = taken.emplace(place, file.option);
     if (is_new) continue;
     throw_user_error("{} and {} are both {}; give each a name of its own", other->second,
@@ -77,6 +86,17 @@ void validate_exports_of_seeds(const RunOptions& options, int64_t num_seeds) {
   if (options.profile_report.empty()) return;
   refuse_one_for_all({"profile_report", options.profile_report}, num_seeds,
                      "profile a run of one seed");
+}
+
+void require_other_inputs(const RunOptions& options, std::vector<fs::path> inputs) {
+  platform::ReadAndWritten files{.inputs = std::move(inputs)};
+  for (const ExportFile& file : files_of(options.exports)) {
+    files.outputs.push_back(place_of(options.training.save_path / file.path));
+  }
+  if (const fs::path& report = options.profile_report; !report.empty()) {
+    files.outputs.insert(files.outputs.end(), {report, StepProfile::trace_path(report)});
+  }
+  platform::require_other_files(files);
 }
 
 std::vector<std::string> exports_without_effect(const RunOptions& options,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/run_command_test.h"
+#include "platform/files/atomic_file.h"
 
 namespace cloze::cli {
 namespace {
@@ -47,8 +48,29 @@ TEST(ExportOptions, WhatTheRunWritesItselfIsRefused) {
         refusal(options_with(used.c_str())),
         "dllogger_file " + used + " is where the run writes something else; choose another name");
   }
+  EXPECT_EQ(refusal(options_with("tokens/store.json")),
+            "dllogger_file tokens/store.json is where the run writes something else; choose "
+            "another name");
+  RunOptions profiled = options_with("");
+  profiled.profile_report = "runs/one/metrics.jsonl";
+  EXPECT_EQ(refusal(profiled),
+            "profile_report runs/one/metrics.jsonl is where the run writes something else; choose "
+            "another name");
   EXPECT_EQ(refusal(options_with("../metrics.jsonl")), "accepted");
   EXPECT_EQ(refusal(options_with("event/dllogger.json")), "accepted");
+}
+
+TEST(ExportOptions, AnInputIsNotOverwritten) {
+  const fs::path input = fs::path(testing::TempDir()) / "cloze_export_options_test.txt";
+  platform::write_file_atomically(input, "text\n");
+  RunOptions logged = options_with("../cloze_export_options_test.txt"), profiled = options_with("");
+  logged.training.save_path = input.parent_path() / "absent";
+  profiled.profile_report = input;
+  for (const RunOptions& options : {logged, profiled}) {
+    EXPECT_THROW(require_other_inputs(options, {"", input}), UserError);
+    EXPECT_NO_THROW(require_other_inputs(options, {"", input.parent_path() / "other"}));
+  }
+  fs::remove(input);
 }
 
 TEST(ExportOptions, SeveralSeedsDoNotShareAFile) {

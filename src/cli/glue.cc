@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
+#include "cli/export_options.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
 #include "tasks/glue/glue_finetuning.h"
@@ -30,6 +31,7 @@ void run(GlueOptions& options, OptionTable& table) {
   tasks::GlueFinetuningOptions& glue = options.glue;
   if (glue.task_name.empty()) throw_user_error("task_name is missing; see --help");
   if (glue.data_dir.empty()) throw_user_error("data_dir is missing; name the TSV files' folder");
+  require_other_inputs(options, {glue.data_dir, options.vocab_file});
   tasks::glue_task(glue.task_name);  // an unknown name is reported before the model is read
   const StartModel model = start_model(options, table);
   glue.features = {.max_sequence_length = options.seq_length,

@@ -1,10 +1,17 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_model.h"
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
+#include "cli/export_options.h"
 #include "cli/inference/inference_options.h"
 #include "cli/plan/plan_command.h"
 #include "cli/pretrain_data.h"
@@ -16,11 +23,23 @@
 #include "cli/training_setup.h"
 #include "comm/world.h"
 #include "models/bert_fields.h"
+#include "platform/files/input_paths.h"
 #include "platform/phase.h"
 #include "platform/signals.h"
 
 namespace cloze::cli {
 namespace {
+
+// Files and folders that the run reads.
+std::vector<std::filesystem::path> inputs_of(const PretrainOptions& options) {
+  std::vector<std::filesystem::path> inputs = {options.tokenizer.vocabulary_file};
+  for (const std::string& list :
+       {options.train_file, options.input_file, options.validation.files}) {
+    if (list.empty()) continue;
+    std::ranges::move(platform::expand_paths_with_folders(list), std::back_inserter(inputs));
+  }
+  return inputs;
+}
 
 void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ranks) {
   take_options_of_run(table, options);
@@ -29,6 +48,8 @@ void settle(PretrainOptions& options, OptionTable& table, comm::Communicator& ra
   std::filesystem::path& start = options.training.init_checkpoint;
   if (!start.empty() && !options.compile_only) start = model_path(start);
   validate(options);
+  // The first rank alone writes exports.
+  if (!options.compile_only && ranks.rank() == 0) require_other_inputs(options, inputs_of(options));
   limit_instruction_set(options.instruction_set);
   const std::vector<std::string> data_notes = check_data_options(options, table);
   for (const std::string& note : data_notes) say("note: {}\n", note);
@@ -92,7 +113,7 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
     run = pretraining_options(options, table);
     if (ranks.size() > 1) contents = contents_of(run);
   };
-  // The first rank makes a token store of the text, and the others open it.
+  // The first rank of each folder makes a token store of the text, and the others find it there.
   options.input_file.empty() ? together(ranks, open) : one_after_the_first(ranks, open);
   together(ranks, [&] { require_same(ranks, contents); });
   run.extra_files = option_files(table);

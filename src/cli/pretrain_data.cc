@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include "base/error.h"
@@ -149,8 +150,14 @@ void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions&
       options.tokenizer.vocabulary_file, store.folder().string());
 }
 
+// Standard input is read once: a run that goes on has its store.
+bool has_been_read(const PretrainOptions& options) {
+  return options.input_file == "-" && options.training.restore_from &&
+         data::is_token_store(store_folder(options));
+}
+
 PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
-  if (!options.input_file.empty()) build_store(options, start);
+  if (!options.input_file.empty() && !has_been_read(options)) build_store(options, start);
   auto store = std::make_shared<const data::TokenStore>(store_folder(options));
   check_same_vocabulary(*store, options);
   const auto missing = missing_rows(store->vocabulary(), store->folder().string(), options);
@@ -310,6 +317,16 @@ std::vector<std::string> unreached_triggers(const PretrainOptions& options) {
                   fmt::join(unreached, ", "), end)};
 }
 
+// A note when the schedule ends before training does.
+std::vector<std::string> steps_after_schedule(const PretrainOptions& options) {
+  const std::optional<int64_t> schedule = schedule_steps(options);
+  if (!schedule || !options.last_step || *options.last_step <= *schedule) return {};
+  return {fmt::format(
+      "max_training_sequences {} are {} steps, but the learning rate is scheduled for {}; raise "
+      "num_train_steps",
+      *options.max_training_sequences, *options.last_step, *schedule)};
+}
+
 }  // namespace
 
 train::TrainingOptions pretraining_options(const PretrainOptions& options,
@@ -339,6 +356,7 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table) {
   std::vector<std::string> notes = unreached_triggers(options);
+  std::ranges::copy(steps_after_schedule(options), std::back_inserter(notes));
   if (options.input_file.empty()) {
     for (const std::string& name :
          table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {

@@ -55,7 +55,6 @@ void validate_evaluation(const ValidationOptions& v) {
   }
 }
 
-// If only the number of sequences ends a run, its schedule has the same length.
 void take_length_of_sequences(PretrainOptions& o) {
   if (!o.max_training_sequences) return;
   const int64_t sequences = batch_plan(o).sequences_per_step;
@@ -64,7 +63,6 @@ void take_length_of_sequences(PretrainOptions& o) {
                      *o.max_training_sequences, sequences);
   }
   const int64_t last_step = *o.max_training_sequences / sequences;
-  if (!o.num_train_steps && !o.epochs) o.num_train_steps = last_step;
   if (o.num_train_steps != 0) o.last_step = last_step;
 }
 

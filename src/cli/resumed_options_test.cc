@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -71,6 +73,17 @@ class ResumedOptions : public testing::Test {
             "--token-store=" + path("store"), "--vocab-file=" + path("vocab.txt")};
   }
 
+  // Of each line of the run's metrics.
+  std::vector<double> rates(const std::string& run) const {
+    std::vector<double> rates;
+    std::ifstream lines(path(run + "/metrics.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      const auto metrics = nlohmann::json::parse(line);
+      if (metrics.contains("step")) rates.push_back(metrics.at("learning_rate"));
+    }
+    return rates;
+  }
+
   std::string write_records(const std::string& name, uint64_t seed) const {
     write_small_records(folder_ / name, seed);
     return path(name);
@@ -118,6 +131,41 @@ TEST_F(ResumedOptions, TheCheckpointThatWasFoundIsTheOneToGoOnFrom) {
   const train::TrainingOptions run = training_options(options, 3);
   ASSERT_TRUE(run.restore_from);
   EXPECT_EQ(run.restore_from->path, folder_ / "run" / "checkpoint-2");
+}
+
+// Whose options and vocabulary have then no part in the run.
+TEST_F(ResumedOptions, StartWeightsOfTheCommandLineReplaceTheRunOfAFile) {
+  ASSERT_EQ(start("run", kGenerated).status, ExitCode::kSuccess);
+  platform::write_file_atomically(path("file.json"),
+                                  R"({"restore_dir": ")" + path("run") + R"("})");
+  PretrainOptions options;
+  OptionTable table;
+  add_pretrain_options(table, options);
+  CLI::App command;
+  table.add_flags(command);
+  command.parse("--config " + path("file.json") + " --init-checkpoint " + path("run/checkpoint-2"));
+  table.resolve();
+  take_options_of_run(table, options);
+  EXPECT_EQ(options.training.restore_dir, "");
+  EXPECT_FALSE(options.training.restore_from);
+  EXPECT_EQ(table.origin("base_learning_rate"), kDefaultOrigin);
+}
+
+TEST_F(ResumedOptions, ALongerNumberOfSequencesHasALongerSchedule) {
+  Words words = small_pretraining_words(path("run"));
+  std::erase(words, "--num-train-steps=2");
+  words.insert(words.end(), {"--generated-data", "--max-training-sequences=8",
+                             "--base-learning-rate=0.01", "--lr-schedule=linear"});
+  ASSERT_EQ(pretrain(words).status, ExitCode::kSuccess);
+  const Result resumed = pretrain({"--restore-dir", path("run"), "--max-training-sequences=16"});
+  ASSERT_EQ(resumed.status, ExitCode::kSuccess) << resumed.error;
+  // Of four steps, as in a run that was to have that many from the start.
+  std::erase(words, "--max-training-sequences=8");
+  std::erase(words, "--save-path=" + path("run"));
+  words.insert(words.end(), {"--num-train-steps=4", "--save-path=" + path("long")});
+  ASSERT_EQ(pretrain(words).status, ExitCode::kSuccess);
+  EXPECT_EQ(rates("run").size(), 4u);
+  EXPECT_EQ(rates("run").back(), rates("long").back());
 }
 
 TEST_F(ResumedOptions, WhatChangesIsSaid) {

@@ -26,7 +26,7 @@ void validate_steps(const RunOptions& o) {
     throw_user_error("num_train_steps {} and epochs {} both set the length; give one",
                      *o.num_train_steps, *o.epochs);
   }
-  if (!o.num_train_steps && !o.epochs && !o.compile_only) {
+  if (!schedule_steps(o) && !o.epochs && !o.compile_only) {
     throw_user_error("the length of the run is not set; give num_train_steps or epochs");
   }
   if (o.epochs && *o.epochs == 0.0) throw_user_error("epochs is 0; it must be above 0");
@@ -202,7 +202,7 @@ void validate(RunOptions& options) {
   validate_clipping(optimizer);
   options.training.loss_scale.validate(options.training.step.compute_dtype);
   // Errors of the schedule need not wait until the data has been counted.
-  learning_rate_schedule(options, options.num_train_steps.value_or(INT32_MAX));
+  learning_rate_schedule(options, schedule_steps(options).value_or(INT32_MAX));
 }
 
 void validate_start(const RunOptions& options) {
@@ -262,12 +262,16 @@ int64_t micro_batches_of_step(const RunOptions& options) {
   return (batch.sequences_per_step + full - 1) / full;
 }
 
+std::optional<int64_t> schedule_steps(const RunOptions& options) {
+  return options.num_train_steps || options.epochs ? options.num_train_steps : options.last_step;
+}
+
 std::optional<int64_t> planned_steps(const RunOptions& options) {
   return options.last_step ? options.last_step : options.num_train_steps;
 }
 
 int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies) {
-  if (options.num_train_steps) return *options.num_train_steps;
+  if (const auto steps = schedule_steps(options)) return *steps;
   const int64_t per_epoch = num_samples / copies;
   const int64_t per_step = batch_plan(options).sequences_per_step;
   const double steps = std::floor(options.epochs.value_or(0.0) * static_cast<double>(per_epoch) /

@@ -94,10 +94,14 @@ int64_t full_sequences(const RunOptions& options, const BatchPlan& plan);
 // The number of micro-batches in a step of full sequences.
 int64_t micro_batches_of_step(const RunOptions& options);
 
+// The length of the schedule, as far as the options say: num_train_steps; last_step, where nothing
+// else sets a length.
+std::optional<int64_t> schedule_steps(const RunOptions& options);
+
 // Where the run ends, as far as the options say: last_step, or num_train_steps.
 std::optional<int64_t> planned_steps(const RunOptions& options);
 
-// num_train_steps, or epochs * (num_samples / copies) / sequences_per_step, rounded down.
+// schedule_steps(), or epochs * (num_samples / copies) / sequences_per_step, rounded down.
 // UserError when that is less than one step.
 int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies);
 

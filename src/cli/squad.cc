@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
+#include "cli/export_options.h"
 #include "cli/finetune_options.h"
 #include "cli/finetune_runs.h"
 #include "cli/say.h"
@@ -72,8 +73,9 @@ tasks::FinetuningPhases prepare(const SquadOptions& options, tasks::SquadFinetun
 
 void run(SquadOptions& options, OptionTable& table) {
   settle_finetune_options(table, options);
-  const StartModel model = start_model(options, table);
   tasks::SquadFinetuningOptions& squad = options.squad;
+  require_other_inputs(options, {squad.train_file, squad.predict_file, options.vocab_file});
+  const StartModel model = start_model(options, table);
   squad.features.max_sequence_length = options.seq_length;
   squad.features.threads = engine::resolved_threads(options.training.step.compile.num_threads);
   if (squad.features.style == tasks::SquadStyle::kHuggingFace &&

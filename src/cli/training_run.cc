@@ -20,6 +20,7 @@
 #include "platform/memory.h"
 #include "platform/signals.h"
 #include "platform/standard_streams.h"
+#include "text/utf8.h"
 #include "train/metrics/progress.h"
 
 namespace cloze::cli {
@@ -107,7 +108,13 @@ train::TrainingOptions training_options(const RunOptions& options, int64_t num_s
 }
 
 std::vector<checkpoints::TextFile> option_files(const OptionTable& table) {
-  return {{kStoredOptionsName, formats::json_text(table.values())},
+  const nlohmann::ordered_json values = table.values();
+  for (const auto& [name, value] : values.items()) {
+    if (!value.is_string() || text::is_valid_utf8(value.get_ref<const std::string&>())) continue;
+    throw_user_error("{} {} is not UTF-8, so {} cannot keep it for a resumed run; rename it", name,
+                     formats::json_line(value), kStoredOptionsName);
+  }
+  return {{kStoredOptionsName, formats::json_text(values)},
           {kStoredOriginsName, formats::json_text(table.origins())}};
 }
 

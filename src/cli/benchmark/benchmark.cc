@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/whole_number.h"
 #include "cli/benchmark/benchmark_table.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -71,6 +72,11 @@ nlohmann::ordered_json configured(const fs::path& file) {
   return options;
 }
 
+int64_t whole_number(const std::string& option, const std::string& text) {
+  if (const auto number = number_in<int64_t>(text)) return *number;
+  throw_user_error("{} is {}; it must be a whole number", option, text);
+}
+
 // Lowers values above the scale, and says so.
 void scale_down(BenchmarkRun& run, const nlohmann::ordered_json& config,
                 const BenchmarkScale& scale) {
@@ -78,7 +84,7 @@ void scale_down(BenchmarkRun& run, const nlohmann::ordered_json& config,
   for (const auto& [name, most] : scale.most) {
     const auto given = run.options.find(name);
     nlohmann::ordered_json there = config.value(name, nlohmann::ordered_json());
-    if (given != run.options.end()) there = std::stoll(given->second);
+    if (given != run.options.end()) there = whole_number(name, given->second);
     const bool is_open_ended = there.is_null() && name == "num_train_steps";
     if (!is_open_ended && (!there.is_number() || there <= most)) continue;
     run.options[name] = std::to_string(most);
@@ -185,13 +191,13 @@ void print_training(const fs::path& folder, const std::string& command) {
 void run_latency_of(BenchmarkRun run, const fs::path& folder) {
   const auto take = [&](const char* name, int64_t otherwise) {
     const auto node = run.options.extract(name);
-    return node.empty() ? otherwise : std::stoll(node.mapped());
+    return node.empty() ? otherwise : whole_number(name, node.mapped());
   };
   LatencyCommand command;
   command.model.checkpoint = folder;
   command.latency.calls_per_client = take("num_iter", 10000);
   command.latency.num_clients = static_cast<int>(take("clients", 2));
-  command.sequence_length = std::stoll(run.options.at("seq_length"));
+  command.sequence_length = whole_number("seq_length", run.options.at("seq_length"));
   run.options["do_training"] = "true";
   run.command = "squad";
   run.options.insert_or_assign("num_train_steps", "1");
@@ -219,7 +225,10 @@ void clear_earlier_run(const fs::path& folder) {
 
 void run_one(BenchmarkRun run, const fs::path& folder, const Options& o) {
   fmt::print("{}\n", run.text());
-  const fs::path config = o.configs_dir / run.options.at("config");
+  if (!run.options.contains("config")) {
+    throw_user_error("{} has no --config; name the configuration it runs", run.text());
+  }
+  const fs::path config = o.configs_dir / run.options["config"];
   const nlohmann::ordered_json there = configured(config);
   scale_down(run, there, o.scale);
   give_data(run, o.datasets_dir, o.save_path / "data");

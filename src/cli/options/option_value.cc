@@ -155,6 +155,7 @@ void store(const Context& context, std::map<int64_t, double>& target) {
   for (const auto& [key, value] : context.value.items()) {
     const std::optional<int64_t> step = step_of(key);
     if (!step || !value.is_number()) context.refuse(kWanted);
+    if (target.contains(*step)) context.refuse("give each step once");
     target[*step] = value.get<double>();
     check_range(context, target[*step]);
   }

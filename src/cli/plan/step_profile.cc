@@ -79,8 +79,11 @@ std::string chrome_trace(const plan::Program& program, std::span<const runtime::
 }
 
 StepProfile::StepProfile(engine::Session& session, MakeReport make_report,
-                         std::filesystem::path path)
-    : executor_(session.executor()), make_report_(std::move(make_report)), path_(std::move(path)) {}
+                         const std::filesystem::path& path)
+    : executor_(session.executor()),
+      make_report_(std::move(make_report)),
+      report_(path),
+      trace_(trace_path(path)) {}
 
 void StepProfile::add(const train::StepMetrics& metrics) {
   if (is_written_) return;
@@ -98,10 +101,10 @@ void StepProfile::add(const train::StepMetrics& metrics) {
 std::string StepProfile::outcome() {
   if (!is_written_ && !steps_.empty()) finish();
   if (is_written_) {
-    return fmt::format("wrote {} and {}, of {} steps", path_.string(), trace_path(path_).string(),
+    return fmt::format("wrote {} and {}, of {} steps", report_.path().string(), trace_.path().string(),
                        steps_.size());
   }
-  return fmt::format("no {}: a profile begins after {} steps; train for more", path_.string(),
+  return fmt::format("no {}: a profile begins after {} steps; train for more", report_.path().string(),
                      kWarmUpSteps);
 }
 
@@ -112,8 +115,10 @@ void StepProfile::finish() {
   Report report =
       make_report_(program, micro_batches_of(program, spans, std::ssize(steps_) + skips_));
   report.measured = measured_seconds(report.program, spans, steps_);
-  platform::write_file_atomically(path_, report_html(report));
-  platform::write_file_atomically(trace_path(path_), chrome_trace(report.program, spans));
+  report_.write(report_html(report));
+  trace_.write(chrome_trace(report.program, spans));
+  report_.commit();
+  trace_.commit();
   is_written_ = true;
 }
 

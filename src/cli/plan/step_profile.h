@@ -12,6 +12,7 @@
 
 #include "cli/plan/report.h"
 #include "engine/session.h"
+#include "platform/files/atomic_file.h"
 #include "train/metrics/metrics.h"
 
 namespace cloze::cli {
@@ -29,7 +30,8 @@ class StepProfile {
   // Of a program of the session or of one beside it; lacks the measured times.
   using MakeReport = std::function<Report(const plan::Program& program, int64_t micro_batches)>;
 
-  StepProfile(engine::Session& session, MakeReport make_report, std::filesystem::path path);
+  // Opens both files. UserError when the path cannot be written to.
+  StepProfile(engine::Session& session, MakeReport make_report, const std::filesystem::path& path);
 
   // Called after each step: turns profiling on and off. EnvironmentError when a file cannot be
   // written.
@@ -46,7 +48,8 @@ class StepProfile {
 
   runtime::Executor& executor_;
   MakeReport make_report_;
-  std::filesystem::path path_;
+  platform::AtomicFile report_;
+  platform::AtomicFile trace_;
   int warm_steps_ = 0;
   int64_t first_skips_ = 0;    // steps of the run that were skipped before
   int64_t skips_ = 0;          // and since: their launches are among the spans
