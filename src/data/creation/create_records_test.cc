@@ -259,7 +259,9 @@ TEST_F(CreateRecordsTest, SeedAndDuplicatesChangeTheRecords) {
 TEST_F(CreateRecordsTest, NonsenseIsRefusedWithItsValue) {
   RecordOptions bad = options();
   bad.layout.sequence_length = 4;
-  EXPECT_EQ(refusal(bad), "--sequence-length 4 must be at least 5");
+  EXPECT_EQ(refusal(bad), "--sequence-length 4 must be in [5, 2^20]");
+  bad.layout.sequence_length = INT64_MAX;
+  EXPECT_EQ(refusal(bad), "--sequence-length 9223372036854775807 must be in [5, 2^20]");
   bad = options();
   bad.layout.max_predictions = 30;
   EXPECT_EQ(refusal(bad), "--mask-tokens 30 must be in [1, 29], for sequences of 32");

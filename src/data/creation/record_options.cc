@@ -41,8 +41,8 @@ void check_record_options(const RecordOptions& options) {
   const RecordLayout& layout = options.layout;
   const int64_t S = layout.sequence_length;
   const int64_t M = layout.max_predictions;
-  if (S < kShortestPair) {
-    throw_user_error("--sequence-length {} must be at least {}", S, kShortestPair);
+  if (S < kShortestPair || S > (1 << 20)) {
+    throw_user_error("--sequence-length {} must be in [{}, 2^20]", S, kShortestPair);
   }
   if (M < 1 || M > S - kPairBorders) {
     throw_user_error("--mask-tokens {} must be in [1, {}], for sequences of {}", M,
