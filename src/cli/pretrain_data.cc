@@ -322,7 +322,7 @@ std::vector<std::string> steps_after_schedule(const PretrainOptions& options) {
   const std::optional<int64_t> schedule = schedule_steps(options);
   if (!schedule || !options.last_step || *options.last_step <= *schedule) return {};
   return {fmt::format(
-      "max_training_sequences {} are {} steps, but the learning rate is scheduled for {}; raise "
+      "max_training_sequences {} takes {} steps, but the learning rate is scheduled for {}; raise "
       "num_train_steps",
       *options.max_training_sequences, *options.last_step, *schedule)};
 }

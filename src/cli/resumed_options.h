@@ -11,12 +11,11 @@
 
 namespace cloze::cli {
 
-// After OptionTable::resolve(). Does nothing without restore_dir, which start weights of a higher
-// rank (settle_rivals) clear; save_path becomes that folder
-// unless the command line gives it, or the file that gives restore_dir; a note names the save_path
-// of a file that is not used. From a folder of several seeds' runs (seed-N) the options of the
-// first are taken; where later runs added seeds, num_seeds becomes theirs, which is noted.
-// UserError when there is no checkpoint.
+// After OptionTable::resolve(). Does nothing without restore_dir; start weights of a higher rank
+// (settle_rivals) clear it. save_path becomes that folder unless the command line gives it, or the
+// file that gives restore_dir; a note names the save_path of a file that is not used. From a folder
+// of several seeds' runs (seed-N) the options of the first are taken; where later runs added seeds,
+// num_seeds becomes theirs, which is noted. UserError when there is no checkpoint.
 void take_options_of_run(OptionTable& table, RunOptions& options);
 
 // The run of one seed, in a folder of several.

@@ -101,11 +101,11 @@ void StepProfile::add(const train::StepMetrics& metrics) {
 std::string StepProfile::outcome() {
   if (!is_written_ && !steps_.empty()) finish();
   if (is_written_) {
-    return fmt::format("wrote {} and {}, of {} steps", report_.path().string(), trace_.path().string(),
-                       steps_.size());
+    return fmt::format("wrote {} and {}, of {} steps", report_.path().string(),
+                       trace_.path().string(), steps_.size());
   }
-  return fmt::format("no {}: a profile begins after {} steps; train for more", report_.path().string(),
-                     kWarmUpSteps);
+  return fmt::format("no {}: a profile begins after {} steps; train for more",
+                     report_.path().string(), kWarmUpSteps);
 }
 
 void StepProfile::finish() {
