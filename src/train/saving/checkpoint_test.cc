@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"
+#include "platform/files/folder.h"
 #include "train/saving/manifest.h"
 
 namespace cloze::train {
@@ -144,6 +145,17 @@ TEST_F(CheckpointTest, LeftoversOfAKilledRunAreRemovedOrRecovered) {
   CheckpointStore(folder_, 5);
   EXPECT_EQ(names(), (std::vector<std::string>{"checkpoint-10", "notes"}));
   EXPECT_EQ(find_checkpoint(folder_).step, 10);
+}
+
+// Killed between two renames: the newest is the one that was to be replaced.
+TEST_F(CheckpointTest, AReplacementThatWasCutOffIsUndoneBeforeOneIsChosen) {
+  for (const int64_t step : {10, 20}) CheckpointStore(folder_, 5).save(content(step));
+  fs::rename(folder_ / "checkpoint-20", folder_ / ".old-checkpoint-20-77-0");
+  {
+    const platform::FolderLock of_a_live_run(folder_);
+    EXPECT_EQ(find_checkpoint(folder_).step, 10);
+  }
+  EXPECT_EQ(find_checkpoint(folder_).step, 20);
 }
 
 TEST_F(CheckpointTest, FallsBackToAnOlderOneAndSaysWhy) {
