@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <string>
@@ -154,19 +155,21 @@ class TokenStoreBuilder {
                .format = options.format} {}
 
   TokenStoreBuilt build() {
-    const NamedPieces text = named_pieces();
+    const CutText text = cut_text();
     built_.manifest.rules = rules_;
-    built_.manifest.shards = shards_with(text.keys);
-    if (is_built()) {
-      progress_.text_bytes = progress_.total_text_bytes.load();
-      count();
-      return built_;
+    if (is_token_store(options_.folder)) {
+      built_.manifest.shards = shards_after(shards_to_keep(), keys_of(text));
+      if (is_built()) {
+        progress_.text_bytes = progress_.total_text_bytes.load();
+        count();
+        return built_;
+      }
     }
     const platform::MadeFolder made(options_.folder);
     const platform::FolderLock lock(options_.folder);
     require_own_vocabulary();
-    built_.manifest.shards = shards_with(text.keys);  // another process may have appended some
-    make_shards(text);
+    std::vector<std::string> kept = shards_to_keep();
+    built_.manifest.shards = shards_after(std::move(kept), make_shards(text));
     count();
     write_manifest();
     remove_other_shards();
@@ -174,42 +177,41 @@ class TokenStoreBuilder {
   }
 
  private:
-  // The text, in pieces, and the key of each.
-  struct NamedPieces {
+  struct CutText {
     std::vector<TextSource> sources;
-    std::vector<Piece> pieces;
-    std::vector<std::string> keys;
+    std::vector<Piece> pieces;  // of them
   };
 
-  NamedPieces named_pieces() {
-    NamedPieces text{.sources =
-                         open_text_sources(options_.files,
-                                           {.format = options_.format,
-                                            .max_invalid_percent = options_.max_invalid_percent,
-                                            .threads = options_.threads},
-                                           progress_)};
+  CutText cut_text() {
+    CutText text{.sources = open_text_sources(options_.files,
+                                              {.format = options_.format,
+                                               .max_invalid_percent = options_.max_invalid_percent,
+                                               .threads = options_.threads},
+                                              progress_)};
     PieceCutter cutter(options_.format, options_.piece_bytes);
     for (size_t i = 0; i < text.sources.size(); ++i) cutter.add_file(i, text.sources[i].text());
     text.pieces = cutter.finish();
     for (const Piece& piece : text.pieces) {
       progress_.total_text_bytes += static_cast<int64_t>(piece.bytes);
     }
-    text.keys.resize(text.pieces.size());
-    platform::parallel_for(std::ssize(text.pieces), options_.threads, [&](int64_t i) {
-      text.keys[i] = PieceText(text.pieces[i], text.sources).key(rules_);
-    });
     return text;
   }
 
-  // The shards of the store: a text that occurs twice has one.
-  std::vector<std::string> shards_with(const std::vector<std::string>& keys) const {
-    std::vector<std::string> shards;
-    if (options_.append) shards = shards_to_keep();
-    std::set<std::string> known(shards.begin(), shards.end());
-    for (const std::string& key : keys) {
-      if (known.insert(key).second) shards.push_back(key);
-    }
-    return shards;
+  std::vector<std::string> keys_of(const CutText& text) const {
+    std::vector<std::string> keys(text.pieces.size());
+    platform::parallel_for(std::ssize(keys), options_.threads, [&](int64_t i) {
+      keys[i] = PieceText(text.pieces[i], text.sources).key(rules_);
+    });
+    return keys;
+  }
+
+  // Text that a store has is not appended again; text that occurs twice in the input counts twice.
+  static std::vector<std::string> shards_after(std::vector<std::string> kept,
+                                               const std::vector<std::string>& keys) {
+    const std::set<std::string> known(kept.begin(), kept.end());
+    std::ranges::copy_if(keys, std::back_inserter(kept),
+                         [&](const std::string& key) { return !known.contains(key); });
+    return kept;
   }
 
   // Whether the store is there as it would be built. Nothing is written then, so that several
@@ -257,7 +259,9 @@ class TokenStoreBuilder {
     }
   }
 
+  // What a store that is appended to has.
   std::vector<std::string> shards_to_keep() const {
+    if (!options_.append) return {};
     const TokenStoreManifest old = read_token_store_manifest(options_.folder);
     if (old.rules.vocabulary != rules_.vocabulary || old.rules.tokenizer != rules_.tokenizer) {
       throw_user_error(
@@ -269,27 +273,31 @@ class TokenStoreBuilder {
     return old.shards;
   }
 
-  void make_shards(const NamedPieces& text) {
-    platform::parallel_for(std::ssize(text.pieces), options_.threads, [&](int64_t i) {
-      make_shard(text.pieces[i], text.sources, text.keys[i]);
+  std::vector<std::string> make_shards(const CutText& text) {
+    std::vector<std::string> keys(text.pieces.size());
+    platform::parallel_for(std::ssize(keys), options_.threads, [&](int64_t i) {
+      keys[i] = make_shard(text.pieces[i], text.sources);
       progress_.text_bytes += static_cast<int64_t>(text.pieces[i].bytes);
     });
+    return keys;
   }
 
-  void make_shard(const Piece& piece, const std::vector<TextSource>& sources,
-                  const std::string& key) {
+  std::string make_shard(const Piece& piece, const std::vector<TextSource>& sources) {
+    const PieceText text(piece, sources);
+    const std::string key = text.key(rules_);
     {
       const std::lock_guard lock(mutex_);
-      if (!claimed_.insert(key).second) return;  // the same text came before
+      if (!claimed_.insert(key).second) return key;  // the same text came before
     }
     const fs::path path = shard_path(options_.folder, key);
-    if (is_good_shard(path, key)) return;
+    if (is_good_shard(path, key)) return key;
     MemoryCorpus corpus(tokenizer_.vocabulary().size());
-    const int64_t invalid = PieceText(piece, sources).tokenize(tokenizer_, options_.format, corpus);
+    const int64_t invalid = text.tokenize(tokenizer_, options_.format, corpus);
     platform::write_file_atomically(
         path, token_shard_bytes(corpus, key, static_cast<int64_t>(piece.bytes), invalid));
     const std::lock_guard lock(mutex_);
     ++built_.shards_written;
+    return key;
   }
 
   static bool is_good_shard(const fs::path& path, const std::string& key) {

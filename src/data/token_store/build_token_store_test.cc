@@ -132,6 +132,17 @@ TEST_F(BuildTokenStoreTest, AppendingKeepsWhatIsThere) {
   EXPECT_EQ(described(TokenStore(folder_ / "store")), "56/|7/|");
 }
 
+TEST_F(BuildTokenStoreTest, TextThatOccursTwiceCountsTwice) {
+  std::string text;  // a whole piece
+  while (text.size() < (64 << 10)) text += "a\n\n\n";
+  TokenStoreOptions options = options_for({write("1", text), write("2", text)});
+  const int64_t documents = (64 << 10) / 4;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(build(options).manifest.documents, 2 * documents);
+  options.append = true;
+  EXPECT_EQ(build(options).manifest.documents, 2 * documents) << "they are there";
+  EXPECT_EQ(TokenStore(options.folder).documents(), 2 * documents);
+}
+
 TEST_F(BuildTokenStoreTest, ADamagedShardIsMadeAnew) {
   const fs::path text = write("long", long_text(3));
   build(options_for({text}));
