@@ -4,6 +4,7 @@
 #include <atomic>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -155,20 +156,28 @@ class TokenStoreBuilder {
                .format = options.format} {}
 
   TokenStoreBuilt build() {
+    std::optional<platform::MadeFolder> made;
+    std::optional<platform::FolderLock> lock;
+    const auto take_folder = [&] {
+      made.emplace(options_.folder);
+      lock.emplace(options_.folder);
+      require_own_vocabulary();
+    };
+    std::vector<std::string> kept = shards_to_keep();  // a refusal comes before the text is read
+    const bool is_store = is_token_store(options_.folder);
+    if (!is_store) take_folder();
     const CutText text = cut_text();
     built_.manifest.rules = rules_;
-    if (is_token_store(options_.folder)) {
-      built_.manifest.shards = shards_after(shards_to_keep(), keys_of(text));
+    if (is_store) {
+      built_.manifest.shards = shards_after(std::move(kept), keys_of(text));
       if (is_built()) {
         progress_.text_bytes = progress_.total_text_bytes.load();
         count();
         return built_;
       }
+      take_folder();
+      kept = shards_to_keep();  // another process may have appended some
     }
-    const platform::MadeFolder made(options_.folder);
-    const platform::FolderLock lock(options_.folder);
-    require_own_vocabulary();
-    std::vector<std::string> kept = shards_to_keep();
     built_.manifest.shards = shards_after(std::move(kept), make_shards(text));
     count();
     write_manifest();
@@ -218,9 +227,10 @@ class TokenStoreBuilder {
   // processes may ask for it at a time, of a folder that is only readable too.
   bool is_built() const {
     const TokenStoreManifest& wanted = built_.manifest;
-    if (!is_token_store(options_.folder) || !has_own_tokens(vocabulary_path())) return false;
+    if (!has_own_tokens(vocabulary_path())) return false;
     try {
-      const TokenStoreManifest there = read_token_store_manifest(options_.folder);
+      const TokenStore store(options_.folder);
+      const TokenStoreManifest& there = store.manifest();
       if (there.rules != wanted.rules || there.shards != wanted.shards) return false;
     } catch (const UserError&) {
       return false;  // damaged

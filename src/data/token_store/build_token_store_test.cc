@@ -132,6 +132,20 @@ TEST_F(BuildTokenStoreTest, AppendingKeepsWhatIsThere) {
   EXPECT_EQ(described(TokenStore(folder_ / "store")), "56/|7/|");
 }
 
+TEST_F(BuildTokenStoreTest, AManifestWithWrongCountsIsMadeAnew) {
+  const TokenStoreOptions options = options_for({write("text", "a b\n\nb\n")});
+  build(options);
+  const fs::path manifest = options.folder / kStoreName;
+  const std::string good = platform::read_file(manifest);
+  std::string bad = good;
+  const size_t at = bad.find("\"documents\": 2");
+  ASSERT_NE(at, std::string::npos);
+  bad[at + 13] = '9';
+  platform::write_file_atomically(manifest, bad);
+  build(options);
+  EXPECT_EQ(platform::read_file(manifest), good);
+}
+
 TEST_F(BuildTokenStoreTest, TextThatOccursTwiceCountsTwice) {
   std::string text;  // a whole piece
   while (text.size() < (64 << 10)) text += "a\n\n\n";
