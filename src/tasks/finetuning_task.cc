@@ -8,9 +8,6 @@
 #include <limits>
 #include <numeric>
 
-#include "formats/xxh3.h"
-#include "platform/files/file.h"
-
 namespace cloze::tasks {
 namespace {
 
@@ -67,12 +64,6 @@ nlohmann::ordered_json seed_summary_json(const std::vector<SeedScores>& runs) {
                              {"best_seed", seed}};
   }
   return json;
-}
-
-std::string content_name(const std::filesystem::path& file) {
-  formats::Xxh3Digest digest;
-  digest.update(platform::MappedFile(file).text());
-  return digest.hex();
 }
 
 void note_rowless(const text::Tokenizer& tokenizer, const std::string& file,

@@ -67,9 +67,6 @@ class FinetuningTask {
                         const std::filesystem::path& folder) = 0;
 };
 
-// A name for the content of a file.
-std::string content_name(const std::filesystem::path& file);
-
 // Notes how many tokens of a file's texts the model has no row for; nothing where it has all rows.
 void note_rowless(const text::Tokenizer& tokenizer, const std::string& file,
                   const std::vector<std::string_view>& texts, const TaskOutput& output);

@@ -34,6 +34,7 @@ std::string Training::evaluated_on() const {
 // Scores of other data, and those of a run that evaluates nothing from here on, decide no longer
 // which weights are the best. Returns whether there were such.
 bool Training::drop_other_scores() {
+  if (!evaluates() && state_.step >= options_.num_steps) return false;  // nothing will be trained
   const std::string there = std::exchange(state_.evaluated_on, evaluated_on());
   const bool is_known = !there.empty();
   if (evaluates() && (!is_known || there == state_.evaluated_on)) return false;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "formats/xxh3.h"
 #include "platform/files/atomic_file.h"
 #include "tasks/squad/squad_answering.h"
 
@@ -58,8 +59,14 @@ double SquadFinetuning::evaluate(inference::InferenceClient& client, int64_t ste
 std::string SquadFinetuning::evaluated_on() const {
   const SquadFeatureOptions& features = options_.features;
   const SquadPredictionOptions& prediction = options_.prediction;
+  formats::Xxh3Digest digest;
+  for (const std::string& context : dev_.data.contexts) digest.update(context + "\n");
+  for (const SquadQuestion& one : dev_.data.questions) {
+    digest.update(fmt::format("{}\n{}\n{}\n", one.id, one.question, one.context));
+    for (const SquadAnswer& answer : one.answers) digest.update(answer.text + "\n");
+  }
   return fmt::format("SQuAD {} {}, style {} of {}, {} and {} tokens, answers {} of {} tokens, {}",
-                     options_.version_2_with_negative ? 2 : 1, content_name(options_.predict_file),
+                     options_.version_2_with_negative ? 2 : 1, digest.hex(),
                      static_cast<int>(features.style), features.max_sequence_length,
                      features.document_stride, features.max_query_length, prediction.n_best_size,
                      prediction.max_answer_length, prediction.null_score_diff_threshold);

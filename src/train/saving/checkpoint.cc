@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "base/error.h"
 #include "base/whole_number.h"
@@ -127,6 +129,26 @@ void write_content(const fs::path& temporary, const CheckpointContent& content,
   write_manifest(temporary, content.state.step);
 }
 
+// Another process may be about to do the same, or to end the replacement in a live run.
+void undo_interrupted_replacement(const fs::path& folder) {
+  constexpr int kTries = 20;
+  constexpr std::chrono::milliseconds kPause{50};
+  for (int i = 0; has_interrupted_replacement(folder); ++i) {
+    try {
+      const platform::FolderLock lock(folder);
+      return recover_and_clean(folder);
+    } catch (const std::exception&) {
+      if (i < kTries) {
+        std::this_thread::sleep_for(kPause);
+      } else if (checkpoints_in(folder).empty()) {
+        throw;
+      } else {
+        return;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 CheckpointStore::CheckpointStore(fs::path folder, int64_t max_to_keep)
@@ -234,16 +256,8 @@ FoundCheckpoint find_checkpoint(const fs::path& folder) {
   if (std::error_code unknown; !fs::is_directory(folder, unknown)) {
     throw_user_error("{} is not a folder; give one with checkpoints", folder.string());
   }
+  undo_interrupted_replacement(folder);
   std::vector<StepFolder> candidates = checkpoints_in(folder);
-  if (has_interrupted_replacement(folder)) {
-    try {
-      const platform::FolderLock lock(folder);  // in a live run, no replacement is interrupted
-      recover_and_clean(folder);
-      candidates = checkpoints_in(folder);
-    } catch (const std::exception&) {
-      if (candidates.empty()) throw;
-    }
-  }
   if (fs::exists(folder / kManifestName)) {
     const fs::path name =
         folder.has_filename() ? folder.filename() : folder.parent_path().filename();
