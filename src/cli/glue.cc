@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <vector>
+
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/configuration/configuration_commands.h"
@@ -26,13 +29,26 @@ void add_options(OptionTable& table, GlueOptions& o) {
   add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");
 }
 
+// Files that the run reads.
+std::vector<std::filesystem::path> inputs_of(const GlueOptions& options,
+                                             const tasks::GlueTask& task) {
+  std::vector<std::filesystem::path> inputs = {options.vocab_file};
+  for (const auto split :
+       {tasks::GlueSplit::kTrain, tasks::GlueSplit::kDev, tasks::GlueSplit::kTest}) {
+    const auto file = tasks::find_glue_file(options.glue.data_dir, task, split);
+    if (file) inputs.push_back(*file);
+  }
+  return inputs;
+}
+
 void run(GlueOptions& options, OptionTable& table) {
   settle_finetune_options(table, options);
   tasks::GlueFinetuningOptions& glue = options.glue;
   if (glue.task_name.empty()) throw_user_error("task_name is missing; see --help");
   if (glue.data_dir.empty()) throw_user_error("data_dir is missing; name the TSV files' folder");
-  require_other_inputs(options, {glue.data_dir, options.vocab_file});
-  tasks::glue_task(glue.task_name);  // an unknown name is reported before the model is read
+  // An unknown name is reported before the model is read.
+  const tasks::GlueTask& task_of_name = tasks::glue_task(glue.task_name);
+  require_other_inputs(options, inputs_of(options, task_of_name));
   const StartModel model = start_model(options, table);
   glue.features = {.max_sequence_length = options.seq_length,
                    .threads = engine::resolved_threads(options.training.step.compile.num_threads)};

@@ -152,8 +152,11 @@ void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions&
 
 // Standard input is read once: a run that goes on has its store.
 bool has_been_read(const PretrainOptions& options) {
-  return options.input_file == "-" && options.training.restore_from &&
-         data::is_token_store(store_folder(options));
+  if (options.input_file != "-" || !options.training.restore_from) return false;
+  if (!data::is_token_store(store_folder(options))) return false;
+  say("note: standard input is not read again: {} has its tokens\n",
+      store_folder(options).string());
+  return true;
 }
 
 PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
