@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "data/sample.h"
@@ -22,5 +23,7 @@ class Dataset {
 // A name for the content of a data set: XXH3-128 of all its samples in their order, with all that
 // is to be learned of them, as 32 hex digits. Reads every sample once, those of epoch 0.
 std::string sample_digest(const Dataset& dataset);
+// The same of samples in memory.
+std::string sample_digest(std::span<const Sample> samples);
 
 }  // namespace cloze::data

@@ -1,7 +1,6 @@
 #include "data/token_store/build_token_store.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -223,28 +222,21 @@ class TokenStoreBuilder {
     return kept;
   }
 
-  // Whether the store is there as it would be built. Nothing is written then, so that several
-  // processes may ask for it at a time, of a folder that is only readable too.
+  // Whether the store is there as it would be built. Nothing is written then: several processes may
+  // ask for it at a time, and its folder need not be writable.
   bool is_built() const {
     const TokenStoreManifest& wanted = built_.manifest;
-    if (!has_own_tokens(vocabulary_path())) return false;
+    if (!other_shards().empty()) return false;
     try {
       const TokenStore store(options_.folder);
       const TokenStoreManifest& there = store.manifest();
       if (there.rules != wanted.rules || there.shards != wanted.shards) return false;
+      platform::parallel_for(std::ssize(store.shards()), options_.threads,
+                             [&](int64_t i) { store.shards()[i].verify(); });
+      return true;
     } catch (const UserError&) {
       return false;  // damaged
     }
-    const std::set<std::string> kept(wanted.shards.begin(), wanted.shards.end());
-    for (const auto& entry : fs::directory_iterator(options_.folder)) {
-      if (is_other_shard(entry.path().filename().string(), kept)) return false;
-    }
-    std::atomic<bool> are_good = true;
-    platform::parallel_for(std::ssize(wanted.shards), options_.threads, [&](int64_t i) {
-      const std::string& key = wanted.shards[i];
-      if (!is_good_shard(shard_path(options_.folder, key), key)) are_good = false;
-    });
-    return are_good;
   }
 
   fs::path vocabulary_path() const { return options_.folder / kStoreVocabularyName; }
@@ -349,19 +341,24 @@ class TokenStoreBuilder {
     platform::write_file_atomically(path, token_store_manifest_text(built_.manifest));
   }
 
-  // Also what a killed process left of one.
-  static bool is_other_shard(const std::string& name, const std::set<std::string>& kept) {
-    if (!is_shard_name(name)) return false;
-    return !name.ends_with(kShardSuffix) || !kept.contains(name.substr(0, name.find('.')));
+  // Shards in the folder that the store does not have, and what killed processes left of some.
+  std::vector<fs::path> other_shards() const {
+    const std::vector<std::string>& shards = built_.manifest.shards;
+    const std::set<std::string> kept(shards.begin(), shards.end());
+    std::vector<fs::path> others;
+    for (const auto& entry : fs::directory_iterator(options_.folder)) {
+      const std::string name = entry.path().filename().string();
+      if (!is_shard_name(name)) continue;
+      if (name.ends_with(kShardSuffix) && kept.contains(name.substr(0, name.find('.')))) continue;
+      others.push_back(entry.path());
+    }
+    return others;
   }
 
   // Nobody else writes here now.
   void remove_other_shards() {
-    const std::vector<std::string>& shards = built_.manifest.shards;
-    const std::set<std::string> kept(shards.begin(), shards.end());
-    for (const auto& entry : fs::directory_iterator(options_.folder)) {
-      if (!is_other_shard(entry.path().filename().string(), kept)) continue;
-      fs::remove(entry.path());
+    for (const fs::path& other : other_shards()) {
+      fs::remove(other);
       ++built_.shards_removed;
     }
   }

@@ -14,9 +14,10 @@
 //
 // Errors: UserError for an empty corpus, for `append` to a store of other rules, and for a folder
 // without a store or shards that holds a vocab.txt of other tokens; DataError that names file, line
-// and column of bad text; EnvironmentError when the folder cannot be written to or another process
-// builds there. The folder holds its old store until the new one is complete. A store that is there
-// as it would be built is left alone: any number of processes may ask for it at a time.
+// and column of bad text; EnvironmentError when another process builds there; for a folder that
+// cannot be written to, those of platform::make_writable_directory. The folder holds its old store
+// until the new one is complete. A store that is there as it would be built is left alone: any
+// number of processes may ask for it at a time.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
-#include "formats/xxh3.h"
 #include "platform/files/atomic_file.h"
 #include "tasks/class_logits.h"
 #include "tasks/glue/glue_score.h"
@@ -93,13 +92,7 @@ double GlueFinetuning::evaluate(inference::InferenceClient& client, int64_t step
 
 std::string GlueFinetuning::evaluated_on() const {
   const Part& dev = parts_.front();
-  formats::Xxh3Digest digest;
-  const auto add = [&](const auto& numbers) {
-    digest.update(fmt::format("{}\n", fmt::join(numbers, " ")));
-  };
-  for (const data::Sample& sample : dev.samples) add(sample.input_ids);
-  add(dev.labels);
-  return fmt::format("{} {}", dev.task->name, digest.hex());
+  return fmt::format("{} {}", dev.task->name, data::sample_digest(dev.samples));
 }
 
 Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path& folder) {
