@@ -79,7 +79,10 @@ Training::Training(TrainingOptions options, Notice notice)
       step_(options_.step),
       loss_scale_(options_.loss_scale, options_.step.compute_dtype),
       store_(options_.save_path, options_.max_to_keep) {
-  if (options_.evaluation_set) evaluation_.emplace(options_.step, *options_.evaluation_set);
+  if (options_.evaluation_set) {
+    evaluation_.emplace(options_.step, *options_.evaluation_set);
+    options_.evaluated_on = options_.evaluation_set->fingerprint();
+  }
   options_.restore_dir.empty() ? start_fresh() : restore();
 }
 

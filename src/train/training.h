@@ -78,7 +78,8 @@ struct TrainingOptions {
   // and after the last step. The checkpoint of the best is kept. Nothing when a signal to stop
   // ended the evaluation: the resumed run begins with it.
   std::function<std::optional<double>(engine::Session& session, int64_t step)> evaluate;
-  std::string evaluated_on;  // a name for what it scores, and how
+  // A name for what it scores, and how. Training itself names an evaluation_set.
+  std::string evaluated_on;
   // Instead of evaluate: the metric is the accuracy of the first loss on these samples.
   std::shared_ptr<const data::Dataset> evaluation_set;
   std::vector<int64_t> evaluation_steps;  // ascending
@@ -173,7 +174,6 @@ class Training {
   void share_stop_request();
   bool is_over() const;
   bool evaluates() const { return options_.evaluate || evaluation_; }
-  std::string evaluated_on() const;
   bool drop_other_scores();
   bool is_evaluation_due() const;
   void evaluate();

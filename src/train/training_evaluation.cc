@@ -27,15 +27,11 @@ std::string described(const EvaluationMetrics& metrics, int64_t samples) {
 
 }  // namespace
 
-std::string Training::evaluated_on() const {
-  return options_.evaluation_set ? options_.evaluation_set->fingerprint() : options_.evaluated_on;
-}
-
-// Scores of other data, and those of a run that evaluates nothing from here on, decide no longer
-// which weights are the best. Returns whether there were such.
+// Scores of other data, and those of a run that evaluates nothing from here on, no longer decide
+// which weights are the best. Returns whether there were such scores.
 bool Training::drop_other_scores() {
   if (!evaluates() && state_.step >= options_.num_steps) return false;  // nothing will be trained
-  const std::string there = std::exchange(state_.evaluated_on, evaluated_on());
+  const std::string there = std::exchange(state_.evaluated_on, options_.evaluated_on);
   const bool is_known = !there.empty();
   if (evaluates() && (!is_known || there == state_.evaluated_on)) return false;
   const bool had_scores = state_.best_metric.has_value() || state_.evaluated_step > 0;

@@ -92,7 +92,7 @@ void Training::start_fresh() {
   }
   state_ = {.total_steps = options_.num_steps,
             .seed = options_.step.seed,
-            .evaluated_on = evaluated_on(),
+            .evaluated_on = options_.evaluated_on,
             .identity = run_identity(options_)};
   step_.session().initialize_parameters(options_.step.seed);
   if (!options_.init_checkpoint.empty()) load_initial_parameters();

@@ -131,21 +131,16 @@ void write_content(const fs::path& temporary, const CheckpointContent& content,
 
 // Another process may be about to do the same, or to end the replacement in a live run.
 void undo_interrupted_replacement(const fs::path& folder) {
-  constexpr int kTries = 20;
+  constexpr int kPauses = 20;
   constexpr std::chrono::milliseconds kPause{50};
-  for (int i = 0; has_interrupted_replacement(folder); ++i) {
+  for (int i = 0; i <= kPauses && has_interrupted_replacement(folder); ++i) {
     try {
       const platform::FolderLock lock(folder);
       return recover_and_clean(folder);
     } catch (const std::exception&) {
-      if (i < kTries) {
-        std::this_thread::sleep_for(kPause);
-      } else if (checkpoints_in(folder).empty()) {
-        throw;
-      } else {
-        return;
-      }
+      if (i == kPauses && checkpoints_in(folder).empty()) throw;
     }
+    std::this_thread::sleep_for(kPause);
   }
 }
 
