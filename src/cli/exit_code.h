@@ -24,7 +24,7 @@ struct EarlyExit {
 };
 
 ExitCode exit_code_of(const std::exception& error);
-// What the program says of it: its text, and for those of the standard library words of ours.
+// What the program prints: the error's message, or our own words for errors of the standard library.
 std::string message_of(const std::exception& error);
 
 }  // namespace cloze::cli

@@ -36,7 +36,7 @@ std::vector<ExportFile> files_of(const train::MetricsExports& exports) {
 fs::path place_of(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
 // Whether the run itself has that name: for its metrics, or for the folder of TensorBoard, of
-// Weights & Biases or of its token store, in which it may name no file either.
+// Weights & Biases or of its token store. A file of the token store has such a name, too.
 bool is_used_by_run(const fs::path& place, const fs::path& save_path) {
   constexpr std::array<std::string_view, 4> kUsed = {"metrics.jsonl", "event", "wandb", "tokens"};
   const bool is_name = std::ranges::any_of(

@@ -152,9 +152,7 @@ class FinetuneRuns {
       train_seeds();
     } catch (const platform::Interruption&) {
       if (!has_begun()) throw;  // nothing is saved: the same command starts again
-      say("stopped on signal {}; resume with --restore-dir {}\n", platform::stop_signal(),
-          options_.training.save_path.string());
-      throw EarlyExit{ExitCode::kSavedOnSignal};
+      end_saved_run(options_, platform::stop_signal());
     }
   }
 
@@ -248,9 +246,7 @@ class FinetuneRuns {
     try {
       return task_.finish(client, folder);
     } catch (const InferenceStopped&) {
-      say("stopped on signal {} while scoring; resume with --restore-dir {}\n",
-          platform::stop_signal(), options_.training.save_path.string());
-      throw EarlyExit{ExitCode::kSavedOnSignal};
+      end_saved_run(options_, platform::stop_signal(), " while scoring");
     }
   }
 

@@ -113,7 +113,7 @@ void run_pretrain(PretrainOptions& options, OptionTable& table) {
     run = pretraining_options(options, table);
     if (ranks.size() > 1) contents = contents_of(run);
   };
-  // The first rank of each folder makes a token store of the text, and the others find it there.
+  // One rank makes a token store of the text in each folder, and the others find it there.
   options.input_file.empty() ? together(ranks, open) : one_after_the_first(ranks, open);
   together(ranks, [&] { require_same(ranks, contents); });
   run.extra_files = option_files(table);

@@ -152,15 +152,17 @@ void check_same_vocabulary(const data::TokenStore& store, const PretrainOptions&
 
 // Standard input is read once: a run that goes on has its store.
 bool has_been_read(const PretrainOptions& options) {
-  if (options.input_file != "-" || !options.training.restore_from) return false;
-  if (!data::is_token_store(store_folder(options))) return false;
-  say("note: standard input is not read again: {} has its tokens\n",
-      store_folder(options).string());
-  return true;
+  return options.input_file == "-" && options.training.restore_from &&
+         data::is_token_store(store_folder(options));
 }
 
 PretrainData open_store(const PretrainOptions& options, const StartTokenizer& start) {
-  if (!options.input_file.empty() && !has_been_read(options)) build_store(options, start);
+  if (has_been_read(options)) {
+    say("note: standard input is not read again: {} has its tokens\n",
+        store_folder(options).string());
+  } else if (!options.input_file.empty()) {
+    build_store(options, start);
+  }
   auto store = std::make_shared<const data::TokenStore>(store_folder(options));
   check_same_vocabulary(*store, options);
   const auto missing = missing_rows(store->vocabulary(), store->folder().string(), options);

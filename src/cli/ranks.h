@@ -25,8 +25,8 @@ void require_shared_command(const std::vector<std::string>& words);
 // Runs the body on every rank. When one fails all end with its exit code, and the first rank says
 // what went wrong, and where.
 void together(comm::Communicator& ranks, const std::function<void()>& body);
-// On the first rank, then on the first of each other host, then on the rest: for what the first in
-// a folder makes and the others open.
+// On the first rank, then on the first rank of each other host, then on the rest: for what one rank
+// makes in a folder and the others open.
 void one_after_the_first(comm::Communicator& ranks, const std::function<void()>& body);
 
 // What the options mean to this rank: replicas follow from the number of ranks. UserError for what

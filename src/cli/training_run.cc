@@ -173,6 +173,12 @@ bool saves_before_end(const RunOptions& options) {
   return saves_before_end(options.training, planned_steps(options).value_or(INT64_MAX));
 }
 
+void end_saved_run(const RunOptions& options, int signal, const char* when) {
+  say("stopped on signal {}{}; resume with --restore-dir {}\n", signal, when,
+      options.training.save_path.string());
+  throw EarlyExit{ExitCode::kSavedOnSignal};
+}
+
 train::TrainingState run_training(train::TrainingOptions run, const RunOptions& options,
                                   int64_t evaluation_bytes) {
   const auto start = std::chrono::system_clock::now();
@@ -231,9 +237,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (profile) say("{}\n", profile->outcome());
   say("{}\n", memory.outcome());
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
-    say("stopped on signal {}; resume with --restore-dir {}\n", training.stop_signal(),
-        options.training.save_path.string());
-    throw EarlyExit{ExitCode::kSavedOnSignal};
+    end_saved_run(options, training.stop_signal());
   }
   if (target) report_target({*target, sequences_per_step}, training.state(), outcome);
   return training.state();

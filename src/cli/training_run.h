@@ -37,6 +37,10 @@ void add_step(MemoryForecast& memory, const RunOptions& options, const plan::Pro
 bool saves_before_end(const train::TrainingOptions& training, int64_t num_steps);
 bool saves_before_end(const RunOptions& options);
 
+// After a signal: says how a run that is saved goes on, and ends the program with 75. `when` follows
+// the number of the signal.
+[[noreturn]] void end_saved_run(const RunOptions& options, int signal, const char* when = "");
+
 // Returns where training stands at its end. Exits with 75 when a signal stopped it.
 // evaluation_bytes: what the training's evaluation takes.
 train::TrainingState run_training(train::TrainingOptions training, const RunOptions& options,

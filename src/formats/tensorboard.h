@@ -4,7 +4,7 @@
 //   first event: file_version "brain.Event:2"; then summaries; after a resume, session_log START,
 //   which makes TensorBoard forget what an earlier file of the folder holds from that step on.
 //
-// Errors: EnvironmentError when the folder or file cannot be written.
+// Errors: UserError or EnvironmentError, as of make_writable_directory, when it cannot be written.
 // Source: tensorflow/core/util/event.proto; tensorboard/summary/writer/event_file_writer.py.
 #pragma once
 

@@ -10,7 +10,7 @@
 //
 // Each record is in the file when its function returns, with the summary so far, so the run of a
 // killed process can be sent as well.
-// Errors: EnvironmentError when the folder or file cannot be written.
+// Errors: UserError or EnvironmentError, as of make_writable_directory, when it cannot be written.
 // Source: wandb/sdk/internal/datastore.py of the package wandb 0.19; LevelDB, doc/log_format.md.
 #pragma once
 
