@@ -62,36 +62,44 @@ inline int status_of_interrupted(const Interrupting& interrupting,
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// The same for work that makes `output` at its end. On a busy machine the work may end before the
-// signal comes; then it is started again.
+// The same for work that makes `output` at its end; there is no output yet when it returns a status
+// other than 0. On a busy machine the signal may come later than that; then the work starts over.
 inline int status_of_interrupted_before(const std::filesystem::path& output,
                                         const Interrupting& interrupting,
                                         const std::function<void()>& work) {
   constexpr int kMostTries = 20;
-  int status = 0;
-  for (int tries = 0; status == 0 && tries < kMostTries; ++tries) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
     std::filesystem::remove(output);
-    status = status_of_interrupted(interrupting, work);
+    std::filesystem::remove(interrupting.journal);
+    const int status = status_of_interrupted(interrupting, work);
+    if (status != 0 && !std::filesystem::exists(output)) return status;
   }
-  return status;
+  return 0;
 }
 
 // Does the work in processes ("lives") that SIGKILL and SIGTERM end in turn, after one to three
-// saves, until one finishes it. after_life(is_done) looks at what each has left. Returns how many
-// there were.
-inline int lives_until_done(Interrupting interrupting, const std::function<void()>& work,
-                            const std::function<void(bool is_done)>& after_life) {
-  for (int lives = 0;; ++lives) {
+// saves, until one finishes it. On a busy machine signals come late: a life may end while it names
+// its outputs, and the work starts over if it is finished after fewer than `fewest` interruptions.
+// after_life() looks at what each life has left. Returns how many were interrupted.
+inline int interruptions_until_done(Interrupting interrupting, int fewest,
+                                    const std::function<void()>& work,
+                                    const std::function<void()>& after_life) {
+  constexpr int kMostLives = 100;
+  int interruptions = 0;
+  for (int lives = 0; lives < kMostLives; ++lives) {
     interrupting.signal = lives % 2 == 0 ? SIGKILL : SIGTERM;
     interrupting.saves = 1 + lives % 3;
     const int status = status_of_interrupted(interrupting, work);
-    after_life(status == 0);
-    if (status == 0) return lives + 1;
+    after_life();
+    if (status == 0 && interruptions >= fewest) return interruptions;
+    if (status == 0) continue;
     const bool is_interrupted =
         status == (interrupting.signal == SIGKILL ? -SIGKILL : kInterruptedStatus);
     EXPECT_TRUE(is_interrupted) << status;
     if (!is_interrupted) return -1;
+    ++interruptions;
   }
+  return interruptions;
 }
 
 }  // namespace cloze::platform

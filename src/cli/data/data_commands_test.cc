@@ -154,8 +154,8 @@ TEST_F(DataCommandsTest, RecordsThatASignalStopsGoOn) {
                                     "--vocab-file", path("vocab.txt"), "--do-lower-case"};
   };
   ASSERT_EQ(run_command(arguments("whole")).status, ExitCode::kSuccess);
-  const int status = platform::status_of_interrupted(
-      {.journal = path("cut.journal.partial"), .signal = SIGTERM}, [&] {
+  const int status = platform::status_of_interrupted_before(
+      path("cut"), {.journal = path("cut.journal.partial"), .signal = SIGTERM}, [&] {
         std::freopen(path("errors").c_str(), "w", stderr);
         const auto ended = static_cast<int>(status_of(arguments("cut")));
         std::fflush(stderr);
