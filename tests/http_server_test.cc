@@ -117,6 +117,26 @@ TEST(HttpServer, RefusesBeforeTheBodyAndCloses) {
   EXPECT_EQ(status("GET / HTTP/1.1\r\n" + host + "X: " + std::string(9000, 'x') + "\r\n\r\n"), 431);
 }
 
+// The client sends all of the body before it reads.
+TEST(HttpServer, ABodyOverTheLimitIsReadBeforeItIsRefused) {
+  EchoServer server({.body_bytes = 100'000});
+  const std::string body(6'400'000, ' ');  // 64 times the limit, more than sockets hold
+  const HttpReply reply = reply_to(server.port(), post(body));
+  EXPECT_EQ(reply.status, 413);
+  EXPECT_TRUE(closes(reply)) << reply.head;
+  EXPECT_NE(reply.body.find("the body has 6400000 bytes, more than 100000"), std::string::npos)
+      << reply.body;
+}
+
+TEST(HttpServer, ABodyOverTheLimitIsNotAskedFor) {
+  EchoServer server({.body_bytes = 100});
+  HttpClient client(server.port());
+  client.send(
+      "POST /fill HTTP/1.1\r\nHost: localhost\r\nContent-Length: 101\r\n"
+      "Expect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 413);
+}
+
 TEST(HttpServer, LivesOnRubbish) {
   EchoServer server({.transfer_time = milliseconds(200)});
   std::mt19937 draw(1);

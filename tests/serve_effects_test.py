@@ -96,6 +96,18 @@ def status(expected, body, path="/fill", **fields):
                               base.ask(body, path, **fields)[0] == 200)
 
 
+def waits_no_longer(run, base):
+    """Each of these requests is a batch by itself: the last of them wait for the others."""
+    lists = [{"inputs": [BLANK] * 64}] * 16
+    return 504 in run.ask_together(lists) and set(base.ask_together(lists)) == {200}
+
+
+def listed(server):
+    """How many candidates are listed when a request does not say how many it wants."""
+    blanks = json.loads(server.ask({"text": BLANK["text"]})[1])["blanks"]
+    return len(blanks[0]["candidates"])
+
+
 def same_answer(run, base):
     return run.ask(BLANK) == base.ask(BLANK) and run.ask(BLANK)[0] == 200
 
@@ -104,24 +116,25 @@ def other_answer(run, base):
     return run.ask(BLANK)[0] == base.ask(BLANK)[0] == 200 and run.ask(BLANK) != base.ask(BLANK)
 
 
-def refuses_a_second_connection(run, base):
+def answers_a_second_connection_with(expected):
+    """A status, or 0 for a connection that is closed without a word."""
     def second(server):
         with server.connect():
             time.sleep(0.2)
             return server.ask(BLANK)[0]
-    return second(run) in (0, 503) and second(base) == 200
+    return lambda run, base: second(run) == expected and second(base) == 200
 
 
-def batches(server):
+def batches(server, body):
     def count():
         return int(re.search(r"batch_inputs_count (\d+)", server.ask(None, "/metrics")[1])[1])
     before = count()
-    assert server.ask_together([BLANK] * 6) == [200] * 6
+    assert server.ask_together([body] * 6) == [200] * 6
     return count() - before
 
 
-def runs_alone(run, base):
-    return batches(run) == 6 > batches(base)
+def makes_batches_of(inputs, body=BLANK):
+    return lambda run, base: batches(run, body) >= 6 / inputs and batches(base, body) < 6 / inputs
 
 
 def may_be_empty(run, base):
@@ -177,23 +190,30 @@ class ServeTest(OptionEffects, unittest.TestCase):
         "device": Effect("none", refused('device is "none"; choose one of cpu')),
         "instruction_set": Effect("none", refused("none")),
         "version_2_with_negative": Effect("true", may_be_empty, init_checkpoint="qa"),
-        "max_connections": Effect(1, refuses_a_second_connection),
-        "max_connections_per_address": Effect(1, refuses_a_second_connection),
+        "max_connections": Effect(1, answers_a_second_connection_with(503)),
+        "max_connections_per_address": Effect(1, answers_a_second_connection_with(0)),
         "max_header_bytes": Effect(300, status(431, BLANK, **{"X-Long": "a" * 300})),
         "max_body_bytes": Effect(20, status(413, BLANK)),
         "max_text_bytes": Effect(10, status(413, BLANK)),
         "max_inputs": Effect(1, status(413, {"inputs": [BLANK, BLANK]})),
-        "max_top_k": Effect(2, status(400, BLANK)),
+        "max_top_k": Effect(2, lambda run, base: status(400, BLANK)(run, base) and
+                            (listed(run), listed(base)) == (2, 5)),
         "max_waiting": Effect(1, lambda run, base: 503 in run.ask_together([BLANK] * 4) and
                               set(base.ask_together([BLANK] * 4)) == {200}, max_inputs=1, **WAITS),
-        "max_batch": Effect(1, runs_alone, **WAITS),
-        "max_batch_bytes": Effect(1, runs_alone, **WAITS),
+        "max_batch": Effect(1, makes_batches_of(1), **WAITS),
+        "max_batch_bytes": Effect(2 * len(BLANK["text"]), makes_batches_of(2), **WAITS),
+        "max_candidates": Effect(3, status(413, {**BLANK, "top_k": 4})),
         "transfer_timeout": Effect(300, ends_a_slow_request),
-        "queue_timeout": Effect(50, status(504, BLANK), **WAITS),
+        "queue_timeout": Effect(1, waits_no_longer, max_waiting=10_000),
         "batch_wait": Effect(1000, lambda run, base: seconds(run) > 1 > seconds(base)),
         "log_seconds": Effect(1, says_soon(" good, "), base={"log_seconds": 1000}),
         "log_requests": Effect("true", says_soon("/fill")),
     }
+
+    def test_a_batch_does_not_wait_until_its_requests_expire(self):
+        run = self.run_with("waits", {"batch_wait": 400, "queue_timeout": 400}, "serve")
+        self.assertEqual(run.status, 2)
+        self.assertIn("--batch-wait 400 is not less than --queue-timeout 400", run.messages)
 
     @staticmethod
     def make_data(folder):

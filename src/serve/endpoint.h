@@ -16,6 +16,7 @@ struct Input {
   std::string first;
   std::string second;  // "" when not given
   int64_t top_k = 5;
+  int64_t candidates = 1;  // that its answer lists, at most
 
   int64_t bytes() const { return static_cast<int64_t>(first.size() + second.size()); }
 };
@@ -30,6 +31,9 @@ struct Endpoint {
   std::string second_field;  // "context"; "" for none
   bool requires_second = false;
   bool has_top_k = false;
+  std::function<int64_t(const Input& input)> count_candidates = [](const Input& input) {
+    return input.top_k;
+  };
   Handler handler;
 };
 

@@ -56,15 +56,17 @@ std::string printable(std::string_view sent) {
   return text;
 }
 
-ConnectionWatch::Options watch_options(Service& service) {
+ConnectionWatch::Options watch_options(Service& service, const HttpServer::RequestLog& log) {
   const auto time = service.limits().transfer_time;
   const Response late = error_response(
       408,
       fmt::format("the whole request did not arrive within {} ms; send it faster", time.count()));
-  return {.time = time, .last_words = closing_message(late), .on_late_request = [&service, time] {
-            const std::chrono::duration<double> seconds = time;
-            service.metrics().count({.path = "other", .status = 408, .seconds = seconds.count()});
-          }};
+  const auto on_late_request = [&service, log, time] {
+    const std::chrono::duration<double> seconds = time;
+    service.metrics().count({.path = "other", .status = 408, .seconds = seconds.count()});
+    if (log) log(fmt::format("an incomplete request 408 {:.1f} ms", 1000 * seconds.count()));
+  };
+  return {.time = time, .last_words = closing_message(late), .on_late_request = on_late_request};
 }
 
 }  // namespace
@@ -72,7 +74,10 @@ ConnectionWatch::Options watch_options(Service& service) {
 class HttpServer::Implementation {
  public:
   Implementation(const platform::ListeningSocket& socket, Service& service, RequestLog log)
-      : socket_(socket), service_(service), log_(std::move(log)), watch_(watch_options(service)) {
+      : socket_(socket),
+        service_(service),
+        log_(std::move(log)),
+        watch_(watch_options(service, log_)) {
     // Before the library's thread runs, which may read it at once.
     service_.set_connection_count([this] { return watch_.count(); });
     const Limits& limits = service.limits();
@@ -130,22 +135,25 @@ class HttpServer::Implementation {
     return exchange;
   }
 
-  // take_head(), take_body() as often as bytes come, hand_over() and reply() are one call each.
+  // take_head(), as often as bytes come for them to be kept or dropped, then hand_over() or reply().
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path,
                                const char* method, const char* version, const char* bytes,
                                size_t* num_bytes, void** exchange_place) {
     auto& server = *static_cast<Implementation*>(self);
     auto& exchange = *static_cast<Exchange*>(*exchange_place);
-    if (exchange.response) return server.reply(connection, exchange);
     if (!exchange.has_head) {
       exchange.head.set_target(exchange.has_cut_path ? "%00" : path);  // a path that does not exist
       exchange.head.method = method;
       exchange.head.version = version;
       return server.take_head(connection, exchange);
     }
-    if (*num_bytes == 0) return server.hand_over(connection, exchange);
+    if (*num_bytes == 0) {
+      return exchange.response ? server.reply(connection, exchange)
+                               : server.hand_over(connection, exchange);
+    }
     // The library counts the bytes against Content-Length, and the service has looked at that.
-    exchange.body.append(bytes, std::exchange(*num_bytes, 0));
+    const size_t count = std::exchange(*num_bytes, 0);
+    if (!exchange.response) exchange.body.append(bytes, count);
     return MHD_YES;
   }
 
@@ -163,7 +171,8 @@ class HttpServer::Implementation {
     const auto* size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     head.bytes = static_cast<int64_t>(size->header_size);
     exchange.response = refusal(head);
-    return exchange.response ? reply(connection, exchange) : MHD_YES;
+    const bool replies_now = exchange.response && !service_.drops_body(head);
+    return replies_now ? reply(connection, exchange) : MHD_YES;
   }
 
   std::optional<Response> refusal(const RequestHead& head) const {

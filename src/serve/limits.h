@@ -12,6 +12,7 @@ struct QueueLimits {
   int64_t waiting_inputs = 256;  // in the queue
   int64_t batch_inputs = 64;     // run together; one request is never split
   int64_t batch_bytes = 64 << 10;
+  int64_t batch_candidates = 20'000;               // of its answers; what asks for more is refused
   std::chrono::milliseconds batch_wait{0};         // for more inputs to join the first of a batch
   std::chrono::milliseconds waiting_time{30'000};  // of a request, until its batch is run
 };

@@ -81,6 +81,8 @@ Endpoint endpoint_of(const std::shared_ptr<const inference::PackedModel>& model,
       return {.path = "/classify",
               .first_field = "text",
               .second_field = "text_pair",
+              .count_candidates =
+                  [classes = std::ssize(model->head().labels)](const Input&) { return classes; },
               .handler = [classifier = std::make_shared<tasks::TextClassifier>(model, threads)](
                              auto inputs) { return classify(*classifier, inputs); }};
     case models::HeadKind::kPretraining:
@@ -89,9 +91,10 @@ Endpoint endpoint_of(const std::shared_ptr<const inference::PackedModel>& model,
   return {.path = "/fill",
           .first_field = "text",
           .has_top_k = true,
-          .handler = [filler = std::make_shared<tasks::MaskFiller>(model, threads)](auto inputs) {
-            return fill(*filler, inputs);
-          }};
+          .count_candidates =
+              [](const Input& input) { return tasks::count_blanks(input.first) * input.top_k; },
+          .handler = [filler = std::make_shared<tasks::MaskFiller>(model, threads)](
+                         auto inputs) { return fill(*filler, inputs); }};
 }
 
 std::string_view head_name(models::HeadKind head) {

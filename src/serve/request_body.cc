@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -59,7 +61,7 @@ std::string text_field(const json& object, const std::string& name, const Limits
 
 int64_t top_k_of(const json& object, const Limits& limits) {
   const auto found = object.find("top_k");
-  if (found == object.end()) return Input{}.top_k;
+  if (found == object.end()) return std::min(Input{}.top_k, limits.top_k);
   const bool is_in_range = found->is_number_integer() && *found >= 1 && *found <= limits.top_k;
   if (!is_in_range) refuse(400, "\"top_k\" is not a whole number from 1 to {}", limits.top_k);
   return found->get<int64_t>();
@@ -76,7 +78,19 @@ Input input_of(const json& object, const Endpoint& endpoint, const Limits& limit
     input.second = text_field(object, endpoint.second_field, limits);
   }
   input.top_k = top_k_of(object, limits);
+  input.candidates = endpoint.count_candidates(input);
   return input;
+}
+
+void check_candidates(std::span<const Input> inputs, const Limits& limits) {
+  int64_t candidates = 0;
+  for (const Input& input : inputs) candidates += input.candidates;
+  if (candidates > limits.queue.batch_candidates) {
+    refuse(413, "the reply would list {} candidates, more than {}; {}", candidates,
+           limits.queue.batch_candidates,
+           inputs.size() == 1 ? "ask for a smaller top_k"
+                              : "send several requests, or ask for a smaller top_k");
+  }
 }
 
 RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& limits) {
@@ -101,6 +115,7 @@ RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& li
       error = bad.message;
     }
   }
+  check_candidates(request.inputs, limits);
   return request;
 }
 
@@ -114,7 +129,9 @@ RequestBody body_of(std::string_view text, const Endpoint& endpoint, const Limit
   if (parsed->is_object() && parsed->contains("inputs")) {
     return list_of(*parsed, endpoint, limits);
   }
-  return {.inputs = {input_of(*parsed, endpoint, limits)}};
+  RequestBody request{.inputs = {input_of(*parsed, endpoint, limits)}};
+  check_candidates(request.inputs, limits);
+  return request;
 }
 
 }  // namespace

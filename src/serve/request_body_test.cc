@@ -14,7 +14,8 @@ const Endpoint kAnswer = {.path = "/answer",
 const Endpoint kClassify = {
     .path = "/classify", .first_field = "text", .second_field = "text_pair"};
 
-constexpr Limits kLimits = {.text_bytes = 20, .inputs_per_request = 3, .top_k = 9};
+constexpr Limits kLimits = {
+    .text_bytes = 20, .inputs_per_request = 3, .top_k = 9, .queue = {.batch_candidates = 20}};
 
 RequestBody parsed(const std::string& text, const Endpoint& endpoint) {
   auto result = parse_request_body(text, endpoint, kLimits);
@@ -78,6 +79,30 @@ TEST(RequestBody, LimitsAreNamed) {
   const std::string input = R"({"question": "q", "context": "c"})";
   EXPECT_EQ(refused(fmt::format(R"({{"inputs": [{0}, {0}, {0}, {0}]}})", input)),
             "413 \"inputs\" has 4 entries, more than 3; send several requests");
+}
+
+TEST(RequestBody, CandidatesOfAReplyAreLimited) {
+  const std::string list =
+      R"({{"inputs": [{{"question": "q", "context": "c", "top_k": 9}},
+                      {{"question": "q", "context": "c", "top_k": 9}},
+                      {{"question": "q", "context": "c", "top_k": {}}}]}})";
+  EXPECT_EQ(parsed(fmt::format(fmt::runtime(list), 2), kAnswer).inputs[2].candidates, 2);
+  EXPECT_EQ(refused(fmt::format(fmt::runtime(list), 3)),
+            "413 the reply would list 21 candidates, more than 20; send several requests, or ask "
+            "for a smaller top_k");
+  const Endpoint blanks{.path = "/fill",
+                        .first_field = "text",
+                        .has_top_k = true,
+                        .count_candidates = [](const Input& input) { return 3 * input.top_k; }};
+  EXPECT_EQ(refused(R"({"text": "a", "top_k": 6})", blanks), "taken");
+  EXPECT_EQ(refused(R"({"text": "a", "top_k": 7})", blanks),
+            "413 the reply would list 21 candidates, more than 20; ask for a smaller top_k");
+}
+
+TEST(RequestBody, TopKThatIsLeftOutIsWithinTheLimit) {
+  const auto result =
+      parse_request_body(R"({"question": "q", "context": "c"})", kAnswer, {.top_k = 2});
+  EXPECT_EQ(std::get<RequestBody>(result).inputs[0].top_k, 2);
 }
 
 TEST(RequestBody, ABadInputOfAListLeavesTheOthersAlone) {

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <iterator>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -53,19 +54,16 @@ RequestQueue::RequestQueue(Handler handler, const QueueLimits& limits, Observer 
 RequestQueue::~RequestQueue() { stop(); }
 
 void RequestQueue::submit(std::vector<Input> inputs, Done done) {
-  const auto count = static_cast<int64_t>(inputs.size());
-  int64_t bytes = 0;
-  for (const Input& input : inputs) bytes += input.bytes();
+  const Size size = size_of(inputs);
   std::unique_lock lock(mutex_);
-  if (is_stopping_ || waiting_inputs_ + count > limits_.waiting_inputs) {
+  if (is_stopping_ || waiting_inputs_ + size.inputs > limits_.waiting_inputs) {
     const QueueResult reason = is_stopping_ ? QueueResult::kStopping : QueueResult::kFull;
     lock.unlock();
     done({.result = reason});
     return;
   }
-  waiting_.push_back({std::move(inputs), std::move(done), Clock::now(), bytes});
-  waiting_inputs_ += count;
-  waiting_bytes_ += bytes;
+  waiting_.push_back({std::move(inputs), std::move(done), Clock::now(), size});
+  waiting_inputs_ += size.inputs;
   lock.unlock();
   arrived_.notify_one();
 }
@@ -86,15 +84,37 @@ int64_t RequestQueue::waiting_inputs() const {
   return waiting_inputs_;
 }
 
+void RequestQueue::Size::add(const Size& other) {
+  inputs += other.inputs;
+  bytes += other.bytes;
+  candidates += other.candidates;
+}
+
+RequestQueue::Size RequestQueue::size_of(std::span<const Input> inputs) {
+  Size size{.inputs = std::ssize(inputs)};
+  for (const Input& input : inputs) {
+    size.bytes += input.bytes();
+    size.candidates += input.candidates;
+  }
+  return size;
+}
+
+bool RequestQueue::fits(const Size& batch) const {
+  return batch.inputs <= limits_.batch_inputs && batch.bytes <= limits_.batch_bytes &&
+         batch.candidates <= limits_.batch_candidates;
+}
+
+// One more input would not fit.
 bool RequestQueue::holds_full_batch() const {
-  return waiting_inputs_ >= limits_.batch_inputs || waiting_bytes_ >= limits_.batch_bytes;
+  Size size{.inputs = 1, .bytes = 1, .candidates = 1};
+  for (const Entry& entry : waiting_) size.add(entry.size);
+  return !fits(size);
 }
 
 RequestQueue::Entry RequestQueue::take_first() {
   Entry entry = std::move(waiting_.front());
   waiting_.pop_front();
-  waiting_inputs_ -= std::ssize(entry.inputs);
-  waiting_bytes_ -= entry.bytes;
+  waiting_inputs_ -= entry.size.inputs;
   return entry;
 }
 
@@ -106,12 +126,10 @@ std::vector<RequestQueue::Entry> RequestQueue::wait_for_batch() {
                         [&] { return is_stopping_ || holds_full_batch(); });
   }
   std::vector<Entry> batch;
-  int64_t inputs = 0, bytes = 0;
+  Size size;
   while (!waiting_.empty()) {
-    inputs += std::ssize(waiting_.front().inputs);
-    bytes += waiting_.front().bytes;
-    const bool fits = inputs <= limits_.batch_inputs && bytes <= limits_.batch_bytes;
-    if (!fits && !batch.empty()) break;
+    size.add(waiting_.front().size);
+    if (!fits(size) && !batch.empty()) break;
     batch.push_back(take_first());
   }
   return batch;
@@ -129,6 +147,10 @@ void RequestQueue::work() {
   }
 }
 
+void RequestQueue::fail(std::span<Entry> batch, const std::string& error) {
+  for (Entry& entry : batch) entry.done({.result = QueueResult::kFailed, .error = error});
+}
+
 void RequestQueue::run(std::vector<Entry> batch) {
   std::vector<Input> inputs;
   for (Entry& entry : batch) {
@@ -138,8 +160,11 @@ void RequestQueue::run(std::vector<Entry> batch) {
   std::vector<Output> outputs;
   try {
     outputs = answer_each(handler_, inputs);
+  } catch (const std::bad_alloc&) {
+    fail(batch, "there is no memory for it; send fewer inputs at once");
+    return;
   } catch (const std::exception& error) {
-    for (Entry& entry : batch) entry.done({.result = QueueResult::kFailed, .error = error.what()});
+    fail(batch, error.what());
     return;
   }
   auto next = outputs.begin();

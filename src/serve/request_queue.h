@@ -65,19 +65,29 @@ class RequestQueue {
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Size {  // what is bounded in a batch
+    int64_t inputs = 0;
+    int64_t bytes = 0;
+    int64_t candidates = 0;
+
+    void add(const Size& other);
+  };
   struct Entry {
     std::vector<Input> inputs;
     Done done;
     Clock::time_point arrival;
-    int64_t bytes = 0;
+    Size size;
   };
 
   void work();
   void watch_time();
   std::vector<Entry> wait_for_batch();  // empty: there will be no more
+  static Size size_of(std::span<const Input> inputs);
+  bool fits(const Size& batch) const;
   bool holds_full_batch() const;
   Entry take_first();
   void run(std::vector<Entry> batch);
+  static void fail(std::span<Entry> batch, const std::string& error);
 
   const Handler handler_;
   const QueueLimits limits_;
@@ -87,7 +97,6 @@ class RequestQueue {
   std::condition_variable stopped_;
   std::deque<Entry> waiting_;
   int64_t waiting_inputs_ = 0;
-  int64_t waiting_bytes_ = 0;
   bool is_stopping_ = false;
   std::jthread watch_;  // the threads last: they must be gone before what they use
   std::jthread worker_;

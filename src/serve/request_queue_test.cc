@@ -81,6 +81,31 @@ TEST(RequestQueue, WhatWaitsIsRunTogetherUpToTheLimits) {
   EXPECT_EQ(queue.waiting_inputs(), 0);
 }
 
+TEST(RequestQueue, CandidatesOfABatchAreLimited) {
+  GatedModel model;
+  RequestQueue queue(model.handler(), {.batch_candidates = 10});
+  std::vector<std::future<QueueReply>> replies;
+  replies.push_back(submit(queue, texts(1)));
+  model.wait_until_begun();
+  for (const int64_t candidates : {4, 6, 1, 10, 2}) {
+    replies.push_back(submit(queue, {{.first = "a", .candidates = candidates}}));
+  }
+  model.let_go(20);
+  for (auto& reply : replies) EXPECT_EQ(reply.get().result, QueueResult::kAnswered);
+  queue.stop();
+  EXPECT_EQ(model.batches, (std::vector<size_t>{1, 2, 1, 1, 1}));
+}
+
+TEST(RequestQueue, NoMemoryForABatchIsSaidInWords) {
+  const Handler handler = [](std::span<const Input>) -> std::vector<nlohmann::ordered_json> {
+    throw std::bad_alloc();
+  };
+  RequestQueue queue(handler, {});
+  const QueueReply reply = submit(queue, texts(2)).get();
+  EXPECT_EQ(reply.result, QueueResult::kFailed);
+  EXPECT_EQ(reply.error, "there is no memory for it; send fewer inputs at once");
+}
+
 TEST(RequestQueue, WaitsForCompanyAsLongAsAsked) {
   std::vector<size_t> batches;
   const Handler handler = [&](std::span<const Input> inputs) {

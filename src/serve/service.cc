@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "base/whole_number.h"
@@ -45,17 +46,21 @@ std::optional<int64_t> parse_length(std::string_view text) {
 }
 
 ordered_json json_of(Output output) {
+  if (output.is_models_fault) return {{"error", kModelFailed + output.error}};
   if (!output.error.empty()) return {{"error", std::move(output.error)}};
   return std::move(output.value);
 }
 
 Response list_response(std::vector<Output> outputs, const std::vector<std::string>& errors) {
+  const bool has_failed = std::ranges::any_of(outputs, &Output::is_models_fault);
   ordered_json list = ordered_json::array();
   auto next = outputs.begin();
   for (const std::string& error : errors) {
     list.push_back(error.empty() ? json_of(std::move(*next++)) : json_of(Output{.error = error}));
   }
-  return json_response({{"outputs", std::move(list)}});
+  Response response = json_response({{"outputs", std::move(list)}});
+  if (has_failed) response.status = 500;
+  return response;
 }
 
 // The form of the request says that of the answer.
@@ -85,6 +90,16 @@ Response response_of(QueueReply reply, const RequestBody& asked, const QueueLimi
   return error_response(500, kModelFailed + reply.error);
 }
 
+// A reply that cannot be made ends no more than its request.
+Response response_or_failure(QueueReply reply, const RequestBody& asked,
+                             const QueueLimits& limits) {
+  try {
+    return response_of(std::move(reply), asked, limits);
+  } catch (const std::bad_alloc&) {
+    return error_response(500, "there is no memory for the reply; send fewer inputs at once");
+  }
+}
+
 ordered_json json_of(const Limits& limits) {
   return {{"header_bytes", limits.header_bytes},
           {"body_bytes", limits.body_bytes},
@@ -98,6 +113,7 @@ ordered_json json_of(const Limits& limits) {
           {"waiting_milliseconds", limits.queue.waiting_time.count()},
           {"batch_inputs", limits.queue.batch_inputs},
           {"batch_bytes", limits.queue.batch_bytes},
+          {"batch_candidates", limits.queue.batch_candidates},
           {"batch_wait_milliseconds", limits.queue.batch_wait.count()}};
 }
 
@@ -239,6 +255,13 @@ std::optional<Response> Service::refusal(const RequestHead& head) const {
   return refused;
 }
 
+bool Service::drops_body(const RequestHead& head) const {
+  constexpr int64_t kMostBodies = 64;
+  const int64_t most = options_.limits.body_bytes;
+  const int64_t length = parse_length(head.field("Content-Length").value_or("0")).value_or(0);
+  return length > most && length / kMostBodies <= most && !head.field("Expect");
+}
+
 void Service::handle(const RequestHead& head, std::string_view body, Done done) {
   const Endpoint* endpoint = find_endpoint(options_.endpoints, head.path);
   if (endpoint == nullptr) return done(get(head.path));
@@ -250,7 +273,7 @@ void Service::handle(const RequestHead& head, std::string_view body, Done done) 
   RequestQueue& queue = *queues_[endpoint - options_.endpoints.data()];
   queue.submit(std::move(inputs),
                [this, done = std::move(done), asked = std::move(asked)](QueueReply reply) {
-                 done(response_of(std::move(reply), asked, options_.limits.queue));
+                 done(response_or_failure(std::move(reply), asked, options_.limits.queue));
                });
 }
 

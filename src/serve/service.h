@@ -42,6 +42,10 @@ class Service {
 
   // Checks a request before its body has come. Nothing: read the body, and go on with handle().
   std::optional<Response> refusal(const RequestHead& head) const;
+  // Whether the body of a refused request is read and dropped before the reply. A client that sends
+  // all of a body before it reads anything would otherwise see a closed connection, and not why;
+  // one that says "Expect: 100-continue" reads first.
+  bool drops_body(const RequestHead& head) const;
   // Calls `done` once: at once, or from another thread when the model has answered.
   void handle(const RequestHead& head, std::string_view body, Done done);
   // Finishes what waits; refuses what the model would have to answer from now on.

@@ -72,6 +72,8 @@ std::vector<Candidate> best_candidates(std::span<const float> logits,
 
 }  // namespace
 
+int64_t count_blanks(std::string_view text) { return std::ssize(blanks_of(text, 0)); }
+
 MaskFiller::MaskFiller(std::shared_ptr<const inference::PackedModel> model, int num_threads)
     : client_(std::move(model), models::HeadKind::kPretraining, num_threads) {}
 

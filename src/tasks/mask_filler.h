@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/sample.h"
@@ -26,6 +27,9 @@ struct Blank {
   int64_t end = 0;                    // exclusive
   std::vector<Candidate> candidates;  // most probable first
 };
+
+// How many [MASK] a text has.
+int64_t count_blanks(std::string_view text);
 
 class MaskFiller {
  public:

@@ -34,6 +34,13 @@ void check(const serve::Limits& limits) {
     throw_user_error("--max-waiting {} is less than --max-inputs {}; raise it",
                      limits.queue.waiting_inputs, limits.inputs_per_request);
   }
+  if (limits.queue.batch_wait >= limits.queue.waiting_time) {
+    throw_user_error(
+        "--batch-wait {} is not less than --queue-timeout {}: no request would be answered in "
+        "time; "
+        "lower it",
+        limits.queue.batch_wait.count(), limits.queue.waiting_time.count());
+  }
 }
 
 void print_line(const std::string& line) {
@@ -103,18 +110,24 @@ void add_limit_options(OptionTable& table, serve::Limits& limits) {
   // A day: the clock counts nanoseconds in 64 bits, and a time is added to what it says.
   constexpr double kMostMilliseconds = 86'400'000;
   const OptionRules milliseconds{.minimum = 1, .maximum = kMostMilliseconds};
-  table.add("max_connections", &limits.connections, "Connections", connections);
+  table.add("max_connections", &limits.connections, "Most connections open at once", connections);
   table.add("max_connections_per_address", &limits.connections_per_address,
-            "Connections from one address", connections);
-  table.add("max_header_bytes", &limits.header_bytes, "Bytes of a request line and header", header);
-  table.add("max_body_bytes", &limits.body_bytes, "Bytes of a body", positive);
-  table.add("max_text_bytes", &limits.text_bytes, "Bytes of each text in it", positive);
-  table.add("max_inputs", &limits.inputs_per_request, "Inputs in one request", positive);
+            "Most connections from one address", connections);
+  table.add("max_header_bytes", &limits.header_bytes, "Most bytes of a request line and header",
+            header);
+  table.add("max_body_bytes", &limits.body_bytes, "Most bytes of a body", positive);
+  table.add("max_text_bytes", &limits.text_bytes, "Most bytes of each text in it", positive);
+  table.add("max_inputs", &limits.inputs_per_request, "Most inputs in one request", positive);
   table.add("max_top_k", &limits.top_k, "Largest top_k", positive);
   table.add("max_waiting", &limits.queue.waiting_inputs,
-            "Inputs in the queue; beyond this: status 503", positive);
-  table.add("max_batch", &limits.queue.batch_inputs, "Inputs run together", positive);
-  table.add("max_batch_bytes", &limits.queue.batch_bytes, "Bytes of text run together", positive);
+            "Most inputs in the queue; beyond this: status 503", positive);
+  table.add("max_batch", &limits.queue.batch_inputs, "Most inputs run together", positive);
+  table.add("max_batch_bytes", &limits.queue.batch_bytes, "Most bytes of text run together",
+            positive);
+  table.add("max_candidates", &limits.queue.batch_candidates,
+            "Most candidates that the answers of a batch list together: a request that asks for "
+            "more is refused",
+            positive);
   table.add("transfer_timeout", &limits.transfer_time,
             "Milliseconds for a whole request to arrive, and for a reply to be sent", milliseconds);
   table.add("queue_timeout", &limits.queue.waiting_time,
