@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/out_of_memory.h"
@@ -22,6 +23,7 @@ ExitCode exit_code_of(const std::exception& error) {
     return ExitCode::kSavedOnSignal;
   if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) return ExitCode::kEnvironment;
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ExitCode::kEnvironment;
+  if (dynamic_cast<const std::system_error*>(&error) != nullptr) return ExitCode::kEnvironment;
   if (dynamic_cast<const train::DivergenceError*>(&error) != nullptr) return ExitCode::kDiverged;
   return ExitCode::kFailure;
 }

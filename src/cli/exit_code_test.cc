@@ -20,6 +20,8 @@ TEST(ExitCode, SaysWhoIsToBlame) {
   EXPECT_EQ(exit_code_of(EnvironmentError("x")), ExitCode::kEnvironment);
   EXPECT_EQ(exit_code_of(platform::Interruption("x")), ExitCode::kSavedOnSignal);
   EXPECT_EQ(exit_code_of(std::bad_alloc()), ExitCode::kEnvironment);
+  EXPECT_EQ(exit_code_of(std::system_error(std::make_error_code(std::errc::no_space_on_device))),
+            ExitCode::kEnvironment);
   EXPECT_EQ(exit_code_of(train::DivergenceError("x")), ExitCode::kDiverged);
   const auto of_path = [](std::errc cause) {
     return filesystem_error("x", "y", std::make_error_code(cause));

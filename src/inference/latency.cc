@@ -72,7 +72,7 @@ MadeUpSamples::MadeUpSamples(const PackedModel& model, int64_t length,
   if (!histogram.empty()) lengths_.emplace(data::read_length_histogram(histogram));
   const int64_t longest = lengths_ ? lengths_->longest() : length;
   if (longest > config_.max_position_embeddings) {
-    throw_user_error("sequences of {} tokens; the model has {} positions", longest,
+    throw_user_error("sequences of {} tokens; the model has {} positions, give no more", longest,
                      config_.max_position_embeddings);
   }
 }

@@ -47,18 +47,25 @@ std::vector<tasks::TextAndPair> texts_of(const Options& options) {
   return texts;
 }
 
+void print_classes(const std::vector<tasks::ClassProbability>& classes, bool is_regression,
+                   bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", formats::json_line(tasks::classes_json(classes, is_regression)));
+  } else if (is_regression) {
+    fmt::print("{:.4f}\n", classes.front().value);
+  } else {
+    fmt::print("{}\t{:.4f}\n", classes.front().label, classes.front().value);
+  }
+}
+
 void run(const Options& options) {
   tasks::TextClassifier classifier(open_model(options.model, options.threads), options.threads);
-  for (const auto& classes : classifier.classify(texts_of(options))) {
-    if (options.json) {
-      fmt::print("{}\n", formats::json_line(
-                             tasks::classes_json(classes, classifier.head().is_regression())));
-    } else if (classifier.head().is_regression()) {
-      fmt::print("{:.4f}\n", classes.front().value);
-    } else {
-      fmt::print("{}\t{:.4f}\n", classes.front().label, classes.front().value);
+  const std::vector<tasks::TextAndPair> texts = texts_of(options);
+  for_each_portion<tasks::TextAndPair>(texts, [&](std::span<const tasks::TextAndPair> portion) {
+    for (const auto& classes : classifier.classify(portion)) {
+      print_classes(classes, classifier.head().is_regression(), options.json);
     }
-  }
+  });
 }
 
 void add_options(OptionTable& table, Options& o) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/inference/inference_options.h"
 #include "cli/memory_forecast.h"
@@ -20,9 +21,20 @@ struct Options {
   std::string output_file;
 };
 
+// A model's file may lie beside others that belong to it.
+void check_replaced(const std::filesystem::path& output) {
+  std::error_code missing;
+  const bool has_content = std::filesystem::file_size(output, missing) > 0 && !missing;
+  if (has_content && !inference::PackedModel::is_packed(output)) {
+    throw_user_error("{} exists and is not a packed model; name another file, or delete it first",
+                     output.string());
+  }
+}
+
 void run(const Options& options) {
   platform::require_other_files(
       {.inputs = {options.model.checkpoint}, .outputs = {options.output_file}});
+  check_replaced(options.output_file);
   limit_instruction_set(options.model.instruction_set);
   const inference::PackOptions& how = options.model.compile;
   inference::PretrainedModel trained = open_trained_model(options.model.checkpoint);

@@ -58,7 +58,7 @@ void print_score(tasks::MaskFiller& filler, const std::vector<Question>& questio
              blanks.size());
 }
 
-void print_blanks(tasks::MaskFiller& filler, const std::vector<std::string>& texts, int64_t top_k) {
+void print_blanks(tasks::MaskFiller& filler, std::span<const std::string> texts, int64_t top_k) {
   size_t last_text = texts.size();
   int number = 0;  // of the blank in its text
   for (const tasks::Blank& blank : filler.fill(texts, top_k)) {
@@ -88,7 +88,9 @@ void run(const Options& options) {
   const std::vector<std::string> texts = options.texts.empty() ? texts_to_read() : options.texts;
   if (texts.empty()) throw_user_error("there is no text; give --text, or lines to read");
   note_invalid_texts(options.texts);
-  print_blanks(filler, texts, options.top_k);
+  for_each_portion<std::string>(texts, [&](std::span<const std::string> portion) {
+    print_blanks(filler, portion, options.top_k);
+  });
 }
 
 void add_options(OptionTable& table, Options& o) {

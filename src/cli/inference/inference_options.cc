@@ -33,7 +33,7 @@ void print_notes(const inference::PackedModel& model) {
 void print_forecast(const inference::InferenceMemory& needed, int64_t weights_bytes) {
   MemoryForecast memory(weights_bytes);
   memory.add_inference(needed);
-  say("{}\n", memory.text());
+  say("{}, and the texts with their answers\n", memory.text());
 }
 
 }  // namespace
@@ -45,13 +45,14 @@ fs::path model_path(const fs::path& path) {
     throw_user_error("{} does not exist; give a {}", path.string(), kModelHelp);
   }
   if (!fs::is_directory(path) || checkpoints::has_configuration(path)) return path;
-  const train::FoundCheckpoint found = train::find_checkpoint(path);
+  const train::FoundCheckpoint found =
+      train::find_checkpoint(path, train::CheckpointUse::kInference);
   for (const std::string& skipped : found.skipped) say("note: skipped {}\n", skipped);
   const fs::path& newest = found.path;
   const train::TrainingState state = train::read_training_state(newest / train::kStateName);
   const fs::path best = train::checkpoint_path(newest.parent_path(), state.best_step);
   if (!state.best_metric || !fs::exists(best)) return newest;
-  return train::find_checkpoint(best).path;  // which refuses a damaged one
+  return train::find_checkpoint(best, train::CheckpointUse::kInference).path;  // refuses damage
 }
 
 void note_invalid_utf8(std::string_view text, std::string_view source) {

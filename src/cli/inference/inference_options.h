@@ -1,9 +1,12 @@
 // What the commands that infer have in common.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +31,15 @@ void note_invalid_utf8(std::string_view text, std::string_view source);
 void note_invalid_texts(const std::vector<std::string>& texts);
 // The lines of standard input; those that are not all UTF-8 are noted.
 std::vector<std::string> input_lines();
+// Many texts are answered in portions, so that only one has its tokens and results in memory.
+template <typename Text>
+void for_each_portion(std::span<const Text> texts,
+                      const std::function<void(std::span<const Text>)>& answer) {
+  constexpr size_t kTextsAtOnce = 1024;
+  for (; !texts.empty(); texts = texts.subspan(std::min(kTextsAtOnce, texts.size()))) {
+    answer(texts.first(std::min(kTextsAtOnce, texts.size())));
+  }
+}
 // The objects of a file, one a line, each of which has these members, as texts; it may have the
 // optional ones, and others as well (an id). Blank lines are skipped. DataError that names file and
 // line when an object lacks one; UserError when the file is empty.

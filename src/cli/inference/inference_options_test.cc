@@ -10,6 +10,7 @@
 #include "cli/run_command_test.h"
 #include "inference/small_model_test.h"
 #include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
 
 namespace cloze::cli {
 namespace {
@@ -64,6 +65,77 @@ TEST(Compile, NamesTheClassOfAGroupBert) {
       << fill.error;
   std::filesystem::remove_all(model);
   std::filesystem::remove(file);
+}
+
+TEST(Compile, ReplacesOnlyPackedModels) {
+  const inference::SmallModelFolder model(models::HeadKind::kPretraining, "compile_replaces");
+  const std::string weights = (model.path() / "model.safetensors").string();
+  const std::string config = (model.path() / "config.json").string();
+  const std::string before = platform::read_file(config);
+  const CommandResult refused =
+      run_command({"compile", "--init-checkpoint", weights, "--output-file", config});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_EQ(refused.error, "cloze: " + config +
+                               " exists and is not a packed model; name another file, or delete "
+                               "it first\n");
+  EXPECT_EQ(platform::read_file(config), before);
+  const std::string file = testing::TempDir() + "compile_replaces.cloze";
+  platform::write_file_atomically(file, "");  // as mktemp makes it
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run_command({"compile", "--init-checkpoint", weights, "--output-file", file}).status,
+              ExitCode::kSuccess);
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(Latency, EitherOptionTakesAnyModel) {
+  const inference::SmallModelFolder model(models::HeadKind::kPretraining, "latency_takes");
+  const std::string file = testing::TempDir() + "latency_takes.cloze";
+  ASSERT_EQ(
+      run_command({"compile", "--init-checkpoint", model.path().string(), "--output-file", file})
+          .status,
+      ExitCode::kSuccess);
+  for (const char* option : {"--program", "--init-checkpoint"}) {
+    for (const std::string& path : {file, model.path().string()}) {
+      const CommandResult measured = run_command(
+          {"latency", option, path, "--seq-length", "4", "--num-iter", "2", "--clients", "1"});
+      EXPECT_EQ(measured.status, ExitCode::kSuccess) << measured.error;
+      EXPECT_NE(measured.out.find("latency ms: mean "), std::string::npos);
+      EXPECT_NE(measured.error.find("memory: at most "), std::string::npos) << measured.error;
+    }
+  }
+  std::filesystem::remove(file);
+}
+
+// More than are answered at once.
+TEST(Classify, ManyTextsAreAnsweredInTheirOrder) {
+  const inference::SmallModelFolder model(models::HeadKind::kSequenceClassification, "many_texts");
+  const std::string file = testing::TempDir() + "many_texts.txt";
+  const auto answers = [&](const std::string& texts) {
+    platform::write_file_atomically(file, texts);
+    const CommandResult result = run_command(
+        {"classify", "--init-checkpoint", model.path().string(), "--input-file", file, "--json"});
+    EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+    return result.out;
+  };
+  std::string texts;
+  std::string expected;
+  const std::string pair = answers("word5\nword6 word7\n");
+  for (int i = 0; i < 1100; ++i) {
+    texts += "word5\nword6 word7\n";
+    expected += pair;
+  }
+  EXPECT_EQ(answers(texts), expected);
+  std::filesystem::remove(file);
+}
+
+TEST(Plan, ANetworkWithoutRatesIsRefusedBeforeAnythingIsPlanned) {
+  const CommandResult refused = run_command({"plan", "--network-file", "/no/such/network"});
+  EXPECT_EQ(refused.status, ExitCode::kUsage);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.error.find("network_file /no/such/network says how ranks are connected"),
+            std::string::npos)
+      << refused.error;
 }
 
 // Longer times would not fit the clock, nor more connections the library that counts them.

@@ -37,6 +37,34 @@ DeviceRates measured_rates(const PretrainOptions& options, const train::Training
   return rates;
 }
 
+// Whether the user said how fast this device's operators are.
+bool is_rated(const PretrainOptions& options, const PlanRequest& request) {
+  return !request.measure.empty() || !options.device_file.empty();
+}
+
+void check_request(const PretrainOptions& options, const PlanRequest& request) {
+  if (!request.measure.empty() && !options.device_file.empty()) {
+    throw_user_error(
+        "measure {} makes a device file, but device_file {} reads one; give only one of the two "
+        "options",
+        request.measure.string(), options.device_file.string());
+  }
+  require_network(request.scale);
+  if (!request.scale.network_file.empty() && !is_rated(options, request)) {
+    throw_user_error(
+        "network_file {} says how ranks are connected, but not how fast they compute; name a "
+        "device_file, or measure one",
+        request.scale.network_file.string());
+  }
+}
+
+DeviceRates rates_of(const PretrainOptions& options, const PlanRequest& request,
+                     const train::TrainingStepOptions& step) {
+  if (!request.measure.empty()) return measured_rates(options, step, request.measure);
+  return is_rated(options, request) ? read_device_file(options.device_file)
+                                    : product_rates(options);
+}
+
 }  // namespace
 
 std::string RecomputeChoice::text() const {
@@ -74,13 +102,7 @@ void add_plan_rows(OptionTable& table, PlanRequest& request) {
 }
 
 void print_plan(PretrainOptions& options, const PlanRequest& request) {
-  if (!request.measure.empty() && !options.device_file.empty()) {
-    throw_user_error(
-        "measure {} makes a device file, but device_file {} reads one; give only one of the two "
-        "options",
-        request.measure.string(), options.device_file.string());
-  }
-  require_network(request.scale);
+  check_request(options, request);
   const MemoryForecast before;
   if (!request.fit.empty()) fmt::print("{}", fit_micro_batch(options, request.fit, before));
   const train::TrainingStepOptions step = training_step_options(options);
@@ -90,29 +112,20 @@ void print_plan(PretrainOptions& options, const PlanRequest& request) {
   const int64_t sequences = batch_plan(options).sequences_per_step;
   fmt::print("{}", describe_plan(step, program, sequences, memory, request.kernels));
 
-  const bool is_rated = !request.measure.empty() || !options.device_file.empty();
-  const bool has_ranks = !request.scale.network_file.empty();
-  if (has_ranks && !is_rated) {
-    throw_user_error(
-        "network_file {} says how ranks are connected, but not how fast they compute; name a "
-        "device_file, or measure one",
-        request.scale.network_file.string());
-  }
-  const DeviceRates rates = !request.measure.empty()
-                                ? measured_rates(options, step, request.measure)
-                            : is_rated ? read_device_file(options.device_file)
-                                       : product_rates(options);
+  const DeviceRates rates = rates_of(options, request, step);
   Report report = training_report(options, program, micro_batches_of_step(options), memory.text());
   report.estimated = estimated_seconds(program, report.use, rates);
   double seconds = report.estimated.of_step(report.use, report.micro_batches);
   const RecomputeChoice recompute =
       recompute_choice(step, {program.total_bytes(), seconds}, rates, report.micro_batches);
-  if (!is_rated) {  // the rate of products is that of useful work
+  if (!is_rated(options, request)) {  // the rate of products is that of useful work
     seconds = training_flops(options, sequences) / (rates.gflops.at("f32") * 1e9);
     if (step.recompute) seconds *= 1.0 + recompute.added_share();
   }
   fmt::print("{}{}", recompute.text(), describe_run(options, seconds, report.estimated.source));
-  if (has_ranks) fmt::print("{}", describe_scale(options, request.scale, rates, before));
+  if (!request.scale.network_file.empty()) {
+    fmt::print("{}", describe_scale(options, request.scale, rates, before));
+  }
   if (!request.report.empty()) {
     platform::write_file_atomically(request.report, report_html(report));
     say("wrote {}\n", request.report.string());

@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-";
+constexpr const char* kOptimizerName = "optimizer.safetensors";
 constexpr std::string_view kTemporaryPrefix = ".tmp-checkpoint-";
 constexpr std::string_view kTrashPrefix = ".trash-checkpoint-";
 constexpr std::string_view kReplacedPrefix = ".old-checkpoint-";
@@ -119,7 +120,7 @@ void check_free_space(const fs::path& folder, const fs::path& target, uint64_t b
 void write_content(const fs::path& temporary, const CheckpointContent& content,
                    const std::vector<TextFile>& files) {
   formats::write_safetensors(temporary / "model.safetensors", content.model);
-  formats::write_safetensors(temporary / "optimizer.safetensors", content.optimizer);
+  formats::write_safetensors(temporary / kOptimizerName, content.optimizer);
   for (const TextFile& file : files) {
     platform::write_file_atomically(temporary / file.name, file.text);
   }
@@ -247,7 +248,7 @@ std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
   return steps;
 }
 
-FoundCheckpoint find_checkpoint(const fs::path& folder) {
+FoundCheckpoint find_checkpoint(const fs::path& folder, CheckpointUse use) {
   if (std::error_code unknown; !fs::is_directory(folder, unknown)) {
     throw_user_error("{} is not a folder; give one with checkpoints", folder.string());
   }
@@ -266,7 +267,8 @@ FoundCheckpoint find_checkpoint(const fs::path& folder) {
   }
   std::vector<std::string> damaged;
   for (const auto& [step, path] : candidates) {
-    const std::optional<std::string> damage = find_damage(path);
+    const std::optional<std::string> damage =
+        find_damage(path, use == CheckpointUse::kInference ? kOptimizerName : "");
     if (!damage) return {.path = path, .step = step, .skipped = std::move(damaged)};
     damaged.push_back(fmt::format("{}: {}", path.filename().string(), *damage));
   }
@@ -283,7 +285,7 @@ FoundCheckpoint checkpoint_in(const fs::path& folder, const std::optional<FoundC
 
 OpenCheckpoint::OpenCheckpoint(const fs::path& path)
     : model(path / "model.safetensors"),
-      optimizer(path / "optimizer.safetensors"),
+      optimizer(path / kOptimizerName),
       state(read_training_state(path / kStateName)) {}
 
 }  // namespace cloze::train

@@ -88,9 +88,13 @@ struct FoundCheckpoint {
   std::vector<std::string> skipped;  // newer ones that are damaged: "checkpoint-200: why"
 };
 
+enum class CheckpointUse { kTraining, kInference };
+
 // The newest undamaged checkpoint of a folder; or the folder itself, when it is a checkpoint.
-// UserError when there is none, DataError naming each one's damage when all are damaged.
-FoundCheckpoint find_checkpoint(const std::filesystem::path& folder);
+// Inference does without the optimiser's state, two thirds of the bytes, and its content is not
+// read. UserError when there is none, DataError naming each one's damage when all are damaged.
+FoundCheckpoint find_checkpoint(const std::filesystem::path& folder,
+                                CheckpointUse use = CheckpointUse::kTraining);
 
 // The same, or `found` when it was found in that folder before: whether it is damaged shows only
 // when all of it is read.

@@ -170,6 +170,19 @@ TEST_F(CheckpointTest, FallsBackToAnOlderOneAndSaysWhy) {
   EXPECT_EQ(found.skipped[1], "checkpoint-20: it has no manifest.json");
 }
 
+TEST_F(CheckpointTest, InferenceDoesWithoutTheOptimizersState) {
+  CheckpointStore store(folder_, 5);
+  for (const int64_t step : {10, 20}) store.save(content(step));
+  const fs::path optimizer = folder_ / "checkpoint-20" / "optimizer.safetensors";
+  std::string bytes = platform::read_file(optimizer);
+  bytes.back() ^= 1;
+  platform::write_file_atomically(optimizer, bytes);
+  EXPECT_EQ(find_checkpoint(folder_).step, 10);
+  EXPECT_EQ(find_checkpoint(folder_, CheckpointUse::kInference).step, 20);
+  damage(20);
+  EXPECT_EQ(find_checkpoint(folder_, CheckpointUse::kInference).step, 10);
+}
+
 TEST_F(CheckpointTest, OneThatWasFoundIsNotReadAgain) {
   CheckpointStore(folder_ / "run", 5).save(content(10));
   CheckpointStore(folder_ / "other", 5).save(content(20));
