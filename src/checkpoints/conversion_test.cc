@@ -278,6 +278,14 @@ TEST_F(CheckpointConversionTest, WrongInputIsRefused) {
                                                       std::as_bytes(std::span(value))}});
   EXPECT_EQ(refusal(options("hf2google", folder_ / "other.safetensors", "o")),
             (folder_ / "other.safetensors").string() + " holds no tensor of a BERT");
+  formats::write_safetensors(
+      folder_ / "glu.safetensors",
+      std::vector<TensorView>{{"bert.encoder.layer.0.convolution.glu.weight", DType::kF32, Shape{1},
+                               std::as_bytes(std::span(value))}});
+  EXPECT_NE(refusal(options("hf2google", folder_ / "glu.safetensors", "o"))
+                .find("convolution.glu.weight is [1], where a matrix is expected"),
+            std::string::npos)
+      << refusal(options("hf2google", folder_ / "glu.safetensors", "o"));
   ConversionOptions with_config = options("hf2hf", folder_ / "other.safetensors", "o");
   with_config.config_file = kFixtures / "google/bert_config.json";
   EXPECT_EQ(refusal(with_config),

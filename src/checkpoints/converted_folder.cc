@@ -10,6 +10,7 @@
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/hugging_face_tokenizer.h"
 #include "checkpoints/stored_head.h"
+#include "checkpoints/stored_model.h"
 #include "checkpoints/stored_tokenizer.h"
 #include "checkpoints/tokenizer_json.h"
 #include "formats/json.h"
@@ -69,14 +70,15 @@ std::string model_card(const ConvertedModel& model) {
 
 // The tokens that have an embedding; `notes` says what does not fit. The rows after them belong to
 // the added tokens, and the rest to no token.
-text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t num_added, int64_t rows,
-                             std::vector<std::string>& notes) {
+text::Vocabulary cut_to_rows(const text::Vocabulary& vocabulary, int64_t num_added,
+                             const ConvertedModel& model, std::vector<std::string>& notes) {
   const int64_t tokens = vocabulary.size();
+  const int64_t rows = model.config.vocab_size;
   if (rows > tokens + num_added) {
     notes.push_back(fmt::format("the last {} of {} word embeddings belong to no token (padding)",
                                 rows - tokens - num_added, rows));
   }
-  if (rows >= tokens) return vocabulary;
+  if (!text::missing_rows(vocabulary, rows, model.vocabulary_file.string())) return vocabulary;
   notes.push_back(
       fmt::format("the vocabulary's {} tokens were cut to the {} that have an "
                   "embedding, the last is now {}",
@@ -116,7 +118,7 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<TextFile>& fil
     notes.push_back("there is no vocabulary, so there are no tokenizer files; give --vocab-file");
     return;
   }
-  const fs::path folder = model.vocabulary_file.parent_path();
+  const fs::path folder = folder_of(model.vocabulary_file);
   if (const auto foreign = foreign_tokenizer(folder)) {
     notes.push_back(*foreign + ": the tokenizer's files are copied as they are");
     for (const char* name : kTokenizerFiles) copy_tokenizer_file(folder, name, files);
@@ -124,15 +126,15 @@ void add_tokenizer_files(const ConvertedModel& model, std::vector<TextFile>& fil
   }
   const StoredTokenizer tokenizer = read_tokenizer(folder, model.vocabulary_file);
   notes.insert(notes.end(), tokenizer.notes.begin(), tokenizer.notes.end());
-  const int64_t rows = model.config.vocab_size;
-  const bool is_cut = tokenizer.vocabulary.size() > rows;
   const text::Vocabulary vocabulary =
-      cut_to_rows(tokenizer.vocabulary, tokenizer.num_added, rows, notes);
+      cut_to_rows(tokenizer.vocabulary, tokenizer.num_added, model, notes);
+  const bool is_cut = vocabulary.size() < tokenizer.vocabulary.size();
   const std::vector<TextFile> made =
       tokenizer_files({.vocabulary = vocabulary,
                        .options = tokenizer.options,
                        .max_length = model.config.max_position_embeddings});
-  const bool is_beside = !model.source_folder.empty() && folder == model.source_folder;
+  std::error_code absent;  // a source that is no folder
+  const bool is_beside = fs::equivalent(folder, model.source_folder, absent);
   for (const char* name : kTokenizerFiles) {
     if (is_beside && !is_cut && copy_tokenizer_file(folder, name, files)) continue;
     const auto own = std::ranges::find(made, name, &TextFile::name);
@@ -188,9 +190,8 @@ std::vector<TextFile> tensorflow_files(const ConvertedModel& model, bool for_gra
   } else {
     const auto vocabulary = load_vocabulary(model.vocabulary_file);
     const int64_t added =
-        std::ssize(added_tokens_in(model.vocabulary_file.parent_path(), vocabulary.size()));
-    files.push_back(
-        {"vocab.txt", cut_to_rows(vocabulary, added, model.config.vocab_size, notes).to_text()});
+        std::ssize(added_tokens_in(folder_of(model.vocabulary_file), vocabulary.size()));
+    files.push_back({"vocab.txt", cut_to_rows(vocabulary, added, model, notes).to_text()});
   }
   return files;
 }

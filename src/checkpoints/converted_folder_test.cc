@@ -111,6 +111,12 @@ TEST(ConvertedFolder, TokensWithoutAnEmbeddingAreCut) {
                                             "have an embedding, the last is now o"});
 }
 
+TEST(ConvertedFolder, AVocabularyOfAnotherModelIsRefused) {
+  std::vector<std::string> notes;
+  EXPECT_THROW(hugging_face_files(model_of(11), notes), UserError) << "it has 22 tokens";
+  EXPECT_THROW(tensorflow_files(model_of(11), false, true, notes), UserError);
+}
+
 TEST(ConvertedFolder, RowsOfAddedTokensAreNoPadding) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "added_rows";
   std::filesystem::create_directories(folder);

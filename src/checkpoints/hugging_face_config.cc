@@ -129,15 +129,16 @@ std::vector<std::string> labels_of(const json& object, const std::string& source
   }
   for (size_t i = 0; i < names->size(); ++i) {
     const auto name = names->find(std::to_string(i));
-    if (name == names->end() || !name->is_string()) {
+    if (name == names->end() || !(name->is_string() || name->is_number())) {
       throw_user_error("{}: id2label has {} classes but no text for class {}", source,
                        names->size(), i);
     }
-    if (std::ranges::count(labels, name->get<std::string>()) > 0) {
+    std::string label = name->is_string() ? name->get<std::string>() : name->dump();
+    if (std::ranges::count(labels, label) > 0) {
       throw_user_error("{}: id2label has {} twice; give each class a name of its own", source,
                        name->dump());
     }
-    labels.push_back(name->get<std::string>());
+    labels.push_back(std::move(label));
   }
   return labels;
 }
@@ -169,7 +170,7 @@ std::string class_name(const BertConfig& config, std::string_view class_of_bert)
 }
 
 std::string hugging_face_config_text(const BertConfig& config, const BertHead& head,
-                                     std::string_view dtype) {
+                                     std::string_view dtype, int32_t pad_id) {
   const std::string name = class_name(config, models::architecture_of(head.kind));
   nlohmann::ordered_json text{{"architectures", {name}},
                               {"model_type", config.groupbert ? kGroupBert : "bert"}};
@@ -182,7 +183,7 @@ std::string hugging_face_config_text(const BertConfig& config, const BertHead& h
       text[field.name] = models::field_value(config, field);
     }
   }
-  text.update({{"pad_token_id", 0},
+  text.update({{"pad_token_id", pad_id},
                {"position_embedding_type", "absolute"},
                {"tie_word_embeddings", true},
                {"use_cache", true},

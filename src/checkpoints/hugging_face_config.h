@@ -23,10 +23,11 @@ namespace cloze::checkpoints {
 // What the class of a BERT, such as "BertForPreTraining", is called for this model.
 std::string class_name(const models::BertConfig& config, std::string_view class_of_bert);
 
-// The text of config.json; `dtype` is that of the weights beside it.
+// The text of config.json; `dtype` is that of the weights beside it, `pad_id` that of [PAD] in the
+// vocabulary.
 std::string hugging_face_config_text(const models::BertConfig& config,
                                      const models::BertHead& head = {},
-                                     std::string_view dtype = "float32");
+                                     std::string_view dtype = "float32", int32_t pad_id = 0);
 
 // The text of bert_config.json, the form of Google's checkpoints: no switches, hidden_act "gelu"
 // whatever the form (theirs computes it by tanh and knows no other name), and the epsilon only

@@ -110,6 +110,8 @@ TEST(HuggingFaceConfig, GooglesFileSaysTheEpsilonWhereItIsAnother) {
 TEST(HuggingFaceConfig, ClassesByNameOrByNumber) {
   EXPECT_EQ(head_of(R"("id2label": {"0": "no", "1": "yes"})").labels,
             (std::vector<std::string>{"no", "yes"}));
+  EXPECT_EQ(head_of(R"("id2label": {"0": 1, "1": 2})").labels,
+            (std::vector<std::string>{"1", "2"}));
   EXPECT_EQ(head_of(R"("num_labels": 3)").labels.size(), 3u);
   EXPECT_EQ(head_of(R"("problem_type": null)").labels.size(), 2u);
   EXPECT_TRUE(head_of(R"("num_labels": 1, "problem_type": "regression")").is_regression());

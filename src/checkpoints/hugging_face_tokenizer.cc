@@ -11,8 +11,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kTokenizerConfigName = "tokenizer_config.json";
-
 // Those that split as BERT's does, and those that leave it to tokenizer.json.
 constexpr std::array<std::string_view, 6> kBertTokenizers = {
     "BertTokenizer",    "BertTokenizerFast",       "DistilBertTokenizer",
@@ -74,20 +72,28 @@ ordered_json special_tokens_map() {
           {"mask_token", text::kMaskToken}};
 }
 
-// The tokenizer_config.json of a folder, empty where there is none.
-nlohmann::json tokenizer_config_in(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / kTokenizerConfigName;
+// The object in a file of a folder, empty where there is none.
+nlohmann::json object_in(const std::filesystem::path& folder, const char* name) {
+  const std::filesystem::path file = folder / name;
   if (folder.empty() || !std::filesystem::exists(file)) return nlohmann::json::object();
   nlohmann::json json = formats::read_json_file(file);
   if (!json.is_object()) throw_user_error("{}: not a JSON object", file.string());
   return json;
 }
 
-std::optional<nlohmann::json> tokenizer_class_in(const std::filesystem::path& folder) {
-  const nlohmann::json json = tokenizer_config_in(folder);
+// In a JSON object of the folder; nothing where it does not say.
+std::optional<nlohmann::json> tokenizer_class_of(const std::filesystem::path& folder,
+                                                 const char* name) {
+  const nlohmann::json json = object_in(folder, name);
   const auto found = json.find("tokenizer_class");
   if (found == json.end() || found->is_null()) return std::nullopt;
   return *found;
+}
+
+// config.json says it for models older than tokenizer_config.json's class.
+std::optional<nlohmann::json> tokenizer_class_in(const std::filesystem::path& folder) {
+  const auto own = tokenizer_class_of(folder, kTokenizerConfigName);
+  return own ? own : tokenizer_class_of(folder, "config.json");
 }
 
 bool is_among(std::span<const std::string_view> names, const nlohmann::json& name) {
@@ -149,7 +155,7 @@ std::string tokenizer_config_text(const TokenizerDescription& tokenizer) {
 text::TokenizerOptions read_tokenizer_options(const std::filesystem::path& folder,
                                               const text::TokenizerOptions& otherwise) {
   text::TokenizerOptions options = otherwise;
-  const nlohmann::json json = tokenizer_config_in(folder);
+  const nlohmann::json json = object_in(folder, kTokenizerConfigName);
   const auto said = [&](const char* key) -> std::optional<bool> {
     const auto found = json.find(key);
     if (found == json.end() || found->is_null()) return std::nullopt;
@@ -183,7 +189,7 @@ void require_bert_tokenizer(const std::filesystem::path& folder) {
   throw_user_error(
       "{}: tokenizer_class is {}, which cuts text into words by other rules than {}; cloze convert "
       "converts its weights",
-      (folder / kTokenizerConfigName).string(), *foreign, kBertTokenizers[0]);
+      folder.string(), *foreign, kBertTokenizers[0]);
 }
 
 }  // namespace cloze::checkpoints

@@ -18,6 +18,8 @@
 
 namespace cloze::checkpoints {
 
+inline constexpr const char* kTokenizerConfigName = "tokenizer_config.json";
+
 struct TextFile {
   std::string name;
   std::string text;

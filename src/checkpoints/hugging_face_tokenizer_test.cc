@@ -87,6 +87,12 @@ TEST(HuggingFaceTokenizer, FolderSaysHowTextIsRead) {
 
   say(R"({"tokenizer_class": "BertTokenizerFast"})");
   EXPECT_NO_THROW(require_bert_tokenizer(folder));
+  say(R"({"word_tokenizer_type": "mecab"})");
+  EXPECT_NO_THROW(require_bert_tokenizer(folder));
+  platform::write_file_atomically(folder / "config.json",
+                                  R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  EXPECT_THROW(require_bert_tokenizer(folder), UserError) << "as in the published models";
+  std::filesystem::remove(folder / "config.json");
   say(R"({"tokenizer_class": "BertJapaneseTokenizer"})");
   EXPECT_THROW(require_bert_tokenizer(folder), UserError);
   EXPECT_EQ(read(lower), Options());  // for a conversion

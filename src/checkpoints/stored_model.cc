@@ -21,10 +21,14 @@ std::optional<fs::path> find_configuration(const fs::path& folder) {
 
 StoredModel::StoredModel(const fs::path& path)
     : file_(path), is_tensorflow_(has_tensorflow_names(file_.tensors())) {
-  if (is_tensorflow_) {
-    converted_ = from_tensorflow(file_.tensors());
-  } else {
+  if (!is_tensorflow_) {
     converted_.tensors = file_.tensors();
+    return;
+  }
+  try {
+    converted_ = from_tensorflow(file_.tensors());
+  } catch (const DataError& error) {
+    throw_data_error("{}: {}", path.string(), error.what());
   }
 }
 

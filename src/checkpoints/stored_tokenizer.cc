@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "checkpoints/added_tokens.h"
 #include "checkpoints/hugging_face_tokenizer.h"
+#include "checkpoints/stored_model.h"
 #include "checkpoints/tokenizer_json.h"
 
 namespace cloze::checkpoints {
@@ -17,6 +18,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVocabularyName = "vocab.txt";
 constexpr const char* kTokenizerName = "tokenizer.json";
+
+bool has_rules(const fs::path& folder) {
+  return !folder.empty() &&
+         (fs::exists(folder / kTokenizerConfigName) || fs::exists(folder / kTokenizerName));
+}
 
 bool is_json(const fs::path& file) { return file.extension() == ".json"; }
 
@@ -102,26 +108,22 @@ text::Vocabulary load_vocabulary(const fs::path& file) {
 }
 
 StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabulary_file) {
+  const fs::path file =
+      vocabulary_file.empty() ? required_vocabulary_file(folder) : vocabulary_file;
+  const fs::path beside = folder_of(file);
+  const fs::path rules = has_rules(folder) ? folder : beside;
   require_bert_tokenizer(folder);
-  const bool is_own = vocabulary_file.empty();
-  const fs::path file = is_own ? required_vocabulary_file(folder) : vocabulary_file;
-  const fs::path json_file = is_json(file) ? file : folder / kTokenizerName;
+  require_bert_tokenizer(rules);
+  const fs::path json_file = is_json(file) ? file : rules / kTokenizerName;
   std::optional<TokenizerJson> json;
-  if (is_json(file) || (!folder.empty() && fs::exists(json_file))) {
-    json = read_tokenizer_json(json_file);
+  if (fs::exists(json_file)) json = read_tokenizer_json(json_file);
+  StoredTokenizer tokenizer = assembled(file, rules, json);
+  if (!fs::equivalent(rules, beside)) return tokenizer;
+  if (file.filename() == kVocabularyName && json) {
+    check_same_tokens(tokenizer.vocabulary, json->vocabulary, beside);
   }
-  StoredTokenizer tokenizer = assembled(file, folder, json);
-  if (is_own && !is_json(file) && json) {
-    check_same_tokens(tokenizer.vocabulary, json->vocabulary, folder);
-  }
-  if (is_own || file.parent_path() == folder) settle_added(folder, json, tokenizer);
+  settle_added(beside, json, tokenizer);
   return tokenizer;
-}
-
-StoredTokenizer read_vocabulary_file(const fs::path& file) {
-  std::optional<TokenizerJson> json;
-  if (is_json(file)) json = read_tokenizer_json(file);
-  return assembled(file, file.has_parent_path() ? file.parent_path() : ".", json);
 }
 
 void require_letter_case(const StoredTokenizer& tokenizer, bool do_lower_case) {

@@ -30,8 +30,9 @@ struct StoredTokenizer {
   std::vector<std::string> notes;
 };
 
-// The tokenizer of a folder. With a `vocabulary_file` the tokens come from that file, and only the
-// rules come from the folder, which may be empty.
+// The tokenizer of a folder. With a `vocabulary_file` the tokens come from that file; the rules come
+// from the folder if it has any, else from the folder that the file is in. Where neither says, lower
+// case is guessed from the tokens. The folder may be "".
 StoredTokenizer read_tokenizer(const std::filesystem::path& folder,
                                const std::filesystem::path& vocabulary_file = {});
 
@@ -40,10 +41,6 @@ std::optional<std::filesystem::path> vocabulary_file_in(const std::filesystem::p
 
 // The tokens of a vocab.txt, or of a tokenizer.json, which is known by its ending .json.
 text::Vocabulary load_vocabulary(const std::filesystem::path& file);
-
-// These tokens with the rules that the file, or a tokenizer_config.json beside it, says. Where
-// neither says, lower case is guessed from the tokens.
-StoredTokenizer read_vocabulary_file(const std::filesystem::path& file);
 
 // UserError unless that is the tokenizer's lower_case.
 void require_letter_case(const StoredTokenizer& tokenizer, bool do_lower_case);

@@ -115,26 +115,51 @@ TEST_F(StoredTokenizerTest, EitherFileIsAVocabulary) {
 TEST_F(StoredTokenizerTest, AVocabularyFileSaysItsRules) {
   write_lines(kTokens);
   write_json({.strip_accents = false});
-  const StoredTokenizer json = read_vocabulary_file(folder_ / "tokenizer.json");
+  const StoredTokenizer json = read_tokenizer("", folder_ / "tokenizer.json");
   EXPECT_EQ(json.vocabulary.tokens(), kTokens);
   EXPECT_EQ(json.options, text::TokenizerOptions({.strip_accents = false}));
   write("tokenizer_config.json", R"({"do_lower_case": true, "tokenize_chinese_chars": false})");
-  EXPECT_EQ(read_vocabulary_file(folder_ / "vocab.txt").options,
-            text::TokenizerOptions({.lower_case = true, .tokenize_chinese_chars = false}));
+  EXPECT_EQ(read_tokenizer("", folder_ / "vocab.txt").options,
+            text::TokenizerOptions({.strip_accents = false, .tokenize_chinese_chars = false}))
+      << "as the folder says";
+  EXPECT_EQ(read_tokenizer(folder_).options, read_tokenizer("", folder_ / "vocab.txt").options);
+}
+
+// A model's folder without rules, as Google's: those beside the vocabulary hold.
+TEST_F(StoredTokenizerTest, RulesBesideAVocabularyHoldWhereTheModelHasNone) {
+  const fs::path model = folder_ / "model";
+  fs::create_directories(model);
+  write_lines(kTokens);
+  write("tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": false})");
+  const text::TokenizerOptions beside{.strip_accents = false};
+  EXPECT_EQ(read_tokenizer(model, folder_ / "vocab.txt").options, beside);
+  platform::write_file_atomically(model / "tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(read_tokenizer(model, folder_ / "vocab.txt").options,
+            text::TokenizerOptions({.lower_case = false}));
+}
+
+TEST_F(StoredTokenizerTest, ANameWithoutAFolderIsInThisOne) {
+  write_lines(kTokens);
+  write("tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": false})");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  const text::TokenizerOptions options = read_tokenizer("", "vocab.txt").options;
+  fs::current_path(before);
+  EXPECT_EQ(options, text::TokenizerOptions({.strip_accents = false}));
 }
 
 TEST_F(StoredTokenizerTest, AVocabularyFileWithoutRulesGoesByItsTokens) {
   write_lines({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"});
-  EXPECT_TRUE(read_vocabulary_file(folder_ / "vocab.txt").options.lower_case);
+  EXPECT_TRUE(read_tokenizer("", folder_ / "vocab.txt").options.lower_case);
   write_lines(kTokens);
-  EXPECT_FALSE(read_vocabulary_file(folder_ / "vocab.txt").options.lower_case);
+  EXPECT_FALSE(read_tokenizer("", folder_ / "vocab.txt").options.lower_case);
   write("tokenizer_config.json", R"({"do_lower_case": true})");
-  EXPECT_TRUE(read_vocabulary_file(folder_ / "vocab.txt").options.lower_case);
+  EXPECT_TRUE(read_tokenizer("", folder_ / "vocab.txt").options.lower_case);
 }
 
 TEST_F(StoredTokenizerTest, OnlyRulesThatDifferAreRefused) {
   write_json({.strip_accents = true});
-  const StoredTokenizer tokenizer = read_vocabulary_file(folder_ / "tokenizer.json");
+  const StoredTokenizer tokenizer = read_tokenizer("", folder_ / "tokenizer.json");
   EXPECT_NO_THROW(require_rules(tokenizer, {}));
   EXPECT_THROW(require_rules(tokenizer, {.lower_case = false}), UserError);
   EXPECT_THROW(require_rules(tokenizer, {.strip_accents = false}), UserError);

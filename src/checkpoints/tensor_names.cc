@@ -273,6 +273,8 @@ std::string current_name(std::string_view hugging_face_name) {
   std::string name(hugging_face_name);
   replace_suffix(name, "LayerNorm.gamma", "LayerNorm.weight");
   replace_suffix(name, "LayerNorm.beta", "LayerNorm.bias");
+  replace_suffix(name, ".dense_act.weight", ".dense.weight");
+  replace_suffix(name, ".dense_act.bias", ".dense.bias");
   return name;
 }
 

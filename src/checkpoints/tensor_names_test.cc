@@ -144,6 +144,12 @@ TEST(CheckpointNames, EarlyNamesOfHuggingFace) {
   EXPECT_TRUE(is_redundant(full_name("embeddings.position_ids")));
 }
 
+TEST(CheckpointNames, NvidiasFusedActivationsAreDenseLayers) {
+  EXPECT_EQ(full_name("encoder.layer.0.intermediate.dense_act.weight"),
+            "bert.encoder.layer.0.intermediate.dense.weight");
+  EXPECT_EQ(full_name("bert.pooler.dense_act.bias"), "bert.pooler.dense.bias");
+}
+
 TEST(ListNames, StopsAtTheLimit) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
   EXPECT_EQ(list_names(names), "a, b, c and 2 more");

@@ -55,12 +55,12 @@ void reverse(const TensorView& source, std::byte* target) {
   }
 }
 
-void require_matrix(const TensorView& tensor) {
-  if (tensor.shape.rank() != 2) {
-    throw_data_error("tensor {} is {}, where a matrix is expected", tensor.name,
-                     tensor.shape.to_string());
-  }
+void require_rank(const TensorView& tensor, int64_t rank) {
+  if (tensor.shape.rank() == rank) return;
+  throw_data_error("tensor {} is {}, where a {} is expected", tensor.name, tensor.shape.to_string(),
+                   rank == 1 ? "vector" : "matrix");
 }
+void require_matrix(const TensorView& tensor) { require_rank(tensor, 2); }
 
 // Collects tensors under their new names.
 class Converter {
@@ -287,6 +287,7 @@ void add_fused_kernel(std::span<const TensorView> tensors, const std::string& at
 void add_glu(const TensorView& tensor, TensorflowNames names, Converter& converter) {
   const size_t at = tensor.name.find(kGlu) + kGlu.size();
   const std::string kind = tensor.name.substr(at);
+  require_rank(tensor, kind == "bias" ? 1 : 2);
   const int64_t rows = tensor.shape[0] / 2;
   std::array<TensorView, 2> halves;
   for (size_t i = 0; i < 2; ++i) {

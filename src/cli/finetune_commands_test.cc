@@ -497,6 +497,24 @@ TEST_F(FinetuneCommands, ARunGoesOnInAnotherFolderWithItsBest) {
   }
 }
 
+// Of a vocabulary with capitals.
+TEST_F(FinetuneCommands, LowerCaseIsWhatTheFilesOfTheModelSay) {
+  write("vocab.txt", platform::read_file(folder_ / "vocab.txt") + "Cat\n");
+  const std::vector<std::string> command =
+      glue() + std::vector<std::string>{"--epochs", "1", "--save-path", path("out")};
+  const auto asked = run_command(command + std::vector<std::string>{"--do-lower-case", "true"});
+  EXPECT_EQ(asked.status, ExitCode::kUsage);
+  EXPECT_NE(asked.error.find("do_lower_case is true, but " + path("vocab.txt") +
+                             " has capital letters; set it to false"),
+            std::string::npos)
+      << asked.error;
+  write("tokenizer_config.json", R"({"do_lower_case": true})");
+  EXPECT_EQ(run_command(command).status, ExitCode::kSuccess) << "the files say so";
+  const fs::path saved = train::find_checkpoint(path("out")).path;
+  const std::string written = platform::read_file(saved / "tokenizer_config.json");
+  EXPECT_NE(written.find("\"do_lower_case\": true"), std::string::npos) << written;
+}
+
 TEST_F(FinetuneCommands, CompileOnlyTrainsNothing) {
   const CommandResult plan =
       run_command(glue() + std::vector<std::string>{"--compile-only", "true"});

@@ -148,10 +148,11 @@ checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const Opt
     throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
   }
   checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer(folder, options.vocab_file);
+  const bool said = stored.options.lower_case;
   if (table.is_given("do_lower_case")) stored.options.lower_case = options.do_lower_case;
   options.do_lower_case = stored.options.lower_case;
   const std::string source = stored.vocabulary_file.string();
-  if (stored.options.lower_case && !stored.vocabulary.likely_lower_cased()) {
+  if (options.do_lower_case && !said && !stored.vocabulary.likely_lower_cased()) {
     throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", source);
   }
   for (const std::string& note : stored.notes) say("note: {}\n", note);

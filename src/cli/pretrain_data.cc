@@ -213,7 +213,7 @@ std::shared_ptr<const data::Dataset> open_records(const PretrainOptions& options
 
 // Its text has already been tokenised, by whatever rules.
 checkpoints::StoredTokenizer named_tokenizer(const PretrainOptions& options) {
-  auto tokenizer = checkpoints::read_vocabulary_file(options.tokenizer.vocabulary_file);
+  auto tokenizer = checkpoints::read_tokenizer("", options.tokenizer.vocabulary_file);
   checkpoints::require_letter_case(tokenizer, options.tokenizer.do_lower_case);
   return tokenizer;
 }

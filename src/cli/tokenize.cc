@@ -25,7 +25,7 @@ struct Options {
 
 // Uses the rules that come with the vocabulary, unless options override them.
 text::Tokenizer make_tokenizer(const Options& options, const OptionTable& table) {
-  checkpoints::StoredTokenizer stored = checkpoints::read_vocabulary_file(options.vocab);
+  checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer("", options.vocab);
   for (const std::string& note : stored.notes) say("note: {}\n", note);
   text::TokenizerOptions rules = stored.options;
   rules.profile = options.rules.profile;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/bfloat16.h"
 #include "base/error.h"
@@ -71,6 +72,13 @@ void copy_in_slices(engine::Session& session, const std::string& name, const Ten
 
 // Of the file, by their full names.
 using StoredTensors = std::multimap<std::string, const TensorView*>;
+
+// "bert.encoder.layer.3." of the name of a tensor in that layer, else "".
+std::string layer_of(const std::string& full_name) {
+  constexpr std::string_view kLayers = "bert.encoder.layer.";
+  if (!full_name.starts_with(kLayers)) return "";
+  return full_name.substr(0, full_name.find('.', kLayers.size()) + 1);
+}
 
 // nullptr when there is none.
 const TensorView* take(StoredTensors& stored, const std::string& name,
@@ -156,6 +164,22 @@ void require_all(const MatchedTensors& matched, const std::filesystem::path& fil
       "{} lacks {} tensors of this model: {}; is it of another configuration, or not yet "
       "fine-tuned for this task?",
       file.string(), matched.missing.size(), checkpoints::list_names(matched.missing));
+}
+
+void require_whole_layers(std::span<const TensorView> stored, const MatchedTensors& matched,
+                          const std::filesystem::path& file) {
+  std::set<std::string> layers;
+  for (const TensorView& tensor : stored)
+    layers.insert(layer_of(checkpoints::full_name(tensor.name)));
+  for (const std::string& name : matched.missing) {
+    const std::string layer = layer_of(name);
+    if (layer.empty() || !layers.contains(layer) || !name.ends_with(".weight")) continue;
+    throw_data_error(
+        "{} has {}*, but not {}; tensors that are not known here: {}; give a file with Hugging "
+        "Face's names",
+        file.string(), layer, name,
+        matched.unused.empty() ? "none" : checkpoints::list_names(matched.unused));
+  }
 }
 
 void copy_tensors(engine::Session& session, std::span<const WantedTensor> wanted,

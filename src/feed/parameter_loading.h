@@ -43,6 +43,12 @@ std::vector<WantedTensor> wanted_tensors(const graph::Graph& graph, graph::Varia
 // DataError that names what `file` lacks.
 void require_all(const MatchedTensors& matched, const std::filesystem::path& file);
 
+// DataError when a layer of the file lacks one of its weights: the file calls it by a name that is
+// not known here, and the layer would compute nothing sensible with a fresh one. A whole layer may
+// be missing, and so may biases, which begin as zeros.
+void require_whole_layers(std::span<const formats::TensorView> stored,
+                          const MatchedTensors& matched, const std::filesystem::path& file);
+
 // Copies the tensors that were found into the session's variables of those names. Values become
 // f32; a variable of another dtype takes only a tensor of its own dtype. `copied` is called after
 // each tensor, to release memory of the file.

@@ -70,6 +70,30 @@ TEST_F(ParameterLoadingTest, AnotherShapeIsRefusedWithBoth) {
   }
 }
 
+TEST(MatchTensors, ALayerThatLacksAWeightIsRefused) {
+  const std::vector<float> two = {3.0f, 4.0f};
+  const std::vector<TensorView> tensors = {
+      view("encoder.layer.0.output.dense.weight", DType::kF32, {2}, two),
+      view("encoder.layer.0.intermediate.special.weight", DType::kF32, {2}, two)};
+  const std::string layer = "bert.encoder.layer.";
+  const auto refusal = [&](const std::vector<WantedTensor>& wanted) -> std::string {
+    try {
+      require_whole_layers(tensors, match_tensors(tensors, "f", wanted), "f");
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  const WantedTensor found{layer + "0.output.dense.weight", {2}};
+  EXPECT_EQ(refusal({found, {layer + "0.intermediate.dense.weight", {2}}}),
+            "f has bert.encoder.layer.0.*, but not bert.encoder.layer.0.intermediate.dense.weight; "
+            "tensors that are not known here: encoder.layer.0.intermediate.special.weight; give a "
+            "file with Hugging Face's names");
+  EXPECT_EQ(refusal({found, {layer + "0.output.dense.bias", {2}}}), "taken") << "zeros at first";
+  EXPECT_EQ(refusal({found, {layer + "01.output.dense.weight", {2}}}), "taken") << "a new layer";
+  EXPECT_EQ(refusal({found, {"qa_outputs.weight", {2}}}), "taken") << "a new head";
+}
+
 TEST(MatchTensors, OneUnderTwoNamesIsRefusedWithBoth) {
   const std::vector<float> two = {3.0f, 4.0f};
   const std::vector<TensorView> tensors = {

@@ -11,8 +11,9 @@ namespace {
 
 using Kind = PickleNode::Kind;
 
-constexpr size_t kMaxNodes = 10'000'000;
+constexpr size_t kMaxNodes = 2'000'000;  // of 130 bytes; a tensor takes seven
 constexpr std::string_view kOrderedDict = "collections.OrderedDict";
+constexpr std::string_view kDefaultDict = "collections.defaultdict";
 
 class Machine {
  public:
@@ -119,7 +120,13 @@ class Machine {
   }
 
   void push_global(std::string name) {
-    if (!is_allowed_(name)) refuse("it calls for {}, which no checkpoint needs", name);
+    if (!is_allowed_(name)) {
+      refuse(
+          "it calls for {}, which no tensor needs; save the model's state_dict() by itself, and "
+          "give "
+          "that file",
+          name);
+    }
     push(Kind::kGlobal).text = std::move(name);
   }
   void push_written_global() {
@@ -140,7 +147,9 @@ class Machine {
     if (!callee->is(Kind::kGlobal) || !arguments->is(Kind::kTuple)) {
       refuse("a call of something that is not a function");
     }
-    if (callee->text == kOrderedDict && arguments->items.empty()) {
+    const bool is_dictionary =
+        (callee->text == kOrderedDict && arguments->items.empty()) || callee->text == kDefaultDict;
+    if (is_dictionary) {
       push(Kind::kDictionary);
     } else {
       push(Kind::kCall).items = {callee, arguments};

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/refusal.h"
@@ -28,7 +29,8 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 using DTypeName = std::pair<DType, std::string_view>;
 constexpr DTypeName kDTypeNames[] = {
     {DType::kF32, "F32"}, {DType::kBF16, "BF16"}, {DType::kF16, "F16"}, {DType::kF64, "F64"},
-    {DType::kI32, "I32"}, {DType::kI64, "I64"},   {DType::kU8, "U8"},
+    {DType::kI32, "I32"}, {DType::kI64, "I64"},   {DType::kU8, "U8"},   {DType::kU8, "BOOL"},
+    {DType::kU8, "I8"},  // no model reads them; a file may have some
 };
 
 std::string_view format_name(DType dtype) {
@@ -161,7 +163,7 @@ std::string header_text(std::span<const TensorSource> tensors) {
     offset = end;
   }
   std::string text = json_line(header);
-  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  text.resize(round_up(text.size(), kAlignment), ' ');
   return text;
 }
 

@@ -32,11 +32,35 @@ constexpr StorageType kStorageTypes[] = {
     {"torch.FloatStorage", DType::kF32}, {"torch.DoubleStorage", DType::kF64},
     {"torch.HalfStorage", DType::kF16},  {"torch.BFloat16Storage", DType::kBF16},
     {"torch.LongStorage", DType::kI64},  {"torch.IntStorage", DType::kI32},
-    {"torch.ByteStorage", DType::kU8},   {"torch.BoolStorage", DType::kU8}};
+    {"torch.ByteStorage", DType::kU8},   {"torch.BoolStorage", DType::kU8},
+    {"torch.CharStorage", DType::kU8}};  // read by no model
+
+// What trainers save beside tensors. Nothing of it is called: a call is a value that is not read.
+constexpr std::string_view kAllowed[] = {"collections.OrderedDict",
+                                         "collections.defaultdict",
+                                         "__builtin__.dict",
+                                         "builtins.dict",
+                                         "__builtin__.list",
+                                         "builtins.list",
+                                         "__builtin__.set",
+                                         "builtins.set",
+                                         "torch._utils._rebuild_tensor_v2",
+                                         "torch._utils._rebuild_tensor",
+                                         "torch._utils._rebuild_parameter",
+                                         "torch.Size",
+                                         "torch.device",
+                                         "torch.serialization._get_layout",
+                                         "argparse.Namespace",
+                                         "_codecs.encode",
+                                         "numpy.dtype",
+                                         "numpy.ndarray",
+                                         "numpy.core.multiarray.scalar",
+                                         "numpy.core.multiarray._reconstruct",
+                                         "numpy._core.multiarray.scalar",
+                                         "numpy._core.multiarray._reconstruct"};
 
 bool is_allowed(std::string_view global) {
-  return global == "collections.OrderedDict" || global == "torch._utils._rebuild_tensor_v2" ||
-         global == "torch._utils._rebuild_tensor" || global == "torch._utils._rebuild_parameter" ||
+  return std::ranges::find(kAllowed, global) != std::end(kAllowed) ||
          std::ranges::find(kStorageTypes, global, &StorageType::name) != std::end(kStorageTypes);
 }
 
@@ -154,7 +178,7 @@ class StateDictionary {
  public:
   explicit StateDictionary(const PickleNode* root) {
     if (!root->is(Kind::kDictionary)) refuse("holds no dictionary of tensors");
-    for (const char* name : {"model", "state_dict"}) {
+    for (const char* name : {"model", "state_dict", "model_state_dict", "module"}) {
       const PickleNode* inner = root->find(name);
       if (inner == nullptr || !inner->is(Kind::kDictionary)) continue;
       for (size_t i = 0; i < root->items.size(); i += 2) {
@@ -164,13 +188,26 @@ class StateDictionary {
       break;
     }
     for (size_t i = 0; i < root->items.size(); i += 2) add(*root->items[i], root->items[i + 1]);
-    if (tensors.empty()) refuse("holds no tensor");
+    if (tensors.empty()) {
+      refuse(
+          "holds no tensor, only {}; save the model's state_dict() by itself, and give that file",
+          others.empty() ? "an empty dictionary" : fmt::format("{}", fmt::join(others, ", ")));
+    }
+    remove_wrapper();
   }
 
   std::vector<TorchTensor> tensors;
   std::vector<std::string> others;
 
  private:
+  // DataParallel puts "module." in front of every name.
+  void remove_wrapper() {
+    constexpr std::string_view kWrapper = "module.";
+    const auto is_wrapped = [&](const TorchTensor& t) { return t.name.starts_with(kWrapper); };
+    if (!std::ranges::all_of(tensors, is_wrapped)) return;
+    for (TorchTensor& tensor : tensors) tensor.name.erase(0, kWrapper.size());
+  }
+
   void add(const PickleNode& key, const PickleNode* value) {
     if (!key.is(Kind::kText) || !is_tensor_call(*value)) {
       others.push_back(key.is(Kind::kText) ? key.text : "an entry without a name");

@@ -8,7 +8,8 @@
 //
 // A tensor is a storage, an offset into it, sizes and strides; tensors that are not laid out in
 // order are copied so that they are. When the file is a dictionary of several things, the tensors
-// are those of "model" or "state_dict", and other_entries() names the rest.
+// are those of "model", "state_dict", "model_state_dict" or "module", and other_entries() names the
+// rest. "module." in front of every name, which DataParallel puts there, is left out.
 //
 // Errors: DataError that names the file, and the tensor or the place.
 // Source: torch/serialization.py, torch/_utils.py.

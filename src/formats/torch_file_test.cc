@@ -44,6 +44,19 @@ TEST(TorchFileTest, OfATrainingCheckpointOfTheOldFormTheModelIsTaken) {
   EXPECT_EQ(file.other_entries(), (std::vector<std::string>{"optimizer", "step"}));
 }
 
+// Beside the trainer's own objects, with the names of DataParallel.
+TEST(TorchFileTest, OfATrainersFileTheModelIsTaken) {
+  const SafetensorsFile expected(kFixtures / "model.safetensors");
+  const TorchFile file(kFixtures / "trainer.bin");
+  ASSERT_EQ(file.tensors().size(), expected.tensors().size() + 1);
+  for (const TensorView& tensor : file.tensors()) {
+    if (tensor.name == "quantized") continue;
+    EXPECT_TRUE(std::ranges::equal(tensor.bytes, expected.find(tensor.name)->bytes)) << tensor.name;
+  }
+  EXPECT_EQ(file.other_entries(),
+            (std::vector<std::string>{"args", "loss", "history", "shape", "seen", "random"}));
+}
+
 fs::path stored(const std::string& bytes) {
   const fs::path path = testing::TempDir() + "torch_file_test.bin";
   fs::remove(path);

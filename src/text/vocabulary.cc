@@ -20,8 +20,9 @@ Vocabulary Vocabulary::load(const std::filesystem::path& path) {
     tokens.emplace_back(trim_ascii(content.substr(begin, end - begin)));
     begin = end + 1;
   }
+  while (!tokens.empty() && tokens.back().empty()) tokens.pop_back();
   if (tokens.empty()) {
-    throw_user_error("{}: empty; a vocabulary has one token per line", path.string());
+    throw_data_error("{}: empty; a vocabulary has one token per line", path.string());
   }
   return Vocabulary(std::move(tokens), path.string());
 }
@@ -36,15 +37,18 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& sourc
   for (size_t i = 0; i < tokens_.size(); ++i) {
     const std::string& token = tokens_[i];
     if (token.empty()) {
-      throw_user_error("{} line {}: empty; every line of a vocabulary is one token", source, i + 1);
+      throw_data_error("{} line {}: empty; every line of a vocabulary is one token, delete it",
+                       source, i + 1);
     }
     if (!is_valid_utf8(token)) {
-      throw_user_error("{} line {}: not UTF-8; is this a vocabulary?", source, i + 1);
+      throw_data_error("{} line {}: not UTF-8; is this a vocabulary?", source, i + 1);
     }
     const auto [place, is_new] = ids_.emplace(token, static_cast<int32_t>(i));
     if (!is_new) {
-      throw_user_error("{} line {}: '{}' is already on line {}; each token must appear only once",
-                       source, i + 1, token, place->second + 1);
+      throw_data_error(
+          "{} line {}: '{}' is already on line {}; each token must appear only once: give one of "
+          "the two another name, such as [unused1]",
+          source, i + 1, token, place->second + 1);
     }
   }
   pad_id_ = special_id(kPadToken, source);
@@ -56,7 +60,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& sourc
 
 int32_t Vocabulary::special_id(std::string_view token, const std::string& source) const {
   if (const std::optional<int32_t> id = find(token)) return *id;
-  throw_user_error(
+  throw_data_error(
       "{}: {} is missing among {} tokens; a BERT vocabulary needs [PAD] [UNK] [CLS] [SEP] [MASK]",
       source, token, tokens_.size());
 }
@@ -83,7 +87,8 @@ std::string Vocabulary::to_text() const {
 
 bool Vocabulary::likely_lower_cased() const {
   return std::none_of(tokens_.begin(), tokens_.end(), [](const std::string& token) {
-    const bool is_special = token.front() == '[' && token.back() == ']';
+    const bool is_special = (token.front() == '[' && token.back() == ']') ||
+                            (token.front() == '<' && token.back() == '>');
     return !is_special &&
            std::any_of(token.begin(), token.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   });

@@ -2,7 +2,7 @@
 // number counted from 0. Pieces that continue a word begin with "##". A byte order mark is not part
 // of the first token.
 //
-// Errors: UserError that names the file and line when a token is empty, repeated or not UTF-8, or
+// Errors: DataError that names the file and line when a token is empty, repeated or not UTF-8, or
 // when one of [PAD] [UNK] [CLS] [SEP] [MASK] is missing.
 // Thread-safe: immutable after construction.
 #pragma once
@@ -44,7 +44,7 @@ class Vocabulary {
 
   std::string to_text() const;  // as vocab.txt
   // A guess, to catch a cased vocabulary used with lower-casing or the other way round: true when
-  // no token but those in brackets has a capital ASCII letter.
+  // no token but those in brackets, as [CLS] and <S>, has a capital ASCII letter.
   bool likely_lower_cased() const;
 
  private:

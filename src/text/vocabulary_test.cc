@@ -52,26 +52,31 @@ TEST_F(VocabularyTest, CarriageReturnsAndAMissingLastNewlineDoNotMatter) {
   const std::string text = kSpecials + "the\n##s\n";
   EXPECT_EQ(load("[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\n[MASK]\r\nthe \r\n##s").to_text(), text);
   EXPECT_EQ(load(text).to_text(), text);
+  EXPECT_EQ(load(text + "\n\r\n\n").to_text(), text) << "nor do empty lines at the end";
 }
 
 TEST_F(VocabularyTest, MessagesNameTheFileAndTheLine) {
   const std::string file = path_.string();
   EXPECT_EQ(error_of(kSpecials + "a\n\nb\n"),
-            file + " line 7: empty; every line of a vocabulary is one token");
+            file + " line 7: empty; every line of a vocabulary is one token, delete it");
   EXPECT_EQ(error_of(kSpecials + "a\nb\na\n"),
-            file + " line 8: 'a' is already on line 6; each token must appear only once");
+            file +
+                " line 8: 'a' is already on line 6; each token must appear only once: give one of "
+                "the two another name, such as [unused1]");
   EXPECT_EQ(error_of(kSpecials + "\xFFz\n"), file + " line 6: not UTF-8; is this a vocabulary?");
   EXPECT_EQ(error_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\n"),
             file +
                 ": [MASK] is missing among 4 tokens; a BERT vocabulary needs "
                 "[PAD] [UNK] [CLS] [SEP] [MASK]");
   EXPECT_EQ(error_of(""), file + ": empty; a vocabulary has one token per line");
+  EXPECT_THROW(load(""), DataError);
   EXPECT_THROW(Vocabulary::load("/nonexistent/vocab.txt"), UserError);
 }
 
 TEST_F(VocabularyTest, CasingIsGuessedFromCapitals) {
   EXPECT_TRUE(load(kSpecials + "the\n").likely_lower_cased());
   EXPECT_FALSE(load(kSpecials + "the\nThe\n").likely_lower_cased());
+  EXPECT_TRUE(load(kSpecials + "<S>\n<T>\nthe\n").likely_lower_cased()) << "Google's Chinese BERT";
 }
 
 TEST_F(VocabularyTest, AByteOrderMarkIsNoPartOfTheFirstToken) {

@@ -113,6 +113,7 @@ void Training::load_initial_parameters() {
     count = count_of_all(step_.ranks(), wanted);
   }
   if (matched.missing.size() == count) feed::require_all(matched, file.path());
+  feed::require_whole_layers(tensors, matched, file.path());
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
   notice_(fmt::format("initial values from {}", file.path().string()));
   if (!matched.missing.empty()) {

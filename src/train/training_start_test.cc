@@ -59,7 +59,7 @@ class TrainingStart : public platform::OwnFolderTest {
                                         "model.safetensors");
     std::vector<formats::TensorView> tensors = file.tensors();
     for (formats::TensorView& tensor : tensors) {
-      if (count == 0 || !tensor.name.ends_with("LayerNorm.weight")) continue;
+      if (count == 0 || !tensor.name.ends_with("LayerNorm.bias")) continue;
       tensor.name = "other." + std::to_string(--count);
     }
     const fs::path path = folder_ / "renamed.safetensors";

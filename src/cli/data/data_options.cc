@@ -56,7 +56,7 @@ text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& d
   const std::string& profile = flags.profile.empty() ? default_profile : flags.profile;
   const text::TokenizerOptions rules{.profile = text::profile_from_name(profile),
                                      .lower_case = flags.do_lower_case};
-  checkpoints::StoredTokenizer stored = checkpoints::read_vocabulary_file(flags.vocabulary_file);
+  checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer("", flags.vocabulary_file);
   checkpoints::require_rules(stored, rules);
   for (const std::string& note : stored.notes) say("note: {}\n", note);
   return {std::move(stored.vocabulary), rules};

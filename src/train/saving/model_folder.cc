@@ -60,6 +60,8 @@ std::vector<TextFile> model_folder_files(const ModelDescription& model,
       {"README.md", model_card(model, state)}};
   if (model.tokens.empty()) return files;
   const auto vocabulary = text::Vocabulary::from_tokens({model.tokens.begin(), model.tokens.end()});
+  files.front().text = checkpoints::hugging_face_config_text(model.config, model.head, "float32",
+                                                             vocabulary.pad_id());
   std::ranges::move(
       checkpoints::tokenizer_files({.vocabulary = vocabulary,
                                     .options = model.tokenizer,

@@ -24,6 +24,12 @@ TEST(ModelFolder, HoldsWhatTransformersLooksFor) {
   EXPECT_EQ(files[1].text.find("---\n"), 0u);
 }
 
+TEST(ModelFolder, SaysWhichTokenPads) {
+  const std::vector<std::string> tokens = {"a", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]"};
+  const auto files = model_folder_files({.tokens = tokens}, {});
+  EXPECT_NE(files[0].text.find("\"pad_token_id\": 5"), std::string::npos) << files[0].text;
+}
+
 TEST(ModelFolder, HasNoTokenizerWithoutAVocabulary) {
   EXPECT_EQ(names_of(model_folder_files({}, {})),
             (std::vector<std::string>{"config.json", "README.md"}));
