@@ -49,17 +49,55 @@ constexpr Replacement kReplacements[] = {{"'", "'"},     {"emdash", "—"},     
                                          {"mdash", "—"}, {"nbsp", " "},           {"ndash", "–"},
                                          {"snd", " – "}, {"spaced ndash", " – "}, {"spnd", " – "}};
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A template's name, and its arguments by their numbers: "1=x" is the first, and arguments of other
+// names say how it looks.
+std::vector<std::string_view> numbered_arguments(std::string_view content) {
+  std::vector<std::string_view> numbered;
+  for (std::string_view part : split_arguments(content)) {
+    const size_t sign = numbered.empty() ? kNone : part.find('=');
+    const std::string_view name = trim_ascii(part.substr(0, sign));
+    if (sign == kNone) {
+      numbered.push_back(part);
+    } else if (name.size() == 1 && is_digit(name[0]) && name[0] != '0') {
+      const auto number = static_cast<size_t>(name[0] - '0');
+      numbered.resize(std::max(numbered.size(), number + 1));
+      numbered[number] = trim_ascii(part.substr(sign + 1));
+    }
+  }
+  return numbered;
+}
+
+// {{convert|5|km|mi}} is "5 km", {{convert|3|-|5|m}} is "3–5 m", {{convert|5|ft|11|in|m}} is
+// "5 ft 11 in".
+std::string measure_of(const std::vector<std::string_view>& arguments) {
+  constexpr std::string_view kRanges[] = {"to", "-", "–", "and", "or", "by", "x", "to(-)"};
+  const auto argument = [&](size_t i) {
+    return i < arguments.size() ? std::string(arguments[i]) : std::string();
+  };
+  const std::string third = argument(3);
+  const bool is_range = contains(kRanges, argument(2));
+  const bool is_compound = arguments.size() > 4 && is_digit(third[0]) && !is_digit(argument(4)[0]);
+  const std::string first = argument(1) + " " + argument(2);
+  if (is_range) {
+    const bool is_dash = argument(2) == "-" || argument(2) == "–" || argument(2) == "to(-)";
+    return (is_dash ? argument(1) + "–" : first + " ") + third + " " + argument(4);
+  }
+  return is_compound ? first + " " + third + " " + argument(4) : first;
+}
+
 // What a template stands for in prose; nothing for almost all of them.
 std::string expanded_template(std::string_view content) {
-  const auto parts = split_arguments(content);
-  const std::string name = lower_ascii(parts[0]);
+  const auto arguments = numbered_arguments(content);
+  const std::string name = lower_ascii(arguments[0]);
   const auto argument = [&](size_t i) {
-    return i < parts.size() ? std::string(parts[i]) : std::string();
+    return i < arguments.size() ? std::string(arguments[i]) : std::string();
   };
   for (const Replacement& replacement : kReplacements) {
     if (name == replacement.name) return std::string(replacement.text);
   }
-  if (name == "convert" || name == "cvt") return argument(1) + " " + argument(2);
+  if (name == "convert" || name == "cvt") return measure_of(arguments);
   if (name == "lang") return argument(2);
   if (name == "nowrap" || name == "nobr" || name == "abbr" || name.starts_with("lang-")) {
     return argument(1);

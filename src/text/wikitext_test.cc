@@ -37,6 +37,22 @@ TEST(Wikitext, TemplatesGoAndSomeSpeak) {
   EXPECT_EQ(counts.templates, 3);
 }
 
+TEST(Wikitext, MeasuresAndArgumentsByName) {
+  const std::pair<const char*, const char*> pages[] = {
+      {"{{convert|100|km|0}}", "100 km"},       {"{{convert|100|km|mi|1|abbr=on}}", "100 km"},
+      {"{{convert|disp=out|80|kg}}", "80 kg"},  {"{{convert|100|to|200|km|mi}}", "100 to 200 km"},
+      {"{{convert|3|-|5|m}}", "3–5 m"},         {"{{convert|5|ft|11|in|m}}", "5 ft 11 in"},
+      {"{{nowrap|1=E = mc}}", "E = mc"},        {"{{lang|fr|italic=no|Le Monde}}", "Le Monde"},
+      {"{{lang|2=Le Monde|1=fr}}", "Le Monde"}, {"{{nowrap|{{convert|5|km}} away}}", "5 km away"},
+  };
+  for (const auto& [source, expected] : pages) {
+    WikitextCounts counts;
+    EXPECT_EQ(plain_text_of_wikitext(std::string("It is ") + source + ".", WikitextNames(), counts),
+              std::string("It is ") + expected + ".\n")
+        << source;
+  }
+}
+
 TEST(Wikitext, TablesGo) {
   WikitextCounts counts;
   EXPECT_EQ(plain_text_of_wikitext("Before.\n{| class=a\n|-\n| x || {{y|z}}\n{|\n| inner\n|}\n|}\n"

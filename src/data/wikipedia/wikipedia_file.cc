@@ -26,7 +26,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WikipediaState, file, dump, blocks, counts)
 namespace {
 
 // The version goes up with every change of the text that is made of the same input.
-constexpr int kTextVersion = 1;
+constexpr int kTextVersion = 2;
 
 nlohmann::json identity_of(const WikipediaOptions& options) {
   return {{"text version", kTextVersion},
