@@ -13,17 +13,9 @@
 namespace cloze::data {
 namespace {
 
-int64_t bytes_of_micro_batch(const MicroBatchCapacity& capacity) {
-  const int64_t values = 4 * capacity.tokens + 8 * capacity.sequences + 2 * capacity.predictions;
-  return values * static_cast<int64_t>(sizeof(int32_t));
-}
-
 int64_t bytes_of(const StepBatch& batch) {
   int64_t bytes = 0;
-  for (const MicroBatch& b : batch.micro_batches) {
-    bytes += bytes_of_micro_batch(
-        {std::ssize(b.input_ids), std::ssize(b.sequence_starts), std::ssize(b.masked_positions)});
-  }
+  for (const MicroBatch& micro_batch : batch.micro_batches) bytes += micro_batch.capacity().bytes();
   return bytes;
 }
 
@@ -70,8 +62,7 @@ StepBatch synthetic_step(const LoaderOptions& options) {
 
 int64_t most_bytes(const LoaderOptions& options, int64_t tokens_per_sample) {
   const int64_t tokens = options.global_batch_size * tokens_per_sample;
-  const int64_t batch =
-      (tokens / options.capacity.tokens + 1) * bytes_of_micro_batch(options.capacity);
+  const int64_t batch = (tokens / options.capacity.tokens + 1) * options.capacity.bytes();
   const int64_t ready =
       std::clamp<int64_t>(options.memory_bytes / batch, 1, options.prefetch_steps);
   const int64_t samples = 2 * tokens * static_cast<int64_t>(sizeof(int32_t));  // ids and types

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace cloze::data {
@@ -15,6 +16,12 @@ struct MicroBatchCapacity {
   int64_t tokens = 0;       // T
   int64_t sequences = 0;    // B
   int64_t predictions = 0;  // P
+
+  // Of a micro-batch's arrays: four of T values, seven of B, one of B + 1 and three of P.
+  int64_t bytes() const {
+    const int64_t values = 4 * tokens + 8 * sequences + 1 + 3 * predictions;
+    return values * static_cast<int64_t>(sizeof(int32_t));
+  }
   bool operator==(const MicroBatchCapacity&) const = default;
 };
 
@@ -40,6 +47,10 @@ struct MicroBatch {
   int64_t num_tokens = 0;       // real ones
   int64_t num_sequences = 0;    // real ones
   int64_t num_predictions = 0;  // real ones
+
+  MicroBatchCapacity capacity() const {
+    return {std::ssize(input_ids), std::ssize(first_tokens), std::ssize(masked_positions)};
+  }
 };
 
 // The samples of one optimiser step, packed; and the totals that normalise its losses.

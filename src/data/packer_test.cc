@@ -121,6 +121,25 @@ TEST(PackerTest, TheExampleOfTheHeader) {
 }
 
 // By hand: of three sequences with 2, 1 and no predictions two have a mean.
+TEST(PackerTest, BytesAreThoseOfAllArrays) {
+  const MicroBatchCapacity capacity{.tokens = 100, .sequences = 7, .predictions = 20};
+  const StepBatch step = pack(random_samples(5, 20, 1), capacity);
+  ASSERT_EQ(step.micro_batches.size(), 1u);
+  const MicroBatch& b = step.micro_batches[0];
+  EXPECT_EQ(b.capacity(), capacity);
+  int64_t bytes = 0;
+  for (const auto* values :
+       {&b.input_ids, &b.token_type_ids, &b.position_ids, &b.sample_ids, &b.sequence_starts,
+        &b.first_tokens, &b.masked_positions, &b.masked_labels, &b.next_sentence_labels,
+        &b.sequence_ids, &b.class_labels, &b.start_positions, &b.end_positions}) {
+    bytes += std::ssize(*values) * static_cast<int64_t>(sizeof(int32_t));
+  }
+  for (const auto* values : {&b.prediction_weights, &b.scores}) {
+    bytes += std::ssize(*values) * static_cast<int64_t>(sizeof(float));
+  }
+  EXPECT_EQ(capacity.bytes(), bytes);
+}
+
 TEST(PackerTest, PredictionWeightsMakeTheMeanOfMeans) {
   const std::vector<Sample> samples{sample_of(0, 6, 3), sample_of(1, 5, 3), sample_of(2, 2, 3)};
   const StepBatch step = pack(samples, {6, 2, 4});

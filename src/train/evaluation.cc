@@ -58,12 +58,7 @@ std::vector<LossValue> Evaluation::evaluate(TrainingStep& trained) {
 
 int64_t Evaluation::bytes() const {
   int64_t bytes = step_.session().program().total_bytes();
-  for (const data::MicroBatch& batch : samples_.micro_batches) {
-    constexpr int64_t kWordsOfToken = 4, kWordsOfPrediction = 3, kWordsOfSequence = 8;
-    bytes += int64_t{sizeof(int32_t)} * (kWordsOfToken * std::ssize(batch.input_ids) +
-                                         kWordsOfPrediction * std::ssize(batch.masked_labels) +
-                                         kWordsOfSequence * std::ssize(batch.first_tokens));
-  }
+  for (const data::MicroBatch& batch : samples_.micro_batches) bytes += batch.capacity().bytes();
   return bytes;
 }
 
