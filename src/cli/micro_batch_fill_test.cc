@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/division.h"
 #include "base/philox.h"
 #include "cli/pretrain_options.h"
 #include "data/offline_packing/length_histogram.h"
@@ -74,7 +75,7 @@ TEST_P(MicroBatchFill, HardlyASlotStaysEmpty) {
     ASSERT_EQ(batch.num_sequences, plan.sequences_per_step);
     tokens += batch.num_tokens;
     slots += std::ssize(batch.micro_batches) * plan.tokens;
-    least_slots += (batch.num_tokens + plan.tokens - 1) / plan.tokens * plan.tokens;
+    least_slots += round_up(batch.num_tokens, plan.tokens);
   }
   const auto share = [&](int64_t all) {
     return static_cast<double>(tokens) / static_cast<double>(all);

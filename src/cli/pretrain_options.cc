@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/division.h"
 #include "base/error.h"
 
 namespace cloze::cli {
@@ -134,7 +135,7 @@ std::vector<int64_t> validation_steps(const ValidationOptions& options, int64_t 
   }
   std::vector<int64_t> steps;
   for (const int64_t trigger : triggers) {
-    const int64_t step = (trigger + sequences_per_step - 1) / sequences_per_step;
+    const int64_t step = divide_up(trigger, sequences_per_step);
     if (step < num_steps) steps.push_back(step);
   }
   std::ranges::sort(steps);

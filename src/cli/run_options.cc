@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "cli/export_options.h"
 #include "cli/say.h"
@@ -95,7 +96,7 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   // Larger micro-batches take more memory, and leave the last one of a step less full.
   constexpr int64_t kMicroBatchesOfAStep = 96;
   const int64_t S = options.seq_length;
-  const int64_t enough = (kEnoughTokens + S - 1) / S;
+  const int64_t enough = divide_up(kEnoughTokens, S);
   const int64_t plenty = std::max({options.micro_batch_size, kPlentyOfTokens / S, enough});
   const int64_t share = sequences_per_step / kMicroBatchesOfAStep;
   int64_t sequences = std::min(sequences_per_step, std::clamp(share, enough, plenty));
@@ -259,7 +260,7 @@ int64_t full_sequences(const RunOptions& options, const BatchPlan& plan) {
 int64_t micro_batches_of_step(const RunOptions& options) {
   const BatchPlan batch = batch_plan(options);
   const int64_t full = full_sequences(options, batch);
-  return (batch.sequences_per_step + full - 1) / full;
+  return divide_up(batch.sequences_per_step, full);
 }
 
 std::optional<int64_t> schedule_steps(const RunOptions& options) {

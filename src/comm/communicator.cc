@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/bfloat16.h"
+#include "base/division.h"
 #include "base/error.h"
 
 namespace cloze::comm {
@@ -40,7 +41,7 @@ Share slice_of(const Share& share, int64_t round) {
 int64_t rounds_of(std::span<const Share> shares) {
   int64_t longest = 0;
   for (const Share& share : shares) longest = std::max(longest, share.count());
-  return (longest + kSliceFloats - 1) / kSliceFloats;
+  return divide_up(longest, kSliceFloats);
 }
 
 void add(std::span<float> sums, std::span<const float> values) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/division.h"
 #include "base/error.h"
 
 namespace cloze::data {
@@ -73,7 +74,7 @@ void expect_fitting(std::span<const Sample> samples, const MicroBatchCapacity& c
 // No packing has fewer bins.
 size_t fewest_bins(std::span<const Sample> samples, const MicroBatchCapacity& capacity) {
   const auto bins_for = [](int64_t total, int64_t room) {
-    return room > 0 ? (total + room - 1) / room : 0;
+    return room > 0 ? divide_up(total, room) : 0;
   };
   int64_t tokens = 0, predictions = 0;
   for (const Sample& sample : samples) {

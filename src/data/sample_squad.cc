@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "data/sample_world/readings.h"
 #include "formats/json.h"
@@ -18,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 int64_t readings_for(int64_t num_questions) {
-  return (num_questions + kQuestionsPerReading - 1) / kQuestionsPerReading;
+  return divide_up(num_questions, kQuestionsPerReading);
 }
 
 void check_counts(const SampleSquadOptions& options, int64_t num_readings) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/division.h"
 #include "platform/parallel_for.h"
 
 namespace cloze::data {
@@ -83,7 +84,7 @@ DatasetStatistics measure(const Dataset& dataset, int threads,
                           const std::function<void(int64_t)>& progress) {
   Counts all;
   std::mutex mutex;
-  const int64_t tasks = (dataset.size() + kRecordsPerTask - 1) / kRecordsPerTask;
+  const int64_t tasks = divide_up(dataset.size(), kRecordsPerTask);
   platform::parallel_for(tasks, threads, [&](int64_t task) {
     Counts part;
     const int64_t end = std::min(dataset.size(), (task + 1) * kRecordsPerTask);

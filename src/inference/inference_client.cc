@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "data/packer.h"
 #include "engine/devices.h"
@@ -31,12 +32,11 @@ struct Need {
   // needed.
   int64_t capacity() const {
     if (total <= most) return std::max<int64_t>(1, total);
-    const int64_t shares = (total + most - 1) / most;
+    const int64_t shares = divide_up(total, most);
     return std::max(largest, std::min(most, total / shares + largest));
   }
 };
 
-int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 int64_t power_of_two(int64_t value) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(value)));
 }

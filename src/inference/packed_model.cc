@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_head.h"
@@ -331,7 +332,7 @@ void PackedModel::write(const std::filesystem::path& file) const {
   kMagic.copy(header.magic.data(), kMagic.size());
   std::string between = text + vocabulary;
   const uint64_t end = kHeaderBytes + between.size();
-  header.weights_offset = (end + kPageBytes - 1) / kPageBytes * kPageBytes;
+  header.weights_offset = round_up(end, kPageBytes);
   between.resize(header.weights_offset - kHeaderBytes);
   header.text_hash = formats::xxh3(bytes_of(between));
   const std::string_view raw(reinterpret_cast<const char*>(&header), sizeof header);

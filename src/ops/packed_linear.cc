@@ -1,11 +1,10 @@
 #include "ops/packed_linear.h"
 
+#include "base/division.h"
 #include "ops/type_check.h"
 
 namespace cloze::ops {
 namespace {
-
-int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 std::vector<TensorType> infer_pack(std::span<const TensorType> in, const std::any& attributes) {
   const auto& pack = std::any_cast<const PackWeightAttributes&>(attributes);

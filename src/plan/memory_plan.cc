@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/division.h"
+
 namespace cloze::plan {
 namespace {
 
@@ -12,9 +14,7 @@ bool are_alive_together(const Lifetime& a, const Lifetime& b) {
 
 }  // namespace
 
-int64_t aligned(int64_t bytes) {
-  return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
-}
+int64_t aligned(int64_t bytes) { return round_up(bytes, kAlignmentBytes); }
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
   std::vector<size_t> order(lifetimes.size());

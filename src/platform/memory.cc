@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "platform/descriptor.h"
 
@@ -31,7 +32,7 @@ int64_t status_bytes(const std::string& field) {
 
 int64_t whole_pages(int64_t bytes) {
   const int64_t page = ::sysconf(_SC_PAGESIZE);
-  return (bytes + page - 1) / page * page;
+  return round_up(bytes, page);
 }
 
 void Unmap::operator()(std::byte* pages) const { ::munmap(pages, bytes); }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/division.h"
+
 namespace cloze::train {
 namespace {
 
@@ -40,7 +42,7 @@ std::unique_ptr<MicroBatchSessions> MicroBatchSessions::another() {
 
 // Places for sequences cost next to nothing.
 data::MicroBatchCapacity MicroBatchSessions::capacity_of(int64_t eighths) const {
-  const auto part = [&](int64_t slots) { return (slots * eighths + kSizes - 1) / kSizes; };
+  const auto part = [&](int64_t slots) { return divide_up(slots * eighths, kSizes); };
   return {.tokens = part(capacity_.tokens),
           .sequences = capacity_.sequences,
           .predictions = part(capacity_.predictions)};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "feed/micro_batch_inputs.h"
 #include "platform/phase.h"
@@ -122,7 +123,7 @@ std::vector<int32_t> TrainingStep::norm_numbers(const optim::UpdateShare& share)
 
 int64_t TrainingStep::in_flight(int64_t micro_batches) const {
   const int64_t replicas = this->replicas().size();
-  return pipeline_ ? pipeline_->in_flight((micro_batches + replicas - 1) / replicas) : 1;
+  return pipeline_ ? pipeline_->in_flight(divide_up(micro_batches, replicas)) : 1;
 }
 
 int64_t TrainingStep::count_of(const LossTerm& term, const data::StepBatch& batch) const {
@@ -219,7 +220,7 @@ void TrainingStep::run_micro_batches(const data::StepBatch& batch, int64_t step)
 void TrainingStep::run_pipeline(const data::StepBatch& batch, int64_t step) {
   const int64_t count = batch.num_passes();
   const int64_t replicas = this->replicas().size();
-  const int64_t most = (count + replicas - 1) / replicas;
+  const int64_t most = divide_up(count, replicas);
   std::vector<const data::MicroBatch*> own;
   for (int64_t i = this->replicas().rank(); i < count; i += replicas) {
     own.push_back(&batch.of_pass(i));

@@ -5,6 +5,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/part_kernel.h"
 #include "backend/cpu/storage.h"
+#include "base/division.h"
 #include "ops/attention.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -112,9 +113,9 @@ HWY_INLINE void DifferentiateQueries(const AttentionSizes& sizes, const Attentio
 HWY_INLINE int64_t RangeRows(int64_t length) {
   constexpr int64_t kMostRows = kMostGradientRows / kTileRows * kTileRows;
   static_assert(kMostRows > 0, "a tile does not fit into the buffers");
-  const int64_t tiles = (length + kTileRows - 1) / kTileRows;
-  const int64_t ranges = (length + kMostRows - 1) / kMostRows;
-  return (tiles + ranges - 1) / ranges * kTileRows;
+  const int64_t tiles = divide_up(length, kTileRows);
+  const int64_t ranges = divide_up(length, kMostRows);
+  return divide_up(tiles, ranges) * kTileRows;
 }
 
 template <typename T>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/division.h"
 #include "platform/thread_team.h"
 
 namespace cloze::backend::cpu {
@@ -27,9 +28,6 @@ struct Part {
 
 // More parts than threads: a thread that comes late, or loses its processor, leaves them to others.
 inline constexpr int64_t kPartsPerThread = 4;
-
-inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-inline int64_t round_up(int64_t value, int64_t to) { return divide_up(value, to) * to; }
 
 // One for a single thread.
 inline int64_t num_parts(const Work& work) {

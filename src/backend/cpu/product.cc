@@ -4,6 +4,7 @@
 
 #include "backend/cpu/product_plan.h"
 #include "backend/cpu/storage.h"
+#include "base/division.h"
 #include "base/error.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -91,7 +92,7 @@ HWY_INLINE const float* as_floats(const T* row, int64_t count, float* buffer) {
 // each [depth, kTileRows]. This one also computes the sums over the depth.
 template <typename T>
 void copy_columns(const ProductTask& t) {
-  constexpr int64_t kWholeTiles = (ProductPlan::kMostRows + kTileRows - 1) / kTileRows * kTileRows;
+  constexpr int64_t kWholeTiles = round_up(ProductPlan::kMostRows, kTileRows);
   HWY_ALIGN float buffer[kWholeTiles];
   HWY_ALIGN float sums[kWholeTiles];
   const bool wants_sums = t.call->row_sums != nullptr && t.column == 0;

@@ -46,6 +46,7 @@ struct TileArguments {
 #include <hwy/highway.h>
 
 #include "backend/cpu/vector-inl.h"
+#include "base/division.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cloze::backend::cpu {
@@ -185,8 +186,8 @@ HWY_INLINE void MultiplyPanels(int64_t rows, int64_t columns, TileArguments t) {
   constexpr int64_t kColumns = kVectors * kLanes;
   // Where rows are read in place, tiles can have equal heights: a short one at the end would leave
   // most of the multipliers idle.
-  const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
-  const int64_t height = kLayout == RowLayout::kByRow ? (rows + tiles - 1) / tiles : kTileRows;
+  const int64_t tiles = divide_up(rows, kTileRows);
+  const int64_t height = kLayout == RowLayout::kByRow ? divide_up(rows, tiles) : kTileRows;
   const int64_t share = t.depth / kStepsPerLine * kLineFloats;  // of the next panel, for each tile
   static_assert(kColumns * kStepsPerLine >= kLineFloats, "a share would be more than a panel");
   for (int64_t j = 0; j < columns; j += kColumns) {
@@ -299,7 +300,7 @@ HWY_INLINE void PackRows(const T* from, int64_t stride, int64_t depth, int64_t r
 // in the tiles, whole vectors are stored: that row overwrites the excess.
 HWY_INLINE void DealRow(const float* row, int64_t rows, int64_t tile_step, bool is_last,
                         float* to) {
-  static constexpr int64_t kVectors = (kTileRows + kLanes - 1) / kLanes;
+  static constexpr int64_t kVectors = divide_up(kTileRows, kLanes);
   const FloatTag d;
   int64_t i = 0;
   for (; !is_last && i + kVectors * kLanes <= rows; i += kTileRows, to += tile_step) {

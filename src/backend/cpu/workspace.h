@@ -14,13 +14,15 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/division.h"
+
 namespace cloze::backend::cpu {
 
 inline constexpr int64_t kLineBytes = 64;  // of a cache
 // What a buffer of so many bytes takes.
 inline size_t whole_lines(size_t bytes) {
   constexpr size_t kLine = kLineBytes;
-  return (bytes + kLine - 1) / kLine * kLine;
+  return round_up(bytes, kLine);
 }
 
 class Workspace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "cli/exit_code.h"
 #include "configuration/foreign_system.h"
@@ -82,7 +83,7 @@ std::vector<std::string> restarted_command(std::vector<std::string> command,
 Ranks with_slots(Ranks ranks) {
   const auto count = static_cast<int>(ranks.hosts.size());
   for (Host& host : ranks.hosts) {
-    if (!host.slots) host.slots = (ranks.processes + count - 1) / count;
+    if (!host.slots) host.slots = divide_up(ranks.processes, count);
   }
   return ranks;
 }

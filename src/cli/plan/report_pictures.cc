@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/division.h"
 #include "cli/memory_forecast.h"
 #include "formats/markup.h"
 
@@ -66,7 +67,7 @@ void add_activations(const ProgramUse& use, std::vector<MemoryBand>& bands) {
     layers = std::max(layers, launch.activation_bytes.size() - 1);
   }
   bands.push_back(layer_band(use, 0, 0, "activations outside the layers", "#e8a33d"));
-  const size_t size = std::max<size_t>(1, (layers + kMostGroups - 1) / kMostGroups);
+  const size_t size = std::max<size_t>(1, divide_up(layers, kMostGroups));
   for (size_t first = 1; first <= layers; first += size) {
     const size_t last = std::min(layers, first + size - 1);
     const std::string name =

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/division.h"
+
 namespace cloze::cli {
 
 Exchange::Exchange(const StepModel& model, EventQueue& queue,
@@ -12,7 +14,7 @@ Exchange::Exchange(const StepModel& model, EventQueue& queue,
       ranks_(static_cast<size_t>(model.layout.ranks())),
       links_(ranks_.size()),
       on_host_(model.replicas_on_host()),
-      hosts_((model.layout.replicas + on_host_ - 1) / on_host_) {
+      hosts_(divide_up(model.layout.replicas, on_host_)) {
   for (const std::vector<ExchangeRound>& of_stage : rounds_) {
     std::vector<int64_t>& senders = senders_.emplace_back();
     for (const ExchangeRound& round : of_stage) {

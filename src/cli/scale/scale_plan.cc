@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "cli/pipeline_options.h"
 #include "cli/scale/step_simulation.h"
@@ -37,7 +38,7 @@ StepModel model_of(const PretrainOptions& options, const DeviceRates& rates,
   const int64_t micro_batches = micro_batches_of_step(options);
   model.layout = {.replicas = options.replicas,
                   .stages = std::ssize(layers),
-                  .micro_batches = (micro_batches + options.replicas - 1) / options.replicas,
+                  .micro_batches = divide_up(micro_batches, options.replicas),
                   .schedule = options.training.step.schedule,
                   .is_sharded = options.training.step.shards_states,
                   .gradient_bytes = bytes_of(options.training.step.gradient_transport)};
@@ -90,8 +91,7 @@ double tokens_of_step(const PretrainOptions& options) {
 
 std::string describe_layout(const StepModel& model, const PretrainOptions& options) {
   const RankLayout& layout = model.layout;
-  const int64_t hosts =
-      (layout.ranks() + model.network.ranks_per_host - 1) / model.network.ranks_per_host;
+  const int64_t hosts = divide_up(layout.ranks(), model.network.ranks_per_host);
   std::string text = fmt::format(
       "ranks {}: {} replicas of {} stage{}, {} micro-batches each, on {} host{} of {}\n",
       layout.ranks(), layout.replicas, layout.stages, layout.stages == 1 ? "" : "s",

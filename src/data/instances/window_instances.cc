@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "base/division.h"
 #include "data/instances/sequence.h"
 
 namespace cloze::data {
@@ -55,7 +56,7 @@ Sample WindowInstances::instance(int64_t index, int64_t epoch) const {
 
 double WindowInstances::pairs_inside_a_sentence() const {
   if (options_.next_sentence == NextSentence::kNone) return 0;
-  const int64_t step = (size() + kWindowsLookedAt - 1) / kWindowsLookedAt;
+  const int64_t step = divide_up(size(), kWindowsLookedAt);
   int64_t looked_at = 0;
   int64_t inside = 0;
   for (int64_t index = 0; index < size(); index += step, ++looked_at) {

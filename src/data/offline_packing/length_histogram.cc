@@ -8,6 +8,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/markup.h"
@@ -47,7 +48,7 @@ std::string label(double x, double y, const char* anchor, const std::string& tex
 // Sequences of each bar; bar i holds lengths [i * tokens + 1, (i + 1) * tokens].
 std::vector<int64_t> bars_of(const LengthHistogram& histogram, int64_t tokens) {
   const int64_t longest = histogram.longest();
-  std::vector<int64_t> bars((longest + tokens - 1) / tokens);
+  std::vector<int64_t> bars(divide_up(longest, tokens));
   for (int64_t length = 1; length <= longest; ++length) {
     bars[(length - 1) / tokens] += histogram.counts[length];
   }
@@ -122,7 +123,7 @@ LengthHistogram read_length_histogram(const std::filesystem::path& path) {
 
 std::string length_histogram_svg(const LengthHistogram& histogram, const std::string& title) {
   const int64_t longest = histogram.longest();
-  const int64_t tokens = (longest + kMostBars - 1) / kMostBars;
+  const int64_t tokens = divide_up(longest, kMostBars);
   const std::vector<int64_t> bars = bars_of(histogram, tokens);
   const int64_t most = *std::max_element(bars.begin(), bars.end());
   const double bar_width = kPlotWidth / static_cast<double>(bars.size());

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "data/records/hdf5_record_file.h"
 #include "data/records/packed_record.h"
@@ -159,19 +160,18 @@ RecordSurvey survey_records(const RecordFile& file, int threads) {
   RecordSurvey survey{.samples = std::vector<int64_t>(static_cast<size_t>(count))};
   std::mutex mutex;
   std::map<int64_t, RecordDefect> defects;  // by record
-  platform::parallel_for(
-      (count + kRecordsPerTask - 1) / kRecordsPerTask, threads, [&](int64_t task) {
-        const int64_t end = std::min(count, (task + 1) * kRecordsPerTask);
-        for (int64_t record = task * kRecordsPerTask; record < end; ++record) {
-          const auto samples = file.read(record);
-          if (samples) {
-            survey.samples[record] = std::ssize(*samples);
-            continue;
-          }
-          const std::lock_guard lock(mutex);
-          defects.emplace(record, file.defect_of(record, samples.error().message));
-        }
-      });
+  platform::parallel_for(divide_up(count, kRecordsPerTask), threads, [&](int64_t task) {
+    const int64_t end = std::min(count, (task + 1) * kRecordsPerTask);
+    for (int64_t record = task * kRecordsPerTask; record < end; ++record) {
+      const auto samples = file.read(record);
+      if (samples) {
+        survey.samples[record] = std::ssize(*samples);
+        continue;
+      }
+      const std::lock_guard lock(mutex);
+      defects.emplace(record, file.defect_of(record, samples.error().message));
+    }
+  });
   for (auto& [record, defect] : defects) survey.defects.push_back(std::move(defect));
   return survey;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "formats/xxh3.h"
 
@@ -33,7 +34,7 @@ struct RawHeader {
 static_assert(sizeof(RawHeader) == 96 && std::is_trivially_copyable_v<RawHeader>);
 constexpr uint64_t kBodyOffset = sizeof(RawHeader) + sizeof(uint64_t);
 
-uint64_t blocks_in(uint64_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes; }
+uint64_t blocks_in(uint64_t bytes) { return divide_up(bytes, kBlockBytes); }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));

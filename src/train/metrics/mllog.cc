@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/division.h"
 #include "formats/json.h"
 #include "train/training.h"
 
@@ -39,7 +40,7 @@ void add_optimizer_facts(const optim::OptimizerOptions& options, nlohmann::order
 int64_t accumulated(const TrainingOptions& options, int64_t sequence_length) {
   const int64_t sequences =
       std::max<int64_t>(options.step.capacity.tokens / std::max<int64_t>(sequence_length, 1), 1);
-  return (options.global_batch_size + sequences - 1) / sequences;
+  return divide_up(options.global_batch_size, sequences);
 }
 
 }  // namespace
