@@ -2,7 +2,8 @@
 //   corpus.txt   one sentence per line, a blank line after each document (the format of Google's
 //                create_pretraining_data.py)
 //   cloze.jsonl  one held-out item per line: {"answer", "context", "kind", "text"}; see ClozeItem
-// Errors: UserError for sizes that make no sense; EnvironmentError when a file cannot be written.
+// Errors: UserError for sizes that make no sense; those of AtomicFile when a file cannot be
+// written.
 #pragma once
 
 #include <cstdint>

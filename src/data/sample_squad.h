@@ -2,8 +2,8 @@
 //   squad-train.json, squad-dev.json   one article for each kind of subject, of many paragraphs
 // No paragraph and no subject of one file is in the other. Files begin alike whatever their size:
 // dev takes the first readings, train those after them.
-// Errors: UserError for more questions than the readings have; EnvironmentError when a file cannot
-// be written. Format: tasks/squad/squad_data.h.
+// Errors: UserError for more questions than the readings have; those of AtomicFile when a file
+// cannot be written. Format: tasks/squad/squad_data.h.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/records/record_dataset.h"
+#include "formats/hdf5_absent_test.h"
 #include "platform/files/file.h"
 #include "platform/files/partial_file.h"
 
@@ -24,7 +25,7 @@ std::unique_ptr<RecordFile> open_shard(const RecordShape& shape = kShape) {
   try {
     return open_record_file(kShard, shape);
   } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("libhdf5-dev"), std::string::npos) << error.what();
+    EXPECT_TRUE(formats::says_hdf5_is_absent(error)) << error.what();
     return nullptr;
   }
 }
