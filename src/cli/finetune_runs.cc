@@ -40,7 +40,7 @@ fs::path output_folder(const FinetuneOptions& options) {
 
 train::TrainingStepOptions step_of(const FinetuneOptions& options, const StartModel& model,
                                    const models::BertHead& head) {
-  train::TrainingStepOptions step = training_options(options, 0).step;
+  train::TrainingStepOptions step = step_options(options);
   step.model = model.config;
   step.head = head;
   return step;

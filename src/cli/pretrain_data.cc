@@ -261,17 +261,18 @@ std::shared_ptr<const data::Dataset> open_validation_data(const PretrainOptions&
 }
 
 // Where other data override input_file, the options that came with input_file do not count.
-bool is_outranked(const OptionTable& table, const std::string& name) {
-  const int rank = rank_of_origin(table, name.c_str());
-  return std::ranges::any_of(std::array{"train_file", "generated_data", "synthetic_data"},
-                             [&](const char* data) { return rank < rank_of_origin(table, data); });
+bool is_overridden(const OptionTable& table, const std::string& name) {
+  const int precedence = precedence_of(table, name.c_str());
+  return std::ranges::any_of(
+      std::array{"train_file", "generated_data", "synthetic_data"},
+      [&](const char* data) { return precedence < precedence_of(table, data); });
 }
 
 // The text of a token store has been tokenised.
 void check_letter_case(const PretrainOptions& options, const OptionTable& table) {
   const bool is_lower =
       data::read_token_store_manifest(options.train_file).rules.tokenizer.lower_case;
-  const bool counts = table.is_asked_for("do_lower_case") && !is_outranked(table, "do_lower_case");
+  const bool counts = table.is_asked_for("do_lower_case") && !is_overridden(table, "do_lower_case");
   if (!counts || options.tokenizer.do_lower_case == is_lower) return;
   throw_user_error(
       "do_lower_case is {}, but the token store {} was made with {}; leave it out, or make the "
@@ -302,8 +303,8 @@ void check_token_types(const PretrainOptions& options) {
 }
 
 void check_loading(const OptionTable& table) {
-  for (const std::string& name : table.asked_for({"loader_threads", "loader_memory"})) {
-    throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", name);
+  if (const auto name = table.first_asked_for({"loader_threads", "loader_memory"})) {
+    throw_user_error("{} is set, but synthetic_data loads nothing; leave one of them out", *name);
   }
 }
 
@@ -365,7 +366,7 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
   if (options.input_file.empty()) {
     for (const std::string& name :
          table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {
-      if (is_outranked(table, name)) continue;
+      if (is_overridden(table, name)) continue;
       throw_user_error("{} needs input_file, which is not given", name);
     }
   }
@@ -383,14 +384,13 @@ std::vector<std::string> check_data_options(const PretrainOptions& options,
   }
   if (draws_samples(options)) return notes;
   if (options.training.synthetic_data) check_loading(table);
-  if (data::is_token_store(held_out)) return notes;
-  for (const std::string& name :
-       table.asked_for({"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"})) {
-    if (options.compile_only) break;
+  if (data::is_token_store(held_out) || options.compile_only) return notes;
+  if (const auto name = table.first_asked_for(
+          {"mlm_prob", "short_seq_prob", "do_whole_word_mask", "next_sentence"})) {
     throw_user_error(
         "{} is set, but the samples of {} are already made; drop it, or give input_file or a token "
         "store",
-        name, options.made_data().empty() ? options.train_file : options.made_data());
+        *name, options.made_data().empty() ? options.train_file : options.made_data());
   }
   return notes;
 }

@@ -75,24 +75,24 @@ void settle_rivals(PretrainOptions& options, const OptionTable& table) {
   // A resumed run drops init_checkpoint, and with it the options on what to take from there.
   const bool has_lost_start = had_start && options.training.init_checkpoint.empty();
   if (has_lost_start &&
-      rank_of_origin(table, "init_optimizer") < rank_of_origin(table, "restore_dir")) {
+      precedence_of(table, "init_optimizer") < precedence_of(table, "restore_dir")) {
     options.training.init_optimizer = train::InitOptimizer::kFresh;
   }
   for (const char* length : {"num_train_steps", "epochs"}) {
     const bool is_closer =
-        rank_of_origin(table, length) > rank_of_origin(table, "max_training_sequences");
+        precedence_of(table, length) > precedence_of(table, "max_training_sequences");
     if (is_closer && table.is_asked_for(length)) options.max_training_sequences.reset();
   }
   ValidationOptions& validation = options.validation;
-  keep_higher_rank(table, "on_the_spot_validation_triggers", validation.triggers,
-                   "eval_iter_samples", validation.interval);
-  keep_higher_rank(table, "on_the_spot_validation_triggers", validation.triggers,
-                   "eval_iter_start_samples", validation.start);
-  keep_higher_rank(table, "train_file", options.train_file, "input_file", options.input_file);
+  keep_higher_precedence(table, "on_the_spot_validation_triggers", validation.triggers,
+                         "eval_iter_samples", validation.interval);
+  keep_higher_precedence(table, "on_the_spot_validation_triggers", validation.triggers,
+                         "eval_iter_start_samples", validation.start);
+  keep_higher_precedence(table, "train_file", options.train_file, "input_file", options.input_file);
   for (const auto& [name, made] : {std::pair("generated_data", &options.generated_data),
                                    std::pair("synthetic_data", &options.training.synthetic_data)}) {
-    keep_higher_rank(table, "train_file", options.train_file, name, *made);
-    keep_higher_rank(table, "input_file", options.input_file, name, *made);
+    keep_higher_precedence(table, "train_file", options.train_file, name, *made);
+    keep_higher_precedence(table, "input_file", options.input_file, name, *made);
   }
 }
 

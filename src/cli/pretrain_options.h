@@ -51,7 +51,7 @@ struct PretrainOptions : RunOptions {
 void add_pretrain_options(OptionTable& table, PretrainOptions& options);
 
 // Where two options set the same thing (those of RunOptions, or the data) and only one of them
-// comes from the command line, the other one is dropped: the command line outranks the file.
+// comes from the command line, the other one is dropped: the command line overrides the file.
 void settle_rivals(PretrainOptions& options, const OptionTable& table);
 
 // Checks what depends on several options. UserError that names the options and their values.

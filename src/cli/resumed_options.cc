@@ -113,9 +113,9 @@ nlohmann::json newest_options(const fs::path& run) {
 
 void take_options_of_run(OptionTable& table, RunOptions& options) {
   train::TrainingOptions& training = options.training;
-  const bool is_outranked =
-      rank_of_origin(table, "init_checkpoint") > rank_of_origin(table, "restore_dir");
-  if (is_outranked && !training.init_checkpoint.empty()) training.restore_dir.clear();
+  const bool is_overridden =
+      precedence_of(table, "init_checkpoint") > precedence_of(table, "restore_dir");
+  if (is_overridden && !training.init_checkpoint.empty()) training.restore_dir.clear();
   if (training.restore_dir.empty()) return;
   const fs::path folder = training.restore_dir;
   const fs::path run = train::checkpoint_steps(folder).empty() ? first_run_in(folder) : folder;

@@ -11,7 +11,7 @@
 
 namespace cloze::cli {
 
-// After OptionTable::resolve(). Does nothing without restore_dir; start weights of a higher rank
+// After OptionTable::resolve(). Does nothing without restore_dir; start weights of higher precedence
 // (settle_rivals) clear it. save_path becomes that folder unless the command line gives it, or the
 // file that gives restore_dir; a note names the save_path of a file that is not used. From a folder
 // of several seeds' runs (seed-N) the options of the first are taken; where later runs added seeds,

@@ -146,7 +146,7 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
     notes.push_back(fmt::format(
         "optimizer_state_folder has no effect with optimizer {}, which has no state", optimizer));
   }
-  const auto reason = options.training.looks_at_each_step_for();
+  const auto reason = options.training.why_step_by_step();
   if (options.training.device_iterations > 1 && reason) {
     notes.push_back(fmt::format(
         "device_iterations has no effect with {}: the host looks at each step", *reason));
@@ -172,7 +172,7 @@ std::vector<std::string> options_without_effect(const RunOptions& options,
 
 }  // namespace
 
-int rank_of_origin(const OptionTable& table, const char* name) {
+int precedence_of(const OptionTable& table, const char* name) {
   const std::string& origin = table.origin(name);
   if (origin == kDefaultOrigin) return 0;
   if (table.comes_from_run(name)) return 1;
@@ -180,13 +180,14 @@ int rank_of_origin(const OptionTable& table, const char* name) {
 }
 
 void settle_rivals(RunOptions& options, const OptionTable& table) {
-  keep_higher_rank(table, "global_batch_size", options.global_batch_size,
-                   "gradient_accumulation_count", options.gradient_accumulation_count);
-  keep_higher_rank(table, "loss_scaling", options.training.loss_scale.given, "loss_scaling_by_step",
-                   options.training.loss_scale.by_step);
-  keep_higher_rank(table, "num_train_steps", options.num_train_steps, "epochs", options.epochs);
-  keep_higher_rank(table, "init_checkpoint", options.training.init_checkpoint, "restore_dir",
-                   options.training.restore_dir);
+  keep_higher_precedence(table, "global_batch_size", options.global_batch_size,
+                         "gradient_accumulation_count", options.gradient_accumulation_count);
+  keep_higher_precedence(table, "loss_scaling", options.training.loss_scale.given,
+                         "loss_scaling_by_step", options.training.loss_scale.by_step);
+  keep_higher_precedence(table, "num_train_steps", options.num_train_steps, "epochs",
+                         options.epochs);
+  keep_higher_precedence(table, "init_checkpoint", options.training.init_checkpoint, "restore_dir",
+                         options.training.restore_dir);
 }
 
 void validate(RunOptions& options) {

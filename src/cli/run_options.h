@@ -48,21 +48,21 @@ struct RunOptions {
 void add_run_options(OptionTable& table, RunOptions& options, const char* seq_length_help);
 
 // Where two options set the same thing (the batch, the length of the run, the start weights), the
-// one that ranks lower is dropped: the command line overrides the file, the file overrides
+// one of lower precedence is dropped: the command line overrides the file, the file overrides
 // defaults.
 void settle_rivals(RunOptions& options, const OptionTable& table);
 
 // 0: the default, 1: from the resumed run, 2: from a file, 3: from the command line.
-int rank_of_origin(const OptionTable& table, const char* name);
+int precedence_of(const OptionTable& table, const char* name);
 
-// Resets whichever of the two ranks below the other. One that was cleared outranks nothing.
+// Resets whichever of the two has the lower precedence. One that was cleared overrides nothing.
 template <typename A, typename B>
-void keep_higher_rank(const OptionTable& table, const char* a_name, A& a, const char* b_name,
-                      B& b) {
-  const int rank_of_a = rank_of_origin(table, a_name);
-  const int rank_of_b = rank_of_origin(table, b_name);
-  if (rank_of_a > rank_of_b && a != A()) b = B();
-  if (rank_of_b > rank_of_a && b != B()) a = A();
+void keep_higher_precedence(const OptionTable& table, const char* a_name, A& a, const char* b_name,
+                            B& b) {
+  const int precedence_of_a = precedence_of(table, a_name);
+  const int precedence_of_b = precedence_of(table, b_name);
+  if (precedence_of_a > precedence_of_b && a != A()) b = B();
+  if (precedence_of_b > precedence_of_a && b != B()) a = A();
 }
 
 // Check what depends on several options. UserError that names the options and their values.

@@ -90,13 +90,19 @@ nlohmann::ordered_json stored_options(const std::vector<checkpoints::TextFile>& 
   return nlohmann::ordered_json::parse(file->text);
 }
 
-train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
+train::TrainingStepOptions step_options(const RunOptions& options) {
   const BatchPlan batch = batch_plan(options);
+  train::TrainingStepOptions step = options.training.step;
+  step.capacity = {.tokens = batch.tokens, .sequences = batch.sequences};
+  return step;
+}
+
+train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps) {
   const std::string warmup = warmup_note(options, num_steps);
   if (!warmup.empty()) say("note: {}\n", warmup);
   train::TrainingOptions training = options.training;
-  training.step.capacity = {.tokens = batch.tokens, .sequences = batch.sequences};
-  training.global_batch_size = batch.sequences_per_step;
+  training.step = step_options(options);
+  training.global_batch_size = batch_plan(options).sequences_per_step;
   training.num_steps = num_steps;
   training.schedule = learning_rate_schedule(options, num_steps);
   if (!options.device_file.empty()) {

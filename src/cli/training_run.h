@@ -13,6 +13,8 @@
 
 namespace cloze::cli {
 
+// What RunOptions say about a step; the caller adds the head and the room for predictions.
+train::TrainingStepOptions step_options(const RunOptions& options);
 // What RunOptions say about a run of so many steps; the caller adds the head, the data and the
 // tokenizer.
 train::TrainingOptions training_options(const RunOptions& options, int64_t num_steps);

@@ -54,7 +54,7 @@ bool evaluates_before_end(const PretrainOptions& options) {
 }  // namespace
 
 train::TrainingStepOptions training_step_options(const PretrainOptions& options) {
-  train::TrainingStepOptions step = training_options(options, 0).step;
+  train::TrainingStepOptions step = step_options(options);
   step.capacity.predictions = prediction_room(options, batch_plan(options));
   return step;
 }

@@ -167,10 +167,7 @@ json parse(const std::filesystem::path& path, const std::string& text) {
   const bool is_json =
       path.extension() == ".json" || (first != std::string::npos && text[first] == '{');
   auto document = is_json ? formats::parse_json(text) : formats::parse_yaml(text);
-  if (!document) {
-    const formats::TextPosition at = formats::position_at(text, document.error().offset);
-    throw_user_error("{}:{}:{}: {}", path.string(), at.line, at.column, document.error().message);
-  }
+  if (!document) throw_user_error("{}", formats::message_at(path, text, document.error()));
   if (!document->is_object()) {
     throw_user_error(
         "{}: no keys with values; give a configuration of another system, as JSON, "

@@ -202,13 +202,16 @@ std::string replace_lone_surrogates(std::string_view text) {
   return replaced;
 }
 
+std::string message_at(const std::filesystem::path& file, std::string_view text,
+                       const ParseError& error) {
+  const TextPosition at = position_at(text, error.offset);
+  return fmt::format("{}:{}:{}: {}", file.string(), at.line, at.column, error.message);
+}
+
 json read_json_file(const std::filesystem::path& path) {
   const std::string text = platform::read_file(path);
   Result<json> result = parse_json(text);
-  if (!result) {
-    const TextPosition at = position_at(text, result.error().offset);
-    throw_data_error("{}:{}:{}: {}", path.string(), at.line, at.column, result.error().message);
-  }
+  if (!result) throw_data_error("{}", message_at(path, text, result.error()));
   return std::move(result).value();
 }
 

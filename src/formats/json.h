@@ -23,6 +23,9 @@ struct TextPosition {
   int64_t column = 1;
 };
 TextPosition position_at(std::string_view text, uint64_t offset);
+// "config.json:3:14: MESSAGE", for an error in the text of a file.
+std::string message_at(const std::filesystem::path& file, std::string_view text,
+                       const ParseError& error);
 
 // The error's message does not name the place; its offset does.
 Result<nlohmann::json> parse_json(std::string_view text);

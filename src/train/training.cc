@@ -56,7 +56,7 @@ std::optional<double> ceiling_share(double flops, double seconds, double product
 
 }  // namespace
 
-std::optional<std::string_view> TrainingOptions::looks_at_each_step_for() const {
+std::optional<std::string_view> TrainingOptions::why_step_by_step() const {
   if (step.eager) return "eager";
   if (step.ranks->size() > 1) return "several processes";
   if (step.reproducible_sums) return "reproducible_sums";
@@ -168,7 +168,7 @@ StepMetrics Training::count_step(const StepAhead& done, const StepResult& result
 }
 
 int64_t Training::steps_ahead() const {
-  if (options_.looks_at_each_step_for()) return 1;
+  if (options_.why_step_by_step()) return 1;
   int64_t end = std::min(state_.step + options_.device_iterations, options_.num_steps);
   const auto visit_every = [&](int64_t period, int64_t before) {
     if (period > 0) end = std::min(end, (state_.step / period + 1) * period - before);

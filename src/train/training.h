@@ -94,7 +94,7 @@ struct TrainingOptions {
 
   // Why the host must look at each step before the next one, whatever device_iterations says: the
   // step is eager, may be skipped or taken back, or is shared by ranks. Empty when it need not.
-  std::optional<std::string_view> looks_at_each_step_for() const;
+  std::optional<std::string_view> why_step_by_step() const;
 };
 
 // Whether a checkpoint is written from a copy in memory while the run goes on. A model or states

@@ -44,10 +44,7 @@ std::string BenchmarkRun::text() const {
 BenchmarkTable read_benchmarks(const std::filesystem::path& file) {
   const std::string text = platform::read_file(file);
   const auto document = formats::parse_yaml(text);
-  if (!document) {
-    const formats::TextPosition at = formats::position_at(text, document.error().offset);
-    throw_user_error("{}:{}:{}: {}", file.string(), at.line, at.column, document.error().message);
-  }
+  if (!document) throw_user_error("{}", formats::message_at(file, text, document.error()));
   BenchmarkTable table;
   for (const auto& [name, lines] : document->items()) {
     for (const auto& line : lines) {

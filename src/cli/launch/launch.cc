@@ -90,9 +90,8 @@ int watch(ChildProgram& mpirun) {
   while (!mpirun.exit_code()) {
     const std::string more = mpirun.read_errors(kLookAround);
     std::fwrite(more.data(), 1, more.size(), stderr);
-    said = (said + more)
-               .substr(said.size() > comm::kLastWords.size() ? said.size() - comm::kLastWords.size()
-                                                             : 0);
+    said.erase(0, said.size() - std::min(said.size(), comm::kLastWords.size()));
+    said += more;
     if (!deadline && said.find(comm::kLastWords) != std::string::npos)
       deadline = Clock::now() + kGrace;
     if (deadline && Clock::now() > *deadline) {

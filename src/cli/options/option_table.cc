@@ -24,10 +24,7 @@ const std::string kCommandLine = kCommandLineOrigin;
 json parse_config(const std::string& path) {
   const std::string text = platform::read_file(path);
   auto config = formats::parse_json(text);
-  if (!config) {
-    const formats::TextPosition at = formats::position_at(text, config.error().offset);
-    throw_user_error("{}:{}:{}: {}", path, at.line, at.column, config.error().message);
-  }
+  if (!config) throw_user_error("{}", formats::message_at(path, text, config.error()));
   if (!config->is_object()) {
     throw_user_error("{}: a configuration is an object: {{\"option\": value, ...}}", path);
   }
@@ -378,6 +375,11 @@ bool OptionTable::is_asked_for(const std::string& name) const {
 std::vector<std::string> OptionTable::asked_for(std::vector<std::string> names) const {
   std::erase_if(names, [&](const std::string& name) { return !is_asked_for(name); });
   return names;
+}
+
+std::optional<std::string> OptionTable::first_asked_for(std::vector<std::string> names) const {
+  const std::vector<std::string> asked = asked_for(std::move(names));
+  return asked.empty() ? std::nullopt : std::optional(asked.front());
 }
 
 nlohmann::ordered_json OptionTable::values() const {

@@ -155,6 +155,8 @@ class OptionTable {
   bool is_asked_for(const std::string& name) const;
   // Those of the options that the user asked for.
   std::vector<std::string> asked_for(std::vector<std::string> names) const;
+  // The first of those.
+  std::optional<std::string> first_asked_for(std::vector<std::string> names) const;
   bool has(const std::string& name) const;
   // A JSON schema of the files that --config takes (json-schema.org, draft 2020-12).
   nlohmann::ordered_json schema() const;

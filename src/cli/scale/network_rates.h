@@ -42,7 +42,7 @@ struct NetworkRates {
   void require(int64_t ranks) const;
   int64_t host_of(int64_t rank) const { return rank / ranks_per_host; }
   // The slowest link that a rank can use among so many ranks.
-  const Link& widest(int64_t ranks) const {
+  const Link& slowest(int64_t ranks) const {
     return ranks > ranks_per_host ? *between_hosts : inside_host;
   }
 };

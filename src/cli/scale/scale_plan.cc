@@ -174,10 +174,9 @@ std::string scaling_table(PretrainOptions options, const ScaleRequest& request,
       "| ranks | replicas | stages | sequences | MiB per rank | MiB sent | bubble | step, ms | "
       "tokens/s | efficiency |";
   if (request.simulate) text += " simulated, ms |";
-  text += "\n|" + std::string(request.simulate ? 11 : 10, '*') + "\n";
-  for (size_t star = text.find('*'); star != std::string::npos; star = text.find('*')) {
-    text.replace(star, 1, " --: |");
-  }
+  text += "\n|";
+  for (int column = 0; column < (request.simulate ? 11 : 10); ++column) text += " --: |";
+  text += "\n";
   const auto stages = std::ssize(layers_of_stages(options));
   std::string left_out;
   double first_rate = 0.0;

@@ -149,13 +149,13 @@ double StepModel::backward_seconds(int64_t stage) const {
 double StepModel::tied_seconds() const {
   if (layout.stages == 1 || stages.front().tied_bytes == 0) return 0.0;
   const auto bytes = static_cast<double>(stages.front().tied_bytes);
-  return network.widest(layout.stages).seconds(messages_of(bytes), bytes);
+  return network.slowest(layout.stages).seconds(messages_of(bytes), bytes);
 }
 
 double StepModel::agreement_seconds() const {
   if (layout.ranks() == 1) return 0.0;
   const double rounds = std::ceil(std::log2(static_cast<double>(layout.ranks())));
-  return 2.0 * rounds * network.widest(layout.ranks()).latency;
+  return 2.0 * rounds * network.slowest(layout.ranks()).latency;
 }
 
 std::vector<int> StepModel::owners(int64_t stage) const {

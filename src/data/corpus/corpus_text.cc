@@ -175,8 +175,8 @@ size_t next_document(std::string_view text, size_t from, TextFormat format) {
 
 void BadText::rethrow_if_in(std::string_view text, const std::filesystem::path& file) const {
   if (place < text.data() || place > text.data() + text.size()) return;
-  const auto position = formats::position_at(text, static_cast<uint64_t>(place - text.data()));
-  throw_data_error("{}:{}:{}: {}", file.string(), position.line, position.column, message);
+  const auto offset = static_cast<uint64_t>(place - text.data());
+  throw_data_error("{}", formats::message_at(file, text, {message, offset}));
 }
 
 bool is_blank(std::string_view line) {

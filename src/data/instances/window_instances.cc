@@ -12,10 +12,6 @@ namespace {
 
 constexpr int64_t kWindowsLookedAt = 1024;
 
-int64_t special_tokens(NextSentence next_sentence) {
-  return next_sentence == NextSentence::kNone ? 2 : 3;  // [CLS] and one [SEP] a part
-}
-
 TextWindow before(const TextWindow& window, int64_t border) {
   return {window.document, window.begin, window.begin + border};
 }
@@ -40,7 +36,8 @@ WindowInstances::WindowInstances(const Corpus& corpus, const VocabularyIds& voca
       vocabulary_(vocabulary),
       options_(options),
       seed_(seed),
-      max_tokens_(options.masking.sequence_length - special_tokens(options.next_sentence)),
+      max_tokens_(options.masking.sequence_length -
+                  num_borders(options.next_sentence != NextSentence::kNone)),
       windows_(corpus, max_tokens_, seed) {}
 
 Sample WindowInstances::instance(int64_t index, int64_t epoch) const {
