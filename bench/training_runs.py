@@ -12,6 +12,7 @@ import subprocess
 
 MEBIBYTE = 1 << 20
 WARM_STEPS = 2
+USER_ERROR = 2  # exit status of cloze for options that it does not take
 STOPPED = 75  # exit status of cloze when a signal has stopped it, and of scripts that run it
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Lets mpirun run as root, and start more processes than there are processors.
@@ -107,7 +108,8 @@ def write_whole(file, text):
 
 def keep_command(file, command, is_finished=False):
     """Writes the command of a run into the file. Ends the script when the file holds another
-    command. A finished run without the file is taken as it is."""
+    command. A finished run without the file is taken as it is. Remove the file when the command is
+    refused: the corrected one is another."""
     words = list(map(str, command))
     if not file.exists():
         if not is_finished:
@@ -118,6 +120,12 @@ def keep_command(file, command, is_finished=False):
     if before != words:
         raise SystemExit(f"{file.parent} was begun with other options; give those, or another folder\n"
                          f"  then {' '.join(before)}\n  now  {' '.join(words)}")
+
+
+def last_line(file):
+    """Returns what a program said last, for an error."""
+    lines = file.read_text().splitlines()
+    return f"{lines[-1] if lines else 'nothing'}; see {file}"
 
 
 def of_ranks(ranks, command):

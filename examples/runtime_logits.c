@@ -3,7 +3,7 @@
  *   cloze compile --init-checkpoint FOLDER --output-file model.cloze
  *   runtime_logits model.cloze 101 2054 2003 102
  *
- * Outside this repository: cc runtime_logits.c -lcloze_runtime
+ * Outside this repository: cc runtime_logits.c $(pkg-config --cflags --libs cloze_runtime)
  */
 #include <stdio.h>
 #include <stdlib.h>

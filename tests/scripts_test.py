@@ -1,4 +1,5 @@
 """The scripts that watch over the repository notice what they are there for."""
+import json
 import os
 import pathlib
 import shutil
@@ -224,10 +225,12 @@ echo "RTE accuracy 50.0"
 
 
 class ScoreTasksTest(TreeTest):
-    def score(self, *more):
-        self.write("cloze", CLOZE)
+    def score(self, *more, keep_program=False):
+        if not keep_program:
+            self.write("cloze", CLOZE)
         (self.root / "cloze").chmod(0o755)
         self.write("model/config.json", "{}")
+        self.write("data/glue/RTE/train.tsv", "")
         self.write("data/glue/RTE/dev.tsv", "index\tsentence1\tsentence2\tlabel\n0\ta\tb\tentailment\n")
         status, _ = run("score_tasks", self.root / "model", self.root / "data", self.root / "out",
                         "--tasks", "RTE", "--build-dir", self.root, *more)
@@ -239,6 +242,22 @@ class ScoreTasksTest(TreeTest):
         first, second = (self.root / "calls.txt").read_text().splitlines()
         self.assertIn(f"--restore-dir {self.root}/out/RTE-pretrained ", first)
         self.assertNotIn("--restore-dir", second)
+
+    def test_a_refused_command_may_be_corrected(self):
+        for text, expected in (("#!/bin/sh\nexit 2\n", 1), (CLOZE, 0)):
+            self.write("cloze", text)
+            self.assertEqual(self.score("--epochs", f"RTE={expected + 1}", keep_program=True), expected)
+
+    def test_data_are_looked_for_before_anything_is_trained(self):
+        for tasks in ("RTE,CoLA", "RTE,SQuAD"):
+            self.assertEqual(self.score("--tasks", tasks), 1)
+        self.assertFalse((self.root / "calls.txt").exists())
+
+    def test_the_published_squad_is_taken_where_it_is(self):
+        for name in ("train-v1.1.reconstructed", "train-v1.1", "dev-v1.1"):
+            self.write(f"data/squad/{name}.json", "")
+        self.score("--tasks", "SQuAD")
+        self.assertIn(f"--train-file {self.root}/data/squad/train-v1.1.json ", (self.root / "calls.txt").read_text())
 
     def test_what_is_finished_is_not_taken_for_another_command(self):
         self.assertEqual(self.score(), 0)
@@ -271,6 +290,7 @@ class StoppedScriptTest(TreeTest):
     def setUp(self):
         super().setUp()
         self.write("model/config.json", "{}")
+        self.write("glue/RTE/train.tsv", "")
         self.write_cloze("build", SAVING_CLOZE.format(python=sys.executable))
         self.build, self.output = self.root / "build", self.root / "out"
 
@@ -322,6 +342,30 @@ class StoppedScriptTest(TreeTest):
         result = finished(*reproduce, self.root / "other")
         self.assertEqual(result.returncode, 1)
         self.assertIn("world was begun with other options", result.stderr)
+
+    def test_a_refused_stage_may_be_corrected(self):
+        self.write_cloze("other", "#!/bin/sh\nexit 2\n")
+        reproduce = ("reproduce", "bert-tiny", "--output", self.output, "--build-dir")
+        self.assertIn("world ended with 2; correct the command", finished(*reproduce, self.root / "other").stderr)
+        self.write_cloze("third", "#!/bin/sh\nexit 3\n")
+        self.assertIn("world ended with 3; give the same command", finished(*reproduce, self.root / "third").stderr)
+
+    def test_a_stage_of_another_configuration_is_refused(self):
+        config = ROOT / "configs" / "bert_tiny.json"
+        self.output.mkdir()
+        shape = ["--seq-length", "128", "--max-predictions-per-seq", "20"]
+        self.write_cloze("build", CLOZE)
+        self.write("out/world/corpus.txt", "a\n" * 600)
+        for name in ("train", "dev"):
+            self.write(f"out/world/squad-{name}.json", "{}")
+        command = [self.build / "cloze", "pretrain", "--config", config, "--train-file", self.output / "tokens",
+                   "--vocab-size", 2048, *shape, "--num-train-steps", 2, "--save-path", self.output / "phase1",
+                   "--progress-bar", "false"]
+        self.write("out/stages.json", json.dumps({"phase1": {
+            "command": list(map(str, command)), "config": "another", "seconds": 1, "done": True}}))
+        result = finished("reproduce", "bert-tiny", "--output", self.output, "--build-dir", self.build,
+                          "--steps", "2,1")
+        self.assertIn(f"phase1 was begun with another {config}", result.stderr)
 
 
 # wrk's own output, with a share of requests (the last column) that ends like a percentile.

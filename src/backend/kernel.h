@@ -2,7 +2,8 @@
 //
 // A KernelEntry says whether it can serve a request (and if not, why) and makes a Kernel for it.
 // The planner takes the first entry of the table that serves, and keeps the refusals for `cloze
-// plan --kernels`. A Kernel is made once, when the program is compiled; run() allocates nothing.
+// plan --kernels`. A Kernel is made once, when the program is compiled. On the CPU backend,
+// run() allocates nothing, and throws only InternalError, before it writes.
 #pragma once
 
 #include <any>

@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kMostLayers = 10'000;
 constexpr int64_t kMostOfASize = int64_t{1} << 24;
 constexpr int64_t kMostOfAttention = ops::kMostHeadsOrQueries;
+constexpr int64_t kMostOfAConvolution = int64_t{1} << 16;  // its weights have two of these sizes
 
 using enum FieldKind;
 using C = BertConfig;
@@ -51,10 +52,11 @@ constexpr BertField kFields[] = {
      "intermediate_size",
      kMostOfASize, false, "ffn_groups"},
     {"groupbert_conv_kernel_size", kVariant, &C::groupbert_conv_kernel_size,
-     "Tokens that GroupBERT's convolution spans; odd", kMostOfASize, false, "conv_kernel_size"},
+     "Tokens that GroupBERT's convolution spans; odd", kMostOfAConvolution, false,
+     "conv_kernel_size"},
     {"groupbert_conv_group_size", kVariant, &C::groupbert_conv_group_size,
-     "Channels of a group of GroupBERT's convolution; must divide hidden_size", kMostOfASize, false,
-     "conv_group_size"},
+     "Channels of a group of GroupBERT's convolution; must divide hidden_size", kMostOfAConvolution,
+     false, "conv_group_size"},
     {"groupbert_conv_bias", kVariant, &C::groupbert_conv_bias,
      "Bias of GroupBERT's convolution, as Optimum-Graphcore's models have it", 0, false,
      "conv_bias"},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/error.h"
 #include "models/bert_heads.h"
 #include "ops/attention.h"
@@ -46,6 +48,29 @@ TEST(Bert, HasAsManyParametersAsPublished) {
   BertConfig published = sized(30522, 768, 12, 12);
   published.groupbert = published.groupbert_conv_bias = true;
   EXPECT_EQ(parameters_of(published), 160'842'044);
+}
+
+// Biases and norms neither decay nor have a trust ratio; every matrix has both.
+TEST(Bert, VectorsAloneAreLeftOutOfDecay) {
+  for (const bool is_groupbert : {false, true}) {
+    for (const bool conv_bias : {false, true}) {
+      BertConfig config = sized(100, 32, 2, 2);
+      config.groupbert = is_groupbert;
+      config.groupbert_conv_bias = conv_bias;
+      for (const BertHead& head :
+           {BertHead{}, BertHead{.kind = HeadKind::kQuestionAnswering},
+            BertHead{.kind = HeadKind::kSequenceClassification, .labels = {"no", "yes"}}}) {
+        graph::Graph graph;
+        bert_for_training(graph, config, head, {.tokens = 8, .sequences = 1, .predictions = 1});
+        for (const graph::Value value : graph.variables(graph::VariableRole::kParameter)) {
+          const graph::ValueInfo& info = std::as_const(graph).info(value);
+          EXPECT_EQ(info.traits,
+                    info.type.shape.rank() == 1 ? graph::kVectorTraits : graph::ParameterTraits{})
+              << info.name;
+        }
+      }
+    }
+  }
 }
 
 // However many slots there are: work buffers of attention have this length.

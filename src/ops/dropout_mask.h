@@ -36,9 +36,9 @@ inline uint32_t dropout_blocks(int64_t row_elements) {
 
 inline uint32_t dropout_number(const DropoutKey& key, uint32_t sample, uint32_t row,
                                int64_t row_elements, int64_t element) {
-  const uint32_t blocks = dropout_blocks(row_elements);
-  const uint32_t counter = static_cast<uint32_t>(element) % blocks;
-  const uint32_t half = static_cast<uint32_t>(element) / blocks;
+  const int64_t blocks = dropout_blocks(row_elements);
+  const auto counter = static_cast<uint32_t>(element % blocks);
+  const auto half = static_cast<uint32_t>(element / blocks);
   const PhiloxCounter words = philox({counter, row, sample, key.site}, {key.seed, key.step});
   return (words[half / 2] >> (16 * (half % 2))) & 0xffffu;
 }

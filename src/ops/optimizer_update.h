@@ -20,8 +20,8 @@
 //   check becomes NaN when a new w, m or v is not finite; otherwise it keeps its value.
 // Gradients are cleared by the session after the update, not here.
 // Source: You et al., arXiv 1904.00962; Loshchilov, Hutter, arXiv 1711.05101 (as
-// torch.optim.AdamW); exclusion rules and defaults: graphcore/examples nlp/bert/tensorflow1
-// (optim/optimizer.cc).
+// torch.optim.AdamW). What is left out of decay and adaptation: graph/graph.h. Defaults:
+// graphcore/examples nlp/bert/tensorflow1 (optim/optimizer.cc).
 #pragma once
 
 #include "graph/graph.h"

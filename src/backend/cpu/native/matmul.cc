@@ -236,8 +236,13 @@ void Matmul::run(const MatmulCall& call) {
 }
 
 void limit_matmul(InstructionSet set) {
+#if DNNL_VERSION_MAJOR >= 3
+  constexpr dnnl::cpu_isa kAny = dnnl::cpu_isa::isa_default;
+#else
+  constexpr dnnl::cpu_isa kAny = dnnl::cpu_isa::all;
+#endif
   const dnnl::cpu_isa widest[] = {dnnl::cpu_isa::avx2, dnnl::cpu_isa::avx512_core,
-                                  dnnl::cpu_isa::avx512_core_bf16, dnnl::cpu_isa::all};
+                                  dnnl::cpu_isa::avx512_core_bf16, kAny};
   const dnnl::status status = dnnl::set_max_cpu_isa(widest[static_cast<size_t>(set)]);
   CLOZE_CHECK(status == dnnl::status::success, "oneDNN takes no limit of {} any more",
               name_of(set));
