@@ -1,5 +1,8 @@
 """The data of GLUE and SQuAD 1.1 as scripts find them: DATA/glue/TASK/train.tsv and DATA/squad/."""
 import argparse
+import sys
+
+from training_runs import USER_ERROR
 
 GLUE = ("CoLA", "SST-2", "MRPC", "STS-B", "RTE", "QQP", "MNLI", "QNLI", "WNLI")
 TASKS = (*GLUE, "SQuAD")
@@ -44,4 +47,6 @@ def require_data(data, tasks):
         files += [squad_train_file(data), squad_dev_file(data)]
     missing = [str(file) for file in files if not file.exists()]
     if missing:
-        raise SystemExit(f"there is no {', no '.join(missing)}; put the data there, or leave tasks out with --tasks")
+        print(f"there is no {', no '.join(missing)}; put the data there, or leave tasks out with --tasks",
+              file=sys.stderr)
+        raise SystemExit(USER_ERROR)

@@ -13,16 +13,14 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 # ccache refuses every file where it cannot write its folder, as without a home.
 find_program(CLOZE_CCACHE ccache)
-if(CLOZE_CCACHE AND NOT DEFINED CLOZE_CCACHE_WORKS)
+if(CLOZE_CCACHE)
   execute_process(COMMAND ${CLOZE_CCACHE} ${CMAKE_CXX_COMPILER} -x c++ -c /dev/null -o ${CMAKE_BINARY_DIR}/ccache_works.o
-    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE why ERROR_STRIP_TRAILING_WHITESPACE)
   if(failed)
-    message(STATUS "ccache is not used: it cannot write its folder (CCACHE_DIR)")
+    message(STATUS "ccache is not used: ${why}")
   endif()
-  string(COMPARE EQUAL "${failed}" 0 works)
-  set(CLOZE_CCACHE_WORKS ${works} CACHE INTERNAL "ccache can write its folder")
 endif()
-if(CLOZE_CCACHE AND CLOZE_CCACHE_WORKS)
+if(CLOZE_CCACHE AND NOT failed)
   # Sloppiness: the settings that ccache requires for precompiled headers (cmake/targets.cmake).
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CLOZE_CCACHE})

@@ -244,13 +244,13 @@ class ScoreTasksTest(TreeTest):
         self.assertNotIn("--restore-dir", second)
 
     def test_a_refused_command_may_be_corrected(self):
-        for text, expected in (("#!/bin/sh\nexit 2\n", 1), (CLOZE, 0)):
+        for text, expected in (("#!/bin/sh\nexit 2\n", 2), (CLOZE, 0)):
             self.write("cloze", text)
             self.assertEqual(self.score("--epochs", f"RTE={expected + 1}", keep_program=True), expected)
 
     def test_data_are_looked_for_before_anything_is_trained(self):
         for tasks in ("RTE,CoLA", "RTE,SQuAD"):
-            self.assertEqual(self.score("--tasks", tasks), 1)
+            self.assertEqual(self.score("--tasks", tasks), 2)
         self.assertFalse((self.root / "calls.txt").exists())
 
     def test_the_published_squad_is_taken_where_it_is(self):
@@ -349,6 +349,12 @@ class StoppedScriptTest(TreeTest):
         self.assertIn("world ended with 2; correct the command", finished(*reproduce, self.root / "other").stderr)
         self.write_cloze("third", "#!/bin/sh\nexit 3\n")
         self.assertIn("world ended with 3; give the same command", finished(*reproduce, self.root / "third").stderr)
+
+    def test_tasks_without_data_are_refused_before_anything_is_trained(self):
+        result = finished("reproduce", "bert-tiny", "--output", self.output, "--tasks", "RTE,CoLA")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("the sample world has RTE,SQuAD", result.stderr)
+        self.assertFalse(self.output.exists())
 
     def test_a_stage_of_another_configuration_is_refused(self):
         config = ROOT / "configs" / "bert_tiny.json"

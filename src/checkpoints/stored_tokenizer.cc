@@ -85,9 +85,7 @@ void settle_added(const fs::path& folder, const std::optional<TokenizerJson>& js
 // The tokens of a file, with the rules that the folder says.
 StoredTokenizer assembled(const fs::path& file, const fs::path& folder,
                           const std::optional<TokenizerJson>& json) {
-  StoredTokenizer tokenizer{
-      .vocabulary = is_json(file) ? json->vocabulary : text::Vocabulary::load(file),
-      .vocabulary_file = file};
+  StoredTokenizer tokenizer{.vocabulary = load_vocabulary(file), .vocabulary_file = file};
   if (json) tokenizer.notes = json->notes;
   tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
   settle_rules(folder, json, tokenizer);
@@ -114,9 +112,10 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
   const fs::path rules = has_rules(folder) ? folder : beside;
   require_bert_tokenizer(folder);
   require_bert_tokenizer(rules);
-  const fs::path json_file = is_json(file) ? file : rules / kTokenizerName;
+  const bool has_own_rules = is_json(file) && !has_rules(folder);
+  const fs::path json_file = has_own_rules ? file : rules / kTokenizerName;
   std::optional<TokenizerJson> json;
-  if (fs::exists(json_file)) json = read_tokenizer_json(json_file);
+  if (has_own_rules || fs::exists(json_file)) json = read_tokenizer_json(json_file);
   StoredTokenizer tokenizer = assembled(file, rules, json);
   if (!fs::equivalent(rules, beside)) return tokenizer;
   if (file.filename() == kVocabularyName && json) {

@@ -138,6 +138,19 @@ TEST_F(StoredTokenizerTest, RulesBesideAVocabularyHoldWhereTheModelHasNone) {
             text::TokenizerOptions({.lower_case = false}));
 }
 
+TEST_F(StoredTokenizerTest, TheModelsRulesHoldForATokenizerFromElsewhere) {
+  const fs::path model = folder_ / "model";
+  fs::create_directories(model);
+  write_json({.lower_case = true, .strip_accents = false});
+  platform::write_file_atomically(
+      model / "tokenizer.json",
+      tokenizer_json_text({.vocabulary = text::Vocabulary::from_tokens(kTokens),
+                           .options = {.lower_case = false}}));
+  EXPECT_FALSE(read_tokenizer(model, folder_ / "tokenizer.json").options.lower_case);
+  EXPECT_THROW(read_tokenizer("", folder_ / "absent.json"), UserError);
+  EXPECT_THROW(read_tokenizer("", folder_ / "absent.txt"), UserError);
+}
+
 TEST_F(StoredTokenizerTest, ANameWithoutAFolderIsInThisOne) {
   write_lines(kTokens);
   write("tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": false})");

@@ -121,6 +121,23 @@ TEST(PackerTest, TheExampleOfTheHeader) {
 }
 
 // By hand: of three sequences with 2, 1 and no predictions two have a mean.
+TEST(PackerTest, PredictionWeightsMakeTheMeanOfMeans) {
+  const std::vector<Sample> samples{sample_of(0, 6, 3), sample_of(1, 5, 3), sample_of(2, 2, 3)};
+  const StepBatch step = pack(samples, {6, 2, 4});
+  std::map<int32_t, float> weights;  // by label
+  for (const MicroBatch& batch : step.micro_batches) {
+    ASSERT_EQ(batch.prediction_weights.size(), 4u);
+    for (size_t p = 0; p < 4; ++p) {
+      if (batch.masked_labels[p] < 0) {
+        EXPECT_EQ(batch.prediction_weights[p], 0.0f);
+      } else {
+        weights[batch.masked_labels[p]] = batch.prediction_weights[p];
+      }
+    }
+  }
+  EXPECT_EQ(weights, (std::map<int32_t, float>{{502, 0.25f}, {505, 0.25f}, {1502, 0.5f}}));
+}
+
 TEST(PackerTest, BytesAreThoseOfAllArrays) {
   const MicroBatchCapacity capacity{.tokens = 100, .sequences = 7, .predictions = 20};
   const StepBatch step = pack(random_samples(5, 20, 1), capacity);
@@ -138,23 +155,6 @@ TEST(PackerTest, BytesAreThoseOfAllArrays) {
     bytes += std::ssize(*values) * static_cast<int64_t>(sizeof(float));
   }
   EXPECT_EQ(capacity.bytes(), bytes);
-}
-
-TEST(PackerTest, PredictionWeightsMakeTheMeanOfMeans) {
-  const std::vector<Sample> samples{sample_of(0, 6, 3), sample_of(1, 5, 3), sample_of(2, 2, 3)};
-  const StepBatch step = pack(samples, {6, 2, 4});
-  std::map<int32_t, float> weights;  // by label
-  for (const MicroBatch& batch : step.micro_batches) {
-    ASSERT_EQ(batch.prediction_weights.size(), 4u);
-    for (size_t p = 0; p < 4; ++p) {
-      if (batch.masked_labels[p] < 0) {
-        EXPECT_EQ(batch.prediction_weights[p], 0.0f);
-      } else {
-        weights[batch.masked_labels[p]] = batch.prediction_weights[p];
-      }
-    }
-  }
-  EXPECT_EQ(weights, (std::map<int32_t, float>{{502, 0.25f}, {505, 0.25f}, {1502, 0.5f}}));
 }
 
 TEST(PackerTest, UsesHardlyMoreMicroBatchesThanTheTokensNeed) {

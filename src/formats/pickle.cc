@@ -121,11 +121,8 @@ class Machine {
 
   void push_global(std::string name) {
     if (!is_allowed_(name)) {
-      refuse(
-          "it calls for {}, which no tensor needs; save the model's state_dict() by itself, and "
-          "give "
-          "that file",
-          name);
+      refuse("it calls for {}, which is not read; save the state_dict() alone, and give that",
+             name);
     }
     push(Kind::kGlobal).text = std::move(name);
   }

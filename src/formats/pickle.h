@@ -4,7 +4,7 @@
 // Read: protocols up to 5 as far as torch uses them: none, booleans, integers of up to 64 bits,
 // floats, texts, bytes, tuples, lists, dictionaries, the memo, persistent ids, calls (REDUCE,
 // NEWOBJ), BUILD (the state is left out). Every other opcode is refused, and every global name that
-// is not allowed. Nodes number at most ten million.
+// is not allowed. Nodes number at most two million.
 //
 // Source: CPython Lib/pickletools.py (opcodes); torch/serialization.py (what torch writes).
 #pragma once
@@ -55,7 +55,7 @@ struct Pickle {
   uint64_t bytes = 0;  // read; another pickle may follow
 };
 
-// Calls of collections.OrderedDict without arguments become dictionaries. Errors carry the offset.
+// Calls of collections.defaultdict, and of OrderedDict without arguments, become dictionaries. Errors carry the offset.
 Result<Pickle> parse_pickle(std::span<const std::byte> bytes,
                             const std::function<bool(std::string_view global)>& is_allowed);
 

@@ -29,8 +29,7 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 using DTypeName = std::pair<DType, std::string_view>;
 constexpr DTypeName kDTypeNames[] = {
     {DType::kF32, "F32"}, {DType::kBF16, "BF16"}, {DType::kF16, "F16"}, {DType::kF64, "F64"},
-    {DType::kI32, "I32"}, {DType::kI64, "I64"},   {DType::kU8, "U8"},   {DType::kU8, "BOOL"},
-    {DType::kU8, "I8"},  // no model reads them; a file may have some
+    {DType::kI32, "I32"}, {DType::kI64, "I64"},   {DType::kU8, "U8"},
 };
 
 std::string_view format_name(DType dtype) {

@@ -32,8 +32,7 @@ constexpr StorageType kStorageTypes[] = {
     {"torch.FloatStorage", DType::kF32}, {"torch.DoubleStorage", DType::kF64},
     {"torch.HalfStorage", DType::kF16},  {"torch.BFloat16Storage", DType::kBF16},
     {"torch.LongStorage", DType::kI64},  {"torch.IntStorage", DType::kI32},
-    {"torch.ByteStorage", DType::kU8},   {"torch.BoolStorage", DType::kU8},
-    {"torch.CharStorage", DType::kU8}};  // read by no model
+    {"torch.ByteStorage", DType::kU8},   {"torch.BoolStorage", DType::kU8}};
 
 // What trainers save beside tensors. Nothing of it is called: a call is a value that is not read.
 constexpr std::string_view kAllowed[] = {"collections.OrderedDict",
@@ -182,7 +181,7 @@ class StateDictionary {
       const PickleNode* inner = root->find(name);
       if (inner == nullptr || !inner->is(Kind::kDictionary)) continue;
       for (size_t i = 0; i < root->items.size(); i += 2) {
-        if (root->items[i]->text != name) others.push_back(root->items[i]->text);
+        if (root->items[i]->text != name) others.push_back(name_of(*root->items[i]));
       }
       root = inner;
       break;
@@ -208,9 +207,13 @@ class StateDictionary {
     for (TorchTensor& tensor : tensors) tensor.name.erase(0, kWrapper.size());
   }
 
+  static std::string name_of(const PickleNode& key) {
+    return key.is(Kind::kText) ? key.text : "an entry without a name";
+  }
+
   void add(const PickleNode& key, const PickleNode* value) {
     if (!key.is(Kind::kText) || !is_tensor_call(*value)) {
-      others.push_back(key.is(Kind::kText) ? key.text : "an entry without a name");
+      others.push_back(name_of(key));
       return;
     }
     try {

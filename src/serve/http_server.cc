@@ -135,7 +135,8 @@ class HttpServer::Implementation {
     return exchange;
   }
 
-  // take_head(), as often as bytes come for them to be kept or dropped, then hand_over() or reply().
+  // take_head(), which may reply; then each piece of the body is kept or dropped; then hand_over()
+  // or reply().
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path,
                                const char* method, const char* version, const char* bytes,
                                size_t* num_bytes, void** exchange_place) {

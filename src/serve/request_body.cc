@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "formats/json.h"
 
@@ -82,15 +83,16 @@ Input input_of(const json& object, const Endpoint& endpoint, const Limits& limit
   return input;
 }
 
-void check_candidates(std::span<const Input> inputs, const Limits& limits) {
+void check_candidates(std::span<const Input> inputs, const Endpoint& endpoint,
+                      const Limits& limits) {
   int64_t candidates = 0;
   for (const Input& input : inputs) candidates += input.candidates;
-  if (candidates > limits.queue.batch_candidates) {
-    refuse(413, "the reply would list {} candidates, more than {}; {}", candidates,
-           limits.queue.batch_candidates,
-           inputs.size() == 1 ? "ask for a smaller top_k"
-                              : "send several requests, or ask for a smaller top_k");
-  }
+  if (candidates <= limits.queue.batch_candidates) return;
+  std::vector<std::string> advice;
+  if (inputs.size() > 1) advice.emplace_back("send several requests");
+  if (endpoint.has_top_k) advice.emplace_back("ask for a smaller top_k");
+  refuse(413, "the reply would list {} candidates, more than {}; {}", candidates,
+         limits.queue.batch_candidates, fmt::join(advice, ", or "));
 }
 
 RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& limits) {
@@ -115,7 +117,7 @@ RequestBody list_of(const json& body, const Endpoint& endpoint, const Limits& li
       error = bad.message;
     }
   }
-  check_candidates(request.inputs, limits);
+  check_candidates(request.inputs, endpoint, limits);
   return request;
 }
 
@@ -130,7 +132,7 @@ RequestBody body_of(std::string_view text, const Endpoint& endpoint, const Limit
     return list_of(*parsed, endpoint, limits);
   }
   RequestBody request{.inputs = {input_of(*parsed, endpoint, limits)}};
-  check_candidates(request.inputs, limits);
+  check_candidates(request.inputs, endpoint, limits);
   return request;
 }
 

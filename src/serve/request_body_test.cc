@@ -99,6 +99,13 @@ TEST(RequestBody, CandidatesOfAReplyAreLimited) {
             "413 the reply would list 21 candidates, more than 20; ask for a smaller top_k");
 }
 
+TEST(RequestBody, AdviceIsWhatTheEndpointTakes) {
+  Endpoint classes = kClassify;
+  classes.count_candidates = [](const Input&) { return 21; };
+  EXPECT_EQ(refused(R"({"inputs": [{"text": "a"}, {"text": "b"}]})", classes),
+            "413 the reply would list 42 candidates, more than 20; send several requests");
+}
+
 TEST(RequestBody, TopKThatIsLeftOutIsWithinTheLimit) {
   const auto result =
       parse_request_body(R"({"question": "q", "context": "c"})", kAnswer, {.top_k = 2});

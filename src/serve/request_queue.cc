@@ -152,14 +152,19 @@ void RequestQueue::fail(std::span<Entry> batch, const std::string& error) {
 }
 
 void RequestQueue::run(std::vector<Entry> batch) {
-  std::vector<Input> inputs;
-  for (Entry& entry : batch) {
-    std::move(entry.inputs.begin(), entry.inputs.end(), std::back_inserter(inputs));
-  }
-  if (observer_) observer_(std::ssize(inputs));
-  std::vector<Output> outputs;
+  std::vector<std::vector<Output>> outputs;  // by entry
   try {
-    outputs = answer_each(handler_, inputs);
+    std::vector<Input> inputs;
+    for (Entry& entry : batch) {
+      std::move(entry.inputs.begin(), entry.inputs.end(), std::back_inserter(inputs));
+    }
+    if (observer_) observer_(std::ssize(inputs));
+    std::vector<Output> all = answer_each(handler_, inputs);
+    auto next = std::move_iterator(all.begin());
+    for (const Entry& entry : batch) {
+      outputs.emplace_back(next, next + entry.size.inputs);
+      next += entry.size.inputs;
+    }
   } catch (const std::bad_alloc&) {
     fail(batch, "there is no memory for it; send fewer inputs at once");
     return;
@@ -167,12 +172,7 @@ void RequestQueue::run(std::vector<Entry> batch) {
     fail(batch, error.what());
     return;
   }
-  auto next = outputs.begin();
-  for (Entry& entry : batch) {
-    const auto end = next + std::ssize(entry.inputs);
-    entry.done({.outputs = {std::move_iterator(next), std::move_iterator(end)}});
-    next = end;
-  }
+  for (size_t i = 0; i < batch.size(); ++i) batch[i].done({.outputs = std::move(outputs[i])});
 }
 
 // Requests that arrive while this thread sleeps do not expire before it wakes.

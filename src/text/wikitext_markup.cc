@@ -1,5 +1,7 @@
 #include "text/wikitext_markup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -51,40 +53,53 @@ constexpr Replacement kReplacements[] = {{"'", "'"},     {"emdash", "—"},     
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// "disp" and "1", but not what stands before a sign of equality in prose.
+bool is_argument_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
+  });
+}
+
 // A template's name, and its arguments by their numbers: "1=x" is the first, and arguments of other
 // names say how it looks.
 std::vector<std::string_view> numbered_arguments(std::string_view content) {
   std::vector<std::string_view> numbered;
-  for (std::string_view part : split_arguments(content)) {
-    const size_t sign = numbered.empty() ? kNone : part.find('=');
+  const auto place = [&](size_t number, std::string_view value) {
+    numbered.resize(std::max(numbered.size(), number + 1));
+    numbered[number] = value;
+  };
+  size_t next = 0;
+  for (const std::string_view part : split_arguments(content)) {
+    const size_t sign = next == 0 ? kNone : part.find('=');
     const std::string_view name = trim_ascii(part.substr(0, sign));
-    if (sign == kNone) {
-      numbered.push_back(part);
+    if (sign == kNone || !is_argument_name(name)) {
+      place(next++, part);
     } else if (name.size() == 1 && is_digit(name[0]) && name[0] != '0') {
-      const auto number = static_cast<size_t>(name[0] - '0');
-      numbered.resize(std::max(numbered.size(), number + 1));
-      numbered[number] = trim_ascii(part.substr(sign + 1));
+      place(static_cast<size_t>(name[0] - '0'), trim_ascii(part.substr(sign + 1)));
     }
   }
   return numbered;
 }
 
-// {{convert|5|km|mi}} is "5 km", {{convert|3|-|5|m}} is "3–5 m", {{convert|5|ft|11|in|m}} is
-// "5 ft 11 in".
+// {{convert|5|km|mi}} is "5 km", {{convert|3|-|5|m}} is "3–5 m", {{convert|3|x|4|x|5|m}} is
+// "3 x 4 x 5 m", {{convert|5|ft|11|in|m}} is "5 ft 11 in".
 std::string measure_of(const std::vector<std::string_view>& arguments) {
-  constexpr std::string_view kRanges[] = {"to", "-", "–", "and", "or", "by", "x", "to(-)"};
+  constexpr std::string_view kDashes[] = {"-", "–", "to(-)"};
+  constexpr std::string_view kWords[] = {"and", "by", "or", "to", "x", "×"};
   const auto argument = [&](size_t i) {
-    return i < arguments.size() ? std::string(arguments[i]) : std::string();
+    return i < arguments.size() ? arguments[i] : std::string_view();
   };
-  const std::string third = argument(3);
-  const bool is_range = contains(kRanges, argument(2));
-  const bool is_compound = arguments.size() > 4 && is_digit(third[0]) && !is_digit(argument(4)[0]);
-  const std::string first = argument(1) + " " + argument(2);
-  if (is_range) {
-    const bool is_dash = argument(2) == "-" || argument(2) == "–" || argument(2) == "to(-)";
-    return (is_dash ? argument(1) + "–" : first + " ") + third + " " + argument(4);
+  std::string text(argument(1));
+  size_t i = 2;
+  for (; contains(kDashes, argument(i)) || contains(kWords, argument(i)); i += 2) {
+    text += contains(kDashes, argument(i)) ? "–" : fmt::format(" {} ", argument(i));
+    text += argument(i + 1);
   }
-  return is_compound ? first + " " + third + " " + argument(4) : first;
+  text += fmt::format(" {}", argument(i));
+  const std::string_view second = argument(i + 1), unit = argument(i + 2);
+  const bool is_compound =
+      !second.empty() && is_digit(second[0]) && !unit.empty() && !is_digit(unit[0]);
+  return is_compound ? text + fmt::format(" {} {}", second, unit) : text;
 }
 
 // What a template stands for in prose; nothing for almost all of them.

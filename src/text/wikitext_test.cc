@@ -39,11 +39,20 @@ TEST(Wikitext, TemplatesGoAndSomeSpeak) {
 
 TEST(Wikitext, MeasuresAndArgumentsByName) {
   const std::pair<const char*, const char*> pages[] = {
-      {"{{convert|100|km|0}}", "100 km"},       {"{{convert|100|km|mi|1|abbr=on}}", "100 km"},
-      {"{{convert|disp=out|80|kg}}", "80 kg"},  {"{{convert|100|to|200|km|mi}}", "100 to 200 km"},
-      {"{{convert|3|-|5|m}}", "3–5 m"},         {"{{convert|5|ft|11|in|m}}", "5 ft 11 in"},
-      {"{{nowrap|1=E = mc}}", "E = mc"},        {"{{lang|fr|italic=no|Le Monde}}", "Le Monde"},
-      {"{{lang|2=Le Monde|1=fr}}", "Le Monde"}, {"{{nowrap|{{convert|5|km}} away}}", "5 km away"},
+      {"{{convert|100|km|0}}", "100 km"},
+      {"{{convert|100|km|mi|1|abbr=on}}", "100 km"},
+      {"{{convert|disp=out|80|kg}}", "80 kg"},
+      {"{{convert|100|to|200|km|mi}}", "100 to 200 km"},
+      {"{{convert|3|-|5|m}}", "3–5 m"},
+      {"{{convert|5|ft|11|in|m}}", "5 ft 11 in"},
+      {"{{nowrap|1=E = mc}}", "E = mc"},
+      {"{{lang|fr|italic=no|Le Monde}}", "Le Monde"},
+      {"{{lang|2=Le Monde|1=fr}}", "Le Monde"},
+      {"{{nowrap|{{convert|5|km}} away}}", "5 km away"},
+      {"{{convert|30|x|20|x|10|m}}", "30 x 20 x 10 m"},
+      {"{{convert|100|km|0|}}", "100 km"},
+      {"{{nowrap|{{nowrap|1=E = mc}} today}}", "E = mc today"},
+      {"{{nowrap|2=x|text}}", "text"},
   };
   for (const auto& [source, expected] : pages) {
     WikitextCounts counts;

@@ -113,6 +113,7 @@ void Training::load_initial_parameters() {
     count = count_of_all(step_.ranks(), wanted);
   }
   if (matched.missing.size() == count) feed::require_all(matched, file.path());
+  matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
   feed::require_whole_layers(tensors, matched, file.path());
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
   notice_(fmt::format("initial values from {}", file.path().string()));
@@ -122,7 +123,6 @@ void Training::load_initial_parameters() {
   }
   load_initial_moments(file);
   require_finite_start(file.path());
-  matched.unused.insert(matched.unused.end(), file.unknown().begin(), file.unknown().end());
   if (!matched.unused.empty()) {
     notice_(fmt::format("  {} of its tensors are not used here: {}", matched.unused.size(),
                         checkpoints::list_names(matched.unused)));

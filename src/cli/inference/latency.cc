@@ -15,12 +15,19 @@
 namespace cloze::cli {
 namespace {
 
-// --program is the name of Graphcore's latency benchmark for a model that was compiled.
-std::shared_ptr<const inference::PackedModel> model_of(const LatencyCommand& options) {
-  ModelOptions model = options.model;
-  if (!options.program.empty()) model.checkpoint = options.program;
-  if (model.checkpoint.empty()) throw_user_error("give --init-checkpoint");
-  return open_model(model, options.latency.threads_per_client);
+inference::PackedModel open_model(const LatencyCommand& options) {
+  limit_instruction_set(options.model.instruction_set);
+  const auto& [checkpoint, compile, instruction_set] = options.model;
+  if (options.program.empty() && checkpoint.empty()) {
+    throw_user_error("give --program or --init-checkpoint");
+  }
+  if (!options.program.empty()) {
+    return inference::PackedModel::open(options.program, compile.device);
+  }
+  if (inference::PackedModel::is_packed(checkpoint)) {
+    throw_user_error("{} is a packed model; give it as --program", checkpoint.string());
+  }
+  return compile_model(open_trained_model(checkpoint), compile);
 }
 
 // Shows how many calls have begun, including the warm-up calls.
@@ -88,7 +95,7 @@ void add_options(OptionTable& table, LatencyCommand& o) {
 }  // namespace
 
 inference::LatencyRun run_latency(const LatencyCommand& options) {
-  const auto model = model_of(options);
+  const auto model = std::make_shared<const inference::PackedModel>(open_model(options));
   const inference::MadeUpSamples samples(*model, options.sequence_length, options.lengths_file);
   fmt::print("{} weights, {}, batches of {}, {} clients of {} threads, {} calls each\n",
              name_of(model->options().precision),

@@ -36,9 +36,7 @@ void check(const serve::Limits& limits) {
   }
   if (limits.queue.batch_wait >= limits.queue.waiting_time) {
     throw_user_error(
-        "--batch-wait {} is not less than --queue-timeout {}: no request would be answered in "
-        "time; "
-        "lower it",
+        "--batch-wait {} is not less than --queue-timeout {}, so requests would expire; lower it",
         limits.queue.batch_wait.count(), limits.queue.waiting_time.count());
   }
 }
@@ -85,6 +83,11 @@ void run(const Options& options) {
   const auto model = open_model(options.model, options.serving.num_threads);
   if (options.serving.may_have_no_answer) {
     model->pretrained().require_head(models::HeadKind::kQuestionAnswering);
+  }
+  const auto classes = std::ssize(model->head().labels);
+  if (classes > options.limits.queue.batch_candidates) {
+    throw_user_error("--max-candidates {} is less than the model's {} classes; raise it",
+                     options.limits.queue.batch_candidates, classes);
   }
   serve::ServedModel served = serve::serve_model(model, options.serving);
   const platform::ListeningSocket socket(options.host, options.port);

@@ -179,6 +179,8 @@ TEST_F(CheckpointTest, InferenceDoesWithoutTheOptimizersState) {
   platform::write_file_atomically(optimizer, bytes);
   EXPECT_EQ(find_checkpoint(folder_).step, 10);
   EXPECT_EQ(find_checkpoint(folder_, CheckpointUse::kInference).step, 20);
+  fs::remove(optimizer);
+  EXPECT_EQ(find_checkpoint(folder_, CheckpointUse::kInference).step, 20);
   damage(20);
   EXPECT_EQ(find_checkpoint(folder_, CheckpointUse::kInference).step, 10);
 }

@@ -20,8 +20,7 @@ inline constexpr const char* kManifestName = "manifest.json";
 void write_manifest(const std::filesystem::path& folder, int64_t step);
 
 // What is wrong with the folder, in words, or nothing: the manifest must be as it was written, each
-// file of its size and checksum. The content of `unread`, which the caller does not need, is not
-// looked at.
+// file of its size and checksum. The file `unread`, which the caller does not need, is not looked at.
 std::optional<std::string> find_damage(const std::filesystem::path& folder,
                                        std::string_view unread = "");
 

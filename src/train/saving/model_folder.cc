@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/hugging_face_tokenizer.h"
@@ -55,15 +56,17 @@ std::string model_card(const ModelDescription& model, const TrainingState& state
 
 std::vector<TextFile> model_folder_files(const ModelDescription& model,
                                          const TrainingState& state) {
-  std::vector<TextFile> files = {
-      {"config.json", checkpoints::hugging_face_config_text(model.config, model.head)},
-      {"README.md", model_card(model, state)}};
-  if (model.tokens.empty()) return files;
-  const auto vocabulary = text::Vocabulary::from_tokens({model.tokens.begin(), model.tokens.end()});
-  files.front().text = checkpoints::hugging_face_config_text(model.config, model.head, "float32",
-                                                             vocabulary.pad_id());
+  std::optional<text::Vocabulary> vocabulary;
+  if (!model.tokens.empty()) {
+    vocabulary = text::Vocabulary::from_tokens({model.tokens.begin(), model.tokens.end()});
+  }
+  const int32_t pad_id = vocabulary ? vocabulary->pad_id() : 0;
+  std::vector<TextFile> files = {{"config.json", checkpoints::hugging_face_config_text(
+                                                     model.config, model.head, "float32", pad_id)},
+                                 {"README.md", model_card(model, state)}};
+  if (!vocabulary) return files;
   std::ranges::move(
-      checkpoints::tokenizer_files({.vocabulary = vocabulary,
+      checkpoints::tokenizer_files({.vocabulary = *vocabulary,
                                     .options = model.tokenizer,
                                     .max_length = model.config.max_position_embeddings}),
       std::back_inserter(files));
