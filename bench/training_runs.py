@@ -108,8 +108,7 @@ def write_whole(file, text):
 
 def keep_command(file, command, is_finished=False):
     """Writes the command of a run into the file. Ends the script when the file holds another
-    command. A finished run without the file is taken as it is. Remove the file when the command is
-    refused: the corrected one is another."""
+    command. A finished run without the file is taken as it is."""
     words = list(map(str, command))
     if not file.exists():
         if not is_finished:
@@ -122,10 +121,13 @@ def keep_command(file, command, is_finished=False):
                          f"  then {' '.join(before)}\n  now  {' '.join(words)}")
 
 
-def last_line(file):
-    """Returns what a program said last, for an error."""
-    lines = file.read_text().splitlines()
-    return f"{lines[-1] if lines else 'nothing'}; see {file}"
+def failure(run, status, messages, kept=None):
+    """Returns what to say of a run that failed. `messages` is the file of its messages, `kept` that of
+    keep_command(): it is removed when the command was refused, since the corrected one is another."""
+    if kept and status == USER_ERROR:
+        kept.unlink()
+    lines = messages.read_text().splitlines() or ["nothing"]
+    return f"{run} ended with {status} and said: {lines[-1]}; see {messages}"
 
 
 def of_ranks(ranks, command):

@@ -82,16 +82,6 @@ void settle_added(const fs::path& folder, const std::optional<TokenizerJson>& js
   std::ranges::move(notes_on(added, folder), std::back_inserter(tokenizer.notes));
 }
 
-// The tokens of a file, with the rules that the folder says.
-StoredTokenizer assembled(const fs::path& file, const fs::path& folder,
-                          const std::optional<TokenizerJson>& json) {
-  StoredTokenizer tokenizer{.vocabulary = load_vocabulary(file), .vocabulary_file = file};
-  if (json) tokenizer.notes = json->notes;
-  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
-  settle_rules(folder, json, tokenizer);
-  return tokenizer;
-}
-
 }  // namespace
 
 std::optional<fs::path> vocabulary_file_in(const fs::path& folder) {
@@ -109,14 +99,20 @@ StoredTokenizer read_tokenizer(const fs::path& folder, const fs::path& vocabular
   const fs::path file =
       vocabulary_file.empty() ? required_vocabulary_file(folder) : vocabulary_file;
   const fs::path beside = folder_of(file);
-  const fs::path rules = has_rules(folder) ? folder : beside;
+  const bool has_models_rules = has_rules(folder);
+  const fs::path rules = has_models_rules ? folder : beside;
   require_bert_tokenizer(folder);
-  require_bert_tokenizer(rules);
-  const bool has_own_rules = is_json(file) && !has_rules(folder);
+  if (!has_models_rules) require_bert_tokenizer(beside);
+  const bool has_own_rules = is_json(file) && !has_models_rules;
   const fs::path json_file = has_own_rules ? file : rules / kTokenizerName;
   std::optional<TokenizerJson> json;
   if (has_own_rules || fs::exists(json_file)) json = read_tokenizer_json(json_file);
-  StoredTokenizer tokenizer = assembled(file, rules, json);
+  StoredTokenizer tokenizer{
+      .vocabulary = json && json_file == file ? json->vocabulary : load_vocabulary(file),
+      .vocabulary_file = file};
+  if (json) tokenizer.notes = json->notes;
+  tokenizer.options.lower_case = tokenizer.vocabulary.likely_lower_cased();
+  settle_rules(rules, json, tokenizer);
   if (!fs::equivalent(rules, beside)) return tokenizer;
   if (file.filename() == kVocabularyName && json) {
     check_same_tokens(tokenizer.vocabulary, json->vocabulary, beside);

@@ -33,27 +33,25 @@ TEST(TorchFileTest, BothFormsHoldTheTensors) {
   }
 }
 
-// Its storages are interleaved with those of the optimiser.
-TEST(TorchFileTest, OfATrainingCheckpointOfTheOldFormTheModelIsTaken) {
+// The model's tensors are taken, and the other entries named.
+void expect_model_beside(const char* name, const std::vector<std::string>& others) {
   const SafetensorsFile expected(kFixtures / "model.safetensors");
-  const TorchFile file(kFixtures / "legacy_training.bin");
+  const TorchFile file(kFixtures / name);
   ASSERT_EQ(file.tensors().size(), expected.tensors().size());
   for (const TensorView& tensor : file.tensors()) {
     EXPECT_TRUE(std::ranges::equal(tensor.bytes, expected.find(tensor.name)->bytes)) << tensor.name;
   }
-  EXPECT_EQ(file.other_entries(), (std::vector<std::string>{"optimizer", "step"}));
+  EXPECT_EQ(file.other_entries(), others);
+}
+
+// Its storages are interleaved with those of the optimiser.
+TEST(TorchFileTest, OfATrainingCheckpointOfTheOldFormTheModelIsTaken) {
+  expect_model_beside("legacy_training.bin", {"optimizer", "step"});
 }
 
 // Beside the trainer's own objects, with the names of DataParallel.
 TEST(TorchFileTest, OfATrainersFileTheModelIsTaken) {
-  const SafetensorsFile expected(kFixtures / "model.safetensors");
-  const TorchFile file(kFixtures / "trainer.bin");
-  ASSERT_EQ(file.tensors().size(), expected.tensors().size());
-  for (const TensorView& tensor : file.tensors()) {
-    EXPECT_TRUE(std::ranges::equal(tensor.bytes, expected.find(tensor.name)->bytes)) << tensor.name;
-  }
-  EXPECT_EQ(file.other_entries(),
-            (std::vector<std::string>{"args", "loss", "history", "shape", "seen", "random"}));
+  expect_model_beside("trainer.bin", {"args", "loss", "history", "shape", "seen", "random"});
 }
 
 fs::path stored(const std::string& bytes) {

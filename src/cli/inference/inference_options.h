@@ -36,8 +36,10 @@ template <typename Text>
 void for_each_portion(std::span<const Text> texts,
                       const std::function<void(std::span<const Text>)>& answer) {
   constexpr size_t kTextsAtOnce = 1024;
-  for (; !texts.empty(); texts = texts.subspan(std::min(kTextsAtOnce, texts.size()))) {
-    answer(texts.first(std::min(kTextsAtOnce, texts.size())));
+  while (!texts.empty()) {
+    const std::span<const Text> portion = texts.first(std::min(kTextsAtOnce, texts.size()));
+    answer(portion);
+    texts = texts.subspan(portion.size());
   }
 }
 // The objects of a file, one a line, each of which has these members, as texts; it may have the

@@ -122,15 +122,6 @@ TEST(Classify, ManyTextsAreAnsweredInTheirOrder) {
   std::filesystem::remove(file);
 }
 
-TEST(Plan, ANetworkWithoutRatesIsRefusedBeforeAnythingIsPlanned) {
-  const CommandResult refused = run_command({"plan", "--network-file", "/no/such/network"});
-  EXPECT_EQ(refused.status, ExitCode::kUsage);
-  EXPECT_EQ(refused.out, "");
-  EXPECT_NE(refused.error.find("network_file /no/such/network says how ranks are connected"),
-            std::string::npos)
-      << refused.error;
-}
-
 // Longer times would not fit the clock, nor more connections the library that counts them.
 TEST(ServeOptions, TimesAndConnectionsHaveALargestValue) {
   const std::vector<std::pair<std::string, std::string>> kRows = {
