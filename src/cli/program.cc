@@ -18,8 +18,8 @@
 #include "cli/launch/mpirun_command.h"
 #include "cli/options/arguments.h"
 #include "cli/options/command_texts.h"
-#include "cli/ranks.h"
 #include "cli/say.h"
+#include "cli/training/ranks.h"
 #include "cli/version.h"
 #include "platform/signals.h"
 

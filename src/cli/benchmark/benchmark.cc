@@ -12,7 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/inference/latency_command.h"
 #include "cli/program.h"
-#include "cli/run_options.h"
+#include "cli/training/run_options.h"
 #include "configuration/import.h"
 #include "data/sample_corpus.h"
 #include "data/sample_squad.h"

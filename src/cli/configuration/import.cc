@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/run_options.h"
+#include "cli/training/run_options.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/input_paths.h"

@@ -1,9 +1,9 @@
 #include "cli/launch/replica.h"
 
-#include "cli/pipeline_options.h"
-#include "cli/pretrain_options.h"
-#include "cli/resumed_options.h"
 #include "cli/subcommand.h"
+#include "cli/training/pipeline_options.h"
+#include "cli/training/pretrain_options.h"
+#include "cli/training/resumed_options.h"
 
 namespace cloze::cli {
 namespace {
@@ -38,7 +38,7 @@ int64_t sequences_of_launched_step(const std::vector<std::string>& command, int 
   resolve(command, launched);
   PretrainOptions& options = launched.options;
   settle_rivals(options, launched.table);
-  // As take_rank() (cli/ranks.h): a run that goes on has as many sequences as it had.
+  // As take_rank() (cli/training/ranks.h): a run that goes on has as many sequences as it had.
   if (!options.training.restore_from || launched.table.origin("replicas") == kCommandLineOrigin) {
     options.replicas = processes / processes_of_replica(options);
   }

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/finetune_options.h"
-#include "cli/pretrain_options.h"
+#include "cli/training/finetune_options.h"
+#include "cli/training/pretrain_options.h"
 #include "formats/json.h"
 #include "platform/files/atomic_file.h"
 #include "platform/files/file.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/memory_forecast.h"
-#include "cli/pretrain_options.h"
+#include "cli/training/pretrain_options.h"
 
 namespace cloze::cli {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "cli/training_run.h"
-#include "cli/training_setup.h"
+#include "cli/training/training_run.h"
+#include "cli/training/training_setup.h"
 
 namespace cloze::cli {
 namespace {

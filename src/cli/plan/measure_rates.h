@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/plan/device_rates.h"
-#include "cli/pretrain_options.h"
+#include "cli/training/pretrain_options.h"
 
 namespace cloze::cli {
 

@@ -4,7 +4,7 @@
 
 #include "cli/plan/report.h"
 #include "cli/plan/step_seconds.h"
-#include "cli/training_setup.h"
+#include "cli/training/training_setup.h"
 
 namespace cloze::cli {
 namespace {

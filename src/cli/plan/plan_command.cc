@@ -8,10 +8,10 @@
 #include "cli/plan/fit.h"
 #include "cli/plan/measure_rates.h"
 #include "cli/plan/report.h"
-#include "cli/run_estimate.h"
 #include "cli/say.h"
-#include "cli/training_run.h"
-#include "cli/training_setup.h"
+#include "cli/training/run_estimate.h"
+#include "cli/training/training_run.h"
+#include "cli/training/training_setup.h"
 #include "platform/files/atomic_file.h"
 
 namespace cloze::cli {

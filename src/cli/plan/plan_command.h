@@ -7,8 +7,8 @@
 
 #include "cli/options/option_table.h"
 #include "cli/plan/device_rates.h"
-#include "cli/pretrain_options.h"
 #include "cli/scale/scale_plan.h"
+#include "cli/training/pretrain_options.h"
 #include "train/training_step.h"
 
 namespace cloze::cli {

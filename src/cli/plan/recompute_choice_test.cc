@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/plan/step_seconds.h"
-#include "cli/training_run.h"
-#include "cli/training_setup.h"
+#include "cli/training/training_run.h"
+#include "cli/training/training_setup.h"
 #include "plan/program_use.h"
 
 namespace cloze::cli {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/plan/step_seconds.h"
-#include "cli/run_options.h"
+#include "cli/training/run_options.h"
 #include "plan/program_use.h"
 
 namespace cloze::cli {

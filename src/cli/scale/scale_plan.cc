@@ -7,11 +7,11 @@
 
 #include "base/division.h"
 #include "base/error.h"
-#include "cli/pipeline_options.h"
 #include "cli/scale/step_simulation.h"
 #include "cli/scale/step_time.h"
-#include "cli/training_run.h"
-#include "cli/training_setup.h"
+#include "cli/training/pipeline_options.h"
+#include "cli/training/training_run.h"
+#include "cli/training/training_setup.h"
 
 namespace cloze::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/memory_forecast.h"
 #include "cli/options/option_table.h"
 #include "cli/plan/device_rates.h"
-#include "cli/pretrain_options.h"
 #include "cli/scale/rank_layout.h"
+#include "cli/training/pretrain_options.h"
 
 namespace cloze::cli {
 

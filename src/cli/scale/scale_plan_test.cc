@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "cli/training_run.h"
+#include "cli/training/training_run.h"
 
 namespace cloze::cli {
 namespace {

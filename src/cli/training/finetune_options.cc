@@ -1,0 +1,254 @@
+#include "cli/training/finetune_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.h"
+#include "checkpoints/hugging_face_config.h"
+#include "checkpoints/stored_head.h"
+#include "checkpoints/stored_model.h"
+#include "checkpoints/stored_tokenizer.h"
+#include "cli/inference/inference_options.h"
+#include "cli/options/foreign_options.h"
+#include "cli/say.h"
+#include "cli/training/export_options.h"
+#include "cli/training/resumed_options.h"
+#include "formats/json.h"
+#include "models/bert_fields.h"
+#include "models/bert_heads.h"
+#include "text/vocabulary.h"
+#include "train/saving/checkpoint.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_task_options(OptionTable& table, FinetuneOptions& o, const std::string& hint) {
+  const OptionRules of_command{.is_of_command = true};
+  table.begin_group("Task");
+  table.add("task", &o.task, "What is trained", {.choices = {o.task}, .hint = hint});
+  table.add("do_training", &o.do_training,
+            "Train (if none of the three is set: do everything that there is data for)",
+            of_command);
+  table.add("do_evaluation", &o.do_evaluation, "Score the model on the dev data", of_command);
+  table.add("do_predict", &o.do_predict, "Write predictions", of_command);
+  table.add("output_dir", &o.output_dir, "Folder of scores and predictions (save_path)");
+  table.add("vocab_file", &o.vocab_file, "vocab.txt or tokenizer.json (that of the start model)");
+  table.add("do_lower_case", &o.do_lower_case,
+            "The vocabulary is uncased (as the start model says)");
+  table.add("num_seeds", &o.num_seeds,
+            "Runs, with seed, seed + 1, ...; mean, deviation and best go to seed_summary.json",
+            {.minimum = 1, .maximum = 100});
+  table.add("evaluations_per_epoch", &o.evaluations_per_epoch,
+            "Evaluations per epoch while training; the best weights are kept. 0: only at the end",
+            {.minimum = 0});
+}
+
+// The checkpoint decides how the model computes. But Graphcore's programs computed every checkpoint
+// in their own way, and so do their files here.
+void check_difference(const models::BertField& field, const std::string& here,
+                      const std::string& there, const std::string& origin, const fs::path& path) {
+  if (field.kind == models::FieldKind::kSize || field.kind == models::FieldKind::kVariant) {
+    throw_user_error("{} is {} ({}), but {} has {}; leave it out or take another checkpoint",
+                     field.name, here, origin, path.string(), there);
+  }
+  if (field.kind != models::FieldKind::kArithmetic) return;
+  if (origin != configuration::tensorflow1().name) {
+    throw_user_error("{} is {} ({}), but {} has {}; leave it out", field.name, here, origin,
+                     path.string(), there);
+  }
+  say("note: {} was computed with {} {}, but this run uses {}\n", path.string(), field.name, there,
+      here);
+}
+
+// The checkpoint's configuration, overridden by the options given; parts that this removes from the
+// model are listed as unused.
+models::BertConfig merged_config(const fs::path& path, const models::BertConfig& wanted,
+                                 const OptionTable& table) {
+  models::BertConfig config =
+      checkpoints::read_hugging_face_config(checkpoints::configuration_of(path));
+  for (const models::BertField& field : models::bert_fields()) {
+    if (!table.is_given(field.name)) continue;
+    const std::string here = models::field_text(wanted, field);
+    const std::string there = models::field_text(config, field);
+    if (here != there) check_difference(field, here, there, table.origin(field.name), path);
+    std::visit([&](auto member) { config.*member = wanted.*member; }, field.member);
+  }
+  return config;
+}
+
+// Without a start model the defaults would make it a BERT-base, whatever was meant.
+void require_sizes(const OptionTable& table) {
+  std::vector<std::string> missing;
+  for (const char* name :
+       {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}) {
+    if (!table.is_given(name)) missing.emplace_back(name);
+  }
+  if (missing.empty()) return;
+  throw_user_error(
+      "there is no model to start from; give init_checkpoint, or for random weights {}",
+      fmt::join(missing, ", "));
+}
+
+// A default is not a request: the model's number of positions overrides it.
+void fit_seq_length(FinetuneOptions& options, const OptionTable& table) {
+  const int64_t positions = options.model().max_position_embeddings;
+  if (!table.is_given("seq_length") && options.seq_length > positions) {
+    say("note: seq_length is {}, the positions of the model\n", positions);
+    options.seq_length = positions;
+  }
+  validate_positions(options, "the checkpoint has no more; lower seq_length");
+}
+
+// The model the run starts from; empty: none.
+fs::path start_path(FinetuneOptions& options) {
+  train::TrainingOptions& training = options.training;
+  if (!training.init_checkpoint.empty()) {
+    training.init_checkpoint = model_path(training.init_checkpoint);
+    return training.init_checkpoint;
+  }
+  if (training.restore_dir.empty()) return {};
+  // Only its shape and vocabulary are needed: a damaged best checkpoint does not matter here.
+  const fs::path folder = run_folder(options, training.restore_dir, training.step.seed);
+  if (checkpoints::has_configuration(folder)) return folder;
+  return train::checkpoint_in(folder, training.restore_from).path;
+}
+
+// The head of a classifier; other heads contribute nothing. A head that is not ours does no harm: a
+// new one is initialised.
+models::BertHead start_head(const fs::path& path) {
+  const fs::path configuration = checkpoints::configuration_of(path);
+  const auto architecture = checkpoints::architecture_in(formats::read_json_file(configuration));
+  if (!architecture) return checkpoints::read_stored_head(path);
+  if (architecture != models::architecture_of(models::HeadKind::kSequenceClassification)) return {};
+  try {
+    return checkpoints::read_hugging_face_head(configuration);
+  } catch (const UserError&) {
+    return {.kind = models::HeadKind::kSequenceClassification};
+  }
+}
+
+// The classifier of another head, such as that of tokens, cannot initialise a sequence classifier.
+void note_other_classifier(const fs::path& path, const models::BertHead& head) {
+  if (head.kind == models::HeadKind::kSequenceClassification) return;
+  if (checkpoints::StoredModel(path).find("classifier.weight") == nullptr) return;
+  say("note: the classifier of {} does not fit a {}; training initialises it afresh\n",
+      path.string(), models::architecture_of(models::HeadKind::kSequenceClassification));
+}
+
+// Also sets options.do_lower_case. Prints its notes.
+checkpoints::StoredTokenizer start_tokenizer(FinetuneOptions& options, const OptionTable& table,
+                                             const fs::path& folder) {
+  if (options.vocab_file.empty() && folder.empty()) {
+    throw_user_error("there is no vocabulary; give vocab_file, or a model folder to start from");
+  }
+  checkpoints::StoredTokenizer stored = checkpoints::read_tokenizer(folder, options.vocab_file);
+  const bool said = stored.options.lower_case;
+  if (table.is_given("do_lower_case")) stored.options.lower_case = options.do_lower_case;
+  options.do_lower_case = stored.options.lower_case;
+  const std::string source = stored.vocabulary_file.string();
+  if (options.do_lower_case && !said && !stored.vocabulary.likely_lower_cased()) {
+    throw_user_error("do_lower_case is true, but {} has capital letters; set it to false", source);
+  }
+  for (const std::string& note : stored.notes) say("note: {}\n", note);
+  const auto missing = text::missing_rows(stored.vocabulary, options.model().vocab_size, source);
+  if (missing) say("note: {}\n", *missing);
+  return stored;
+}
+
+}  // namespace
+
+FinetuneOptions::FinetuneOptions() {
+  optim::OptimizerOptions& optimizer = training.step.optimizer;
+  optimizer.name = "adamw";
+  optimizer.weight_decay_rate = 0.01;
+  optimizer.use_debiasing = true;
+  training.schedule.base_learning_rate = 5e-5;
+  training.max_to_keep = 1;
+  training.steps_per_checkpoint = 1000;
+  epochs = 3.0;
+}
+
+void add_finetune_options(OptionTable& table, FinetuneOptions& options, const std::string& task,
+                          const std::string& hint) {
+  options.task = task;
+  add_task_options(table, options, hint);
+  add_run_options(table, options, "Longest sequence; longer ones are cut");
+  add_foreign_options(table, task);
+}
+
+void settle_finetune_options(OptionTable& table, FinetuneOptions& options) {
+  take_options_of_run(table, options);
+  const fs::path start = options.training.init_checkpoint;
+  settle_rivals(options, table);
+  validate(options);
+  validate_exports_of_seeds(options, options.num_seeds);
+  limit_instruction_set(options.instruction_set);
+  const uint32_t seed = options.training.step.seed;
+  if (options.num_seeds - 1 > std::numeric_limits<uint32_t>::max() - seed) {
+    throw_user_error("seed {} leaves no room for num_seeds {} after it; lower seed", seed,
+                     options.num_seeds);
+  }
+  if (options.num_seeds == 1) {
+    validate_start(options);
+  } else {
+    options.training.init_checkpoint = start;  // when resuming, for the seeds that have not begun
+  }
+  print_notes(options, table);
+}
+
+StartModel start_model(FinetuneOptions& options, const OptionTable& table) {
+  const fs::path path = start_path(options);
+  const fs::path folder = path.empty() ? fs::path() : checkpoints::folder_of(path);
+  if (path.empty()) {
+    require_sizes(table);
+    validate_model(options);
+  } else {
+    options.model() = merged_config(path, options.model(), table);
+    fit_seq_length(options, table);
+  }
+  checkpoints::StoredTokenizer stored = start_tokenizer(options, table, folder);
+  const int64_t rows = options.model().vocab_size;
+  models::BertHead head;
+  if (!path.empty()) {
+    head = start_head(path);
+    if (options.task == "GLUE") note_other_classifier(path, head);
+  }
+  return {.config = options.model(),
+          .head = std::move(head),
+          .tokenizer = text::Tokenizer(std::move(stored.vocabulary), stored.options, rows)};
+}
+
+std::vector<int64_t> evaluation_steps(const FinetuneOptions& options, int64_t num_samples,
+                                      int64_t num_steps) {
+  const double steps_per_epoch = static_cast<double>(num_samples) /
+                                 static_cast<double>(batch_plan(options).sequences_per_step);
+  const auto rounded = std::llround(steps_per_epoch / options.evaluations_per_epoch);
+  const auto period = std::max<int64_t>(rounded, 1);
+  std::vector<int64_t> steps;
+  for (int64_t step = period; step < num_steps; step += period) steps.push_back(step);
+  return steps;
+}
+
+fs::path run_folder(const FinetuneOptions& options, const fs::path& folder, int64_t seed) {
+  return options.num_seeds == 1 ? folder : run_of_seed(folder, seed);
+}
+
+tasks::FinetuningPhases phases_of(const FinetuneOptions& options,
+                                  const tasks::FinetuningPhases& possible) {
+  if (!options.do_training && !options.do_evaluation && !options.do_predict) return possible;
+  const auto check = [](bool wanted, bool has_data, const char* name, const char* data) {
+    if (wanted && !has_data) throw_user_error("{} is set, but there is no {}", name, data);
+    return wanted;
+  };
+  return {check(options.do_training, possible.training, "do_training", "training data"),
+          check(options.do_evaluation, possible.evaluation, "do_evaluation", "dev data"),
+          check(options.do_predict, possible.prediction, "do_predict", "data to predict")};
+}
+
+}  // namespace cloze::cli

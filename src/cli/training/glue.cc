@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/configuration/configuration_commands.h"
+#include "cli/training/export_options.h"
+#include "cli/training/finetune_options.h"
+#include "cli/training/finetune_runs.h"
+#include "tasks/glue/glue_finetuning.h"
+#include "tasks/glue/glue_task.h"
+
+namespace cloze::cli {
+namespace {
+
+struct GlueOptions : FinetuneOptions {
+  tasks::GlueFinetuningOptions glue;
+};
+
+void add_options(OptionTable& table, GlueOptions& o) {
+  table.begin_group("Task");
+  table.add("task_name", &o.glue.task_name,
+            fmt::format("One of {}", fmt::join(tasks::glue_task_names(), ", ")));
+  table.add("data_dir", &o.glue.data_dir, "Folder of the task's TSV files, or the one above it");
+  table.add("glue_dropout_prob", &o.glue.head.classifier_dropout, "Dropout before the classifier",
+            {.minimum = 0, .maximum = 0.9999999});
+  add_finetune_options(table, o, "GLUE", "task_name says which of its tasks");
+}
+
+// Files that the run reads.
+std::vector<std::filesystem::path> inputs_of(const GlueOptions& options,
+                                             const tasks::GlueTask& task) {
+  std::vector<std::filesystem::path> inputs = {options.vocab_file};
+  for (const auto split :
+       {tasks::GlueSplit::kTrain, tasks::GlueSplit::kDev, tasks::GlueSplit::kTest}) {
+    const auto file = tasks::find_glue_file(options.glue.data_dir, task, split);
+    if (file) inputs.push_back(*file);
+  }
+  return inputs;
+}
+
+void run(GlueOptions& options, OptionTable& table) {
+  settle_finetune_options(table, options);
+  tasks::GlueFinetuningOptions& glue = options.glue;
+  if (glue.task_name.empty()) throw_user_error("task_name is missing; see --help");
+  if (glue.data_dir.empty()) throw_user_error("data_dir is missing; name the TSV files' folder");
+  // An unknown name is reported before the model is read.
+  const tasks::GlueTask& task_of_name = tasks::glue_task(glue.task_name);
+  require_other_inputs(options, inputs_of(options, task_of_name));
+  const StartModel model = start_model(options, table);
+  glue.features = {.max_sequence_length = options.seq_length,
+                   .threads = engine::resolved_threads(options.training.step.compile.num_threads)};
+  tasks::GlueFinetuning task(glue, model.tokenizer, task_output());
+  if (options.compile_only) return print_plan(options, model, task.head());
+  const tasks::FinetuningPhases phases = phases_of(options, task.possible_phases());
+  task.prepare(model.head, phases);
+  finetune({options, table, model, phases}, task);
+}
+
+}  // namespace
+
+void add_glue(Subcommand program) {
+  program.add_command("glue", "Fine-tune, score and predict a GLUE task", add_options, run);
+}
+
+void add_glue_configuration(ConfigurationCommands& commands) { commands.add("glue", add_options); }
+
+}  // namespace cloze::cli

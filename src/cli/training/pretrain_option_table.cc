@@ -1,0 +1,122 @@
+#include "cli/options/foreign_options.h"
+#include "cli/training/pretrain_options.h"
+
+namespace cloze::cli {
+namespace {
+
+void add_text_options(OptionTable& table, PretrainOptions& o) {
+  table.add("input_file", &o.input_file,
+            "Text to train on instead, plain, .gz or .zst: files, folders or patterns, separated "
+            "by commas; - is standard input");
+  add_text_form(table, o.store.format, o.store.max_invalid_percent);
+  table.add("token_store", &o.store.folder,
+            "Folder that keeps the tokens of input_file (save_path/tokens)");
+  table.add(
+      "vocab_file", &o.tokenizer.vocabulary_file,
+      "vocab.txt or tokenizer.json of the records or for the text (the start model's); stored in "
+      "checkpoints");
+  table.add("profile", &o.tokenizer.profile, "Tokenizer rules for input_file (hf)",
+            {.choices = {"", "hf", "google"}});
+  table.add("do_lower_case", &o.tokenizer.do_lower_case,
+            "The vocabulary is uncased; stored in checkpoints");
+}
+
+void add_data_options(OptionTable& table, PretrainOptions& o) {
+  table.begin_group("Data");
+  table.add(
+      "task", &o.task, "What is trained",
+      {.choices = {"pretraining"},
+       .hint = "cloze squad takes SQuAD, cloze glue GLUE, and with --compile-only they plan"});
+  table.add("train_file", &o.train_file,
+            "Records: files, folders or patterns, separated by commas; or a token store");
+  add_text_options(table, o);
+  table.add("generated_data", &o.generated_data, "Train on random samples instead of files");
+  table.add("synthetic_data", &o.training.synthetic_data,
+            "Train on one generated micro-batch again and again: nothing is read, and nothing is "
+            "moved to the device after the first step");
+  table.add("static_mask", &o.static_mask, "The records were made with --remask");
+  table.add("skip_bad", &o.records.skip_bad,
+            "Check all records first, and train without the bad ones");
+  table.add("max_predictions_per_seq", &o.drawing.pairs.masking.max_predictions,
+            "Masked tokens per record", {.minimum = 1});
+  const std::vector<std::string> bases{"pertoken", "persequence"};
+  table.add("loss_averaging_basis", enumerated(o.training.step.head.loss_basis, bases),
+            "The MLM loss is the mean of the step's predictions, or of its sequences' means",
+            {.choices = bases});
+  table.add("duplicate_factor", &o.training.duplicate_factor,
+            "How many copies of each text the records hold; used by epochs", {.minimum = 1});
+}
+
+void add_validation_options(OptionTable& table, PretrainOptions& o) {
+  ValidationOptions& v = o.validation;
+  table.begin_group("Evaluation during training");
+  table.add("on_the_spot_validation_files", &v.files,
+            "Evaluation set: records (files, folders or patterns, separated by commas) or a token "
+            "store");
+  table.add("on_the_spot_validation_triggers", &v.triggers,
+            "Evaluate after these numbers of training sequences: 25000,50000", {.minimum = 1});
+  table.add(
+      "eval_iter_samples", &v.interval,
+      "Or evaluate every N training sequences (MLPerf's: 0.05 * (230.23 * sequences per step + "
+      "3000000), rounded down to a multiple of 25000)",
+      {.minimum = 1});
+  table.add("eval_iter_start_samples", &v.start,
+            "First evaluation after N sequences (eval_iter_samples)", {.minimum = 1});
+  table.add("target_mlm_accuracy", &v.target,
+            "End the run when the MLM accuracy on the evaluation set is at least this; exit status "
+            "6 if it never is",
+            {.minimum = 0, .maximum = 1});
+  table.add(
+      "max_training_sequences", &o.max_training_sequences,
+      "End the run after N sequences; the learning-rate schedule still follows num_train_steps",
+      {.minimum = 1});
+  train::Submission& submission = o.exports.submission;
+  table.add("submission_org", &submission.organisation, "mllog_file: name of the submitter");
+  table.add("submission_division", &submission.division, "mllog_file: division whose rules apply",
+            {.choices = {"closed", "open"}});
+  table.add("submission_platform", &submission.platform, "mllog_file: name of the machine");
+}
+
+void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
+  const std::vector<std::string> next_sentences{"random", "order", "none"};
+  const OptionRules share{.minimum = 0, .maximum = 1};
+  table.begin_group("Samples drawn from text");
+  table.add("mlm_prob", &o.masking.probability, "Share of the tokens to predict", share);
+  table.add("short_seq_prob", &o.short_sequence_probability,
+            "Share of samples that are cut shorter", share);
+  table.add("do_whole_word_mask", &o.masking.whole_words, "Mask all pieces of a word, or none");
+  table.add("next_sentence", enumerated(o.next_sentence, next_sentences),
+            "Second part: random half of the time (BERT), swapped half of the time (ALBERT), or "
+            "none (only the MLM loss)",
+            {.choices = next_sentences});
+}
+
+void add_rank_options(OptionTable& table, comm::WatchBounds& o) {
+  table.begin_group("Several processes");
+  table.add("heartbeat_timeout", &o.silence,
+            "Seconds that a process may be silent (stopped or cut off) before all processes end; "
+            "0: silence and stalls are not watched for",
+            {.minimum = 0, .is_of_command = true});
+  table.add("stall_timeout", &o.stall,
+            "Seconds that a process may take for one phase of a step (a micro-batch, a save, an "
+            "evaluation) before all processes end; 0: no limit",
+            {.minimum = 0, .is_of_command = true});
+}
+
+}  // namespace
+
+void add_pretrain_options(OptionTable& table, PretrainOptions& options) {
+  add_data_options(table, options);
+  add_drawing_options(table, options.drawing.pairs);
+  add_validation_options(table, options);
+  add_run_options(table, options, "Longest sequence of the records");
+  const std::vector<std::string> parts{"fresh", "moments", "moments_and_step"};
+  table.add("init_optimizer", enumerated(options.training.init_optimizer, parts),
+            "Also take the moments of Adam or LAMB from init_checkpoint, a TensorFlow checkpoint, "
+            "or both the moments and its global_step",
+            {.choices = parts, .is_of_command = true});
+  add_rank_options(table, options.rank_watch);
+  add_foreign_options(table, options.task);
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,224 @@
+// What `cloze pretrain` takes from the model it starts from, and what it refuses to start from.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "checkpoints/hugging_face_tokenizer.h"
+#include "cli/run_command_test.h"
+#include "cli/training/small_run_test.h"
+#include "formats/json.h"
+#include "platform/files/atomic_file.h"
+#include "platform/files/file.h"
+
+namespace cloze::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+const std::string kUncased = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n";
+const std::string kCased = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nB\n";
+
+class PretrainStart : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "rules");
+    write("vocab.txt", kUncased);
+    write("cased.txt", kCased);
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += "{\"text\": \"a B a. B b a. a a b b.\"}\n";
+    write("text.jsonl", text);
+    write_small_records(folder_ / "records.tfrecord", 1);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    platform::write_file_atomically(folder_ / name, text);
+  }
+
+  void write_tokenizer_json(const text::TokenizerOptions& options) const {
+    const auto vocabulary = text::Vocabulary::load(folder_ / "vocab.txt");
+    write("rules/tokenizer.json",
+          checkpoints::tokenizer_json_text({.vocabulary = vocabulary, .options = options}));
+  }
+
+  // A run of two steps.
+  CommandResult pretrain(const std::string& name, const Words& more) const {
+    Words words = small_pretraining_words(path(name));
+    words.insert(words.begin(), "pretrain");
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  }
+
+  void expect_success(const CommandResult& result) const {
+    EXPECT_EQ(result.status, ExitCode::kSuccess) << result.error;
+  }
+  void expect_note(const CommandResult& result, const std::string& text) const {
+    expect_success(result);
+    EXPECT_NE(result.error.find("note: " + text), std::string::npos) << result.error;
+  }
+  void expect_refusal(const CommandResult& result, const std::string& text) const {
+    EXPECT_EQ(result.status, ExitCode::kUsage) << result.error;
+    EXPECT_NE(result.error.find(text), std::string::npos) << result.error;
+  }
+
+  std::string vocabulary_of(const std::string& checkpoint) const {
+    return platform::read_file(folder_ / checkpoint / "vocab.txt");
+  }
+  bool is_lower_cased(const std::string& checkpoint) const {
+    const auto json = formats::read_json_file(folder_ / checkpoint / "tokenizer_config.json");
+    return json.at("do_lower_case");
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "cloze_pretrain_start_test";
+  const std::string records_ = "--train-file=" + path("records.tfrecord");
+  const Words text_ = {"--input-file=" + path("text.jsonl"), "--input-format=jsonl"};
+  const std::string start_ = "--init-checkpoint=" + path("run");
+};
+
+TEST_F(PretrainStart, TheOtherEncoderIsRefused) {
+  const std::string made = "--generated-data";
+  expect_success(pretrain("run", {made}));
+  expect_success(pretrain("group", {made, "--groupbert"}));
+  const std::string group = "--init-checkpoint=" + path("group");
+  const auto refusal = [&](const std::string& here, const std::string& there) {
+    return here + ", but " + path(there);
+  };
+  CommandResult result = pretrain("next", {made, "--groupbert", start_});
+  expect_refusal(result, refusal("groupbert is true", "run/checkpoint-2"));
+  expect_refusal(result, " says false; set it to false, correct that file, or take another");
+  result = pretrain("next", {made, group});
+  expect_refusal(result, refusal("groupbert is false", "group/checkpoint-2"));
+  expect_refusal(result, " says true; set it to true, correct that file, or take another");
+  result = pretrain("next", {made, "--groupbert", "--groupbert-conv-kernel-size=5", group});
+  expect_refusal(result, refusal("groupbert_conv_kernel_size is 5", "group/checkpoint-2"));
+  expect_success(pretrain("next", {made, "--groupbert", group}));
+}
+
+TEST_F(PretrainStart, TheOtherEncoderIsRefusedByGooglesFormToo) {
+  expect_success(pretrain("run", {"--generated-data"}));
+  fs::copy_file(path("run/checkpoint-2/model.safetensors"), path("rules/model.safetensors"));
+  write("rules/bert_config.json",
+        R"({"groupbert": true, "vocab_size": 61, "hidden_size": 16, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 16})");
+  expect_refusal(pretrain("next", {"--generated-data",
+                                   "--init-checkpoint=" + path("rules/model.safetensors")}),
+                 "groupbert is false, but " + path("rules/bert_config.json") + " says true");
+}
+
+TEST_F(PretrainStart, RecordsGoOnWithTheVocabularyOfTheStart) {
+  expect_success(
+      pretrain("run", {records_, "--vocab-file=" + path("cased.txt"), "--do-lower-case=false"}));
+  expect_success(pretrain("next", {records_, start_}));
+  EXPECT_EQ(vocabulary_of("next/checkpoint-2"), kCased);
+  EXPECT_FALSE(is_lower_cased("next/checkpoint-2"));
+  expect_success(run_command({"fill", "--init-checkpoint", path("next"), "--text", "a [MASK]"}));
+  expect_success(
+      run_command({"pretrain", "--restore-dir", path("next"), "--num-train-steps", "3"}));
+  EXPECT_EQ(vocabulary_of("next/checkpoint-3"), kCased);
+}
+
+TEST_F(PretrainStart, TextIsCutByTheTokenizerOfTheStart) {
+  expect_refusal(pretrain("run", text_), "has to be tokenised; give vocab_file");
+  expect_success(
+      pretrain("run", {records_, "--vocab-file=" + path("cased.txt"), "--do-lower-case=false"}));
+  Words words = text_;
+  words.push_back(start_);
+  expect_success(pretrain("next", words));
+  EXPECT_EQ(vocabulary_of("next/checkpoint-2"), kCased);
+  EXPECT_FALSE(is_lower_cased("next/checkpoint-2"));
+}
+
+TEST_F(PretrainStart, ALetterCaseThatIsNotTheStartsIsRefused) {
+  expect_success(pretrain("run", {records_, "--vocab-file=" + path("vocab.txt")}));
+  expect_refusal(pretrain("next", {records_, start_, "--do-lower-case=false"}),
+                 "do_lower_case is false, but " + path("run/checkpoint-2/vocab.txt") +
+                     " requires true; leave it out, or give vocab_file");
+}
+
+TEST_F(PretrainStart, TokensThatAreNotTheStartsAreNamed) {
+  write("other.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nc\n");
+  const std::string vocabulary = "--vocab-file=" + path("vocab.txt");
+  const std::string other = "--vocab-file=" + path("other.txt");
+  expect_success(pretrain("run", {records_, vocabulary}));
+  const std::string there =
+      ", but 'b' in " + path("run/checkpoint-2/vocab.txt") + ", where this run starts\n";
+  expect_note(pretrain("next", {records_, other, start_}),
+              "token 6 is 'c' in " + path("other.txt") + there);
+  Words words = text_;
+  words.insert(words.end(), {other, "--token-store=" + path("store")});
+  expect_success(pretrain("text", words));
+  expect_note(pretrain("drawn", {"--train-file=" + path("store"), start_}),
+              "token 6 is 'c' in " + path("store") + there);
+  const CommandResult same = pretrain("same", {records_, vocabulary, start_});
+  expect_success(same);
+  EXPECT_EQ(same.error.find("where this run starts"), std::string::npos) << same.error;
+}
+
+TEST_F(PretrainStart, AVocabularyShorterThanTheStartsIsNamedToo) {
+  write("short.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n");
+  expect_success(pretrain("run", {records_, "--vocab-file=" + path("vocab.txt")}));
+  expect_note(pretrain("next", {records_, "--vocab-file=" + path("short.txt"), start_}),
+              "token 6 is absent in " + path("short.txt") + ", but 'b' in ");
+}
+
+TEST_F(PretrainStart, RulesThatNoOptionSetsAreRefused) {
+  const std::string file = path("rules/tokenizer.json");
+  const auto expect_refused = [&](const std::string& rule) {
+    Words words = text_;
+    words.push_back("--vocab-file=" + file);
+    expect_refusal(pretrain("run", words), file + " requires " + rule);
+    expect_refusal(run_command({"data", "tokens", "--input-file", path("text.jsonl"),
+                                "--input-format", "jsonl", "--output-dir", path("store"),
+                                "--vocab-file", file, "--do-lower-case"}),
+                   file + " requires " + rule);
+  };
+  write_tokenizer_json({.strip_accents = false});
+  expect_refused(
+      "strip_accents false, but this command cuts text with true; if that is what you want, give "
+      "the tokens as a vocab.txt in a folder of its own");
+  write_tokenizer_json({.tokenize_chinese_chars = false});
+  expect_refused("handle_chinese_chars false, but this command cuts text with true; ");
+  write_tokenizer_json({.lower_case = false});
+  expect_refused("lowercase false, but do_lower_case is true; set --do-lower-case false");
+  expect_refusal(pretrain("run", {records_, "--vocab-file=" + file}),
+                 file + " requires lowercase false, but do_lower_case is true");
+  write_tokenizer_json({.strip_accents = true});
+  expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
+}
+
+TEST_F(PretrainStart, AConfigurationBesideTheVocabularyCountsAsItsRules) {
+  const std::string file = path("rules/vocab.txt");
+  write("rules/vocab.txt", kUncased);
+  write("rules/tokenizer_config.json", R"({"do_lower_case": true, "strip_accents": null})");
+  expect_success(pretrain("run", {records_, "--vocab-file=" + file}));
+  write("rules/tokenizer_config.json", R"({"do_lower_case": false})");
+  expect_refusal(pretrain("next", {records_, "--vocab-file=" + file}),
+                 file + " requires lowercase false, but do_lower_case is true");
+  // As some vocabularies of languages without capitals.
+  Words words = text_;
+  words.insert(words.end(), {"--vocab-file=" + file, "--do-lower-case=false"});
+  expect_success(pretrain("text", words));
+}
+
+TEST_F(PretrainStart, RecordsTakeAVocabularyOfAnyRules) {
+  write("rules/vocab.txt", kUncased);
+  write("rules/tokenizer_config.json", R"({"strip_accents": false})");
+  expect_success(pretrain("run", {records_, "--vocab-file=" + path("rules/vocab.txt")}));
+  const auto kept = formats::read_json_file(path("run/checkpoint-2/tokenizer_config.json"));
+  EXPECT_EQ(kept.at("strip_accents"), false);
+}
+
+TEST_F(PretrainStart, ACasedVocabularyIsRefusedWithWhatToSet) {
+  Words words = text_;
+  words.push_back("--vocab-file=" + path("cased.txt"));
+  expect_refusal(pretrain("run", words),
+                 "requires lowercase false, but do_lower_case is true; set --do-lower-case false");
+}
+
+}  // namespace
+}  // namespace cloze::cli

@@ -1,0 +1,112 @@
+#include "cli/training/run_estimate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "base/seconds.h"
+#include "engine/session.h"
+#include "models/bert_flops.h"
+#include "ops/linear.h"
+
+namespace cloze::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// As many rows as a micro-batch has, but no more than keep all threads busy.
+int64_t product_rows(const PretrainOptions& options) {
+  constexpr int64_t kEnoughRows = 1024;
+  return std::min(batch_plan(options).tokens, kEnoughRows);
+}
+
+engine::Session product_session(const PretrainOptions& options) {
+  const DType dtype = options.training.step.compute_dtype;
+  const models::BertConfig& model = options.model();
+  graph::Graph graph;
+  const auto x = graph.add_input("x", {dtype, {product_rows(options), model.hidden_size}});
+  const auto weight =
+      graph.add_input("weight", {DType::kF32, {model.intermediate_size, model.hidden_size}});
+  graph.mark_output(ops::linear(graph, {.x = x, .weight = weight}), "y");
+  engine::Session session(std::move(graph), options.training.step.compile);
+  session.clear(plan::Arena::kInputs);
+  return session;
+}
+
+// "1,234,567"
+std::string grouped(int64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+}  // namespace
+
+double training_flops(const PretrainOptions& options, int64_t sequences) {
+  const auto count = static_cast<double>(sequences);
+  const auto length = static_cast<double>(options.seq_length);
+  return models::training_flops(
+      options.model(), {.tokens = count * length,
+                        .squared_lengths = count * length * length,
+                        .predictions = count * static_cast<double>(options.max_predictions())});
+}
+
+double product_rate(const PretrainOptions& options) {
+  constexpr double kSeconds = 0.1;
+  engine::Session session = product_session(options);
+  const double flops = 2.0 * static_cast<double>(product_rows(options)) *
+                       static_cast<double>(options.model().hidden_size) *
+                       static_cast<double>(options.model().intermediate_size);
+  double best = 0.0;
+  const auto begin = Clock::now();
+  do {
+    const auto start = Clock::now();
+    session.run(graph::kMicroStep);
+    best = std::max(best, flops / seconds_since(start));
+  } while (seconds_since(begin) < kSeconds);
+  return best;
+}
+
+std::string rough_duration(double seconds) {
+  struct Unit {
+    const char* name;
+    double seconds;
+  };
+  constexpr std::array<Unit, 5> kUnits = {{{"years", 365.25 * 86400},
+                                           {"days", 86400},
+                                           {"hours", 3600},
+                                           {"minutes", 60},
+                                           {"seconds", 1}}};
+  for (const Unit& unit : kUnits) {
+    const double count = seconds / unit.seconds;
+    if (count >= 1.5) return fmt::format("{:.{}f} {}", count, count < 9.95 ? 1 : 0, unit.name);
+  }
+  return fmt::format("{:.1f} seconds", seconds);
+}
+
+std::string describe_run(const RunOptions& options, double step_seconds,
+                         const std::string& source) {
+  const int64_t per_step = batch_plan(options).sequences_per_step;
+  const std::optional<int64_t> steps = planned_steps(options);
+  const int64_t sequences = steps ? *steps * per_step : 1000000;
+  std::string text;
+  if (steps) {
+    text = fmt::format("run {} steps, which see {} sequences of up to {} tokens\n", grouped(*steps),
+                       grouped(sequences), options.seq_length);
+  } else {
+    text =
+        fmt::format("run {}; the time is for a million sequences\n",
+                    options.epochs ? fmt::format("{} epochs", *options.epochs) : "of any length");
+  }
+  const double rate = static_cast<double>(per_step) / step_seconds;
+  return text + fmt::format("time about {}, {:.3g} sequences/s: {}\n",
+                            rough_duration(static_cast<double>(sequences) / rate), rate, source);
+}
+
+}  // namespace cloze::cli

@@ -1,0 +1,47 @@
+// What `cloze pretrain` says of options that a layout of processes does not read.
+#include "cli/training/run_options.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/subcommand.h"
+#include "cli/training/pretrain_options.h"
+#include "cli/training/ranks.h"
+#include "comm/loopback.h"
+
+namespace cloze::cli {
+namespace {
+
+// Of the first of two processes.
+std::string notes_of(const std::vector<std::string>& words) {
+  testing::internal::CaptureStderr();
+  comm::run_loopback(2, [&](comm::Communicator& ranks) {
+    PretrainOptions options;
+    OptionTable table;
+    add_pretrain_options(table, options);
+    resolve_words(table, words);
+    take_rank(ranks, options, table);
+    if (ranks.rank() == 0) print_notes(options, table);
+  });
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(RunOptions, OfReplicasHaveNoEffectWithOne) {
+  const std::vector<std::string> words = {
+      "--replicated-tensor-sharding", "--reduction-precision=bf16", "--pipeline-schedule=Grouped"};
+  EXPECT_EQ(notes_of(words), "note: pipeline_schedule has no effect with one pipeline stage\n");
+  std::vector<std::string> staged = words;
+  staged.push_back("--pipeline-stages=2");
+  EXPECT_EQ(notes_of(staged),
+            "note: replicated_tensor_sharding has no effect with one replica\n"
+            "note: reduction_precision has no effect with one replica\n");
+}
+
+TEST(RunOptions, OfStatesHaveNoEffectWithAnOptimizerWithoutAny) {
+  const std::vector<std::string> words = {"--optimizer-state-folder=states", "--optimizer=sgd"};
+  EXPECT_NE(notes_of(words).find("note: optimizer_state_folder has no effect with optimizer sgd, "
+                                 "which has no state\n"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace cloze::cli

@@ -1,0 +1,104 @@
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/configuration/configuration_commands.h"
+#include "cli/say.h"
+#include "cli/training/export_options.h"
+#include "cli/training/finetune_options.h"
+#include "cli/training/finetune_runs.h"
+#include "tasks/squad/squad_finetuning.h"
+
+namespace cloze::cli {
+namespace {
+
+constexpr const char* kThreshold = "null_score_diff_threshold";
+
+struct SquadOptions : FinetuneOptions {
+  tasks::SquadFinetuningOptions squad;
+
+  SquadOptions() {
+    seq_length = squad.features.max_sequence_length;
+    epochs = 2.0;
+    training.schedule.base_learning_rate = 3e-5;
+  }
+};
+
+void add_squad_options(OptionTable& table, tasks::SquadFinetuningOptions& o) {
+  const std::vector<std::string> styles{"google", "hf"};
+  table.begin_group("Task");
+  table.add("train_file", &o.train_file, "train-v1.1.json, train-v2.0.json");
+  table.add("predict_file", &o.predict_file,
+            "dev-v1.1.json, dev-v2.0.json: answered, and scored where it has answers");
+  table.add("version_2_with_negative", &o.version_2_with_negative,
+            "SQuAD 2.0: there may be no answer");
+  table.add("doc_stride", &o.features.document_stride,
+            "google: tokens from a window to the next; hf: tokens that they share", {.minimum = 1});
+  table.add("max_query_length", &o.features.max_query_length,
+            "google: maximum number of tokens of the question, the rest is cut; hf keeps all",
+            {.minimum = 1});
+  table.add("feature_style", enumerated(o.features.style, styles),
+            "Windows and labels as in run_squad.py or in transformers' run_qa.py",
+            {.choices = styles});
+  table.add("n_best_size", &o.prediction.n_best_size, "Answers kept per question", {.minimum = 1});
+  table.add("max_answer_length", &o.prediction.max_answer_length,
+            "Maximum number of tokens per answer", {.minimum = 1});
+  table.add(kThreshold, &o.prediction.null_score_diff_threshold,
+            "SQuAD 2.0: predict no answer where its score is better by more than this");
+}
+
+void add_options(OptionTable& table, SquadOptions& options) {
+  add_squad_options(table, options.squad);
+  add_finetune_options(table, options, "SQuAD");
+}
+
+// Reads the questions that the phases need.
+tasks::FinetuningPhases prepare(const SquadOptions& options, tasks::SquadFinetuning& task) {
+  const tasks::SquadFinetuningOptions& squad = options.squad;
+  const bool trains = !squad.train_file.empty();
+  const bool can_predict = !squad.predict_file.empty();
+  if (!can_predict && !trains) {
+    throw_user_error("there is nothing to do; give train_file, predict_file or both");
+  }
+  tasks::FinetuningPhases phases = phases_of(
+      options, {.training = trains, .evaluation = can_predict, .prediction = can_predict});
+  if (phases.evaluation || phases.prediction) task.read_questions();
+  if (phases.evaluation && !task.has_answers()) {
+    if (options.do_evaluation) {
+      throw_user_error("do_evaluation is set, but {} has no answers", squad.predict_file);
+    }
+    phases.evaluation = false;
+  }
+  task.set_phases(phases);
+  return phases;
+}
+
+void run(SquadOptions& options, OptionTable& table) {
+  settle_finetune_options(table, options);
+  tasks::SquadFinetuningOptions& squad = options.squad;
+  require_other_inputs(options, {squad.train_file, squad.predict_file, options.vocab_file});
+  const StartModel model = start_model(options, table);
+  squad.features.max_sequence_length = options.seq_length;
+  squad.features.threads = engine::resolved_threads(options.training.step.compile.num_threads);
+  if (squad.features.style == tasks::SquadStyle::kHuggingFace &&
+      table.is_asked_for("max_query_length")) {
+    say("note: max_query_length has no effect with feature_style hf\n");
+  }
+  tasks::SquadFinetuning task(squad, model.tokenizer, task_output());
+  if (options.compile_only) return print_plan(options, model, task.head());
+  if (!squad.version_2_with_negative && table.is_asked_for(kThreshold)) {
+    throw_user_error("{} is for version_2_with_negative; leave it out, or set that", kThreshold);
+  }
+  const tasks::FinetuningPhases phases = prepare(options, task);
+  finetune({options, table, model, phases}, task);
+}
+
+}  // namespace
+
+void add_squad(Subcommand program) {
+  program.add_command("squad", "Fine-tune on SQuAD, answer and score", add_options, run);
+}
+
+void add_squad_configuration(ConfigurationCommands& commands) {
+  commands.add("squad", add_options);
+}
+
+}  // namespace cloze::cli
