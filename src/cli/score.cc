@@ -48,6 +48,8 @@ void score_squad(const SquadOptions& options) {
     say("{} questions have no prediction, the first is {}\n", scores.missing.size(),
         scores.missing.front());
   }
+  if (scores.unanswered > 0)
+    say("{} questions without answers are not scored\n", scores.unanswered);
   fmt::print("{}\n", tasks::squad_scores_json(scores, data.is_version_2));
 }
 

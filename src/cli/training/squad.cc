@@ -61,10 +61,11 @@ tasks::FinetuningPhases prepare(const SquadOptions& options, tasks::SquadFinetun
   tasks::FinetuningPhases phases = phases_of(
       options, {.training = trains, .evaluation = can_predict, .prediction = can_predict});
   if (phases.evaluation || phases.prediction) task.read_questions();
-  if (phases.evaluation && !task.has_answers()) {
+  if (phases.evaluation && !task.can_be_scored()) {
     if (options.do_evaluation) {
       throw_user_error("do_evaluation is set, but {} has no answers", squad.predict_file);
     }
+    say("note: {} has no answers, and is not scored\n", squad.predict_file);
     phases.evaluation = false;
   }
   task.set_phases(phases);

@@ -57,10 +57,14 @@ GlueFinetuning::GlueFinetuning(GlueFinetuningOptions options, const text::Tokeni
 }
 
 FinetuningPhases GlueFinetuning::possible_phases() const {
-  const auto has_split = [&](GlueSplit split) { return has(source_of(task_, split), split); };
-  const FinetuningPhases possible{.training = has_split(GlueSplit::kTrain),
-                                  .evaluation = has_split(GlueSplit::kDev),
-                                  .prediction = has_split(GlueSplit::kTest)};
+  const auto has_part = [&](GlueSplit split) {
+    return std::ranges::any_of(tasks_of(task_, split),
+                               [&](const GlueTask* part) { return has(*part, split); });
+  };
+  const FinetuningPhases possible{
+      .training = has(source_of(task_, GlueSplit::kTrain), GlueSplit::kTrain),
+      .evaluation = has_part(GlueSplit::kDev),
+      .prediction = has_part(GlueSplit::kTest)};
   if (!possible.training && !possible.evaluation && !possible.prediction) {
     throw_user_error(
         "there is nothing to do: {} holds no TSV file of {}; name the folder that does, or the "
@@ -111,7 +115,7 @@ Scores GlueFinetuning::finish(inference::InferenceClient& client, const fs::path
 }
 
 // A classifier with a different number of classes, or with these in another order, is of no use
-// here. Names alone say little: others call 0 and 1 "negative" and "positive".
+// here. Other names may stand for the same classes: others call 0 and 1 "negative" and "positive".
 void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains) {
   const std::vector<std::string>& theirs = start.labels;
   const std::vector<std::string>& ours = options_.head.labels;
@@ -120,11 +124,18 @@ void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains)
     has_its_classes_ = !trains;
     return;
   }
-  const bool is_reordered = theirs != ours && std::ranges::is_permutation(theirs, ours);
-  if (theirs.size() == ours.size() && !is_reordered) return;
+  const bool has_same_names = std::ranges::equal(theirs, ours, {}, plain_name, plain_name);
+  if (has_same_names) return;
   const std::string classes =
       fmt::format("the start model's classes are [{}], those of {} are [{}]",
                   fmt::join(theirs, ", "), task_.name, fmt::join(ours, ", "));
+  const bool is_reordered = std::ranges::is_permutation(theirs, ours, {}, plain_name, plain_name);
+  if (theirs.size() == ours.size() && !is_reordered) {
+    if (!task_.is_regression()) {
+      output_.notice(fmt::format("note: {}; they are taken in this order", classes));
+    }
+    return;
+  }
   if (!trains) throw_user_error("{}; train it on the task", classes);
   output_.notice(fmt::format("note: {}; the classifier is initialised afresh", classes));
   has_its_classes_ = false;

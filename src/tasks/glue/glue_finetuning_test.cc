@@ -67,6 +67,8 @@ TEST_F(GlueFinetuningTest, AClassifierOfOtherClassesStartsAfreshOrIsRefused) {
       {classifier({"0", "1"}), true},
       {classifier({"a", "b", "c"}), false},
       {classifier({"not_entailment", "entailment"}), false},
+      {classifier({"Not-Entailment", "ENTAILMENT"}), false},
+      {classifier({"ENTAILMENT", "NOT_ENTAILMENT"}), true},
       {classifier({"no", "yes"}, "text-classification"), true},  // as transformers 5 writes it
       {classifier({"entailment", "not_entailment"}, "QNLI"), false}};
   for (const auto& [start, is_of_use] : starts) {
@@ -80,6 +82,16 @@ TEST_F(GlueFinetuningTest, AClassifierOfOtherClassesStartsAfreshOrIsRefused) {
       EXPECT_THROW(only_scored.prepare(start, {}), UserError);
     }
   }
+}
+
+TEST_F(GlueFinetuningTest, ClassesOfOtherNamesAreNamed) {
+  task().prepare(classifier({"Entailment", "not-entailment"}), {});
+  EXPECT_TRUE(notices_.empty());
+  task().prepare(classifier({"LABEL_0", "LABEL_1"}), {});
+  ASSERT_EQ(notices_.size(), 1u);
+  EXPECT_EQ(notices_[0],
+            "note: the start model's classes are [LABEL_0, LABEL_1], those of RTE are [entailment, "
+            "not_entailment]; they are taken in this order");
 }
 
 // What another head calls a classifier belongs to another task.

@@ -31,12 +31,6 @@ const GlueTask kTasks[] = {
     {"AX", "sentence1", "sentence2", "", kInference, {kMatthews}},
 };
 
-std::string plain(std::string_view name) {
-  std::string result = text::lower_ascii(name);
-  std::erase_if(result, [](char c) { return c == '-' || c == '_'; });
-  return result;
-}
-
 namespace fs = std::filesystem;
 
 std::vector<std::string> folder_names(const GlueTask& task) {
@@ -79,14 +73,20 @@ std::vector<std::string_view> glue_task_names() {
   return names;
 }
 
+std::string plain_name(std::string_view name) {
+  std::string result = text::lower_ascii(name);
+  std::erase_if(result, [](char c) { return c == '-' || c == '_'; });
+  return result;
+}
+
 bool is_glue_task(std::string_view name) {
-  return std::ranges::any_of(kTasks,
-                             [&](const GlueTask& task) { return plain(task.name) == plain(name); });
+  return std::ranges::any_of(
+      kTasks, [&](const GlueTask& task) { return plain_name(task.name) == plain_name(name); });
 }
 
 const GlueTask& glue_task(std::string_view name) {
   for (const GlueTask& task : kTasks) {
-    if (plain(task.name) == plain(name)) return task;
+    if (plain_name(task.name) == plain_name(name)) return task;
   }
   throw_user_error("unknown GLUE task '{}'; choose one of {}", name,
                    fmt::join(glue_task_names(), ", "));
@@ -94,8 +94,8 @@ const GlueTask& glue_task(std::string_view name) {
 
 bool has_classifier_of(const GlueTask& task, std::string_view name) {
   const auto family = [](std::string_view one) {
-    const std::string plain_name = plain(one);
-    return plain_name == "mnlimm" || plain_name == "ax" ? "mnli" : plain_name;
+    const std::string plain = plain_name(one);
+    return plain == "mnlimm" || plain == "ax" ? "mnli" : plain;
   };
   return family(task.name) == family(name);
 }

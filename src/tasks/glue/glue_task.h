@@ -32,6 +32,9 @@ std::vector<std::string_view> glue_task_names();
 // Case does not matter, nor "-" or "_". UserError that lists the names otherwise.
 const GlueTask& glue_task(std::string_view name);
 // Whether GLUE has a task of that name.
+// In lower case, without '-' and '_': tasks and classes with equal plain names are the same.
+std::string plain_name(std::string_view name);
+
 bool is_glue_task(std::string_view name);
 
 // Whether a classifier that was trained on the task `name` serves `task`: both are the same task,

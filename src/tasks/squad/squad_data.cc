@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -24,6 +25,7 @@ class SquadReader {
            [&](const Json& paragraph, const std::string& at) { read_paragraph(paragraph, at); });
     });
     if (data_.questions.empty()) refuse("data", "holds no question");
+    mark_impossible();
     return std::move(data_);
   }
 
@@ -69,10 +71,20 @@ class SquadReader {
       const Json& value = json["is_impossible"];
       if (!value.is_boolean()) refuse(prefix + "is_impossible", "is neither true nor false");
       question.is_impossible = value.get<bool>();
-      data_.is_version_2 |= question.is_impossible;
     }
-    if (json.contains("answers")) question.answers = read_answers(json, prefix);
+    if (json.contains("answers")) {
+      question.answers = read_answers(json, prefix);
+      if (question.answers.empty()) answerless_.push_back(data_.questions.size());
+    }
     data_.questions.push_back(std::move(question));
+  }
+
+  // Where no question has an answer, the lists say nothing: the questions are only to be answered.
+  void mark_impossible() {
+    if (std::ranges::any_of(data_.questions, &SquadQuestion::has_answers)) {
+      for (const size_t index : answerless_) data_.questions[index].is_impossible = true;
+    }
+    data_.is_version_2 = std::ranges::any_of(data_.questions, &SquadQuestion::is_impossible);
   }
 
   std::vector<SquadAnswer> read_answers(const Json& question, const std::string& prefix) {
@@ -88,6 +100,7 @@ class SquadReader {
   const std::filesystem::path& path_;
   SquadData data_;
   std::unordered_set<std::string> ids_;
+  std::vector<size_t> answerless_;  // questions whose list of answers is empty
 };
 
 }  // namespace

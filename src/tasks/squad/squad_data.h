@@ -3,7 +3,8 @@
 //   {"version": "1.1", "data": [{"title": ..., "paragraphs": [{"context": ..., "qas": [
 //     {"id": ..., "question": ..., "answers": [{"text": ..., "answer_start": ...}],
 //      "is_impossible": true}]}]}]}
-// A question that is only to be answered needs no "answers".
+// A question that is only to be answered needs no "answers". One whose list of answers is empty,
+// in a file where others have answers, is impossible even if the file does not say so.
 //
 // Errors: DataError that names the file and the place, as in "data[3].paragraphs[0].qas[1].id",
 // also when an id comes twice. Source: Rajpurkar et al. 2016 and 2018;
@@ -28,6 +29,8 @@ struct SquadQuestion {
   size_t context = 0;  // index into contexts
   std::vector<SquadAnswer> answers;
   bool is_impossible = false;
+
+  bool has_answers() const { return !answers.empty(); }
 };
 
 struct SquadData {

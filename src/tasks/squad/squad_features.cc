@@ -75,7 +75,7 @@ class FeatureMaker {
 
   PlacedAnswer answer_of(const SquadQuestion& question) const {
     if (question.is_impossible) return {};
-    if (question.answers.empty()) {
+    if (!question.has_answers()) {
       throw_data_error(
           "question {} has no answer and does not say that it is impossible; train on questions "
           "with answers",

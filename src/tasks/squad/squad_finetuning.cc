@@ -35,9 +35,10 @@ class SquadDataset final : public data::Dataset {
 
 }  // namespace
 
-bool SquadFinetuning::has_answers() const {
-  return std::ranges::any_of(dev_.data.questions,
-                             [](const SquadQuestion& one) { return !one.answers.empty(); });
+bool SquadFinetuning::can_be_scored() const {
+  return std::ranges::any_of(dev_.data.questions, [](const SquadQuestion& one) {
+    return one.has_answers() || one.is_impossible;
+  });
 }
 
 std::shared_ptr<const data::Dataset> SquadFinetuning::training_data() {
@@ -81,6 +82,10 @@ Scores SquadFinetuning::finish(inference::InferenceClient& client,
   }
   if (!phases_.evaluation) return {};
   const SquadScores scores = score(predictions);
+  if (scores.unanswered > 0) {
+    output_.notice(
+        fmt::format("note: {} questions without answers are not scored", scores.unanswered));
+  }
   const std::string text = squad_scores_json(scores, dev_.data.is_version_2);
   output_.result(text);
   platform::write_file_atomically(folder / "eval_results.json", text + "\n");

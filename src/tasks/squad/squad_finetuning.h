@@ -34,7 +34,7 @@ class SquadFinetuning : public FinetuningTask {
   // Before any evaluation and prediction: reads predict_file.
   void read_questions() { dev_ = load(options_.predict_file, false); }
   // Whether these can be scored.
-  bool has_answers() const;
+  bool can_be_scored() const;
   void set_phases(const FinetuningPhases& phases) { phases_ = phases; }
 
   models::BertHead head() const override { return {.kind = models::HeadKind::kQuestionAnswering}; }

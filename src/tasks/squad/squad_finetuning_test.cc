@@ -16,12 +16,17 @@ class SquadFinetuningTest : public testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
 
   // One question on "ab cd"; `more` are further members of it.
-  SquadFinetuning task_on(const std::string& version, const std::string& more) {
+  SquadFinetuning task_on(const std::string& version, const std::string& more,
+                          bool with_negative = false) {
     platform::write_file_atomically(
         path_, R"({"version": ")" + version +
                    R"(", "data": [{"title": "t", "paragraphs": [{"context": "ab cd", "qas": [)" +
                    R"({"id": "1", "question": "ab", )" + more + "}]}]}]}");
-    return {{.train_file = path_, .predict_file = path_, .features = {}, .prediction = {}},
+    return {{.train_file = path_,
+             .predict_file = path_,
+             .version_2_with_negative = with_negative,
+             .features = {},
+             .prediction = {}},
             tokenizer_,
             {.notice = [this](const std::string& line) { notices_.push_back(line); },
              .result = {},
@@ -43,11 +48,11 @@ TEST_F(SquadFinetuningTest, TrainsOnTheWindowsOfItsQuestions) {
 TEST_F(SquadFinetuningTest, ScoresWhatHasAnswers) {
   SquadFinetuning with = task_on("1.1", R"("answers": [{"text": "cd", "answer_start": 3}])");
   with.read_questions();
-  EXPECT_TRUE(with.has_answers());
+  EXPECT_TRUE(with.can_be_scored());
   for (const char* rest : {R"("answers": [])", R"("note": "to be answered")"}) {
     SquadFinetuning without = task_on("1.1", rest);
     without.read_questions();
-    EXPECT_FALSE(without.has_answers());
+    EXPECT_FALSE(without.can_be_scored());
   }
 }
 
@@ -55,12 +60,15 @@ TEST_F(SquadFinetuningTest, QuestionsThatAllHaveAnswersAreSquad1) {
   SquadFinetuning task =
       task_on("v2.0", R"("answers": [{"text": "cd", "answer_start": 3}], "is_impossible": false)");
   task.read_questions();
-  EXPECT_TRUE(task.has_answers());
+  EXPECT_TRUE(task.can_be_scored());
 }
 
 TEST_F(SquadFinetuningTest, QuestionsWithoutAnswerHaveToBeAnnounced) {
-  SquadFinetuning task = task_on("v2.0", R"("answers": [], "is_impossible": true)");
-  EXPECT_THROW(task.read_questions(), UserError);
+  constexpr const char* kImpossible = R"("answers": [], "is_impossible": true)";
+  EXPECT_THROW(task_on("v2.0", kImpossible).read_questions(), UserError);
+  SquadFinetuning announced = task_on("v2.0", kImpossible, true);
+  announced.read_questions();
+  EXPECT_TRUE(announced.can_be_scored()) << "as in a dev file of such questions alone";
 }
 
 }  // namespace

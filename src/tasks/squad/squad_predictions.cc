@@ -275,7 +275,10 @@ void write_squad_predictions(const std::filesystem::path& folder, const SquadDat
               [&](size_t i) { return nlohmann::ordered_json(predictions[i].text()); });
   write_by_id(folder / "nbest_predictions.json", data,
               [&](size_t i) { return n_best_json(predictions[i]); });
-  if (!data.is_version_2) return;
+  if (!data.is_version_2) {
+    std::filesystem::remove(folder / "null_odds.json");  // of an earlier run
+    return;
+  }
   write_by_id(folder / "null_odds.json", data,
               [&](size_t i) { return nlohmann::ordered_json(*predictions[i].null_odds); });
 }

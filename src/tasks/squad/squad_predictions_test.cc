@@ -218,6 +218,10 @@ TEST_F(SquadPredictionsTest, Files) {
   EXPECT_EQ(n_best["q"][0]["text"], "b");
   EXPECT_EQ(n_best["q"][0]["end_logit"], 1.0);
   EXPECT_EQ(n_best["q"].size(), 2u);
+
+  data_.is_version_2 = false;
+  write_squad_predictions(folder, data_, predict_squad(predictor, features_, logits, 2));
+  EXPECT_FALSE(std::filesystem::exists(folder / "null_odds.json")) << "of the run before";
 }
 
 }  // namespace

@@ -114,6 +114,8 @@ class Version2Scorer {
                  const NoAnswerProbabilities* no_answer)
       : predictions_(predictions), no_answer_(no_answer) {
     for (const SquadQuestion& question : data.questions) score(question);
+    if (raw_.empty())
+      throw_user_error("no question of the data has a prediction; give their predictions");
   }
 
   SquadScores scores(double threshold) {
@@ -141,7 +143,7 @@ class Version2Scorer {
  private:
   void score(const SquadQuestion& question) {
     const auto prediction = predictions_.find(question.id);
-    has_answer_[question.id] = !question.answers.empty();
+    has_answer_[question.id] = question.has_answers();
     if (prediction == predictions_.end()) {
       missing_.push_back(question.id);
       return;
@@ -183,7 +185,7 @@ class Version2Scorer {
       best = current;
       threshold = probability(id);
     }
-    return {100 * best / static_cast<double>(std::max<size_t>(1, raw_.size())), threshold};
+    return {100 * best / static_cast<double>(raw_.size()), threshold};
   }
 
   const SquadPredictions& predictions_;
@@ -251,6 +253,10 @@ NoAnswerProbabilities read_no_answer_probabilities(const std::filesystem::path& 
 SquadScores score_squad_1(const SquadData& data, const SquadPredictions& predictions) {
   SquadScores scores;
   for (const SquadQuestion& question : data.questions) {
+    if (!question.has_answers()) {
+      ++scores.unanswered;
+      continue;
+    }
     ++scores.all.questions;
     const auto prediction = predictions.find(question.id);
     if (prediction == predictions.end()) {
@@ -265,6 +271,8 @@ SquadScores score_squad_1(const SquadData& data, const SquadPredictions& predict
     scores.all.f1 +=
         best_over(answers, [&](const auto& answer) { return answer_f1(text, answer); });
   }
+  if (scores.all.questions == 0)
+    throw_user_error("no question of the data has an answer; give data with answers");
   const auto questions = static_cast<double>(scores.all.questions);
   scores.all.exact = 100 * scores.all.exact / questions;
   scores.all.f1 = 100 * scores.all.f1 / questions;

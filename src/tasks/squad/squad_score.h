@@ -8,7 +8,8 @@
 //
 // each the best over a question's answers, averaged over the questions, in percent. In 2.0 a
 // question whose answers are all empty when normalised has the one answer ""; an empty text has F1
-// 1 with another empty one, else 0; questions without prediction are left out. In 1.1 they count 0.
+// 1 with another empty one, else 0; questions without prediction are left out. In 1.1 they count 0; questions without answers, at
+// which the official program fails, are left out.
 //
 // Source: github.com/rajpurkar/SQuAD-explorer, evaluation scripts.
 #pragma once
@@ -65,8 +66,10 @@ struct SquadScores {
   std::optional<BestThreshold> best_exact;
   std::optional<BestThreshold> best_f1;
   std::vector<std::string> missing;  // ids without prediction
+  int64_t unanswered = 0;            // of 1.1 only: questions without answers, which are not scored
 };
 
+// Both: UserError when there is nothing to score.
 SquadScores score_squad_1(const SquadData& data, const SquadPredictions& predictions);
 
 // Where the probability is over `threshold`, "" is taken as predicted. Without probabilities they

@@ -52,7 +52,9 @@ TEST(SquadScoreTest, ThresholdsOnTheNoAnswerProbability) {
 }
 
 TEST(SquadScoreTest, Version1CountsMissingPredictionsAsWrong) {
-  const SquadScores scores = score_squad_1(two_questions(), {{"q1", "blue"}});
+  SquadData data = two_questions();
+  data.questions[1].answers = {{.text = "red"}};
+  const SquadScores scores = score_squad_1(data, {{"q1", "blue"}});
   EXPECT_EQ(scores.all.exact, 50);
   EXPECT_EQ(scores.missing, std::vector<std::string>{"q2"});
 }
@@ -79,6 +81,43 @@ TEST(SquadScoreTest, FilesOfAnotherFormAreRefused) {
   EXPECT_EQ(refused("{\"data\": []}"), ": data holds no question; is this a SQuAD file?");
   platform::write_file_atomically(path, "{\"q1\": 3}");
   EXPECT_THROW(read_squad_predictions(path), DataError);
+}
+
+// Hugging Face's squad_v2 has empty lists of answers and no is_impossible.
+TEST(SquadScoreTest, AnEmptyListOfAnswersMeansNoneWhereOthersHaveSome) {
+  const fs::path path = fs::path(testing::TempDir()) / "squad_answers_test.json";
+  const auto read = [&](const std::string& first, const std::string& second) {
+    const std::string text =
+        R"({"data": [{"paragraphs": [{"context": "a cat", "qas": [{"id": "q1", "question": "")" +
+        first + R"(}, {"id": "q2", "question": "")" + second + "}]}]}]}";
+    platform::write_file_atomically(path, text);
+    return read_squad(path);
+  };
+  const std::string some = R"(, "answers": [{"text": "cat", "answer_start": 2}])";
+  const std::string none = R"(, "answers": [])";
+  const SquadData mixed = read(some, none);
+  EXPECT_TRUE(mixed.is_version_2);
+  EXPECT_TRUE(mixed.questions[1].is_impossible);
+  EXPECT_EQ(score_squad_2(mixed, {{"q1", "cat"}, {"q2", ""}}, nullptr, 1).all.exact, 100);
+  EXPECT_FALSE(read(none, none).is_version_2) << "questions to be answered";
+  EXPECT_FALSE(read(some, "").is_version_2);
+  EXPECT_TRUE(read(none, none + R"(, "is_impossible": true)").is_version_2);
+}
+
+TEST(SquadScoreTest, Version1LeavesOutQuestionsWithoutAnswers) {
+  SquadData data;
+  data.questions = {{.id = "q1", .answers = {{.text = "cat"}}}, {.id = "q2"}};
+  const SquadScores scores = score_squad_1(data, {{"q1", "a cat"}, {"q2", "a dog"}});
+  EXPECT_EQ(scores.all.exact, 100);
+  EXPECT_EQ(scores.all.questions, 1);
+  EXPECT_EQ(scores.unanswered, 1);
+}
+
+TEST(SquadScoreTest, NothingToScoreIsRefused) {
+  SquadData data;
+  data.questions = {{.id = "q1"}};
+  EXPECT_THROW(score_squad_1(data, {{"q1", "a"}}), UserError);
+  EXPECT_THROW(score_squad_2(data, {}, nullptr, 1), UserError);
 }
 
 TEST(SquadScoreTest, GraphcoresFormOfPredictionsIsRead) {
