@@ -32,7 +32,7 @@ struct ShownForm {
 constexpr std::string_view kDumpSign = "<mediawiki";
 constexpr ShownForm kMarkup[] = {{"<doc", "WikiExtractor output", TextFormat::kWikiExtractor},
                                  {kDumpSign, "a dump", TextFormat::kWikipedia}};
-constexpr ShownForm kJson = {"an object with a \"text\"", "JSON Lines", TextFormat::kJsonLines};
+constexpr ShownForm kJson = {"a JSON object", "JSON Lines", TextFormat::kJsonLines};
 
 template <typename VisitLine>
 void visit_lines(std::string_view text, const SentenceVisitor& visitor, const VisitLine& visit) {
@@ -79,10 +79,14 @@ size_t block_end(std::string_view text, size_t begin, size_t bytes) {
   return found == std::string_view::npos ? text.size() : found + 1;
 }
 
-bool is_json_document(std::string_view line) {
-  if (!line.starts_with('{')) return false;
-  const auto object = formats::parse_json(line);
-  return object && has_text(*object);
+// Whether the text begins with these characters, whatever white space lies between them.
+bool begins_with_tokens(std::string_view beginning, std::string_view tokens) {
+  for (const char token : tokens) {
+    beginning.remove_prefix(std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size()));
+    if (!beginning.starts_with(token)) return false;
+    beginning.remove_prefix(1);
+  }
+  return true;
 }
 
 // A dump may begin with a declaration and comments.
@@ -97,7 +101,7 @@ std::optional<ShownForm> shown_form(std::string_view beginning) {
   for (const ShownForm& markup : kMarkup) {
     if (beginning.starts_with(markup.sign)) return markup;
   }
-  if (is_json_document(text::take_line(beginning))) return kJson;
+  if (begins_with_tokens(beginning, "{\"")) return kJson;
   return std::nullopt;
 }
 
@@ -126,6 +130,12 @@ void check_text_form(std::string_view text, TextFormat format, const std::filesy
   const std::string_view beginning =
       text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (beginning.empty()) return;
+  if (begins_with_tokens(beginning, "[{\"")) {
+    throw_user_error(
+        "{} is a JSON array; write its objects one a line, each with a \"text\", and set "
+        "--input-format jsonl",
+        file.string());
+  }
   const std::optional<ShownForm> shown = shown_form(after_declaration(beginning));
   if (shown && shown->format == format) return;
   if (shown) {

@@ -93,15 +93,22 @@ TEST(CorpusTextTest, TheRefusalNamesTheFormThatItIs) {
   using enum TextFormat;
   const std::string lines = "\n{\"id\": 1, \"text\": \"a\"}\n{\"text\": \"b\"}\n";
   EXPECT_EQ(refusal_of(lines, kSentences),
-            "f begins with an object with a \"text\": it is JSON Lines, not sentences; set "
-            "--input-format jsonl");
+            "f begins with a JSON object: it is JSON Lines, not sentences; set --input-format "
+            "jsonl");
   EXPECT_NE(refusal_of(lines, kParagraphs), "taken");
   EXPECT_EQ(refusal_of(lines, kJsonLines), "taken");
   EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?>\n<mediawiki>", kParagraphs),
             "f begins with <mediawiki: it is a dump, not paragraphs; set --input-format wikipedia");
   EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?> begins a document.\n", kSentences), "taken");
   EXPECT_EQ(refusal_of("<?xml version=\"1.0\"?>\n<mediawiki>", kWikipedia), "taken");
-  for (const char* plain : {"{\"id\": 1}\n", "{\"text\": 1}\n", "{braces} are text\n", "{\n"}) {
+  for (const char* json :
+       {"{\"content\": \"a\"}\n", "{\n  \"data\": [\n", "[{\"text\": \"a\"},\n"}) {
+    EXPECT_NE(refusal_of(json, kSentences), "taken") << json;
+  }
+  EXPECT_EQ(refusal_of("[\n {\"text\": \"a\"}]\n", kJsonLines),
+            "f is a JSON array; write its objects one a line, each with a \"text\", and set "
+            "--input-format jsonl");
+  for (const char* plain : {"{braces} are text\n", "{\n", "[1] A note.\n", "[{x}]\n", ""}) {
     EXPECT_EQ(refusal_of(plain, kSentences), "taken") << plain;
   }
 }
