@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -235,6 +236,19 @@ class LaunchTest(FaultCase):
         self.assertEqual(restarts, ["3", "2"], messages)
         self.assertEqual(len(re.findall("^resumed from run/checkpoint-", messages, re.M)), 2, messages)
         self.assert_newest_is_valid()
+
+    def test_elastic_keeps_all_after_an_error_of_the_machine(self):
+        """A disk that takes no more has not cost a process."""
+        process = self.launched(["--elastic", "--max-restarts=1"], "--steps-per-ckpts=20")
+        for _ in range(2):
+            ranks = self.ranks_of_launch(process, 4)
+            for rank in ranks:
+                resource.prlimit(rank, resource.RLIMIT_FSIZE, (2000, 2000))
+            self.assertTrue(wait_until(lambda: not any(map(is_running, ranks)), ENDS_WITHIN))
+        messages = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 4, messages)
+        self.assertEqual(re.findall(r"^cloze: the run ended with 4; (\d) processes continue", messages, re.M), ["4"],
+                         messages)
 
     def test_elastic_begins_again_with_the_same_batch(self):
         """There is no checkpoint yet, and the batch is given per process."""

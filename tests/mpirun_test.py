@@ -275,6 +275,12 @@ class MpirunTest(unittest.TestCase):
                                     f"--num-train-steps={steps_of_run}", *more))
             self.assertEqual(len(losses(self.folder / "run")), steps_of_run)
 
+    def test_standard_input_is_for_one_process(self):
+        steps = [word for word in STEPS if word != "--generated-data"]
+        result = self.run_command(mpirun(2, "pretrain", *MODEL, *steps, "--input-file=-", "--save-path=run",
+                                         "--num-train-steps=2"), status=2)
+        self.assertEqual(result.stderr.count("input_file is standard input"), 1, result.stderr)
+
     def test_what_does_not_fit_is_said_once(self):
         words = [*RUN, "--num-train-steps=2", "--save-path=run"]
         for more, message in ((["--replicas=4"], "replicas is 4, but mpirun started 2 processes"),

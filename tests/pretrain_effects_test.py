@@ -177,7 +177,7 @@ EFFECTS = {
                                       evaluated(base) == [2, 3], eval_iter_samples=8,
                                       on_the_spot_validation_files=HELD_OUT),
     "target_mlm_accuracy": Effect(0, lambda run, base: evaluated(run) == run.values("step") == [1] and
-                                  run.status == 0 and "is reached after step 1 (4 seq" in run.messages,
+                                  run.status == 0 and "is reached after step 1: " in run.messages,
                                   on_the_spot_validation_files=HELD_OUT, eval_iter_samples=4),
     "max_training_sequences": Effect(9, lambda run, base: run.values("step") == [1, 2] and
                                      run.values("learning_rate") == base.values("learning_rate")[:2]),

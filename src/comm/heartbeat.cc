@@ -18,6 +18,7 @@ using platform::Connection;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kBeat{200};
+static_assert(std::chrono::duration<double>(5 * kBeat).count() <= kShortestSilence);
 constexpr milliseconds kCallTime{2000};      // for a host to answer at one of its addresses
 constexpr milliseconds kWelcomeTime{10000};  // for the first rank, which may be stalled just then
 // A thread that wakes this late was itself stopped, with its whole process or machine. Half the

@@ -23,9 +23,13 @@ struct RankState {
 std::string to_line(const RankState& state);
 std::optional<RankState> state_from(const std::string& line);
 
+// Five beats (comm/heartbeat.h): a shorter silence may be that of a rank whose beat is late.
+inline constexpr double kShortestSilence = 1.0;
+
 // Seconds; 0: never.
 struct WatchBounds {
-  double silence = 60.0;  // of a rank that is stopped, or cannot be reached
+  double silence =
+      60.0;  // of a rank that is stopped, or cannot be reached: kShortestSilence or more
   double stall = 1800.0;  // in one phase after the first step began
 };
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
-#include <vector>
 
 #include "base/division.h"
 #include "platform/parallel_for.h"
@@ -16,8 +16,8 @@ constexpr int64_t kRecordsPerTask = 4096;
 class Counts {
  public:
   DatasetStatistics totals;
-  std::vector<int64_t> labels;        // how often each id is a label
-  std::vector<int64_t> replacements;  // how often each id stands in the place of another
+  std::map<int32_t, int64_t> labels;        // how often each id is a label
+  std::map<int32_t, int64_t> replacements;  // how often each id stands in the place of another
 
   void add(const Sample& sample) {
     totals.records += 1;
@@ -27,11 +27,11 @@ class Counts {
     for (size_t m = 0; m < sample.masked_labels.size(); ++m) {
       const int32_t label = sample.masked_labels[m];
       const int32_t id = sample.input_ids[sample.masked_positions[m]];
-      count(label, labels);
+      ++labels[label];
       if (id == label) {
         ++totals.masked_unchanged;
       } else {
-        count(id, replacements);
+        ++replacements[id];
       }
     }
   }
@@ -45,33 +45,22 @@ class Counts {
     totals.predictions += other.totals.predictions;
     totals.random_next += other.totals.random_next;
     totals.masked_unchanged += other.totals.masked_unchanged;
-    add_counts(other.labels, labels);
-    add_counts(other.replacements, replacements);
+    for (const auto& [id, count] : other.labels) labels[id] += count;
+    for (const auto& [id, count] : other.replacements) replacements[id] += count;
   }
 
   void find_mask() {
-    const auto most = std::max_element(replacements.begin(), replacements.end());
+    const auto most =
+        std::ranges::max_element(replacements, {}, [](const auto& one) { return one.second; });
     if (most == replacements.end()) return;
-    totals.mask_id = static_cast<int32_t>(most - replacements.begin());
-    totals.masked_by_mask = *most;
-  }
-
- private:
-  static void count(int32_t id, std::vector<int64_t>& counts) {
-    const auto place = static_cast<size_t>(id);
-    if (place >= counts.size()) counts.resize(place + 1);
-    ++counts[place];
-  }
-  static void add_counts(const std::vector<int64_t>& from, std::vector<int64_t>& to) {
-    to.resize(std::max(to.size(), from.size()));
-    for (size_t id = 0; id < from.size(); ++id) to[id] += from[id];
+    totals.mask_id = most->first;
+    totals.masked_by_mask = most->second;
   }
 };
 
-double entropy_of(const std::vector<int64_t>& counts, int64_t total) {
+double entropy_of(const std::map<int32_t, int64_t>& counts, int64_t total) {
   double entropy = 0;
-  for (int64_t count : counts) {
-    if (count == 0) continue;
+  for (const auto& [id, count] : counts) {
     const double share = static_cast<double>(count) / static_cast<double>(total);
     entropy -= share * std::log(share);
   }

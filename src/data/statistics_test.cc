@@ -7,7 +7,7 @@
 namespace cloze::data {
 namespace {
 
-// Labels 5, 5, 5, 9 in turn; lengths 4 and 6 in turn.
+// Labels 5, 5, 5 and one that no vocabulary has, in turn; lengths 4 and 6 in turn.
 class TinyDataset final : public Dataset {
  public:
   int64_t size() const override { return 10'000; }
@@ -17,7 +17,7 @@ class TinyDataset final : public Dataset {
     return {.input_ids = std::vector<int32_t>(length, 1),
             .token_type_ids = std::vector<int32_t>(length, 0),
             .masked_positions = {1},
-            .masked_labels = {index % 4 == 3 ? 9 : 5},
+            .masked_labels = {index % 4 == 3 ? 2'000'000'000 : 5},
             .next_sentence_label = static_cast<int32_t>(index % 2)};
   }
 };

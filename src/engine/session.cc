@@ -13,7 +13,7 @@ namespace cloze::engine {
 using graph::VariableRole;
 
 int resolved_threads(int64_t num_threads) {
-  constexpr int kMostThreads = 1024;  // far more, and their stacks no longer fit
+  using platform::kMostThreads;
   if (num_threads < 0 || num_threads > kMostThreads) {
     throw_user_error("threads is {}; choose 1 to {}, or 0 for all processors", num_threads,
                      kMostThreads);

@@ -12,6 +12,9 @@ namespace cloze::platform {
 // At least 1. A quota counts as whole processors: 2.5 as 2.
 int available_threads();
 
+// What options for numbers of threads may ask for: the stacks of far more no longer fit.
+inline constexpr int kMostThreads = 1024;
+
 // In processors: the smallest quota of the control groups of /proc/self/cgroup and those above
 // them. None where no group has one. Files that are absent or not understood are passed over: the
 // kernel enforces its quotas anyway.

@@ -49,7 +49,10 @@ Option profile_option(text::Profile& profile) {
 }
 
 Option threads_option(int& threads) {
-  return {"threads", &threads, "Threads; the output does not depend on it", {.minimum = 1}};
+  return {"threads",
+          &threads,
+          "Threads; the output does not depend on it",
+          {.minimum = 1, .maximum = platform::kMostThreads}};
 }
 
 text::Tokenizer make_tokenizer(const TokenizerFlags& flags, const std::string& default_profile) {

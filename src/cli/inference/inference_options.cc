@@ -14,6 +14,7 @@
 #include "formats/json.h"
 #include "formats/tf_checkpoint.h"
 #include "inference/inference_memory.h"
+#include "platform/available_threads.h"
 #include "platform/files/file.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
@@ -150,7 +151,8 @@ void add_device_options(OptionTable& table, ModelOptions& options) {
 void add_model_options(OptionTable& table, ModelOptions& options, int& num_threads) {
   table.add("init_checkpoint", &options.checkpoint, std::string("Packed model, ") + kModelHelp,
             {.is_required = true});
-  table.add("threads", &num_threads, kThreadsHelp, {.minimum = 0});
+  table.add("threads", &num_threads, kThreadsHelp,
+            {.minimum = 0, .maximum = platform::kMostThreads});
   add_device_options(table, options);
 }
 

@@ -82,31 +82,44 @@ MpirunSetting setting_of(const LaunchOptions& options, const std::vector<std::st
   return setting;
 }
 
-// Passes on what mpirun says, and requests to stop; returns its exit code. Where ranks have ended
-// themselves, and mpirun has not, it is ended with their code.
-int watch(ChildProgram& mpirun) {
-  std::string said;
+// Writes what mpirun says to standard error, and listens for last words.
+class Listener {
+ public:
+  bool hears(const std::string& more) {
+    std::fwrite(more.data(), 1, more.size(), stderr);
+    said_.erase(0, said_.size() - std::min(said_.size(), comm::kLastWords.size()));
+    said_ += more;
+    heard_ = heard_ || said_.find(comm::kLastWords) != std::string::npos;
+    return heard_;
+  }
+  bool heard() const { return heard_; }
+
+ private:
+  std::string said_;
+  bool heard_ = false;
+};
+
+// Passes on what mpirun says, and requests to stop. Where ranks have ended themselves, and mpirun
+// has not, it is ended with their code.
+RunEnd watch(ChildProgram& mpirun) {
+  Listener listener;
   std::optional<Clock::time_point> deadline, asked;
   while (!mpirun.exit_code()) {
-    const std::string more = mpirun.read_errors(kLookAround);
-    std::fwrite(more.data(), 1, more.size(), stderr);
-    said.erase(0, said.size() - std::min(said.size(), comm::kLastWords.size()));
-    said += more;
-    if (!deadline && said.find(comm::kLastWords) != std::string::npos)
+    if (listener.hears(mpirun.read_errors(kLookAround)) && !deadline)
       deadline = Clock::now() + kGrace;
     if (deadline && Clock::now() > *deadline) {
       say("cloze: mpirun still waits for a lost process; ending it\n");
       mpirun.kill();
-      return static_cast<int>(ExitCode::kEnvironment);
+      return {.exit_code = static_cast<int>(ExitCode::kEnvironment), .names_loss = true};
     }
     if (!platform::stop_requested() || (asked && Clock::now() < *asked + kAskAgain)) continue;
     mpirun.ask_to_stop();
     asked = Clock::now();
   }
   for (std::string rest; !(rest = mpirun.read_errors(std::chrono::milliseconds(0))).empty();) {
-    std::fwrite(rest.data(), 1, rest.size(), stderr);
+    listener.hears(rest);
   }
-  return *mpirun.exit_code();
+  return {.exit_code = *mpirun.exit_code(), .names_loss = listener.heard()};
 }
 
 // What was to be launched, and where its checkpoints are.
@@ -131,18 +144,18 @@ std::vector<std::string> next_command(const ElasticRun& run, bool goes_on,
   return restarted_command(run.command, {.sequences = sequences, .replicas = replicas});
 }
 
-// Removes the ranks that such a run has lost, to repeat its command with fewer. False when the run
-// may not go on.
-bool take_losses(MpirunSetting& setting, Ranks& ranks, int exit_code, const ElasticRun& run) {
+// Removes the ranks that such a run has lost, to repeat its command with those left. False when the
+// run may not go on.
+bool take_losses(MpirunSetting& setting, Ranks& ranks, const RunEnd& ended, const ElasticRun& run) {
   const std::vector<Host> silent = silent_hosts(ranks.hosts, setting.remote_shell);
-  if (!may_restart(exit_code) && silent.empty()) return false;
+  if (!may_restart(ended.exit_code) && silent.empty()) return false;
   const std::string end =
-      fmt::format("the run ended with {}{}", describe_end(exit_code),
+      fmt::format("the run ended with {}{}", describe_end(ended.exit_code),
                   silent.empty() ? "" : ", and no answer from " + names_of(silent));
   const std::optional<std::string> start = newest_checkpoint(run.folder);
   const int of_replica =
       processes_of_replica(start ? resumed_command(run.command, run.folder) : run.command);
-  ranks = ranks_left(ranks, silent);
+  if (!silent.empty() || has_lost_process(ended)) ranks = ranks_left(ranks, silent);
   if (ranks.processes < of_replica) {
     say("cloze: {}; it cannot continue with {} of the {} processes that one replica of the model "
         "takes; start it again on more processes, or with other pipeline_stages\n",
@@ -200,10 +213,11 @@ void run_launch(const LaunchOptions& options, const std::vector<std::string>& co
   require_answers(ranks, setting);
   for (int64_t restarts = 0;; ++restarts) {
     ChildProgram mpirun(mpirun_command(setting), ChildProgram::Output::kWatched);
-    const int code = watch(mpirun);
-    const bool goes_on = code != 0 && options.elastic && !platform::stop_requested() &&
-                         restarts < options.max_restarts && take_losses(setting, ranks, code, run);
-    if (!goes_on || platform::stop_requested()) throw EarlyExit{static_cast<ExitCode>(code)};
+    const RunEnd end = watch(mpirun);
+    const bool goes_on = end.exit_code != 0 && options.elastic && !platform::stop_requested() &&
+                         restarts < options.max_restarts && take_losses(setting, ranks, end, run);
+    if (!goes_on || platform::stop_requested())
+      throw EarlyExit{static_cast<ExitCode>(end.exit_code)};
   }
 }
 

@@ -45,6 +45,8 @@ bool may_restart(int exit_code) {
   return exit_code == static_cast<int>(ExitCode::kEnvironment) || exit_code > kSignalBase;
 }
 
+bool has_lost_process(const RunEnd& end) { return end.names_loss || end.exit_code > kSignalBase; }
+
 std::string describe_end(int exit_code) {
   if (exit_code <= kSignalBase) return std::to_string(exit_code);
   return fmt::format("{}: a process was killed by signal {}", exit_code, exit_code - kSignalBase);

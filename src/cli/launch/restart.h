@@ -1,4 +1,5 @@
-// What `cloze launch --elastic` makes of a run that lost a process: the same run, with those left.
+// What `cloze launch --elastic` makes of a run that lost a process, or that its machine failed: the
+// same run, with the processes left.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,13 @@ namespace cloze::cli {
 // Whether mpirun's exit code says that a process was killed, or that ranks found one lost or the
 // machine at fault. Not after an error of the user, bad data, divergence or a request to stop.
 bool may_restart(int exit_code);
+// How a run ended.
+struct RunEnd {
+  int exit_code = 0;        // mpirun's
+  bool names_loss = false;  // the ranks said that one of them is lost
+};
+// Whether there is a process less. A full disk, for one, ends a run whose processes are all there.
+bool has_lost_process(const RunEnd& end);
 // "137: a process was killed by signal 9"
 std::string describe_end(int exit_code);
 

@@ -15,6 +15,9 @@ using Words = std::vector<std::string>;
 TEST(Restart, OnlyAfterALoss) {
   for (const int code : {4, 134, 137, 139}) EXPECT_TRUE(may_restart(code)) << code;
   for (const int code : {0, 1, 2, 3, 5, 6, 75}) EXPECT_FALSE(may_restart(code)) << code;
+  EXPECT_FALSE(has_lost_process({.exit_code = 4})) << "a full disk";
+  EXPECT_TRUE(has_lost_process({.exit_code = 4, .names_loss = true}));
+  EXPECT_TRUE(has_lost_process({.exit_code = 137}));
   EXPECT_EQ(describe_end(4), "4");
   EXPECT_EQ(describe_end(137), "137: a process was killed by signal 9");
 }

@@ -308,29 +308,39 @@ void check_loading(const OptionTable& table) {
   }
 }
 
-// Triggers that training ends before reaching, for a note.
-std::vector<std::string> unreached_triggers(const PretrainOptions& options) {
-  const std::optional<int64_t> steps = planned_steps(options);
-  if (!steps) return {};
-  const int64_t end = *steps * batch_plan(options).sequences_per_step;
+void note(const std::string& text) {
+  if (!text.empty()) say("note: {}\n", text);
+}
+
+// Of triggers that training ends before reaching. Empty, as below: there is nothing to note.
+std::string unreached_triggers(const PretrainOptions& options, int64_t num_steps) {
+  const int64_t end = num_steps * batch_plan(options).sequences_per_step;
   std::vector<std::string> unreached;
   for (const double trigger : options.validation.triggers) {
     if (trigger > static_cast<double>(end)) unreached.push_back(fmt::format("{}", trigger));
   }
   if (unreached.empty()) return {};
-  return {
-      fmt::format("on_the_spot_validation_triggers has {}, but training ends after {} sequences",
-                  fmt::join(unreached, ", "), end)};
+  return fmt::format("on_the_spot_validation_triggers has {}, but training ends after {} sequences",
+                     fmt::join(unreached, ", "), end);
 }
 
-// A note when the schedule ends before training does.
-std::vector<std::string> steps_after_schedule(const PretrainOptions& options) {
-  const std::optional<int64_t> schedule = schedule_steps(options);
-  if (!schedule || !options.last_step || *options.last_step <= *schedule) return {};
-  return {fmt::format(
+// Of a schedule that ends before training does.
+std::string steps_after_schedule(const PretrainOptions& options, int64_t scheduled_steps) {
+  if (!options.last_step || *options.last_step <= scheduled_steps) return {};
+  return fmt::format(
       "max_training_sequences {} takes {} steps, but the learning rate is scheduled for {}; raise "
-      "num_train_steps",
-      *options.max_training_sequences, *options.last_step, *schedule)};
+      "{}",
+      *options.max_training_sequences, *options.last_step, scheduled_steps,
+      options.epochs ? "epochs" : "num_train_steps");
+}
+
+// Standard input is one process's own, and mpirun gives it to the first one alone.
+void check_standard_input(const PretrainOptions& options) {
+  const comm::Communicator& ranks = *options.training.step.ranks;
+  if (options.input_file != "-" || ranks.size() == 1 || has_been_read(options)) return;
+  throw_user_error(
+      "input_file is standard input, which several processes cannot read; make a token store of it "
+      "with cloze data tokens --input-file - first, and give that as train_file");
 }
 
 }  // namespace
@@ -343,8 +353,8 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
   if (start) note_other_tokens(*start, data.tokens, options);
   const bool has_copies = !draws_samples(options) && !options.training.synthetic_data;
   const int64_t copies = has_copies ? options.training.duplicate_factor : 1;
-  train::TrainingOptions training =
-      training_options(options, training_steps(options, data.dataset->size(), copies));
+  const int64_t num_steps = training_steps(options, data.dataset->size(), copies);
+  train::TrainingOptions training = training_options(options, num_steps);
   training.step.capacity.predictions = prediction_room(options, batch_plan(options));
   training.dataset = data.dataset;
   training.duplicate_factor = copies;
@@ -352,6 +362,8 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
   training.tokenizer = data.tokenizer;
   const int64_t sequences = training.global_batch_size;
   if (options.last_step) training.num_steps = *options.last_step;
+  if (!schedule_steps(options)) note(steps_after_schedule(options, num_steps));
+  if (!planned_steps(options)) note(unreached_triggers(options, num_steps));
   if (options.validation.files.empty()) return training;
   training.evaluation_set = open_validation_data(options, start);
   training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
@@ -361,8 +373,14 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
 
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table) {
-  std::vector<std::string> notes = unreached_triggers(options);
-  std::ranges::copy(steps_after_schedule(options), std::back_inserter(notes));
+  check_standard_input(options);
+  std::vector<std::string> notes;
+  const auto add = [&](std::string note) {
+    if (!note.empty()) notes.push_back(std::move(note));
+  };
+  // In epochs, both lengths are known once the data are.
+  if (const auto steps = planned_steps(options)) add(unreached_triggers(options, *steps));
+  if (const auto steps = schedule_steps(options)) add(steps_after_schedule(options, *steps));
   if (options.input_file.empty()) {
     for (const std::string& name :
          table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {

@@ -56,6 +56,15 @@ void validate_evaluation(const ValidationOptions& v) {
   }
 }
 
+void validate_watch(const comm::WatchBounds& bounds) {
+  if (bounds.silence == 0 || bounds.silence >= comm::kShortestSilence) return;
+  throw_user_error(
+      "heartbeat_timeout is {}, but a process reports five times a second, and may be late; give "
+      "{} "
+      "or more, or 0",
+      bounds.silence, comm::kShortestSilence);
+}
+
 void take_length_of_sequences(PretrainOptions& o) {
   if (!o.max_training_sequences) return;
   const int64_t sequences = batch_plan(o).sequences_per_step;
@@ -107,6 +116,7 @@ void validate(PretrainOptions& options) {
   validate_model(options);
   validate_data(options);
   validate_evaluation(options.validation);
+  validate_watch(options.rank_watch);
 }
 
 int64_t prediction_room(const PretrainOptions& options, const BatchPlan& plan) {
@@ -124,18 +134,22 @@ int64_t mlperf_interval(int64_t sequences_per_step) {
 
 std::vector<int64_t> validation_steps(const ValidationOptions& options, int64_t sequences_per_step,
                                       int64_t num_steps) {
-  std::vector<int64_t> triggers;
-  for (const double trigger : options.triggers) triggers.push_back(static_cast<int64_t>(trigger));
-  if (triggers.empty()) {
-    const int64_t interval = options.interval.value_or(mlperf_interval(sequences_per_step));
-    const int64_t end = sequences_per_step * num_steps;
-    for (int64_t trigger = options.start.value_or(interval); trigger < end; trigger += interval) {
-      triggers.push_back(trigger);
-    }
-  }
   std::vector<int64_t> steps;
-  for (const int64_t trigger : triggers) {
-    const int64_t step = divide_up(trigger, sequences_per_step);
+  const auto step_of = [&](int64_t trigger) { return divide_up(trigger, sequences_per_step); };
+  if (options.triggers.empty()) {
+    const int64_t interval = options.interval.value_or(mlperf_interval(sequences_per_step));
+    int64_t trigger = options.start.value_or(interval);
+    while (step_of(trigger) < num_steps) {
+      steps.push_back(step_of(trigger));
+      // To the first one of a later step.
+      trigger += interval * divide_up(steps.back() * sequences_per_step + 1 - trigger, interval);
+    }
+    return steps;
+  }
+  const auto end = static_cast<double>(sequences_per_step * num_steps);
+  for (const double trigger : options.triggers) {
+    if (trigger >= end) continue;
+    const int64_t step = step_of(static_cast<int64_t>(trigger));
     if (step < num_steps) steps.push_back(step);
   }
   std::ranges::sort(steps);

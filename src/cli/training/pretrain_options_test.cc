@@ -57,6 +57,10 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
   EXPECT_EQ(refusal({}, {"--train-file", "x", "--epochs", "0"}), "epochs is 0; it must be above 0");
   EXPECT_EQ(refusal({}, {"--generated-data", "--epochs", "2"}),
             "epochs is 2, but generated_data has no end; give num_train_steps");
+  EXPECT_EQ(refusal({"--heartbeat-timeout", "0.1"}),
+            "heartbeat_timeout is 0.1, but a process reports five times a second, and may be late; "
+            "give 1 or more, or 0");
+  EXPECT_EQ(refusal({"--heartbeat-timeout", "1"}), "accepted");
   EXPECT_EQ(refusal({"--device-file", "d.json"}), "accepted");
   EXPECT_EQ(refusal({"--compile-only", "--profile-report", "p.html"}),
             "profile_report p.html measures a run, but nothing is trained; use cloze plan "

@@ -220,5 +220,22 @@ TEST_F(PretrainStart, ACasedVocabularyIsRefusedWithWhatToSet) {
                  "requires lowercase false, but do_lower_case is true; set --do-lower-case false");
 }
 
+// 20 records in steps of 4: the schedule of one epoch has 5 steps.
+TEST_F(PretrainStart, NotesOnTheLengthOfARunInEpochs) {
+  const auto one_epoch = [&](const std::string& name, const Words& more) {
+    Words words = small_pretraining_words(path(name));
+    std::erase(words, "--num-train-steps=2");
+    words.insert(words.begin(), {"pretrain", records_, "--epochs=1"});
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  };
+  expect_note(one_epoch("longer", {"--max-training-sequences=24"}),
+              "max_training_sequences 24 takes 6 steps, but the learning rate is scheduled for 5; "
+              "raise epochs");
+  expect_note(one_epoch("evaluated", {"--on-the-spot-validation-files=" + path("records.tfrecord"),
+                                      "--on-the-spot-validation-triggers=8,40"}),
+              "on_the_spot_validation_triggers has 40, but training ends after 20 sequences");
+}
+
 }  // namespace
 }  // namespace cloze::cli

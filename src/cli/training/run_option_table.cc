@@ -4,6 +4,7 @@
 
 #include "models/bert_fields.h"
 #include "optim/optimizer.h"
+#include "platform/available_threads.h"
 
 namespace cloze::cli {
 namespace {
@@ -14,9 +15,11 @@ void add_loading_options(OptionTable& table, RunOptions& o, const char* seq_leng
   table.begin_group("Data");
   table.add("seq_length", &o.seq_length, seq_length_help, {.minimum = 8});
   table.add("loader_threads", &o.training.loader_threads,
-            "Threads that prepare the data of the next steps", {.minimum = 1});
+            "Threads that prepare the data of the next steps",
+            {.minimum = 1, .maximum = platform::kMostThreads});
   table.add("loader_memory", &o.training.loader_memory,
-            "MiB that data prepared for the next steps may take", {.minimum = 1});
+            "MiB that data prepared for the next steps may take",
+            {.minimum = 1, .maximum = INT32_MAX});
 }
 
 void add_batch_options(OptionTable& table, RunOptions& o) {
@@ -177,7 +180,8 @@ void add_computing_options(OptionTable& table, RunOptions& o) {
   table.add("eager", &step.eager,
             "Run one operator at a time and stop at the first that writes a number that is not "
             "finite: the same bytes, slower");
-  table.add("threads", &step.compile.num_threads, kThreadsHelp, {.minimum = 0, .maximum = 1024});
+  table.add("threads", &step.compile.num_threads, kThreadsHelp,
+            {.minimum = 0, .maximum = platform::kMostThreads});
   table.add(device_option(step.compile.device));
   table.add(instruction_set_option(o.instruction_set));
   table.add("seed", &step.seed, "Seed of the initial weights, the sample order and dropout");

@@ -62,23 +62,17 @@ std::unique_ptr<StepProfile> profile_of(engine::Session& session, const RunOptio
   return std::make_unique<StepProfile>(session, make_report, options.profile_report);
 }
 
-struct Target {
-  double score = 0.0;
-  int64_t sequences_per_step = 0;
-};
-
 // Exits with 6 when the target was missed. A run may have continued after the step that reached it.
-void report_target(const Target& target, const train::TrainingState& state,
+void report_target(double target, const train::TrainingState& state,
                    train::TrainingOutcome outcome) {
   const double best = state.best_metric.value_or(0.0);
   if (outcome != train::TrainingOutcome::kMissedTarget) {
-    say("the target {} is reached after step {} ({} sequences): {:.4f}\n", target.score,
-        state.best_step, state.best_step * target.sequences_per_step, best);
+    say("the target {} is reached after step {}: {:.4f}\n", target, state.best_step, best);
     return;
   }
   say("the target {} is not reached: the best evaluation is {:.4f}, after step {} of {}; "
       "train longer (num_train_steps, max_training_sequences), or lower the target\n",
-      target.score, best, state.best_step, state.total_steps);
+      target, best, state.best_step, state.total_steps);
   throw EarlyExit{ExitCode::kMissedTarget};
 }
 
@@ -194,7 +188,6 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   const fs::path folder = run.save_path;
   const int64_t total_steps = run.num_steps;
   const std::optional<double> target = run.target;
-  const int64_t sequences_per_step = run.global_batch_size;
   const bool copies = saves_before_end(run, total_steps);
   train::ExportedRun exported{
       .folder = folder,
@@ -245,7 +238,7 @@ train::TrainingState run_training(train::TrainingOptions run, const RunOptions& 
   if (outcome == train::TrainingOutcome::kStoppedBySignal) {
     end_saved_run(options, training.stop_signal());
   }
-  if (target) report_target({*target, sequences_per_step}, training.state(), outcome);
+  if (target) report_target(*target, training.state(), outcome);
   return training.state();
 }
 

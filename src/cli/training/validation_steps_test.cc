@@ -21,6 +21,9 @@ TEST(ValidationSteps, AreThoseThatReachATrigger) {
   EXPECT_EQ(validation_steps({.interval = 20}, 8, 10), (Steps{3, 5, 8}));
   EXPECT_EQ(validation_steps({.interval = 20, .start = 10}, 8, 10), (Steps{2, 4, 7, 9}));
   EXPECT_EQ(validation_steps({.interval = 100}, 8, 10), Steps{}) << "the last one always is";
+  EXPECT_EQ(validation_steps({.interval = 1}, 8, 4), (Steps{1, 2, 3}));
+  EXPECT_EQ(validation_steps({.interval = 3, .start = 16}, 8, 5), (Steps{2, 3, 4}));
+  EXPECT_EQ(validation_steps({.triggers = {8, 1e30}}, 8, 5), Steps{1});
 }
 
 }  // namespace
