@@ -23,7 +23,7 @@ struct RankState {
 std::string to_line(const RankState& state);
 std::optional<RankState> state_from(const std::string& line);
 
-// Five beats (comm/heartbeat.h): a shorter silence may be that of a rank whose beat is late.
+// Five beats (comm/heartbeat.cc): a shorter silence may be that of a rank whose beat is late.
 inline constexpr double kShortestSilence = 1.0;
 
 // Seconds; 0: never.

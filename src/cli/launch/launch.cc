@@ -85,14 +85,13 @@ MpirunSetting setting_of(const LaunchOptions& options, const std::vector<std::st
 // Writes what mpirun says to standard error, and listens for last words.
 class Listener {
  public:
-  bool hears(const std::string& more) {
+  void listen(const std::string& more) {
     std::fwrite(more.data(), 1, more.size(), stderr);
     said_.erase(0, said_.size() - std::min(said_.size(), comm::kLastWords.size()));
     said_ += more;
-    heard_ = heard_ || said_.find(comm::kLastWords) != std::string::npos;
-    return heard_;
+    heard_ |= said_.find(comm::kLastWords) != std::string::npos;
   }
-  bool heard() const { return heard_; }
+  bool has_heard() const { return heard_; }
 
  private:
   std::string said_;
@@ -105,8 +104,8 @@ RunEnd watch(ChildProgram& mpirun) {
   Listener listener;
   std::optional<Clock::time_point> deadline, asked;
   while (!mpirun.exit_code()) {
-    if (listener.hears(mpirun.read_errors(kLookAround)) && !deadline)
-      deadline = Clock::now() + kGrace;
+    listener.listen(mpirun.read_errors(kLookAround));
+    if (listener.has_heard() && !deadline) deadline = Clock::now() + kGrace;
     if (deadline && Clock::now() > *deadline) {
       say("cloze: mpirun still waits for a lost process; ending it\n");
       mpirun.kill();
@@ -117,9 +116,9 @@ RunEnd watch(ChildProgram& mpirun) {
     asked = Clock::now();
   }
   for (std::string rest; !(rest = mpirun.read_errors(std::chrono::milliseconds(0))).empty();) {
-    listener.hears(rest);
+    listener.listen(rest);
   }
-  return {.exit_code = *mpirun.exit_code(), .names_loss = listener.heard()};
+  return {.exit_code = *mpirun.exit_code(), .names_loss = listener.has_heard()};
 }
 
 // What was to be launched, and where its checkpoints are.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 
 #include "base/error.h"
@@ -308,30 +307,29 @@ void check_loading(const OptionTable& table) {
   }
 }
 
-void note(const std::string& text) {
-  if (!text.empty()) say("note: {}\n", text);
-}
-
-// Of triggers that training ends before reaching. Empty, as below: there is nothing to note.
-std::string unreached_triggers(const PretrainOptions& options, int64_t num_steps) {
-  const int64_t end = num_steps * batch_plan(options).sequences_per_step;
-  std::vector<std::string> unreached;
+// Notes on triggers that training ends before reaching, and on a schedule that ends before training
+// does. `scheduled` and `trained` are the steps of both, as far as they are known.
+std::vector<std::string> length_notes(const PretrainOptions& options,
+                                      std::optional<int64_t> scheduled,
+                                      std::optional<int64_t> trained) {
+  std::vector<std::string> notes, unreached;
+  const int64_t end = trained.value_or(0) * batch_plan(options).sequences_per_step;
   for (const double trigger : options.validation.triggers) {
     if (trigger > static_cast<double>(end)) unreached.push_back(fmt::format("{}", trigger));
   }
-  if (unreached.empty()) return {};
-  return fmt::format("on_the_spot_validation_triggers has {}, but training ends after {} sequences",
-                     fmt::join(unreached, ", "), end);
-}
-
-// Of a schedule that ends before training does.
-std::string steps_after_schedule(const PretrainOptions& options, int64_t scheduled_steps) {
-  if (!options.last_step || *options.last_step <= scheduled_steps) return {};
-  return fmt::format(
-      "max_training_sequences {} takes {} steps, but the learning rate is scheduled for {}; raise "
-      "{}",
-      *options.max_training_sequences, *options.last_step, scheduled_steps,
-      options.epochs ? "epochs" : "num_train_steps");
+  if (trained && !unreached.empty()) {
+    notes.push_back(
+        fmt::format("on_the_spot_validation_triggers has {}, but training ends after {} sequences",
+                    fmt::join(unreached, ", "), end));
+  }
+  if (scheduled && options.last_step > scheduled) {
+    notes.push_back(fmt::format(
+        "max_training_sequences {} takes {} steps, but the learning rate is scheduled for {}; "
+        "raise {}",
+        *options.max_training_sequences, *options.last_step, *scheduled,
+        options.epochs ? "epochs" : "num_train_steps"));
+  }
+  return notes;
 }
 
 // Standard input is one process's own, and mpirun gives it to the first one alone.
@@ -362,8 +360,14 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
   training.tokenizer = data.tokenizer;
   const int64_t sequences = training.global_batch_size;
   if (options.last_step) training.num_steps = *options.last_step;
-  if (!schedule_steps(options)) note(steps_after_schedule(options, num_steps));
-  if (!planned_steps(options)) note(unreached_triggers(options, num_steps));
+  // What check_data_options() could not know.
+  const auto now_known = [&](const std::optional<int64_t>& before) {
+    return before ? std::nullopt : std::optional(num_steps);
+  };
+  for (const std::string& note : length_notes(options, now_known(schedule_steps(options)),
+                                              now_known(planned_steps(options)))) {
+    say("note: {}\n", note);
+  }
   if (options.validation.files.empty()) return training;
   training.evaluation_set = open_validation_data(options, start);
   training.evaluation_steps = validation_steps(options.validation, sequences, training.num_steps);
@@ -374,13 +378,8 @@ train::TrainingOptions pretraining_options(const PretrainOptions& options,
 std::vector<std::string> check_data_options(const PretrainOptions& options,
                                             const OptionTable& table) {
   check_standard_input(options);
-  std::vector<std::string> notes;
-  const auto add = [&](std::string note) {
-    if (!note.empty()) notes.push_back(std::move(note));
-  };
-  // In epochs, both lengths are known once the data are.
-  if (const auto steps = planned_steps(options)) add(unreached_triggers(options, *steps));
-  if (const auto steps = schedule_steps(options)) add(steps_after_schedule(options, *steps));
+  std::vector<std::string> notes =
+      length_notes(options, schedule_steps(options), planned_steps(options));
   if (options.input_file.empty()) {
     for (const std::string& name :
          table.asked_for({"token_store", "input_format", "max_invalid_utf8", "profile"})) {

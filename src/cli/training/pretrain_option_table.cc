@@ -93,10 +93,11 @@ void add_drawing_options(OptionTable& table, data::WindowOptions& o) {
 
 void add_rank_options(OptionTable& table, comm::WatchBounds& o) {
   table.begin_group("Several processes");
-  table.add("heartbeat_timeout", &o.silence,
-            "Seconds that a process may be silent (stopped or cut off) before all processes end; "
-            "0: silence and stalls are not watched for",
-            {.minimum = 0, .is_of_command = true});
+  table.add(
+      "heartbeat_timeout", &o.silence,
+      "Seconds that a process may be silent (stopped or cut off) before all processes end, 1 or "
+      "more; 0: silence and stalls are not watched for",
+      {.minimum = 0, .is_of_command = true});
   table.add("stall_timeout", &o.stall,
             "Seconds that a process may take for one phase of a step (a micro-batch, a save, an "
             "evaluation) before all processes end; 0: no limit",

@@ -59,9 +59,8 @@ void validate_evaluation(const ValidationOptions& v) {
 void validate_watch(const comm::WatchBounds& bounds) {
   if (bounds.silence == 0 || bounds.silence >= comm::kShortestSilence) return;
   throw_user_error(
-      "heartbeat_timeout is {}, but a process reports five times a second, and may be late; give "
-      "{} "
-      "or more, or 0",
+      "heartbeat_timeout is {}, but a process reports five times a second, and may be late; "
+      "give {} or more, or 0",
       bounds.silence, comm::kShortestSilence);
 }
 
@@ -146,11 +145,9 @@ std::vector<int64_t> validation_steps(const ValidationOptions& options, int64_t 
     }
     return steps;
   }
-  const auto end = static_cast<double>(sequences_per_step * num_steps);
+  const auto end = static_cast<double>(sequences_per_step * (num_steps - 1) + 1);
   for (const double trigger : options.triggers) {
-    if (trigger >= end) continue;
-    const int64_t step = step_of(static_cast<int64_t>(trigger));
-    if (step < num_steps) steps.push_back(step);
+    if (trigger < end) steps.push_back(step_of(static_cast<int64_t>(trigger)));
   }
   std::ranges::sort(steps);
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());

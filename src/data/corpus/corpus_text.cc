@@ -79,10 +79,14 @@ size_t block_end(std::string_view text, size_t begin, size_t bytes) {
   return found == std::string_view::npos ? text.size() : found + 1;
 }
 
+std::string_view without_leading_space(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
 // Whether the text begins with these characters, whatever white space lies between them.
 bool begins_with_tokens(std::string_view beginning, std::string_view tokens) {
   for (const char token : tokens) {
-    beginning.remove_prefix(std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size()));
+    beginning = without_leading_space(beginning);
     if (!beginning.starts_with(token)) return false;
     beginning.remove_prefix(1);
   }
@@ -127,8 +131,7 @@ std::vector<std::string> text_format_names() {
 
 void check_text_form(std::string_view text, TextFormat format, const std::filesystem::path& file) {
   if (format == TextFormat::kWikipedia) return;
-  const std::string_view beginning =
-      text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  const std::string_view beginning = without_leading_space(text);
   if (beginning.empty()) return;
   if (begins_with_tokens(beginning, "[{\"")) {
     throw_user_error(

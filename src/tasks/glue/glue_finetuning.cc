@@ -124,8 +124,7 @@ void GlueFinetuning::compare_classes(const models::BertHead& start, bool trains)
     has_its_classes_ = !trains;
     return;
   }
-  const bool has_same_names = std::ranges::equal(theirs, ours, {}, plain_name, plain_name);
-  if (has_same_names) return;
+  if (std::ranges::equal(theirs, ours, {}, plain_name, plain_name)) return;
   const std::string classes =
       fmt::format("the start model's classes are [{}], those of {} are [{}]",
                   fmt::join(theirs, ", "), task_.name, fmt::join(ours, ", "));
