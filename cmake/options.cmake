@@ -2,6 +2,11 @@
 option(CLOZE_TESTS "Build the unit and equivalence tests (needs libgtest-dev)" ON)
 option(CLOZE_BENCHES "Build the benches" ON)
 option(CLOZE_PROGRAM "Build the program and the examples, not only the rooms below and their tests" ON)
+find_program(CLOZE_NVCC nvcc HINTS /usr/local/cuda/bin)
+if(CLOZE_NVCC)
+  set(has_nvcc ON)
+endif()
+option(CLOZE_CUDA "Build bench/cuda_probe, which asks a CUDA card; default: where nvcc is found" ${has_nvcc})
 option(CLOZE_BASELINE_VECTORS "Vector kernels for the compile-time floor only: builds faster" OFF)
 set(CLOZE_SANITIZE "" CACHE STRING "Sanitizers for every target, as -fsanitize takes them: address,undefined or thread")
 

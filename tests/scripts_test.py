@@ -108,6 +108,11 @@ class CheckLayersTest(TreeTest):
         self.assertEqual((status, output),
                          (1, "src/graph/a.cc:1: <dnnl.hpp> belongs in backend/cpu only\n"))
 
+    def test_kernels_of_cards_are_read_too(self):
+        status, output = self.check("src/backend/a.cu", '#include "graph/graph.h"\n')
+        self.assertEqual((status, output),
+                         (1, 'src/backend/a.cu:1: "graph/graph.h": backend may not include graph\n'))
+
     def test_refuses_a_folder_without_a_row(self):
         status, output = self.check("src/utils/a.cc", "")
         self.assertEqual((status, output),
@@ -124,6 +129,13 @@ class CheckSizesTest(TreeTest):
         status, output = self.check(f"namespace a {{\nvoid f(int b) {{\n{body}}}\n}}\n")
         self.assertEqual((status, output),
                          (1, "src/base/a.cc:2: function has 81, the limit is 80\n"))
+
+    def test_kernels_of_cards_are_measured_too(self):
+        status, output = self.check("\n" * 701, "bench/a.cu")
+        self.assertEqual((status, output), (1, "bench/a.cu:1: source has 701, the limit is 700\n"))
+        self.write("bench/a.cu", "")
+        status, output = self.check("__global__ void f(int b) {\n" + "  call();\n" * 79 + "}\n", "bench/b.cu")
+        self.assertEqual((status, output), (1, "bench/b.cu:1: function has 81, the limit is 80\n"))
 
     def test_allows_eighty_lines(self):
         body = '  call("}");\n' * 78
