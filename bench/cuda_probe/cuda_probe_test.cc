@@ -26,9 +26,9 @@ TEST(DriverComplaint, SaysWhatIsMissing) {
 }
 
 TEST(Row, IsOneJsonObject) {
-  Row row("part");
+  Row row("it");
   row.add("text", "a \"b\" \\ c\n").add("number", 1.5).add("none", NAN).add("count", int64_t{1} << 40).add("is", true);
-  EXPECT_EQ(row.text(), R"({"part": "part", "text": "a \"b\" \\ c ", "number": 1.5, "none": null, "count": 1099511627776, "is": true})");
+  EXPECT_EQ(row.text(), R"({"what": "it", "text": "a \"b\" \\ c ", "number": 1.5, "none": null, "count": 1099511627776, "is": true})");
 }
 
 // GELU is the integral of its derivative, Phi(x) + x phi(x).

@@ -74,7 +74,7 @@ Arguments parse(int count, char** words) {
 
 void run(const Arguments& arguments) {
   const CublasLt library(arguments.library);
-  Row("library").add("file", library.path()).add("version", static_cast<int64_t>(library.get_version())).write();
+  if (arguments.wants("library")) Row("library").add("file", library.path()).add("version", static_cast<int64_t>(library.get_version())).write();
   if (!arguments.wants("questions") && !arguments.wants("ceilings")) return;
   require_card();
   Row("kernels").add("compiled_for", kernel_architecture()).write();

@@ -17,7 +17,7 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-Row::Row(const std::string& part) : text_("{\"part\": " + quoted(part)) {}
+Row::Row(const std::string& what) : text_("{\"what\": " + quoted(what)) {}
 
 Row& Row::add_raw(const std::string& name, const std::string& value) {
   text_ += ", " + quoted(name) + ": " + value;

@@ -8,8 +8,8 @@ namespace cloze::cuda_probe {
 
 class Row {
  public:
-  // `part` names the question or the ceiling that the row belongs to.
-  explicit Row(const std::string& part);
+  // `what` names the question or the ceiling that the row belongs to.
+  explicit Row(const std::string& what);
 
   Row& add(const std::string& name, const std::string& value);
   Row& add(const std::string& name, const char* value) { return add(name, std::string(value)); }

@@ -58,6 +58,7 @@ def make_parser():
     parser.add_argument("--mode", choices=sorted({m for modes in MODES.values() for m in modes}))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--steps", type=int, default=1, help="repetitions without --serve")
+    parser.add_argument("--name", default="", help="of a case, for its line")
     parser.add_argument("--gather-predictions", action="store_true",
                         help="project only the predicted positions on the vocabulary")
     answers = parser.add_mutually_exclusive_group()
@@ -234,7 +235,7 @@ def run_case(arguments):
     seconds = [step()["seconds"] for _ in range(arguments.steps)]
     row = step.row(statistics.median(seconds))
     drops_attention = arguments.layout == "padded" and config.get("attention_probs_dropout_prob", 0.1) > 0
-    row |= {"fastest_seconds": min(seconds), "steps": arguments.steps, "device": arguments.device,
+    row |= {"name": arguments.name, "fastest_seconds": min(seconds), "steps": arguments.steps, "device": arguments.device,
             "layout": arguments.layout, "attention": arguments.attention or "any",
             "gathers_predictions": arguments.gather_predictions, "drops_attention": drops_attention,
             "config": os.path.basename(arguments.config), "torch": torch.__version__,
