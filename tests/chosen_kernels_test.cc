@@ -69,6 +69,8 @@ const std::map<std::string_view, Kernels> kExpected = {
      {"cpu/grouped_linear_weight_gradient/blocked", "cpu/grouped_linear_weight_gradient/blocked",
       "cpu/grouped_linear_weight_gradient/native_bf16"}},
     {"lamb", both("cpu/lamb/vector")},
+    {"lamb_move", both("cpu/lamb_move/vector")},
+    {"lamb_norms", both("cpu/lamb_norms/vector")},
     {"layer_norm", both("cpu/layer_norm/vector")},
     {"layer_norm_gradient", both("cpu/layer_norm_gradient/vector")},
     {"linear", {"cpu/linear/blocked", "cpu/linear/blocked", "cpu/linear/native_bf16"}},

@@ -187,6 +187,18 @@ TEST_P(Pipeline, ThatComesBackToTheFirstRankHasTheBytesOfOne) {
   }
 }
 
+TEST_P(Pipeline, AdaptsLikeOne) {
+  const Trained alone = train_alone(adapt_as_popart);
+  for (const bool is_sharded : {false, true}) {
+    const Trained trained = train_on(is_sharded ? 4 : 2, [&](train::TrainingStepOptions& options) {
+      adapt_as_popart(options);
+      stages(2, train::PipelineSchedule::kInterleaved)(options);
+      options.shards_states = is_sharded;
+    });
+    EXPECT_LE(relative_gap(trained, alone), bound()) << (is_sharded ? "sharded" : "whole");
+  }
+}
+
 TEST_P(Pipeline, MayHaveStagesWithoutLayers) {
   const Trained trained = train_on(5, stages(5, train::PipelineSchedule::kInterleaved));
   EXPECT_LE(relative_gap(trained, train_alone()), bound());

@@ -208,12 +208,19 @@ EFFECTS = {
     "epochs": Effect(2, lambda run, base: run.metrics[-1]["step"] == 2 * base.metrics[-1]["step"],
                      **RECORDS, num_train_steps=None, base={**RECORDS, "num_train_steps": None,
                                                             "epochs": 1}),
+    # Steps of 7 do not divide the records.
+    "steps_per_epoch": Effect("up", lambda run, base: run.metrics[-1]["step"] ==
+                              base.metrics[-1]["step"] + 1, **RECORDS, num_train_steps=None, epochs=1,
+                              micro_batch_size=7),
     "device_iterations": Effect(2, together),
     "compile_only": Effect("true", lambda run, base: "parameters" in run.output and
                            not run.folder.exists()),
     # Learning rate
     "base_learning_rate": Effect(0.003, rates(0.002, 0.001, 1e-7)),
     "warmup": Effect(2, rates(1e-7, 0.005, 0.01)),
+    # Of 3 steps a half is 1 or 2.
+    "warmup_rounds_up": Effect("true", lambda run, base: rates(1e-7, 0.005, 0.01)(run, base) and
+                               base.values("learning_rate")[1] == 0.01, warmup=0.5),
     "lr_schedule": Effect("constant", rates(0.01, 0.01, 0.01)),
     "lr_power": Effect(2, rates(0.01, (0.01 - 1e-7) * 4 / 9 + 1e-7, (0.01 - 1e-7) / 9 + 1e-7)),
     "lr_schedule_by_step": Effect("0:0.01,1:0.002,2:5e-4", rates(0.01, 0.002, 5e-4),
@@ -230,6 +237,9 @@ EFFECTS = {
     "beta2": Effect(0.9, other_weights),
     "epsilon": Effect(0.1, other_weights),
     "weight_decay_rate": Effect(0.1, other_weights),
+    "decay_layer_norm_scale": Effect("true", other_weights, weight_decay_rate=0.1),
+    "adapt_vectors": Effect("true", other_weights),
+    "join_qkv": Effect("true", other_weights),
     "use_debiasing": Effect("true", other_weights),
     "first_moment_precision": Effect("bf16", lambda run, base: moment_bytes(run) * 2 ==
                                      moment_bytes(base) and other_weights(run, base)),

@@ -76,6 +76,24 @@ TEST_P(Ranks, WithShardedStatesHaveTheSameBytes) {
   }
 }
 
+// Tensors that share a trust ratio stay on one rank.
+TEST_P(Ranks, WithShardedStatesAdaptAlike) {
+  train::TrainingStepOptions options = options_of(comm::alone());
+  adapt_as_popart(options);
+  const Trained alone = train(options);
+  EXPECT_GT(relative_gap(alone, train(comm::alone())), bound()) << "the options do nothing";
+  for (const int size : {2, 3}) {
+    const std::vector<Trained> whole = train_on(size, adapt_as_popart);
+    const std::vector<Trained> sharded = train_on(size, [](train::TrainingStepOptions& changed) {
+      adapt_as_popart(changed);
+      changed.shards_states = true;
+    });
+    expect_same_on_all(sharded);
+    EXPECT_EQ(sharded.front().parameters, whole.front().parameters) << size << " ranks";
+    EXPECT_LE(relative_gap(sharded.front(), alone), bound()) << size << " ranks";
+  }
+}
+
 // The norm that all are clipped by is that of all parts together.
 TEST_P(Ranks, WithShardedStatesClipAlike) {
   const Change clips = [](train::TrainingStepOptions& options) {

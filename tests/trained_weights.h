@@ -74,6 +74,14 @@ inline optim::OptimizerOptions optimizer_options(const std::string& name) {
           .max_gradient_norm = 0};
 }
 
+// LAMB as PopART has it: every tensor adapts; query, key and value as one. LayerNorm's scale decays,
+// too.
+inline void adapt_as_popart(train::TrainingStepOptions& options) {
+  options.optimizer.adapts_vectors = true;
+  options.optimizer.joins_qkv = true;
+  options.optimizer.decays_layer_norm_scale = true;
+}
+
 // Without second moments a step is as small as the gradients.
 inline double learning_rate(const std::string& optimizer) {
   return optimizer == "sgd" || optimizer == "momentum" ? 0.1 : 0.01;

@@ -83,6 +83,12 @@ class WalledTest(unittest.TestCase):
                 for name in ("model", "optimizer"):
                     self.assert_same_files(f"pretrain-{precision}/*/{name}.safetensors", 3)
 
+    def test_shared_trust_ratios(self):
+        self.on_each(*PRETRAIN, RATE, "--adapt-vectors=true", "--join-qkv=true", "--num-train-steps=3",
+                     "--save-path=DEVICE/joined")
+        for name in ("model", "optimizer"):
+            self.assert_same_files(f"joined/*/{name}.safetensors", 1)
+
     def test_divergence_is_traced(self):
         messages = [self.run_on(device, *PRETRAIN, "--num-train-steps=9", "--optimizer=adamw",
                                 "--base-learning-rate=1e38", f"--save-path={device}/diverging",

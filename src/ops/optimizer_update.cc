@@ -20,6 +20,8 @@ using Update = OptimizerUpdate;
 
 bool is_half(DType dtype) { return dtype == DType::kBF16 || dtype == DType::kF16; }
 
+const TensorType kTwoNorms{DType::kF32, {2}};
+
 template <const graph::OpDefinition& op>
 std::vector<TensorType> infer_update(std::span<const TensorType> in, const std::any&) {
   TensorType first_moment = in[Update::kParameter];
@@ -35,6 +37,18 @@ std::vector<TensorType> infer_update(std::span<const TensorType> in, const std::
   return {};
 }
 
+std::vector<TensorType> infer_norms(std::span<const TensorType> in, const std::any& attributes) {
+  infer_update<kLambNorms>(in, attributes);
+  return {kTwoNorms};
+}
+
+std::vector<TensorType> infer_move(std::span<const TensorType> in, const std::any& attributes) {
+  for (size_t input = LambMove::kNorms; input < in.size(); ++input) {
+    expect_type(kLambMove, in, input, kTwoNorms);
+  }
+  return infer_update<kLambMove>(in, attributes);
+}
+
 template <const graph::OpDefinition& op>
 graph::OpDefinition update_by(std::string_view name) {
   return {.name = name,
@@ -42,6 +56,22 @@ graph::OpDefinition update_by(std::string_view name) {
                      "update_index", "check"},
           .infer = infer_update<op>,
           .mutated_inputs = {Update::kParameter, Update::kM, Update::kV, Update::kCheck}};
+}
+
+graph::OpDefinition lamb_norms() {
+  graph::OpDefinition op = update_by<kLambNorms>("lamb_norms");
+  op.infer = infer_norms;
+  op.mutated_inputs = {Update::kM, Update::kV, Update::kCheck};
+  return op;
+}
+
+graph::OpDefinition lamb_move() {
+  graph::OpDefinition op = update_by<kLambMove>("lamb_move");
+  op.inputs.push_back("norms");
+  op.repeats_last_input = true;
+  op.infer = infer_move;
+  op.mutated_inputs = {Update::kParameter, Update::kCheck};
+  return op;
 }
 
 }  // namespace
@@ -55,5 +85,7 @@ const graph::OpDefinition kGradientScale{.name = "gradient_scale",
                                          .infer = infer_scale};
 const graph::OpDefinition kLamb = update_by<kLamb>("lamb");
 const graph::OpDefinition kAdamW = update_by<kAdamW>("adamw");
+const graph::OpDefinition kLambNorms = lamb_norms();
+const graph::OpDefinition kLambMove = lamb_move();
 
 }  // namespace cloze::ops

@@ -19,6 +19,15 @@
 //   adamw:  w -= lr * (mhat / (sqrt(vhat) + epsilon) + weight_decay * w)
 //   check becomes NaN when a new w, m or v is not finite; otherwise it keeps its value.
 // Gradients are cleared by the session after the update, not here.
+//
+// lamb_norms, lamb_move: lamb in two launches, for tensors that share a trust ratio as if they were
+// one. Inputs as lamb's.
+//   lamb_norms:  mutates m, v and check; -> norms [2] f32: |w|, |u|, or zeros when no update
+//                happens. Does not read learning_rate.
+//   lamb_move:   norms, repeated: of each of the tensors that share a ratio, itself included.
+//                Mutates parameter and check; the moments are those that lamb_norms left and
+//                checked.
+//     |w|, |u| = sqrt(sum over norms of the squares);  ratio and w as lamb's
 // Source: You et al., arXiv 1904.00962; Loshchilov, Hutter, arXiv 1711.05101 (as
 // torch.optim.AdamW). What is left out of decay and adaptation: graph/graph.h. Defaults:
 // graphcore/examples nlp/bert/tensorflow1 (optim/optimizer.cc).
@@ -54,10 +63,19 @@ struct OptimizerUpdate {
   // Of lamb and of adamw.
   enum Input { kParameter, kM, kV, kGradient, kGradientScale, kLearningRate, kUpdateIndex, kCheck };
 };
+struct LambNorms : OptimizerUpdate {
+  enum Output { kNorms };
+};
+struct LambMove : OptimizerUpdate {
+  enum Others { kNorms = kCheck + 1 };
+};
 
 extern const graph::OpDefinition kGlobalNorm;
 extern const graph::OpDefinition kGradientScale;
-extern const graph::OpDefinition kLamb;   // attributes: MomentAttributes
-extern const graph::OpDefinition kAdamW;  // attributes: MomentAttributes
+// Their attributes: MomentAttributes.
+extern const graph::OpDefinition kLamb;
+extern const graph::OpDefinition kAdamW;
+extern const graph::OpDefinition kLambNorms;
+extern const graph::OpDefinition kLambMove;
 
 }  // namespace cloze::ops

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "ops/gradient_descent.h"
 #include "ops/optimizer_update.h"
 #include "ops/stochastic_rounding.h"
+#include "optim/parameter_rules.h"
 
 namespace cloze::optim {
 namespace {
@@ -19,23 +21,20 @@ using graph::Graph;
 using graph::Value;
 using graph::VariableRole;
 
-double first_moment_scale(const OptimizerOptions& options) {
-  return options.first_moment == DType::kF16 ? kFloat16MomentScale : 1.0;
-}
-
-std::any moment_attributes(const OptimizerOptions& options, const graph::ParameterTraits& traits) {
-  return ops::MomentAttributes{.beta1 = options.beta1,
-                               .beta2 = options.beta2,
-                               .epsilon = options.epsilon,
-                               .weight_decay = traits.decays ? options.weight_decay_rate : 0.0,
-                               .use_debiasing = options.use_debiasing,
-                               .adapts = traits.adapts,
-                               .max_weight_norm = options.weight_norm_clip,
-                               .first_moment_scale = first_moment_scale(options)};
+std::any moment_attributes(const OptimizerOptions& options, const graph::ValueInfo& parameter) {
+  return ops::MomentAttributes{
+      .beta1 = options.beta1,
+      .beta2 = options.beta2,
+      .epsilon = options.epsilon,
+      .weight_decay = decays(parameter, options) ? options.weight_decay_rate : 0.0,
+      .use_debiasing = options.use_debiasing,
+      .adapts = adapts(parameter, options),
+      .max_weight_norm = options.weight_norm_clip,
+      .first_moment_scale = options.first_moment_scale()};
 }
 
 // Kingma and Ba's Adam: it corrects the moments and has no weight decay.
-std::any adam_attributes(const OptimizerOptions& options, const graph::ParameterTraits&) {
+std::any adam_attributes(const OptimizerOptions& options, const graph::ValueInfo&) {
   if (options.weight_decay_rate != 0.0) {
     throw_user_error("weight_decay_rate is {}, but adam has no decay; choose adamw",
                      options.weight_decay_rate);
@@ -44,13 +43,13 @@ std::any adam_attributes(const OptimizerOptions& options, const graph::Parameter
                                .beta2 = options.beta2,
                                .epsilon = options.epsilon,
                                .use_debiasing = true,
-                               .first_moment_scale = first_moment_scale(options)};
+                               .first_moment_scale = options.first_moment_scale()};
 }
 
-std::any descent_attributes(const OptimizerOptions& options, const graph::ParameterTraits& traits) {
+std::any descent_attributes(const OptimizerOptions& options, const graph::ValueInfo& parameter) {
   return ops::GradientDescentAttributes{
       .momentum = options.momentum,
-      .weight_decay = traits.decays ? options.weight_decay_rate : 0.0};
+      .weight_decay = decays(parameter, options) ? options.weight_decay_rate : 0.0};
 }
 
 // The older systems' mpadamw keeps f32 master copies of half-precision weights, as every optimiser
@@ -61,15 +60,16 @@ const std::vector<Optimizer>& table() {
        .update = &ops::kLamb,
        .states = {"m", "v"},
        .attributes = moment_attributes,
-       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "use_debiasing", "use_nvlamb",
-                   "weight_norm_clip", "first_moment_precision"}},
+       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "decay_layer_norm_scale",
+                   "use_debiasing", "use_nvlamb", "weight_norm_clip", "adapt_vectors", "join_qkv",
+                   "first_moment_precision"}},
       {.name = "adamw",
        .alias = "mpadamw",
        .update = &ops::kAdamW,
        .states = {"m", "v"},
        .attributes = moment_attributes,
-       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "use_debiasing",
-                   "first_moment_precision"},
+       .options = {"beta1", "beta2", "epsilon", "weight_decay_rate", "decay_layer_norm_scale",
+                   "use_debiasing", "first_moment_precision"},
        .default_max_gradient_norm = 1.0},
       {.name = "adam",
        .update = &ops::kAdamW,
@@ -80,11 +80,11 @@ const std::vector<Optimizer>& table() {
        .update = &ops::kMomentum,
        .states = {"velocity"},
        .attributes = descent_attributes,
-       .options = {"momentum", "weight_decay_rate"}},
+       .options = {"momentum", "weight_decay_rate", "decay_layer_norm_scale"}},
       {.name = "sgd",
        .update = &ops::kSgd,
        .attributes = descent_attributes,
-       .options = {"weight_decay_rate"}},
+       .options = {"weight_decay_rate", "decay_layer_norm_scale"}},
   };
   return rows;
 }
@@ -117,18 +117,54 @@ Value add_gradient_scale(Graph& graph, const std::vector<Value>& gradients, cons
   return graph.add_one(ops::kGradientScale, verdicts, ops::GradientScaleAttributes{max_norm});
 }
 
-void add_update(Graph& graph, const Optimizer& optimizer, const OptimizerOptions& options,
-                Value gradient, const UpdateInputs& in) {
+// A parameter on its way through the update.
+struct Updated {
+  Value parameter;
+  std::vector<Value> inputs;  // of its operator
+  std::any attributes;
+  std::string joined;  // joined_name(), where it shares a trust ratio
+};
+
+Updated with_states(Graph& graph, const Optimizer& optimizer, const OptimizerOptions& options,
+                    Value gradient, const UpdateInputs& in) {
   const Value parameter = graph.info(gradient).master;
-  std::vector<Value> inputs{parameter};
+  Updated updated{.parameter = parameter, .inputs = {parameter}};
   for (const std::string_view state : optimizer.states) {
-    inputs.push_back(add_state(graph, options, state, parameter));
+    updated.inputs.push_back(add_state(graph, options, state, parameter));
   }
-  inputs.insert(inputs.end(),
-                {gradient, in.gradient_scale, in.learning_rate, in.update_index, in.check});
-  const auto scope = graph.scope(graph.info(parameter).name);
-  graph.add(*optimizer.update, std::move(inputs),
-            optimizer.attributes(options, graph.info(parameter).traits));
+  updated.inputs.insert(updated.inputs.end(),
+                        {gradient, in.gradient_scale, in.learning_rate, in.update_index, in.check});
+  const graph::ValueInfo& info = graph.info(parameter);
+  updated.attributes = optimizer.attributes(options, info);
+  const bool is_adapted = optimizer.update == &ops::kLamb && adapts(info, options);
+  if (options.joins_qkv && is_adapted) updated.joined = joined_name(info);
+  return updated;
+}
+
+// By joined_name(): the norms of all its parts.
+using JoinedNorms = std::map<std::string, std::vector<Value>>;
+
+JoinedNorms add_norms(Graph& graph, const std::vector<Updated>& all) {
+  JoinedNorms norms;
+  for (const Updated& one : all) {
+    if (one.joined.empty()) continue;
+    const auto scope = graph.scope(graph.info(one.parameter).name);
+    norms[one.joined].push_back(graph.add_one(ops::kLambNorms, one.inputs, one.attributes));
+  }
+  return norms;
+}
+
+void add_update(Graph& graph, const Optimizer& optimizer, const Updated& one,
+                const JoinedNorms& norms) {
+  const auto scope = graph.scope(graph.info(one.parameter).name);
+  if (one.joined.empty()) {
+    graph.add(*optimizer.update, one.inputs, one.attributes);
+    return;
+  }
+  std::vector<Value> inputs = one.inputs;
+  const std::vector<Value>& shared = norms.at(one.joined);
+  inputs.insert(inputs.end(), shared.begin(), shared.end());
+  graph.add(ops::kLambMove, std::move(inputs), one.attributes);
 }
 
 void add_rounding(Graph& graph, Value gradient, Value gradient_scale, Value random_key,
@@ -166,6 +202,10 @@ double OptimizerOptions::clipping_norm() const {
   return optimizer_named(name).default_max_gradient_norm;
 }
 
+double OptimizerOptions::first_moment_scale() const {
+  return first_moment == DType::kF16 ? kFloat16MomentScale : 1.0;
+}
+
 std::vector<int> shared_out(std::span<const int64_t> sizes, int ranks) {
   std::vector<size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -182,20 +222,29 @@ std::vector<int> shared_out(std::span<const int64_t> sizes, int ranks) {
 
 std::vector<int> update_owners(const Graph& graph, const UpdateShare& share) {
   const std::vector<Value> gradients = graph.variables(VariableRole::kGradient);
-  std::vector<size_t> shared;
+  std::vector<size_t> item_of(gradients.size());  // what is shared out
+  std::map<std::string, size_t> joined_items;
   std::vector<int64_t> sizes;
+  const auto is_shared = [&](size_t i) { return share.numbers.empty() || share.numbers[i] >= 0; };
   for (size_t i = 0; i < gradients.size(); ++i) {
-    if (!share.numbers.empty() && share.numbers[i] < 0) continue;
-    shared.push_back(i);
-    sizes.push_back(graph.type(gradients[i]).shape.elements());
+    if (!is_shared(i)) continue;
+    item_of[i] = sizes.size();
+    if (share.keeps_joined) {
+      const std::string joined = joined_name(graph.info(graph.info(gradients[i]).master));
+      if (!joined.empty()) item_of[i] = joined_items.emplace(joined, sizes.size()).first->second;
+    }
+    if (item_of[i] == sizes.size()) sizes.push_back(0);
+    sizes[item_of[i]] += graph.type(gradients[i]).shape.elements();
   }
-  if (share.ranks > std::ssize(shared)) {
+  if (share.ranks > std::ssize(sizes)) {
     throw_user_error("an update of {} parameters cannot be shared by {} ranks; start fewer",
-                     shared.size(), share.ranks);
+                     sizes.size(), share.ranks);
   }
   const std::vector<int> owner_of = shared_out(sizes, share.ranks);
   std::vector<int> owners(gradients.size(), -1);
-  for (size_t i = 0; i < shared.size(); ++i) owners[shared[i]] = owner_of[i];
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (is_shared(i)) owners[i] = owner_of[item_of[i]];
+  }
   return owners;
 }
 
@@ -214,9 +263,15 @@ void add_optimizer(Graph& graph, const OptimizerOptions& options, const StepValu
       .learning_rate = graph.add_input(kLearningRate, graph::kScalar),
       .update_index = graph.add_input(kUpdateIndex, {DType::kI32, {1}}),
       .check = add_metric(graph, kUpdateCheck)};
+  std::vector<Updated> all;
+  for (const Value gradient : own) {
+    all.push_back(with_states(graph, optimizer, options, gradient, inputs));
+  }
+  const JoinedNorms norms = add_norms(graph, all);
+  auto one = all.begin();
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (owners[i] != share.rank) continue;
-    add_update(graph, optimizer, options, gradients[i], inputs);
+    add_update(graph, optimizer, *one++, norms);
     if (!options.has_bf16_weights) continue;
     const auto site = share.numbers.empty() ? static_cast<int32_t>(i) : share.numbers[i];
     add_rounding(graph, gradients[i], inputs.gradient_scale, step.random_key, site);

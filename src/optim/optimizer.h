@@ -7,8 +7,8 @@
 // A step whose norm or losses are not finite updates nothing.
 // Adds the inputs learning_rate [1] f32 and update_index [1] i32 (1 for the first update), the
 // state variables optimizer.STATE.<parameter>, and the metrics gradient_norm [1], of the scaled
-// loss, and update_check [1]: NaN when the update wrote what is not finite. The parameters' traits
-// say what decays and adapts (graph/graph.h). Defaults are those of graphcore/examples
+// loss, and update_check [1]: NaN when the update wrote what is not finite. What decays and adapts:
+// optim/parameter_rules.h. Defaults are those of graphcore/examples
 // nlp/bert/tensorflow1/options.py.
 #pragma once
 
@@ -35,11 +35,14 @@ struct OptimizerOptions {
   double beta2 = 0.999;
   double epsilon = 1e-6;
   double weight_decay_rate = 0.0;
+  bool decays_layer_norm_scale = false;
   double momentum = 0.984375;               // of the optimiser momentum
   bool use_debiasing = false;               // bias correction of the moments; adam always has it
   bool use_nvlamb = false;                  // divide gradients by max(their global norm, 1)
   bool use_mpclip = false;                  // clip the global norm at 1
   double weight_norm_clip = 0.0;            // lamb: a weight's norm counts as no more; 0: no limit
+  bool adapts_vectors = false;              // lamb: a trust ratio for biases and LayerNorm, too
+  bool joins_qkv = false;                   // lamb: one trust ratio for query, key and value
   DType first_moment = DType::kF32;         // what m is kept in: f32, bf16 or f16
   bool has_bf16_weights = false;            // each update rounds them: ops/stochastic_rounding.h
   std::optional<double> max_gradient_norm;  // clip it here; 0: never
@@ -47,11 +50,12 @@ struct OptimizerOptions {
   // What the global norm is clipped at; 0: no clipping. max_gradient_norm; else 1 with use_nvlamb
   // and use_mpclip; else as the table says of the optimiser.
   double clipping_norm() const;
+  // The factor with which first moments are stored: kFloat16MomentScale in f16, else 1.
+  double first_moment_scale() const;
 };
 
-// The factor with which a first moment in f16 is stored: moments down to 2^-26 are then normal
-// numbers, and 16 is the largest that fits. The other dtypes have the range of f32 and need no
-// factor.
+// Moments down to 2^-26 are then normal numbers of f16, and 16 is the largest that fits. The other
+// dtypes have the range of f32 and need no factor.
 inline constexpr double kFloat16MomentScale = 0x1p12;
 
 // A row of the table of optimisers: to add one, add its operator (ops/optimizer_update.h) and a
@@ -63,7 +67,7 @@ struct Optimizer {
   const graph::OpDefinition* update = nullptr;
   std::vector<std::string_view> states;  // of the parameter's shape, zeros at the start; "m" in
                                          // first_moment, the others f32
-  std::any (*attributes)(const OptimizerOptions&, const graph::ParameterTraits&) = nullptr;
+  std::any (*attributes)(const OptimizerOptions&, const graph::ValueInfo& parameter) = nullptr;
   // Which members of OptimizerOptions it reads, beside the clipping, by the names of the options.
   std::vector<std::string_view> options;
   double default_max_gradient_norm = 0.0;
@@ -88,6 +92,8 @@ struct UpdateShare {
   // For a graph that is part of a model: for each of its gradients the number in the whole model,
   // or -1 when another rank updates its parameter. Empty: the graph is the whole model.
   std::vector<int32_t> numbers;
+  // Parameters that share a trust ratio go to one rank: they are one tensor to share out.
+  bool keeps_joined = false;
 };
 
 // For each size, the rank that takes it: the largest first, each to the rank with the smallest

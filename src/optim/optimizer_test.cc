@@ -1,6 +1,9 @@
 #include "optim/optimizer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <map>
 
 #include "base/error.h"
 #include "ops/optimizer_update.h"
@@ -81,10 +84,107 @@ TEST(Optimizer, KeepsTheFirstMomentInAHalfAndRoundsWeights) {
   EXPECT_EQ(rounding.inputs.back(), random_key);
 }
 
+// A layer's self-attention and its LayerNorm, with gradients.
+Graph attention_layer() {
+  Graph graph;
+  const auto add = [&](const std::string& name, const Shape& shape) {
+    const auto parameter =
+        graph.add_parameter(name, shape, graph::Init::zeros(),
+                            shape.rank() == 1 ? graph::kVectorTraits : graph::ParameterTraits{});
+    graph.add_variable({.name = "gradient." + name,
+                        .type = graph.type(parameter),
+                        .role = VariableRole::kGradient,
+                        .master = parameter});
+  };
+  for (const char* projection : {"query", "key", "value"}) {
+    add(fmt::format("layer.0.attention.self.{}.weight", projection), {4, 4});
+    add(fmt::format("layer.0.attention.self.{}.bias", projection), {4});
+  }
+  add("layer.0.attention.output.LayerNorm.weight", {4});
+  add("layer.0.attention.output.LayerNorm.bias", {4});
+  return graph;
+}
+
+// By the parameter's name: its operator, whether it decays, whether it adapts, and how many tensors
+// share its trust ratio.
+struct UpdateOf {
+  std::string_view op;
+  bool decays = false, adapts = false;
+  int64_t tensors = 1;
+  bool operator==(const UpdateOf&) const = default;
+};
+
+std::map<std::string, UpdateOf> updates_of(const OptimizerOptions& options) {
+  Graph graph = attention_layer();
+  add_optimizer(graph, options, {.loss_scale = graph.add_input("loss_scale", graph::kScalar)});
+  graph.verify();
+  std::map<std::string, UpdateOf> updates;
+  for (const graph::Node& node : graph.nodes()) {
+    const auto* attributes = std::any_cast<ops::MomentAttributes>(&node.attributes);
+    if (attributes == nullptr || node.op == &ops::kLambNorms) continue;
+    const auto shared = static_cast<int64_t>(node.inputs.size()) - ops::LambMove::kNorms;
+    std::string name = graph.info(node.inputs.front()).name;
+    updates[name.substr(std::string("layer.0.attention.").size())] = {
+        .op = node.op->name,
+        .decays = attributes->weight_decay > 0.0,
+        .adapts = attributes->adapts,
+        .tensors = std::max<int64_t>(shared, 1)};
+  }
+  return updates;
+}
+
+TEST(Optimizer, VectorsAdaptAndScalesDecayWhereAsked) {
+  const auto ours = updates_of({.weight_decay_rate = 0.01});
+  EXPECT_EQ(ours.at("self.query.weight"), (UpdateOf{"lamb", true, true}));
+  EXPECT_EQ(ours.at("self.query.bias"), (UpdateOf{"lamb", false, false}));
+  EXPECT_EQ(ours.at("output.LayerNorm.weight"), (UpdateOf{"lamb", false, false}));
+  const auto scales = updates_of({.weight_decay_rate = 0.01, .decays_layer_norm_scale = true});
+  EXPECT_EQ(scales.at("output.LayerNorm.weight"), (UpdateOf{"lamb", true, false}));
+  EXPECT_EQ(scales.at("output.LayerNorm.bias"), (UpdateOf{"lamb", false, false}));
+  EXPECT_EQ(scales.at("self.query.bias"), (UpdateOf{"lamb", false, false}));
+  const auto vectors = updates_of({.weight_decay_rate = 0.01, .adapts_vectors = true});
+  for (const char* name : {"self.query.bias", "output.LayerNorm.weight", "output.LayerNorm.bias"}) {
+    EXPECT_EQ(vectors.at(name), (UpdateOf{"lamb", false, true})) << name;
+  }
+  const auto adamw = updates_of({.name = "adamw", .decays_layer_norm_scale = true});
+  EXPECT_EQ(adamw.at("self.key.weight").op, "adamw");
+}
+
+TEST(Optimizer, QueryKeyAndValueShareATrustRatioWhereAsked) {
+  const auto matrices = updates_of({.weight_decay_rate = 0.01, .joins_qkv = true});
+  const auto all =
+      updates_of({.weight_decay_rate = 0.01, .adapts_vectors = true, .joins_qkv = true});
+  for (const char* projection : {"query", "key", "value"}) {
+    const std::string weight = fmt::format("self.{}.weight", projection);
+    const std::string bias = fmt::format("self.{}.bias", projection);
+    EXPECT_EQ(matrices.at(weight), (UpdateOf{"lamb_move", true, true, 3}));
+    EXPECT_EQ(matrices.at(bias), (UpdateOf{"lamb", false, false}));
+    EXPECT_EQ(all.at(weight), (UpdateOf{"lamb_move", true, true, 3}));
+    EXPECT_EQ(all.at(bias), (UpdateOf{"lamb_move", false, true, 3}));
+  }
+  EXPECT_EQ(all.at("output.LayerNorm.bias"), (UpdateOf{"lamb", false, true}));
+  EXPECT_EQ(updates_of({.name = "adamw", .joins_qkv = true}).at("self.key.weight").op, "adamw");
+}
+
+TEST(Optimizer, TensorsThatShareATrustRatioHaveOneOwner) {
+  const Graph graph = attention_layer();
+  const auto owners = update_owners(graph, {.ranks = 4, .keeps_joined = true});
+  // In the order of the gradients: weight and bias of query, key and value.
+  EXPECT_EQ(owners[0], owners[2]);
+  EXPECT_EQ(owners[0], owners[4]);
+  EXPECT_EQ(owners[1], owners[3]);
+  EXPECT_EQ(owners[1], owners[5]);
+  EXPECT_NE(owners[0], owners[1]);
+  const auto apart = update_owners(graph, {.ranks = 4});
+  EXPECT_NE(apart[0], apart[2]);
+  EXPECT_THROW(update_owners(graph, {.ranks = 5, .keeps_joined = true}), UserError);
+  EXPECT_NO_THROW(update_owners(graph, {.ranks = 5}));
+}
+
 TEST(Optimizer, AdamCorrectsItsMomentsAndHasNoDecay) {
   const auto attributes = [](const OptimizerOptions& options) {
     return std::any_cast<ops::MomentAttributes>(
-        optimizer_named("adam").attributes(options, graph::ParameterTraits{}));
+        optimizer_named("adam").attributes(options, graph::ValueInfo{.name = "weight"}));
   };
   EXPECT_TRUE(attributes({.use_debiasing = false}).use_debiasing);
   EXPECT_THROW(attributes({.weight_decay_rate = 0.01}), UserError);

@@ -86,6 +86,11 @@ double linear_decay(const Schedule& schedule, int64_t step) {
   return schedule.base_learning_rate * (total - counted) / (total - warmup);
 }
 
+double linear_held(const Schedule& schedule, int64_t step) {
+  const int64_t held = std::min(step, schedule.total_steps - 1);
+  return std::max(linear_decay(schedule, held), kMinimumLearningRate);
+}
+
 double custom_by_step(const Schedule& schedule, int64_t step) {
   return std::prev(schedule.rates_by_step.upper_bound(step))->second;
 }
@@ -131,18 +136,21 @@ void check_rates_by_step(const Schedule& schedule) {
 }
 
 const std::vector<ScheduleRow>& table() {
-  static const std::vector<std::string_view> warmed = {"base_learning_rate", "warmup"};
-  static const std::vector<std::string_view> powered = {"base_learning_rate", "warmup", "lr_power"};
+  static const std::vector<std::string_view> warmed = {"base_learning_rate", "warmup",
+                                                       "warmup_rounds_up"};
+  static const std::vector<std::string_view> powered = {"base_learning_rate", "warmup",
+                                                        "warmup_rounds_up", "lr_power"};
   static const std::vector<ScheduleRow> rows{
       {"polynomial_decay", polynomial_decay, powered},
       {"polynomial", polynomial_decay, powered},
-      {"poly_warmup", poly_warmup, powered, nullptr, true},
+      {"poly_warmup", poly_warmup, {"base_learning_rate", "warmup", "lr_power"}, nullptr, true},
       {"cosine_decay", cosine_decay, warmed},
       {"natural_exponential",
        natural_exponential,
-       {"base_learning_rate", "warmup", "decay_rate", "decay_steps"},
+       {"base_learning_rate", "warmup", "warmup_rounds_up", "decay_rate", "decay_steps"},
        check_exponential},
       {"linear", linear_decay, warmed},
+      {"linear_held", linear_held, warmed},
       {"custom", custom_by_step, {"lr_schedule_by_step"}, check_rates_by_step},
       {"constant", constant_after_warmup, warmed},
   };
@@ -185,11 +193,12 @@ double learning_rate(const Schedule& schedule, int64_t step) {
   return row_named(schedule.name).learning_rate(schedule, step);
 }
 
-double warmup_steps(std::string_view schedule_name, double warmup, int64_t total_steps) {
-  const ScheduleRow& row = row_named(schedule_name);
+double warmup_steps(const Schedule& schedule, double warmup, int64_t total_steps) {
+  const ScheduleRow& row = row_named(schedule.name);
   if (warmup >= 0.0 && warmup < 1.0) {
     const double steps = warmup * static_cast<double>(total_steps);
-    return row.takes_parts_of_a_step ? steps : std::floor(steps);
+    if (row.takes_parts_of_a_step) return steps;
+    return schedule.rounds_warmup_up ? std::ceil(steps) : std::floor(steps);
   }
   if (warmup >= 1.0 && warmup == std::floor(warmup) && warmup < 0x1p53) return warmup;
   throw_user_error("warmup is {}; give a whole number of steps or a share of all steps in [0, 1)",

@@ -13,12 +13,14 @@
 // step has rate 0.
 //   linear                         s < W: base s/W       else base (T - s)/(T - W)
 // begins at 0 when there is a warm-up, and is 0 from step T on.
+//   linear_held                    as linear; the rate of step T - 1 stays; never less than m
 //   natural_exponential            s <= W: base s/W      else base exp(-r floor((s - W)/d))
 // with r decay_rate and d decay_steps.
 //   custom                         the rate of the largest step <= s in rates_by_step
 // Sources: Graphcore examples v3.0.0, nlp/bert/tensorflow1/lr_schedules; for poly_warmup NVIDIA
 // DeepLearningExamples, PyTorch/LanguageModeling/BERT/schedulers.py, which Habana's BERT has too;
-// for linear transformers, get_linear_schedule_with_warmup.
+// for linear transformers, get_linear_schedule_with_warmup; for linear_held Graphcore's MLPerf BERT
+// v2.0, bert_optimizer.py.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +37,7 @@ struct Schedule {
   std::string name = "polynomial_decay";  // of the table
   double base_learning_rate = 2e-5;       // the peak
   double warmup_steps = 0.0;
+  bool rounds_warmup_up = false;  // a warm-up that is a share of all steps, as in transformers
   int64_t total_steps = 1;
   std::vector<double> powers = {1.0};       // one, or {of the warm-up, of the decay}
   double decay_rate = 0.0;                  // natural_exponential
@@ -48,9 +51,9 @@ struct Schedule {
 double learning_rate(const Schedule& schedule, int64_t step);
 
 // A warm-up given as a number of steps (a whole number) or as a share of all steps (in [0, 1)), in
-// steps; poly_warmup takes parts of a step, the others round down. UserError for anything else, and
-// for a name that is not in the table.
-double warmup_steps(std::string_view schedule_name, double warmup, int64_t total_steps);
+// steps of the schedule: poly_warmup takes parts of a step, the others round. UserError for anything
+// else, and for a name that is not in the table.
+double warmup_steps(const Schedule& schedule, double warmup, int64_t total_steps);
 
 std::vector<std::string> schedule_names();
 // Which options say more of it than its name: "base_learning_rate", "warmup" ... UserError for a

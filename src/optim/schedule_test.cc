@@ -96,6 +96,17 @@ TEST(Schedule, LinearIsThatOfTransformers) {
   EXPECT_EQ(learning_rate(schedule, 101), 0.0);
 }
 
+TEST(Schedule, LinearHeldKeepsItsLastRate) {
+  const Schedule schedule{
+      .name = "linear_held", .base_learning_rate = 3.5e-3, .warmup_steps = 10, .total_steps = 1010};
+  EXPECT_EQ(learning_rate(schedule, 0), 1e-7);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 5), 1.75e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 510), 1.75e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 1009), 3.5e-6);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 1010), 3.5e-6);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 5000), 3.5e-6);
+}
+
 TEST(Schedule, CustomHoldsARateUntilTheNext) {
   const Schedule schedule{
       .name = "custom", .total_steps = 10, .rates_by_step = {{0, 1e-4}, {3, 5e-5}, {7, 0.0}}};
@@ -109,7 +120,7 @@ TEST(Schedule, CustomHoldsARateUntilTheNext) {
 // The figures were computed with Python's decimal module, 40 digits, from the definition: with
 // p = (s + 1) / T and w = 0.2843, base p / w below w, base sqrt(1 - p) from there on.
 TEST(Schedule, PolyWarmupFollowsHabanasRootDecay) {
-  const double warmup = warmup_steps("poly_warmup", 0.2843, 7038);
+  const double warmup = warmup_steps({.name = "poly_warmup"}, 0.2843, 7038);
   const Schedule schedule{.name = "poly_warmup",
                           .base_learning_rate = 6e-3,
                           .warmup_steps = warmup,
@@ -134,20 +145,31 @@ TEST(Schedule, PolyWarmupWithoutWarmup) {
 }
 
 TEST(Schedule, WarmupIsStepsOrAShare) {
-  constexpr auto kPolynomial = "polynomial_decay";
-  EXPECT_EQ(warmup_steps(kPolynomial, 277, 2142), 277);
-  EXPECT_EQ(warmup_steps(kPolynomial, 0.1, 2142), 214);
-  EXPECT_EQ(warmup_steps(kPolynomial, 0, 2142), 0);
-  EXPECT_EQ(warmup_steps("poly_warmup", 0.25, 2142), 535.5);
+  const Schedule polynomial;
+  EXPECT_EQ(warmup_steps(polynomial, 277, 2142), 277);
+  EXPECT_EQ(warmup_steps(polynomial, 0.1, 2142), 214);
+  EXPECT_EQ(warmup_steps(polynomial, 0, 2142), 0);
+  EXPECT_EQ(warmup_steps({.name = "poly_warmup"}, 0.25, 2142), 535.5);
   for (const double bad : {-1.0, 1.5, std::nan("")}) {
-    EXPECT_THROW(warmup_steps(kPolynomial, bad, 100), UserError) << bad;
+    EXPECT_THROW(warmup_steps(polynomial, bad, 100), UserError) << bad;
   }
+}
+
+// transformers: math.ceil(steps * ratio), in double.
+TEST(Schedule, AShareMayBeRoundedUp) {
+  const Schedule linear{.name = "linear", .rounds_warmup_up = true};
+  EXPECT_EQ(warmup_steps(linear, 0.1, 2142), 215);
+  EXPECT_EQ(warmup_steps(linear, 0.25, 400), 100);
+  EXPECT_EQ(warmup_steps(linear, 0.28, 10500), 2941) << "the product is above 2940 in double";
+  EXPECT_EQ(warmup_steps(linear, 0, 2142), 0);
+  EXPECT_EQ(warmup_steps(linear, 277, 2142), 277);
+  EXPECT_EQ(warmup_steps({.name = "poly_warmup", .rounds_warmup_up = true}, 0.25, 2142), 535.5);
 }
 
 TEST(Schedule, SaysWhichOptionsItReads) {
   EXPECT_EQ(schedule_options("custom"), std::vector<std::string_view>{"lr_schedule_by_step"});
   EXPECT_EQ(schedule_options("linear"),
-            (std::vector<std::string_view>{"base_learning_rate", "warmup"}));
+            (std::vector<std::string_view>{"base_learning_rate", "warmup", "warmup_rounds_up"}));
   EXPECT_THROW(schedule_options("cosinus"), UserError);
 }
 

@@ -95,6 +95,7 @@ TrainingGraph training_graph(const TrainingStepOptions& options,
   for (const TrainingPass& pass : passes) pass.run(graph);
   TrainingGraph training{.graph = std::move(graph), .terms = terms_of(losses)};
   if (options.num_stages() > 1) take_stage(training, options);
+  training.update.keeps_joined = options.optimizer.joins_qkv;
   if (options.divides_states()) {
     training.update.ranks = options.num_replicas();
     training.update.rank = options.ranks->rank() / options.num_stages();

@@ -1,7 +1,8 @@
 // adamw passes over memory once. lamb needs the norms of parameter and update first: the first
 // pass writes the moments and sums the squares of both, the second computes the update again from
-// the moments, which is cheaper than storing it. Both check that what they write is finite while
-// they have it at hand: reading it again would cost as much as the update.
+// the moments, which is cheaper than storing it; lamb_norms is the first pass alone, lamb_move the
+// second. All check that what they write is finite while they have it at hand: reading it again
+// would cost as much as the update.
 #include "ops/optimizer_update.h"
 
 #include <algorithm>
@@ -233,25 +234,29 @@ class AdamWKernel final : public Kernel {
   KernelRequest request_;
 };
 
-// Sums of squares are kept per block of a fixed size and added in order, so the trust ratio is the
-// same for any number of threads.
-class LambKernel final : public Kernel {
+struct LambNorms {
+  double parameter = 0.0, update = 0.0;
+
+  double trust_ratio(double max_parameter) const {
+    if (parameter == 0.0 || update == 0.0) return 1.0;
+    return (max_parameter > 0.0 ? std::min(parameter, max_parameter) : parameter) / update;
+  }
+};
+
+// The two passes of lamb. Sums of squares are kept per block of a fixed size and added in order, so
+// the trust ratio is the same for any number of threads.
+class LambPasses {
  public:
-  explicit LambKernel(const KernelRequest& request)
-      : request_(request),
-        work_{.items = request.inputs[ops::OptimizerUpdate::kParameter].shape.elements(),
+  explicit LambPasses(const KernelRequest& request)
+      : work_{.items = request.inputs[ops::OptimizerUpdate::kParameter].shape.elements(),
               .granularity = kLambBlockElements,
               .num_threads = request.num_threads} {}
 
-  size_t workspace_bytes() const override {
-    return static_cast<size_t>(num_blocks()) * 2 * sizeof(double);
-  }
+  size_t workspace_bytes() const { return static_cast<size_t>(num_blocks()) * 2 * sizeof(double); }
 
-  void run(const KernelArguments& arguments, Stream&) override {
-    const MomentStep step = moment_step(request_, arguments);
-    if (step.is_skipped()) return;
+  LambNorms first(const MomentStep& step, const KernelArguments& arguments,
+                  FiniteCheck& check) const {
     double* squares = arguments.workspace.as<double>();
-    FiniteCheck check(arguments.input<float>(ops::OptimizerUpdate::kCheck));
     for_each_part(work_, [&](const Part& part) {
       for (int64_t begin = part.begin; begin < part.end; begin += kLambBlockElements) {
         const Part block{begin, std::min(begin + kLambBlockElements, part.end)};
@@ -259,7 +264,17 @@ class LambKernel final : public Kernel {
                                                       squares + begin / kLambBlockElements * 2));
       }
     });
-    const auto rate = static_cast<float>(step.learning_rate * trust_ratio(squares));
+    LambNorms sums;
+    for (int64_t block = 0; block < num_blocks(); ++block) {
+      sums.parameter += squares[2 * block];
+      sums.update += squares[2 * block + 1];
+    }
+    return {std::sqrt(sums.parameter), std::sqrt(sums.update)};
+  }
+
+  void second(const MomentStep& step, const KernelArguments& arguments, double trust_ratio,
+              FiniteCheck& check) const {
+    const auto rate = static_cast<float>(step.learning_rate * trust_ratio);
     for_each_part(work_, [&](const Part& part) {
       check.add(HWY_DYNAMIC_DISPATCH(LambSecondPart)(step, arguments, part, rate));
     });
@@ -268,21 +283,75 @@ class LambKernel final : public Kernel {
  private:
   int64_t num_blocks() const { return divide_up(work_.items, kLambBlockElements); }
 
-  double trust_ratio(const double* squares) const {
-    double parameter_squares = 0.0;
-    double update_squares = 0.0;
-    for (int64_t block = 0; block < num_blocks(); ++block) {
-      parameter_squares += squares[2 * block];
-      update_squares += squares[2 * block + 1];
-    }
-    if (parameter_squares == 0.0 || update_squares == 0.0) return 1.0;
-    const double most = request_.attributes_as<ops::MomentAttributes>().max_weight_norm;
-    const double norm = std::sqrt(parameter_squares);
-    return (most > 0.0 ? std::min(norm, most) : norm) / std::sqrt(update_squares);
+  Work work_;
+};
+
+double max_weight_norm(const KernelRequest& request) {
+  return request.attributes_as<ops::MomentAttributes>().max_weight_norm;
+}
+
+class LambKernel final : public Kernel {
+ public:
+  explicit LambKernel(const KernelRequest& request) : request_(request), passes_(request) {}
+
+  size_t workspace_bytes() const override { return passes_.workspace_bytes(); }
+
+  void run(const KernelArguments& arguments, Stream&) override {
+    const MomentStep step = moment_step(request_, arguments);
+    if (step.is_skipped()) return;
+    FiniteCheck check(arguments.input<float>(ops::OptimizerUpdate::kCheck));
+    const LambNorms norms = passes_.first(step, arguments, check);
+    passes_.second(step, arguments, norms.trust_ratio(max_weight_norm(request_)), check);
   }
 
+ private:
   KernelRequest request_;
-  Work work_;
+  LambPasses passes_;
+};
+
+class LambNormsKernel final : public Kernel {
+ public:
+  explicit LambNormsKernel(const KernelRequest& request) : request_(request), passes_(request) {}
+
+  size_t workspace_bytes() const override { return passes_.workspace_bytes(); }
+
+  void run(const KernelArguments& arguments, Stream&) override {
+    const MomentStep step = moment_step(request_, arguments);
+    LambNorms norms;
+    if (!step.is_skipped()) {
+      FiniteCheck check(arguments.input<float>(ops::OptimizerUpdate::kCheck));
+      norms = passes_.first(step, arguments, check);
+    }
+    float* written = arguments.output<float>(ops::LambNorms::kNorms);
+    written[0] = static_cast<float>(norms.parameter);
+    written[1] = static_cast<float>(norms.update);
+  }
+
+ private:
+  KernelRequest request_;
+  LambPasses passes_;
+};
+
+class LambMoveKernel final : public Kernel {
+ public:
+  explicit LambMoveKernel(const KernelRequest& request) : request_(request), passes_(request) {}
+
+  void run(const KernelArguments& arguments, Stream&) override {
+    const MomentStep step = moment_step(request_, arguments);
+    if (step.is_skipped()) return;
+    FiniteCheck check(arguments.input<float>(ops::OptimizerUpdate::kCheck));
+    LambNorms joined;
+    for (size_t input = ops::LambMove::kNorms; input < request_.inputs.size(); ++input) {
+      const float* norms = arguments.input<float>(input);
+      joined.parameter = std::hypot(joined.parameter, norms[0]);
+      joined.update = std::hypot(joined.update, norms[1]);
+    }
+    passes_.second(step, arguments, joined.trust_ratio(max_weight_norm(request_)), check);
+  }
+
+ private:
+  KernelRequest request_;
+  LambPasses passes_;
 };
 
 std::unique_ptr<Kernel> create_lamb(const KernelRequest& request) {
@@ -302,6 +371,8 @@ std::optional<std::string> refuse(const KernelRequest& request) {
 constexpr KernelRow kRows[] = {
     {&ops::kAdamW, "vector", refuse, create_kernel<AdamWKernel>},
     {&ops::kLamb, "vector", refuse, create_lamb},
+    {&ops::kLambNorms, "vector", refuse, create_kernel<LambNormsKernel>},
+    {&ops::kLambMove, "vector", refuse, create_kernel<LambMoveKernel>},
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ const std::vector<Row>& table() {
               AttentionGradient, GatherRows, ScatterRows, VocabularyLoss, VocabularyLossGradient,
               VocabularyLossWithGradient, CrossEntropy, CrossEntropyGradient, SpanLoss,
               SpanLossGradient, SquaredError, SquaredErrorGradient, Add, Accumulate, GlobalNorm,
-              GradientScale, Lamb, AdamW, Sgd, Momentum, StochasticRounding>();
+              GradientScale, Lamb, LambNorms, LambMove, AdamW, Sgd, Momentum, StochasticRounding>();
   return rows;
 }
 

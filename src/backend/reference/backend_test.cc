@@ -75,7 +75,8 @@ TEST(Operators, HaveOneSetOfNames) {
                      inputs.push_back(without_case(input[1].str()));
                    });
                  });
-  for (const char* update : {"lamb", "adamw"}) names[update] = names["optimizerupdate"];
+  for (const char* update : {"lamb", "lambnorms", "adamw"})
+    names[update] = names["optimizerupdate"];
   for (const graph::OpDefinition* op : operators()) {
     if (op->repeats_last_input) continue;
     std::vector<std::string> inputs;

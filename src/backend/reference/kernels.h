@@ -65,6 +65,8 @@ CLOZE_REFERENCE_KERNEL(GroupedLinear, GroupedLinear);
 CLOZE_REFERENCE_KERNEL(GroupedLinearInputGradient, GroupedLinearInputGradient);
 CLOZE_REFERENCE_KERNEL(GroupedLinearWeightGradient, GroupedLinearWeightGradient);
 CLOZE_REFERENCE_KERNEL(Lamb, OptimizerUpdate);
+CLOZE_REFERENCE_KERNEL(LambMove, LambMove);
+CLOZE_REFERENCE_KERNEL(LambNorms, LambNorms);
 CLOZE_REFERENCE_KERNEL(LayerNorm, LayerNorm);
 CLOZE_REFERENCE_KERNEL_WITH_WORKSPACE(LayerNormGradient, LayerNormGradient);
 CLOZE_REFERENCE_KERNEL(Linear, Linear);

@@ -59,15 +59,17 @@ class Moments : ops::OptimizerUpdate {
     }
   }
 
-  void check() const {
-    for (int64_t i = 0; i < elements_; ++i) {
-      if (!std::isfinite(parameter_[i]) || !std::isfinite(m_[i]) || !std::isfinite(v_[i])) {
-        check_.put(0, std::numeric_limits<double>::quiet_NaN());
-      }
-    }
+  void check_moments() const {
+    for (int64_t i = 0; i < elements_; ++i) check_finite(m_[i] + v_[i]);
+  }
+  void check_parameter() const {
+    for (int64_t i = 0; i < elements_; ++i) check_finite(parameter_[i]);
   }
 
  private:
+  void check_finite(double value) const {
+    if (!std::isfinite(value)) check_.put(0, std::numeric_limits<double>::quiet_NaN());
+  }
   double correction(double beta) const {
     return attributes_.use_debiasing ? 1.0 - std::pow(beta, update_index_) : 1.0;
   }
@@ -84,17 +86,24 @@ class Moments : ops::OptimizerUpdate {
   int32_t update_index_;
 };
 
+struct Norms {
+  double parameter = 0.0, update = 0.0;
+};
+
 template <typename X>
-double trust_ratio(const Moments<X>& moments, double max_norm) {
+Norms norms_of(const Moments<X>& moments) {
   double parameter_squares = 0.0;
   double update_squares = 0.0;
   for (int64_t i = 0; i < moments.elements(); ++i) {
     parameter_squares += moments.parameter(i) * moments.parameter(i);
     update_squares += moments.update(i) * moments.update(i);
   }
-  if (parameter_squares == 0.0 || update_squares == 0.0) return 1.0;
-  const double norm = std::sqrt(parameter_squares);
-  return (max_norm > 0.0 ? std::min(norm, max_norm) : norm) / std::sqrt(update_squares);
+  return {std::sqrt(parameter_squares), std::sqrt(update_squares)};
+}
+
+double trust_ratio(const Norms& norms, double max_norm) {
+  if (norms.parameter == 0.0 || norms.update == 0.0) return 1.0;
+  return (max_norm > 0.0 ? std::min(norms.parameter, max_norm) : norms.parameter) / norms.update;
 }
 
 }  // namespace
@@ -129,8 +138,38 @@ void Lamb::run(const Call& call) {
   if (moments.is_skipped()) return;
   moments.update_moments();
   const auto& attributes = call.attributes<ops::MomentAttributes>();
-  moments.move(attributes.adapts ? trust_ratio(moments, attributes.max_weight_norm) : 1.0);
-  moments.check();
+  moments.move(attributes.adapts ? trust_ratio(norms_of(moments), attributes.max_weight_norm)
+                                 : 1.0);
+  moments.check_moments();
+  moments.check_parameter();
+}
+
+template <typename X>
+void LambNorms::run(const Call& call) {
+  const Moments<X> moments(call);
+  Norms norms;
+  if (!moments.is_skipped()) {
+    moments.update_moments();
+    moments.check_moments();
+    norms = norms_of(moments);
+  }
+  const Writer<Parameter<X>> written = call.write<Parameter<X>>(kNorms);
+  written.put(0, norms.parameter);
+  written.put(1, norms.update);
+}
+
+template <typename X>
+void LambMove::run(const Call& call) {
+  const Moments<X> moments(call);
+  if (moments.is_skipped()) return;
+  Norms all;
+  for (size_t input = kNorms; input < call.request.inputs.size(); ++input) {
+    const Reader<Parameter<X>> norms = call.read<Parameter<X>>(input);
+    all.parameter = std::hypot(all.parameter, norms[0]);
+    all.update = std::hypot(all.update, norms[1]);
+  }
+  moments.move(trust_ratio(all, call.attributes<ops::MomentAttributes>().max_weight_norm));
+  moments.check_parameter();
 }
 
 template <typename X>
@@ -139,12 +178,15 @@ void AdamW::run(const Call& call) {
   if (moments.is_skipped()) return;
   moments.update_moments();
   moments.move(1.0);
-  moments.check();
+  moments.check_moments();
+  moments.check_parameter();
 }
 
 CLOZE_REFERENCE_INSTANTIATE(GlobalNorm);
 CLOZE_REFERENCE_INSTANTIATE(GradientScale);
 CLOZE_REFERENCE_INSTANTIATE(Lamb);
+CLOZE_REFERENCE_INSTANTIATE(LambNorms);
+CLOZE_REFERENCE_INSTANTIATE(LambMove);
 CLOZE_REFERENCE_INSTANTIATE(AdamW);
 
 }  // namespace cloze::backend::reference

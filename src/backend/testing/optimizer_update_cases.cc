@@ -52,6 +52,41 @@ void fill_update(std::vector<Tensor>& inputs, const UpdateVariant& variant) {
   if (variant.has_infinite_rate) inputs[kLearningRate].values = {kInfinity};
 }
 
+// lamb in two launches; the second with the norms of one tensor and of three.
+void add_joined_cases(std::vector<KernelCase>& cases, UpdateVariant variant, const Shape& shape,
+                      DType dtype) {
+  if (dtype == DType::kF16) variant.attributes.first_moment_scale = 1024.0;
+  const graph::TensorType type{DType::kF32, shape};
+  KernelCase norms{
+      .name = variant.name,
+      .op = &ops::kLambNorms,
+      .attributes = variant.attributes,
+      .inputs = {type, {dtype, shape}, type, type, kScalar, kScalar, {DType::kI32, {1}}, kScalar},
+      .prepare = [variant](auto& inputs, Random&) { fill_update(inputs, variant); },
+      .summed_terms = shape.elements(),
+      .why_zeros = variant.has_infinite_gradient ? "nothing is measured"
+                   : variant.has_zero_parameter  ? "the norm of zeros"
+                                                 : ""};
+  KernelCase move = norms;  // reads the first moment as it is stored
+  if (dtype != DType::kF32) norms.through_storage = {0};
+  move.op = &ops::kLambMove;
+  move.why_zeros = "";
+  move.prepare = [variant](auto& inputs, Random&) {
+    fill_update(inputs, variant);
+    for (size_t input = ops::LambMove::kNorms; input < inputs.size(); ++input) {
+      const double weight = variant.has_zero_parameter ? 0.0 : 0.75 * static_cast<double>(input);
+      inputs[input].values = {weight, 3.0 + static_cast<double>(input)};
+    }
+  };
+  cases.push_back(std::move(norms));
+  for (const int tensors : {1, 3}) {
+    KernelCase one = move;
+    one.name += tensors == 1 ? ", one tensor" : ", three tensors";
+    one.inputs.insert(one.inputs.end(), static_cast<size_t>(tensors), {DType::kF32, {2}});
+    cases.push_back(std::move(one));
+  }
+}
+
 // With the first moment in the dtype: its rounding error reaches the parameter.
 void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape, DType dtype) {
   const graph::TensorType type{DType::kF32, shape};
@@ -69,6 +104,9 @@ void add_update_cases(std::vector<KernelCase>& cases, const Shape& shape, DType 
       if (dtype != DType::kF32) one.through_storage = {0};
       cases.push_back(std::move(one));
     }
+  }
+  for (const UpdateVariant& variant : update_variants()) {
+    if (variant.attributes.adapts) add_joined_cases(cases, variant, shape, dtype);
   }
 }
 

@@ -110,10 +110,10 @@ TEST(PretrainOptions, RefusalsNameOptionsAndValues) {
 // stays one.
 TEST(PretrainOptions, SequencesEndARun) {
   const auto steps = [](const char* num_train_steps) {
-    return planned_steps(parse({"--generated-data", "--global-batch-size", "4",
-                                "--max-training-sequences", "13", "--num-train-steps",
-                                num_train_steps})
-                             .options);
+    return planned_steps(
+        parse({"--generated-data", "--global-batch-size", "4", "--max-training-sequences", "13",
+               "--num-train-steps", num_train_steps})
+            .options);
   };
   EXPECT_EQ(steps("1000"), 3);
   EXPECT_EQ(steps("2"), 3);
@@ -129,7 +129,8 @@ TEST(PretrainOptions, RefusalsOfSingleValues) {
             "momentum, sgd");
   EXPECT_EQ(refusal({"--lr-schedule", "exponential"}),
             "command line: lr_schedule is \"exponential\"; choose one of polynomial_decay, "
-            "polynomial, poly_warmup, cosine_decay, natural_exponential, linear, custom, constant");
+            "polynomial, poly_warmup, cosine_decay, natural_exponential, linear, linear_held, "
+            "custom, constant");
   EXPECT_EQ(refusal({"--precision", "8"}),
             "command line: precision is \"8\"; choose one of f32, bf16, f16, 32, 16, fp16");
   EXPECT_EQ(
@@ -221,9 +222,8 @@ TEST(PretrainOptions, ForeignOptionsAreNeverSilent) {
       refusal({"--groupbert-conv-kernel-size", "5"}),
       "groupbert_conv_kernel_size is 5, but groupbert is false; set groupbert true or leave it "
       "out");
-  const Parsed parsed =
-      parse({"--generated-data", "--num-train-steps", "1", "--steps-per-tensorboard", "5",
-             "--use-qkv-split"});
+  const Parsed parsed = parse({"--generated-data", "--num-train-steps", "1",
+                               "--steps-per-tensorboard", "5", "--use-qkv-split"});
   EXPECT_EQ(
       parsed.notes,
       (std::vector<std::string>{
@@ -288,6 +288,21 @@ TEST(PretrainOptions, StepsFromEpochs) {
   EXPECT_THROW(training_steps(options, 100, kCopies), UserError);
   options.num_train_steps = 7;
   EXPECT_EQ(training_steps(options, 100, kCopies), 7);
+}
+
+// As an epoch of transformers' loader, without its last batch or with it. The figures of the first
+// two are those of Optimum Graphcore's notebook on SQuAD: 88,524 features, 690 steps.
+TEST(PretrainOptions, AnEpochMayHaveWholeSteps) {
+  RunOptions options{.micro_batch_size = 256, .epochs = 2.0};
+  EXPECT_EQ(training_steps(options, 88524, 1), 691);
+  options.steps_per_epoch = EpochSteps::kDown;
+  EXPECT_EQ(training_steps(options, 88524, 1), 690);
+  options.steps_per_epoch = EpochSteps::kUp;
+  EXPECT_EQ(training_steps(options, 88524, 1), 692);
+  options.epochs = 0.5;
+  EXPECT_EQ(training_steps(options, 257, 1), 1);
+  options.steps_per_epoch = EpochSteps::kDown;
+  EXPECT_THROW(training_steps(options, 255, 1), UserError);
 }
 
 // Values go directly into the structs of the rooms below.

@@ -69,6 +69,11 @@ void add_batch_options(OptionTable& table, RunOptions& o) {
             {.minimum = 0, .maximum = INT32_MAX});
   table.add("epochs", &o.epochs, "Passes over the data, instead of num_train_steps",
             {.minimum = 0});
+  const std::vector<std::string> roundings{"exact", "down", "up"};
+  table.add("steps_per_epoch", enumerated(o.steps_per_epoch, roundings),
+            "With epochs: an epoch has as many steps as its samples make, or whole ones, rounded "
+            "as transformers does without the last batch (down) or with it (up)",
+            {.choices = roundings});
   table.add("device_iterations", &o.training.device_iterations,
             "Steps that the device computes without returning to the host, which writes their "
             "batches before and reads their metrics after them",
@@ -83,9 +88,12 @@ void add_schedule_options(OptionTable& table, RunOptions& o) {
   table.add("base_learning_rate", &schedule.base_learning_rate, "Peak learning rate",
             {.minimum = 0});
   table.add("warmup", &o.warmup, "Warm-up steps; below 1: a share of all steps", {.minimum = 0});
+  table.add("warmup_rounds_up", &schedule.rounds_warmup_up,
+            "A warm-up that is a share is rounded up to whole steps, as in transformers, and not "
+            "down; poly_warmup does not round");
   table.add("lr_schedule", &schedule.name,
             "Schedule after the warm-up; poly_warmup counts the decay from step 0, as Habana and "
-            "NVIDIA do",
+            "NVIDIA do; linear_held keeps its last rate, as MLPerf's BERT of Graphcore does",
             {.choices = optim::schedule_names()});
   table.add("lr_power", &schedule.powers, "One power, or two: for the warm-up and for the decay",
             {.minimum = 0});
@@ -114,6 +122,8 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
             {.minimum = kLeastEpsilon});
   table.add("weight_decay_rate", &o.weight_decay_rate,
             "Decoupled weight decay; biases and LayerNorm are exempt", {.minimum = 0});
+  table.add("decay_layer_norm_scale", &o.decays_layer_norm_scale,
+            "LayerNorm's scale decays, as the matrices do");
   table.add("use_debiasing", &o.use_debiasing,
             "Bias correction: correct the moments for starting at 0");
   table.add("first_moment_precision", named(o.first_moment, dtype_named, name_of),
@@ -125,6 +135,11 @@ void add_optimizer_options(OptionTable& table, optim::OptimizerOptions& o) {
   table.add("use_nvlamb", &o.use_nvlamb, "Divide gradients by max(their global norm, 1)");
   table.add("weight_norm_clip", &o.weight_norm_clip,
             "lamb: a larger weight norm counts as this; 0: no limit", {.minimum = 0});
+  table.add("adapt_vectors", &o.adapts_vectors,
+            "lamb: biases and LayerNorm's parameters have trust ratios, as the matrices have");
+  table.add(
+      "join_qkv", &o.joins_qkv,
+      "lamb: a layer's query, key and value have one trust ratio, as if they were one tensor");
   table.add("use_mpclip", &o.use_mpclip, "Clip the global gradient norm at 1");
   table.add("max_grad_norm", &o.max_gradient_norm,
             "Clip the global gradient norm at this value; 0: never (1 with adamw, use_mpclip, "

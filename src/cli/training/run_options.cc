@@ -104,6 +104,18 @@ int64_t tokens_per_micro_batch(const RunOptions& options, int64_t sequences_per_
   return S * sequences;
 }
 
+double steps_of_epochs(const RunOptions& options, int64_t samples, int64_t samples_of_a_step) {
+  const double epochs = options.epochs.value_or(0.0);
+  if (options.steps_per_epoch == EpochSteps::kExact) {
+    return std::floor(epochs * static_cast<double>(samples) /
+                      static_cast<double>(samples_of_a_step));
+  }
+  const int64_t whole = options.steps_per_epoch == EpochSteps::kUp
+                            ? divide_up(samples, samples_of_a_step)
+                            : samples / samples_of_a_step;
+  return std::ceil(epochs * static_cast<double>(whole));
+}
+
 // For runs of several processes.
 void note_options_of_other_layouts(const train::TrainingStepOptions& step, const OptionTable& table,
                                    std::vector<std::string>& notes) {
@@ -276,8 +288,7 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
   if (const auto steps = schedule_steps(options)) return *steps;
   const int64_t per_epoch = num_samples / copies;
   const int64_t per_step = batch_plan(options).sequences_per_step;
-  const double steps = std::floor(options.epochs.value_or(0.0) * static_cast<double>(per_epoch) /
-                                  static_cast<double>(per_step));
+  const double steps = steps_of_epochs(options, per_epoch, per_step);
   if (steps < 1.0) {
     throw_user_error(
         "{} epochs of {} samples ({} records / duplicate_factor {}) are less than one step of {}; "
@@ -294,7 +305,7 @@ int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t c
 optim::Schedule learning_rate_schedule(const RunOptions& options, int64_t num_steps) {
   if (num_steps == 0) return {};  // nothing will be trained: any schedule fits
   optim::Schedule schedule = options.training.schedule;
-  schedule.warmup_steps = std::min(optim::warmup_steps(schedule.name, options.warmup, num_steps),
+  schedule.warmup_steps = std::min(optim::warmup_steps(schedule, options.warmup, num_steps),
                                    static_cast<double>(num_steps));
   schedule.total_steps = num_steps;
   schedule.validate();

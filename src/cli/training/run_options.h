@@ -15,6 +15,9 @@
 
 namespace cloze::cli {
 
+// The steps of an epoch: samples by the sequences of a step, as they are or in whole steps.
+enum class EpochSteps { kExact, kDown, kUp };
+
 struct RunOptions {
   // What the options give straight to the run. training_options() adds what follows from them.
   train::TrainingOptions training;
@@ -30,6 +33,7 @@ struct RunOptions {
   std::optional<int64_t> tokens_per_micro_batch;
   std::optional<int64_t> num_train_steps;
   std::optional<double> epochs;
+  EpochSteps steps_per_epoch = EpochSteps::kExact;
   std::optional<int64_t> last_step;  // ends the run, whatever the length of its schedule
   double warmup = 0.1;               // steps, or a share of all
   bool compile_only = false;
@@ -101,7 +105,8 @@ std::optional<int64_t> schedule_steps(const RunOptions& options);
 // Where the run ends, as far as the options say: last_step, or num_train_steps.
 std::optional<int64_t> planned_steps(const RunOptions& options);
 
-// schedule_steps(), or epochs * (num_samples / copies) / sequences_per_step, rounded down.
+// schedule_steps(), or epochs * (num_samples / copies) / sequences_per_step, rounded down. With
+// whole steps in an epoch, they are rounded first, and the product up, as transformers does.
 // UserError when that is less than one step.
 int64_t training_steps(const RunOptions& options, int64_t num_samples, int64_t copies);
 
