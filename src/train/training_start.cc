@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/bfloat16.h"
 #include "base/error.h"
+#include "base/float16.h"
 #include "checkpoints/hugging_face_config.h"
 #include "checkpoints/stored_variant.h"
 #include "checkpoints/tensor_names.h"
@@ -68,6 +70,30 @@ size_t count_of_all(comm::Communicator& ranks, const std::vector<feed::WantedTen
   std::vector<std::string> names;
   for (const feed::WantedTensor& tensor : wanted) names.push_back(tensor.name);
   return names_of_any(ranks, names).size();
+}
+
+template <typename Half>
+std::vector<std::byte> narrowed(std::span<const float> values, double scale) {
+  std::vector<Half> halves;
+  for (const float value : values) halves.push_back(Half(static_cast<float>(scale * value)));
+  const auto bytes = std::as_bytes(std::span(halves));
+  return {bytes.begin(), bytes.end()};
+}
+
+// Writes the moments that are kept in half precision, and takes them out of `matched`.
+void write_half_moments(engine::Session& session, const std::vector<feed::WantedTensor>& wanted,
+                        MatchedTensors& matched, const optim::OptimizerOptions& options) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const DType dtype = session.graph().type(session.value(wanted[i].name)).dtype;
+    if (matched.views[i] == nullptr || dtype == DType::kF32) continue;
+    std::vector<float> values(static_cast<size_t>(wanted[i].shape.elements()));
+    feed::copy_as_float(*matched.views[i], values);
+    const double scale = options.first_moment_scale();
+    session.write<std::byte>(wanted[i].name, dtype == DType::kF16
+                                                 ? narrowed<float16>(values, scale)
+                                                 : narrowed<bfloat16>(values, scale));
+    matched.views[i] = nullptr;
+  }
 }
 
 // A tensor is missing if any rank misses it, and unused if no rank uses it.
@@ -136,11 +162,6 @@ void Training::load_initial_moments(const checkpoints::StoredModel& file) {
                         file.training_state().size()));
     return;
   }
-  if (options_.step.optimizer.first_moment != DType::kF32) {
-    throw_user_error(
-        "init_optimizer takes moments in f32, but first_moment_precision is {}; set it to f32",
-        name_of(options_.step.optimizer.first_moment));
-  }
   const checkpoints::ConvertedTensors moments = file.moments();
   const auto wanted = feed::wanted_tensors(step_.session().graph(), VariableRole::kOptimizerState);
   MatchedTensors matched = feed::match_tensors(moments.tensors, file.path(), wanted);
@@ -151,9 +172,11 @@ void Training::load_initial_moments(const checkpoints::StoredModel& file) {
   }
   if (matched.missing.size() == count) {
     throw_user_error(
-        "init_optimizer asks for moments, but {} holds none that optimizer {} uses; leave it out",
+        "init_optimizer asks for moments, but {} holds none that optimizer {} uses; choose "
+        "init_optimizer fresh",
         file.path().string(), options_.step.optimizer.name);
   }
+  write_half_moments(step_.session(), wanted, matched, options_.step.optimizer);
   feed::copy_tensors(step_.session(), wanted, matched, [&] { file.release_memory(); });
   notice_(fmt::format("  {} moments of its optimiser are used", count - matched.missing.size()));
   if (!matched.missing.empty()) {

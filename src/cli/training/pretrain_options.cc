@@ -82,8 +82,11 @@ void settle_rivals(PretrainOptions& options, const OptionTable& table) {
   settle_rivals(static_cast<RunOptions&>(options), table);
   // A resumed run drops init_checkpoint, and with it the options on what to take from there.
   const bool has_lost_start = had_start && options.training.init_checkpoint.empty();
-  if (has_lost_start &&
-      precedence_of(table, "init_optimizer") < precedence_of(table, "restore_dir")) {
+  // So does one whose file names a checkpoint that the command line takes back.
+  const bool has_no_start = !had_start && precedence_of(table, "init_checkpoint") >
+                                              precedence_of(table, "init_optimizer");
+  if (has_no_start || (has_lost_start && precedence_of(table, "init_optimizer") <
+                                             precedence_of(table, "restore_dir"))) {
     options.training.init_optimizer = train::InitOptimizer::kFresh;
   }
   for (const char* length : {"num_train_steps", "epochs"}) {
