@@ -100,11 +100,17 @@ void Conversion::set(const std::string& option, const json& value, Keys keys,
   if (is_left_out) defaults_.push_back(option);
 }
 
-void Conversion::set_default(const std::string& option, const json& value) {
+void Conversion::set_default(const std::string& option, const json& value, const std::string& why) {
   if (options_.contains(option) || is_of_checkpoint(option, task_)) return;
   if (!reason_of_absence(option, task_).empty()) return;
   options_[option] = value;
   defaults_.push_back(option);
+  if (!why.empty()) reasons_[option] = why;
+}
+
+std::string Conversion::reason_of(const std::string& option) const {
+  const auto found = reasons_.find(option);
+  return found == reasons_.end() ? "" : found->second;
 }
 
 void Conversion::say(const std::string& key, const std::string& sentence) {
@@ -178,6 +184,14 @@ void Conversion::take(const std::string& key, const std::string& option, const j
   const std::string reason = reason_of_absence(option, task_);
   if (!reason.empty()) return say(key, "no effect: " + reason);
   set(option, system_.meant(option, value), {key});
+}
+
+void set_join(Conversion& conversion, const std::string& split_key) {
+  if (conversion.has(split_key)) {
+    conversion.set("join_qkv", conversion.value(split_key) != true, {split_key});
+  } else {
+    conversion.set_default("join_qkv", true, "query, key and value are one tensor there");
+  }
 }
 
 int64_t checked_count(const std::string& key, const json& value) {

@@ -41,8 +41,10 @@ class Conversion {
   // said of them.
   void set(const std::string& option, const nlohmann::json& value, Keys keys,
            const std::string& how = "");
-  // What a file means when it does not say so; a key of the file may still set it.
-  void set_default(const std::string& option, const nlohmann::json& value);
+  // What a file means when it does not say so; a key of the file may still set it. `why` follows
+  // the value in what is said of it.
+  void set_default(const std::string& option, const nlohmann::json& value,
+                   const std::string& why = "");
   // Says what became of a key, which is then settled.
   void say(const std::string& key, const std::string& sentence);
   // Like say(), for what other options set here and the file does not.
@@ -56,6 +58,8 @@ class Conversion {
   const nlohmann::ordered_json& options() const { return options_; }
   const std::map<std::string, std::string>& sentences() const { return sentences_; }  // by key
   const std::vector<std::string>& defaults() const { return defaults_; }  // options left out there
+  // Why a default is what it is; empty where that needs no words.
+  std::string reason_of(const std::string& option) const;
   // Keys whose role others took: no option has their value.
   const std::set<std::string>& replaced() const { return replaced_; }
   // Keys whose role other options have here.
@@ -78,9 +82,13 @@ class Conversion {
   std::string task_;
   nlohmann::ordered_json options_ = nlohmann::ordered_json::object();
   std::map<std::string, std::string> sentences_;
+  std::map<std::string, std::string> reasons_;  // of defaults
   std::set<std::string> replaced_;
   std::vector<std::string> defaults_, pointed_, refused_, planned_, unknown_;
 };
+
+// LAMB's join_qkv, of a system that keeps query, key and value as one tensor unless this key is true.
+void set_join(Conversion& conversion, const std::string& split_key);
 
 // `value` as a positive whole number; UserError that names the key otherwise.
 int64_t checked_count(const std::string& key, const nlohmann::json& value);

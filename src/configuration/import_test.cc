@@ -433,6 +433,137 @@ TEST(Import, WhatASwitchDecidesNoKeyOverrides) {
   EXPECT_EQ(decay.option("warmup"), 0);
 }
 
+// What each system's LAMB does beside ours: docs/fidelity/options.md, "Optimisers, system by
+// system".
+struct LambOptions {
+  json adapt_vectors, join_qkv, decay_layer_norm_scale;
+  bool operator==(const LambOptions&) const = default;
+};
+
+LambOptions lamb_options(const Imported& imported) {
+  return {imported.option("adapt_vectors"), imported.option("join_qkv"),
+          imported.option("decay_layer_norm_scale")};
+}
+
+TEST(Import, LambAdaptsAndDecaysAsItsSystemDoes) {
+  const json none;
+  const json mlperf = {{"vocab_length", 64}, {"optimizer", "LAMB_NO_BIAS"}};
+  EXPECT_EQ(lamb_options(Imported(mlperf)), (LambOptions{true, true, none}));
+  const json optimum = {{"ipu_config_name", "a"}, {"lamb", true}};
+  EXPECT_EQ(lamb_options(Imported(optimum)), (LambOptions{true, none, none}));
+  const json tensorflow1 = {{"partials_type", "half"}, {"optimizer", "lamb"}};
+  EXPECT_EQ(lamb_options(Imported(tensorflow1)), (LambOptions{none, none, true}));
+  json tensorflow2 = {{"bert_config", {{"vocab_size", 64}}},
+                      {"optimizer_opts", {{"name", "LAMB"}}}};
+  EXPECT_EQ(lamb_options(Imported(tensorflow2)), (LambOptions{none, none, true})) << "v2.4.0";
+  tensorflow2["global_batch"] = {{"micro_batch_size", 8}};
+  EXPECT_EQ(lamb_options(Imported(tensorflow2)), (LambOptions{none, true, true})) << "v3.0.0";
+  const ForeignFile habana_file = command_line_values("python3 run_pretraining.py --output_dir a");
+  for (const char* option : {"adapt_vectors", "join_qkv", "decay_layer_norm_scale"}) {
+    EXPECT_FALSE(converted(habana(), habana_file).options().contains(option)) << option;
+  }
+}
+
+TEST(Import, WhatALambDoesInItsSystemHasAReason) {
+  const Imported mlperf({{"vocab_length", 64}, {"optimizer", "LAMB"}});
+  EXPECT_EQ(mlperf.conversion.reason_of("adapt_vectors"),
+            "PopART's LAMB has a trust ratio for every tensor, biases and LayerNorm included");
+  EXPECT_EQ(mlperf.conversion.reason_of("join_qkv"), "query, key and value are one tensor there");
+  const Imported tensorflow1({{"partials_type", "half"}, {"optimizer", "lamb"}});
+  EXPECT_EQ(tensorflow1.conversion.reason_of("decay_layer_norm_scale"),
+            "LAMB there leaves biases and LayerNorm's shift out of decay, and not its scale");
+  EXPECT_EQ(tensorflow1.conversion.reason_of("epsilon"), "");
+}
+
+TEST(Import, AGroupBertOfTensorFlow1KeepsItsScalesFromDecay) {
+  const Imported result({{"partials_type", "half"}, {"optimizer", "lamb"}, {"groupbert", true}});
+  EXPECT_EQ(result.option("decay_layer_norm_scale"), json());
+  const Imported adamw({{"partials_type", "half"}, {"optimizer", "adamw"}});
+  EXPECT_EQ(adamw.option("decay_layer_norm_scale"), json());
+}
+
+TEST(Import, AKeySaysWhetherQueryKeyAndValueAreApart) {
+  json mlperf = {{"vocab_length", 64}, {"optimizer", "LAMB"}, {"split_qkv", true}};
+  EXPECT_EQ(Imported(mlperf).option("join_qkv"), false);
+  EXPECT_EQ(Imported(mlperf).sentence("split_qkv"), "join_qkv false");
+  mlperf["split_qkv"] = false;
+  EXPECT_EQ(Imported(mlperf).sentence("split_qkv"), "join_qkv true");
+  mlperf["optimizer"] = "ADAM";
+  EXPECT_EQ(Imported(mlperf).option("join_qkv"), json());
+  EXPECT_EQ(Imported(mlperf).sentence("split_qkv"),
+            "no effect: LAMB alone sees query, key and value as one tensor or as three");
+  json tensorflow2 = {{"global_batch", {{"micro_batch_size", 8}}},
+                      {"use_qkv_split", true},
+                      {"optimizer_opts", {{"name", "LAMB"}}}};
+  EXPECT_EQ(Imported(tensorflow2).option("join_qkv"), false);
+  tensorflow2["use_qkv_split"] = false;
+  EXPECT_EQ(Imported(tensorflow2).option("join_qkv"), true);
+  tensorflow2["replace_layers"] = false;
+  EXPECT_EQ(Imported(tensorflow2).option("join_qkv"), json());
+}
+
+TEST(Import, TheDecayOfAdamwInTensorFlow2IsSaid) {
+  const Imported result({{"bert_config", {{"vocab_size", 64}}},
+                         {"optimizer_opts", {{"name", "AdamW"}, {"weight_decay_rate", 0.01}}}});
+  EXPECT_EQ(result.option("weight_decay_rate"), 0.01);
+  EXPECT_EQ(result.sentence("optimizer_opts.weight_decay_rate"),
+            "weight_decay_rate 0.01 times the learning rate, and not of biases and LayerNorm; "
+            "there each step takes this share of every tensor, whatever the learning rate");
+}
+
+TEST(Import, MlperfsLambBeginsWithTheMomentsOfItsCheckpoint) {
+  json document = {{"vocab_length", 64}, {"optimizer", "LAMB"}, {"tf_checkpoint", "model.ckpt"}};
+  const Imported result(document);
+  EXPECT_EQ(result.option("init_optimizer"), "moments");
+  EXPECT_EQ(result.sentence("tf_checkpoint"),
+            "init_checkpoint \"model.ckpt\" and the moments in it");
+  document["optimizer"] = "ADAM";
+  EXPECT_EQ(Imported(document).option("init_optimizer"), json());
+  EXPECT_EQ(Imported(document).option("init_checkpoint"), "model.ckpt");
+}
+
+TEST(Import, MlperfsLastRateStays) {
+  const json document = {{"vocab_length", 64},
+                         {"lr_bert_schedule", {{"init_lr", 0.5}, {"num_training_steps", 9}}}};
+  EXPECT_EQ(Imported(document).option("lr_schedule"), "linear_held");
+}
+
+TEST(Import, OptimumCountsStepsAsTransformersDoes) {
+  json document = {{"ipu_config_name", "a"}, {"warmup_ratio", 0.1}, {"num_train_epochs", 2}};
+  EXPECT_EQ(Imported(document).option("warmup_rounds_up"), true);
+  EXPECT_EQ(Imported(document).option("steps_per_epoch"), "up");
+  document["dataloader_drop_last"] = true;
+  EXPECT_EQ(Imported(document).option("steps_per_epoch"), "down");
+  document["max_steps"] = 100;
+  document["warmup_steps"] = 10;
+  EXPECT_EQ(Imported(document).option("steps_per_epoch"), json());
+  EXPECT_EQ(Imported(document).option("warmup_rounds_up"), json());
+  EXPECT_EQ(Imported(document).sentence("dataloader_drop_last"), "max_steps sets the length");
+  document["lr_scheduler_type"] = "polynomial";
+  EXPECT_EQ(Imported(document).option("lr_power"), (json{1.0, 1.0}));
+}
+
+TEST(Import, OptimumsLambKeepsItsBetas) {
+  json document = {{"ipu_config_name", "a"}, {"adam_beta1", 0.8}, {"lamb", true}};
+  EXPECT_EQ(Imported(document).option("beta1"), json());
+  EXPECT_EQ(Imported(document).sentence("adam_beta1"), "no effect: LAMB there keeps 0.9 and 0.999");
+  document["lamb"] = false;
+  EXPECT_EQ(Imported(document).option("beta1"), 0.8);
+}
+
+TEST(Import, SquadOfTransformersHasItsWindows) {
+  const json optimum = {{"ipu_config_name", "a"}, {"dataset_name", "squad"}};
+  EXPECT_EQ(Imported(optimum).option("feature_style"), "hf");
+  const json glue = {{"ipu_config_name", "a"}, {"task_name", "mrpc"}};
+  EXPECT_EQ(Imported(glue).option("feature_style"), json());
+  const Imported tensorflow2(
+      {{"bert_config", {{"vocab_size", 64}}}, {"pipeline_stages", {{"emb"}, {"hid", "qa_head"}}}});
+  EXPECT_EQ(tensorflow2.option("feature_style"), "hf");
+  EXPECT_EQ(tensorflow2.conversion.reason_of("feature_style"),
+            "tokens and labels are those of transformers; there a paragraph that is too long is "
+            "cut, here it has further windows");
+}
+
 TEST(Import, WhatMlperfDoesNotKnowIsRefused) {
   json document = {{"vocab_length", 64}, {"optimizer", "lamb"}};
   EXPECT_EQ(Imported(document).conversion.refused(), std::vector<std::string>{"optimizer"});

@@ -15,6 +15,12 @@ inline constexpr const char* kMpirunSays = "mpirun says which process this is, a
 inline constexpr const char* kNoHost = "no host keeps replicas in step";
 inline constexpr const char* kStages =
     "one process holds the whole model; pipeline_stages divides it over several";
+inline constexpr const char* kPopartAdapts =
+    "PopART's LAMB has a trust ratio for every tensor, biases and LayerNorm included";
+inline constexpr const char* kScaleDecays =
+    "LAMB there leaves biases and LayerNorm's shift out of decay, and not its scale";
+inline constexpr const char* kLambAloneJoins =
+    "no effect: LAMB alone sees query, key and value as one tensor or as three";
 inline constexpr const char* kRoundsWeights =
     "bf16_weights rounds weights this way; without it they keep an f32 master, which needs no "
     "rounding";

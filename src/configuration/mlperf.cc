@@ -32,6 +32,7 @@ KeyRules model_rules() {
       .mapped("activation_type", "hidden_act")
       .mapped("projection_bias", "use_attention_projection_bias")
       .elsewhere({"no_cls_layer"}, "use_cls_layer false", false)
+      .elsewhere({"split_qkv"}, "join_qkv false, with LAMB", false)
       .mapped("popart_dtype", "precision")
       .mapped("dtype", "precision")
       .elsewhere({"task"}, "the subcommand")
@@ -112,7 +113,7 @@ KeyRules run_rules() {
 KeyRules execution_rules() {
   return KeyRules()
       .no_effect({"att_ffn_placement", "encoder_start_pipeline_stage", "host_embedding",
-                  "split_transformer", "split_linear_layers", "split_qkv", "num_attention_splits",
+                  "split_transformer", "split_linear_layers", "num_attention_splits",
                   "num_ffwd_splits", "execution_mode", "virtual_graph", "pipeline",
                   "phased_execution", "single_device", "dual_device", "num_io_tiles"},
                  kStages)
@@ -223,6 +224,9 @@ void convert_rates(Conversion& c) {
   const double factor = rate_factor(c);
   const bool falls =
       c.value("lr_bert_schedule").is_object() || c.text("learning_rate_function") == "Linear";
+  if (c.value("lr_bert_schedule").is_object()) {
+    c.set_default("lr_schedule", "linear_held", "its last rate stays until the run ends");
+  }
   c.set_default("lr_schedule", falls ? "linear" : c.has(key) ? "custom" : "constant");
   if (factor == 1.0) {
     if (c.has(key)) c.set(key, rates, {key});
@@ -263,6 +267,16 @@ void convert_validation(Conversion& c) {
   c.set("mllog_file", "mllog.txt", {key});
 }
 
+// Its run begins with the moments of the checkpoint, where that has them, and counts steps from 0.
+void convert_lamb(Conversion& c) {
+  c.set_default("adapt_vectors", true, kPopartAdapts);
+  set_join(c, "split_qkv");
+  if (c.task() == "pretraining" && c.has("tf_checkpoint")) {
+    c.set("init_checkpoint", c.value("tf_checkpoint"), {"tf_checkpoint"}, " and the moments in it");
+    c.set_default("init_optimizer", "moments", "LAMB begins with those of tf_checkpoint");
+  }
+}
+
 // There, ADAM decays weights like AdamW.
 void convert_optimizer(Conversion& c) {
   std::string name = c.text("optimizer").empty() ? "SGD" : c.text("optimizer");
@@ -277,6 +291,8 @@ void convert_optimizer(Conversion& c) {
   const char* ours = name == "LAMB" ? "lamb" : name == "ADAM" ? "adamw" : "momentum";
   c.set("optimizer", ours, {"optimizer"});
   c.set("use_debiasing", !is_biased, {"optimizer"});
+  if (name == "LAMB") convert_lamb(c);
+  if (name != "LAMB") c.say("split_qkv", kLambAloneJoins);
 }
 
 void convert_loss_scale(Conversion& c) {

@@ -91,9 +91,9 @@ KeyRules optimum_rules() {
                  "the sizes of that model, of a GroupBERT no dropout, and vocab_file")
       .elsewhere({"dataset_name", "dataset_config_name"}, "train_file; nothing is downloaded")
       .no_effect({"per_device_eval_batch_size", "pad_on_batch_axis", "complete_last_batch",
-                  "dataloader_mode", "dataloader_drop_last", "pad_to_max_length",
-                  "preprocessing_num_workers"},
+                  "dataloader_mode", "pad_to_max_length", "preprocessing_num_workers"},
                  "the packer lays samples out without padding, and leaves none out")
+      .elsewhere({"dataloader_drop_last"}, "steps_per_epoch")
       .elsewhere({"evaluation_strategy", "eval_steps"}, "evaluations_per_epoch")
       .no_effect({"logging_dir", "logging_strategy", "logging_first_step", "report_to", "run_name",
                   "disable_tqdm"},
@@ -141,18 +141,34 @@ void convert_batch(Conversion& c) {
 
 bool is_above_0(const json& value) { return value.is_number() && value.get<double>() > 0; }
 
+// Its loader leaves out the last batch of an epoch where it is not full, or not.
+void convert_epochs(Conversion& c) {
+  const std::string key = "dataloader_drop_last";
+  const char* rounding = c.value(key) == true ? "down" : "up";
+  if (c.has(key)) {
+    c.set("steps_per_epoch", rounding, {key});
+  } else {
+    c.set_default("steps_per_epoch", rounding, "an epoch there ends with a batch that is not full");
+  }
+}
+
 // -1 and 0 say that another argument counts.
 void convert_length(Conversion& c) {
   if (is_above_0(c.value("max_steps"))) {
     c.say("num_train_epochs", "max_steps overrides it");
+    c.say("dataloader_drop_last", "max_steps sets the length");
   } else {
     c.say("max_steps", "says nothing");
     if (!c.has("num_train_epochs")) c.set_default("epochs", 3.0);
+    convert_epochs(c);
   }
   if (is_above_0(c.value("warmup_steps"))) {
     c.say("warmup_ratio", "warmup_steps overrides it");
-  } else {
-    c.say("warmup_steps", "says nothing");
+    return;
+  }
+  c.say("warmup_steps", "says nothing");
+  if (is_above_0(c.value("warmup_ratio"))) {
+    c.set_default("warmup_rounds_up", true, "transformers rounds a share of the steps up");
   }
 }
 
@@ -161,6 +177,10 @@ void convert_optimizer(Conversion& c) {
     c.set("optimizer", "lamb", {"lamb", "lamb_no_bias_correction"});
     c.set("use_debiasing", c.value("lamb_no_bias_correction") != true, {"lamb_no_bias_correction"});
     c.say("optim", "lamb overrides it");
+    c.set_default("adapt_vectors", true, kPopartAdapts);
+    for (const char* key : {"adam_beta1", "adam_beta2"}) {
+      c.say(key, "no effect: LAMB there keeps 0.9 and 0.999");
+    }
   }
 }
 
@@ -187,8 +207,13 @@ void convert_loss_scale(Conversion& c) {
   if (c.has("loss_scaling")) c.set("init_loss_scale", c.value("loss_scaling"), {"loss_scaling"});
 }
 
-// Its warm-up follows a square root.
+// The polynomial of transformers ends one step later than that of one power here. GroupBERT's
+// warm-up follows a square root.
 void convert_schedule(Conversion& c) {
+  if (c.text("lr_scheduler_type") == "polynomial") {
+    c.set("lr_schedule", "polynomial_decay", {"lr_scheduler_type"});
+    c.set("lr_power", {1.0, 1.0}, {"lr_scheduler_type"});
+  }
   if (c.value("groupbert_schedule") != true) return;
   c.set("lr_schedule", "polynomial_decay", {"groupbert_schedule"});
   c.set("lr_power", {0.5, 1.0}, {"groupbert_schedule"});
@@ -223,6 +248,9 @@ void convert_model(Conversion& c) {
 }
 
 void convert(Conversion& c) {
+  if (c.task() == "SQuAD") {
+    c.set_default("feature_style", "hf", "windows and labels are those of transformers");
+  }
   convert_batch(c);
   convert_length(c);
   convert_optimizer(c);

@@ -209,6 +209,12 @@ void convert_gradients(Conversion& c, const GradientScale& scale) {
         {option, "reduction_type"}, ", for gradients of the mean over the step");
 }
 
+// Its GroupBERT leaves the scale out, too.
+void convert_decay(Conversion& c) {
+  if (c.text("optimizer") != "lamb" || c.value("groupbert") == true) return;
+  c.set_default("decay_layer_norm_scale", true, kScaleDecays);
+}
+
 // Generated data switches the files off, and makes duplicate_factor 1.
 void convert_made_data(Conversion& c) {
   for (const char* key : {"generated_data", "synthetic_data"}) {
@@ -222,6 +228,7 @@ void convert(Conversion& c) {
   convert_gradients(c, {.is_sum = c.text("reduction_type") == "sum",
                         .accumulated = convert_batch(c),
                         .replicas = c.count("replicas", 1)});
+  convert_decay(c);
   for (const char* key : {"pipeline_stages", "device_mapping"}) {
     if (const nlohmann::json list = list_of(c, key); list.is_array())
       c.set(key, list.dump(), {key});

@@ -18,7 +18,8 @@ KeyRules model_rules() {
       .no_effect({"bert_config.position_embedding_type"}, "positions are absolute", "absolute")
       .supported({"use_cls_layer", "use_prediction_bias", "use_qkv_bias"})
       .mapped("use_projection_bias", "use_attention_projection_bias")
-      .no_effect({"use_qkv_split"}, "checkpoints always hold query, key and value apart", true)
+      .elsewhere({"use_qkv_split"},
+                 "join_qkv, with LAMB; checkpoints hold query, key and value apart", true)
       .mapped("bert_model_name", "init_checkpoint")
       .elsewhere({"replace_layers"}, "hidden_act says which GELU");
 }
@@ -147,6 +148,37 @@ void convert_steps(Conversion& c) {
         {"total_num_train_samples"}, " by the samples in a step");
 }
 
+// Files of v3.0.0 group what makes a batch.
+bool is_later_version(const Conversion& c) { return c.has("global_batch.micro_batch_size"); }
+
+bool replaces_layers(const Conversion& c) { return c.value("replace_layers") != false; }
+
+// There, AdamW takes weight_decay_rate of every tensor at each step, whatever the learning rate.
+// With a rate of 2e-5 and 0.01 this would be 500 times the decay that the name promises.
+void convert_optimizer(Conversion& c) {
+  const std::string name = c.text("optimizer_opts.name");
+  if (name == "AdamW") {
+    const std::string key =
+        c.first_of({"optimizer_opts.params.weight_decay_rate", "optimizer_opts.weight_decay_rate"});
+    if (!key.empty()) {
+      c.set("weight_decay_rate", c.value(key), {key},
+            " times the learning rate, and not of biases and LayerNorm; there each step takes this "
+            "share of every tensor, whatever the learning rate");
+    }
+  }
+  if (name != "LAMB") return c.say("use_qkv_split", kLambAloneJoins);
+  c.set_default("decay_layer_norm_scale", true, kScaleDecays);
+  if (is_later_version(c) && replaces_layers(c)) set_join(c, "use_qkv_split");
+}
+
+// There, a question has one window: the paragraph, cut to fit, and then the question.
+void convert_squad(Conversion& c) {
+  if (c.task() != "SQuAD") return;
+  c.set_default("feature_style", "hf",
+                "tokens and labels are those of transformers; there a paragraph that is too long "
+                "is cut, here it has further windows");
+}
+
 void convert(Conversion& c) {
   for (const char* option : {"steps_per_logs", "device_iterations"}) {
     const std::string key = "global_batches_per_log";
@@ -166,14 +198,14 @@ void convert(Conversion& c) {
     if (!c.has("num_epochs")) convert_steps(c);
     if (c.has("dataset_dir")) c.set("train_file", c.value("dataset_dir"), {"dataset_dir"});
   }
-  const bool replaces_layers = !c.has("replace_layers") || c.value("replace_layers") != false;
   const std::string activation = "bert_config.hidden_act";
-  if (!replaces_layers && c.task() == "pretraining" && c.text(activation) == "gelu") {
+  if (!replaces_layers(c) && c.task() == "pretraining" && c.text(activation) == "gelu") {
     c.set("hidden_act", "gelu", {activation});
   }
-  c.set_default("hidden_act", replaces_layers ? "gelu_new" : "gelu");
-  const bool is_later_version = !c.first_of({"global_batch.micro_batch_size"}).empty();
-  if (!is_later_version) return;
+  c.set_default("hidden_act", replaces_layers(c) ? "gelu_new" : "gelu");
+  convert_optimizer(c);
+  convert_squad(c);
+  if (!is_later_version(c)) return;
   for (const char* option : {"use_cls_layer", "use_qkv_bias", "use_attention_projection_bias"}) {
     c.set_default(option, false);
   }

@@ -67,8 +67,9 @@ void print_report(const ForeignSystem& system, const ForeignFile& file,
     fmt::print("  {} {}: {}\n", key, shortened(file.values.at(key)), sentence);
   }
   for (const std::string& option : conversion.defaults()) {
-    fmt::print("  default there: {} {}\n", option,
-               formats::json_line(conversion.options().at(option)));
+    const std::string why = conversion.reason_of(option);
+    fmt::print("  default there: {} {}{}{}\n", option,
+               formats::json_line(conversion.options().at(option)), why.empty() ? "" : ": ", why);
   }
   fmt::print("a step has {} sequences\n", sequences_of_a_step(conversion.options()));
 }

@@ -76,7 +76,8 @@ TEST_F(GraphcoreForm, APretrainingFileGetsWhatItLeavesOutFromThatSystem) {
   EXPECT_EQ(table.origin("epsilon"), path_);
   EXPECT_EQ(first_note(table),
             ": pipeline_stages makes this a file of Graphcore's TensorFlow 1 programs, so this run "
-            "takes that system's hidden_act \"gelu_new\", layer_norm_eps 0.001, use_qkv_bias "
+            "takes that system's decay_layer_norm_scale true, hidden_act \"gelu_new\", "
+            "layer_norm_eps 0.001, use_qkv_bias "
             "false");
 }
 
