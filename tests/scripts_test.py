@@ -179,6 +179,51 @@ class CountTestsTest(TreeTest):
         self.assertEqual((status, output), (1, "0 passed, 1 failed\n"))
 
 
+NINJA_LOG = """# ninja log v5
+0\t9000\t0\tsrc/a/CMakeFiles/cloze_a.dir/old.cc.o\tff
+0\t4000\t0\tsrc/a/CMakeFiles/cloze_a.dir/old.cc.o\t11
+1000\t3000\t0\tsrc/a/CMakeFiles/cloze_a.dir/b.cc.o\t22
+0\t1000\t0\tgenerated.h\t33
+0\t1000\t0\t/build/generated.h\t33
+3000\t3500\t0\tbin/cloze\t44
+"""
+NINJA_DEPS = """#!/bin/sh
+cat <<END
+src/a/CMakeFiles/cloze_a.dir/old.cc.o: #deps 2, deps mtime 1 (VALID)
+    ../src/old.cc
+    /usr/include/zlib.h
+
+src/a/CMakeFiles/cloze_a.dir/b.cc.o: #deps 1, deps mtime 1 (VALID)
+    ../src/b.cc
+END
+"""
+
+
+class BuildTimesTest(TreeTest):
+    def test_sums_the_newest_build_by_target_source_and_header(self):
+        self.write("build/.ninja_log", NINJA_LOG)
+        self.write("build/CMakeCache.txt", f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n")
+        self.write("src/old.cc", "#include <zlib.h>\n#include <string>\n#include <absent.h>\n")
+        self.write("bin/ninja", NINJA_DEPS)
+        (self.root / "bin/ninja").chmod(0o755)
+        status, output = run("build_times", self.root / "build", PATH=f"{self.root / 'bin'}:{os.environ['PATH']}")
+        self.assertEqual((status, [line.split() for line in output.splitlines() if line]), (0, [
+            "4 outputs, 8 s of commands".split(),
+            ["what", "seconds", "share", "outputs"],
+            ["compiled", "6.0", "80.0", "%", "2"], ["linked", "and", "generated", "1.5", "20.0", "%", "2"],
+            ["target", "seconds", "share", "outputs"],
+            ["cloze_a", "6.0", "80.0", "%", "2"], ["generated.h", "1.0", "13.3", "%", "1"], ["cloze", "0.5", "6.7", "%", "1"],
+            ["source", "seconds"],
+            ["src/a/old.cc", "4.0"], ["src/a/b.cc", "2.0"], ["generated.h", "1.0"], ["bin/cloze", "0.5"],
+            ["header", "sources", "their", "seconds", "share", "alone", "alone", "x", "sources"],
+            ["zlib.h", "1", "4.0", "53.3", "%", "-", "-"]]))
+
+    def test_a_folder_without_a_build_is_told(self):
+        result = finished("build_times", self.root)
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, f"build_times: no {self.root}/.ninja_log; build with ninja first: cmake --build {self.root}\n"))
+
+
 class BenchStepTest(TreeTest):
     def bench(self, broken=False):
         for path, speed, fails in (("bin/bench_step", 10, broken), ("python", 3, False)):
