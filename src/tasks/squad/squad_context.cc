@@ -112,6 +112,18 @@ std::string joined_words(std::string_view text, const SquadContext& context, uin
   return result;
 }
 
+std::string single_spaced_part(std::string_view text, const SquadContext& context,
+                               const text::Offset& part) {
+  std::string result;
+  for (const text::Offset& word : context.words) {
+    const uint32_t begin = std::max(word.begin, part.begin), end = std::min(word.end, part.end);
+    if (begin >= end) continue;
+    if (!result.empty()) result += ' ';
+    result += text.substr(begin, end - begin);
+  }
+  return result;
+}
+
 PlacedAnswer placed_by_words(std::string_view text, const SquadContext& context,
                              const SquadAnswer& answer, const text::Tokenizer& tokenizer) {
   const PlacedAnswer misplaced{.is_misplaced = true};

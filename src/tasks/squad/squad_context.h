@@ -30,6 +30,10 @@ SquadContext tokenized_context(std::string_view text, const text::Tokenizer& tok
 std::string joined_words(std::string_view text, const SquadContext& context, uint32_t first,
                          uint32_t last);
 
+// google: a part of the text, not empty, with single spaces between its words.
+std::string single_spaced_part(std::string_view text, const SquadContext& context,
+                               const text::Offset& part);
+
 struct TokenSpan {
   uint32_t first = 0, last = 0;  // both included
   bool operator==(const TokenSpan&) const = default;

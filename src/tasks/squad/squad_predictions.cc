@@ -11,6 +11,7 @@
 #include "tasks/decoded_length.h"
 #include "tasks/logits.h"
 #include "tasks/squad/answer_text.h"
+#include "text/word_borders.h"
 
 namespace cloze::tasks {
 namespace {
@@ -198,14 +199,23 @@ SquadCandidate SquadPredictor::candidate_of(size_t question, const Pair& pair) c
   const SquadWindow& window = features_.windows_of(question)[pair.window];
   const uint32_t shift = features_.context_position(question) - window.begin;
   const TokenSpan tokens{pair.start - shift, pair.end - shift};
-  if (features_.style == SquadStyle::kGoogle && are_usual_words(context, tokens)) {
+  if (is_cut_by_characters(context, tokens)) {
     place_words(text, context, tokens, candidate);
-  } else {
-    candidate.bytes = {context.offsets[tokens.first].begin, context.offsets[tokens.last].end};
-    candidate.text =
-        text.substr(candidate.bytes.begin, candidate.bytes.end - candidate.bytes.begin);
+    return candidate;
   }
+  candidate.bytes = {context.offsets[tokens.first].begin, context.offsets[tokens.last].end};
+  if (options_.ends_at_words) candidate.bytes = text::widened_to_words(text, candidate.bytes);
+  candidate.text =
+      options_.ends_at_words
+          ? single_spaced_part(text, context, candidate.bytes)
+          : text.substr(candidate.bytes.begin, candidate.bytes.end - candidate.bytes.begin);
   return candidate;
+}
+
+bool SquadPredictor::is_cut_by_characters(const SquadContext& context,
+                                          const TokenSpan& tokens) const {
+  return features_.style == SquadStyle::kGoogle && !options_.ends_at_words &&
+         are_usual_words(context, tokens);
 }
 
 void SquadPredictor::place_words(std::string_view text, const SquadContext& context,

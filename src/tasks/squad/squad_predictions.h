@@ -19,6 +19,10 @@
 // from the first token to the last. There texts are not repeated in the n-best list, which
 // run_qa.py does.
 //
+// ends_at_words: neither is done. The answer is the part of the context from the first token to the
+// last, widened until it neither begins nor ends inside a word (text/word_borders.h), with single
+// spaces. Official scores are of answers that may, so this is for answers that people read.
+//
 // Logits stand for tokens that exist: there is no padding that could be among the largest.
 #pragma once
 
@@ -37,6 +41,7 @@ struct SquadPredictionOptions {
   std::vector<int64_t> n_best_sizes = {};  // of each question; empty: n_best_size of all
   int64_t max_answer_length = 30;          // tokens
   double null_score_diff_threshold = 0;
+  bool ends_at_words = false;  // google only
 };
 
 // Of one window: a logit for each token of its sequence. Views.
@@ -90,6 +95,7 @@ class SquadPredictor {
                  std::vector<Pair>& pairs) const;
   std::vector<SquadCandidate> candidates_of(size_t question, const std::vector<Pair>& pairs) const;
   SquadCandidate candidate_of(size_t question, const Pair& pair) const;
+  bool is_cut_by_characters(const SquadContext& context, const TokenSpan& tokens) const;
   void place_words(std::string_view text, const SquadContext& context, const TokenSpan& tokens,
                    SquadCandidate& candidate) const;
   void decide(double null_score, SquadPrediction& prediction) const;

@@ -137,6 +137,29 @@ TEST_F(SquadPredictionsTest, HuggingFaceTakesTheBytesThemselves) {
   EXPECT_EQ(answer.code_points, (text::Offset{3, 8}));
 }
 
+// "ab" is a, ##b.
+TEST_F(SquadPredictionsTest, AnAnswerThatEndsAtWordsIsNeverAPartOfOne) {
+  ask("x  ab\n(ab) b");
+  start(0, 2) = end(0, 4) = 3;  // ##b ( a
+  EXPECT_EQ(predict().n_best[0].text, "b (a");
+  options_.ends_at_words = true;
+  const SquadCandidate answer = predict().n_best[0];
+  EXPECT_EQ(answer.text, "ab (ab");
+  EXPECT_EQ(answer.code_points, (text::Offset{3, 9}));
+  EXPECT_EQ(data_.contexts[0].substr(answer.bytes.begin, answer.bytes.end - answer.bytes.begin),
+            "ab\n(ab");
+}
+
+// Two answers that become one are listed once.
+TEST_F(SquadPredictionsTest, AnswersThatEndAtTheSameWordsAreOne) {
+  options_ = {.n_best_size = 20, .ends_at_words = true};
+  ask("ab");
+  const SquadPrediction prediction = predict();
+  ASSERT_EQ(prediction.n_best.size(), 1u);
+  EXPECT_EQ(prediction.text(), "ab");
+  EXPECT_EQ(prediction.n_best[0].probability, 1.0);
+}
+
 TEST_F(SquadPredictionsTest, NoAnswerTakesPartIn2) {
   data_.is_version_2 = true;
   ask("a b");
